@@ -1,0 +1,1 @@
+//! The kontor service: HTTP surfaces, wiring, configuration, worker and command line.

@@ -1,0 +1,1 @@
+//! Payment gateway over the acquirer's HTTP interface.

@@ -1,0 +1,1 @@
+//! Every persistence port on SQLite and PostgreSQL.

@@ -1,0 +1,1 @@
+//! Rate limits counted in memory.

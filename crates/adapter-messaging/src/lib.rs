@@ -1,0 +1,1 @@
+//! Messages out: calls with a code, SMS, e-mail and webhook deliveries.

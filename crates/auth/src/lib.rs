@@ -1,0 +1,1 @@
+//! Guards, tokens, one-time codes, employees and permissions.

@@ -1,0 +1,1 @@
+//! Nomenclature, categories, brands, warehouses and stock.

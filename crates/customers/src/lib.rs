@@ -1,0 +1,1 @@
+//! Customer records and their contacts.

@@ -1,0 +1,1 @@
+//! Cart pricing, order placement, payment and the order lifecycle.

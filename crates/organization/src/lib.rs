@@ -1,0 +1,1 @@
+//! Projects, branches, applications, shops and dictionaries.

@@ -1,0 +1,1 @@
+//! An emulator of the outside world: acquirer, telephony, mailbox and webhook receiver.

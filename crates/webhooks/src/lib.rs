@@ -1,0 +1,1 @@
+//! Webhook endpoints, signing and the delivery state machine.
