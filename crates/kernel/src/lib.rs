@@ -1,13 +1,47 @@
 //! The shared vocabulary of every other crate.
 //!
-//! **Owns** identifiers, [`Money`], [`Phone`], [`Email`], pages, [`Violations`], the actors with their scopes, and the
-//! ports for time, randomness, secrets and rate limits.
+//! **Owns** identifiers, [`Money`], [`Quantity`], [`Phone`], [`Email`], pages, [`Violations`], the actors with their
+//! permissions and scopes, and the ports for time, randomness, secrets and rate limits.
 //!
 //! **Invariants**
 //! - A value that exists is valid: every newtype has private fields and one checked constructor.
 //! - Money is whole minor units; no floating point takes part in any computation.
 //! - The crate knows no other crate of the workspace, no database, no HTTP and no async runtime.
+//!
+//! ```
+//! use kontor_kernel::{Money, Phone};
+//!
+//! let price: Money = "265.00".parse()?;
+//! assert_eq!(price.checked_times(3).map(|total| total.to_string()), Some("795.00".to_owned()));
+//! assert_eq!(Phone::parse("8 (900) 123-45-67")?.as_str(), "79001234567");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod access;
 mod clock;
+mod contact;
+mod ids;
+mod limits;
+mod money;
+mod page;
+mod quantity;
+mod random;
+mod secrets;
+mod store;
+mod violations;
 
+pub use access::{AccessDenied, Action, AppScope, CustomerScope, Permission, Resource, Staff, UnknownPermission};
 pub use clock::{AdjustableClock, Clock, FixedClock};
+pub use contact::{Contact, ContactError, Email, Phone};
+pub use ids::*;
+#[cfg(feature = "mocks")]
+pub use limits::MockRateLimiter;
+pub use limits::{Quota, RateLimiter, RateRule};
+pub use money::{Money, MoneyError};
+pub use page::{Page, PageError, PageRequest};
+pub use quantity::{Quantity, QuantityError, StockLevel};
+pub use random::Random;
+pub use secrecy::{ExposeSecret, SecretString};
+pub use secrets::{SecretKeeper, Unsealable};
+pub use store::StoreError;
+pub use violations::Violations;

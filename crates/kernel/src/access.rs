@@ -1,0 +1,217 @@
+//! Who acts, and what he may do.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{ApplicationId, CounterpartyId, ProjectId, TokenId, UserId};
+
+macro_rules! resources {
+    ($($variant:ident => $name:literal,)+) => {
+        /// What a permission is about, by the contract's plural names.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Resource {
+            $(#[doc = concat!("`", $name, "`")] $variant,)+
+        }
+
+        impl Resource {
+            /// Every resource.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The plural name used in permission names.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+        }
+    };
+}
+
+resources! {
+    Agents => "agents",
+    Applications => "applications",
+    Blocks => "blocks",
+    Branches => "branches",
+    Brands => "brands",
+    Categories => "categories",
+    Counterparties => "counterparties",
+    Departments => "departments",
+    Dictionaries => "dictionaries",
+    Discounts => "discounts",
+    Files => "files",
+    Inventories => "inventories",
+    Menus => "menus",
+    Nomenclatures => "nomenclatures",
+    Orders => "orders",
+    Pages => "pages",
+    Permissions => "permissions",
+    Reservations => "reservations",
+    Roles => "roles",
+    Shops => "shops",
+    Tasks => "tasks",
+    Users => "users",
+    Warehouses => "warehouses",
+    Webhooks => "webhooks",
+}
+
+/// What may be done with a resource. There is no separate right to delete: `edit` covers create, update and delete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// Lists and reads.
+    View,
+    /// Creates.
+    Create,
+    /// Creates, updates and deletes.
+    Edit,
+}
+
+/// A permission, named `view-<resource>`, `create-<resource>` or `edit-<resource>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Permission {
+    /// What may be done.
+    pub action: Action,
+    /// With what.
+    pub resource: Resource,
+}
+
+impl Permission {
+    /// `view-<resource>`
+    pub const fn view(resource: Resource) -> Self {
+        Self { action: Action::View, resource }
+    }
+
+    /// `create-<resource>`
+    pub const fn create(resource: Resource) -> Self {
+        Self { action: Action::Create, resource }
+    }
+
+    /// `edit-<resource>`
+    pub const fn edit(resource: Resource) -> Self {
+        Self { action: Action::Edit, resource }
+    }
+
+    /// Every permission there is.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Resource::ALL
+            .iter()
+            .flat_map(|resource| [Self::view(*resource), Self::create(*resource), Self::edit(*resource)])
+    }
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let action = match self.action {
+            Action::View => "view",
+            Action::Create => "create",
+            Action::Edit => "edit",
+        };
+        write!(f, "{action}-{}", self.resource.name())
+    }
+}
+
+/// A text that names no permission.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no permission `{0}`")]
+pub struct UnknownPermission(String);
+
+impl FromStr for Permission {
+    type Err = UnknownPermission;
+
+    fn from_str(name: &str) -> Result<Self, UnknownPermission> {
+        Self::all().find(|permission| permission.to_string() == name).ok_or_else(|| UnknownPermission(name.to_owned()))
+    }
+}
+
+/// Why an actor is refused although he is known. The platform surface answers `403`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AccessDenied {
+    /// The role lacks a permission.
+    #[error("the permission `{0}` is missing")]
+    MissingPermission(Permission),
+    /// The record belongs to another project.
+    #[error("the record belongs to another project")]
+    ForeignProject,
+}
+
+/// A signed-in employee with the permissions of his role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Staff {
+    /// The project he works in.
+    pub project_id: ProjectId,
+    /// The employee.
+    pub user_id: UserId,
+    /// The token he came with.
+    pub token_id: TokenId,
+    /// What his role allows.
+    pub permissions: BTreeSet<Permission>,
+}
+
+impl Staff {
+    /// Refuses an actor without the permission; `edit` includes `create`.
+    pub fn require(&self, permission: Permission) -> Result<(), AccessDenied> {
+        let included =
+            permission.action == Action::Create && self.permissions.contains(&Permission::edit(permission.resource));
+        if included || self.permissions.contains(&permission) {
+            Ok(())
+        } else {
+            Err(AccessDenied::MissingPermission(permission))
+        }
+    }
+
+    /// Refuses a record of another project.
+    pub fn require_project(&self, owner: ProjectId) -> Result<(), AccessDenied> {
+        if owner == self.project_id { Ok(()) } else { Err(AccessDenied::ForeignProject) }
+    }
+}
+
+/// What an App Token proves: which application is calling. It grants no staff rights and names no customer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AppScope {
+    /// The project of the application.
+    pub project_id: ProjectId,
+    /// The calling application.
+    pub application_id: ApplicationId,
+    /// Whether the application sells wholesale.
+    pub wholesale: bool,
+}
+
+/// A signed-in customer inside the application that is calling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CustomerScope {
+    /// The calling application.
+    pub app: AppScope,
+    /// The customer, of the same project.
+    pub counterparty_id: CounterpartyId,
+    /// The token he came with.
+    pub token_id: TokenId,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn staff(permissions: impl IntoIterator<Item = Permission>) -> Staff {
+        Staff {
+            project_id: ProjectId::new(1).unwrap(),
+            user_id: UserId::new(1).unwrap(),
+            token_id: TokenId::new(1).unwrap(),
+            permissions: permissions.into_iter().collect(),
+        }
+    }
+
+    #[test]
+    fn edit_includes_create_and_nothing_else() {
+        let editor = staff([Permission::edit(Resource::Brands)]);
+        assert!(editor.require(Permission::create(Resource::Brands)).is_ok());
+        assert!(editor.require(Permission::view(Resource::Brands)).is_err());
+        let creator = staff([Permission::create(Resource::Brands)]);
+        assert!(creator.require(Permission::edit(Resource::Brands)).is_err());
+    }
+
+    #[test]
+    fn names_round_trip() {
+        for permission in Permission::all() {
+            assert_eq!(permission.to_string().parse(), Ok(permission));
+        }
+        assert!("delete-orders".parse::<Permission>().is_err());
+    }
+}

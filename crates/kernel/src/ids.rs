@@ -1,0 +1,119 @@
+//! Identifiers: whole numbers from 1, one type per record so that they cannot be confused.
+
+use std::fmt;
+
+/// A number that cannot be an identifier: identifiers are whole numbers from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an identifier is a whole number of at least 1")]
+pub struct InvalidId;
+
+macro_rules! ids {
+    ($($(#[doc = $doc:literal])+ $name:ident;)+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(try_from = "i64", into = "i64")]
+        pub struct $name(i64);
+
+        impl $name {
+            /// Accepts a whole number of at least 1.
+            pub fn new(value: i64) -> Result<Self, InvalidId> {
+                if value >= 1 { Ok(Self(value)) } else { Err(InvalidId) }
+            }
+
+            /// The number itself.
+            pub fn get(self) -> i64 {
+                self.0
+            }
+        }
+
+        impl TryFrom<i64> for $name {
+            type Error = InvalidId;
+
+            fn try_from(value: i64) -> Result<Self, InvalidId> {
+                Self::new(value)
+            }
+        }
+
+        impl From<$name> for i64 {
+            fn from(id: $name) -> i64 {
+                id.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )+};
+}
+
+ids! {
+    /// A project: the top boundary of data and access of one owner.
+    ProjectId;
+    /// A branch: a business, legal entity or operating unit inside a project.
+    BranchId;
+    /// An application: one site, app or service inside a project.
+    ApplicationId;
+    /// An employee.
+    UserId;
+    /// A role: a named set of permissions.
+    RoleId;
+    /// A customer.
+    CounterpartyId;
+    /// An issued access token (the part before the `|`).
+    TokenId;
+    /// One requested one-time code.
+    CodeId;
+    /// A catalogue item: goods, service or subscription plan.
+    NomenclatureId;
+    /// A category of the catalogue.
+    CategoryId;
+    /// A brand.
+    BrandId;
+    /// A country of the system-wide dictionary.
+    CountryId;
+    /// A storage unit of the system-wide dictionary.
+    StorageUnitId;
+    /// A VAT rate of the system-wide dictionary.
+    VatId;
+    /// A warehouse.
+    WarehouseId;
+    /// The stock of one item in one warehouse.
+    InventoryId;
+    /// A discount or promo code.
+    DiscountId;
+    /// An order.
+    OrderId;
+    /// An order line: the claim of an order on one item.
+    ReservationId;
+    /// One attempt to take a payment for an order.
+    PaymentAttemptId;
+    /// A delivery type; `1` is pickup from a shop, `2` is delivery.
+    DeliveryTypeId;
+    /// A delivery subtype; `1` is a pickup point, `2` is a courier to an address.
+    DeliverySubtypeId;
+    /// A parameter of a delivery subtype, such as a pickup point.
+    DeliverySubtypeParamId;
+    /// A payment type of a project.
+    PaymentTypeId;
+    /// A shop.
+    ShopId;
+    /// A webhook endpoint of an application.
+    WebhookId;
+    /// One delivery of one event to one webhook.
+    DeliveryId;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identifier_is_at_least_one() {
+        assert_eq!(OrderId::new(0), Err(InvalidId));
+        assert_eq!(OrderId::new(-4), Err(InvalidId));
+        assert_eq!(OrderId::new(7).unwrap().get(), 7);
+        assert!(serde_json::from_str::<OrderId>("0").is_err());
+    }
+}

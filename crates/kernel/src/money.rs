@@ -1,0 +1,144 @@
+//! Exact money.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+
+/// An amount of the project's currency in whole minor units (kopecks, cents): never negative, never rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Money(i64);
+
+/// Why a number is not an amount of money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MoneyError {
+    /// The text is not a decimal number.
+    #[error("must be a decimal number")]
+    NotANumber,
+    /// Amounts are never negative.
+    #[error("must not be negative")]
+    Negative,
+    /// The minor unit is the smallest amount.
+    #[error("must have at most two decimals")]
+    TooPrecise,
+    /// Beyond [`Money::MAX`].
+    #[error("must be at most 10000000000.00")]
+    TooLarge,
+}
+
+impl Money {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+    /// The largest single amount: ten thousand million major units, so that no sum of a cart can overflow.
+    pub const MAX: Self = Self(1_000_000_000_000);
+
+    /// From minor units; sums may exceed [`Money::MAX`], entered amounts may not.
+    pub fn from_minor(minor: i64) -> Result<Self, MoneyError> {
+        if minor < 0 { Err(MoneyError::Negative) } else { Ok(Self(minor)) }
+    }
+
+    /// From an entered decimal such as `265.00`: not negative, at most two decimals, at most [`Money::MAX`].
+    pub fn from_decimal(value: Decimal) -> Result<Self, MoneyError> {
+        if value.is_sign_negative() && !value.is_zero() {
+            return Err(MoneyError::Negative);
+        }
+        let minor = value.checked_mul(Decimal::ONE_HUNDRED).ok_or(MoneyError::TooLarge)?.normalize();
+        if minor.scale() > 0 {
+            return Err(MoneyError::TooPrecise);
+        }
+        let amount = Self(minor.to_i64().ok_or(MoneyError::TooLarge)?);
+        if amount > Self::MAX { Err(MoneyError::TooLarge) } else { Ok(amount) }
+    }
+
+    /// Minor units.
+    pub fn minor(self) -> i64 {
+        self.0
+    }
+
+    /// Major units with two decimals.
+    pub fn to_decimal(self) -> Decimal {
+        Decimal::new(self.0, 2)
+    }
+
+    /// Whether the amount is nothing.
+    pub fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The sum, or `None` past the range of the type.
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        self.0.checked_add(other.0).map(Self)
+    }
+
+    /// The amount that many times, or `None` past the range of the type.
+    pub fn checked_times(self, count: u32) -> Option<Self> {
+        self.0.checked_mul(i64::from(count)).map(Self)
+    }
+
+    /// The difference, or nothing when `other` is larger.
+    #[must_use]
+    pub fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0).max(0))
+    }
+}
+
+impl FromStr for Money {
+    type Err = MoneyError;
+
+    fn from_str(text: &str) -> Result<Self, MoneyError> {
+        let text = text.trim();
+        let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let numeric = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if digits.is_empty() || digits == "." || !numeric(whole) || !numeric(fraction) {
+            return Err(MoneyError::NotANumber);
+        }
+        if whole.trim_start_matches('0').len() > 15 {
+            return Err(MoneyError::TooLarge);
+        }
+        if fraction.trim_end_matches('0').len() > 2 {
+            return Err(MoneyError::TooPrecise);
+        }
+        let value = Decimal::from_str(text).map_err(|_| MoneyError::NotANumber)?;
+        Self::from_decimal(value)
+    }
+}
+
+/// The wire form: a decimal string with two decimals, `"265.00"`.
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:02}", self.0 / 100, self.0 % 100)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn refuses_what_is_not_an_amount() {
+        for (text, error) in [
+            ("", MoneyError::NotANumber),
+            ("12,50", MoneyError::NotANumber),
+            ("-0.01", MoneyError::Negative),
+            ("0.001", MoneyError::TooPrecise),
+            ("10000000000.01", MoneyError::TooLarge),
+            ("99999999999999999999999999999999999999", MoneyError::TooLarge),
+        ] {
+            assert_eq!(text.parse::<Money>(), Err(error), "{text:?}");
+        }
+        assert_eq!("-0".parse::<Money>(), Ok(Money::ZERO));
+        assert_eq!("1.500".parse::<Money>().unwrap().minor(), 150);
+    }
+
+    proptest! {
+        #[test]
+        fn text_round_trips(minor in 0..=Money::MAX.minor()) {
+            let amount = Money::from_minor(minor).unwrap();
+            prop_assert_eq!(amount.to_string().parse::<Money>(), Ok(amount));
+            prop_assert_eq!(Money::from_decimal(amount.to_decimal()), Ok(amount));
+        }
+    }
+}

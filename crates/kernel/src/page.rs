@@ -1,0 +1,123 @@
+//! Pages of long lists.
+
+/// A page request outside the bounds of its list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PageError {
+    /// Pages are counted from 1.
+    #[error("must be a whole number of at least 1")]
+    PageBelowOne,
+    /// The page lies beyond what can be addressed.
+    #[error("must be at most 1000000000")]
+    PageTooLarge,
+    /// A page holds at least one record.
+    #[error("must be a whole number of at least 1")]
+    PerPageBelowOne,
+    /// A page holds at most this many records.
+    #[error("must be at most {0}")]
+    PerPageAbove(u32),
+}
+
+/// Which page of a list, counted from 1, and how many records on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRequest {
+    page: u32,
+    per_page: u32,
+}
+
+impl PageRequest {
+    /// Checks `page` (from 1) and `per_page` (1 to `most`).
+    pub fn new(page: i64, per_page: i64, most: u32) -> Result<Self, PageError> {
+        Ok(Self { page: Self::page_number(page)?, per_page: Self::page_size(per_page, most)? })
+    }
+
+    /// Checks a page number alone.
+    pub fn page_number(page: i64) -> Result<u32, PageError> {
+        if page < 1 {
+            return Err(PageError::PageBelowOne);
+        }
+        u32::try_from(page).ok().filter(|p| *p <= 1_000_000_000).ok_or(PageError::PageTooLarge)
+    }
+
+    /// Checks a page size alone.
+    pub fn page_size(per_page: i64, most: u32) -> Result<u32, PageError> {
+        if per_page < 1 {
+            return Err(PageError::PerPageBelowOne);
+        }
+        u32::try_from(per_page).ok().filter(|p| *p <= most).ok_or(PageError::PerPageAbove(most))
+    }
+
+    /// The page, counted from 1.
+    pub fn page(self) -> u32 {
+        self.page
+    }
+
+    /// Records on a page.
+    pub fn per_page(self) -> u32 {
+        self.per_page
+    }
+
+    /// How many records come before this page.
+    pub fn offset(self) -> i64 {
+        (i64::from(self.page) - 1) * i64::from(self.per_page)
+    }
+
+    /// How many records to read.
+    pub fn limit(self) -> i64 {
+        i64::from(self.per_page)
+    }
+}
+
+/// One page of a list and the size of the whole list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T> {
+    /// The records of this page.
+    pub items: Vec<T>,
+    /// How many records the whole list has.
+    pub total: u64,
+    /// What was asked for.
+    pub request: PageRequest,
+}
+
+impl<T> Page<T> {
+    /// The number of the last page; an empty list has one page.
+    pub fn last_page(&self) -> u64 {
+        self.total.div_ceil(u64::from(self.request.per_page)).max(1)
+    }
+
+    /// The number of the first record of this page, counted from 1; `None` when the page is empty.
+    pub fn from(&self) -> Option<u64> {
+        (!self.items.is_empty()).then(|| u64::try_from(self.request.offset()).unwrap_or_default() + 1)
+    }
+
+    /// The number of the last record of this page; `None` when the page is empty.
+    pub fn to(&self) -> Option<u64> {
+        let count = u64::try_from(self.items.len()).ok()?;
+        self.from().map(|from| from + count - 1)
+    }
+
+    /// The same page of other records.
+    pub fn map<U>(self, convert: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(convert).collect(), total: self.total, request: self.request }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_consistent() {
+        let request = PageRequest::new(2, 15, 100).unwrap();
+        let page = Page { items: vec![(); 3], total: 18, request };
+        assert_eq!((page.last_page(), page.from(), page.to()), (2, Some(16), Some(18)));
+        let empty = Page { items: Vec::<()>::new(), total: 0, request };
+        assert_eq!((empty.last_page(), empty.from(), empty.to()), (1, None, None));
+    }
+
+    #[test]
+    fn bounds_are_named() {
+        assert_eq!(PageRequest::new(0, 1, 100), Err(PageError::PageBelowOne));
+        assert_eq!(PageRequest::new(1, 101, 100), Err(PageError::PerPageAbove(100)));
+        assert_eq!(PageRequest::new(i64::MAX, 1, 100), Err(PageError::PageTooLarge));
+    }
+}

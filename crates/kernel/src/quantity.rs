@@ -1,0 +1,71 @@
+//! Counted pieces.
+
+/// Not a count that can be ordered or stocked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum QuantityError {
+    /// An ordered quantity starts at 1.
+    #[error("must be a whole number of at least 1")]
+    BelowOne,
+    /// A stocked quantity is never negative.
+    #[error("must be a whole number of at least 0")]
+    Negative,
+    /// Beyond the largest count.
+    #[error("must be at most 1000000000")]
+    TooLarge,
+}
+
+const LARGEST: u32 = 1_000_000_000;
+
+/// How many pieces an order line asks for: 1 to 1,000,000,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Quantity(u32);
+
+impl Quantity {
+    /// Accepts 1 to 1,000,000,000.
+    pub fn new(value: i64) -> Result<Self, QuantityError> {
+        if value < 1 {
+            return Err(QuantityError::BelowOne);
+        }
+        u32::try_from(value).ok().filter(|v| *v <= LARGEST).map(Self).ok_or(QuantityError::TooLarge)
+    }
+
+    /// The count.
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+/// How many pieces lie in a warehouse: 0 to 1,000,000,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct StockLevel(u32);
+
+impl StockLevel {
+    /// Nothing in stock.
+    pub const EMPTY: Self = Self(0);
+
+    /// Accepts 0 to 1,000,000,000.
+    pub fn new(value: i64) -> Result<Self, QuantityError> {
+        if value < 0 {
+            return Err(QuantityError::Negative);
+        }
+        u32::try_from(value).ok().filter(|v| *v <= LARGEST).map(Self).ok_or(QuantityError::TooLarge)
+    }
+
+    /// The count.
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_hold() {
+        assert_eq!(Quantity::new(0), Err(QuantityError::BelowOne));
+        assert_eq!(Quantity::new(i64::MAX), Err(QuantityError::TooLarge));
+        assert_eq!(StockLevel::new(-1), Err(QuantityError::Negative));
+        assert_eq!(StockLevel::new(0), Ok(StockLevel::EMPTY));
+    }
+}

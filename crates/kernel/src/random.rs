@@ -1,0 +1,69 @@
+//! Randomness as a port.
+
+use uuid::Uuid;
+
+/// A source of unpredictable bytes.
+pub trait Random: Send + Sync {
+    /// Fills the buffer; an implementation that cannot must not return.
+    fn fill(&self, bytes: &mut [u8]);
+}
+
+/// What the domain makes of random bytes.
+impl dyn Random + '_ {
+    /// A random (version 4) UUID.
+    pub fn uuid(&self) -> Uuid {
+        let mut bytes = [0; 16];
+        self.fill(&mut bytes);
+        uuid::Builder::from_random_bytes(bytes).into_uuid()
+    }
+
+    /// A text of random letters and digits, 5.95 bits each; values that would favour some letters are thrown away.
+    pub fn alphanumeric(&self, length: usize) -> String {
+        const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+        self.draw(ALPHABET, length)
+    }
+
+    /// A text of random decimal digits.
+    pub fn digits(&self, length: usize) -> String {
+        self.draw(b"0123456789", length)
+    }
+
+    fn draw(&self, alphabet: &[u8], length: usize) -> String {
+        let fair = 256 - 256 % alphabet.len();
+        let mut text = String::with_capacity(length);
+        let mut block = [0; 64];
+        while text.len() < length {
+            self.fill(&mut block);
+            let letters = block.iter().map(|byte| usize::from(*byte)).filter(|value| *value < fair);
+            let wanted = length - text.len();
+            text.extend(letters.filter_map(|v| alphabet.get(v % alphabet.len())).map(|l| char::from(*l)).take(wanted));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    struct Counting(AtomicU8);
+
+    impl Random for Counting {
+        fn fill(&self, bytes: &mut [u8]) {
+            for byte in bytes {
+                *byte = self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    #[test]
+    fn texts_have_the_asked_length_and_alphabet() {
+        let source: &dyn Random = &Counting(AtomicU8::new(200));
+        let text = source.alphanumeric(97);
+        assert_eq!(text.len(), 97);
+        assert!(text.bytes().all(|b| b.is_ascii_alphanumeric()));
+        assert!(source.digits(6).bytes().all(|b| b.is_ascii_digit()));
+        assert_eq!(source.uuid().get_version_num(), 4);
+    }
+}

@@ -1,0 +1,27 @@
+//! How secrets are kept, as a port.
+
+use crate::SecretString;
+
+/// A sealed value that this key cannot open: another key sealed it, or it was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the sealed value cannot be opened with this service key")]
+pub struct Unsealable;
+
+/// Hashing, comparing and sealing of secrets.
+pub trait SecretKeeper: Send + Sync {
+    /// Fingerprint of a secret with enough entropy of its own (tokens): SHA-256 in lower hex, 64 characters.
+    fn fingerprint(&self, secret: &str) -> String;
+
+    /// Fingerprint of a short secret (one-time codes), keyed with the service key and bound to `context`, so that a
+    /// stolen table cannot be searched: 64 characters of lower hex.
+    fn keyed_fingerprint(&self, context: &str, secret: &str) -> String;
+
+    /// Compares two fingerprints in constant time.
+    fn same(&self, left: &str, right: &str) -> bool;
+
+    /// Encrypts a secret that must be read back (signing keys).
+    fn seal(&self, secret: &SecretString) -> String;
+
+    /// Decrypts what [`SecretKeeper::seal`] made.
+    fn open(&self, sealed: &str) -> Result<SecretString, Unsealable>;
+}

@@ -1,0 +1,22 @@
+//! What a persistence port answers when it cannot do its work.
+
+/// A failure of the storage itself; never a business refusal.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The storage cannot be reached or is overloaded; the same call may succeed later.
+    #[error("the storage is unavailable: {0}")]
+    Unavailable(String),
+    /// A stored record breaks an invariant of its type.
+    #[error("a stored record is broken: {0}")]
+    Corrupt(String),
+    /// Anything else the storage reported.
+    #[error("the storage failed: {0}")]
+    Failed(String),
+}
+
+impl StoreError {
+    /// For records whose stored form breaks an invariant.
+    pub fn corrupt(reason: impl ToString) -> Self {
+        Self::Corrupt(reason.to_string())
+    }
+}

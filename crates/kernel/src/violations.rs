@@ -1,0 +1,53 @@
+//! Everything that is wrong with an input, at once.
+
+use std::collections::BTreeMap;
+
+/// Messages by field; nested fields use dotted paths such as `products.0.quantity`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Violations(BTreeMap<String, Vec<String>>);
+
+impl Violations {
+    /// One violation.
+    pub fn one(path: impl Into<String>, message: impl ToString) -> Self {
+        let mut all = Self::default();
+        all.add(path, message);
+        all
+    }
+
+    /// Adds a message for a field.
+    pub fn add(&mut self, path: impl Into<String>, message: impl ToString) {
+        self.0.entry(path.into()).or_default().push(message.to_string());
+    }
+
+    /// Keeps the value of a result, or notes its error for a field.
+    pub fn check<T, E: ToString>(&mut self, path: &str, result: Result<T, E>) -> Option<T> {
+        result.map_err(|error| self.add(path, error.to_string())).ok()
+    }
+
+    /// Adds everything of another list.
+    pub fn merge(&mut self, other: Self) {
+        for (path, messages) in other.0 {
+            self.0.entry(path).or_default().extend(messages);
+        }
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `Ok` when nothing is wrong.
+    pub fn into_result(self) -> Result<(), Self> {
+        if self.is_empty() { Ok(()) } else { Err(self) }
+    }
+
+    /// Fields with their messages, in the order of the paths.
+    pub fn fields(&self) -> &BTreeMap<String, Vec<String>> {
+        &self.0
+    }
+
+    /// The first message.
+    pub fn first(&self) -> Option<&str> {
+        self.0.values().flatten().next().map(String::as_str)
+    }
+}
