@@ -1,1 +1,19 @@
-//! Every persistence port on SQLite and PostgreSQL.
+//! Every persistence port, on SQLite and on PostgreSQL.
+//!
+//! **Owns** the tables, the migrations and the two pools. A port method is one step: a read, or one transaction that
+//! commits a whole change or refuses all of it.
+//!
+//! **Invariants**
+//! - Rows never leave the crate: private `...Row` structs turn into domain types through their checked constructors.
+//! - Guards live in the statements (`WHERE quantity - reserved >= ?`, unique keys, `CHECK`), never in a read before.
+//! - Blocking work runs on blocking threads; no transaction is open across a network call.
+//! - Both databases give the same answers; every storage test runs on both.
+
+mod database;
+mod organization;
+mod schema;
+mod stored;
+#[cfg(feature = "test-support")]
+pub mod testing;
+
+pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};

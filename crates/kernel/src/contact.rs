@@ -1,6 +1,7 @@
 //! Phones and e-mail addresses.
 
 use std::fmt;
+use std::ops::Deref;
 
 /// A text that is not a contact of the asked kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +45,14 @@ impl Phone {
     }
 }
 
+impl Deref for Phone {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for Phone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -72,6 +81,14 @@ impl Email {
 
     /// The address.
     pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Deref for Email {
+    type Target = str;
+
+    fn deref(&self) -> &str {
         &self.0
     }
 }

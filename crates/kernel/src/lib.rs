@@ -28,6 +28,9 @@ mod quantity;
 mod random;
 mod secrets;
 mod store;
+#[cfg(feature = "mocks")]
+pub mod testing;
+mod text;
 mod violations;
 
 pub use access::{AccessDenied, Action, AppScope, CustomerScope, Permission, Resource, Staff, UnknownPermission};
@@ -44,4 +47,5 @@ pub use random::Random;
 pub use secrecy::{ExposeSecret, SecretString};
 pub use secrets::{SecretKeeper, Unsealable};
 pub use store::StoreError;
+pub use text::{Line, Name, Prose, TextError};
 pub use violations::Violations;

@@ -1,1 +1,20 @@
-//! Projects, branches, applications, shops and dictionaries.
+//! Projects, branches and applications, and the dictionaries they sell by.
+//!
+//! **Owns** branches, applications with their App Tokens, shops, delivery and payment types, and the system-wide
+//! dictionaries.
+//!
+//! **Invariants**
+//! - Every record belongs to one project; staff see and change only their own project's.
+//! - An App Token is shown once; only its fingerprint is stored.
+//!
+//! **Ports**: [`ports::BranchRepository`], [`ports::ApplicationRepository`].
+
+mod applications;
+mod branches;
+mod error;
+pub mod model;
+pub mod ports;
+
+pub use applications::ApplicationService;
+pub use branches::BranchService;
+pub use error::{ApplicationError, BranchError};

@@ -1,0 +1,105 @@
+//! One connection type for both databases, and how a connection is made ready.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use diesel::connection::{Connection, InstrumentationEvent, SimpleConnection};
+use diesel::r2d2::{ManageConnection, R2D2Connection};
+use diesel::{ConnectionError, PgConnection, SqliteConnection};
+
+use super::DatabaseUrl;
+
+/// A connection to either database. Queries written against it compile for both.
+#[derive(diesel::MultiConnection)]
+pub enum AnyConnection {
+    /// PostgreSQL.
+    Postgres(PgConnection),
+    /// SQLite.
+    Sqlite(SqliteConnection),
+}
+
+/// Runs the same statement on the concrete connection, for the few forms (batch insert, upsert) that diesel cannot
+/// build for both at once.
+macro_rules! on_each {
+    ($connection:expr, $concrete:ident => $statement:expr) => {
+        match $connection {
+            $crate::database::AnyConnection::Postgres($concrete) => $statement,
+            $crate::database::AnyConnection::Sqlite($concrete) => $statement,
+        }
+    };
+}
+pub(crate) use on_each;
+
+/// What a connection is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Reader,
+    Writer,
+}
+
+/// Makes connections for a pool.
+pub(super) struct Manager {
+    pub url: DatabaseUrl,
+    pub role: Role,
+    pub statements: Arc<AtomicU64>,
+}
+
+/// The wait for a lock comes first, so that the other settings already profit from it.
+const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+     PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;";
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ManagerError {
+    #[error(transparent)]
+    Connect(#[from] ConnectionError),
+    #[error(transparent)]
+    Query(#[from] diesel::result::Error),
+}
+
+impl Manager {
+    fn count(&self) -> impl FnMut(InstrumentationEvent<'_>) + Send + use<> {
+        let statements = Arc::clone(&self.statements);
+        move |event| {
+            if matches!(event, InstrumentationEvent::StartQuery { .. }) {
+                statements.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl ManageConnection for Manager {
+    type Connection = AnyConnection;
+    type Error = ManagerError;
+
+    fn connect(&self) -> Result<AnyConnection, ManagerError> {
+        match &self.url {
+            DatabaseUrl::Sqlite(path) => {
+                let mut connection = SqliteConnection::establish(&path.to_string_lossy())?;
+                connection.batch_execute(SQLITE_SETTINGS)?;
+                if self.role == Role::Reader {
+                    connection.batch_execute("PRAGMA query_only = ON;")?;
+                }
+                connection.set_instrumentation(self.count());
+                Ok(AnyConnection::Sqlite(connection))
+            }
+            DatabaseUrl::Postgres(url) => {
+                let mut connection = PgConnection::establish(url)?;
+                connection.batch_execute("SET TIME ZONE 'UTC'; SET statement_timeout = '30s';")?;
+                connection.set_instrumentation(self.count());
+                Ok(AnyConnection::Postgres(connection))
+            }
+        }
+    }
+
+    fn is_valid(&self, connection: &mut AnyConnection) -> Result<(), ManagerError> {
+        Ok(connection.batch_execute("SELECT 1")?)
+    }
+
+    fn has_broken(&self, connection: &mut AnyConnection) -> bool {
+        std::thread::panicking()
+            || match connection {
+                AnyConnection::Postgres(connection) => connection.is_broken(),
+                AnyConnection::Sqlite(connection) => connection.is_broken(),
+            }
+    }
+}

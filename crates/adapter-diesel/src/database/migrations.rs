@@ -1,0 +1,60 @@
+//! The embedded migrations, one tree per database with equal names.
+
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use kontor_kernel::StoreError;
+
+use super::{AnyConnection, Database, on_each};
+
+const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+
+fn tree(connection: &AnyConnection) -> EmbeddedMigrations {
+    match connection {
+        AnyConnection::Postgres(_) => POSTGRES,
+        AnyConnection::Sqlite(_) => SQLITE,
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> StoreError {
+    StoreError::Failed(format!("migration: {error}"))
+}
+
+impl Database {
+    /// Applies what is missing. Returns the names applied, in order.
+    pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
+        self.with_connection(|connection| {
+            let tree = tree(connection);
+            on_each!(connection, concrete => concrete
+                .run_pending_migrations(tree)
+                .map(|versions| versions.iter().map(ToString::to_string).collect())
+                .map_err(failed))
+        })
+    }
+
+    /// Reverts the newest `count` migrations. Returns the names reverted, newest first.
+    pub fn revert(&self, count: usize) -> Result<Vec<String>, StoreError> {
+        self.with_connection(|connection| {
+            let mut reverted = Vec::new();
+            for _ in 0..count {
+                let tree = tree(connection);
+                let version = on_each!(&mut *connection, concrete => concrete
+                    .revert_last_migration(tree)
+                    .map(|version| version.to_string())
+                    .map_err(failed))?;
+                reverted.push(version);
+            }
+            Ok(reverted)
+        })
+    }
+
+    /// How many migrations this binary has that the database has not.
+    pub fn pending_migrations(&self) -> Result<usize, StoreError> {
+        self.with_connection(|connection| {
+            let tree = tree(connection);
+            on_each!(connection, concrete => concrete
+                .pending_migrations(tree)
+                .map(|pending| pending.len())
+                .map_err(failed))
+        })
+    }
+}

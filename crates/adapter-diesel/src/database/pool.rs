@@ -1,0 +1,279 @@
+//! The two entry points to the data: [`Database::read`] and [`Database::write`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use diesel::connection::{AnsiTransactionManager, Connection, TransactionManager};
+use diesel::r2d2::{Pool, PooledConnection};
+use diesel::result::{DatabaseErrorKind, Error as QueryError};
+use kontor_kernel::StoreError;
+
+use super::connection::{Manager, Role};
+use super::{AnyConnection, DatabaseUrl};
+
+/// How many connections to keep.
+#[derive(Debug, Clone, Copy)]
+pub struct PoolOptions {
+    /// Connections for reading; on PostgreSQL the one pool for everything.
+    pub connections: u32,
+    /// How long a request waits for a free connection.
+    pub wait: Duration,
+}
+
+impl Default for PoolOptions {
+    fn default() -> Self {
+        Self { connections: 8, wait: Duration::from_secs(5) }
+    }
+}
+
+/// Use of a pool at one moment.
+#[derive(Debug, Clone, Copy)]
+pub struct PoolState {
+    /// Connections open.
+    pub open: u32,
+    /// Of these, not in use.
+    pub idle: u32,
+}
+
+/// Why the work of a transaction ended without a commit.
+#[derive(Debug)]
+pub enum Abort<R> {
+    /// A guard refused; everything is rolled back and the caller learns the reason.
+    Refused(R),
+    /// The database reported an error.
+    Query(QueryError),
+    /// A stored record breaks an invariant.
+    Store(StoreError),
+}
+
+impl<R> From<QueryError> for Abort<R> {
+    fn from(error: QueryError) -> Self {
+        Self::Query(error)
+    }
+}
+
+impl<R> From<StoreError> for Abort<R> {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// An open database. Cloning shares the pools.
+#[derive(Clone)]
+pub struct Database {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    url: DatabaseUrl,
+    readers: Pool<Manager>,
+    /// SQLite takes one writer at a time; queueing for it here is fairer than its own busy loop.
+    writer: Option<Pool<Manager>>,
+    statements: Arc<AtomicU64>,
+}
+
+const ATTEMPTS: u32 = 5;
+
+impl Database {
+    /// Opens the pools. A missing SQLite file is created; migrations are a step of their own.
+    pub fn open(url: DatabaseUrl, options: PoolOptions) -> Result<Self, StoreError> {
+        let statements = Arc::new(AtomicU64::new(0));
+        let build = |role: Role, size: u32| {
+            let manager = Manager { url: url.clone(), role, statements: Arc::clone(&statements) };
+            Pool::builder()
+                .max_size(size)
+                .min_idle(Some(1))
+                .connection_timeout(options.wait)
+                .idle_timeout(None)
+                .max_lifetime(None)
+                .test_on_check_out(false)
+                .build(manager)
+                .map_err(|error| StoreError::Unavailable(error.to_string()))
+        };
+        // The writer first: it creates the file that the readers then open.
+        let writer = match url {
+            DatabaseUrl::Sqlite(_) => Some(build(Role::Writer, 1)?),
+            DatabaseUrl::Postgres(_) => None,
+        };
+        let readers = build(if writer.is_some() { Role::Reader } else { Role::Writer }, options.connections)?;
+        Ok(Self { inner: Arc::new(Inner { url, readers, writer, statements }) })
+    }
+
+    /// Which database this is.
+    pub fn url(&self) -> &DatabaseUrl {
+        &self.inner.url
+    }
+
+    /// Statements sent so far by every connection, for tests that count them.
+    pub fn statements(&self) -> u64 {
+        self.inner.statements.load(Ordering::Relaxed)
+    }
+
+    /// Use of the pool that serves reads.
+    pub fn pool_state(&self) -> PoolState {
+        let state = self.inner.readers.state();
+        PoolState { open: state.connections, idle: state.idle_connections }
+    }
+
+    /// Runs a reading step on a blocking thread. Several statements see the same data only on SQLite inside one
+    /// statement; a step that needs a snapshot across statements uses [`Database::read_snapshot`].
+    pub async fn read<T, R>(
+        &self,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
+    ) -> Result<T, R>
+    where
+        T: Send + 'static,
+        R: From<StoreError> + Send + 'static,
+    {
+        let inner = Arc::clone(&self.inner);
+        blocking(move || {
+            for _ in 1..ATTEMPTS {
+                match work(&mut *take(&inner.readers)?) {
+                    Err(Abort::Query(error)) if is_lost(&error) => {}
+                    outcome => return outcome.map_err(conclude),
+                }
+            }
+            work(&mut *take(&inner.readers)?).map_err(conclude)
+        })
+        .await
+    }
+
+    /// Runs a reading step whose statements all see the data of one moment.
+    pub async fn read_snapshot<T, R>(
+        &self,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
+    ) -> Result<T, R>
+    where
+        T: Send + 'static,
+        R: From<StoreError> + Send + 'static,
+    {
+        self.read(move |connection| {
+            match connection {
+                AnyConnection::Postgres(pg) => AnsiTransactionManager::begin_transaction_sql(
+                    pg,
+                    "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                )?,
+                AnyConnection::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction(sqlite)?,
+            }
+            let outcome = work(connection);
+            settle(connection, outcome)
+        })
+        .await
+    }
+
+    /// Runs one whole step in one transaction: everything is committed, or nothing. The step runs again when
+    /// PostgreSQL reports a serialization failure or a deadlock, so it must change nothing outside the database.
+    pub async fn write<T, R>(
+        &self,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
+    ) -> Result<T, R>
+    where
+        T: Send + 'static,
+        R: From<StoreError> + Send + 'static,
+    {
+        let inner = Arc::clone(&self.inner);
+        blocking(move || {
+            let pool = inner.writer.as_ref().unwrap_or(&inner.readers);
+            let mut attempt = 1;
+            loop {
+                let mut connection = take(pool)?;
+                let outcome = begin(&mut connection).map_err(Abort::Query).map(|()| work(&mut connection));
+                let outcome = match outcome {
+                    Ok(done) => settle(&mut connection, done),
+                    Err(error) => Err(error),
+                };
+                match outcome {
+                    Err(Abort::Query(error)) if attempt < ATTEMPTS && is_conflict(&error) => {
+                        drop(connection);
+                        std::thread::sleep(Duration::from_millis(u64::from(5 * attempt * attempt)));
+                        attempt += 1;
+                    }
+                    outcome => return outcome.map_err(conclude),
+                }
+            }
+        })
+        .await
+    }
+
+    /// Runs work on a connection for writing outside any transaction, on the calling thread.
+    pub(crate) fn with_connection<T>(
+        &self,
+        work: impl FnOnce(&mut AnyConnection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let pool = self.inner.writer.as_ref().unwrap_or(&self.inner.readers);
+        work(&mut *take(pool)?)
+    }
+}
+
+/// SQLite takes the write lock at the start: a later upgrade from a read could not wait for another writer.
+fn begin(connection: &mut AnyConnection) -> Result<(), QueryError> {
+    match connection {
+        AnyConnection::Postgres(pg) => AnsiTransactionManager::begin_transaction(pg),
+        AnyConnection::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction_sql(sqlite, "BEGIN IMMEDIATE"),
+    }
+}
+
+fn settle<T, R>(connection: &mut AnyConnection, outcome: Result<T, Abort<R>>) -> Result<T, Abort<R>> {
+    type Transactions = <AnyConnection as Connection>::TransactionManager;
+    match outcome {
+        Ok(value) => Transactions::commit_transaction(connection).map(|()| value).map_err(Abort::Query),
+        Err(abort) => {
+            // A connection that cannot even roll back is broken and leaves the pool; the first error is the one to tell.
+            if let Err(error) = Transactions::rollback_transaction(connection) {
+                tracing::warn!(%error, "a transaction could not be rolled back");
+            }
+            Err(abort)
+        }
+    }
+}
+
+fn take<R: From<StoreError>>(pool: &Pool<Manager>) -> Result<PooledConnection<Manager>, R> {
+    pool.get().map_err(|error| StoreError::Unavailable(error.to_string()).into())
+}
+
+async fn blocking<T, R>(work: impl FnOnce() -> Result<T, R> + Send + 'static) -> Result<T, R>
+where
+    T: Send + 'static,
+    R: From<StoreError> + Send + 'static,
+{
+    match tokio::task::spawn_blocking(work).await {
+        Ok(outcome) => outcome,
+        Err(error) => Err(StoreError::Failed(error.to_string()).into()),
+    }
+}
+
+fn conclude<R: From<StoreError>>(abort: Abort<R>) -> R {
+    match abort {
+        Abort::Refused(reason) => reason,
+        Abort::Query(error) => store_error(&error).into(),
+        Abort::Store(error) => error.into(),
+    }
+}
+
+pub(crate) fn store_error(error: &QueryError) -> StoreError {
+    if is_lost(error) || is_conflict(error) || error.to_string().contains("database is locked") {
+        StoreError::Unavailable(error.to_string())
+    } else {
+        StoreError::Failed(error.to_string())
+    }
+}
+
+fn is_lost(error: &QueryError) -> bool {
+    matches!(
+        error,
+        QueryError::DatabaseError(DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand, _)
+            | QueryError::BrokenTransactionManager
+    )
+}
+
+/// SQLSTATE 40001 and 40P01; diesel has a kind only for the first.
+fn is_conflict(error: &QueryError) -> bool {
+    match error {
+        QueryError::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => true,
+        QueryError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
+            information.message().contains("deadlock detected")
+        }
+        _ => false,
+    }
+}

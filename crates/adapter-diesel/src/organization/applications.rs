@@ -1,0 +1,130 @@
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_kernel::{AppScope, ApplicationId, ProjectId, StoreError};
+use kontor_organization::ApplicationError;
+use kontor_organization::model::{Application, ApplicationDraft};
+use kontor_organization::ports::ApplicationRepository;
+
+use crate::database::{Abort, Database};
+use crate::schema::{applications, branches};
+use crate::stored;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = applications)]
+struct ApplicationRow {
+    id: i64,
+    project_id: i64,
+    branch_id: i64,
+    name: String,
+    url: Option<String>,
+    is_active: bool,
+    wholesale: bool,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+impl TryFrom<ApplicationRow> for Application {
+    type Error = StoreError;
+
+    fn try_from(row: ApplicationRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            project_id: stored::id(row.project_id)?,
+            details: ApplicationDraft {
+                branch_id: stored::id(row.branch_id)?,
+                name: stored::text(&row.name)?,
+                url: stored::optional_text(row.url.as_deref())?,
+                wholesale: row.wholesale,
+            },
+            is_active: row.is_active,
+            created_at: stored::moment(row.created_at),
+            updated_at: stored::moment(row.updated_at),
+        })
+    }
+}
+
+#[async_trait]
+impl ApplicationRepository for Database {
+    async fn list(&self, project: ProjectId) -> Result<Vec<Application>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<ApplicationRow> = applications::table
+                .filter(applications::project_id.eq(project.get()))
+                .order(applications::id)
+                .select(ApplicationRow::as_select())
+                .load(connection)?;
+            rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
+        })
+        .await
+    }
+
+    async fn find(&self, id: ApplicationId) -> Result<Option<Application>, StoreError> {
+        self.read(move |connection| {
+            let row: Option<ApplicationRow> =
+                applications::table.find(id.get()).select(ApplicationRow::as_select()).first(connection).optional()?;
+            Ok(row.map(Application::try_from).transpose()?)
+        })
+        .await
+    }
+
+    async fn insert(
+        &self,
+        project: ProjectId,
+        draft: ApplicationDraft,
+        token_fingerprint: String,
+        at: DateTime<Utc>,
+    ) -> Result<Application, ApplicationError> {
+        self.write(move |connection| {
+            let branch = branches::table
+                .filter(branches::id.eq(draft.branch_id.get()))
+                .filter(branches::project_id.eq(project.get()));
+            if !diesel::select(diesel::dsl::exists(branch)).get_result::<bool>(connection)? {
+                return Err(Abort::Refused(ApplicationError::UnknownBranch));
+            }
+            let id: i64 = diesel::insert_into(applications::table)
+                .values((
+                    applications::project_id.eq(project.get()),
+                    applications::branch_id.eq(draft.branch_id.get()),
+                    applications::name.eq(draft.name.as_str()),
+                    applications::url.eq(draft.url.as_deref()),
+                    applications::token_fingerprint.eq(&token_fingerprint),
+                    applications::is_active.eq(true),
+                    applications::wholesale.eq(draft.wholesale),
+                    applications::created_at.eq(at.naive_utc()),
+                    applications::updated_at.eq(at.naive_utc()),
+                ))
+                .returning(applications::id)
+                .get_result(connection)?;
+            Ok(Application {
+                id: stored::id(id)?,
+                project_id: project,
+                details: draft.clone(),
+                is_active: true,
+                created_at: at,
+                updated_at: at,
+            })
+        })
+        .await
+    }
+
+    async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError> {
+        let fingerprint = fingerprint.to_owned();
+        self.read(move |connection| {
+            let row: Option<(i64, i64, bool)> = applications::table
+                .filter(applications::token_fingerprint.eq(&fingerprint))
+                .filter(applications::is_active.eq(true))
+                .select((applications::id, applications::project_id, applications::wholesale))
+                .first(connection)
+                .optional()?;
+            let scope = row.map(|(application, project, wholesale)| {
+                Ok::<_, StoreError>(AppScope {
+                    project_id: stored::id(project)?,
+                    application_id: stored::id(application)?,
+                    wholesale,
+                })
+            });
+            Ok(scope.transpose()?)
+        })
+        .await
+    }
+}

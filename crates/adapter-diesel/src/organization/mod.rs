@@ -1,0 +1,4 @@
+//! The ports of the organization.
+
+mod applications;
+mod branches;

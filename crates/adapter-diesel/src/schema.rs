@@ -1,0 +1,576 @@
+//! The tables as both databases have them; columns in the order of the migrations.
+
+diesel::table! {
+    projects (id) {
+        id -> BigInt,
+        name -> Text,
+        currency -> Text,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    branches (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        name -> Text,
+        inn -> Nullable<Text>,
+        kpp -> Nullable<Text>,
+        address -> Nullable<Text>,
+        phone -> Nullable<Text>,
+        email -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    applications (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        branch_id -> BigInt,
+        name -> Text,
+        url -> Nullable<Text>,
+        token_fingerprint -> Text,
+        is_active -> Bool,
+        wholesale -> Bool,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    shops (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        branch_id -> BigInt,
+        name -> Text,
+        address -> Text,
+        phone -> Nullable<Text>,
+        photo -> Nullable<Text>,
+        latitude -> Nullable<Text>,
+        longitude -> Nullable<Text>,
+        is_active -> Bool,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    dictionary_items (dictionary, id) {
+        dictionary -> Text,
+        id -> BigInt,
+        name -> Text,
+        avatar -> Nullable<Text>,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    storage_units (id) {
+        id -> BigInt,
+        name -> Text,
+        abbreviation -> Text,
+    }
+}
+
+diesel::table! {
+    countries (id) {
+        id -> BigInt,
+        name -> Text,
+        photo -> Nullable<Text>,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    delivery_types (project_id, id) {
+        project_id -> BigInt,
+        id -> BigInt,
+        name -> Text,
+        price -> BigInt,
+        is_active -> Bool,
+    }
+}
+
+diesel::table! {
+    delivery_subtypes (project_id, id) {
+        project_id -> BigInt,
+        id -> BigInt,
+        delivery_type_id -> BigInt,
+        name -> Text,
+        price -> BigInt,
+        is_active -> Bool,
+    }
+}
+
+diesel::table! {
+    delivery_subtype_params (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        delivery_subtype_id -> BigInt,
+        name -> Text,
+        address -> Nullable<Text>,
+        is_active -> Bool,
+    }
+}
+
+diesel::table! {
+    payment_types (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        name -> Text,
+        description -> Nullable<Text>,
+        photo -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    screens (id) {
+        id -> BigInt,
+        name -> Text,
+    }
+}
+
+diesel::table! {
+    permissions (id) {
+        id -> BigInt,
+        screen_id -> BigInt,
+        name -> Text,
+        description -> Text,
+    }
+}
+
+diesel::table! {
+    roles (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        name -> Text,
+        description -> Nullable<Text>,
+        is_owner -> Bool,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    role_permissions (role_id, permission_id) {
+        role_id -> BigInt,
+        permission_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    users (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        branch_id -> Nullable<BigInt>,
+        role_id -> BigInt,
+        creator_id -> Nullable<BigInt>,
+        login -> Text,
+        email -> Text,
+        password_hash -> Text,
+        first_name -> Text,
+        last_name -> Text,
+        middle_name -> Nullable<Text>,
+        phone -> Nullable<Text>,
+        is_banned -> Bool,
+        is_sick -> Bool,
+        active_seconds -> BigInt,
+        last_activity_at -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    counterparties (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        is_company -> Bool,
+        manager_id -> Nullable<BigInt>,
+        name -> Nullable<Text>,
+        inn -> Nullable<Text>,
+        kpp -> Nullable<Text>,
+        first_name -> Nullable<Text>,
+        last_name -> Nullable<Text>,
+        middle_name -> Nullable<Text>,
+        birthday -> Nullable<Date>,
+        address -> Nullable<Text>,
+        phone_1 -> Nullable<Text>,
+        phone_2 -> Nullable<Text>,
+        email -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    login_contacts (project_id, contact) {
+        project_id -> BigInt,
+        contact -> Text,
+        counterparty_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    access_tokens (id) {
+        id -> BigInt,
+        guard -> Text,
+        subject_id -> BigInt,
+        project_id -> BigInt,
+        application_id -> Nullable<BigInt>,
+        device -> Nullable<Text>,
+        fingerprint -> Text,
+        created_at -> Timestamp,
+        last_used_at -> Nullable<Timestamp>,
+        expires_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    one_time_codes (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        contact -> Text,
+        fingerprint -> Text,
+        attempts_left -> Integer,
+        expires_at -> Timestamp,
+        consumed_at -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    categories (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        parent_id -> Nullable<BigInt>,
+        name -> Text,
+        name_key -> Text,
+        code -> BigInt,
+        description -> Nullable<Text>,
+        photo -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    application_categories (application_id, category_id) {
+        application_id -> BigInt,
+        category_id -> BigInt,
+        position -> BigInt,
+    }
+}
+
+diesel::table! {
+    brands (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        name -> Text,
+        name_key -> Text,
+        photo -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    application_brands (application_id, brand_id) {
+        application_id -> BigInt,
+        brand_id -> BigInt,
+        priority -> BigInt,
+    }
+}
+
+diesel::table! {
+    tags (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        name -> Text,
+        photo -> Nullable<Text>,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    nomenclatures (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        article -> Nullable<Text>,
+        name -> Text,
+        name_key -> Text,
+        kind_id -> BigInt,
+        category_id -> Nullable<BigInt>,
+        brand_id -> Nullable<BigInt>,
+        country_id -> Nullable<BigInt>,
+        storage_unit_id -> Nullable<BigInt>,
+        vat_id -> Nullable<BigInt>,
+        price -> BigInt,
+        description -> Nullable<Text>,
+        characteristics -> Nullable<Text>,
+        share_link -> Nullable<Text>,
+        is_subscription -> Bool,
+        billing_period_months -> Nullable<Integer>,
+        wholesale -> Bool,
+        pieces_per_pack -> Integer,
+        quantity_pack -> Integer,
+        views_count -> BigInt,
+        version -> BigInt,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    nomenclature_photos (nomenclature_id, position) {
+        nomenclature_id -> BigInt,
+        position -> Integer,
+        url -> Text,
+    }
+}
+
+diesel::table! {
+    nomenclature_tags (nomenclature_id, tag_id) {
+        nomenclature_id -> BigInt,
+        tag_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    warehouses (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        branch_id -> BigInt,
+        name -> Text,
+        address -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    warehouse_applications (warehouse_id, application_id) {
+        warehouse_id -> BigInt,
+        application_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    inventories (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        warehouse_id -> BigInt,
+        nomenclature_id -> BigInt,
+        quantity -> BigInt,
+        reserved -> BigInt,
+        price -> BigInt,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    storefront_offers (application_id, nomenclature_id) {
+        application_id -> BigInt,
+        nomenclature_id -> BigInt,
+        category_id -> Nullable<BigInt>,
+        brand_id -> Nullable<BigInt>,
+        country_id -> Nullable<BigInt>,
+        name_key -> Text,
+        price -> BigInt,
+        popularity -> BigInt,
+    }
+}
+
+diesel::table! {
+    discounts (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        name -> Text,
+        code -> Nullable<Text>,
+        kind -> Text,
+        value -> BigInt,
+        target -> Text,
+        target_id -> Nullable<BigInt>,
+        minimum_sum -> BigInt,
+        starts_at -> Nullable<Timestamp>,
+        ends_at -> Nullable<Timestamp>,
+        usage_limit -> Nullable<BigInt>,
+        customer_limit -> Nullable<BigInt>,
+        used_count -> BigInt,
+        status -> Text,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    orders (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        application_id -> BigInt,
+        counterparty_id -> BigInt,
+        manager_id -> Nullable<BigInt>,
+        status_id -> BigInt,
+        original_price -> BigInt,
+        product_discount -> BigInt,
+        promo_discount -> BigInt,
+        final_price -> BigInt,
+        discount_id -> Nullable<BigInt>,
+        promo_code -> Nullable<Text>,
+        delivery_type_id -> BigInt,
+        delivery_subtype_id -> Nullable<BigInt>,
+        delivery_subtype_param_id -> Nullable<BigInt>,
+        shop_id -> Nullable<BigInt>,
+        address -> Nullable<Text>,
+        phone -> Nullable<Text>,
+        payment_type_id -> Nullable<BigInt>,
+        payment_method_type -> Nullable<Text>,
+        payment_link -> Nullable<Text>,
+        comment -> Nullable<Text>,
+        paid_at -> Nullable<Timestamp>,
+        version -> BigInt,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    reservations (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        order_id -> BigInt,
+        nomenclature_id -> BigInt,
+        inventory_id -> Nullable<BigInt>,
+        name -> Text,
+        quantity -> BigInt,
+        unit_price -> BigInt,
+        product_discount -> BigInt,
+        promo_discount -> BigInt,
+        total -> BigInt,
+        state -> Text,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    discount_usages (order_id) {
+        order_id -> BigInt,
+        project_id -> BigInt,
+        discount_id -> BigInt,
+        counterparty_id -> BigInt,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    payment_attempts (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        order_id -> BigInt,
+        idempotence_key -> Text,
+        state -> Text,
+        provider_payment_id -> Nullable<Text>,
+        amount -> BigInt,
+        request -> Text,
+        confirmation_url -> Nullable<Text>,
+        reason -> Nullable<Text>,
+        checks -> Integer,
+        next_check_at -> Nullable<Timestamp>,
+        leased_until -> Nullable<Timestamp>,
+        lease_owner -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    order_events (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        order_id -> BigInt,
+        actor -> Text,
+        actor_id -> Nullable<BigInt>,
+        event -> Text,
+        status_id -> BigInt,
+        detail -> Nullable<Text>,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    outbox_events (id) {
+        id -> BigInt,
+        event_id -> Text,
+        project_id -> BigInt,
+        application_id -> BigInt,
+        topic -> Text,
+        payload -> Text,
+        created_at -> Timestamp,
+        dispatched_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
+    webhooks (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        application_id -> BigInt,
+        name -> Nullable<Text>,
+        url -> Text,
+        sealed_secret -> Text,
+        is_active -> Bool,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    webhook_deliveries (id) {
+        id -> BigInt,
+        delivery_id -> Text,
+        project_id -> BigInt,
+        webhook_id -> BigInt,
+        outbox_event_id -> BigInt,
+        status -> Text,
+        attempts -> Integer,
+        next_attempt_at -> Nullable<Timestamp>,
+        leased_until -> Nullable<Timestamp>,
+        lease_owner -> Nullable<Text>,
+        response_status -> Nullable<Integer>,
+        last_error -> Nullable<Text>,
+        delivered_at -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    workers (name) {
+        name -> Text,
+        seen_at -> Timestamp,
+    }
+}
+
+// One call per group of tables that really join: the macro's work is quadratic.
+diesel::allow_tables_to_appear_in_same_query!(screens, permissions, role_permissions, roles, users, branches);
+diesel::allow_tables_to_appear_in_same_query!(
+    storefront_offers,
+    nomenclatures,
+    categories,
+    brands,
+    countries,
+    storage_units,
+    inventories,
+    warehouses,
+    warehouse_applications,
+    nomenclature_tags,
+    tags,
+);
+diesel::allow_tables_to_appear_in_same_query!(application_categories, categories);
+diesel::allow_tables_to_appear_in_same_query!(application_brands, brands);
+diesel::allow_tables_to_appear_in_same_query!(orders, counterparties, reservations, payment_attempts);
+diesel::allow_tables_to_appear_in_same_query!(webhook_deliveries, webhooks, outbox_events);

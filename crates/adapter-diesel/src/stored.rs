@@ -1,0 +1,57 @@
+//! From stored values to domain values. A stored value that its type refuses is a broken record, never a panic.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use kontor_kernel::{Email, InvalidId, Line, Money, Phone, Prose, StoreError};
+
+/// A domain value that is stored as one text.
+pub(crate) trait FromText: Sized {
+    fn from_text(text: &str) -> Result<Self, StoreError>;
+}
+
+macro_rules! from_text {
+    ($($type:ty => $parse:expr;)+) => {$(
+        impl FromText for $type {
+            fn from_text(text: &str) -> Result<Self, StoreError> {
+                $parse(text).map_err(StoreError::corrupt)
+            }
+        }
+    )+};
+}
+
+from_text! {
+    Email => Email::parse;
+    Phone => Phone::parse;
+    Prose => Prose::parse;
+    uuid::Uuid => uuid::Uuid::parse_str;
+}
+
+impl<const MAX: usize> FromText for Line<MAX> {
+    fn from_text(text: &str) -> Result<Self, StoreError> {
+        Self::parse(text).map_err(StoreError::corrupt)
+    }
+}
+
+pub(crate) fn text<T: FromText>(value: &str) -> Result<T, StoreError> {
+    T::from_text(value)
+}
+
+pub(crate) fn optional_text<T: FromText>(value: Option<&str>) -> Result<Option<T>, StoreError> {
+    value.map(T::from_text).transpose()
+}
+
+pub(crate) fn id<T: TryFrom<i64, Error = InvalidId>>(value: i64) -> Result<T, StoreError> {
+    T::try_from(value).map_err(StoreError::corrupt)
+}
+
+pub(crate) fn optional_id<T: TryFrom<i64, Error = InvalidId>>(value: Option<i64>) -> Result<Option<T>, StoreError> {
+    value.map(id).transpose()
+}
+
+pub(crate) fn money(minor: i64) -> Result<Money, StoreError> {
+    Money::from_minor(minor).map_err(StoreError::corrupt)
+}
+
+/// Timestamps are stored in UTC without an offset.
+pub(crate) fn moment(stored: NaiveDateTime) -> DateTime<Utc> {
+    stored.and_utc()
+}

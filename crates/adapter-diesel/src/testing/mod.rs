@@ -1,0 +1,144 @@
+//! A fresh database of each kind for every test.
+//!
+//! SQLite always runs. PostgreSQL comes from `TEST_DATABASE_URL`, else from server binaries found on the machine (a
+//! throw-away cluster), else the test says loudly that it was skipped; `REQUIRE_POSTGRES=1` turns that into a failure.
+
+mod cluster;
+mod postgres;
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use crate::{Database, DatabaseUrl, PoolOptions};
+
+/// Which database a test runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The embedded database.
+    Sqlite,
+    /// A PostgreSQL server.
+    Postgres,
+}
+
+/// A migrated database that nobody else uses. It disappears with the value.
+pub struct TestDatabase {
+    /// The open pools.
+    pub database: Database,
+    /// Which kind it is.
+    pub kind: Kind,
+    _keep: Keep,
+}
+
+enum Keep {
+    Folder { _folder: tempfile::TempDir },
+    Server { _database: postgres::FreshDatabase },
+}
+
+impl TestDatabase {
+    /// A fresh database, or `None` when this kind cannot be had here (said on standard error).
+    ///
+    /// # Panics
+    /// When the kind is required and missing, or the database cannot be made.
+    pub fn fresh(kind: Kind) -> Option<Self> {
+        match kind {
+            Kind::Sqlite => Some(Self::sqlite()),
+            Kind::Postgres => Self::postgres(),
+        }
+    }
+
+    /// The address another process can open the same database with.
+    pub fn url(&self) -> DatabaseUrl {
+        self.database.url().clone()
+    }
+
+    fn sqlite() -> Self {
+        let folder = must(tempfile::tempdir());
+        let path = folder.path().join("kontor.db");
+        must(std::fs::write(&path, template()));
+        let database = must(Database::open(DatabaseUrl::Sqlite(path), POOL));
+        Self { database, kind: Kind::Sqlite, _keep: Keep::Folder { _folder: folder } }
+    }
+
+    fn postgres() -> Option<Self> {
+        let fresh = match postgres::FreshDatabase::create() {
+            Ok(fresh) => fresh,
+            Err(reason) => {
+                assert!(!required(), "REQUIRE_POSTGRES is set, but there is no PostgreSQL: {reason}");
+                eprintln!("SKIPPED on PostgreSQL: {reason} (set TEST_DATABASE_URL or install the server)");
+                return None;
+            }
+        };
+        let database = must(Database::open(fresh.url(), POOL));
+        Some(Self { database, kind: Kind::Postgres, _keep: Keep::Server { _database: fresh } })
+    }
+}
+
+const POOL: PoolOptions = PoolOptions { connections: 4, wait: std::time::Duration::from_secs(30) };
+
+/// A migrated file, made once per test process and copied for every test.
+fn template() -> &'static [u8] {
+    static TEMPLATE: OnceLock<Vec<u8>> = OnceLock::new();
+    TEMPLATE.get_or_init(|| {
+        let folder = must(tempfile::tempdir());
+        let path: PathBuf = folder.path().join("template.db");
+        let database = must(Database::open(DatabaseUrl::Sqlite(path.clone()), POOL));
+        must(database.migrate());
+        must(database.with_connection(|connection| {
+            use diesel::connection::SimpleConnection;
+            connection
+                .batch_execute("PRAGMA wal_checkpoint(TRUNCATE);")
+                .map_err(|error| kontor_kernel::StoreError::Failed(error.to_string()))
+        }));
+        drop(database);
+        must(std::fs::read(&path))
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests are configured by their environment alone")]
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn required() -> bool {
+    environment("REQUIRE_POSTGRES").is_some_and(|value| value != "0")
+}
+
+#[expect(clippy::panic, reason = "tests fail by panicking")]
+fn must<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
+    result.unwrap_or_else(|error| panic!("test database: {error}"))
+}
+
+/// Writes one test per database from one async function taking a [`TestDatabase`].
+///
+/// ```text
+/// database_tests! {
+///     async fn a_branch_is_found_again(db: TestDatabase) { ... }
+/// }
+/// ```
+/// makes `a_branch_is_found_again::sqlite` and `a_branch_is_found_again::postgres`.
+#[macro_export]
+macro_rules! database_tests {
+    ($($(#[$meta:meta])* async fn $name:ident($db:ident: TestDatabase) $body:block)+) => {$(
+        $(#[$meta])*
+        mod $name {
+            #[allow(unused_imports, reason = "a test may need nothing of its surroundings")]
+            use super::*;
+
+            async fn run($db: $crate::testing::TestDatabase) $body
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn sqlite() {
+                if let Some(db) = $crate::testing::TestDatabase::fresh($crate::testing::Kind::Sqlite) {
+                    run(db).await;
+                }
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn postgres() {
+                if let Some(db) = $crate::testing::TestDatabase::fresh($crate::testing::Kind::Postgres) {
+                    run(db).await;
+                }
+            }
+        }
+    )+};
+}

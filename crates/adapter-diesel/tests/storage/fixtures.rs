@@ -1,0 +1,25 @@
+//! Records that several tests start from.
+
+use diesel::RunQueryDsl;
+use kontor_adapter_diesel::Abort;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_kernel::{ProjectId, StoreError};
+
+#[derive(diesel::QueryableByName)]
+struct Inserted {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    id: i64,
+}
+
+/// An empty project.
+pub async fn project(db: &TestDatabase) -> ProjectId {
+    let statement = "INSERT INTO projects (name, currency, created_at) \
+        VALUES ('Trial', 'RUB', '2026-01-01 00:00:00') RETURNING id";
+    db.database
+        .write(move |connection| {
+            let row: Inserted = diesel::sql_query(statement).get_result(connection)?;
+            Ok::<_, Abort<StoreError>>(ProjectId::new(row.id).unwrap())
+        })
+        .await
+        .unwrap()
+}

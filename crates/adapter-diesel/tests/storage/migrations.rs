@@ -1,0 +1,60 @@
+//! Both migration trees: apply, revert, apply again, and compare what came out.
+
+use std::collections::BTreeMap;
+
+use diesel::RunQueryDsl;
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::{Abort, database_tests};
+use kontor_kernel::StoreError;
+
+#[derive(diesel::QueryableByName)]
+struct Column {
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    owner: String,
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    name: String,
+    #[diesel(sql_type = diesel::sql_types::Bool)]
+    nullable: bool,
+}
+
+const SQLITE: &str = "SELECT m.name AS owner, p.name AS name, p.\"notnull\" = 0 AS nullable \
+    FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' \
+    AND m.name <> '__diesel_schema_migrations'";
+const POSTGRES: &str = "SELECT table_name::text AS owner, column_name::text AS name, \
+    is_nullable = 'YES' AS nullable FROM information_schema.columns WHERE table_schema = 'public' \
+    AND table_name <> '__diesel_schema_migrations'";
+
+async fn columns(db: &TestDatabase) -> BTreeMap<(String, String), bool> {
+    let query = if db.kind == Kind::Sqlite { SQLITE } else { POSTGRES };
+    db.database
+        .read(move |connection| diesel::sql_query(query).load::<Column>(connection).map_err(Abort::<StoreError>::Query))
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|column| ((column.owner, column.name), column.nullable))
+        .collect()
+}
+
+database_tests! {
+    async fn everything_can_be_reverted_and_applied_again(db: TestDatabase) {
+        let before = columns(&db).await;
+        assert!(before.len() > 200, "{} columns", before.len());
+        assert_eq!(db.database.pending_migrations().unwrap(), 0);
+        let count = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite")).unwrap().count();
+        assert_eq!(db.database.revert(count).unwrap().len(), count);
+        assert!(columns(&db).await.is_empty());
+        assert_eq!(db.database.migrate().unwrap().len(), count);
+        assert_eq!(columns(&db).await, before);
+    }
+}
+
+#[tokio::test]
+async fn both_trees_make_the_same_tables() {
+    let sqlite = TestDatabase::fresh(Kind::Sqlite).unwrap();
+    let Some(postgres) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let (left, right) = (columns(&sqlite).await, columns(&postgres).await);
+    for (column, nullable) in &left {
+        assert_eq!(right.get(column), Some(nullable), "{column:?} on PostgreSQL");
+    }
+    assert_eq!(left.len(), right.len());
+}

@@ -1,0 +1,83 @@
+//! What a step promises: all or nothing, and again after a conflict.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use diesel::RunQueryDsl;
+use diesel::connection::SimpleConnection;
+use diesel::result::{DatabaseErrorKind, Error};
+use kontor_adapter_diesel::{Abort, AnyConnection, database_tests};
+use kontor_kernel::StoreError;
+
+#[derive(Debug, PartialEq, Eq)]
+enum Refusal {
+    Full,
+    Store(String),
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error.to_string())
+    }
+}
+
+#[derive(diesel::QueryableByName)]
+struct Count {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    count: i64,
+}
+
+fn insert(connection: &mut AnyConnection) -> Result<(), Error> {
+    connection.batch_execute(
+        "INSERT INTO projects (name, currency, created_at) VALUES ('Trial', 'RUB', '2026-01-01 00:00:00')",
+    )
+}
+
+async fn projects(db: &kontor_adapter_diesel::testing::TestDatabase) -> i64 {
+    db.database
+        .read(|connection| {
+            let row: Count = diesel::sql_query("SELECT count(*) AS count FROM projects").get_result(connection)?;
+            Ok::<_, Abort<StoreError>>(row.count)
+        })
+        .await
+        .unwrap()
+}
+
+database_tests! {
+    async fn a_refused_step_leaves_nothing(db: TestDatabase) {
+        let refused = db.database.write(|connection| {
+            insert(connection)?;
+            Err::<(), _>(Abort::Refused(Refusal::Full))
+        }).await;
+        assert_eq!(refused, Err(Refusal::Full));
+        assert_eq!(projects(&db).await, 0);
+        db.database.write(|connection| Ok::<_, Abort<Refusal>>(insert(connection)?)).await.unwrap();
+        assert_eq!(projects(&db).await, 1);
+    }
+
+    async fn a_serialization_failure_runs_the_step_again(db: TestDatabase) {
+        let calls = Arc::new(AtomicU32::new(0));
+        let seen = Arc::clone(&calls);
+        db.database.write(move |connection| {
+            insert(connection)?;
+            if seen.fetch_add(1, Ordering::SeqCst) < 2 {
+                let information = Box::new("could not serialize access".to_owned());
+                return Err(Error::DatabaseError(DatabaseErrorKind::SerializationFailure, information).into());
+            }
+            Ok::<_, Abort<Refusal>>(())
+        }).await.unwrap();
+        assert_eq!(calls.load(Ordering::SeqCst), 3);
+        assert_eq!(projects(&db).await, 1);
+    }
+
+    async fn writers_queue_up(db: TestDatabase) {
+        let tasks: Vec<_> = (0..24).map(|_| {
+            let database = db.database.clone();
+            tokio::spawn(async move { database.write(|c| Ok::<_, Abort<Refusal>>(insert(c)?)).await })
+        }).collect();
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        assert_eq!(projects(&db).await, 24);
+    }
+}

@@ -1,0 +1,122 @@
+//! Texts with bounds.
+
+use std::fmt;
+use std::ops::Deref;
+
+/// Why a text is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TextError {
+    /// Nothing but white space.
+    #[error("must not be empty")]
+    Empty,
+    /// More characters than the field takes.
+    #[error("must have at most {0} characters")]
+    TooLong(usize),
+    /// Control characters have no place in a text.
+    #[error("must not contain control characters")]
+    ControlCharacter,
+}
+
+/// One line of text: trimmed, 1 to `MAX` characters, no control characters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Line<const MAX: usize>(String);
+
+/// The name of a record: one line of at most 255 characters.
+pub type Name = Line<255>;
+
+impl<const MAX: usize> Line<MAX> {
+    /// Trims and checks.
+    pub fn parse(text: &str) -> Result<Self, TextError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(TextError::Empty);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(TextError::ControlCharacter);
+        }
+        if text.chars().count() > MAX { Err(TextError::TooLong(MAX)) } else { Ok(Self(text.to_owned())) }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text in lower case, the form in which names are compared and sorted.
+    pub fn key(&self) -> String {
+        self.0.to_lowercase()
+    }
+}
+
+impl<const MAX: usize> fmt::Display for Line<MAX> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<const MAX: usize> Deref for Line<MAX> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<const MAX: usize> From<Line<MAX>> for String {
+    fn from(line: Line<MAX>) -> Self {
+        line.0
+    }
+}
+
+/// Text of several lines, such as an HTML description: 1 to 65,535 characters, kept as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prose(String);
+
+impl Prose {
+    /// The longest text, in characters.
+    pub const MAX: usize = 65_535;
+
+    /// Refuses an empty text, a longer one, and control characters other than line breaks and tabs.
+    pub fn parse(text: &str) -> Result<Self, TextError> {
+        if text.trim().is_empty() {
+            return Err(TextError::Empty);
+        }
+        if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
+            return Err(TextError::ControlCharacter);
+        }
+        if text.chars().count() > Self::MAX { Err(TextError::TooLong(Self::MAX)) } else { Ok(Self(text.to_owned())) }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Deref for Prose {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Prose> for String {
+    fn from(prose: Prose) -> Self {
+        prose.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_count_characters() {
+        assert_eq!(Line::<3>::parse("  ёжи ").unwrap().as_str(), "ёжи");
+        assert_eq!(Line::<3>::parse("ёжик"), Err(TextError::TooLong(3)));
+        assert_eq!(Name::parse("\u{a0}\t"), Err(TextError::Empty));
+        assert_eq!(Name::parse("a\nb"), Err(TextError::ControlCharacter));
+        assert!(Prose::parse("<p>a</p>\n<p>b</p>").is_ok());
+    }
+}

@@ -1,0 +1,114 @@
+use std::sync::Arc;
+
+use kontor_kernel::{AppScope, ApplicationId, Clock, Permission, Random, Resource, SecretKeeper, Staff, StoreError};
+
+use crate::ApplicationError;
+use crate::model::{AppToken, Application, ApplicationDraft, IssuedApplication};
+use crate::ports::ApplicationRepository;
+
+/// Use cases of applications.
+pub struct ApplicationService {
+    applications: Arc<dyn ApplicationRepository>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    keeper: Arc<dyn SecretKeeper>,
+}
+
+impl ApplicationService {
+    /// Wires the ports.
+    pub fn new(
+        applications: Arc<dyn ApplicationRepository>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        keeper: Arc<dyn SecretKeeper>,
+    ) -> Self {
+        Self { applications, clock, random, keeper }
+    }
+
+    /// Every application of the employee's project.
+    pub async fn list(&self, staff: &Staff) -> Result<Vec<Application>, ApplicationError> {
+        staff.require(Permission::view(Resource::Applications))?;
+        Ok(self.applications.list(staff.project_id).await?)
+    }
+
+    /// One application of the employee's project.
+    pub async fn read(&self, staff: &Staff, id: ApplicationId) -> Result<Application, ApplicationError> {
+        staff.require(Permission::view(Resource::Applications))?;
+        let application = self.applications.find(id).await?.ok_or(ApplicationError::NotFound)?;
+        staff.require_project(application.project_id)?;
+        Ok(application)
+    }
+
+    /// Adds an application and issues its App Token, which is shown this once.
+    pub async fn create(&self, staff: &Staff, draft: ApplicationDraft) -> Result<IssuedApplication, ApplicationError> {
+        staff.require(Permission::create(Resource::Applications))?;
+        let token = AppToken::generate(&*self.random);
+        let fingerprint = token.fingerprint(&*self.keeper);
+        let application = self.applications.insert(staff.project_id, draft, fingerprint, self.clock.now()).await?;
+        Ok(IssuedApplication { application, token })
+    }
+
+    /// Which application a presented App Token names; `None` for an unknown or inactive one.
+    pub async fn identify(&self, token: &str) -> Result<Option<AppScope>, StoreError> {
+        self.applications.by_token(&self.keeper.fingerprint(token)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::MockApplicationRepository;
+    use chrono::DateTime;
+    use kontor_kernel::testing::{CountingRandom, PlainKeeper, staff_with};
+    use kontor_kernel::{AccessDenied, BranchId, FixedClock, Name, ProjectId};
+
+    fn service(applications: MockApplicationRepository) -> ApplicationService {
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        ApplicationService::new(Arc::new(applications), clock, Arc::new(CountingRandom::new()), Arc::new(PlainKeeper))
+    }
+
+    fn draft() -> ApplicationDraft {
+        let branch_id = BranchId::new(1).unwrap();
+        ApplicationDraft { branch_id, name: Name::parse("Shop").unwrap(), url: None, wholesale: false }
+    }
+
+    fn stored(project: ProjectId) -> Application {
+        Application {
+            id: ApplicationId::new(5).unwrap(),
+            project_id: project,
+            details: draft(),
+            is_active: true,
+            created_at: DateTime::UNIX_EPOCH,
+            updated_at: DateTime::UNIX_EPOCH,
+        }
+    }
+
+    #[tokio::test]
+    async fn only_the_fingerprint_of_a_token_is_stored() {
+        let mut applications = MockApplicationRepository::new();
+        applications
+            .expect_insert()
+            .withf(|_, _, fingerprint, _| fingerprint.starts_with("plain:"))
+            .returning(|project, _, _, _| Ok(stored(project)));
+        let issued = service(applications)
+            .create(&staff_with([Permission::create(Resource::Applications)]), draft())
+            .await
+            .unwrap();
+        assert_eq!(issued.token.reveal().len(), 48);
+    }
+
+    #[tokio::test]
+    async fn an_application_of_another_project_is_refused() {
+        let mut applications = MockApplicationRepository::new();
+        applications.expect_find().returning(|_| Ok(Some(stored(ProjectId::new(99).unwrap()))));
+        let staff = staff_with([Permission::view(Resource::Applications)]);
+        let refused = service(applications).read(&staff, ApplicationId::new(5).unwrap()).await;
+        assert!(matches!(refused, Err(ApplicationError::Denied(AccessDenied::ForeignProject))));
+    }
+
+    #[tokio::test]
+    async fn without_the_permission_nothing_is_asked() {
+        let refused = service(MockApplicationRepository::new()).create(&staff_with([]), draft()).await;
+        assert!(matches!(refused, Err(ApplicationError::Denied(AccessDenied::MissingPermission(_)))));
+    }
+}

@@ -1,0 +1,29 @@
+use kontor_kernel::{AccessDenied, StoreError};
+
+/// Why a use case of branches is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum BranchError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a use case of applications is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplicationError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// There is no such application.
+    #[error("there is no such application")]
+    NotFound,
+    /// The named branch is not one of the project.
+    #[error("there is no such branch")]
+    UnknownBranch,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

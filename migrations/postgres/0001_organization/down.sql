@@ -1,0 +1,11 @@
+DROP TABLE payment_types;
+DROP TABLE delivery_subtype_params;
+DROP TABLE delivery_subtypes;
+DROP TABLE delivery_types;
+DROP TABLE countries;
+DROP TABLE storage_units;
+DROP TABLE dictionary_items;
+DROP TABLE shops;
+DROP TABLE applications;
+DROP TABLE branches;
+DROP TABLE projects;

@@ -1,0 +1,13 @@
+DROP TABLE discounts;
+DROP TABLE storefront_offers;
+DROP TABLE inventories;
+DROP TABLE warehouse_applications;
+DROP TABLE warehouses;
+DROP TABLE nomenclature_tags;
+DROP TABLE nomenclature_photos;
+DROP TABLE nomenclatures;
+DROP TABLE tags;
+DROP TABLE application_brands;
+DROP TABLE brands;
+DROP TABLE application_categories;
+DROP TABLE categories;
