@@ -16,5 +16,6 @@ mod schema;
 mod stored;
 #[cfg(feature = "test-support")]
 pub mod testing;
+mod workers;
 
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};

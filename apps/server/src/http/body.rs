@@ -22,7 +22,8 @@ impl<T: Deserr<InputErrors> + 'static> FromRequest for Body<T> {
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let content_type =
+            request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let media = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let is_json = media == "application/json" || (media.starts_with("application/") && media.ends_with("+json"));
         let bytes = Bytes::from_request(request, payload);

@@ -64,8 +64,7 @@ pub async fn observe(
     let route = response.request().match_pattern().unwrap_or_else(|| "unmatched".to_owned());
     let status = response.status().as_u16();
     let elapsed = started.elapsed();
-    let labels =
-        [("method", method.to_string()), ("route", route.clone()), ("status", status.to_string())];
+    let labels = [("method", method.to_string()), ("route", route.clone()), ("status", status.to_string())];
     metrics::counter!("kontor_http_requests_total", &labels).increment(1);
     metrics::histogram!("kontor_http_request_seconds", "method" => method.to_string(), "route" => route.clone())
         .record(elapsed.as_secs_f64());

@@ -1,12 +1,12 @@
 //! The machine-readable description, from the handlers' own declarations.
 
 use actix_web::{App, HttpResponse, get, web};
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{
     ComponentsBuilder, ContentBuilder, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, PathItem, Ref, RefOr,
     Response, ResponseBuilder, ServerBuilder,
 };
-use utoipa::openapi::path::Operation;
 use utoipa_actix_web::AppExt;
 
 use super::routes::routes;
@@ -90,7 +90,9 @@ fn add_common_responses(item: &mut PathItem) {
 
 fn names_scheme(operation: &Operation, scheme: &str) -> bool {
     let requirements = operation.security.iter().flatten();
-    requirements.filter_map(|requirement| serde_json::to_value(requirement).ok()).any(|value| value.get(scheme).is_some())
+    requirements
+        .filter_map(|requirement| serde_json::to_value(requirement).ok())
+        .any(|value| value.get(scheme).is_some())
 }
 
 /// The description as text, two spaces deep, with a final line break: the form that is pinned.

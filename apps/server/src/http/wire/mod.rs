@@ -62,9 +62,9 @@ impl<T: WireValue> Deserr<InputErrors> for In<T> {
             Value::Sequence(_) | Value::Map(_) => Err(T::expected()),
         };
         let parsed = scalar.map_err(Cow::into_owned).and_then(T::from_scalar);
-        parsed.map(Self).map_err(|msg| {
-            take_cf_content(InputErrors::error::<V>(None, ErrorKind::Unexpected { msg }, location))
-        })
+        parsed
+            .map(Self)
+            .map_err(|msg| take_cf_content(InputErrors::error::<V>(None, ErrorKind::Unexpected { msg }, location)))
     }
 }
 

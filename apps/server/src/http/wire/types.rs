@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use kontor_kernel as kernel;
 use rust_decimal::Decimal;
+use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
-use utoipa::openapi::ObjectBuilder;
 
 use super::{In, Scalar, WireValue};
 
@@ -154,9 +154,7 @@ impl WireValue for kernel::Money {
         let text = match scalar {
             Scalar::Text(text) => text,
             Scalar::Integer(number) => number.to_string(),
-            Scalar::Float(number) => {
-                Decimal::try_from(number).map_err(|_| "is not an amount".to_owned())?.to_string()
-            }
+            Scalar::Float(number) => Decimal::try_from(number).map_err(|_| "is not an amount".to_owned())?.to_string(),
             Scalar::Flag(_) => return Err(Self::expected().into_owned()),
         };
         text.parse::<Self>().map_err(|error| error.to_string())
