@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn nothing_is_held_longer_than_the_cap() {
         let faults = Faults::default();
-        faults.plan(Plan { delay: Some(Duration::from_secs(3_600)), ..plan(Service::Mail, FaultKind::Timeout, 1) });
+        faults.plan(Plan { delay: Some(Duration::from_hours(1)), ..plan(Service::Mail, FaultKind::Timeout, 1) });
         assert_eq!(faults.take_for_call(Service::Mail, true).map(|fault| fault.pause), Some(LONGEST_HOLD));
     }
 }

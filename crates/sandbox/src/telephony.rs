@@ -147,9 +147,12 @@ async fn sms_send(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpRes
             _ => Err(Refusal::TooManyRecipients),
         }
     });
-    let test = parameters.get("test") == "1";
+    let rehearsal = parameters.get("test") == "1";
     let sent = sent.map(|texts| {
-        texts.into_iter().map(|(phone, text)| (phone.clone(), send_one(&world, &phone, text, test))).collect::<Vec<_>>()
+        texts
+            .into_iter()
+            .map(|(phone, text)| (phone.clone(), send_one(&world, &phone, text, rehearsal)))
+            .collect::<Vec<_>>()
     });
     if parameters.get("json") == "1" {
         HttpResponse::Ok().json(sent.map_or_else(Refusal::view, |sent| as_json(&sent)))
@@ -159,7 +162,7 @@ async fn sms_send(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpRes
 }
 
 /// Sends one SMS and gives its number.
-fn send_one(world: &World, phone: &str, text: String, test: bool) -> Result<String, Refusal> {
+fn send_one(world: &World, phone: &str, text: String, rehearsal: bool) -> Result<String, Refusal> {
     let phone = routed(phone)?;
     if text.is_empty() {
         return Err(Refusal::EmptyText);
@@ -167,7 +170,7 @@ fn send_one(world: &World, phone: &str, text: String, test: bool) -> Result<Stri
     if text.chars().count() > LONGEST_TEXT {
         return Err(Refusal::TooLong);
     }
-    if !test {
+    if !rehearsal {
         world.messages.keep(Message {
             channel: Channel::Sms,
             to: phone,

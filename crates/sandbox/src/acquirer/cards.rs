@@ -82,7 +82,7 @@ impl CardNumber {
             first6: self.0.chars().take(6).collect(),
             last4: self.0.chars().skip(self.0.len().saturating_sub(4)).collect(),
             expiry_year: (now.year() + 4).to_string(),
-            card_type: brand(&self.0),
+            brand: brand(&self.0),
         }
     }
 }
@@ -100,7 +100,7 @@ pub struct Card {
     first6: String,
     pub last4: String,
     expiry_year: String,
-    card_type: &'static str,
+    brand: &'static str,
 }
 
 impl Card {
@@ -111,7 +111,7 @@ impl Card {
             "last4": self.last4,
             "expiry_year": self.expiry_year,
             "expiry_month": "12",
-            "card_type": self.card_type,
+            "card_type": self.brand,
             "issuer_country": "RU",
         })
     }

@@ -1,16 +1,16 @@
 //! The acquirer's books: payments, refunds, saved methods, idempotence keys and deadlines of one shop.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::cards::CardNumber;
+use super::deadlines::Deadlines;
 use super::idempotence::{Fingerprint, Keys};
-use super::method::{Decline, Kind, Method, SavedMethod, Standing};
+use super::method::{Decline, Kind, Method, SavedMethod};
 use super::order::{BindingOrder, PaymentOrder, RefundOrder, Source};
-use super::payment::{CONFIRMATION_WINDOW, Canceled, Payment, Status, Verdict};
+use super::payer::Act;
+use super::payment::{CONFIRMATION_WINDOW, Payment, Status, Verdict};
 use super::refund::{Refund, RefundStatus};
 use super::refusal::Refusal;
 use super::{amount::Amount, view};
@@ -54,47 +54,18 @@ pub struct Event {
     pub stale: (&'static str, Value),
 }
 
-/// How the payer pays on the page.
-pub struct Means {
-    pub kind: Kind,
-    pub card: CardNumber,
-    /// Whether the payer agrees to save the method.
-    pub save: bool,
-}
-
-impl Means {
-    fn verdict(&self) -> Verdict {
-        if self.kind == Kind::BANK_CARD { self.card.verdict() } else { Verdict::Approved { three_d_secure: false } }
-    }
-}
-
-/// What the payer does on the page.
-pub enum Act {
-    Pay(Means),
-    Decline(&'static str),
-    Expire,
-}
-
-/// Why the payer can do nothing.
-#[derive(Debug, PartialEq, Eq)]
-pub enum NoAct {
-    Unknown,
-    /// The object has this status and waits for nobody.
-    NotPending(&'static str),
-}
-
 /// The acquirer's books.
 pub struct Ledger {
     pub shop: Arc<Shop>,
-    chance: Arc<Chance>,
+    pub(super) chance: Arc<Chance>,
     pub payments: Shelf<Payment>,
     pub refunds: Shelf<Refund>,
     pub methods: Shelf<SavedMethod>,
     keys: Keys<Result<Object, Refusal>>,
     /// What waits for the payer, oldest first.
-    to_confirm: VecDeque<(DateTime<Utc>, Object)>,
+    to_confirm: Deadlines,
     /// What waits for the shop, oldest first.
-    to_capture: VecDeque<(DateTime<Utc>, Object)>,
+    to_capture: Deadlines,
     /// How new refunds end.
     pub refunds_end: RefundStatus,
     events: Vec<Event>,
@@ -109,8 +80,8 @@ impl Ledger {
             refunds: Shelf::new(capacity),
             methods: Shelf::new(capacity),
             keys: Keys::new(capacity.saturating_mul(4)),
-            to_confirm: VecDeque::new(),
-            to_capture: VecDeque::new(),
+            to_confirm: Deadlines::new(capacity.saturating_mul(2)),
+            to_capture: Deadlines::new(capacity),
             refunds_end: RefundStatus::Succeeded,
             events: Vec::new(),
         }
@@ -181,7 +152,7 @@ impl Ledger {
         };
         self.payments.put(&id, payment);
         if status == Status::Pending {
-            self.to_confirm.push_back((now + CONFIRMATION_WINDOW, Object::Payment(id.clone())));
+            self.to_confirm.add(now + CONFIRMATION_WINDOW, Object::Payment(id.clone()));
         } else {
             self.change_payment(&id, |payment| payment.status = status);
         }
@@ -286,77 +257,8 @@ impl Ledger {
             decline: None,
         };
         self.methods.put(&id, saved);
-        self.to_confirm.push_back((now + CONFIRMATION_WINDOW, Object::Method(id.clone())));
+        self.to_confirm.add(now + CONFIRMATION_WINDOW, Object::Method(id.clone()));
         Ok(Object::Method(id))
-    }
-
-    /// The payer acts on the page of a payment.
-    pub fn act_on_payment(&mut self, id: &str, act: &Act, now: DateTime<Utc>) -> Result<(), NoAct> {
-        let payment = self.payments.get(id).ok_or(NoAct::Unknown)?;
-        let refused = NoAct::NotPending(payment.status.name());
-        if payment.status != Status::Pending {
-            return Err(refused);
-        }
-        let decided = match act {
-            Act::Pay(means) => payment.status.confirmed(means.verdict(), payment.capture, now),
-            Act::Decline(reason) => {
-                payment.status.confirmed(Verdict::Declined(Canceled::by_network(reason)), payment.capture, now)
-            }
-            Act::Expire => payment.status.expired(),
-        };
-        let status = decided.ok_or(refused)?;
-        let method = match act {
-            Act::Pay(means) => Some(self.used(id, means, status.is_paid() && payment.save && means.save, now)),
-            Act::Decline(_) | Act::Expire => payment.method.clone(),
-        };
-        if let Some(method) = method.as_ref().filter(|method| method.saved) {
-            let saved = SavedMethod {
-                method: Method { sbp_operation_id: None, ..method.clone() },
-                confirmation: None,
-                metadata: serde_json::Map::new(),
-                decline: None,
-            };
-            self.methods.put(id, saved);
-        }
-        self.change_payment(id, |payment| (payment.status, payment.method) = (status, method));
-        Ok(())
-    }
-
-    /// The method the payer has just used.
-    fn used(&self, id: &str, means: &Means, saved: bool, now: DateTime<Utc>) -> Method {
-        Method {
-            id: id.to_owned(),
-            kind: means.kind,
-            saved,
-            standing: if saved { Standing::Active } else { Standing::Inactive },
-            card: (means.kind == Kind::BANK_CARD).then(|| means.card.card(now)),
-            sbp_operation_id: (means.kind == Kind::SBP).then(|| self.chance.digits(18)),
-        }
-    }
-
-    /// The payer acts on the page of a binding.
-    pub fn act_on_binding(&mut self, id: &str, act: &Act, now: DateTime<Utc>) -> Result<(), NoAct> {
-        let saved = self.methods.get(id).ok_or(NoAct::Unknown)?;
-        if saved.method.standing != Standing::Pending {
-            return Err(NoAct::NotPending(saved.method.standing.name()));
-        }
-        let before = view::saved_method(saved, &self.shop);
-        let method = match act {
-            Act::Pay(means) if matches!(means.verdict(), Verdict::Approved { .. }) => {
-                Method { sbp_operation_id: None, ..self.used(id, means, true, now) }
-            }
-            Act::Pay(_) | Act::Decline(_) | Act::Expire => {
-                Method { standing: Standing::Inactive, ..saved.method.clone() }
-            }
-        };
-        let active = method.saved;
-        if let Some(saved) = self.methods.get_mut(id) {
-            saved.method = method;
-        }
-        if active {
-            self.tell("payment_method.active", &Object::Method(id.to_owned()), ("payment_method.active", before));
-        }
-        Ok(())
     }
 
     /// Makes the next charges of a saved method decline, or succeed again. `None` when there is no such method.
@@ -367,7 +269,7 @@ impl Ledger {
 
     /// Lets time run out for what waited too long.
     pub fn settle(&mut self, now: DateTime<Utc>) {
-        while let Some(object) = pop_due(&mut self.to_confirm, now) {
+        while let Some(object) = self.to_confirm.take_due(now) {
             // What has been confirmed in the meantime refuses to expire.
             let _ = match &object {
                 Object::Payment(id) => self.act_on_payment(id, &Act::Expire, now),
@@ -375,7 +277,7 @@ impl Ledger {
                 Object::Refund(_) => Ok(()),
             };
         }
-        while let Some(object) = pop_due(&mut self.to_capture, now) {
+        while let Some(object) = self.to_capture.take_due(now) {
             if let Object::Payment(id) = object
                 && let Some(payment) = self.payments.get(&id)
                 && matches!(payment.status, Status::WaitingForCapture { .. })
@@ -387,7 +289,7 @@ impl Ledger {
     }
 
     /// Changes a payment and tells of its new status.
-    fn change_payment(&mut self, id: &str, change: impl FnOnce(&mut Payment)) {
+    pub(super) fn change_payment(&mut self, id: &str, change: impl FnOnce(&mut Payment)) {
         let Some(payment) = self.payments.get_mut(id) else { return };
         let before = payment.status.event().unwrap_or("payment.waiting_for_capture");
         let stale = (before, view::payment(payment, &self.shop));
@@ -395,14 +297,14 @@ impl Ledger {
         let status = payment.status;
         let object = Object::Payment(id.to_owned());
         if let Status::WaitingForCapture { until, .. } = status {
-            self.to_capture.push_back((until, object.clone()));
+            self.to_capture.add(until, object.clone());
         }
         if let Some(event) = status.event() {
             self.tell(event, &object, stale);
         }
     }
 
-    fn tell(&mut self, name: &'static str, object: &Object, stale: (&'static str, Value)) {
+    pub(super) fn tell(&mut self, name: &'static str, object: &Object, stale: (&'static str, Value)) {
         let (Object::Payment(id) | Object::Refund(id) | Object::Method(id)) = object;
         if let Some(view) = self.view(object) {
             self.events.push(Event { name, object_id: id.clone(), object: view, stale });
@@ -410,13 +312,12 @@ impl Ledger {
     }
 }
 
-fn pop_due(deadlines: &mut VecDeque<(DateTime<Utc>, Object)>, now: DateTime<Utc>) -> Option<Object> {
-    deadlines.pop_front_if(|(due, _)| *due <= now).map(|(_, object)| object)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::acquirer::cards::CardNumber;
+    use crate::acquirer::payer::Means;
+    use crate::acquirer::payment::Canceled;
     use chrono::TimeDelta;
     use serde_json::json;
 
@@ -434,16 +335,16 @@ mod tests {
         Ledger::new(Arc::new(shop), Arc::new(Chance::new(Arc::new(|buffer: &mut [u8]| buffer.fill(1)))), 100)
     }
 
-    fn order(fields: Value) -> PaymentOrder {
+    fn order(fields: &Value) -> PaymentOrder {
         let mut body = json!({ "amount": { "value": "100.00", "currency": "RUB" }, "capture": true });
         body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         PaymentOrder::read(body.as_object().unwrap()).unwrap()
     }
 
-    fn pending(ledger: &mut Ledger, fields: Value) -> String {
+    fn pending(ledger: &mut Ledger, fields: &Value) -> String {
         let mut body = json!({ "confirmation": { "type": "redirect", "return_url": "https://shop.test" } });
         body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        match ledger.create_payment(order(body), START) {
+        match ledger.create_payment(order(&body), START) {
             Ok(Object::Payment(id)) => id,
             other => panic!("{other:?}"),
         }
@@ -460,11 +361,11 @@ mod tests {
     #[test]
     fn a_saved_card_is_charged_without_the_payer_until_it_is_told_to_decline() {
         let mut ledger = ledger();
-        let id = pending(&mut ledger, json!({ "save_payment_method": true }));
+        let id = pending(&mut ledger, &json!({ "save_payment_method": true }));
         ledger.act_on_payment(&id, &by_card(true), START).unwrap();
-        ledger.create_payment(order(json!({ "payment_method_id": id })), START).unwrap();
+        ledger.create_payment(order(&json!({ "payment_method_id": id })), START).unwrap();
         ledger.decline_charges(&id, Some(Decline { reason: "insufficient_funds", times: None })).unwrap();
-        ledger.create_payment(order(json!({ "payment_method_id": id })), START).unwrap();
+        ledger.create_payment(order(&json!({ "payment_method_id": id })), START).unwrap();
         assert_eq!(event_names(&mut ledger), ["payment.succeeded", "payment.succeeded", "payment.canceled"]);
         assert_eq!(ledger.payments.newest().next().unwrap().status.name(), "canceled");
     }
@@ -472,19 +373,19 @@ mod tests {
     #[test]
     fn a_card_the_payer_did_not_agree_to_save_is_not_charged() {
         let mut ledger = ledger();
-        let id = pending(&mut ledger, json!({ "save_payment_method": true }));
+        let id = pending(&mut ledger, &json!({ "save_payment_method": true }));
         ledger.act_on_payment(&id, &by_card(false), START).unwrap();
-        let refusal = ledger.create_payment(order(json!({ "payment_method_id": id })), START).unwrap_err();
+        let refusal = ledger.create_payment(order(&json!({ "payment_method_id": id })), START).unwrap_err();
         assert_eq!(refusal.description, "Payment method is not saved");
-        let refusal = ledger.create_payment(order(json!({ "payment_method_id": "x" })), START).unwrap_err();
+        let refusal = ledger.create_payment(order(&json!({ "payment_method_id": "x" })), START).unwrap_err();
         assert_eq!(refusal.description, "Payment method is not found");
     }
 
     #[test]
     fn an_unconfirmed_payment_expires_after_an_hour_and_a_held_one_after_a_week() {
         let mut ledger = ledger();
-        let forgotten = pending(&mut ledger, json!({}));
-        let held = pending(&mut ledger, json!({ "capture": false }));
+        let forgotten = pending(&mut ledger, &json!({}));
+        let held = pending(&mut ledger, &json!({ "capture": false }));
         ledger.act_on_payment(&held, &by_card(false), START).unwrap();
         ledger.settle(START + CONFIRMATION_WINDOW - TimeDelta::seconds(1));
         assert_eq!(event_names(&mut ledger), ["payment.waiting_for_capture"]);
@@ -500,7 +401,7 @@ mod tests {
         let mut ledger = ledger();
         let mut create = |key| {
             ledger.once(key, [0; 32], START, |ledger| {
-                ledger.create_payment(order(json!({ "confirmation": { "type": "qr" } })), START)
+                ledger.create_payment(order(&json!({ "confirmation": { "type": "qr" } })), START)
             })
         };
         let (first, again, other) = (create("a").unwrap(), create("a").unwrap(), create("b").unwrap());
@@ -512,7 +413,7 @@ mod tests {
     #[test]
     fn a_refund_that_the_bank_turns_down_gives_the_sum_back_to_the_payment() {
         let mut ledger = ledger();
-        let id = pending(&mut ledger, json!({}));
+        let id = pending(&mut ledger, &json!({}));
         ledger.act_on_payment(&id, &by_card(false), START).unwrap();
         ledger.refunds_end = RefundStatus::Pending;
         let body = json!({ "payment_id": id, "amount": { "value": "100.00", "currency": "RUB" } });

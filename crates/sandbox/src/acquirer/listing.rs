@@ -116,9 +116,9 @@ fn page<T>(
     found.truncate(limit);
     let last = found.last().map(|(id, _)| id.clone());
     let items: Vec<_> = found.into_iter().map(|(_, view)| view).collect();
-    let mut list = json!({ "type": "list", "items": items });
-    if let (true, Some(last), Value::Object(fields)) = (more, last, &mut list) {
+    let mut answer = json!({ "type": "list", "items": items });
+    if let (true, Some(last), Value::Object(fields)) = (more, last, &mut answer) {
         fields.insert("next_cursor".to_owned(), last.into());
     }
-    Ok(list)
+    Ok(answer)
 }

@@ -3,6 +3,7 @@
 mod amount;
 pub mod api;
 mod cards;
+mod deadlines;
 mod idempotence;
 mod ledger;
 mod listing;
@@ -10,6 +11,7 @@ mod method;
 pub mod notifications;
 mod order;
 pub mod page;
+mod payer;
 mod payment;
 mod refund;
 mod refusal;
@@ -22,9 +24,10 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::UnboundedSender;
 
 pub use cards::{CardNumber, DECLINE_REASONS, decline_reason};
-pub use ledger::{Act, Ledger, Means, NoAct, Object, Shop};
+pub use ledger::{Ledger, Object, Shop};
 pub use method::{Decline, Kind, SavedMethod};
 pub use order::is_web_url;
+pub use payer::{Act, Means, NoAct};
 pub use refund::RefundStatus;
 
 use crate::chance::Chance;

@@ -263,7 +263,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn refusal(body: Value) -> (String, Option<String>) {
+    fn refusal(body: &Value) -> (String, Option<String>) {
         let refusal = PaymentOrder::read(body.as_object().unwrap()).unwrap_err();
         (refusal.description, refusal.parameter)
     }
@@ -316,10 +316,10 @@ mod tests {
             ),
         ];
         for (field, value, description, parameter) in cases {
-            assert_eq!(refusal(with(field, value)), (description.to_owned(), Some(parameter.to_owned())));
+            assert_eq!(refusal(&with(field, value)), (description.to_owned(), Some(parameter.to_owned())));
         }
         let many: Map<_, _> = (0..17).map(|key| (key.to_string(), Value::from("v"))).collect();
-        assert_eq!(refusal(with("metadata", many.into())).0, "Metadata object is limited to 16 keys");
+        assert_eq!(refusal(&with("metadata", many.into())).0, "Metadata object is limited to 16 keys");
     }
 
     #[test]

@@ -7,9 +7,10 @@ use actix_web::{HttpResponse, Resource};
 use serde::Deserialize;
 
 use super::cards::{CardNumber, DECLINE_REASONS, DEFAULT_CARD, decline_reason};
-use super::ledger::{Act, Ledger, Means, NoAct};
+use super::ledger::Ledger;
 use super::method::{Kind, Standing};
 use super::order::is_web_url;
+use super::payer::{Act, Means, NoAct};
 use super::payment::{Confirmation, Status};
 use crate::html::{self, escape};
 use crate::world::World;
@@ -163,8 +164,7 @@ fn form(sheet: &Sheet) -> String {
          value=\"{DEFAULT_CARD}\"></label>"
     );
     let save = "<label class=\"row\"><input type=\"checkbox\" name=\"save\" value=\"1\" checked> Save the card</label>";
-    let reasons: String =
-        DECLINE_REASONS.iter().map(|reason| format!("<option value=\"{reason}\">{reason}</option>")).collect();
+    let reasons = DECLINE_REASONS.map(|reason| format!("<option>{reason}</option>")).concat();
     let part = |shown: bool, text: &str| if shown { text.to_owned() } else { String::new() };
     format!(
         "<form method=\"post\">{}{}{}<button name=\"action\" value=\"pay\">Pay</button>\

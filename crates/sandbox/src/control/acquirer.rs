@@ -151,9 +151,8 @@ pub async fn end_refund(world: Data<World>, id: Path<String>, body: Bytes) -> Re
         let object = ledger.end_refund(&id, status);
         object.and_then(|object| ledger.view(&object)).ok_or(known)
     });
-    let wrong = |known| match known {
-        true => Wrong::Conflict("the refund has already ended".to_owned()),
-        false => Wrong::Unknown("refund"),
+    let wrong = |known| {
+        if known { Wrong::Conflict("the refund has already ended".to_owned()) } else { Wrong::Unknown("refund") }
     };
     answer(Some(ended.map_err(wrong)?))
 }

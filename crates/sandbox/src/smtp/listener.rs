@@ -15,7 +15,7 @@ use crate::faults::{Fault, FaultKind, Service};
 use crate::messages::{Channel, Message, find_code, recipient};
 use crate::world::World;
 
-const IDLE: Duration = Duration::from_secs(300);
+const IDLE: Duration = Duration::from_mins(5);
 const LONGEST_LINE: u64 = 8_192;
 
 /// Takes connections until the sandbox stops.

@@ -203,25 +203,25 @@ async fn time_runs_out_for_payers_and_shops() {
     assert_eq!(reason(&held).await, "expired_on_capture");
 }
 
-fn refund(payment: &Value, value: &str) -> Option<Value> {
-    Some(json!({ "payment_id": payment["id"], "amount": { "value": value, "currency": "RUB" } }))
+fn refund(payment: &Value, value: &str) -> Value {
+    json!({ "payment_id": payment["id"], "amount": { "value": value, "currency": "RUB" } })
 }
 
 #[tokio::test]
 async fn refunds_add_up_to_the_payment() {
     let outside = outside().await;
     let pending = outside.payment("a", json!({})).await;
-    let early = outside.acquire("/refunds", "b", refund(&pending, "1.00")).await;
+    let early = outside.acquire("/refunds", "b", Some(refund(&pending, "1.00"))).await;
     assert_refused(&early, BAD, "invalid_request", "Payment is in progress");
 
     let paid = outside.paid("c", json!({})).await;
-    let (status, first) = outside.acquire("/refunds", "d", refund(&paid, "30.00")).await;
+    let (status, first) = outside.acquire("/refunds", "d", Some(refund(&paid, "30.00"))).await;
     assert_eq!((status, &first["status"], &first["payment_id"]), (200, &json!("succeeded"), &paid["id"]));
-    assert_eq!(outside.acquire("/refunds", "d", refund(&paid, "30.00")).await.1, first);
-    let over = outside.acquire("/refunds", "e", refund(&paid, "70.01")).await;
+    assert_eq!(outside.acquire("/refunds", "d", Some(refund(&paid, "30.00"))).await.1, first);
+    let over = outside.acquire("/refunds", "e", Some(refund(&paid, "70.01"))).await;
     assert_refused(&over, BAD, "invalid_request", "Refund sum exceeded");
-    assert_eq!(outside.acquire("/refunds", "f", refund(&paid, "70.00")).await.0, 200);
-    let done = outside.acquire("/refunds", "g", refund(&paid, "0.01")).await;
+    assert_eq!(outside.acquire("/refunds", "f", Some(refund(&paid, "70.00"))).await.0, 200);
+    let done = outside.acquire("/refunds", "g", Some(refund(&paid, "0.01"))).await;
     assert_refused(&done, BAD, "invalid_request", "Payment is already completely refunded");
 
     let (_, payment) = outside.look(&format!("/payments/{}", id(&paid))).await;
@@ -237,13 +237,13 @@ async fn a_refund_may_wait_and_be_turned_down() {
     let outside = outside().await;
     let paid = outside.paid("a", json!({})).await;
     outside.post("/control/acquirer", json!({ "refunds": "pending" })).await;
-    let (_, waiting) = outside.acquire("/refunds", "b", refund(&paid, "100.00")).await;
+    let (_, waiting) = outside.acquire("/refunds", "b", Some(refund(&paid, "100.00"))).await;
     assert_eq!(waiting["status"], "pending");
     let end = format!("/control/refunds/{}", id(&waiting));
     let (_, declined) = outside.post(&end, json!({ "outcome": "decline" })).await;
     assert_eq!(declined["cancellation_details"]["party"], "refund_network");
     assert_eq!(outside.post(&end, json!({ "outcome": "succeed" })).await.0, 409);
-    assert_eq!(outside.acquire("/refunds", "c", refund(&paid, "100.00")).await.0, 200);
+    assert_eq!(outside.acquire("/refunds", "c", Some(refund(&paid, "100.00"))).await.0, 200);
 }
 
 #[tokio::test]

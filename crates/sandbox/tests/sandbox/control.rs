@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{client, id, outside, outside_with, read};
+use crate::support::{id, outside, outside_with, read};
 
 #[tokio::test]
 async fn a_hook_answers_as_told_and_keeps_the_exact_text() {
@@ -117,5 +117,4 @@ async fn people_find_their_way() {
     outside.get("/code/call?phone=79990000001&api_id=sandbox-api-id").await;
     let (_, mailbox) = outside.get("/mailbox").await;
     assert!(mailbox.as_str().unwrap().contains("79990000001"));
-    drop(client());
 }

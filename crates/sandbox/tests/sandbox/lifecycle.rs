@@ -77,5 +77,5 @@ async fn two_thousand_payments_and_their_notifications_pass_quickly() {
     let paid = started.elapsed();
     assert_eq!(outside.deliveries(&hook, 2_000).await.len(), 2_000);
     println!("2000 payments in {paid:?}, told after {:?}", started.elapsed());
-    assert!(paid < Duration::from_secs(60), "{paid:?}");
+    assert!(paid < Duration::from_mins(1), "{paid:?}");
 }

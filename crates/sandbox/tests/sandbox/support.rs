@@ -140,7 +140,8 @@ pub fn order(extra: Value) -> Value {
         "description": "Order 1",
         "confirmation": { "type": "redirect", "return_url": "https://shop.test/back?order=1" },
     });
-    order.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+    let Value::Object(extra) = extra else { panic!("fields are expected") };
+    order.as_object_mut().unwrap().extend(extra);
     order
 }
 
