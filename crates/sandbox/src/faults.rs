@@ -3,37 +3,13 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
+use crate::named::named;
 use crate::world::lock;
 
 /// The longest a held answer is held: longer than any client should wait.
 const LONGEST_HOLD: Duration = Duration::from_secs(40);
 const DEFAULT_DELAY: Duration = Duration::from_secs(1);
 const MOST_PLANS: usize = 1_000;
-
-/// Declares an enum whose values have names on the wire.
-macro_rules! named {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $wire:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $($(#[$variant_doc])* $variant),+ }
-
-        impl $name {
-            /// Every name, in order.
-            pub const NAMES: &[&str] = &[$($wire),+];
-
-            /// The value with this name.
-            pub fn named(name: &str) -> Option<Self> {
-                match name { $($wire => Some(Self::$variant),)+ _ => None }
-            }
-
-            /// The name on the wire.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $wire),+ }
-            }
-        }
-    };
-}
-pub(crate) use named;
 
 named! {
     /// A service whose calls can be made to fail.

@@ -42,6 +42,7 @@ mod hooks;
 mod html;
 mod index;
 mod messages;
+mod named;
 mod server;
 mod shelf;
 mod smtp;

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use super::amount::Amount;
-use crate::faults::named;
+use crate::named::named;
 
 named! {
     /// Where a refund stands.

@@ -116,7 +116,7 @@ assert len(seen) == len(set(seen)) == 5 and seen[-1] == created.id, seen
 
 # Errors.
 refused(NotFoundError, "Payment doesn't exist or access denied", lambda: Payment.find_one(str(uuid.uuid4())))
-bare = {"amount": {"value": "1.00", "currency": "XXX"}, "confirmation": order()["confirmation"]}
+bare = {"amount": {"value": "1.00", "currency": "EUR"}, "confirmation": order()["confirmation"]}
 refused(BadRequestError, "Currency code is illegal", lambda: Payment.create(bare, str(uuid.uuid4())))
 login("wrong")
 refused(UnauthorizedError, "Basic authentication failed", lambda: Payment.find_one(created.id))
