@@ -56,6 +56,7 @@ CREATE TABLE nomenclatures (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     project_id BIGINT NOT NULL REFERENCES projects (id),
     article TEXT,
+    article_key TEXT,
     name TEXT NOT NULL,
     name_key TEXT NOT NULL,
     kind_id BIGINT NOT NULL CHECK (kind_id IN (1, 2)),
