@@ -74,7 +74,7 @@ fn matching(project: ProjectId, filter: &InventoryFilter) -> inventories::BoxedQ
     if let Some(text) = &filter.query {
         let items = nomenclatures::table
             .filter(nomenclatures::project_id.eq(project.get()))
-            .filter(item_contains(text))
+            .filter(item_contains!(text))
             .select(nomenclatures::id);
         query = query.filter(inventories::nomenclature_id.eq_any(items));
     }

@@ -15,7 +15,7 @@ use crate::schema::{inventories, nomenclatures};
 fn matching(project: ProjectId, filter: &NomenclatureFilter) -> nomenclatures::BoxedQuery<'static, Backend> {
     let mut query = nomenclatures::table.filter(nomenclatures::project_id.eq(project.get())).into_boxed();
     if let Some(text) = &filter.query {
-        query = query.filter(item_contains(text));
+        query = query.filter(item_contains!(text));
     }
     if !filter.category_ids.is_empty() {
         let ids: Vec<i64> = filter.category_ids.iter().map(|id| id.get()).collect();

@@ -2,20 +2,17 @@
 
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
-use kontor_kernel::Line;
 
 use crate::database::AnyConnection;
-use crate::schema::nomenclatures;
 
 /// What boxed queries are built for.
 pub(super) type Backend = <AnyConnection as Connection>::Backend;
 
 /// Escapes what a `LIKE` pattern would understand.
-const ESCAPE: char = '\\';
+pub(super) const ESCAPE: char = '\\';
 
 /// The pattern of a key that contains this text; the text is lower case already.
-fn containing(key: &str) -> String {
+pub(super) fn containing(key: &str) -> String {
     let mut pattern = String::with_capacity(key.len() + 2);
     pattern.push('%');
     for letter in key.chars() {
@@ -29,14 +26,16 @@ fn containing(key: &str) -> String {
 }
 
 /// Whether the name or the article of an item contains this text, in any case.
-pub(super) fn item_contains(
-    text: &Line<255>,
-) -> Box<dyn BoxableExpression<nomenclatures::table, Backend, SqlType = Bool>> {
-    let pattern = containing(&text.key());
-    let named = nomenclatures::name_key.like(pattern.clone()).escape(ESCAPE);
-    let numbered = nomenclatures::article_key.assume_not_null().like(pattern).escape(ESCAPE);
-    Box::new(named.or(nomenclatures::article_key.is_not_null().and(numbered)))
+macro_rules! item_contains {
+    ($text:expr) => {{
+        let pattern = $crate::catalog::search::containing(&$text.key());
+        let named = nomenclatures::name_key.like(pattern.clone()).escape($crate::catalog::search::ESCAPE);
+        let article = nomenclatures::article_key.assume_not_null();
+        let numbered = article.like(pattern).escape($crate::catalog::search::ESCAPE);
+        named.or(nomenclatures::article_key.is_not_null().and(numbered))
+    }};
 }
+pub(super) use item_contains;
 
 /// The first moment of a day.
 pub(super) fn start(day: NaiveDate) -> NaiveDateTime {

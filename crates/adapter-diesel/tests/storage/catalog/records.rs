@@ -17,8 +17,7 @@ pub fn name(text: &str) -> Name {
 }
 
 pub async fn branch(db: &TestDatabase, project: ProjectId) -> BranchId {
-    let draft =
-        BranchDraft { name: name("Branch"), inn: None, kpp: None, address: None, phone: None, email: None };
+    let draft = BranchDraft { name: name("Branch"), inn: None, kpp: None, address: None, phone: None, email: None };
     BranchRepository::insert(&db.database, project, draft, NOON).await.unwrap().id
 }
 

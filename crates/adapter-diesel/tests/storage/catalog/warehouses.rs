@@ -11,14 +11,12 @@ use super::records::*;
 use crate::fixtures;
 
 fn draft(branch_id: BranchId, application_ids: Option<Vec<ApplicationId>>) -> WarehouseDraft {
-    WarehouseDraft { name: name("Склад"), address: Some(Line::parse("Тверь").unwrap()), branch_id, application_ids }
+    WarehouseDraft {
+        name: name("Склад"), address: Some(Line::parse("Тверь").unwrap()), branch_id, application_ids
+    }
 }
 
-async fn insert(
-    db: &TestDatabase,
-    project: ProjectId,
-    draft: WarehouseDraft,
-) -> Result<Warehouse, WarehouseError> {
+async fn insert(db: &TestDatabase, project: ProjectId, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError> {
     WarehouseRepository::insert(&db.database, project, draft, NOON).await
 }
 
