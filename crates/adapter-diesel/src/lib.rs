@@ -9,9 +9,11 @@
 //! - Blocking work runs on blocking threads; no transaction is open across a network call.
 //! - Both databases give the same answers; every storage test runs on both.
 
+mod catalog;
 mod database;
 mod organization;
 mod schema;
+mod statement;
 mod stored;
 #[cfg(feature = "test-support")]
 pub mod testing;

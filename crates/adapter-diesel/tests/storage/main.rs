@@ -3,5 +3,7 @@
 
 mod fixtures;
 mod migrations;
+mod offers;
 mod organization;
+mod storehouse;
 mod transactions;

@@ -1,0 +1,3 @@
+//! The ports of the catalogue.
+
+pub(crate) mod offers;
