@@ -14,6 +14,7 @@ mod catalog;
 mod database;
 mod organization;
 mod schema;
+mod statement;
 mod stored;
 #[cfg(feature = "test-support")]
 pub mod testing;

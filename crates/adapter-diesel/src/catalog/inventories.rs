@@ -12,7 +12,7 @@ use kontor_kernel::{InventoryId, Page, PageRequest, ProjectId, StockLevel, Store
 
 use super::categories::reference;
 use super::search::{Backend, end, item_contains, start};
-use super::{found, hold, on_duplicate};
+use super::{found, hold, offers, on_duplicate};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{inventories, nomenclatures, warehouses};
 use crate::stored;
@@ -191,6 +191,7 @@ impl InventoryRepository for Database {
                 .returning(inventories::id)
                 .get_result(connection)
                 .map_err(on_duplicate(InventoryError::AlreadyStocked))?;
+            offers::refresh_availability(connection, &[draft.nomenclature_id.get()])?;
             load(connection, &[id])?.pop().ok_or(Abort::Refused(InventoryError::NotFound))
         })
         .await
@@ -221,7 +222,10 @@ impl InventoryRepository for Database {
                     None => InventoryError::NotFound,
                 }));
             }
-            load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(InventoryError::NotFound))
+            let stock: Inventory =
+                load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(InventoryError::NotFound))?;
+            offers::refresh_availability(connection, &[stock.nomenclature.id.get()])?;
+            Ok(stock)
         })
         .await
     }

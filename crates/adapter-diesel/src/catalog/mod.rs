@@ -6,6 +6,7 @@ mod cards;
 mod categories;
 mod inventories;
 mod nomenclatures;
+pub(crate) mod offers;
 mod search;
 mod warehouses;
 

@@ -7,7 +7,7 @@ use kontor_catalog::ports::NomenclatureRepository;
 use kontor_kernel::{Line, NomenclatureId, Page, PageRequest, ProjectId, StoreError};
 
 use super::search::{Backend, end, item_contains, start};
-use super::{cards, found, on_duplicate};
+use super::{cards, found, offers, on_duplicate};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{inventories, nomenclatures};
 
@@ -120,6 +120,7 @@ fn require_known(
 /// Writes what hangs on a card, and what the applications sell by it, and reads everything back.
 fn finish(connection: &mut AnyConnection, item: i64, card: &Card) -> Result<Nomenclature, Abort<NomenclatureError>> {
     cards::hang(connection, item, card)?;
+    offers::refresh(connection, &[item])?;
     cards::load(connection, &[item])?.pop().ok_or(Abort::Refused(NomenclatureError::NotFound))
 }
 

@@ -9,7 +9,7 @@ use kontor_catalog::{WarehouseError, WarehouseReference};
 use kontor_kernel::{ApplicationId, BranchId, ProjectId, StoreError, WarehouseId};
 
 use super::categories::reference;
-use super::found;
+use super::{found, offers};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::schema::{applications, branches, inventories, warehouse_applications, warehouses};
 use crate::stored;
@@ -192,6 +192,6 @@ fn relink(connection: &mut AnyConnection, warehouse: WarehouseId, wanted: &BTree
         .filter(inventories::warehouse_id.eq(warehouse.get()))
         .select(inventories::nomenclature_id)
         .load(connection)?;
-    let _ = items;
+    offers::refresh_availability(connection, &items)?;
     Ok(())
 }

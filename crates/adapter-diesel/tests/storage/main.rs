@@ -5,5 +5,7 @@ mod auth;
 mod catalog;
 mod fixtures;
 mod migrations;
+mod offers;
 mod organization;
+mod storehouse;
 mod transactions;
