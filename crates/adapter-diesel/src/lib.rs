@@ -15,5 +15,6 @@ mod schema;
 mod stored;
 #[cfg(feature = "test-support")]
 pub mod testing;
+mod webhooks;
 
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};

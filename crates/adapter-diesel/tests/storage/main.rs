@@ -5,3 +5,4 @@ mod fixtures;
 mod migrations;
 mod organization;
 mod transactions;
+mod webhooks;
