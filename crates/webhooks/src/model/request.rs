@@ -41,8 +41,8 @@ impl DeliveryRequest {
         signer: &dyn Signer,
     ) -> Self {
         let timestamp = at.timestamp().to_string();
-        let signed = format!("{timestamp}.{}", message.body);
-        let mac = signer.hmac_sha256(secret.reveal().as_bytes(), signed.as_bytes());
+        let text = format!("{timestamp}.{}", message.body);
+        let mac = signer.hmac_sha256(secret.reveal().as_bytes(), text.as_bytes());
         let headers = vec![
             ("Content-Type", "application/json".to_owned()),
             ("X-Webhook-Event", message.event),
