@@ -16,7 +16,7 @@ mod schema;
 mod stored;
 #[cfg(feature = "test-support")]
 pub mod testing;
-mod workers;
 mod webhooks;
+mod workers;
 
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};

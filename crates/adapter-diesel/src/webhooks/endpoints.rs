@@ -77,7 +77,7 @@ impl WebhookRepository for Database {
                 .select(applications::project_id)
                 .first(connection)
                 .optional()?;
-            Ok(stored::optional_id(owner)?)
+            Ok(owner.map(stored::id).transpose()?)
         })
         .await
     }

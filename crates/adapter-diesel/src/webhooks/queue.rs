@@ -46,9 +46,9 @@ fn is_pending() -> SqlLiteral<Bool> {
 /// Due, and on no running lease.
 macro_rules! free_at {
     ($now:expr) => {
-        is_pending().and(webhook_deliveries::next_attempt_at.le($now)).and(
-            webhook_deliveries::leased_until.is_null().or(webhook_deliveries::leased_until.le($now)),
-        )
+        is_pending()
+            .and(webhook_deliveries::next_attempt_at.le($now))
+            .and(webhook_deliveries::leased_until.is_null().or(webhook_deliveries::leased_until.le($now)))
     };
 }
 
@@ -85,8 +85,9 @@ fn take_leases(
     if due.is_empty() {
         return Ok(Leases::NothingDue);
     }
-    let still_free =
-        webhook_deliveries::table.filter(webhook_deliveries::id.eq_any(fair_share(&due, most))).filter(free_at!(Some(now)));
+    let still_free = webhook_deliveries::table
+        .filter(webhook_deliveries::id.eq_any(fair_share(&due, most)))
+        .filter(free_at!(Some(now)));
     let taken: Vec<i64> = diesel::update(still_free)
         .set((
             webhook_deliveries::lease_owner.eq(Some(&lease.owner)),
@@ -144,9 +145,8 @@ fn fan_out(
     if waiting.is_empty() {
         return Ok(FanOut::default());
     }
-    let untouched = outbox_events::table
-        .filter(outbox_events::id.eq_any(waiting))
-        .filter(outbox_events::dispatched_at.is_null());
+    let untouched =
+        outbox_events::table.filter(outbox_events::id.eq_any(waiting)).filter(outbox_events::dispatched_at.is_null());
     let mine: Vec<i64> = diesel::update(untouched)
         .set(outbox_events::dispatched_at.eq(Some(at)))
         .returning(outbox_events::id)

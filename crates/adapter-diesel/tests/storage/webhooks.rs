@@ -7,10 +7,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use diesel::RunQueryDsl;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Abort, Database, database_tests};
-use kontor_kernel::testing::CountingRandom;
 use kontor_kernel::{ApplicationId, Name, PageRequest, ProjectId, StoreError, WebhookId};
 use kontor_webhooks::WebhookError;
-use kontor_webhooks::model::{DeliveryState, EndpointUrl, SendFailure, SendOutcome, Webhook, WebhookDraft, WebhookPatch};
+use kontor_webhooks::model::{
+    DeliveryState, EndpointUrl, SendFailure, SendOutcome, Webhook, WebhookDraft, WebhookPatch,
+};
 use kontor_webhooks::ports::{
     Backlog, ClaimedDelivery, DeliveryLog, DeliveryQueue, FanOut, Lease, NewWebhook, SettledAttempt, WebhookRepository,
 };
@@ -87,7 +88,7 @@ async fn paid_orders(db: &TestDatabase, shop: &Shop, count: u32) {
     for number in 1..=count {
         event(db, shop, number, "order.paid").await;
     }
-    db.database.fan_out(1000, Arc::new(CountingRandom::new()), START).await.unwrap();
+    db.database.fan_out(1000, SeededRandom::shared(), START).await.unwrap();
 }
 
 fn lease(owner: &str, until: DateTime<Utc>) -> Lease {
@@ -169,10 +170,10 @@ database_tests! {
 
         let now = START + TimeDelta::seconds(3);
         assert_eq!(db.database.backlog(now).await.unwrap(), Backlog { oldest_event: Some(START), oldest_due: None });
-        let done = db.database.fan_out(100, Arc::new(CountingRandom::new()), now).await.unwrap();
+        let done = db.database.fan_out(100, SeededRandom::shared(), now).await.unwrap();
         assert_eq!(done, FanOut { events: 1, deliveries: 2 });
         assert_eq!(db.database.backlog(now).await.unwrap(), Backlog { oldest_event: None, oldest_due: Some(now) });
-        let again = db.database.fan_out(100, Arc::new(CountingRandom::new()), now).await.unwrap();
+        let again = db.database.fan_out(100, SeededRandom::shared(), now).await.unwrap();
         assert_eq!(again, FanOut::default());
 
         let page = db.database.page(mine.webhook.id, first_page()).await.unwrap();

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use url::{Host, Url};
 
 use crate::model::is_public;
@@ -111,10 +111,9 @@ pub struct OutboundPolicy {
 }
 
 impl OutboundPolicy {
-    /// Everything on this machine, over plain `http` too: for development, where the receiver runs beside the service.
-    pub fn loopback() -> Self {
-        let networks = ["127.0.0.0/8", "::1/128"];
-        Self { allow_http: true, internal_networks: networks.iter().filter_map(|net| net.parse().ok()).collect() }
+    /// Everywhere, over plain `http` too: for development, where the receiver runs beside the service.
+    pub fn unrestricted() -> Self {
+        Self { allow_http: true, internal_networks: vec![Ipv4Net::default().into(), Ipv6Net::default().into()] }
     }
 
     /// Whether a connection to this address may be opened.
@@ -181,13 +180,15 @@ mod tests {
     }
 
     #[test]
-    fn development_reaches_this_machine_and_nothing_else_internal() {
-        let policy = OutboundPolicy::loopback();
+    fn a_policy_can_open_single_networks_or_everything() {
+        let networks = vec!["127.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()];
+        let policy = OutboundPolicy { allow_http: true, internal_networks: networks };
         for text in ["http://127.0.0.1:9000/hook", "http://localhost:9000", "http://[::1]:9000"] {
             assert_eq!(policy.admit(&EndpointUrl::parse(text).unwrap()), Ok(()), "{text}");
         }
         let metadata = EndpointUrl::parse("http://169.254.169.254").unwrap();
         assert_eq!(policy.admit(&metadata), Err(UrlRefusal::InternalHost));
+        assert_eq!(OutboundPolicy::unrestricted().admit(&metadata), Ok(()));
         let plain = EndpointUrl::parse("http://shop.example").unwrap();
         assert_eq!(OutboundPolicy::default().admit(&plain), Err(UrlRefusal::HttpsOnly));
     }
