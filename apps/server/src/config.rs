@@ -289,6 +289,7 @@ fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Er
 mod tests {
     use super::*;
 
+    #[expect(clippy::result_large_err, reason = "the error is figment's own")]
     fn load(file: &str, environment: &[(&str, &str)], flags: Flags) -> Result<Config, String> {
         let mut outcome = Err(String::new());
         figment::Jail::expect_with(|jail| {

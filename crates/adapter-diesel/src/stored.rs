@@ -1,7 +1,7 @@
 //! From stored values to domain values. A stored value that its type refuses is a broken record, never a panic.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
-use kontor_kernel::{Email, InvalidId, Line, Phone, Prose, StoreError};
+use kontor_kernel::{Email, InvalidId, Line, Money, Phone, Prose, StoreError};
 
 /// A domain value that is stored as one text.
 pub(crate) trait FromText: Sized {
@@ -41,6 +41,14 @@ pub(crate) fn optional_text<T: FromText>(value: Option<&str>) -> Result<Option<T
 
 pub(crate) fn id<T: TryFrom<i64, Error = InvalidId>>(value: i64) -> Result<T, StoreError> {
     T::try_from(value).map_err(StoreError::corrupt)
+}
+
+pub(crate) fn optional_id<T: TryFrom<i64, Error = InvalidId>>(value: Option<i64>) -> Result<Option<T>, StoreError> {
+    value.map(id).transpose()
+}
+
+pub(crate) fn money(minor: i64) -> Result<Money, StoreError> {
+    Money::from_minor(minor).map_err(StoreError::corrupt)
 }
 
 /// Timestamps are stored in UTC without an offset.

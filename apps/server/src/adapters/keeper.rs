@@ -13,6 +13,9 @@ pub struct ServiceKey {
 
 impl ServiceKey {
     /// Derives the keys. Equal service keys open each other's sealed values.
+    ///
+    /// # Panics
+    /// Never: every length is a constant that the algorithms accept.
     #[expect(clippy::expect_used, reason = "the lengths are constants that the algorithms accept")]
     pub fn new(service_key: &SecretString, random: Arc<dyn Random>) -> Self {
         let salt = hkdf::Salt::new(hkdf::HKDF_SHA256, b"kontor service key v1");

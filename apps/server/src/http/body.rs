@@ -36,7 +36,8 @@ impl<T: Deserr<InputErrors> + 'static> FromRequest for Body<T> {
                 }
             })?;
             // An operation whose fields are all optional takes no body at all, too.
-            if !is_json && !(media.is_empty() && bytes.is_empty()) {
+            let no_body = media.is_empty() && bytes.is_empty();
+            if !is_json && !no_body {
                 let message = "The body must be application/json.".to_owned();
                 return Err(ApiError::Message(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
             }

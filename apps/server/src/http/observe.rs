@@ -41,11 +41,8 @@ pub async fn observe(
         let refusal = ApiError::Message(status, "The headers are too large.".to_owned());
         request.into_response(refusal.error_response()).map_into_right_body()
     } else {
-        let unrouted = request.request().clone();
-        match next.call(request).await {
-            Ok(response) => response.map_into_left_body(),
-            Err(error) => ServiceResponse::new(unrouted, error.error_response()).map_into_right_body(),
-        }
+        // Errors of handlers and extractors are responses by now; the request must not be held while it is routed.
+        next.call(request).await?.map_into_left_body()
     };
 
     if let Ok(value) = HeaderValue::from_str(&id) {

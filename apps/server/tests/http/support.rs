@@ -73,7 +73,7 @@ const AT: &str = "2026-01-01 00:00:00";
 
 fn sha256(text: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
-    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    digest.as_ref().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 impl TestServer {
@@ -94,7 +94,7 @@ impl TestServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let instance = Instance::start(&config, &db.database, clock.clone(), listener).unwrap();
         let url = format!("http://{}", instance.address());
-        let http = reqwest::Client::builder().timeout(Duration::from_secs(60)).build().unwrap();
+        let http = reqwest::Client::builder().timeout(Duration::from_mins(1)).build().unwrap();
         Self { db, clock, url, http, _instance: instance }
     }
 
