@@ -18,6 +18,7 @@ mod statement;
 mod stored;
 #[cfg(feature = "test-support")]
 pub mod testing;
+mod webhooks;
 mod workers;
 
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};

@@ -9,3 +9,4 @@ mod offers;
 mod organization;
 mod storehouse;
 mod transactions;
+mod webhooks;
