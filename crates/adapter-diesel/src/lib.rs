@@ -9,11 +9,13 @@
 //! - Blocking work runs on blocking threads; no transaction is open across a network call.
 //! - Both databases give the same answers; every storage test runs on both.
 
+mod auth;
 mod database;
 mod organization;
 mod schema;
 mod stored;
 #[cfg(feature = "test-support")]
 pub mod testing;
+mod workers;
 
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};
