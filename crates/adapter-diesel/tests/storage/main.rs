@@ -2,7 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod auth;
+mod catalog;
 mod fixtures;
 mod migrations;
+mod offers;
 mod organization;
+mod storehouse;
 mod transactions;
