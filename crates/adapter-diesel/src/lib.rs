@@ -9,6 +9,7 @@
 //! - Blocking work runs on blocking threads; no transaction is open across a network call.
 //! - Both databases give the same answers; every storage test runs on both.
 
+mod auth;
 mod database;
 mod organization;
 mod schema;

@@ -556,7 +556,19 @@ diesel::table! {
 }
 
 // One call per group of tables that really join: the macro's work is quadratic.
-diesel::allow_tables_to_appear_in_same_query!(screens, permissions, role_permissions, roles, users, branches);
+diesel::allow_tables_to_appear_in_same_query!(
+    screens,
+    permissions,
+    role_permissions,
+    roles,
+    users,
+    branches,
+    access_tokens
+);
+diesel::allow_tables_to_appear_in_same_query!(access_tokens, counterparties);
+diesel::allow_tables_to_appear_in_same_query!(counterparties, dictionary_items);
+diesel::allow_tables_to_appear_in_same_query!(counterparties, users);
+diesel::allow_tables_to_appear_in_same_query!(dictionary_items, users);
 diesel::allow_tables_to_appear_in_same_query!(
     storefront_offers,
     nomenclatures,

@@ -23,3 +23,20 @@ pub async fn project(db: &TestDatabase) -> ProjectId {
         .await
         .unwrap()
 }
+
+#[derive(diesel::QueryableByName)]
+struct Number {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    value: i64,
+}
+
+/// The number a statement selects as `value`.
+pub async fn number(db: &TestDatabase, statement: &'static str) -> i64 {
+    db.database
+        .read(move |connection| {
+            let row: Number = diesel::sql_query(statement).get_result(connection)?;
+            Ok::<_, Abort<StoreError>>(row.value)
+        })
+        .await
+        .unwrap()
+}

@@ -1,6 +1,7 @@
 //! Storage on both databases.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod auth;
 mod fixtures;
 mod migrations;
 mod organization;

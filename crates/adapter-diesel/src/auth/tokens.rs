@@ -1,0 +1,186 @@
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_auth::model::{StoredCustomerToken, StoredStaffToken, TokenOwner};
+use kontor_auth::ports::TokenRepository;
+use kontor_kernel::{Permission, StoreError, TokenId};
+
+use super::guard;
+use crate::database::{Abort, Database};
+use crate::schema::{access_tokens, counterparties, permissions, role_permissions, roles, users};
+use crate::stored;
+
+#[derive(Queryable)]
+struct StaffTokenRow {
+    fingerprint: String,
+    expires_at: NaiveDateTime,
+    last_used_at: Option<NaiveDateTime>,
+    user_id: i64,
+    project_id: i64,
+    is_banned: bool,
+    is_owner: bool,
+    permission: Option<String>,
+}
+
+#[derive(Queryable)]
+struct CustomerTokenRow {
+    fingerprint: String,
+    expires_at: NaiveDateTime,
+    counterparty_id: i64,
+    project_id: i64,
+    application_id: Option<i64>,
+}
+
+/// A name that the service does not know opens nothing.
+fn permission(name: &str) -> Option<Permission> {
+    static NAMES: LazyLock<HashMap<String, Permission>> =
+        LazyLock::new(|| Permission::all().map(|permission| (permission.to_string(), permission)).collect());
+    NAMES.get(name).copied()
+}
+
+fn staff_token(rows: Vec<StaffTokenRow>) -> Result<Option<StoredStaffToken>, StoreError> {
+    let granted: BTreeSet<Permission> =
+        rows.iter().filter_map(|row| row.permission.as_deref()).filter_map(permission).collect();
+    let Some(row) = rows.into_iter().next() else { return Ok(None) };
+    Ok(Some(StoredStaffToken {
+        fingerprint: row.fingerprint,
+        expires_at: stored::moment(row.expires_at),
+        last_used_at: row.last_used_at.map(stored::moment),
+        user_id: stored::id(row.user_id)?,
+        project_id: stored::id(row.project_id)?,
+        is_banned: row.is_banned,
+        permissions: if row.is_owner { Permission::all().collect() } else { granted },
+    }))
+}
+
+fn key(owner: TokenOwner) -> (&'static str, i64) {
+    match owner {
+        TokenOwner::Staff(user) => (guard::USER, user.get()),
+        TokenOwner::Customer(counterparty) => (guard::COUNTERPARTY, counterparty.get()),
+    }
+}
+
+#[async_trait]
+impl TokenRepository for Database {
+    async fn staff_token(&self, id: TokenId) -> Result<Option<StoredStaffToken>, StoreError> {
+        self.read(move |connection| {
+            // The owner's role has every permission, so nothing is joined for it.
+            let rows = access_tokens::table
+                .inner_join(users::table.on(users::id.eq(access_tokens::subject_id)))
+                .inner_join(roles::table.on(roles::id.eq(users::role_id)))
+                .left_join(
+                    role_permissions::table.on(role_permissions::role_id.eq(roles::id).and(roles::is_owner.eq(false))),
+                )
+                .left_join(permissions::table.on(permissions::id.eq(role_permissions::permission_id)))
+                .filter(access_tokens::id.eq(id.get()))
+                .filter(access_tokens::guard.eq(guard::USER))
+                .select((
+                    access_tokens::fingerprint,
+                    access_tokens::expires_at,
+                    access_tokens::last_used_at,
+                    users::id,
+                    users::project_id,
+                    users::is_banned,
+                    roles::is_owner,
+                    permissions::name.nullable(),
+                ))
+                .load(connection)?;
+            Ok(staff_token(rows)?)
+        })
+        .await
+    }
+
+    async fn customer_token(&self, id: TokenId) -> Result<Option<StoredCustomerToken>, StoreError> {
+        self.read(move |connection| {
+            let row: Option<CustomerTokenRow> = access_tokens::table
+                .inner_join(counterparties::table.on(counterparties::id.eq(access_tokens::subject_id)))
+                .filter(access_tokens::id.eq(id.get()))
+                .filter(access_tokens::guard.eq(guard::COUNTERPARTY))
+                .select((
+                    access_tokens::fingerprint,
+                    access_tokens::expires_at,
+                    counterparties::id,
+                    counterparties::project_id,
+                    access_tokens::application_id,
+                ))
+                .first(connection)
+                .optional()?;
+            let Some(row) = row else { return Ok(None) };
+            let application = row
+                .application_id
+                .ok_or_else(|| StoreError::corrupt(format!("the customer's token {id} belongs to no application")))?;
+            Ok(Some(StoredCustomerToken {
+                fingerprint: row.fingerprint,
+                expires_at: stored::moment(row.expires_at),
+                counterparty_id: stored::id(row.counterparty_id)?,
+                project_id: stored::id(row.project_id)?,
+                application_id: stored::id(application)?,
+            }))
+        })
+        .await
+    }
+
+    async fn record_use(
+        &self,
+        token: TokenId,
+        at: DateTime<Utc>,
+        unless_after: DateTime<Utc>,
+        active_since: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            let row: Option<(i64, Option<NaiveDateTime>)> = access_tokens::table
+                .filter(access_tokens::id.eq(token.get()))
+                .filter(access_tokens::guard.eq(guard::USER))
+                .select((access_tokens::subject_id, access_tokens::last_used_at))
+                .first(connection)
+                .optional()?;
+            let Some((user, last_used_at)) = row else { return Ok(()) };
+            let unnoted = access_tokens::last_used_at
+                .is_null()
+                .or(access_tokens::last_used_at.le(unless_after.naive_utc()).assume_not_null());
+            let noted = diesel::update(access_tokens::table.filter(access_tokens::id.eq(token.get())).filter(unnoted))
+                .set(access_tokens::last_used_at.eq(at.naive_utc()))
+                .execute(connection)?;
+            if noted == 1 {
+                let since = last_used_at.filter(|since| *since >= active_since.naive_utc());
+                let active = since.map_or(0, |since| (at.naive_utc() - since).num_seconds());
+                diesel::update(users::table.find(user))
+                    .set((
+                        users::last_activity_at.eq(at.naive_utc()),
+                        users::active_seconds.eq(users::active_seconds + active),
+                    ))
+                    .execute(connection)?;
+            }
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+
+    async fn revoke(&self, owner: TokenOwner, token: TokenId) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            let (guard, subject) = key(owner);
+            let one = access_tokens::table
+                .filter(access_tokens::id.eq(token.get()))
+                .filter(access_tokens::guard.eq(guard))
+                .filter(access_tokens::subject_id.eq(subject));
+            diesel::delete(one).execute(connection)?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn revoke_all(&self, owner: TokenOwner) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            let (guard, subject) = key(owner);
+            let all = access_tokens::table
+                .filter(access_tokens::guard.eq(guard))
+                .filter(access_tokens::subject_id.eq(subject));
+            diesel::delete(all).execute(connection)?;
+            Ok(())
+        })
+        .await
+    }
+}

@@ -1,0 +1,195 @@
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use kontor_kernel::{AppScope, Clock, CustomerScope, SecretKeeper, Staff, StoreError};
+
+use crate::model::BearerToken;
+use crate::ports::TokenRepository;
+
+/// The use of a token is noted at most this often.
+const USE_NOTED_EVERY: TimeDelta = TimeDelta::minutes(1);
+/// Time between two uses counts as active up to this gap.
+const ACTIVE_GAP: TimeDelta = TimeDelta::minutes(5);
+
+/// Tells which employee a bearer token names.
+pub struct StaffGuard {
+    tokens: Arc<dyn TokenRepository>,
+    clock: Arc<dyn Clock>,
+    keeper: Arc<dyn SecretKeeper>,
+}
+
+impl StaffGuard {
+    /// Wires the ports.
+    pub fn new(tokens: Arc<dyn TokenRepository>, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Self {
+        Self { tokens, clock, keeper }
+    }
+
+    /// The employee behind a bearer; `None` for a malformed, unknown or expired token, a customer's token, or a
+    /// banned employee.
+    pub async fn authenticate(&self, bearer: &str) -> Result<Option<Staff>, StoreError> {
+        let Some(presented) = BearerToken::parse(bearer) else { return Ok(None) };
+        let Some(stored) = self.tokens.staff_token(presented.id()).await? else { return Ok(None) };
+        let now = self.clock.now();
+        if !presented.proves(&stored.fingerprint, &*self.keeper) || stored.expires_at <= now || stored.is_banned {
+            return Ok(None);
+        }
+        let unnoted_since = now - USE_NOTED_EVERY;
+        if stored.last_used_at.is_none_or(|used| used <= unnoted_since) {
+            self.tokens.record_use(presented.id(), now, unnoted_since, now - ACTIVE_GAP).await?;
+        }
+        Ok(Some(Staff {
+            project_id: stored.project_id,
+            user_id: stored.user_id,
+            token_id: presented.id(),
+            permissions: stored.permissions,
+        }))
+    }
+}
+
+/// What a bearer token proves inside the calling application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CustomerAuthentication {
+    /// The customer is signed in to this application.
+    SignedIn(CustomerScope),
+    /// No valid customer's token.
+    Unauthenticated,
+    /// A valid token of another application or project. The client surface answers as if nothing were there (`404`).
+    OtherApplication,
+}
+
+/// Tells which customer a bearer token names.
+pub struct CustomerGuard {
+    tokens: Arc<dyn TokenRepository>,
+    clock: Arc<dyn Clock>,
+    keeper: Arc<dyn SecretKeeper>,
+}
+
+impl CustomerGuard {
+    /// Wires the ports.
+    pub fn new(tokens: Arc<dyn TokenRepository>, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Self {
+        Self { tokens, clock, keeper }
+    }
+
+    /// The customer behind a bearer, seen from the calling application. An employee's token is no token here.
+    pub async fn authenticate(&self, app: AppScope, bearer: &str) -> Result<CustomerAuthentication, StoreError> {
+        let Some(presented) = BearerToken::parse(bearer) else { return Ok(CustomerAuthentication::Unauthenticated) };
+        let stored = self.tokens.customer_token(presented.id()).await?.filter(|stored| {
+            presented.proves(&stored.fingerprint, &*self.keeper) && stored.expires_at > self.clock.now()
+        });
+        Ok(match stored {
+            None => CustomerAuthentication::Unauthenticated,
+            Some(stored) if (stored.project_id, stored.application_id) != (app.project_id, app.application_id) => {
+                CustomerAuthentication::OtherApplication
+            }
+            Some(stored) => CustomerAuthentication::SignedIn(CustomerScope {
+                app,
+                counterparty_id: stored.counterparty_id,
+                token_id: presented.id(),
+            }),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{StoredCustomerToken, StoredStaffToken};
+    use crate::ports::MockTokenRepository;
+    use chrono::{DateTime, Utc};
+    use kontor_kernel::testing::PlainKeeper;
+    use kontor_kernel::{ApplicationId, CounterpartyId, FixedClock, Permission, ProjectId, Resource, UserId};
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    fn staff_token() -> StoredStaffToken {
+        StoredStaffToken {
+            fingerprint: "plain:s".to_owned(),
+            expires_at: NOW + TimeDelta::seconds(1),
+            last_used_at: Some(NOW),
+            user_id: UserId::new(3).unwrap(),
+            project_id: ProjectId::new(2).unwrap(),
+            is_banned: false,
+            permissions: [Permission::view(Resource::Orders)].into(),
+        }
+    }
+
+    fn staff_guard(stored: StoredStaffToken) -> (StaffGuard, Arc<FixedClock>) {
+        let mut tokens = MockTokenRepository::new();
+        tokens.expect_staff_token().returning(move |_| Ok(Some(stored.clone())));
+        let clock = Arc::new(FixedClock::at(NOW));
+        (StaffGuard::new(Arc::new(tokens), clock.clone(), Arc::new(PlainKeeper)), clock)
+    }
+
+    #[tokio::test]
+    async fn an_employee_is_known_by_his_whole_token_until_it_expires() {
+        let (guard, clock) = staff_guard(staff_token());
+        let staff = guard.authenticate("5|s").await.unwrap().unwrap();
+        assert_eq!((staff.user_id.get(), staff.project_id.get(), staff.token_id.get()), (3, 2, 5));
+        assert!(staff.require(Permission::view(Resource::Orders)).is_ok());
+        assert_eq!(guard.authenticate("5|t").await.unwrap(), None);
+        assert_eq!(guard.authenticate("s").await.unwrap(), None);
+        clock.advance(TimeDelta::seconds(1));
+        assert_eq!(guard.authenticate("5|s").await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn a_banned_employee_is_unknown() {
+        let (guard, _) = staff_guard(StoredStaffToken { is_banned: true, ..staff_token() });
+        assert_eq!(guard.authenticate("5|s").await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn use_is_noted_once_a_minute() {
+        let mut tokens = MockTokenRepository::new();
+        let stored = StoredStaffToken { expires_at: NOW + TimeDelta::days(1), ..staff_token() };
+        tokens.expect_staff_token().returning(move |_| Ok(Some(stored.clone())));
+        tokens
+            .expect_record_use()
+            .withf(|token, at, unless_after, active_since| {
+                token.get() == 5
+                    && *at == NOW + TimeDelta::seconds(60)
+                    && *unless_after == NOW
+                    && *active_since == NOW - TimeDelta::minutes(4)
+            })
+            .once()
+            .returning(|_, _, _, _| Ok(()));
+        let clock = Arc::new(FixedClock::at(NOW + TimeDelta::seconds(59)));
+        let guard = StaffGuard::new(Arc::new(tokens), clock.clone(), Arc::new(PlainKeeper));
+        assert!(guard.authenticate("5|s").await.unwrap().is_some());
+        clock.advance(TimeDelta::seconds(1));
+        assert!(guard.authenticate("5|s").await.unwrap().is_some());
+    }
+
+    fn app(project: i64, application: i64) -> AppScope {
+        AppScope {
+            project_id: ProjectId::new(project).unwrap(),
+            application_id: ApplicationId::new(application).unwrap(),
+            wholesale: false,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_customer_is_signed_in_to_one_application() {
+        let mut tokens = MockTokenRepository::new();
+        tokens.expect_customer_token().returning(|_| {
+            Ok(Some(StoredCustomerToken {
+                fingerprint: "plain:s".to_owned(),
+                expires_at: NOW + TimeDelta::seconds(1),
+                counterparty_id: CounterpartyId::new(4).unwrap(),
+                project_id: ProjectId::new(2).unwrap(),
+                application_id: ApplicationId::new(8).unwrap(),
+            }))
+        });
+        let clock = Arc::new(FixedClock::at(NOW));
+        let guard = CustomerGuard::new(Arc::new(tokens), clock.clone(), Arc::new(PlainKeeper));
+        let seen = guard.authenticate(app(2, 8), "5|s").await.unwrap();
+        assert!(matches!(seen, CustomerAuthentication::SignedIn(scope) if scope.counterparty_id.get() == 4));
+        for other in [app(2, 9), app(3, 8)] {
+            assert_eq!(guard.authenticate(other, "5|s").await.unwrap(), CustomerAuthentication::OtherApplication);
+            assert_eq!(guard.authenticate(other, "5|t").await.unwrap(), CustomerAuthentication::Unauthenticated);
+        }
+        clock.advance(TimeDelta::seconds(1));
+        let expired = guard.authenticate(app(2, 8), "5|s").await.unwrap();
+        assert_eq!(expired, CustomerAuthentication::Unauthenticated);
+    }
+}

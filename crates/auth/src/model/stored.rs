@@ -1,0 +1,47 @@
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::{ApplicationId, CounterpartyId, Permission, ProjectId, UserId};
+
+/// A stored token of an employee.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredStaffToken {
+    /// Fingerprint of the secret.
+    pub fingerprint: String,
+    /// The end of its validity.
+    pub expires_at: DateTime<Utc>,
+    /// When it was last used, to the minute or so.
+    pub last_used_at: Option<DateTime<Utc>>,
+    /// The employee.
+    pub user_id: UserId,
+    /// His project.
+    pub project_id: ProjectId,
+    /// Whether he is shut out.
+    pub is_banned: bool,
+    /// What his role allows.
+    pub permissions: BTreeSet<Permission>,
+}
+
+/// A stored token of a customer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredCustomerToken {
+    /// Fingerprint of the secret.
+    pub fingerprint: String,
+    /// The end of its validity.
+    pub expires_at: DateTime<Utc>,
+    /// The customer.
+    pub counterparty_id: CounterpartyId,
+    /// His project.
+    pub project_id: ProjectId,
+    /// The application he logged in to.
+    pub application_id: ApplicationId,
+}
+
+/// Whose token it is. The kinds never mix: an employee and a customer may have the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenOwner {
+    /// An employee.
+    Staff(UserId),
+    /// A customer.
+    Customer(CounterpartyId),
+}

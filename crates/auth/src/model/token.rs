@@ -1,0 +1,160 @@
+use std::fmt;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_kernel::{ExposeSecret, Line, Random, SecretKeeper, SecretString, TextError, TokenId};
+
+/// A presented bearer token, `<id>|<secret>`. The whole value counts: neither half authenticates alone.
+#[derive(Debug)]
+pub struct BearerToken {
+    id: TokenId,
+    secret: SecretString,
+}
+
+impl BearerToken {
+    /// The longest text that is looked at, in bytes.
+    pub const MAX: usize = 256;
+
+    /// Splits at the first `|`. `None` for anything but canonical digits, the separator and a secret.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (id, secret) = text.split_once('|').filter(|_| text.len() <= Self::MAX)?;
+        let digits = !id.starts_with('0') && id.bytes().all(|byte| byte.is_ascii_digit());
+        let id = id.parse().ok().filter(|_| digits && !secret.is_empty())?;
+        Some(Self { id: TokenId::new(id).ok()?, secret: secret.into() })
+    }
+
+    /// Which stored token is claimed.
+    pub fn id(&self) -> TokenId {
+        self.id
+    }
+
+    /// Whether the secret is the one behind a stored fingerprint, compared in constant time.
+    pub fn proves(&self, fingerprint: &str, keeper: &dyn SecretKeeper) -> bool {
+        keeper.same(&keeper.fingerprint(self.secret.expose_secret()), fingerprint)
+    }
+}
+
+/// The secret half of a token that is being issued.
+pub struct TokenSecret(SecretString);
+
+impl TokenSecret {
+    /// 48 random letters and digits.
+    pub fn generate(random: &dyn Random) -> Self {
+        Self(random.alphanumeric(48).into())
+    }
+
+    /// The form that is stored.
+    pub fn fingerprint(&self, keeper: &dyn SecretKeeper) -> String {
+        keeper.fingerprint(self.0.expose_secret())
+    }
+
+    /// The token as its owner keeps it.
+    pub fn into_token(self, id: TokenId, expires_at: DateTime<Utc>) -> AccessToken {
+        AccessToken { value: format!("{id}|{}", self.0.expose_secret()).into(), expires_at }
+    }
+}
+
+/// An issued token (`access_token` of the login answers). It is shown once; only the fingerprint stays.
+#[derive(Debug)]
+pub struct AccessToken {
+    /// `<id>|<secret>`, to be sent whole as the Bearer.
+    pub value: SecretString,
+    /// The end of its validity.
+    pub expires_at: DateTime<Utc>,
+}
+
+/// What is stored of a token that is being issued.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewToken {
+    /// Fingerprint of the secret.
+    pub fingerprint: String,
+    /// The device the customer named.
+    pub device: Option<Device>,
+    /// Now.
+    pub created_at: DateTime<Utc>,
+    /// The end of its validity.
+    pub expires_at: DateTime<Utc>,
+}
+
+/// How long issued tokens are valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenLifetimes {
+    /// Tokens of employees.
+    pub staff: TimeDelta,
+    /// Tokens of customers.
+    pub customer: TimeDelta,
+}
+
+impl Default for TokenLifetimes {
+    /// 30 days for employees, 365 days for customers.
+    fn default() -> Self {
+        Self { staff: TimeDelta::days(30), customer: TimeDelta::days(365) }
+    }
+}
+
+/// What a customer calls the device he logs in from: 3 to 50 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device(Line<50>);
+
+/// A text that is no device name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must have 3 to 50 characters")]
+pub struct InvalidDevice;
+
+impl Device {
+    /// Trims and checks.
+    pub fn parse(text: &str) -> Result<Self, InvalidDevice> {
+        let line = Line::parse(text).map_err(|_: TextError| InvalidDevice)?;
+        if line.chars().count() < 3 { Err(InvalidDevice) } else { Ok(Self(line)) }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+
+    #[test]
+    fn only_the_whole_value_is_a_token() {
+        let token = BearerToken::parse("7|secret").unwrap();
+        assert_eq!(token.id().get(), 7);
+        assert!(token.proves("plain:secret", &PlainKeeper));
+        assert!(!token.proves("plain:other", &PlainKeeper));
+        let long = format!("7|{}", "s".repeat(255));
+        for text in
+            ["", "|", "7", "secret", "7|", "|secret", "a|s", "+7|s", "-7|s", " 7|s", "07|s", "0|s", "٧|s", &long]
+        {
+            assert!(BearerToken::parse(text).is_none(), "{text}");
+        }
+        assert!(BearerToken::parse("99999999999999999999|s").is_none());
+    }
+
+    #[test]
+    fn an_issued_token_is_accepted_back() {
+        let secret = TokenSecret::generate(&CountingRandom::new());
+        let fingerprint = secret.fingerprint(&PlainKeeper);
+        let token = secret.into_token(TokenId::new(12).unwrap(), DateTime::UNIX_EPOCH);
+        let presented = BearerToken::parse(token.value.expose_secret()).unwrap();
+        assert_eq!(presented.id().get(), 12);
+        assert!(presented.proves(&fingerprint, &PlainKeeper));
+        assert!(!format!("{token:?}{presented:?}").contains(presented.secret.expose_secret()));
+    }
+
+    #[test]
+    fn a_device_has_three_to_fifty_characters() {
+        assert!(Device::parse("Mi9").is_ok() && Device::parse(&"ё".repeat(50)).is_ok());
+        for text in ["Mi", " Mi ", &"ё".repeat(51)] {
+            assert_eq!(Device::parse(text), Err(InvalidDevice), "{text}");
+        }
+    }
+}
