@@ -10,6 +10,7 @@
 //! - Both databases give the same answers; every storage test runs on both.
 
 mod auth;
+mod customers;
 mod database;
 mod organization;
 mod schema;

@@ -3,31 +3,20 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use diesel::connection::SimpleConnection;
+use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{Abort, database_tests};
 use kontor_auth::model::TokenOwner;
 use kontor_auth::ports::TokenRepository;
-use kontor_kernel::{CounterpartyId, Permission, Resource, StoreError, TokenId, UserId};
+use kontor_kernel::{CounterpartyId, Permission, Resource, TokenId, UserId};
 
 use crate::fixtures;
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
-async fn run(db: &TestDatabase, statements: String) {
-    db.database
-        .write(move |connection| {
-            connection.batch_execute(&statements)?;
-            Ok::<_, Abort<StoreError>>(())
-        })
-        .await
-        .unwrap();
-}
-
 /// An owner (1), a clerk (2) who may see orders, an application (1) and a customer (1), with a token each: 1, 2 and 3.
 async fn people(db: &TestDatabase) {
     let project = fixtures::project(db).await;
-    run(
+    fixtures::run(
         db,
         format!(
             "INSERT INTO branches (id, project_id, name, created_at, updated_at)

@@ -3,6 +3,7 @@
 
 mod auth;
 mod fixtures;
+mod login;
 mod migrations;
 mod organization;
 mod transactions;
