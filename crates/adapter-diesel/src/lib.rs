@@ -11,6 +11,7 @@
 
 mod auth;
 mod catalog;
+mod customers;
 mod database;
 mod organization;
 mod schema;
