@@ -12,6 +12,7 @@
 mod auth;
 mod catalog;
 mod database;
+mod orders;
 mod organization;
 mod schema;
 mod statement;

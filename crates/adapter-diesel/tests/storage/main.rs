@@ -6,6 +6,7 @@ mod catalog;
 mod fixtures;
 mod migrations;
 mod offers;
+mod orders;
 mod organization;
 mod storehouse;
 mod transactions;
