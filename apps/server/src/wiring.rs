@@ -6,7 +6,7 @@ use actix_web::web::{Data, ServiceConfig};
 use kontor_adapter_diesel::Database;
 use kontor_auth::{CustomerGuard, StaffGuard};
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
-use kontor_organization::{ApplicationService, BranchService};
+use kontor_organization::{ApplicationService, BranchService, CheckoutOptions, DictionaryService, ShopService};
 
 use crate::http::Throttle;
 
@@ -34,6 +34,9 @@ pub struct Services {
     customer_guard: Data<CustomerGuard>,
     branches: Data<BranchService>,
     applications: Data<ApplicationService>,
+    dictionaries: Data<DictionaryService>,
+    checkout_options: Data<CheckoutOptions>,
+    shops: Data<ShopService>,
 }
 
 impl Services {
@@ -49,6 +52,9 @@ impl Services {
             staff_guard: Data::new(StaffGuard::new(store.clone(), clock.clone(), keeper.clone())),
             customer_guard: Data::new(CustomerGuard::new(store.clone(), clock.clone(), keeper.clone())),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
+            dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
+            checkout_options: Data::new(CheckoutOptions::new(store.clone())),
+            shops: Data::new(ShopService::new(store.clone())),
             applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
         }
     }
@@ -63,6 +69,9 @@ impl Services {
             .app_data(self.staff_guard.clone())
             .app_data(self.customer_guard.clone())
             .app_data(self.branches.clone())
-            .app_data(self.applications.clone());
+            .app_data(self.applications.clone())
+            .app_data(self.dictionaries.clone())
+            .app_data(self.checkout_options.clone())
+            .app_data(self.shops.clone());
     }
 }

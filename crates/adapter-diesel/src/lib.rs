@@ -16,9 +16,12 @@ mod orders;
 mod organization;
 mod schema;
 mod statement;
+pub mod showroom;
 mod stored;
 #[cfg(feature = "test-support")]
 pub mod testing;
+mod webhooks;
 mod workers;
 
+pub use showroom::Showroom;
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};

@@ -2,6 +2,7 @@
 
 mod applications;
 mod branches;
+mod dictionaries;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -9,4 +10,5 @@ use utoipa_actix_web::service_config::ServiceConfig;
 pub fn routes(config: &mut ServiceConfig<'_>) {
     branches::routes(config);
     applications::routes(config);
+    dictionaries::routes(config);
 }

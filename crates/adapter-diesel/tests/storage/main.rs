@@ -10,3 +10,4 @@ mod orders;
 mod organization;
 mod storehouse;
 mod transactions;
+mod webhooks;
