@@ -13,6 +13,7 @@ mod auth;
 mod catalog;
 mod customers;
 mod database;
+mod orders;
 mod organization;
 mod schema;
 mod statement;

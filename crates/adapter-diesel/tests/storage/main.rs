@@ -7,6 +7,7 @@ mod fixtures;
 mod login;
 mod migrations;
 mod offers;
+mod orders;
 mod organization;
 mod storehouse;
 mod transactions;
