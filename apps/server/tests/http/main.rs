@@ -2,5 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod platform_branches;
+mod platform_webhooks;
 mod support;
 mod transport;
+mod webhook_deliveries;
