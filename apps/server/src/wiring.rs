@@ -6,7 +6,7 @@ use actix_web::web::{Data, ServiceConfig};
 use kontor_adapter_diesel::Database;
 use kontor_auth::{CustomerGuard, StaffGuard};
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
-use kontor_organization::{ApplicationService, BranchService};
+use kontor_organization::{ApplicationService, BranchService, CheckoutOptions, DictionaryService, ShopService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, WebhookService};
 
@@ -40,6 +40,9 @@ pub struct Services {
     applications: Data<ApplicationService>,
     webhooks: Data<WebhookService>,
     deliveries: Data<DeliveryService>,
+    dictionaries: Data<DictionaryService>,
+    checkout_options: Data<CheckoutOptions>,
+    shops: Data<ShopService>,
 }
 
 impl Services {
@@ -63,6 +66,9 @@ impl Services {
                 keeper.clone(),
             )),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
+            dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
+            checkout_options: Data::new(CheckoutOptions::new(store.clone())),
+            shops: Data::new(ShopService::new(store.clone())),
             applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
         }
     }
@@ -79,6 +85,9 @@ impl Services {
             .app_data(self.branches.clone())
             .app_data(self.applications.clone())
             .app_data(self.webhooks.clone())
-            .app_data(self.deliveries.clone());
+            .app_data(self.deliveries.clone())
+            .app_data(self.dictionaries.clone())
+            .app_data(self.checkout_options.clone())
+            .app_data(self.shops.clone());
     }
 }

@@ -10,9 +10,11 @@
 //! - Both databases give the same answers; every storage test runs on both.
 
 mod auth;
+mod catalog;
 mod database;
 mod organization;
 mod schema;
+mod statement;
 mod stored;
 #[cfg(feature = "test-support")]
 pub mod testing;

@@ -2,6 +2,7 @@
 
 mod applications;
 mod branches;
+mod dictionaries;
 mod webhook_deliveries;
 mod webhooks;
 
@@ -13,4 +14,5 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     applications::routes(config);
     webhooks::routes(config);
     webhook_deliveries::routes(config);
+    dictionaries::routes(config);
 }

@@ -8,7 +8,7 @@ use deserr::Deserr;
 use kontor_webhooks::model::Delivery;
 use kontor_webhooks::{DeliveryError, DeliveryService};
 use serde::Serialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
@@ -92,7 +92,7 @@ struct OneDelivery {
     delivery: DeliveryRecord,
 }
 
-#[derive(Deserr, IntoParams)]
+#[derive(Deserr, utoipa::IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct DeliveryPage {
@@ -108,7 +108,7 @@ struct DeliveryPage {
 #[utoipa::path(
     tag = "Webhooks",
     security(("staff" = [])),
-    params(("application" = i64, Path), ("webhook" = i64, Path), DeliveryPage),
+    params(("application" = i64, Path), ("webhook" = i64, Path)),
     responses((status = 200, body = DeliveryList)),
 )]
 #[get("/api/applications/{application}/webhooks/{webhook}/deliveries")]

@@ -13,7 +13,7 @@ use kontor_webhooks::{WebhookError, WebhookService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
-use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
+use utoipa::openapi::schema::{SchemaFormat, Type};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::wire::{self, In, InputErrors, Patch, Scalar, WireValue};
@@ -58,7 +58,7 @@ impl WireValue for EndpointUrl {
     fn schema() -> ObjectBuilder {
         ObjectBuilder::new()
             .schema_type(Type::String)
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Uri)))
+            .format(Some(SchemaFormat::Custom("uri".to_owned())))
             .max_length(Some(2048))
             .examples(["https://shop.example/hooks/kontor"])
     }

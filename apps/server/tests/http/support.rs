@@ -71,7 +71,8 @@ struct Inserted {
 
 const AT: &str = "2026-01-01 00:00:00";
 
-fn sha256(text: &str) -> String {
+/// Lower hex.
+pub fn sha256(text: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
     digest.as_ref().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }

@@ -2,8 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod auth;
+mod catalog;
 mod fixtures;
 mod migrations;
+mod offers;
 mod organization;
+mod storehouse;
 mod transactions;
 mod webhooks;
