@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use crate::adapters::{ServiceKey, SystemRandom};
 use crate::config::Config;
 use crate::http::server::{ServeError, build};
+use crate::messaging::outbound_policy;
 use crate::wiring::{Services, Surroundings};
 
 /// A running service. [`Instance::stop`] lets requests in flight finish.
@@ -52,6 +53,7 @@ impl Instance {
         let around = Surroundings {
             keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
             limiter: Arc::new(MemoryLimiter::new(clock.clone())),
+            outbound: outbound_policy(config),
             clock,
             random,
         };

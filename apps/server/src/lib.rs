@@ -14,6 +14,7 @@ mod client;
 pub mod config;
 pub mod http;
 pub mod instance;
+pub mod messaging;
 mod platform;
 pub mod table;
 pub mod wiring;
