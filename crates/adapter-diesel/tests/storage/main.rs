@@ -7,5 +7,6 @@ mod fixtures;
 mod migrations;
 mod offers;
 mod organization;
+mod storefront;
 mod storehouse;
 mod transactions;
