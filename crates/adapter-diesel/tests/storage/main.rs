@@ -9,6 +9,7 @@ mod migrations;
 mod offers;
 mod orders;
 mod organization;
+mod storefront;
 mod storehouse;
 mod transactions;
 mod webhooks;
