@@ -5,6 +5,10 @@ use std::sync::Arc;
 use actix_web::web::{Data, ServiceConfig};
 use kontor_adapter_diesel::Database;
 use kontor_auth::{CustomerGuard, StaffGuard};
+use kontor_catalog::model::{Brand, Category};
+use kontor_catalog::{
+    AssortmentService, BrandService, CategoryService, InventoryService, NomenclatureService, WarehouseService,
+};
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
 use kontor_organization::{ApplicationService, BranchService};
 
@@ -34,6 +38,13 @@ pub struct Services {
     customer_guard: Data<CustomerGuard>,
     branches: Data<BranchService>,
     applications: Data<ApplicationService>,
+    categories: Data<CategoryService>,
+    brands: Data<BrandService>,
+    shown_categories: Data<AssortmentService<Category>>,
+    shown_brands: Data<AssortmentService<Brand>>,
+    warehouses: Data<WarehouseService>,
+    nomenclatures: Data<NomenclatureService>,
+    inventories: Data<InventoryService>,
 }
 
 impl Services {
@@ -49,6 +60,13 @@ impl Services {
             staff_guard: Data::new(StaffGuard::new(store.clone(), clock.clone(), keeper.clone())),
             customer_guard: Data::new(CustomerGuard::new(store.clone(), clock.clone(), keeper.clone())),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
+            categories: Data::new(CategoryService::new(store.clone(), clock.clone())),
+            brands: Data::new(BrandService::new(store.clone(), clock.clone())),
+            shown_categories: Data::new(AssortmentService::new(store.clone(), store.clone())),
+            shown_brands: Data::new(AssortmentService::new(store.clone(), store.clone())),
+            warehouses: Data::new(WarehouseService::new(store.clone(), clock.clone())),
+            nomenclatures: Data::new(NomenclatureService::new(store.clone(), clock.clone())),
+            inventories: Data::new(InventoryService::new(store.clone(), clock.clone())),
             applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
         }
     }
@@ -63,6 +81,13 @@ impl Services {
             .app_data(self.staff_guard.clone())
             .app_data(self.customer_guard.clone())
             .app_data(self.branches.clone())
-            .app_data(self.applications.clone());
+            .app_data(self.applications.clone())
+            .app_data(self.categories.clone())
+            .app_data(self.brands.clone())
+            .app_data(self.shown_categories.clone())
+            .app_data(self.shown_brands.clone())
+            .app_data(self.warehouses.clone())
+            .app_data(self.nomenclatures.clone())
+            .app_data(self.inventories.clone());
     }
 }

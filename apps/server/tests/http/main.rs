@@ -1,6 +1,11 @@
 //! Every surface over real HTTP, on both databases.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod office;
 mod platform_branches;
+mod platform_categories;
+mod platform_inventories;
+mod platform_nomenclatures;
+mod platform_warehouses;
 mod support;
 mod transport;
