@@ -5,6 +5,10 @@ use std::sync::Arc;
 use actix_web::web::{Data, ServiceConfig};
 use kontor_adapter_diesel::Database;
 use kontor_auth::{CustomerGuard, StaffGuard};
+use kontor_catalog::model::{Brand, Category};
+use kontor_catalog::{
+    AssortmentService, BrandService, CategoryService, InventoryService, NomenclatureService, WarehouseService,
+};
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
 use kontor_organization::{ApplicationService, BranchService, CheckoutOptions, DictionaryService, ShopService};
 use kontor_webhooks::model::OutboundPolicy;
@@ -43,6 +47,13 @@ pub struct Services {
     dictionaries: Data<DictionaryService>,
     checkout_options: Data<CheckoutOptions>,
     shops: Data<ShopService>,
+    categories: Data<CategoryService>,
+    brands: Data<BrandService>,
+    shown_categories: Data<AssortmentService<Category>>,
+    shown_brands: Data<AssortmentService<Brand>>,
+    warehouses: Data<WarehouseService>,
+    nomenclatures: Data<NomenclatureService>,
+    inventories: Data<InventoryService>,
 }
 
 impl Services {
@@ -69,6 +80,13 @@ impl Services {
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
             checkout_options: Data::new(CheckoutOptions::new(store.clone())),
             shops: Data::new(ShopService::new(store.clone())),
+            categories: Data::new(CategoryService::new(store.clone(), clock.clone())),
+            brands: Data::new(BrandService::new(store.clone(), clock.clone())),
+            shown_categories: Data::new(AssortmentService::new(store.clone(), store.clone())),
+            shown_brands: Data::new(AssortmentService::new(store.clone(), store.clone())),
+            warehouses: Data::new(WarehouseService::new(store.clone(), clock.clone())),
+            nomenclatures: Data::new(NomenclatureService::new(store.clone(), clock.clone())),
+            inventories: Data::new(InventoryService::new(store.clone(), clock.clone())),
             applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
         }
     }
@@ -88,6 +106,13 @@ impl Services {
             .app_data(self.deliveries.clone())
             .app_data(self.dictionaries.clone())
             .app_data(self.checkout_options.clone())
-            .app_data(self.shops.clone());
+            .app_data(self.shops.clone())
+            .app_data(self.categories.clone())
+            .app_data(self.brands.clone())
+            .app_data(self.shown_categories.clone())
+            .app_data(self.shown_brands.clone())
+            .app_data(self.warehouses.clone())
+            .app_data(self.nomenclatures.clone())
+            .app_data(self.inventories.clone());
     }
 }

@@ -5,14 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{CargoOpt, DependencyKind, Metadata, MetadataCommand};
 
-const DOMAINS: [&str; 6] = [
-    "kontor-auth",
-    "kontor-catalog",
-    "kontor-customers",
-    "kontor-orders",
-    "kontor-organization",
-    "kontor-webhooks",
-];
+const DOMAINS: [&str; 6] =
+    ["kontor-auth", "kontor-catalog", "kontor-customers", "kontor-orders", "kontor-organization", "kontor-webhooks"];
 
 /// Small pure libraries; `secrecy` keeps secrets out of logs, `futures-util` runs a service's calls side by side.
 const PURE: [&str; 11] = [

@@ -1,8 +1,14 @@
 //! The platform surface: staff, integrations and agents.
 
 mod applications;
+mod assortment;
 mod branches;
+mod brands;
+mod categories;
 mod dictionaries;
+mod inventories;
+mod nomenclatures;
+mod warehouses;
 mod webhook_deliveries;
 mod webhooks;
 
@@ -15,4 +21,10 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     webhooks::routes(config);
     webhook_deliveries::routes(config);
     dictionaries::routes(config);
+    categories::routes(config);
+    brands::routes(config);
+    assortment::routes(config);
+    warehouses::routes(config);
+    nomenclatures::routes(config);
+    inventories::routes(config);
 }
