@@ -9,6 +9,7 @@
 
 pub mod adapters;
 mod callbacks;
+pub mod cli;
 mod client;
 pub mod config;
 pub mod http;

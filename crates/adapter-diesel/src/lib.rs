@@ -11,9 +11,12 @@
 
 mod auth;
 mod catalog;
+mod customers;
 mod database;
+mod orders;
 mod organization;
 mod schema;
+pub mod showroom;
 mod statement;
 mod stored;
 #[cfg(feature = "test-support")]
@@ -22,3 +25,4 @@ mod webhooks;
 mod workers;
 
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};
+pub use showroom::Showroom;

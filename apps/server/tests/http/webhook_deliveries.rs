@@ -9,7 +9,7 @@ use kontor::config::Config;
 use kontor::messaging::{delivery_worker, outbound_policy};
 use kontor::wiring::Surroundings;
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_limits::MemoryLimiter;
+use kontor_adapter_limits::MemoryRateLimiter;
 use kontor_kernel::{Clock, Random};
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use kontor_webhooks::{DeliveryWorker, Round};
@@ -35,7 +35,7 @@ fn worker(server: &TestServer) -> DeliveryWorker {
     let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
     let around = Surroundings {
         keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
-        limiter: Arc::new(MemoryLimiter::new(server.clock.clone())),
+        limiter: Arc::new(MemoryRateLimiter::new(server.clock.clone(), 1_000)),
         outbound: outbound_policy(&config),
         clock: server.clock.clone(),
         random,

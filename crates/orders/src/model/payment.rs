@@ -129,7 +129,7 @@ pub struct PreparedPayment {
     pub currency: String,
     /// How.
     pub method: PaymentMethod,
-    /// Where the payer comes back to; `order_id` is added.
+    /// Where the payer comes back to; `{order_id}` is replaced.
     pub return_url: String,
     /// When a worker takes over if the call that follows the commit is never finished.
     pub next_check_at: DateTime<Utc>,
@@ -138,7 +138,6 @@ pub struct PreparedPayment {
 impl PreparedPayment {
     /// The request for this order.
     pub fn request(&self, order_id: OrderId) -> PaymentRequest {
-        let separator = if self.return_url.contains('?') { '&' } else { '?' };
         PaymentRequest {
             order_id,
             attempt: self.key,
@@ -146,7 +145,7 @@ impl PreparedPayment {
             currency: self.currency.clone(),
             method: self.method,
             description: format!("Order {order_id}"),
-            return_url: format!("{}{separator}order_id={order_id}", self.return_url),
+            return_url: self.return_url.replace("{order_id}", &order_id.to_string()),
         }
     }
 }
@@ -308,11 +307,11 @@ mod tests {
             amount: Money::from_minor(26_550).unwrap(),
             currency: "RUB".to_owned(),
             method: PaymentMethod::Sbp,
-            return_url: "https://shop.example/thanks?lang=ru".to_owned(),
+            return_url: "https://shop.example/thanks?order={order_id}".to_owned(),
             next_check_at: DateTime::UNIX_EPOCH,
         };
         let request = prepared.request(OrderId::new(7).unwrap());
-        assert_eq!(request.return_url, "https://shop.example/thanks?lang=ru&order_id=7");
+        assert_eq!(request.return_url, "https://shop.example/thanks?order=7");
         let stored = serde_json::to_string(&request).unwrap();
         assert_eq!(serde_json::from_str::<PaymentRequest>(&stored).unwrap(), request);
     }

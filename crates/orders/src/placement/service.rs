@@ -12,7 +12,7 @@ use crate::ports::{CartQuery, CartReader, OrderReader, OrderStore, PlaceRefused,
 /// Where the payment page sends the payer back to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentPage {
-    /// An address of the shop; `order_id` is added to its query.
+    /// An address of the shop; `{order_id}` in it is replaced.
     pub return_url: String,
 }
 
