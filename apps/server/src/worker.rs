@@ -6,7 +6,6 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::Database;
 use kontor_kernel::{Clock, StoreError};
-use kontor_orders::PaymentService;
 use kontor_webhooks::DeliveryWorker;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -15,8 +14,6 @@ use tokio_util::sync::CancellationToken;
 const IDLE: Duration = Duration::from_millis(200);
 /// How often a worker shows that it lives.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// Payment attempts looked at in one round.
-const PAYMENTS_PER_ROUND: u32 = 16;
 
 /// When any worker last showed that it lives.
 pub async fn last_seen(database: &Database) -> Result<Option<DateTime<Utc>>, StoreError> {
@@ -33,8 +30,6 @@ pub struct Worker {
     pub clock: Arc<dyn Clock>,
     /// Events and webhook deliveries.
     pub deliveries: DeliveryWorker,
-    /// Payments whose outcome is not known yet.
-    pub payments: Arc<PaymentService>,
 }
 
 /// A worker that runs in the background.
@@ -63,9 +58,7 @@ impl Worker {
 
     /// Works until told to stop. The duties run side by side: a slow receiver delays no payment.
     async fn run(self, stop: CancellationToken) {
-        let (payments, deliveries, events, life) =
-            (self.payments(&stop), self.deliveries(&stop), self.events(&stop), self.life(&stop));
-        tokio::join!(payments, deliveries, events, life);
+        tokio::join!(self.deliver(&stop), self.fan_out(&stop), self.live(&stop));
         if let Err(error) = self.deliveries.release(&self.name).await {
             tracing::warn!(%error, "leases could not be given back; they run out by themselves");
         }
@@ -74,22 +67,7 @@ impl Worker {
         }
     }
 
-    async fn payments(&self, stop: &CancellationToken) {
-        while !stop.is_cancelled() {
-            let checked = match self.payments.reconcile(&self.name, PAYMENTS_PER_ROUND).await {
-                Ok(round) => {
-                    for (order, why) in round.suspicious {
-                        tracing::error!(%order, %why, "a payment needs to be looked at");
-                    }
-                    round.checked
-                }
-                Err(error) => trouble("payments", &error),
-            };
-            pause_unless(checked > 0, stop).await;
-        }
-    }
-
-    async fn deliveries(&self, stop: &CancellationToken) {
+    async fn deliver(&self, stop: &CancellationToken) {
         while !stop.is_cancelled() {
             let claimed = match self.deliveries.deliver_due(&self.name).await {
                 Ok(round) => round.claimed,
@@ -99,7 +77,7 @@ impl Worker {
         }
     }
 
-    async fn events(&self, stop: &CancellationToken) {
+    async fn fan_out(&self, stop: &CancellationToken) {
         while !stop.is_cancelled() {
             let found = match self.deliveries.dispatch().await {
                 Ok(batch) => batch.events,
@@ -109,7 +87,7 @@ impl Worker {
         }
     }
 
-    async fn life(&self, stop: &CancellationToken) {
+    async fn live(&self, stop: &CancellationToken) {
         while !stop.is_cancelled() {
             if let Err(error) = self.database.worker_seen(&self.name, self.clock.now()).await {
                 tracing::warn!(%error, "the worker cannot show that it lives");

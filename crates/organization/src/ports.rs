@@ -104,4 +104,7 @@ pub trait ShopRepository: Send + Sync {
 pub trait ProjectRepository: Send + Sync {
     /// Stores a project with everything in the plan, or nothing.
     async fn found(&self, plan: ProjectPlan, at: DateTime<Utc>) -> Result<ProjectRecords, StoreError>;
+
+    /// Removes a project that was founded a moment ago and that nobody works in: one with an employee stays.
+    async fn abandon(&self, project: ProjectId) -> Result<(), StoreError>;
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, Name, Random, SecretKeeper, StoreError};
+use kontor_kernel::{Clock, Name, ProjectId, Random, SecretKeeper, StoreError};
 
 use crate::model::{AppToken, FoundedProject, ProjectPlan};
 use crate::ports::ProjectRepository;
@@ -39,5 +39,10 @@ impl ProjectFounding {
         };
         let records = self.projects.found(plan, self.clock.now()).await?;
         Ok(FoundedProject { records, token })
+    }
+
+    /// Takes a founding back when the project could get no owner.
+    pub async fn abandon(&self, project: ProjectId) -> Result<(), StoreError> {
+        self.projects.abandon(project).await
     }
 }

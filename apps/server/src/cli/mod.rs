@@ -1,10 +1,8 @@
 //! The command line.
 
-mod demo;
 mod openapi;
 mod operate;
 mod process;
-mod project;
 mod sandbox;
 
 use std::net::SocketAddr;
@@ -30,8 +28,6 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// A shop to try everything on: API, worker and an emulated outside world in one process.
-    Demo(demo::DemoArguments),
     /// Serves the API and, unless told otherwise, works off events and payments.
     Serve {
         /// The address to listen on.
@@ -58,11 +54,6 @@ enum Command {
         /// Take the newest N migrations back instead.
         #[arg(long, value_name = "N")]
         revert: Option<usize>,
-    },
-    /// Projects.
-    Project {
-        #[command(subcommand)]
-        command: project::ProjectCommand,
     },
     /// Prints the API description.
     Openapi {
@@ -99,13 +90,12 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
     // The process has one provider of TLS; a second installation would only tell that it is there.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let file = arguments.config;
-    let load = |bind: Option<SocketAddr>, database_url: Option<String>| Config::load(file, Flags { bind, database_url });
+    let load =
+        |bind: Option<SocketAddr>, database_url: Option<String>| Config::load(file, Flags { bind, database_url });
     match arguments.command {
-        Command::Demo(demo) => demo::run(demo),
         Command::Serve { bind, database, no_worker } => operate::serve(&load(bind, database)?, !no_worker),
         Command::Worker { database } => operate::work(&load(None, database)?),
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
-        Command::Project { command } => project::run(|database| load(None, database), command),
         Command::Openapi { out, check } => openapi::run(out, check),
         Command::Sandbox { bind } => sandbox::run(bind),
         Command::Config => {

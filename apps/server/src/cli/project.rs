@@ -99,10 +99,14 @@ pub async fn create(
     let password = random.alphanumeric(20);
 
     let registry = StaffRegistry::new(store.clone(), Arc::new(ArgonHasher::new()), clock.clone());
-    let founded = ProjectFounding::new(store, clock, random, keeper).found(name).await?;
+    let founding = ProjectFounding::new(store, clock, random, keeper);
+    let founded = founding.found(name).await?;
     let ProjectRecords { project_id, branch_id, application_id } = founded.records;
     let secret = NewPassword::parse(&password).map_err(|error| error.to_string())?;
-    registry.create_owner(project_id, login.clone(), email, &secret, Some(branch_id)).await?;
+    if let Err(error) = registry.create_owner(project_id, login.clone(), email, &secret, Some(branch_id)).await {
+        founding.abandon(project_id).await?;
+        return Err(error.into());
+    }
     Ok(CreatedProject {
         project_id: project_id.get(),
         branch_id: branch_id.get(),

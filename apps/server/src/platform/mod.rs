@@ -3,6 +3,8 @@
 mod applications;
 mod branches;
 mod dictionaries;
+mod webhook_deliveries;
+mod webhooks;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -10,5 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 pub fn routes(config: &mut ServiceConfig<'_>) {
     branches::routes(config);
     applications::routes(config);
+    webhooks::routes(config);
+    webhook_deliveries::routes(config);
     dictionaries::routes(config);
 }

@@ -3,5 +3,7 @@
 
 mod dictionaries;
 mod platform_branches;
+mod platform_webhooks;
 mod support;
 mod transport;
+mod webhook_deliveries;

@@ -6,7 +6,7 @@ use kontor_organization::model::{ProjectPlan, ProjectRecords};
 use kontor_organization::ports::ProjectRepository;
 
 use crate::database::{AnyConnection, Database};
-use crate::schema::{applications, branches, delivery_subtypes, delivery_types, payment_types, projects};
+use crate::schema::{applications, branches, delivery_subtypes, delivery_types, payment_types, projects, users};
 use crate::stored;
 
 /// Projects are counted in the currency of the acquirer.
@@ -50,6 +50,25 @@ impl ProjectRepository for Database {
             let project_id: ProjectId = stored::id(project)?;
             insert_checkout_options(connection, project_id, &plan)?;
             Ok(ProjectRecords { project_id, branch_id: stored::id(branch)?, application_id: stored::id(application)? })
+        })
+        .await
+    }
+
+    async fn abandon(&self, project: ProjectId) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            let project = project.get();
+            let staffed = users::table.filter(users::project_id.eq(project));
+            if diesel::select(diesel::dsl::exists(staffed)).get_result::<bool>(connection)? {
+                return Ok(());
+            }
+            diesel::delete(payment_types::table.filter(payment_types::project_id.eq(project))).execute(connection)?;
+            let subtypes = delivery_subtypes::table.filter(delivery_subtypes::project_id.eq(project));
+            diesel::delete(subtypes).execute(connection)?;
+            diesel::delete(delivery_types::table.filter(delivery_types::project_id.eq(project))).execute(connection)?;
+            diesel::delete(applications::table.filter(applications::project_id.eq(project))).execute(connection)?;
+            diesel::delete(branches::table.filter(branches::project_id.eq(project))).execute(connection)?;
+            diesel::delete(projects::table.find(project)).execute(connection)?;
+            Ok(())
         })
         .await
     }

@@ -77,7 +77,7 @@ impl WebhookRepository for Database {
                 .select(applications::project_id)
                 .first(connection)
                 .optional()?;
-            Ok(owner.map(stored::id).transpose()?)
+            Ok(stored::optional_id(owner)?)
         })
         .await
     }
