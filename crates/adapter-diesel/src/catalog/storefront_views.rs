@@ -22,10 +22,12 @@ fn add(connection: &mut AnyConnection, views: &[(i64, i64)]) -> Result<(), Query
     }
     let counts: Vec<String> = views.iter().map(|(id, count)| format!("WHEN {id} THEN {count}")).collect();
     let counts = counts.join(" ");
-    Statement::new(format!("UPDATE nomenclatures SET views_count = views_count + CASE id {counts} ELSE 0 END WHERE id"))
-        .among(&ids)
-        .once()
-        .execute(connection)?;
+    Statement::new(format!(
+        "UPDATE nomenclatures SET views_count = views_count + CASE id {counts} ELSE 0 END WHERE id"
+    ))
+    .among(&ids)
+    .once()
+    .execute(connection)?;
     Statement::new(
         "UPDATE storefront_offers SET popularity = (SELECT n.views_count FROM nomenclatures n \
          WHERE n.id = storefront_offers.nomenclature_id) WHERE nomenclature_id",
