@@ -6,7 +6,9 @@ use actix_web::web::{Data, ServiceConfig};
 use kontor_adapter_diesel::Database;
 use kontor_auth::{CustomerGuard, StaffGuard};
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
-use kontor_organization::{ApplicationService, BranchService};
+use kontor_organization::{ApplicationService, BranchService, CheckoutOptions, DictionaryService, ShopService};
+use kontor_webhooks::model::OutboundPolicy;
+use kontor_webhooks::{DeliveryService, WebhookService};
 
 use crate::http::Throttle;
 
@@ -21,6 +23,8 @@ pub struct Surroundings {
     pub keeper: Arc<dyn SecretKeeper>,
     /// Counters of rate limits.
     pub limiter: Arc<dyn RateLimiter>,
+    /// Where webhooks may lead.
+    pub outbound: OutboundPolicy,
 }
 
 /// Every service of every domain, ready to be shared by the HTTP threads.
@@ -34,12 +38,17 @@ pub struct Services {
     customer_guard: Data<CustomerGuard>,
     branches: Data<BranchService>,
     applications: Data<ApplicationService>,
+    webhooks: Data<WebhookService>,
+    deliveries: Data<DeliveryService>,
+    dictionaries: Data<DictionaryService>,
+    checkout_options: Data<CheckoutOptions>,
+    shops: Data<ShopService>,
 }
 
 impl Services {
     /// Wires everything.
     pub fn new(database: &Database, around: &Surroundings) -> Self {
-        let Surroundings { clock, random, keeper, limiter } = around.clone();
+        let Surroundings { clock, random, keeper, limiter, outbound } = around.clone();
         let store = Arc::new(database.clone());
         Self {
             throttle: Data::new(Throttle::new(limiter)),
@@ -48,7 +57,18 @@ impl Services {
             database: Data::new(database.clone()),
             staff_guard: Data::new(StaffGuard::new(store.clone(), clock.clone(), keeper.clone())),
             customer_guard: Data::new(CustomerGuard::new(store.clone(), clock.clone(), keeper.clone())),
+            deliveries: Data::new(DeliveryService::new(store.clone(), store.clone(), clock.clone())),
+            webhooks: Data::new(WebhookService::new(
+                store.clone(),
+                outbound,
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
+            )),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
+            dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
+            checkout_options: Data::new(CheckoutOptions::new(store.clone())),
+            shops: Data::new(ShopService::new(store.clone())),
             applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
         }
     }
@@ -63,6 +83,11 @@ impl Services {
             .app_data(self.staff_guard.clone())
             .app_data(self.customer_guard.clone())
             .app_data(self.branches.clone())
-            .app_data(self.applications.clone());
+            .app_data(self.applications.clone())
+            .app_data(self.webhooks.clone())
+            .app_data(self.deliveries.clone())
+            .app_data(self.dictionaries.clone())
+            .app_data(self.checkout_options.clone())
+            .app_data(self.shops.clone());
     }
 }

@@ -2,6 +2,9 @@
 
 mod applications;
 mod branches;
+mod dictionaries;
+mod webhook_deliveries;
+mod webhooks;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -9,4 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 pub fn routes(config: &mut ServiceConfig<'_>) {
     branches::routes(config);
     applications::routes(config);
+    webhooks::routes(config);
+    webhook_deliveries::routes(config);
+    dictionaries::routes(config);
 }

@@ -1,6 +1,9 @@
 //! Every surface over real HTTP, on both databases.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod dictionaries;
 mod platform_branches;
+mod platform_webhooks;
 mod support;
 mod transport;
+mod webhook_deliveries;
