@@ -3,12 +3,13 @@ use std::sync::Arc;
 
 use kontor_kernel::{Clock, NomenclatureId, Permission, Resource, Staff};
 
-use super::ports::{CardBook, SheetReader, StockBook};
+use super::ports::{CardBook, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters, StockBook};
 use super::{CardLine, CardSheet, ImportError, ImportMode, ImportReport, StockSheet};
 
 /// Use cases of spreadsheets. Files are read on the calling thread; the server does that where blocking is allowed.
 pub struct SpreadsheetService {
     reader: Arc<dyn SheetReader>,
+    writers: Arc<dyn SheetWriters>,
     cards: Arc<dyn CardBook>,
     stock: Arc<dyn StockBook>,
     clock: Arc<dyn Clock>,
@@ -21,11 +22,12 @@ impl SpreadsheetService {
     /// Wires the ports.
     pub fn new(
         reader: Arc<dyn SheetReader>,
+        writers: Arc<dyn SheetWriters>,
         cards: Arc<dyn CardBook>,
         stock: Arc<dyn StockBook>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { reader, cards, stock, clock }
+        Self { reader, writers, cards, stock, clock }
     }
 
     /// Refuses who may not import cards; the first step of an import, before anything is received.
@@ -79,5 +81,10 @@ impl SpreadsheetService {
     ) -> Result<Vec<CardLine>, ImportError> {
         staff.require(Permission::view(Resource::Nomenclatures))?;
         Ok(self.cards.lines(staff.project_id, after, Self::PAGE).await?)
+    }
+
+    /// An empty file for an export.
+    pub fn open(&self, format: SheetFormat) -> Result<Box<dyn SheetWriter>, SheetFailed> {
+        self.writers.open(format)
     }
 }
