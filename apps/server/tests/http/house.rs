@@ -1,5 +1,4 @@
 //! Who may know whom, read from `cargo metadata`.
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
