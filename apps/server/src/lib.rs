@@ -1,1 +1,19 @@
 //! The kontor service: HTTP surfaces, wiring, configuration, worker and command line.
+//!
+//! **Owns** everything HTTP (statuses, wire types, guards as extractors), the configuration and the process.
+//!
+//! **Invariants**
+//! - A handler is extract, command, service, response; rules live in the domain crates.
+//! - Routes, their OpenAPI description and the endpoint list come from the same declarations.
+//! - There is no branch for the sandbox anywhere: only addresses and credentials differ.
+
+pub mod adapters;
+mod callbacks;
+mod client;
+pub mod config;
+pub mod http;
+pub mod instance;
+mod platform;
+pub mod table;
+pub mod wiring;
+pub mod worker;

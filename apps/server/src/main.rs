@@ -1,1 +1,3 @@
+//! The `kontor` binary.
+
 fn main() {}

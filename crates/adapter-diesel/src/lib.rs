@@ -10,12 +10,16 @@
 //! - Both databases give the same answers; every storage test runs on both.
 
 mod auth;
+mod catalog;
 mod customers;
 mod database;
 mod organization;
 mod schema;
+mod statement;
 mod stored;
 #[cfg(feature = "test-support")]
 pub mod testing;
+mod webhooks;
+mod workers;
 
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};

@@ -298,6 +298,7 @@ diesel::table! {
         id -> BigInt,
         project_id -> BigInt,
         article -> Nullable<Text>,
+        article_key -> Nullable<Text>,
         name -> Text,
         name_key -> Text,
         kind_id -> BigInt,
@@ -585,3 +586,5 @@ diesel::allow_tables_to_appear_in_same_query!(application_categories, categories
 diesel::allow_tables_to_appear_in_same_query!(application_brands, brands);
 diesel::allow_tables_to_appear_in_same_query!(orders, counterparties, reservations, payment_attempts);
 diesel::allow_tables_to_appear_in_same_query!(webhook_deliveries, webhooks, outbox_events);
+diesel::allow_tables_to_appear_in_same_query!(warehouse_applications, applications);
+diesel::allow_tables_to_appear_in_same_query!(warehouses, branches);

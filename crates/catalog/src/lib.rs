@@ -1,1 +1,51 @@
 //! Nomenclature, categories, brands, warehouses and stock.
+//!
+//! **Owns** the cards of goods, services and subscription plans, the categories and brands they are sorted by, what of
+//! them an application shows, the warehouses and the stock in them.
+//!
+//! **Invariants**
+//! - Every record belongs to one project; staff see and change only their own project's, and a record refers only to
+//!   records of its project or of the system-wide dictionaries.
+//! - A subscription plan has a billing period, and nothing else has one.
+//! - Only goods lie in warehouses, an item at most once in each, and never fewer pieces than are reserved.
+//! - Two changes of one card never undo each other: a change is applied to the card it was decided on.
+//!
+//! **Ports**: [`ports::CategoryRepository`], [`ports::BrandRepository`], [`ports::AssortmentRepository`],
+//! [`ports::ApplicationDirectory`], [`ports::WarehouseRepository`], [`ports::NomenclatureRepository`],
+//! [`ports::InventoryRepository`].
+//!
+//! What a change of a card leaves behind is decided without any storage:
+//!
+//! ```
+//! use kontor_catalog::model::{BillingPeriod, BillingRefusal, Card, CardChange, Edit, NomenclatureKind};
+//! use kontor_kernel::Name;
+//!
+//! let card = Card::new(Name::parse("Club membership")?, NomenclatureKind::Service);
+//! let change = CardChange { is_subscription: Edit::Set(true), ..CardChange::default() };
+//! assert_eq!(change.clone().apply(card.clone()), Err(BillingRefusal::PeriodRequired));
+//!
+//! let change = CardChange { billing_period_months: Edit::Set(Some(BillingPeriod::months(12)?)), ..change };
+//! assert_eq!(change.apply(card)?.subscription.map(BillingPeriod::get), Some(12));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod assortment;
+mod brands;
+mod categories;
+mod error;
+mod inventories;
+pub mod model;
+mod nomenclatures;
+pub mod ports;
+mod warehouses;
+
+pub use assortment::AssortmentService;
+pub use brands::BrandService;
+pub use categories::CategoryService;
+pub use error::{
+    AssortmentError, BrandError, CardReference, CategoryError, InventoryError, InventoryReference, NomenclatureError,
+    WarehouseError, WarehouseReference,
+};
+pub use inventories::InventoryService;
+pub use nomenclatures::NomenclatureService;
+pub use warehouses::WarehouseService;

@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 /// Tells the current time. Nothing in the project reads the ambient clock outside the one adapter behind this port.
 pub trait Clock: Send + Sync {
-    /// The current moment, UTC.
+    /// The current moment, UTC, to the microsecond: finer moments would not survive being stored.
     fn now(&self) -> DateTime<Utc>;
 }
 

@@ -75,6 +75,8 @@ ids! {
     CategoryId;
     /// A brand.
     BrandId;
+    /// A tag of catalogue items.
+    TagId;
     /// A country of the system-wide dictionary.
     CountryId;
     /// A storage unit of the system-wide dictionary.

@@ -21,6 +21,9 @@ const LARGEST: u32 = 1_000_000_000;
 pub struct Quantity(u32);
 
 impl Quantity {
+    /// One piece.
+    pub const ONE: Self = Self(1);
+
     /// Accepts 1 to 1,000,000,000.
     pub fn new(value: i64) -> Result<Self, QuantityError> {
         if value < 1 {

@@ -1,1 +1,54 @@
 //! An emulator of the outside world: acquirer, telephony, mailbox and webhook receiver.
+//!
+//! Adapters talk to it by the real protocols, so nothing but base URLs and credentials differs between development and
+//! production. It **owns** the state of the emulated providers, in memory and bounded:
+//! - the acquirer: the YooKassa API v3 under `/v3`, its payment page under `/pay`, its notifications;
+//! - telephony: SMS.RU's flash call and SMS under `/code/call` and `/sms/send`;
+//! - the mailbox: an SMTP server on a port of its own;
+//! - the webhook receiver under `/hooks`;
+//! - the control interface under `/control`: messages, payments, faults, the clock.
+//!
+//! **Invariants**
+//! - Time is the configured [`kontor_kernel::Clock`]: expiries, idempotence keys and redeliveries follow it. Only held
+//!   and delayed answers are measured in real time.
+//! - An idempotence key does its work once within 24 hours; final payments never change; refunds never exceed the sum.
+//! - A planned fault hits one call of its service and is gone; there is one list of faults for all services.
+//! - Whatever is kept forgets its oldest entry when a new one does not fit, at the same cost at any size.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use kontor_kernel::FixedClock;
+//! use kontor_sandbox::{Sandbox, SandboxConfig};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+//! let clock = Arc::new(FixedClock::at(chrono::DateTime::UNIX_EPOCH));
+//! let sandbox = Sandbox::start(SandboxConfig::new(clock)).await?;
+//! sandbox.set_notification_url("http://127.0.0.1:8080/notifications");
+//! assert!(sandbox.url().starts_with("http://127.0.0.1:"));
+//! sandbox.stop().await;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+
+mod acquirer;
+mod answers;
+mod chance;
+mod config;
+mod control;
+mod faults;
+mod gate;
+mod hooks;
+mod html;
+mod index;
+mod messages;
+mod named;
+mod server;
+mod shelf;
+mod smtp;
+mod telephony;
+mod world;
+
+pub use chance::{Entropy, system_entropy};
+pub use config::SandboxConfig;
+pub use server::{Sandbox, SandboxError, SandboxHandle};

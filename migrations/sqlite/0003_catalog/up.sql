@@ -56,6 +56,7 @@ CREATE TABLE nomenclatures (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     project_id BIGINT NOT NULL REFERENCES projects (id),
     article TEXT,
+    article_key TEXT,
     name TEXT NOT NULL,
     name_key TEXT NOT NULL,
     kind_id BIGINT NOT NULL CHECK (kind_id IN (1, 2)),
@@ -147,6 +148,9 @@ CREATE TABLE storefront_offers (
 );
 CREATE INDEX storefront_offers_by_item ON storefront_offers (nomenclature_id);
 CREATE INDEX storefront_offers_by_category ON storefront_offers (application_id, category_id, nomenclature_id);
+CREATE INDEX storefront_offers_by_category_name ON storefront_offers (application_id, category_id, name_key, nomenclature_id);
+CREATE INDEX storefront_offers_by_category_price ON storefront_offers (application_id, category_id, price, nomenclature_id);
+CREATE INDEX storefront_offers_by_category_popularity ON storefront_offers (application_id, category_id, popularity, nomenclature_id);
 CREATE INDEX storefront_offers_by_name ON storefront_offers (application_id, name_key, nomenclature_id);
 CREATE INDEX storefront_offers_by_price ON storefront_offers (application_id, price, nomenclature_id);
 CREATE INDEX storefront_offers_by_popularity ON storefront_offers (application_id, popularity, nomenclature_id);

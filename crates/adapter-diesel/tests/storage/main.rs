@@ -2,8 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod auth;
+mod catalog;
 mod fixtures;
 mod login;
 mod migrations;
+mod offers;
 mod organization;
+mod storehouse;
 mod transactions;
+mod webhooks;

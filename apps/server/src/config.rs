@@ -1,0 +1,355 @@
+//! The effective configuration: flags, then `KONTOR_*`, then `kontor.toml`, then defaults. Unknown keys are errors.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use figment::Figment;
+use figment::providers::{Env, Format, Serialized, Toml};
+use kontor_adapter_diesel::DatabaseUrl;
+use kontor_kernel::{ExposeSecret, SecretString};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Where the service runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Environment {
+    /// Defaults that work at once and are not safe.
+    Development,
+    /// Everything unsafe is refused at start.
+    Production,
+}
+
+/// How a mail server is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SmtpTls {
+    /// In the clear: only for a server on the same machine.
+    None,
+    /// Upgraded after the greeting.
+    Starttls,
+    /// From the first byte.
+    Tls,
+}
+
+/// The service key of a fresh checkout; refused in production.
+pub const DEFAULT_SECRET_KEY: &str = "kontor-development-key-not-for-production";
+
+/// Every setting. Names are the keys of `kontor.toml`; in the environment they are upper case behind `KONTOR_`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// `development` or `production`.
+    pub env: Environment,
+    /// The address to listen on.
+    pub bind: SocketAddr,
+    /// The address of the service as its users see it, without a path.
+    pub public_url: String,
+    /// `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`.
+    #[serde(with = "shown")]
+    pub database_url: SecretString,
+    /// Connections for reading; on PostgreSQL for everything.
+    pub database_connections: u32,
+    /// HTTP worker threads; `0` is one per core.
+    pub http_workers: usize,
+    /// The key that secrets are sealed and codes are hashed with: at least 32 characters.
+    #[serde(with = "shown")]
+    pub secret_key: SecretString,
+    /// Proxies whose `X-Forwarded-For` counts: addresses or CIDR ranges, separated by commas.
+    #[serde(deserialize_with = "list")]
+    pub trusted_proxies: Vec<String>,
+    /// Origins that may call the client surface from a browser, separated by commas; `*` is any.
+    #[serde(deserialize_with = "list")]
+    pub cors_origins: Vec<String>,
+    /// The largest JSON body, in bytes.
+    pub body_limit: usize,
+    /// The largest uploaded file, in bytes.
+    pub upload_limit: u64,
+    /// What is logged, in the syntax of `tracing`'s environment filter.
+    pub log: String,
+    /// `json` or `text`.
+    pub log_format: String,
+    /// How long an employee's token lives, in hours.
+    pub staff_token_hours: u32,
+    /// How long a customer's token lives, in hours.
+    pub customer_token_hours: u32,
+    /// The acquirer's interface, up to `/v3`.
+    pub acquirer_url: String,
+    /// The shop's number at the acquirer.
+    pub acquirer_shop_id: String,
+    /// The shop's secret key at the acquirer.
+    #[serde(with = "shown")]
+    pub acquirer_secret_key: SecretString,
+    /// Where the payer returns to; `{order_id}` is replaced.
+    pub acquirer_return_url: String,
+    /// The interface for calls and SMS.
+    pub telephony_url: String,
+    /// The key of the telephony account.
+    #[serde(with = "shown")]
+    pub telephony_api_id: SecretString,
+    /// The mail server.
+    pub smtp_host: String,
+    /// Its port.
+    pub smtp_port: u16,
+    /// `none`, `starttls` or `tls`.
+    pub smtp_tls: SmtpTls,
+    /// The account at the mail server; empty for none.
+    pub smtp_user: String,
+    /// Its password.
+    #[serde(with = "shown")]
+    pub smtp_password: SecretString,
+    /// The sender of e-mails.
+    pub smtp_from: String,
+    /// Whether webhooks may reach internal addresses and plain http: only for development.
+    pub webhook_allow_internal: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            env: Environment::Development,
+            bind: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            public_url: "http://127.0.0.1:8080".into(),
+            database_url: "sqlite:kontor.db".into(),
+            database_connections: 8,
+            http_workers: 0,
+            secret_key: DEFAULT_SECRET_KEY.into(),
+            trusted_proxies: Vec::new(),
+            cors_origins: vec!["*".into()],
+            body_limit: 1024 * 1024,
+            upload_limit: 64 * 1024 * 1024,
+            log: "info".into(),
+            log_format: "json".into(),
+            staff_token_hours: 30 * 24,
+            customer_token_hours: 365 * 24,
+            acquirer_url: "https://api.yookassa.ru/v3".into(),
+            acquirer_shop_id: String::new(),
+            acquirer_secret_key: String::new().into(),
+            acquirer_return_url: "http://127.0.0.1:8080/".into(),
+            telephony_url: "https://sms.ru".into(),
+            telephony_api_id: String::new().into(),
+            smtp_host: "localhost".into(),
+            smtp_port: 25,
+            smtp_tls: SmtpTls::None,
+            smtp_user: String::new(),
+            smtp_password: String::new().into(),
+            smtp_from: "kontor@localhost.localdomain".into(),
+            webhook_allow_internal: false,
+        }
+    }
+}
+
+/// Settings given on the command line; only those given count.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Flags {
+    /// See [`Config::bind`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bind: Option<SocketAddr>,
+    /// See [`Config::database_url`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub database_url: Option<String>,
+}
+
+/// Why the service does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// A value cannot be read, or a key is unknown.
+    #[error("configuration: {0}")]
+    Unreadable(Box<figment::Error>),
+    /// A value is unfit.
+    #[error("configuration: {key}: {reason}")]
+    Unfit {
+        /// The key.
+        key: &'static str,
+        /// What is wrong with its value.
+        reason: String,
+    },
+}
+
+fn unfit(key: &'static str, reason: impl ToString) -> ConfigError {
+    ConfigError::Unfit { key, reason: reason.to_string() }
+}
+
+impl Config {
+    /// Reads the layers and checks the result.
+    pub fn load(file: Option<PathBuf>, flags: Flags) -> Result<Self, ConfigError> {
+        let mut figment = Figment::from(Serialized::defaults(Self::default()));
+        if let Some(url) = Env::var("DATABASE_URL") {
+            figment = figment.merge(Serialized::default("database_url", url));
+        }
+        figment = match file {
+            Some(file) => figment.merge(Toml::file_exact(file)),
+            None => figment.merge(Toml::file("kontor.toml")),
+        };
+        // KONTOR_DATABASE_URL wins over the file, the file over DATABASE_URL.
+        let config: Self = figment
+            .merge(Env::prefixed("KONTOR_"))
+            .merge(Serialized::defaults(flags))
+            .extract()
+            .map_err(|error| ConfigError::Unreadable(Box::new(error)))?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The database.
+    pub fn database(&self) -> Result<DatabaseUrl, ConfigError> {
+        self.database_url.expose_secret().parse().map_err(|error| unfit("database_url", error))
+    }
+
+    /// The trusted proxies as ranges; a single address is a range of one.
+    pub fn proxies(&self) -> Result<Vec<ipnet::IpNet>, ConfigError> {
+        let parse = |text: &String| {
+            let range = text.parse::<ipnet::IpNet>();
+            range.or_else(|_| text.parse().map(|address: std::net::IpAddr| address.into()))
+        };
+        let named =
+            |text: &String| parse(text).map_err(|_| unfit("trusted_proxies", format!("`{text}` is no address")));
+        self.trusted_proxies.iter().map(named).collect()
+    }
+
+    /// Refuses what cannot work and, in production, what must not.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.database()?;
+        self.proxies()?;
+        if self.secret_key.expose_secret().len() < 32 {
+            return Err(unfit("secret_key", "must have at least 32 characters"));
+        }
+        if self.env == Environment::Production {
+            if self.secret_key.expose_secret() == DEFAULT_SECRET_KEY {
+                return Err(unfit("secret_key", "the default key is refused in production; set KONTOR_SECRET_KEY"));
+            }
+            if self.webhook_allow_internal {
+                return Err(unfit(
+                    "webhook_allow_internal",
+                    "webhooks to internal addresses are refused in production",
+                ));
+            }
+            if self.acquirer_shop_id == "demo" || self.acquirer_shop_id == "sandbox" {
+                return Err(unfit("acquirer_shop_id", "sandbox and demo credentials are refused in production"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The settings as text with every secret masked.
+    pub fn masked(&self) -> Result<String, toml::ser::Error> {
+        let mask =
+            |secret: &SecretString| SecretString::from(if secret.expose_secret().is_empty() { "" } else { "***" });
+        let shown = Self {
+            database_url: self.database().map_or_else(|_| "***".into(), |url| url.to_string()).into(),
+            secret_key: mask(&self.secret_key),
+            acquirer_secret_key: mask(&self.acquirer_secret_key),
+            telephony_api_id: mask(&self.telephony_api_id),
+            smtp_password: mask(&self.smtp_password),
+            ..self.clone()
+        };
+        toml::to_string_pretty(&shown)
+    }
+}
+
+/// Secrets are plain texts in the layers; printing goes through [`Config::masked`].
+mod shown {
+    use super::{Deserialize, Deserializer, ExposeSecret, SecretString};
+
+    pub fn serialize<S: serde::Serializer>(secret: &SecretString, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(secret.expose_secret())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SecretString, D::Error> {
+        // The environment layer turns `1234` into a number.
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Plain {
+            Text(String),
+            Number(i64),
+        }
+        Ok(match Plain::deserialize(deserializer)? {
+            Plain::Text(text) => text.into(),
+            Plain::Number(number) => number.to_string().into(),
+        })
+    }
+}
+
+/// A list, or one text with commas.
+fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match OneOrMany::deserialize(deserializer)? {
+        OneOrMany::Many(items) => items,
+        OneOrMany::One(text) => {
+            text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(clippy::result_large_err, reason = "the error is figment's own")]
+    fn load(file: &str, environment: &[(&str, &str)], flags: Flags) -> Result<Config, String> {
+        let mut outcome = Err(String::new());
+        figment::Jail::expect_with(|jail| {
+            jail.clear_env();
+            jail.create_file("kontor.toml", file)?;
+            for (key, value) in environment {
+                jail.set_env(key, value);
+            }
+            outcome = Config::load(None, flags).map_err(|error| error.to_string());
+            Ok(())
+        });
+        outcome
+    }
+
+    #[test]
+    fn the_nearer_layer_wins() {
+        let file = "database_url = \"sqlite:file.db\"\nlog = \"warn\"";
+        let config = load(file, &[("KONTOR_LOG", "debug"), ("DATABASE_URL", "sqlite:fallback.db")], Flags::default());
+        let config = config.unwrap();
+        assert_eq!((config.log.as_str(), config.database().unwrap().to_string().as_str()), ("debug", "sqlite:file.db"));
+        let flags = Flags { database_url: Some("sqlite:flag.db".into()), bind: None };
+        let config = load(file, &[("KONTOR_DATABASE_URL", "sqlite:env.db")], flags).unwrap();
+        assert_eq!(config.database().unwrap().to_string(), "sqlite:flag.db");
+        let config = load("", &[("DATABASE_URL", "sqlite:fallback.db")], Flags::default()).unwrap();
+        assert_eq!(config.database().unwrap().to_string(), "sqlite:fallback.db");
+    }
+
+    #[test]
+    fn unknown_keys_are_errors() {
+        assert!(load("colour = \"red\"", &[], Flags::default()).unwrap_err().contains("colour"));
+        assert!(load("", &[("KONTOR_COLOUR", "red")], Flags::default()).unwrap_err().contains("colour"));
+    }
+
+    #[test]
+    fn production_refuses_what_is_unsafe() {
+        let production = ("KONTOR_ENV", "production");
+        assert!(load("", &[production], Flags::default()).unwrap_err().contains("secret_key"));
+        let key = ("KONTOR_SECRET_KEY", "0123456789abcdef0123456789abcdef");
+        assert!(load("", &[production, key], Flags::default()).is_ok());
+        let sandbox = ("KONTOR_ACQUIRER_SHOP_ID", "sandbox");
+        assert!(load("", &[production, key, sandbox], Flags::default()).unwrap_err().contains("acquirer_shop_id"));
+    }
+
+    #[test]
+    fn secrets_are_masked() {
+        let environment = [
+            ("KONTOR_SECRET_KEY", "0123456789abcdef0123456789abcdef"),
+            ("KONTOR_DATABASE_URL", "postgres://u:hunter2@h/d"),
+            ("KONTOR_TELEPHONY_API_ID", "12345678"),
+        ];
+        let shown = load("", &environment, Flags::default()).unwrap().masked().unwrap();
+        for secret in ["0123456789abcdef", "hunter2", "12345678"] {
+            assert!(!shown.contains(secret), "{shown}");
+        }
+    }
+
+    #[test]
+    fn lists_take_commas() {
+        let config = load("", &[("KONTOR_TRUSTED_PROXIES", "10.0.0.0/8, 127.0.0.1")], Flags::default()).unwrap();
+        assert_eq!(config.proxies().unwrap().len(), 2);
+        assert!(load("trusted_proxies = [\"proxy\"]", &[], Flags::default()).unwrap_err().contains("proxy"));
+    }
+}

@@ -1,0 +1,96 @@
+//! Request bodies and query strings, read whole and checked at once.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::CONTENT_TYPE;
+use actix_web::web::Bytes;
+use actix_web::{FromRequest, HttpRequest, dev::Payload};
+use deserr::Deserr;
+use kontor_kernel::Violations;
+use serde_json::{Map, Value};
+
+use super::ApiError;
+use super::wire::{InputErrors, violations_of};
+
+/// A JSON body.
+pub struct Body<T>(pub T);
+
+impl<T: Deserr<InputErrors> + 'static> FromRequest for Body<T> {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let content_type =
+            request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let media = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let is_json = media == "application/json" || (media.starts_with("application/") && media.ends_with("+json"));
+        let bytes = Bytes::from_request(request, payload);
+        Box::pin(async move {
+            let bytes = bytes.await.map_err(|error| {
+                if error.as_response_error().status_code() == StatusCode::PAYLOAD_TOO_LARGE {
+                    ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large.".to_owned())
+                } else {
+                    ApiError::bad_request("The body could not be read.")
+                }
+            })?;
+            // An operation whose fields are all optional takes no body at all, too.
+            let no_body = media.is_empty() && bytes.is_empty();
+            if !is_json && !no_body {
+                let message = "The body must be application/json.".to_owned();
+                return Err(ApiError::Message(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+            }
+            let value = if bytes.is_empty() {
+                Value::Object(Map::new())
+            } else {
+                serde_json::from_slice(&bytes)
+                    .map_err(|error| ApiError::bad_request(format!("The body is not valid JSON: {error}")))?
+            };
+            Ok(Self(violations_of(value)?))
+        })
+    }
+}
+
+/// A query string: `a=1`, `a[]=1&a[]=2`.
+pub struct Query<T>(pub T);
+
+impl<T: Deserr<InputErrors>> FromRequest for Query<T> {
+    type Error = ApiError;
+    type Future = std::future::Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        std::future::ready(fields(request.query_string()).and_then(violations_of).map(Self).map_err(ApiError::Invalid))
+    }
+}
+
+fn fields(query: &str) -> Result<Value, Violations> {
+    let mut fields = Map::new();
+    let mut violations = Violations::default();
+    for (key, value) in form_urlencoded::parse(query.as_bytes()) {
+        if let Some(key) = key.strip_suffix("[]") {
+            let list = fields.entry(key).or_insert_with(|| Value::Array(Vec::new()));
+            match list {
+                Value::Array(list) => list.push(Value::String(value.into_owned())),
+                _ => violations.add(key, "is given both as one value and as a list"),
+            }
+        } else if fields.insert(key.clone().into_owned(), Value::String(value.into_owned())).is_some() {
+            violations.add(key, "is given more than once");
+        }
+    }
+    violations.into_result().map(|()| Value::Object(fields))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn lists_and_single_values_are_told_apart() {
+        assert_eq!(fields("a=1&b[]=2&b[]=3").unwrap(), json!({"a": "1", "b": ["2", "3"]}));
+        assert_eq!(fields("q=%D1%81%D1%82%D0%BE%D0%BB").unwrap(), json!({"q": "стол"}));
+        assert!(fields("a=1&a=2").is_err());
+        assert!(fields("a=1&a[]=2").is_err());
+    }
+}

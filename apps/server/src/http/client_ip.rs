@@ -1,0 +1,77 @@
+//! Who is calling, behind the proxies we trust and nobody else's word.
+
+use std::net::IpAddr;
+
+use actix_web::http::header::HeaderMap;
+use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
+use ipnet::IpNet;
+
+use super::ApiError;
+
+/// The proxies whose `X-Forwarded-For` counts.
+#[derive(Debug, Clone, Default)]
+pub struct TrustedProxies(pub Vec<IpNet>);
+
+impl TrustedProxies {
+    fn trusts(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|range| range.contains(&address))
+    }
+
+    /// Walks back from the connection: each trusted hop vouches for the address before it.
+    fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let mut client = peer;
+        let forwarded = headers.get_all("x-forwarded-for").filter_map(|value| value.to_str().ok());
+        let hops: Vec<&str> = forwarded.flat_map(|line| line.split(',')).collect();
+        for hop in hops.iter().rev() {
+            if !self.trusts(client) {
+                break;
+            }
+            let Ok(address) = hop.trim().parse::<IpAddr>() else { break };
+            client = address.to_canonical();
+        }
+        client
+    }
+}
+
+/// The address of the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientIp(pub IpAddr);
+
+impl ClientIp {
+    /// Reads it off a request; without a peer (tests without a socket) it is the unspecified address.
+    pub fn of(request: &HttpRequest) -> Self {
+        let peer = request.peer_addr().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.ip().to_canonical());
+        let trusted = request.app_data::<web::Data<TrustedProxies>>();
+        Self(trusted.map_or(peer, |trusted| trusted.client(peer, request.headers())))
+    }
+}
+
+impl FromRequest for ClientIp {
+    type Error = ApiError;
+    type Future = std::future::Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        std::future::ready(Ok(Self::of(request)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::http::header::{HeaderName, HeaderValue};
+
+    fn client(trusted: &str, peer: &str, forwarded: &str) -> String {
+        let mut headers = HeaderMap::new();
+        headers.insert(HeaderName::from_static("x-forwarded-for"), HeaderValue::from_str(forwarded).unwrap());
+        let proxies = TrustedProxies(trusted.split_whitespace().map(|range| range.parse().unwrap()).collect());
+        proxies.client(peer.parse().unwrap(), &headers).to_string()
+    }
+
+    #[test]
+    fn only_trusted_hops_vouch_for_others() {
+        assert_eq!(client("", "203.0.113.9", "198.51.100.7"), "203.0.113.9");
+        assert_eq!(client("10.0.0.0/8", "10.0.0.1", "198.51.100.7"), "198.51.100.7");
+        assert_eq!(client("10.0.0.0/8", "10.0.0.1", "1.1.1.1, 198.51.100.7, 10.2.0.1"), "198.51.100.7");
+        assert_eq!(client("10.0.0.0/8", "10.0.0.1", "nonsense"), "10.0.0.1");
+    }
+}

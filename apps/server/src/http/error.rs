@@ -1,0 +1,126 @@
+//! The one table from refusals to answers.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER};
+use actix_web::{HttpResponse, ResponseError};
+use kontor_kernel::{AccessDenied, Quota, StoreError, Violations};
+use serde_json::json;
+
+/// Everything a handler can answer instead of success. Bodies follow the contract's "Errors".
+#[derive(Debug)]
+pub enum ApiError {
+    /// `{message}` with a status.
+    Message(StatusCode, String),
+    /// `422 {message, errors}`
+    Invalid(Violations),
+    /// `429` with `Retry-After` and the state of the counter.
+    Throttled(Quota),
+}
+
+impl ApiError {
+    /// `400`: understood, but the flow does not fit.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::Message(StatusCode::BAD_REQUEST, message.into())
+    }
+
+    /// `401`
+    pub fn unauthenticated(message: impl Into<String>) -> Self {
+        Self::Message(StatusCode::UNAUTHORIZED, message.into())
+    }
+
+    /// `404`, the same for an absent record and a hidden one.
+    pub fn not_found() -> Self {
+        Self::Message(StatusCode::NOT_FOUND, "Not found.".to_owned())
+    }
+
+    /// `422` for one field.
+    pub fn invalid(field: &str, message: impl ToString) -> Self {
+        Self::Invalid(Violations::one(field, message))
+    }
+
+    /// `500`, with the reason in the log only.
+    pub fn internal(error: &dyn std::fmt::Display) -> Self {
+        tracing::error!(%error, "request failed");
+        Self::Message(StatusCode::INTERNAL_SERVER_ERROR, "Server Error".to_owned())
+    }
+}
+
+impl From<AccessDenied> for ApiError {
+    fn from(denied: AccessDenied) -> Self {
+        let message = match denied {
+            AccessDenied::MissingPermission(permission) => {
+                format!("This action is unauthorized: the permission {permission} is missing.")
+            }
+            AccessDenied::ForeignProject => "This action is unauthorized.".to_owned(),
+        };
+        Self::Message(StatusCode::FORBIDDEN, message)
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(reason) => {
+                tracing::warn!(%reason, "storage unavailable");
+                let message = "The service is overloaded, try again later.".to_owned();
+                Self::Message(StatusCode::SERVICE_UNAVAILABLE, message)
+            }
+            error => Self::internal(&error),
+        }
+    }
+}
+
+impl From<Violations> for ApiError {
+    fn from(violations: Violations) -> Self {
+        Self::Invalid(violations)
+    }
+}
+
+impl std::fmt::Display for ApiError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Message(status, message) => write!(f, "{status}: {message}"),
+            Self::Invalid(violations) => write!(f, "422: {:?}", violations.fields()),
+            Self::Throttled(_) => f.write_str("429"),
+        }
+    }
+}
+
+/// The headers that tell the state of a counter, as Laravel's throttle names them.
+pub fn quota_headers(quota: &Quota) -> [(HeaderName, HeaderValue); 2] {
+    [
+        (HeaderName::from_static("x-ratelimit-limit"), HeaderValue::from(quota.limit)),
+        (HeaderName::from_static("x-ratelimit-remaining"), HeaderValue::from(quota.remaining)),
+    ]
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        match self {
+            Self::Message(status, _) => *status,
+            Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Throttled(_) => StatusCode::TOO_MANY_REQUESTS,
+        }
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status_code());
+        match self {
+            Self::Message(_, message) => response.json(json!({ "message": message })),
+            Self::Invalid(violations) => {
+                let first = violations.fields().iter().next();
+                let message = first.and_then(|(field, messages)| Some(format!("{field} {}", messages.first()?)));
+                response.json(json!({ "message": message, "errors": violations.fields() }))
+            }
+            Self::Throttled(quota) => {
+                // Rounded up: a client that waits this long is let in.
+                let seconds = quota.resets_in.as_millis().div_ceil(1000).max(1);
+                for header in quota_headers(quota) {
+                    response.insert_header(header);
+                }
+                response.insert_header((RETRY_AFTER, seconds.to_string()));
+                response.json(json!({ "message": "Too Many Attempts." }))
+            }
+        }
+    }
+}

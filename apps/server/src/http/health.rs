@@ -1,0 +1,50 @@
+//! Whether the process lives, whether it can serve, and what it counts.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, get, web};
+use chrono::TimeDelta;
+use kontor_adapter_diesel::Database;
+use kontor_kernel::Clock;
+use metrics_exporter_prometheus::PrometheusHandle;
+use serde_json::json;
+use std::sync::Arc;
+
+use crate::worker;
+
+/// `GET /healthz`: the process answers.
+#[get("/healthz")]
+pub async fn healthz() -> HttpResponse {
+    HttpResponse::Ok().json(json!({ "status": "ok" }))
+}
+
+/// `GET /readyz`: database reachable, migrations applied, a worker alive; `503` names what is missing.
+#[get("/readyz")]
+pub async fn readyz(database: web::Data<Database>, clock: web::Data<Arc<dyn Clock>>) -> HttpResponse {
+    let handle = database.get_ref().clone();
+    let pending = web::block(move || handle.pending_migrations()).await;
+    let (database_state, migrations) = match pending {
+        Ok(Ok(0)) => ("ok", "ok"),
+        Ok(Ok(_)) => ("ok", "pending"),
+        _ => ("unreachable", "unknown"),
+    };
+    let worker = match worker::last_seen(&database).await {
+        Ok(Some(seen)) if clock.now() - seen < TimeDelta::seconds(30) => "ok",
+        Ok(_) => "missing",
+        Err(_) => "unknown",
+    };
+    let ready = (database_state, migrations, worker) == ("ok", "ok", "ok");
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    HttpResponse::build(status).json(json!({
+        "status": if ready { "ready" } else { "not ready" },
+        "checks": { "database": database_state, "migrations": migrations, "worker": worker },
+    }))
+}
+
+/// `GET /metrics`: the Prometheus text.
+#[get("/metrics")]
+pub async fn metrics_text(database: web::Data<Database>, prometheus: web::Data<PrometheusHandle>) -> HttpResponse {
+    let pool = database.pool_state();
+    metrics::gauge!("kontor_pool_connections", "state" => "open").set(f64::from(pool.open));
+    metrics::gauge!("kontor_pool_connections", "state" => "idle").set(f64::from(pool.idle));
+    HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(prometheus.render())
+}

@@ -1,0 +1,24 @@
+//! Everything HTTP that is not an endpoint.
+
+pub mod body;
+pub mod client_ip;
+pub mod error;
+pub mod health;
+pub mod observe;
+pub mod openapi;
+pub mod paging;
+pub mod path;
+pub mod records;
+pub mod routes;
+pub mod scopes;
+pub mod server;
+pub mod throttle;
+pub mod unrouted;
+pub mod wire;
+
+pub use body::{Body, Query};
+pub use client_ip::{ClientIp, TrustedProxies};
+pub use error::ApiError;
+pub use path::PathId;
+pub use scopes::{CallingApp, SignedInCustomer, SignedInStaff};
+pub use throttle::Throttle;

@@ -1,0 +1,75 @@
+//! What every request gets: an identifier, a log line, metrics, and bounded headers.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, ResponseError, web};
+use kontor_kernel::Random;
+
+use super::ApiError;
+use super::error::quota_headers;
+use super::throttle::TightestQuota;
+
+/// The identifier of a request, made by the server; one sent by the client is ignored.
+#[derive(Debug, Clone)]
+pub struct RequestId(pub String);
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const MOST_HEADER_BYTES: usize = 16 * 1024;
+
+/// The outermost middleware.
+pub async fn observe(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    let started = Instant::now();
+    let id = request
+        .app_data::<web::Data<Arc<dyn Random>>>()
+        .map(|random| random.get_ref().uuid().to_string())
+        .unwrap_or_default();
+    request.extensions_mut().insert(RequestId(id.clone()));
+    let method = request.method().clone();
+
+    let header_bytes: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    let mut response = if header_bytes > MOST_HEADER_BYTES {
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        let refusal = ApiError::Message(status, "The headers are too large.".to_owned());
+        request.into_response(refusal.error_response()).map_into_right_body()
+    } else {
+        // Errors of handlers and extractors are responses by now; the request must not be held while it is routed.
+        next.call(request).await?.map_into_left_body()
+    };
+
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert(REQUEST_ID, value);
+    }
+    let quota = response.request().extensions().get::<TightestQuota>().copied();
+    if let Some(TightestQuota(quota)) = quota
+        && response.status() != StatusCode::TOO_MANY_REQUESTS
+    {
+        for (name, value) in quota_headers(&quota) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+
+    // The template, never the path: a path may carry identifiers, and a query string anything at all.
+    let route = response.request().match_pattern().unwrap_or_else(|| "unmatched".to_owned());
+    let status = response.status().as_u16();
+    let elapsed = started.elapsed();
+    let labels = [("method", method.to_string()), ("route", route.clone()), ("status", status.to_string())];
+    metrics::counter!("kontor_http_requests_total", &labels).increment(1);
+    metrics::histogram!("kontor_http_request_seconds", "method" => method.to_string(), "route" => route.clone())
+        .record(elapsed.as_secs_f64());
+    let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+    if status >= 500 {
+        tracing::warn!(%method, %route, status, micros, request_id = %id, "request");
+    } else {
+        tracing::info!(%method, %route, status, micros, request_id = %id, "request");
+    }
+    Ok(response)
+}

@@ -1,0 +1,20 @@
+//! Identifiers in paths.
+
+use kontor_kernel::InvalidId;
+use serde::Deserialize;
+
+use super::ApiError;
+
+/// One path segment that names a record. A text that is no identifier names no record: `404`.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub struct PathId(String);
+
+impl PathId {
+    /// The identifier.
+    pub fn parse<T: TryFrom<i64, Error = InvalidId>>(&self) -> Result<T, ApiError> {
+        let digits = self.0.bytes().all(|byte| byte.is_ascii_digit());
+        let number = self.0.parse().ok().filter(|_| digits).ok_or_else(ApiError::not_found)?;
+        T::try_from(number).map_err(|_| ApiError::not_found())
+    }
+}

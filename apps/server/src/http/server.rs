@@ -1,0 +1,102 @@
+//! The HTTP server: middleware, routes, limits of connections.
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use actix_cors::Cors;
+use actix_web::dev::Server;
+use actix_web::http::header::HeaderValue;
+use actix_web::middleware::from_fn;
+use actix_web::web::{Data, FormConfig, PathConfig, PayloadConfig};
+use actix_web::{App, HttpServer, web};
+use metrics_exporter_prometheus::PrometheusHandle;
+use utoipa_actix_web::AppExt;
+use utoipa_swagger_ui::SwaggerUi;
+
+use super::ApiError;
+use super::client_ip::TrustedProxies;
+use super::health::{healthz, metrics_text, readyz};
+use super::observe::observe;
+use super::openapi::{description, openapi_json, pinned_text};
+use super::routes::routes;
+use super::unrouted::{KnownPaths, unrouted};
+use crate::config::{Config, ConfigError};
+use crate::wiring::Services;
+
+/// Why the server cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The configuration is unfit.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The description cannot be written.
+    #[error("the API description cannot be written: {0}")]
+    Description(#[from] serde_json::Error),
+    /// The socket cannot be used.
+    #[error("the address cannot be listened on: {0}")]
+    Listen(#[from] std::io::Error),
+}
+
+/// Browsers may call the client surface from the configured origins. No cookies take part, so `*` is safe.
+fn cors(origins: &[String]) -> Cors {
+    let any = origins.iter().any(|origin| origin == "*");
+    let origins: Vec<String> = origins.to_vec();
+    Cors::default()
+        .allowed_origin_fn(move |origin: &HeaderValue, request| {
+            let known = any || origins.iter().any(|known| origin.as_bytes() == known.as_bytes());
+            known && request.uri.path().starts_with("/api/counterparty")
+        })
+        .allowed_methods(["GET", "POST", "PUT", "PATCH", "DELETE"])
+        .allowed_headers(["Token", "Authorization", "Content-Type", "Accept"])
+        .expose_headers(["X-Request-ID", "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining"])
+        .block_on_origin_mismatch(false)
+        .max_age(3600)
+}
+
+/// Builds the server on a bound socket. The caller awaits it and stops it by its handle.
+pub fn build(
+    config: &Config,
+    services: Services,
+    prometheus: PrometheusHandle,
+    listener: TcpListener,
+) -> Result<Server, ServeError> {
+    let api = description();
+    let text = Data::new(pinned_text(&api)?);
+    let known = Data::new(KnownPaths::of(&api));
+    let proxies = Data::new(TrustedProxies(config.proxies()?));
+    let prometheus = Data::new(prometheus);
+    let origins = config.cors_origins.clone();
+    let body_limit = config.body_limit;
+    let workers = config.http_workers;
+    let limits = Data::new(config.clone());
+
+    let mut server = HttpServer::new(move || {
+        let (app, _) = App::new().into_utoipa_app().configure(routes).split_for_parts();
+        app.configure(|config| services.register(config))
+            .app_data(text.clone())
+            .app_data(known.clone())
+            .app_data(proxies.clone())
+            .app_data(prometheus.clone())
+            .app_data(limits.clone())
+            .app_data(PayloadConfig::new(body_limit))
+            .app_data(FormConfig::default().limit(body_limit))
+            .app_data(PathConfig::default().error_handler(|_, _| ApiError::not_found().into()))
+            .service(healthz)
+            .service(readyz)
+            .service(metrics_text)
+            .service(openapi_json)
+            .service(web::redirect("/docs", "/docs/"))
+            .service(SwaggerUi::new("/docs/{_:.*}").config(utoipa_swagger_ui::Config::from("/openapi.json")))
+            .default_service(web::to(unrouted))
+            .wrap(cors(&origins))
+            .wrap(from_fn(observe))
+    })
+    .shutdown_timeout(30)
+    .client_request_timeout(Duration::from_secs(15))
+    .keep_alive(Duration::from_secs(75))
+    .disable_signals();
+    if workers > 0 {
+        server = server.workers(workers);
+    }
+    Ok(server.listen(listener)?.run())
+}

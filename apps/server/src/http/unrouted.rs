@@ -1,0 +1,49 @@
+//! Requests that no route takes: `405` when the path exists with another method, else `404`.
+
+use actix_web::dev::ResourceDef;
+use actix_web::http::StatusCode;
+use actix_web::http::header::ALLOW;
+use actix_web::{HttpRequest, HttpResponse, ResponseError, web};
+use utoipa::openapi::{OpenApi, PathItem};
+
+use super::ApiError;
+
+/// Every path with its methods.
+pub struct KnownPaths(Vec<(ResourceDef, Vec<&'static str>)>);
+
+fn methods(item: &PathItem) -> Vec<&'static str> {
+    let all = [
+        ("GET", item.get.is_some()),
+        ("POST", item.post.is_some()),
+        ("PUT", item.put.is_some()),
+        ("PATCH", item.patch.is_some()),
+        ("DELETE", item.delete.is_some()),
+    ];
+    all.into_iter().filter(|(_, present)| *present).map(|(method, _)| method).collect()
+}
+
+impl KnownPaths {
+    /// Reads the paths off the same description that the routes are declared by.
+    pub fn of(api: &OpenApi) -> Self {
+        Self(api.paths.paths.iter().map(|(path, item)| (ResourceDef::new(path.as_str()), methods(item))).collect())
+    }
+
+    fn allowed(&self, path: &str) -> Vec<&'static str> {
+        let matching = self.0.iter().filter(|(pattern, _)| pattern.is_match(path));
+        matching.flat_map(|(_, methods)| methods.iter().copied()).collect()
+    }
+}
+
+/// The default service.
+pub async fn unrouted(request: HttpRequest, known: web::Data<KnownPaths>) -> HttpResponse {
+    let allowed = known.allowed(request.path());
+    if allowed.is_empty() {
+        return ApiError::not_found().error_response();
+    }
+    let message = "The method is not allowed here.".to_owned();
+    let mut response = ApiError::Message(StatusCode::METHOD_NOT_ALLOWED, message).error_response();
+    if let Ok(value) = allowed.join(", ").parse() {
+        response.headers_mut().insert(ALLOW, value);
+    }
+    response
+}

@@ -1,0 +1,126 @@
+//! How values cross the wire: one declaration per type gives its parsing, its error text and its OpenAPI schema.
+//!
+//! Request structs are built from these types and derive `Deserr`; every wrong field is reported at once, by its dotted
+//! path. A value that came through is already the domain's own checked type.
+
+mod input;
+mod types;
+
+pub use input::{InputErrors, violations_of};
+pub use types::*;
+
+use std::borrow::Cow;
+
+use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content};
+use utoipa::openapi::schema::Schema;
+use utoipa::openapi::{ObjectBuilder, RefOr};
+use utoipa::{PartialSchema, ToSchema};
+
+/// A single value as it came, from JSON or from a query string.
+pub enum Scalar {
+    /// `true` or `false`
+    Flag(bool),
+    /// A whole number that fits.
+    Integer(i64),
+    /// Any other number.
+    Float(f64),
+    /// A text.
+    Text(String),
+}
+
+/// A domain type that crosses the wire as one value.
+pub trait WireValue: Sized {
+    /// Parses the value, or says what is wrong with it.
+    fn from_scalar(scalar: Scalar) -> Result<Self, String>;
+
+    /// What the field must be, for values of another shape.
+    fn expected() -> Cow<'static, str>;
+
+    /// The name of the schema.
+    fn schema_name() -> Cow<'static, str>;
+
+    /// The schema.
+    fn schema() -> ObjectBuilder;
+}
+
+/// A value of a domain type that came over the wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct In<T>(pub T);
+
+impl<T: WireValue> Deserr<InputErrors> for In<T> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, InputErrors> {
+        let scalar = match value {
+            Value::Boolean(flag) => Ok(Scalar::Flag(flag)),
+            Value::Integer(number) => i64::try_from(number).map(Scalar::Integer).map_err(|_| "is too large".into()),
+            Value::NegativeInteger(number) => Ok(Scalar::Integer(number)),
+            Value::Float(number) => Ok(Scalar::Float(number)),
+            Value::String(text) => Ok(Scalar::Text(text)),
+            Value::Null => Err(Cow::Borrowed("is required")),
+            Value::Sequence(_) | Value::Map(_) => Err(T::expected()),
+        };
+        let parsed = scalar.map_err(Cow::into_owned).and_then(T::from_scalar);
+        parsed
+            .map(Self)
+            .map_err(|msg| take_cf_content(InputErrors::error::<V>(None, ErrorKind::Unexpected { msg }, location)))
+    }
+}
+
+impl<T: WireValue> PartialSchema for In<T> {
+    fn schema() -> RefOr<Schema> {
+        T::schema().into()
+    }
+}
+
+impl<T: WireValue> ToSchema for In<T> {
+    fn name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+}
+
+/// An optional field of an update: absent keeps the stored value, `null` clears it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Patch<T> {
+    /// The field was not sent.
+    #[default]
+    Keep,
+    /// The field was sent as `null`.
+    Clear,
+    /// The field was sent with a value.
+    Set(T),
+}
+
+impl<T: Deserr<InputErrors>> Deserr<InputErrors> for Patch<T> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, InputErrors> {
+        Option::<T>::deserialize_from_value(value, location).map(|value| value.map_or(Self::Clear, Self::Set))
+    }
+}
+
+/// An optional reference for which `0` and `"0"` mean `null` (`false` does not). Operations that use it carry the
+/// extension `x-zero-to-null`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZeroIsNull<T>(pub Option<T>);
+
+impl<T> Default for ZeroIsNull<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T: WireValue> Deserr<InputErrors> for ZeroIsNull<In<T>> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, InputErrors> {
+        match value {
+            Value::Null | Value::Integer(0) => Ok(Self(None)),
+            Value::String(text) if text == "0" => Ok(Self(None)),
+            value => In::deserialize_from_value(value, location).map(|value| Self(Some(value))),
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The wire form of every shared domain type.
+
+use std::borrow::Cow;
+
+use kontor_kernel as kernel;
+use rust_decimal::Decimal;
+use utoipa::openapi::ObjectBuilder;
+use utoipa::openapi::extensions::ExtensionsBuilder;
+use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
+
+use super::{In, Scalar, WireValue};
+
+/// A text as it came. Fields that end in the domain use its own bounded types instead.
+fn text(scalar: Scalar) -> Result<String, String> {
+    match scalar {
+        Scalar::Text(text) => Ok(text),
+        Scalar::Integer(number) => Ok(number.to_string()),
+        Scalar::Flag(_) | Scalar::Float(_) => Err("must be a text".to_owned()),
+    }
+}
+
+fn integer(scalar: Scalar) -> Result<i64, String> {
+    match scalar {
+        Scalar::Integer(number) => Ok(number),
+        Scalar::Text(text) => text.trim().parse().map_err(|_| "must be a whole number".to_owned()),
+        Scalar::Flag(_) | Scalar::Float(_) => Err("must be a whole number".to_owned()),
+    }
+}
+
+fn string_schema() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+fn integer_schema() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::Integer).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+}
+
+macro_rules! wire_ids {
+    ($($name:ident $(=> $dictionary:literal)?;)+) => {$(
+        impl WireValue for kernel::$name {
+            fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+                integer(scalar).and_then(|number| Self::new(number).map_err(|_| "must be at least 1".to_owned()))
+            }
+
+            fn expected() -> Cow<'static, str> {
+                Cow::Borrowed("must be a whole number")
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                Cow::Borrowed(stringify!($name))
+            }
+
+            fn schema() -> ObjectBuilder {
+                let schema = integer_schema().minimum(Some(1));
+                $(let schema = schema.extensions(Some(
+                    ExtensionsBuilder::new().add("x-service-dictionary", $dictionary).build(),
+                ));)?
+                schema
+            }
+        }
+
+        #[doc = concat!("[`kernel::", stringify!($name), "`] over the wire.")]
+        pub type $name = In<kernel::$name>;
+    )+};
+}
+
+wire_ids! {
+    ApplicationId => "/api/applications";
+    BranchId => "/api/branches";
+    BrandId => "/api/brands";
+    CategoryId => "/api/categories";
+    CounterpartyId;
+    CountryId => "/api/counterparty/countries";
+    DeliverySubtypeId => "/api/counterparty/delivery_types/{type_id}/subtypes";
+    DeliverySubtypeParamId => "/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}/params";
+    DeliveryTypeId => "/api/delivery_types";
+    NomenclatureId;
+    PaymentTypeId => "/api/counterparty/payment_types";
+    ShopId => "/api/counterparty/shops";
+    StorageUnitId => "/api/storage_units";
+    UserId;
+    VatId => "/api/vats";
+    WarehouseId;
+}
+
+macro_rules! wire_texts {
+    ($($name:ident = $type:ty, $parse:expr, $expected:literal, $schema:expr;)+) => {$(
+        impl WireValue for $type {
+            fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+                $parse(&text(scalar)?).map_err(|error| error.to_string())
+            }
+
+            fn expected() -> Cow<'static, str> {
+                Cow::Borrowed($expected)
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                Cow::Borrowed(stringify!($name))
+            }
+
+            fn schema() -> ObjectBuilder {
+                $schema
+            }
+        }
+
+        #[doc = concat!("`", stringify!($type), "` over the wire.")]
+        pub type $name = In<$type>;
+    )+};
+}
+
+wire_texts! {
+    Email = kernel::Email, kernel::Email::parse, "must be an e-mail address",
+        string_schema().format(Some(SchemaFormat::KnownFormat(KnownFormat::Email)));
+    Phone = kernel::Phone, kernel::Phone::parse, "must be a phone such as 79001234567",
+        string_schema().examples(["79001234567"]);
+    Contact = kernel::Contact, kernel::Contact::parse, "must be a phone or an e-mail address",
+        string_schema().examples(["79001234567"]);
+    Prose = kernel::Prose, kernel::Prose::parse, "must be a text",
+        string_schema().max_length(Some(kernel::Prose::MAX));
+}
+
+impl<const MAX: usize> WireValue for kernel::Line<MAX> {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        Self::parse(&text(scalar)?).map_err(|error| error.to_string())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be a text")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Owned(format!("Line{MAX}"))
+    }
+
+    fn schema() -> ObjectBuilder {
+        string_schema().min_length(Some(1)).max_length(Some(MAX))
+    }
+}
+
+/// A name: one line of at most 255 characters.
+pub type Name = In<kernel::Name>;
+/// A postal address or a link: one line of at most 500 characters.
+pub type Line500 = In<kernel::Line<500>>;
+/// One line of at most 64 characters.
+pub type Line64 = In<kernel::Line<64>>;
+/// A taxpayer number.
+pub type Line12 = In<kernel::Line<12>>;
+/// A tax registration reason code.
+pub type Line9 = In<kernel::Line<9>>;
+
+impl WireValue for kernel::Money {
+    /// Takes the decimal string of the contract and, from people who write JSON by hand, a number.
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        let text = match scalar {
+            Scalar::Text(text) => text,
+            Scalar::Integer(number) => number.to_string(),
+            Scalar::Float(number) => Decimal::try_from(number).map_err(|_| "is not an amount".to_owned())?.to_string(),
+            Scalar::Flag(_) => return Err(Self::expected().into_owned()),
+        };
+        text.parse::<Self>().map_err(|error| error.to_string())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be an amount such as \"265.00\"")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Money")
+    }
+
+    fn schema() -> ObjectBuilder {
+        string_schema().pattern(Some(r"^\d+\.\d{2}$")).examples(["265.00"])
+    }
+}
+
+/// An amount of money.
+pub type Money = In<kernel::Money>;
+
+macro_rules! wire_counts {
+    ($($name:ident, $least:literal;)+) => {$(
+        impl WireValue for kernel::$name {
+            fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+                integer(scalar).and_then(|number| Self::new(number).map_err(|error| error.to_string()))
+            }
+
+            fn expected() -> Cow<'static, str> {
+                Cow::Borrowed("must be a whole number")
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                Cow::Borrowed(stringify!($name))
+            }
+
+            fn schema() -> ObjectBuilder {
+                integer_schema().minimum(Some($least)).maximum(Some(1_000_000_000))
+            }
+        }
+
+        #[doc = concat!("[`kernel::", stringify!($name), "`] over the wire.")]
+        pub type $name = In<kernel::$name>;
+    )+};
+}
+
+wire_counts! {
+    Quantity, 1;
+    StockLevel, 0;
+}
+
+impl WireValue for i64 {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        integer(scalar)
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be a whole number")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Integer")
+    }
+
+    fn schema() -> ObjectBuilder {
+        integer_schema()
+    }
+}
+
+/// A whole number.
+pub type Integer = In<i64>;
+
+impl WireValue for bool {
+    /// New fields are `true`/`false`; legacy ones carry `0`/`1`, and a query string can only carry texts.
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        match scalar {
+            Scalar::Flag(flag) => Ok(flag),
+            Scalar::Integer(1) => Ok(true),
+            Scalar::Integer(0) => Ok(false),
+            Scalar::Text(text) if matches!(text.as_str(), "1" | "true") => Ok(true),
+            Scalar::Text(text) if matches!(text.as_str(), "0" | "false") => Ok(false),
+            _ => Err("must be true or false".to_owned()),
+        }
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be true or false")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Flag")
+    }
+
+    fn schema() -> ObjectBuilder {
+        ObjectBuilder::new().schema_type(Type::Boolean)
+    }
+}
+
+/// True or false.
+pub type Flag = In<bool>;
+
+impl WireValue for chrono::NaiveDate {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        text(scalar)?.parse().map_err(|_| Self::expected().into_owned())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be a date such as 2026-01-31")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Date")
+    }
+
+    fn schema() -> ObjectBuilder {
+        string_schema().format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)))
+    }
+}
+
+/// A date.
+pub type Date = In<chrono::NaiveDate>;

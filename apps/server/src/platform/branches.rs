@@ -1,0 +1,124 @@
+//! Branches: the businesses of a project.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json};
+use actix_web::{get, post};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_organization::model::{Branch, BranchDraft};
+use kontor_organization::{BranchError, BranchService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_branches).service(create_branch);
+}
+
+impl From<BranchError> for ApiError {
+    fn from(error: BranchError) -> Self {
+        match error {
+            BranchError::Denied(denied) => denied.into(),
+            BranchError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct BranchRecord {
+    id: i64,
+    name: String,
+    inn: Option<String>,
+    kpp: Option<String>,
+    address: Option<String>,
+    phone: Option<String>,
+    email: Option<String>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<Branch> for BranchRecord {
+    fn from(branch: Branch) -> Self {
+        let details = branch.details;
+        Self {
+            id: branch.id.get(),
+            name: details.name.into(),
+            inn: details.inn.map(Into::into),
+            kpp: details.kpp.map(Into::into),
+            address: details.address.map(Into::into),
+            phone: details.phone.map(|phone| phone.to_string()),
+            email: details.email.map(|email| email.to_string()),
+            created_at: branch.created_at,
+            updated_at: branch.updated_at,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct BranchList {
+    branches: Vec<BranchRecord>,
+    branches_count: usize,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneBranch {
+    branch: BranchRecord,
+}
+
+/// Every branch of the project.
+#[utoipa::path(tag = "Businesses", security(("staff" = [])), responses((status = 200, body = BranchList)))]
+#[get("/api/branches")]
+async fn list_branches(staff: SignedInStaff, service: Data<BranchService>) -> Result<Json<BranchList>, ApiError> {
+    let branches: Vec<BranchRecord> = service.list(&staff).await?.into_iter().map(Into::into).collect();
+    Ok(Json(BranchList { branches_count: branches.len(), branches }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewBranch {
+    name: wire::Name,
+    #[deserr(default)]
+    inn: Option<wire::Line12>,
+    #[deserr(default)]
+    kpp: Option<wire::Line9>,
+    #[deserr(default)]
+    address: Option<wire::Line500>,
+    #[deserr(default)]
+    phone: Option<wire::Phone>,
+    #[deserr(default)]
+    email: Option<wire::Email>,
+}
+
+impl From<NewBranch> for BranchDraft {
+    fn from(new: NewBranch) -> Self {
+        Self {
+            name: new.name.0,
+            inn: new.inn.map(|inn| inn.0),
+            kpp: new.kpp.map(|kpp| kpp.0),
+            address: new.address.map(|address| address.0),
+            phone: new.phone.map(|phone| phone.0),
+            email: new.email.map(|email| email.0),
+        }
+    }
+}
+
+/// Adds a branch.
+#[utoipa::path(
+    tag = "Businesses",
+    security(("staff" = [])),
+    request_body = NewBranch,
+    responses((status = 201, body = OneBranch)),
+)]
+#[post("/api/branches")]
+async fn create_branch(
+    staff: SignedInStaff,
+    service: Data<BranchService>,
+    body: Body<NewBranch>,
+) -> Result<(Json<OneBranch>, StatusCode), ApiError> {
+    let branch = service.create(&staff, body.0.into()).await?.into();
+    Ok((Json(OneBranch { branch }), StatusCode::CREATED))
+}

@@ -1,0 +1,77 @@
+//! Which adapter stands behind which port.
+
+use std::sync::Arc;
+
+use actix_web::web::{Data, ServiceConfig};
+use kontor_adapter_diesel::Database;
+use kontor_auth::{CustomerGuard, StaffGuard};
+use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
+use kontor_organization::{ApplicationService, BranchService, CheckoutOptions, DictionaryService, ShopService};
+
+use crate::http::Throttle;
+
+/// The ports that are not persistence.
+#[derive(Clone)]
+pub struct Surroundings {
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness.
+    pub random: Arc<dyn Random>,
+    /// Hashing and sealing of secrets.
+    pub keeper: Arc<dyn SecretKeeper>,
+    /// Counters of rate limits.
+    pub limiter: Arc<dyn RateLimiter>,
+}
+
+/// Every service of every domain, ready to be shared by the HTTP threads.
+#[derive(Clone)]
+pub struct Services {
+    throttle: Data<Throttle>,
+    random: Data<Arc<dyn Random>>,
+    clock: Data<Arc<dyn Clock>>,
+    database: Data<Database>,
+    staff_guard: Data<StaffGuard>,
+    customer_guard: Data<CustomerGuard>,
+    branches: Data<BranchService>,
+    applications: Data<ApplicationService>,
+    dictionaries: Data<DictionaryService>,
+    checkout_options: Data<CheckoutOptions>,
+    shops: Data<ShopService>,
+}
+
+impl Services {
+    /// Wires everything.
+    pub fn new(database: &Database, around: &Surroundings) -> Self {
+        let Surroundings { clock, random, keeper, limiter } = around.clone();
+        let store = Arc::new(database.clone());
+        Self {
+            throttle: Data::new(Throttle::new(limiter)),
+            random: Data::new(random.clone()),
+            clock: Data::new(clock.clone()),
+            database: Data::new(database.clone()),
+            staff_guard: Data::new(StaffGuard::new(store.clone(), clock.clone(), keeper.clone())),
+            customer_guard: Data::new(CustomerGuard::new(store.clone(), clock.clone(), keeper.clone())),
+            branches: Data::new(BranchService::new(store.clone(), clock.clone())),
+            dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
+            checkout_options: Data::new(CheckoutOptions::new(store.clone())),
+            shops: Data::new(ShopService::new(store.clone())),
+            applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
+        }
+    }
+
+    /// Makes the services available to extractors and handlers.
+    pub fn register(&self, config: &mut ServiceConfig) {
+        config
+            .app_data(self.throttle.clone())
+            .app_data(self.random.clone())
+            .app_data(self.clock.clone())
+            .app_data(self.database.clone())
+            .app_data(self.staff_guard.clone())
+            .app_data(self.customer_guard.clone())
+            .app_data(self.branches.clone())
+            .app_data(self.applications.clone())
+            .app_data(self.dictionaries.clone())
+            .app_data(self.checkout_options.clone())
+            .app_data(self.shops.clone());
+    }
+}

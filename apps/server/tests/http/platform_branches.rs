@@ -1,0 +1,69 @@
+//! Branches and applications.
+
+use kontor_adapter_diesel::database_tests;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{TestServer, send};
+
+database_tests! {
+    async fn a_branch_is_created_and_listed(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let project = server.project().await;
+        let owner = server.owner(&project).await;
+        let body = json!({ "name": "Мастерская", "phone": "8 (900) 123-45-67", "email": null });
+        let created = send(server.as_staff(&owner, Method::POST, "/api/branches").json(&body)).await.expect(201);
+        assert_eq!(created["branch"]["phone"], "79001234567");
+        let listed = send(server.as_staff(&owner, Method::GET, "/api/branches")).await.expect(200);
+        assert_eq!(listed["branchesCount"], 2);
+        assert_eq!(listed["branches"][1], created["branch"]);
+        let other = server.owner(&server.project().await).await;
+        let foreign = send(server.as_staff(&other, Method::GET, "/api/branches")).await.expect(200);
+        assert_eq!(foreign["branchesCount"], 1);
+    }
+
+    async fn every_wrong_field_is_named(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let owner = server.owner(&server.project().await).await;
+        let body = json!({ "inn": [1], "phone": "abc", "email": "x", "kpp": "1234567890" });
+        send(server.as_staff(&owner, Method::POST, "/api/branches").json(&body))
+            .await
+            .expect_invalid(&["name", "inn", "phone", "email", "kpp"]);
+        let body = json!({ "name": "Shop", "branch_id": 999_999 });
+        send(server.as_staff(&owner, Method::POST, "/api/applications").json(&body)).await.expect_invalid(&["branch_id"]);
+    }
+
+    async fn permissions_are_enforced(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let project = server.project().await;
+        let viewer = server.staff_with(&project, &["view-branches"]).await;
+        send(server.as_staff(&viewer, Method::GET, "/api/branches")).await.expect(200);
+        let body = json!({ "name": "B" });
+        send(server.as_staff(&viewer, Method::POST, "/api/branches").json(&body)).await.expect(403);
+        send(server.as_staff(&viewer, Method::GET, "/api/applications")).await.expect(403);
+        let editor = server.staff_with(&project, &["edit-branches"]).await;
+        send(server.as_staff(&editor, Method::POST, "/api/branches").json(&body)).await.expect(201);
+        send(server.request(Method::GET, "/api/branches")).await.expect(401);
+    }
+
+    async fn an_application_shows_its_token_once(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let project = server.project().await;
+        let owner = server.owner(&project).await;
+        let body = json!({ "name": "App", "branch_id": project.branch_id, "wholesale": true });
+        let created = send(server.as_staff(&owner, Method::POST, "/api/applications").json(&body)).await.expect(201);
+        let token = created["application"]["token"].as_str().unwrap();
+        let settings = server.request(Method::GET, "/api/counterparty/settings").header("Token", token);
+        assert_eq!(send(settings).await.expect(200), json!({ "wholesale": true }));
+        let path = format!("/api/applications/{}", created["application"]["id"]);
+        let read = send(server.as_staff(&owner, Method::GET, &path)).await;
+        read.expect(200);
+        assert!(!read.text.contains(token));
+
+        let stranger = server.owner(&server.project().await).await;
+        send(server.as_staff(&stranger, Method::GET, &path)).await.expect(403);
+        for absent in ["/api/applications/999999", "/api/applications/x", "/api/applications/0"] {
+            send(server.as_staff(&owner, Method::GET, absent)).await.expect(404);
+        }
+    }
+}

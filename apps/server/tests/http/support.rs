@@ -1,0 +1,248 @@
+//! A running service with projects, staff and customers.
+
+use std::net::TcpListener;
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use diesel::RunQueryDsl;
+use kontor::adapters::SystemClock;
+use kontor::config::Config;
+use kontor::instance::Instance;
+use kontor_adapter_diesel::Abort;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_kernel::{AdjustableClock, StoreError};
+use reqwest::{Method, RequestBuilder, StatusCode};
+use serde_json::Value;
+
+/// A service on a database of its own. Its clock can be moved.
+pub struct TestServer {
+    pub db: TestDatabase,
+    pub clock: Arc<AdjustableClock>,
+    pub url: String,
+    pub http: reqwest::Client,
+    _instance: Instance,
+}
+
+/// A project with a branch and an application.
+#[derive(Clone)]
+pub struct Project {
+    pub id: i64,
+    pub branch_id: i64,
+    pub application_id: i64,
+    pub app_token: String,
+}
+
+/// An answer, read whole.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: reqwest::header::HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// Checks the status and gives the body.
+    pub fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text);
+        if self.text.is_empty() { Value::Null } else { self.json() }
+    }
+
+    /// Checks that exactly these fields are refused.
+    pub fn expect_invalid(&self, fields: &[&str]) {
+        let body = self.expect(422);
+        let mut named: Vec<_> = body["errors"].as_object().unwrap().keys().map(String::as_str).collect();
+        let mut fields = fields.to_vec();
+        named.sort_unstable();
+        fields.sort_unstable();
+        assert_eq!(named, fields, "{body}");
+    }
+}
+
+#[derive(diesel::QueryableByName)]
+struct Inserted {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    id: i64,
+}
+
+const AT: &str = "2026-01-01 00:00:00";
+
+/// Lower hex.
+pub fn sha256(text: &str) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+    digest.as_ref().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+impl TestServer {
+    /// Starts with the default configuration of a test.
+    pub async fn start(db: TestDatabase) -> Self {
+        Self::start_with(db, |_| {}).await
+    }
+
+    /// Starts with a changed configuration.
+    pub async fn start_with(db: TestDatabase, change: impl FnOnce(&mut Config)) -> Self {
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        });
+        let mut config = Config { http_workers: 2, webhook_allow_internal: true, ..Config::default() };
+        change(&mut config);
+        let clock = Arc::new(AdjustableClock::new(Arc::new(SystemClock)));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let instance = Instance::start(&config, &db.database, clock.clone(), listener).unwrap();
+        let url = format!("http://{}", instance.address());
+        let http = reqwest::Client::builder().timeout(Duration::from_mins(1)).build().unwrap();
+        Self { db, clock, url, http, _instance: instance }
+    }
+
+    /// Runs an `INSERT ... RETURNING id`.
+    pub async fn insert(&self, statement: String) -> i64 {
+        let row = self.db.database.write(move |connection| {
+            let row: Inserted = diesel::sql_query(&statement).get_result(connection)?;
+            Ok::<_, Abort<StoreError>>(row.id)
+        });
+        row.await.unwrap()
+    }
+
+    /// Runs a statement.
+    pub async fn execute(&self, statement: &str) {
+        let statement = statement.to_owned();
+        let done = self.db.database.write(move |connection| {
+            diesel::sql_query(&statement).execute(connection)?;
+            Ok::<_, Abort<StoreError>>(())
+        });
+        done.await.unwrap();
+    }
+
+    /// A new project with a branch and an application.
+    pub async fn project(&self) -> Project {
+        let id = self
+            .insert(format!(
+                "INSERT INTO projects (name, currency, created_at) VALUES ('Trial', 'RUB', '{AT}') RETURNING id"
+            ))
+            .await;
+        let branch_id = self
+            .insert(format!(
+                "INSERT INTO branches (project_id, name, created_at, updated_at) \
+                 VALUES ({id}, 'Branch', '{AT}', '{AT}') RETURNING id"
+            ))
+            .await;
+        let app_token = format!("app-token-of-project-{id}");
+        let application_id = self
+            .insert(format!(
+                "INSERT INTO applications (project_id, branch_id, name, token_fingerprint, is_active, wholesale, \
+                 created_at, updated_at) VALUES ({id}, {branch_id}, 'Shop', '{}', true, false, '{AT}', '{AT}') \
+                 RETURNING id",
+                sha256(&app_token)
+            ))
+            .await;
+        Project { id, branch_id, application_id, app_token }
+    }
+
+    /// The bearer of an employee with exactly these permissions.
+    pub async fn staff_with(&self, project: &Project, permissions: &[&str]) -> String {
+        let id = project.id;
+        let role = self
+            .insert(format!(
+                "INSERT INTO roles (project_id, name, is_owner, created_at, updated_at) \
+                 VALUES ({id}, 'Role', false, '{AT}', '{AT}') RETURNING id"
+            ))
+            .await;
+        for permission in permissions {
+            self.execute(&format!(
+                "INSERT INTO role_permissions (role_id, permission_id) \
+                 SELECT {role}, id FROM permissions WHERE name = '{permission}'"
+            ))
+            .await;
+        }
+        self.staff_of_role(project, role).await
+    }
+
+    /// The bearer of an employee with every permission.
+    pub async fn owner(&self, project: &Project) -> String {
+        let id = project.id;
+        let role = self
+            .insert(format!(
+                "INSERT INTO roles (project_id, name, is_owner, created_at, updated_at) \
+                 VALUES ({id}, 'Owner', true, '{AT}', '{AT}') RETURNING id"
+            ))
+            .await;
+        self.execute(&format!(
+            "INSERT INTO role_permissions (role_id, permission_id) SELECT {role}, id FROM permissions"
+        ))
+        .await;
+        self.staff_of_role(project, role).await
+    }
+
+    async fn staff_of_role(&self, project: &Project, role: i64) -> String {
+        let id = project.id;
+        let user = self
+            .insert(format!(
+                "INSERT INTO users (project_id, role_id, login, email, password_hash, first_name, last_name, is_banned, \
+                 is_sick, active_seconds, created_at, updated_at) VALUES ({id}, {role}, 'user-of-role-{role}', \
+                 'u{role}@example.com', 'none', 'Anna', 'Kern', false, false, 0, '{AT}', '{AT}') RETURNING id"
+            ))
+            .await;
+        self.token(project, "user", user, None).await
+    }
+
+    /// The id and the bearer of a new customer, signed in to the application of the project.
+    pub async fn customer(&self, project: &Project) -> (i64, String) {
+        let id = project.id;
+        let customer = self
+            .insert(format!(
+                "INSERT INTO counterparties (project_id, is_company, first_name, phone_1, created_at, updated_at) \
+                 VALUES ({id}, false, 'Ivan', '79001234567', '{AT}', '{AT}') RETURNING id"
+            ))
+            .await;
+        let token = self.token(project, "counterparty", customer, Some(project.application_id)).await;
+        (customer, token)
+    }
+
+    /// The bearer of a new token.
+    pub async fn token(&self, project: &Project, guard: &str, subject: i64, application: Option<i64>) -> String {
+        let secret = format!("secret-of-{guard}-{subject}");
+        let application = application.map_or_else(|| "NULL".to_owned(), |id| id.to_string());
+        let token = self
+            .insert(format!(
+                "INSERT INTO access_tokens (guard, subject_id, project_id, application_id, fingerprint, created_at, \
+                 expires_at) VALUES ('{guard}', {subject}, {}, {application}, '{}', '{AT}', '2100-01-01 00:00:00') \
+                 RETURNING id",
+                project.id,
+                sha256(&secret)
+            ))
+            .await;
+        format!("{token}|{secret}")
+    }
+
+    /// A request without credentials.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.url)).header("Accept", "application/json")
+    }
+
+    /// A request of staff.
+    pub fn as_staff(&self, bearer: &str, method: Method, path: &str) -> RequestBuilder {
+        self.request(method, path).bearer_auth(bearer)
+    }
+
+    /// A request of an application.
+    pub fn as_app(&self, project: &Project, method: Method, path: &str) -> RequestBuilder {
+        self.request(method, path).header("Token", &project.app_token)
+    }
+
+    /// A request of a customer inside the application of the project.
+    pub fn as_customer(&self, project: &Project, bearer: &str, method: Method, path: &str) -> RequestBuilder {
+        self.as_app(project, method, path).bearer_auth(bearer)
+    }
+}
+
+/// Sends a request and reads the answer.
+pub async fn send(request: RequestBuilder) -> Answer {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status(), response.headers().clone());
+    Answer { status, headers, text: response.text().await.unwrap() }
+}

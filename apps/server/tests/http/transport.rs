@@ -1,0 +1,106 @@
+//! What holds for every request.
+
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{TestServer, send};
+
+async fn server() -> TestServer {
+    TestServer::start(TestDatabase::fresh(Kind::Sqlite).unwrap()).await
+}
+
+#[tokio::test]
+async fn unknown_paths_and_methods_are_told_apart() {
+    let server = server().await;
+    for path in ["/api/unknown", "/api/units", "/api/v1/counterparty/settings", "/v1/x", "/counterparty/settings"] {
+        let answer = send(server.request(Method::GET, path)).await;
+        assert_eq!(answer.expect(404)["message"], "Not found.", "{path}");
+    }
+    let answer = send(server.request(Method::DELETE, "/api/branches")).await;
+    answer.expect(405);
+    assert_eq!(answer.headers["allow"], "GET, POST");
+}
+
+#[tokio::test]
+async fn the_server_makes_the_request_id() {
+    let server = server().await;
+    let mut seen = std::collections::BTreeSet::new();
+    for path in ["/healthz", "/api/branches", "/nowhere"] {
+        let answer = send(server.request(Method::GET, path).header("X-Request-ID", "abc")).await;
+        let id = answer.headers["x-request-id"].to_str().unwrap().to_owned();
+        assert_eq!(id.len(), 36);
+        assert!(seen.insert(id));
+    }
+}
+
+#[tokio::test]
+async fn bodies_are_checked_before_anything_else() {
+    let server = server().await;
+    let owner = server.owner(&server.project().await).await;
+    let post = || server.as_staff(&owner, Method::POST, "/api/branches").header("Content-Type", "application/json");
+    for body in [&b"{"[..], b"{\"name\": \"\xff\"}", b"[1e400]", b"nul"] {
+        send(post().body(body.to_vec())).await.expect(400);
+    }
+    send(post().body("[]")).await.expect(422);
+    let plain = server.as_staff(&owner, Method::POST, "/api/branches").header("Content-Type", "text/plain");
+    send(plain.body("name=x")).await.expect(415);
+    let large = format!("{{\"name\": \"{}\"}}", "x".repeat(2 * 1024 * 1024));
+    send(post().body(large)).await.expect(413);
+    let wide = server.request(Method::GET, "/healthz").header("X-Wide", "x".repeat(20_000));
+    send(wide).await.expect(431);
+}
+
+#[tokio::test]
+async fn browsers_may_call_the_client_surface_only() {
+    let server = server().await;
+    let preflight = |path: &str| {
+        server
+            .request(Method::OPTIONS, path)
+            .header("Origin", "https://shop.example")
+            .header("Access-Control-Request-Method", "GET")
+            .header("Access-Control-Request-Headers", "token")
+    };
+    let allowed = send(preflight("/api/counterparty/settings")).await;
+    assert_eq!(allowed.headers["access-control-allow-origin"], "https://shop.example");
+    let refused = send(preflight("/api/branches")).await;
+    assert!(!refused.headers.contains_key("access-control-allow-origin"));
+}
+
+#[tokio::test]
+async fn an_app_token_is_missing_or_invalid() {
+    let server = server().await;
+    let missing = send(server.request(Method::GET, "/api/counterparty/settings")).await;
+    assert_eq!(missing.expect(401), json!({ "message": "Application token is missing" }));
+    let invalid = send(server.request(Method::GET, "/api/counterparty/settings").header("Token", "nonsense")).await;
+    assert_eq!(invalid.expect(401), json!({ "message": "Application token is invalid" }));
+}
+
+#[tokio::test]
+async fn the_description_and_its_viewer_are_served() {
+    let server = server().await;
+    let api = send(server.request(Method::GET, "/openapi.json")).await.expect(200);
+    assert!(api["openapi"].as_str().unwrap().starts_with("3.1"));
+    assert_eq!(api["servers"][0]["url"], "/");
+    let viewer = send(server.request(Method::GET, "/docs/")).await;
+    assert_eq!(viewer.status, 200);
+    assert!(viewer.text.contains("swagger-ui"));
+    assert!(!viewer.text.contains("https://"), "the viewer loads nothing from elsewhere");
+}
+
+database_tests! {
+    async fn metrics_name_the_route_template(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        send(server.request(Method::GET, "/api/applications/17")).await.expect(401);
+        let text = send(server.request(Method::GET, "/metrics")).await.text;
+        assert!(text.contains("route=\"/api/applications/{id}\""), "{text}");
+        assert!(!text.contains("/api/applications/17"));
+    }
+
+    async fn readiness_names_what_is_missing(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let checks = send(server.request(Method::GET, "/readyz")).await.expect(503)["checks"].clone();
+        assert_eq!(checks, json!({ "database": "ok", "migrations": "ok", "worker": "missing" }));
+    }
+}

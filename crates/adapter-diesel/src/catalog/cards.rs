@@ -1,0 +1,270 @@
+//! Cards out of and into the tables.
+
+use std::collections::{BTreeSet, HashMap};
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use kontor_catalog::CardReference;
+use kontor_catalog::model::{
+    BillingPeriod, Card, CardLabels, Gallery, Nomenclature, NomenclatureKind, Packaging, PhotoUrl, Reference,
+    StorageUnit,
+};
+use kontor_kernel::{Name, ProjectId, Quantity, StoreError, TagId};
+
+use super::categories::reference;
+use super::{CHUNK, found};
+use crate::database::{Abort, AnyConnection, on_each};
+use crate::schema::{
+    brands, categories, countries, dictionary_items, nomenclature_photos, nomenclature_tags, nomenclatures,
+    storage_units, tags,
+};
+use crate::stored;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = nomenclatures)]
+struct NomenclatureRow {
+    id: i64,
+    project_id: i64,
+    article: Option<String>,
+    name: String,
+    kind_id: i64,
+    category_id: Option<i64>,
+    brand_id: Option<i64>,
+    country_id: Option<i64>,
+    storage_unit_id: Option<i64>,
+    vat_id: Option<i64>,
+    price: i64,
+    description: Option<String>,
+    characteristics: Option<String>,
+    is_subscription: bool,
+    billing_period_months: Option<i32>,
+    wholesale: bool,
+    pieces_per_pack: i32,
+    quantity_pack: i32,
+    version: i64,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+/// The names of category, brand, country and storage unit, and the abbreviation of the unit.
+type Names = (Option<String>, Option<String>, Option<String>, Option<String>, Option<String>);
+
+/// What the cards of one load share or have several of.
+struct Surroundings {
+    kinds: HashMap<i64, String>,
+    vats: HashMap<i64, String>,
+    photos: HashMap<i64, Vec<PhotoUrl>>,
+    tags: HashMap<i64, Vec<Reference<TagId>>>,
+}
+
+impl Surroundings {
+    fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Self, Abort<R>> {
+        let mut all =
+            Self { kinds: HashMap::new(), vats: HashMap::new(), photos: HashMap::new(), tags: HashMap::new() };
+        let words: Vec<(String, i64, String)> = dictionary_items::table
+            .filter(dictionary_items::dictionary.eq_any(["nomenclature_kinds", "vats"]))
+            .select((dictionary_items::dictionary, dictionary_items::id, dictionary_items::name))
+            .load(connection)?;
+        for (dictionary, id, name) in words {
+            let into = if dictionary == "vats" { &mut all.vats } else { &mut all.kinds };
+            into.insert(id, name);
+        }
+        let photos: Vec<(i64, String)> = nomenclature_photos::table
+            .filter(nomenclature_photos::nomenclature_id.eq_any(ids.to_vec()))
+            .order((nomenclature_photos::nomenclature_id, nomenclature_photos::position))
+            .select((nomenclature_photos::nomenclature_id, nomenclature_photos::url))
+            .load(connection)?;
+        for (item, url) in photos {
+            all.photos.entry(item).or_default().push(PhotoUrl::parse(&url).map_err(StoreError::corrupt)?);
+        }
+        let labels: Vec<(i64, i64, String)> = nomenclature_tags::table
+            .inner_join(tags::table.on(nomenclature_tags::tag_id.eq(tags::id)))
+            .filter(nomenclature_tags::nomenclature_id.eq_any(ids.to_vec()))
+            .order((nomenclature_tags::nomenclature_id, tags::id))
+            .select((nomenclature_tags::nomenclature_id, tags::id, tags::name))
+            .load(connection)?;
+        for (item, id, name) in labels {
+            all.tags.entry(item).or_default().push(reference(id, &name)?);
+        }
+        Ok(all)
+    }
+
+    fn complete(&mut self, row: NomenclatureRow, names: Names) -> Result<Nomenclature, StoreError> {
+        let (category, brand, country, unit, abbreviation) = names;
+        let tags = self.tags.remove(&row.id).unwrap_or_default();
+        let photos = self.photos.remove(&row.id).unwrap_or_default();
+        let kind = self.kinds.get(&row.kind_id).ok_or_else(|| StoreError::corrupt("a card of no known kind"))?;
+        let vat_name = row.vat_id.and_then(|id| self.vats.get(&id));
+        let labels = CardLabels {
+            kind: stored::text(kind)?,
+            category: label(row.category_id, category.as_ref())?,
+            brand: label(row.brand_id, brand.as_ref())?,
+            country: label(row.country_id, country.as_ref())?,
+            storage_unit: storage_unit(row.storage_unit_id, unit, abbreviation)?,
+            vat: label(row.vat_id, vat_name)?,
+            tags,
+        };
+        Ok(Nomenclature {
+            id: stored::id(row.id)?,
+            project_id: stored::id(row.project_id)?,
+            version: u64::try_from(row.version).map_err(StoreError::corrupt)?,
+            created_at: stored::moment(row.created_at),
+            updated_at: stored::moment(row.updated_at),
+            card: card(row, photos, labels.tags.iter().map(|tag| tag.id).collect())?,
+            labels,
+        })
+    }
+}
+
+fn label<Id>(id: Option<i64>, name: Option<&String>) -> Result<Option<Reference<Id>>, StoreError>
+where
+    Id: TryFrom<i64, Error = kontor_kernel::InvalidId>,
+{
+    id.zip(name).map(|(id, name)| reference(id, name)).transpose()
+}
+
+fn storage_unit(
+    id: Option<i64>,
+    name: Option<String>,
+    abbreviation: Option<String>,
+) -> Result<Option<StorageUnit>, StoreError> {
+    let (Some(id), Some(name), Some(abbreviation)) = (id, name, abbreviation) else { return Ok(None) };
+    let (name, abbreviation): (Name, Name) = (stored::text(&name)?, stored::text(&abbreviation)?);
+    Ok(Some(StorageUnit { id: stored::id(id)?, name, abbreviation }))
+}
+
+fn card(row: NomenclatureRow, photos: Vec<PhotoUrl>, tags: Vec<TagId>) -> Result<Card, StoreError> {
+    let months = row.billing_period_months.map(|months| BillingPeriod::months(months.into())).transpose();
+    let months = months.map_err(StoreError::corrupt)?;
+    let pieces = |count: i32| Quantity::new(count.into()).map_err(StoreError::corrupt);
+    Ok(Card {
+        article: stored::optional_text(row.article.as_deref())?,
+        name: stored::text(&row.name)?,
+        kind: NomenclatureKind::try_from(row.kind_id).map_err(StoreError::corrupt)?,
+        category_id: stored::optional_id(row.category_id)?,
+        brand_id: stored::optional_id(row.brand_id)?,
+        country_id: stored::optional_id(row.country_id)?,
+        storage_unit_id: stored::optional_id(row.storage_unit_id)?,
+        vat_id: stored::optional_id(row.vat_id)?,
+        price: stored::money(row.price)?,
+        description: stored::optional_text(row.description.as_deref())?,
+        characteristics: stored::optional_text(row.characteristics.as_deref())?,
+        subscription: BillingPeriod::of_card(row.is_subscription, months).map_err(StoreError::corrupt)?,
+        packaging: Packaging {
+            wholesale: row.wholesale,
+            pieces_per_pack: pieces(row.pieces_per_pack)?,
+            quantity_pack: pieces(row.quantity_pack)?,
+        },
+        photos: Gallery::new(photos).map_err(StoreError::corrupt)?,
+        tags,
+    })
+}
+
+/// These items in this order, with everything about them, in a number of statements that does not grow with the items
+/// of a page.
+pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Nomenclature>, Abort<R>> {
+    let mut all = Vec::with_capacity(ids.len());
+    for ids in ids.chunks(CHUNK) {
+        let mut surroundings = Surroundings::load(connection, ids)?;
+        let rows: Vec<(NomenclatureRow, Names)> = nomenclatures::table
+            .left_join(categories::table.on(nomenclatures::category_id.eq(categories::id.nullable())))
+            .left_join(brands::table.on(nomenclatures::brand_id.eq(brands::id.nullable())))
+            .left_join(countries::table.on(nomenclatures::country_id.eq(countries::id.nullable())))
+            .left_join(storage_units::table.on(nomenclatures::storage_unit_id.eq(storage_units::id.nullable())))
+            .filter(nomenclatures::id.eq_any(ids.to_vec()))
+            .select((
+                NomenclatureRow::as_select(),
+                (
+                    categories::name.nullable(),
+                    brands::name.nullable(),
+                    countries::name.nullable(),
+                    storage_units::name.nullable(),
+                    storage_units::abbreviation.nullable(),
+                ),
+            ))
+            .load(connection)?;
+        let mut rows: HashMap<i64, _> = rows.into_iter().map(|row| (row.0.id, row)).collect();
+        for (row, names) in ids.iter().filter_map(|id| rows.remove(id)) {
+            all.push(surroundings.complete(row, names)?);
+        }
+    }
+    Ok(all)
+}
+
+/// What the card refers to that is neither of the project nor of a dictionary.
+pub(super) fn unknown(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    card: &Card,
+) -> QueryResult<Vec<CardReference>> {
+    let mut unknown = Vec::new();
+    let mut expect = |known: bool, reference| {
+        if !known {
+            unknown.push(reference);
+        }
+    };
+    if let Some(id) = card.category_id {
+        let own = categories::table.find(id.get()).filter(categories::project_id.eq(project.get()));
+        expect(found!(connection, own)?, CardReference::Category);
+    }
+    if let Some(id) = card.brand_id {
+        let own = brands::table.find(id.get()).filter(brands::project_id.eq(project.get()));
+        expect(found!(connection, own)?, CardReference::Brand);
+    }
+    if let Some(id) = card.country_id {
+        expect(found!(connection, countries::table.find(id.get()))?, CardReference::Country);
+    }
+    if let Some(id) = card.storage_unit_id {
+        expect(found!(connection, storage_units::table.find(id.get()))?, CardReference::StorageUnit);
+    }
+    if let Some(id) = card.vat_id {
+        expect(found!(connection, dictionary_items::table.find(("vats", id.get())))?, CardReference::Vat);
+    }
+    if !card.tags.is_empty() {
+        let own: Vec<i64> = tags::table.filter(tags::project_id.eq(project.get())).select(tags::id).load(connection)?;
+        let own: BTreeSet<i64> = own.into_iter().collect();
+        for (place, tag) in card.tags.iter().enumerate() {
+            expect(own.contains(&tag.get()), CardReference::Tag(place));
+        }
+    }
+    Ok(unknown)
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = nomenclature_photos)]
+struct PhotoRow<'a> {
+    nomenclature_id: i64,
+    position: i32,
+    url: &'a str,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = nomenclature_tags)]
+struct TagRow {
+    nomenclature_id: i64,
+    tag_id: i64,
+}
+
+/// Writes the photos and tags of a card in the place of those it had.
+pub(super) fn hang(connection: &mut AnyConnection, item: i64, card: &Card) -> QueryResult<()> {
+    diesel::delete(nomenclature_photos::table.filter(nomenclature_photos::nomenclature_id.eq(item)))
+        .execute(connection)?;
+    diesel::delete(nomenclature_tags::table.filter(nomenclature_tags::nomenclature_id.eq(item))).execute(connection)?;
+    let photos: Vec<PhotoRow<'_>> = (1..)
+        .zip(card.photos.photos())
+        .map(|(position, photo)| PhotoRow { nomenclature_id: item, position, url: photo.as_str() })
+        .collect();
+    if !photos.is_empty() {
+        on_each!(connection, concrete => {
+            diesel::insert_into(nomenclature_photos::table).values(&photos).execute(concrete)?
+        });
+    }
+    let tags: BTreeSet<i64> = card.tags.iter().map(|tag| tag.get()).collect();
+    let tags: Vec<TagRow> = tags.into_iter().map(|tag_id| TagRow { nomenclature_id: item, tag_id }).collect();
+    if !tags.is_empty() {
+        on_each!(connection, concrete => {
+            diesel::insert_into(nomenclature_tags::table).values(&tags).execute(concrete)?
+        });
+    }
+    Ok(())
+}

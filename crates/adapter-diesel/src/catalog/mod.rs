@@ -1,0 +1,45 @@
+//! The ports of the catalogue.
+
+mod assortment;
+mod brands;
+mod cards;
+mod categories;
+mod inventories;
+mod nomenclatures;
+pub(crate) mod offers;
+mod search;
+mod warehouses;
+
+use diesel::result::{DatabaseErrorKind, Error as QueryError};
+
+use crate::database::Abort;
+
+/// The largest number of records that one statement names by their numbers.
+const CHUNK: usize = 1000;
+
+/// Holds a record still until the transaction ends, so that what is decided by it stays true. SQLite has one writer and
+/// needs nothing.
+macro_rules! hold {
+    ($connection:expr, $record:expr) => {
+        if let $crate::database::AnyConnection::Postgres(pg) = $connection {
+            $record.for_no_key_update().load::<i64>(pg)?;
+        }
+    };
+}
+use hold;
+
+/// Whether a query finds anything.
+macro_rules! found {
+    ($connection:expr, $query:expr) => {
+        diesel::select(diesel::dsl::exists($query)).get_result::<bool>($connection)
+    };
+}
+use found;
+
+/// A clash with the unique key of an insert or update is an expected refusal.
+fn on_duplicate<R>(refusal: R) -> impl FnOnce(QueryError) -> Abort<R> {
+    move |error| match error {
+        QueryError::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => Abort::Refused(refusal),
+        error => Abort::Query(error),
+    }
+}

@@ -1,0 +1,146 @@
+//! What each application shows: the rows of `storefront_offers`, derived from cards, stock and warehouse links.
+//!
+//! Goods are shown with a category and with unreserved stock in a warehouse that serves the application, at the lowest
+//! price among those warehouses; services are shown in every application of their project at the price of the card;
+//! subscription plans are not shown.
+
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+use diesel::sql_types::BigInt;
+use kontor_kernel::StoreError;
+
+use crate::database::{Abort, AnyConnection, Database};
+use crate::statement::Statement;
+
+const CHUNK: usize = 500;
+
+#[derive(QueryableByName)]
+struct ItemRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+/// Derives the offers of these items anew, in all applications. Part of the commit that changed the items.
+pub(crate) fn refresh(connection: &mut AnyConnection, items: &[i64]) -> Result<(), QueryError> {
+    for items in items.chunks(CHUNK) {
+        lock(connection, items)?;
+        Statement::new("DELETE FROM storefront_offers WHERE nomenclature_id").among(items).execute(connection)?;
+        insert_due(items).execute(connection)?;
+    }
+    Ok(())
+}
+
+/// As [`refresh`], after a change of stock alone: touches only items whose offer appears, disappears or changes its
+/// price. Costs one small read when nothing of that happens.
+pub(crate) fn refresh_availability(connection: &mut AnyConnection, items: &[i64]) -> Result<u64, QueryError> {
+    let mut changed = 0;
+    for items in items.chunks(CHUNK) {
+        lock(connection, items)?;
+        let rows: Vec<ItemRow> = differing(items).load(connection)?;
+        let ids: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
+        if !ids.is_empty() {
+            refresh(connection, &ids)?;
+            changed += u64::try_from(ids.len()).unwrap_or(u64::MAX);
+        }
+    }
+    Ok(changed)
+}
+
+/// Two commits that change stock of one item in different warehouses see each other's work only one after the other.
+fn lock(connection: &mut AnyConnection, items: &[i64]) -> Result<(), QueryError> {
+    if matches!(connection, AnyConnection::Postgres(_)) {
+        Statement::new("SELECT id FROM nomenclatures WHERE id")
+            .among(items)
+            .sql(" ORDER BY id FOR NO KEY UPDATE")
+            .execute(connection)?;
+    }
+    Ok(())
+}
+
+/// `application_id, nomenclature_id, price` of every offer these items are due.
+fn due(items: &[i64]) -> Statement {
+    Statement::new(
+        "SELECT w.application_id, i.nomenclature_id, min(i.price) AS price FROM inventories i \
+         JOIN warehouse_applications w ON w.warehouse_id = i.warehouse_id \
+         JOIN nomenclatures n ON n.id = i.nomenclature_id \
+         WHERE n.kind_id = 2 AND n.category_id IS NOT NULL AND n.is_subscription = FALSE \
+         AND i.quantity > i.reserved AND i.nomenclature_id",
+    )
+    .among(items)
+    .sql(
+        " GROUP BY w.application_id, i.nomenclature_id UNION ALL SELECT a.id, n.id, n.price FROM nomenclatures n \
+         JOIN applications a ON a.project_id = n.project_id WHERE n.kind_id = 1 AND n.is_subscription = FALSE AND n.id",
+    )
+    .among(items)
+}
+
+fn insert_due(items: &[i64]) -> Statement {
+    Statement::new(
+        "INSERT INTO storefront_offers \
+         (application_id, nomenclature_id, category_id, brand_id, country_id, name_key, price, popularity) \
+         SELECT d.application_id, n.id, n.category_id, n.brand_id, n.country_id, n.name_key, d.price, n.views_count \
+         FROM (",
+    )
+    .then(due(items))
+    .sql(") AS d JOIN nomenclatures n ON n.id = d.nomenclature_id")
+}
+
+fn differing(items: &[i64]) -> Statement {
+    Statement::new(
+        "WITH shown AS (SELECT application_id, nomenclature_id, price FROM storefront_offers WHERE nomenclature_id",
+    )
+    .among(items)
+    .sql("), due AS (")
+    .then(due(items))
+    .sql(
+        "), gone AS (SELECT * FROM shown EXCEPT SELECT * FROM due), \
+             new AS (SELECT * FROM due EXCEPT SELECT * FROM shown) \
+             SELECT nomenclature_id AS id FROM gone UNION SELECT nomenclature_id AS id FROM new ORDER BY 1",
+    )
+}
+
+fn items_after(connection: &mut AnyConnection, last: i64) -> Result<Vec<i64>, QueryError> {
+    use crate::schema::nomenclatures::{id, table};
+    let limit = i64::try_from(CHUNK).unwrap_or(i64::MAX);
+    table.filter(id.gt(last)).order(id).limit(limit).select(id).load(connection)
+}
+
+/// For the operator.
+impl Database {
+    /// Derives what every application shows anew, for example after records were loaded by other means than this
+    /// service. Returns how many items were looked at.
+    pub async fn rebuild_offers(&self) -> Result<u64, StoreError> {
+        self.in_chunks(|connection, items| {
+            refresh(connection, items)?;
+            Ok(u64::try_from(items.len()).unwrap_or(u64::MAX))
+        })
+        .await
+    }
+
+    /// Compares what every application shows with stock and prices, and repairs what differs. Returns how many items
+    /// differed.
+    pub async fn reconcile_offers(&self) -> Result<u64, StoreError> {
+        self.in_chunks(refresh_availability).await
+    }
+
+    async fn in_chunks(
+        &self,
+        work: impl Fn(&mut AnyConnection, &[i64]) -> Result<u64, QueryError> + Copy + Send + 'static,
+    ) -> Result<u64, StoreError> {
+        let (mut last, mut sum) = (0, 0);
+        loop {
+            let (next, count) = self
+                .write(move |connection| {
+                    let items = items_after(connection, last)?;
+                    let count = work(connection, &items)?;
+                    Ok::<_, Abort<StoreError>>((items.last().copied(), count))
+                })
+                .await?;
+            sum += count;
+            match next {
+                Some(next) => last = next,
+                None => return Ok(sum),
+            }
+        }
+    }
+}

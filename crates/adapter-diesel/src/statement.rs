@@ -1,0 +1,152 @@
+//! Statements written by hand, with bound values, for both databases at once.
+//!
+//! Unlike `diesel::sql_query` a [`Statement`] may stay in the connection's cache of prepared statements, which matters
+//! on the paths that every visitor takes. Rows are read by column name (`QueryableByName`).
+
+use std::borrow::Cow;
+
+use chrono::NaiveDateTime;
+use diesel::RunQueryDsl;
+use diesel::backend::Backend;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::result::QueryResult;
+use diesel::serialize::ToSql;
+use diesel::sql_types::{BigInt, Bool, HasSqlType, Nullable, Text, Timestamp, Untyped};
+
+/// One value of a statement.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    Int(Option<i64>),
+    Text(Option<String>),
+    Bool(bool),
+    Moment(NaiveDateTime),
+}
+
+macro_rules! values {
+    ($($from:ty => |$value:ident| $to:expr;)+) => {$(
+        impl From<$from> for Value {
+            fn from($value: $from) -> Self { $to }
+        }
+    )+};
+}
+
+values! {
+    i64 => |value| Self::Int(Some(value));
+    i32 => |value| Self::Int(Some(value.into()));
+    u32 => |value| Self::Int(Some(value.into()));
+    Option<i64> => |value| Self::Int(value);
+    bool => |value| Self::Bool(value);
+    NaiveDateTime => |value| Self::Moment(value);
+    String => |value| Self::Text(Some(value));
+    Option<String> => |value| Self::Text(value);
+    &str => |value| Self::Text(Some(value.to_owned()));
+    Option<&str> => |value| Self::Text(value.map(str::to_owned));
+}
+
+#[derive(Debug, Clone)]
+enum Piece {
+    Sql(Cow<'static, str>),
+    Value(Value),
+}
+
+/// SQL in pieces, values between them.
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub(crate) struct Statement {
+    pieces: Vec<Piece>,
+    unbounded: bool,
+}
+
+impl Statement {
+    /// A statement that starts with this text.
+    pub fn new(sql: impl Into<Cow<'static, str>>) -> Self {
+        Self::default().sql(sql)
+    }
+
+    /// Goes on with this text.
+    pub fn sql(mut self, sql: impl Into<Cow<'static, str>>) -> Self {
+        self.pieces.push(Piece::Sql(sql.into()));
+        self
+    }
+
+    /// Goes on with a bound value.
+    pub fn value(mut self, value: impl Into<Value>) -> Self {
+        self.pieces.push(Piece::Value(value.into()));
+        self
+    }
+
+    /// Goes on with `(v1, v2, ...)`.
+    pub fn tuple(mut self, values: impl IntoIterator<Item = Value>) -> Self {
+        self.pieces.push(Piece::Sql("(".into()));
+        for (index, value) in values.into_iter().enumerate() {
+            if index > 0 {
+                self.pieces.push(Piece::Sql(", ".into()));
+            }
+            self.pieces.push(Piece::Value(value));
+        }
+        self.sql(")")
+    }
+
+    /// Goes on with `IN (...)` over identifiers. One identifier is bound; a list stands in the text, and such a
+    /// statement is not kept prepared, since its forms are without number.
+    pub fn among(mut self, ids: &[i64]) -> Self {
+        if let [id] = ids {
+            return self.sql(" = ").value(*id);
+        }
+        self.unbounded = true;
+        let list: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        // An empty list matches nothing, and `IN ()` is not SQL everywhere.
+        self.sql(if list.is_empty() { " IN (NULL)".to_owned() } else { format!(" IN ({})", list.join(", ")) })
+    }
+
+    /// Goes on with another statement.
+    pub fn then(mut self, other: Self) -> Self {
+        self.unbounded |= other.unbounded;
+        self.pieces.extend(other.pieces);
+        self
+    }
+
+    /// Not to be kept prepared: the text has forms without number.
+    pub fn once(mut self) -> Self {
+        self.unbounded = true;
+        self
+    }
+}
+
+impl<DB> QueryFragment<DB> for Statement
+where
+    DB: Backend + HasSqlType<BigInt> + HasSqlType<Text> + HasSqlType<Bool> + HasSqlType<Timestamp>,
+    Option<i64>: ToSql<Nullable<BigInt>, DB>,
+    Option<String>: ToSql<Nullable<Text>, DB>,
+    bool: ToSql<Bool, DB>,
+    NaiveDateTime: ToSql<Timestamp, DB>,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        if self.unbounded {
+            out.unsafe_to_cache_prepared();
+        }
+        for piece in &self.pieces {
+            match piece {
+                Piece::Sql(sql) => out.push_sql(sql),
+                Piece::Value(Value::Int(value)) => out.push_bind_param::<Nullable<BigInt>, _>(value)?,
+                Piece::Value(Value::Text(value)) => out.push_bind_param::<Nullable<Text>, _>(value)?,
+                Piece::Value(Value::Bool(value)) => out.push_bind_param::<Bool, _>(value)?,
+                Piece::Value(Value::Moment(value)) => out.push_bind_param::<Timestamp, _>(value)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl QueryId for Statement {
+    type QueryId = ();
+
+    /// Cached by its text.
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl Query for Statement {
+    type SqlType = Untyped;
+}
+
+impl<Conn> RunQueryDsl<Conn> for Statement {}

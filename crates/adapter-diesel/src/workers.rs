@@ -1,0 +1,47 @@
+//! Proof of life of the workers.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_kernel::StoreError;
+
+use crate::database::{Abort, Database, on_each};
+use crate::schema::workers;
+use crate::stored;
+
+impl Database {
+    /// When any worker last showed that it lives.
+    pub async fn worker_last_seen(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
+        self.read(|connection| {
+            let seen: Option<NaiveDateTime> =
+                workers::table.select(diesel::dsl::max(workers::seen_at)).first(connection)?;
+            Ok::<_, Abort<StoreError>>(seen.map(stored::moment))
+        })
+        .await
+    }
+
+    /// Notes that a worker lives.
+    pub async fn worker_seen(&self, name: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
+        let name = name.to_owned();
+        self.write(move |connection| {
+            let row = (workers::name.eq(&name), workers::seen_at.eq(at.naive_utc()));
+            on_each!(connection, concrete => diesel::insert_into(workers::table)
+                .values(row)
+                .on_conflict(workers::name)
+                .do_update()
+                .set(workers::seen_at.eq(at.naive_utc()))
+                .execute(concrete))?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+
+    /// Forgets a worker that ended in order.
+    pub async fn worker_gone(&self, name: &str) -> Result<(), StoreError> {
+        let name = name.to_owned();
+        self.write(move |connection| {
+            diesel::delete(workers::table.filter(workers::name.eq(&name))).execute(connection)?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+}

@@ -1,0 +1,221 @@
+//! Cards of goods, services and subscription plans.
+
+use std::sync::Arc;
+
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_catalog::model::*;
+use kontor_catalog::ports::*;
+use kontor_catalog::{CardReference, NomenclatureError, NomenclatureService};
+use kontor_kernel::*;
+
+use super::records::*;
+use crate::fixtures;
+
+async fn listed(db: &TestDatabase, project: ProjectId, filter: NomenclatureFilter) -> Vec<String> {
+    let page = NomenclatureRepository::list(&db.database, project, filter, page(1, 100)).await.unwrap();
+    assert_eq!(page.total, page.items.len() as u64);
+    page.items.into_iter().map(|item| item.card.name.into()).collect()
+}
+
+fn searching(text: &str) -> NomenclatureFilter {
+    NomenclatureFilter { query: Some(Line::parse(text).unwrap()), ..NomenclatureFilter::default() }
+}
+
+fn photos(urls: &[&str]) -> Gallery {
+    Gallery::new(urls.iter().map(|url| PhotoUrl::parse(url).unwrap()).collect()).unwrap()
+}
+
+database_tests! {
+    async fn a_full_card_comes_back_with_its_labels(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let (category, brand) = (category(&db, project, "Чай").await, brand(&db, project, "Слон").await);
+        for (tag, title) in [(1, "Новинка"), (2, "Хит")] {
+            execute(&db, format!("INSERT INTO tags (id, project_id, name, created_at) \
+                VALUES ({tag}, {project}, '{title}', '2026-01-01 00:00:00')")).await;
+        }
+        let card = Card {
+            article: Some(Line::parse("ЧАЙ-1").unwrap()),
+            category_id: Some(category.id),
+            brand_id: Some(brand.id),
+            country_id: Some(CountryId::new(8).unwrap()),
+            storage_unit_id: Some(StorageUnitId::new(2).unwrap()),
+            vat_id: Some(VatId::new(3).unwrap()),
+            price: "265.00".parse().unwrap(),
+            description: Some(Prose::parse("<p>Листовой</p>").unwrap()),
+            characteristics: Some(Prose::parse("<ul><li>100 г</li></ul>").unwrap()),
+            packaging: Packaging { wholesale: true, pieces_per_pack: Quantity::new(12).unwrap(), quantity_pack: Quantity::new(4).unwrap() },
+            photos: photos(&["https://cdn.example/2.jpg", "https://cdn.example/1.jpg"]),
+            tags: vec![TagId::new(2).unwrap(), TagId::new(1).unwrap(), TagId::new(2).unwrap()],
+            ..goods("Чай")
+        };
+        let stored = item(&db, project, card.clone()).await;
+        let tags = vec![TagId::new(1).unwrap(), TagId::new(2).unwrap()];
+        assert_eq!(stored.card, Card { tags, ..card });
+        let labels = &stored.labels;
+        assert_eq!(labels.kind.as_str(), "Goods");
+        assert_eq!(labels.category.as_ref().unwrap().name.as_str(), "Чай");
+        assert_eq!(labels.brand.as_ref().unwrap().name.as_str(), "Слон");
+        assert_eq!(labels.country.as_ref().unwrap().name.as_str(), "India");
+        assert_eq!(labels.storage_unit.as_ref().unwrap().abbreviation.as_str(), "kg");
+        assert_eq!(labels.vat.as_ref().unwrap().name.as_str(), "10%");
+        assert_eq!(labels.tags[1].name.as_str(), "Хит");
+        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(stored));
+        let plan = Card {
+            subscription: Some(BillingPeriod::months(36).unwrap()),
+            ..Card::new(name("Клуб"), NomenclatureKind::Service)
+        };
+        assert_eq!(item(&db, project, plan.clone()).await.card, plan);
+    }
+
+    async fn every_unknown_reference_is_named(db: TestDatabase) {
+        let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        let card = Card {
+            category_id: Some(category(&db, other, "Foreign").await.id),
+            brand_id: Some(brand(&db, other, "Foreign").await.id),
+            country_id: Some(CountryId::new(999).unwrap()),
+            storage_unit_id: Some(StorageUnitId::new(999).unwrap()),
+            vat_id: Some(VatId::new(999).unwrap()),
+            tags: vec![TagId::new(999).unwrap()],
+            ..goods("A")
+        };
+        let refused = NomenclatureRepository::insert(&db.database, mine, card, NOON).await.unwrap_err();
+        let expected = [
+            CardReference::Category, CardReference::Brand, CardReference::Country, CardReference::StorageUnit,
+            CardReference::Vat, CardReference::Tag(0),
+        ];
+        assert!(matches!(refused, NomenclatureError::UnknownReferences(all) if all == expected));
+        assert!(listed(&db, mine, NomenclatureFilter::default()).await.is_empty());
+    }
+
+    async fn an_article_is_unique_in_its_project(db: TestDatabase) {
+        let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        let card = Card { article: Some(Line::parse("A-1").unwrap()), ..goods("A") };
+        item(&db, mine, card.clone()).await;
+        item(&db, other, card.clone()).await;
+        let refused = NomenclatureRepository::insert(&db.database, mine, card.clone(), NOON).await;
+        assert!(matches!(refused, Err(NomenclatureError::ArticleTaken)));
+        let second = item(&db, mine, goods("B")).await;
+        let refused = NomenclatureRepository::replace(&db.database, mine, second.id, second.version, card, NOON).await;
+        assert!(matches!(refused, Err(NomenclatureError::ArticleTaken)));
+    }
+
+    async fn a_card_is_replaced_once_per_version(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let stored = item(&db, project, Card { photos: photos(&["https://a/1", "https://a/2"]), ..goods("A") }).await;
+        let next = Card { photos: photos(&["https://a/3"]), ..goods("B") };
+        let replaced =
+            NomenclatureRepository::replace(&db.database, project, stored.id, stored.version, next.clone(), NOON).await;
+        let replaced = replaced.unwrap();
+        assert_eq!((&replaced.card, replaced.version), (&next, stored.version + 1));
+        let late = NomenclatureRepository::replace(&db.database, project, stored.id, stored.version, goods("C"), NOON).await;
+        assert!(matches!(late, Err(NomenclatureError::Stale)));
+        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(replaced));
+    }
+
+    async fn changes_of_one_card_at_once_are_all_kept(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let stored = item(&db, project, goods("A")).await;
+        let clock = Arc::new(FixedClock::at(NOON));
+        let service = Arc::new(NomenclatureService::new(Arc::new(db.database.clone()), clock));
+        let staff = Staff {
+            project_id: project,
+            user_id: UserId::new(1).unwrap(),
+            token_id: TokenId::new(1).unwrap(),
+            permissions: [Permission::edit(Resource::Nomenclatures)].into(),
+        };
+        let changes = [
+            CardChange { name: Edit::Set(name("B")), ..CardChange::default() },
+            CardChange { price: Edit::Set(Money::MAX), ..CardChange::default() },
+            CardChange { wholesale: Edit::Set(true), ..CardChange::default() },
+            CardChange { article: Edit::Set(Some(Line::parse("A-1").unwrap())), ..CardChange::default() },
+        ];
+        let tasks: Vec<_> = changes.into_iter().map(|change| {
+            let (service, staff, id) = (Arc::clone(&service), staff.clone(), stored.id);
+            tokio::spawn(async move { service.update(&staff, id, change).await })
+        }).collect();
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        let card = NomenclatureRepository::find(&db.database, stored.id).await.unwrap().unwrap().card;
+        assert_eq!((card.name.as_str(), card.price, card.packaging.wholesale), ("B", Money::MAX, true));
+        assert_eq!(card.article.as_deref(), Some("A-1"));
+    }
+
+    async fn an_item_with_stock_stays_goods(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let stored = item(&db, project, goods("A")).await;
+        stock(&db, project, stored.id, 0).await;
+        let service = Card::new(name("A"), NomenclatureKind::Service);
+        let refused =
+            NomenclatureRepository::replace(&db.database, project, stored.id, stored.version, service, NOON).await;
+        assert!(matches!(refused, Err(NomenclatureError::Stocked)));
+        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(stored));
+    }
+
+    async fn a_search_ignores_case_and_takes_wildcards_as_letters(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        item(&db, project, Card { article: Some(Line::parse("Ж-100%").unwrap()), ..goods("Ёлка зелёная") }).await;
+        item(&db, project, Card { article: Some(Line::parse("x_1").unwrap()), ..goods("Чайник") }).await;
+        item(&db, project, goods("Ёж \\ MUG")).await;
+        for (text, found) in [
+            ("ЁЛКА", vec!["Ёлка зелёная"]),
+            ("ё", vec!["Ёлка зелёная", "Ёж \\ MUG"]),
+            ("ж-100%", vec!["Ёлка зелёная"]),
+            ("%", vec!["Ёлка зелёная"]),
+            ("_", vec!["Чайник"]),
+            ("\\", vec!["Ёж \\ MUG"]),
+            ("mug", vec!["Ёж \\ MUG"]),
+            ("абракадабра", vec![]),
+        ] {
+            assert_eq!(listed(&db, project, searching(text)).await, found, "{text}");
+        }
+    }
+
+    async fn a_list_is_filtered_sorted_and_cut_into_pages(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let (tea, brand) = (category(&db, project, "Tea").await.id, brand(&db, project, "Elephant").await.id);
+        item(&db, project, Card { category_id: Some(tea), price: "3".parse().unwrap(), ..goods("b") }).await;
+        item(&db, project, Card { brand_id: Some(brand), price: "1".parse().unwrap(), ..goods("C") }).await;
+        item(&db, project, Card { price: "2".parse().unwrap(), ..Card::new(name("a"), NomenclatureKind::Service) }).await;
+        let all = NomenclatureFilter::default();
+        let by = |by, descending| NomenclatureFilter { order: NomenclatureOrder { by, descending }, ..all.clone() };
+        for (filter, expected) in [
+            (all.clone(), vec!["b", "C", "a"]),
+            (NomenclatureFilter { category_ids: vec![tea], ..all.clone() }, vec!["b"]),
+            (NomenclatureFilter { brand_ids: vec![brand], ..all.clone() }, vec!["C"]),
+            (NomenclatureFilter { kinds: vec![NomenclatureKind::Service], ..all.clone() }, vec!["a"]),
+            (NomenclatureFilter { created_from: Some(NOON.date_naive()), ..all.clone() }, vec!["b", "C", "a"]),
+            (NomenclatureFilter { created_from: NOON.date_naive().succ_opt(), ..all.clone() }, vec![]),
+            (NomenclatureFilter { created_to: NOON.date_naive().pred_opt(), ..all.clone() }, vec![]),
+            (by(NomenclatureSort::Id, true), vec!["a", "C", "b"]),
+            (by(NomenclatureSort::Name, false), vec!["a", "b", "C"]),
+            (by(NomenclatureSort::Price, true), vec!["b", "a", "C"]),
+            (by(NomenclatureSort::CreatedAt, true), vec!["b", "C", "a"]),
+            (by(NomenclatureSort::UpdatedAt, false), vec!["b", "C", "a"]),
+        ] {
+            assert_eq!(listed(&db, project, filter.clone()).await, expected, "{filter:?}");
+        }
+        let second = NomenclatureRepository::list(&db.database, project, all.clone(), page(2, 2)).await.unwrap();
+        assert_eq!((second.total, second.items.len(), second.items[0].card.name.as_str()), (3, 1, "a"));
+        let beyond = NomenclatureRepository::list(&db.database, project, all.clone(), page(9, 2)).await.unwrap();
+        assert_eq!((beyond.total, beyond.items.len()), (3, 0));
+        assert!(listed(&db, fixtures::project(&db).await, all).await.is_empty());
+    }
+
+    async fn a_page_costs_the_same_statements_whatever_is_on_it(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let mut costs = Vec::new();
+        for count in [1, 30] {
+            for number in 0..count {
+                let photos = photos(&["https://a/1", "https://a/2"]);
+                item(&db, project, Card { photos, ..goods(&format!("{count}-{number}")) }).await;
+            }
+            let before = db.database.statements();
+            listed(&db, project, NomenclatureFilter::default()).await;
+            costs.push(db.database.statements() - before);
+        }
+        assert_eq!(costs[0], costs[1]);
+        assert!(costs[0] <= 8, "{costs:?}");
+    }
+}

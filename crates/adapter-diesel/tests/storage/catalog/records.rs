@@ -1,0 +1,79 @@
+//! Records that the tests of the catalogue start from.
+
+use chrono::{DateTime, Utc};
+use diesel::RunQueryDsl;
+use kontor_adapter_diesel::Abort;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_catalog::model::*;
+use kontor_catalog::ports::*;
+use kontor_kernel::*;
+use kontor_organization::model::{ApplicationDraft, BranchDraft};
+use kontor_organization::ports::{ApplicationRepository, BranchRepository};
+
+pub const NOON: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+pub fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+pub async fn branch(db: &TestDatabase, project: ProjectId) -> BranchId {
+    let draft = BranchDraft { name: name("Branch"), inn: None, kpp: None, address: None, phone: None, email: None };
+    BranchRepository::insert(&db.database, project, draft, NOON).await.unwrap().id
+}
+
+pub async fn application(db: &TestDatabase, project: ProjectId, branch_id: BranchId, title: &str) -> ApplicationId {
+    let draft = ApplicationDraft { branch_id, name: name(title), url: None, wholesale: false };
+    let token = format!("{project}/{title}");
+    ApplicationRepository::insert(&db.database, project, draft, token, NOON).await.unwrap().id
+}
+
+pub fn category_draft(title: &str) -> CategoryDraft {
+    CategoryDraft { name: name(title), photo: None, parent_id: None, code: None, description: None }
+}
+
+pub async fn category(db: &TestDatabase, project: ProjectId, title: &str) -> Category {
+    CategoryRepository::insert(&db.database, project, category_draft(title), NOON).await.unwrap()
+}
+
+pub async fn brand(db: &TestDatabase, project: ProjectId, title: &str) -> Brand {
+    BrandRepository::insert(&db.database, project, BrandDraft { name: name(title), photo: None }, NOON).await.unwrap()
+}
+
+pub async fn warehouse(db: &TestDatabase, project: ProjectId) -> WarehouseId {
+    let branch_id = branch(db, project).await;
+    let draft = WarehouseDraft { name: name("Warehouse"), address: None, branch_id, application_ids: None };
+    WarehouseRepository::insert(&db.database, project, draft, NOON).await.unwrap().id
+}
+
+pub fn goods(title: &str) -> Card {
+    Card::new(name(title), NomenclatureKind::Goods)
+}
+
+pub async fn item(db: &TestDatabase, project: ProjectId, card: Card) -> Nomenclature {
+    NomenclatureRepository::insert(&db.database, project, card, NOON).await.unwrap()
+}
+
+pub async fn stock(db: &TestDatabase, project: ProjectId, item: NomenclatureId, pieces: i64) -> Inventory {
+    let draft = InventoryDraft {
+        warehouse_id: warehouse(db, project).await,
+        nomenclature_id: item,
+        quantity: StockLevel::new(pieces).unwrap(),
+        price: Money::ZERO,
+    };
+    InventoryRepository::insert(&db.database, project, draft, NOON).await.unwrap()
+}
+
+pub fn page(number: i64, size: i64) -> PageRequest {
+    PageRequest::new(number, size, 100).unwrap()
+}
+
+/// Runs one statement past the ports, for states that no port of this area makes.
+pub async fn execute(db: &TestDatabase, statement: String) {
+    db.database
+        .write(move |connection| {
+            diesel::sql_query(&statement).execute(connection)?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+        .unwrap();
+}

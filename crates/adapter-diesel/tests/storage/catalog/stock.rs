@@ -1,0 +1,105 @@
+//! Stock of goods in warehouses.
+
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_catalog::model::*;
+use kontor_catalog::ports::*;
+use kontor_catalog::{InventoryError, InventoryReference};
+use kontor_kernel::*;
+
+use super::records::*;
+use crate::fixtures;
+
+fn draft(warehouse_id: WarehouseId, nomenclature_id: NomenclatureId) -> InventoryDraft {
+    let quantity = StockLevel::new(5).unwrap();
+    InventoryDraft { warehouse_id, nomenclature_id, quantity, price: "265.00".parse().unwrap() }
+}
+
+async fn insert(db: &TestDatabase, project: ProjectId, draft: InventoryDraft) -> Result<Inventory, InventoryError> {
+    InventoryRepository::insert(&db.database, project, draft, NOON).await
+}
+
+async fn set_quantity(db: &TestDatabase, stock: &Inventory, pieces: i64) -> Result<Inventory, InventoryError> {
+    let change = StockChange { quantity: Edit::Set(StockLevel::new(pieces).unwrap()), price: Edit::Keep };
+    db.database.set_stock(stock.project_id, stock.id, change, NOON).await
+}
+
+async fn listed(db: &TestDatabase, project: ProjectId, filter: InventoryFilter) -> Vec<i64> {
+    let page = InventoryRepository::list(&db.database, project, filter, page(1, 100)).await.unwrap();
+    assert_eq!(page.total, page.items.len() as u64);
+    page.items.into_iter().map(|stock| stock.id.get()).collect()
+}
+
+database_tests! {
+    async fn goods_lie_in_a_warehouse_once(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let card = Card { article: Some(Line::parse("A-1").unwrap()), ..goods("Чай") };
+        let (tea, place) = (item(&db, project, card).await.id, warehouse(&db, project).await);
+        let stored = insert(&db, project, draft(place, tea)).await.unwrap();
+        assert_eq!((stored.warehouse.id, stored.warehouse.name.as_str()), (place, "Warehouse"));
+        assert_eq!((stored.nomenclature.name.as_str(), stored.nomenclature.article.as_deref()), ("Чай", Some("A-1")));
+        assert_eq!((stored.quantity.get(), stored.reserved.get(), stored.available()), (5, 0, 5));
+        assert_eq!(stored.price.to_string(), "265.00");
+        assert_eq!(InventoryRepository::find(&db.database, stored.id).await.unwrap(), Some(stored));
+        let refused = insert(&db, project, draft(place, tea)).await;
+        assert!(matches!(refused, Err(InventoryError::AlreadyStocked)));
+        insert(&db, project, draft(warehouse(&db, project).await, tea)).await.unwrap();
+    }
+
+    async fn services_plans_and_foreign_records_are_refused(db: TestDatabase) {
+        let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        let place = warehouse(&db, mine).await;
+        let service = item(&db, mine, Card::new(name("Repair"), NomenclatureKind::Service)).await.id;
+        let plan = Card { subscription: Some(BillingPeriod::months(1).unwrap()), ..goods("Box") };
+        for id in [service, item(&db, mine, plan).await.id] {
+            assert!(matches!(insert(&db, mine, draft(place, id)).await, Err(InventoryError::NotStocked)));
+        }
+        let foreign = draft(warehouse(&db, other).await, item(&db, other, goods("Foreign")).await.id);
+        let refused = insert(&db, mine, foreign).await.unwrap_err();
+        let expected = [InventoryReference::Warehouse, InventoryReference::Nomenclature];
+        assert!(matches!(refused, InventoryError::UnknownReferences(all) if all == expected));
+    }
+
+    async fn stock_never_falls_below_what_is_reserved(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let stored = stock(&db, project, item(&db, project, goods("A")).await.id, 5).await;
+        execute(&db, format!("UPDATE inventories SET reserved = 3 WHERE id = {}", stored.id)).await;
+        let refused = set_quantity(&db, &stored, 2).await.unwrap_err();
+        assert!(matches!(refused, InventoryError::BelowReserved { reserved } if reserved.get() == 3));
+        let lowered = set_quantity(&db, &stored, 3).await.unwrap();
+        assert_eq!((lowered.quantity.get(), lowered.available(), lowered.price), (3, 0, stored.price));
+        let change = StockChange { quantity: Edit::Keep, price: Edit::Set(Money::MAX) };
+        let repriced = db.database.set_stock(project, stored.id, change, NOON).await.unwrap();
+        assert_eq!((repriced.quantity.get(), repriced.price), (3, Money::MAX));
+        let other = fixtures::project(&db).await;
+        let refused = db.database.set_stock(other, stored.id, change, NOON).await;
+        assert!(matches!(refused, Err(InventoryError::NotFound)));
+    }
+
+    async fn a_list_is_filtered_and_sorted(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let (tea, mug) = (item(&db, project, goods("Чай")).await.id, item(&db, project, goods("Кружка")).await.id);
+        let (few, many) = (stock(&db, project, tea, 2).await, stock(&db, project, mug, 9).await);
+        let (first, second) = (few.id.get(), many.id.get());
+        let all = InventoryFilter::default();
+        let by = |by, descending| InventoryFilter { order: InventoryOrder { by, descending }, ..all.clone() };
+        for (filter, expected) in [
+            (all.clone(), vec![first, second]),
+            (InventoryFilter { query: Some(Line::parse("КРУЖ").unwrap()), ..all.clone() }, vec![second]),
+            (InventoryFilter { warehouse_ids: vec![few.warehouse.id], ..all.clone() }, vec![first]),
+            (InventoryFilter { nomenclature_ids: vec![mug, tea], ..all.clone() }, vec![first, second]),
+            (InventoryFilter { created_from: NOON.date_naive().succ_opt(), ..all.clone() }, vec![]),
+            (InventoryFilter { created_to: Some(NOON.date_naive()), ..all.clone() }, vec![first, second]),
+            (by(InventorySort::Id, true), vec![second, first]),
+            (by(InventorySort::Quantity, true), vec![second, first]),
+            (by(InventorySort::Quantity, false), vec![first, second]),
+            (by(InventorySort::Reserved, true), vec![first, second]),
+            (by(InventorySort::Price, false), vec![first, second]),
+            (by(InventorySort::CreatedAt, true), vec![first, second]),
+            (by(InventorySort::UpdatedAt, true), vec![first, second]),
+        ] {
+            assert_eq!(listed(&db, project, filter.clone()).await, expected, "{filter:?}");
+        }
+        assert!(listed(&db, fixtures::project(&db).await, all).await.is_empty());
+    }
+}

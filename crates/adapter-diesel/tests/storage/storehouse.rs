@@ -1,0 +1,181 @@
+//! A project with two applications and two warehouses, filled by plain SQL.
+
+use diesel::RunQueryDsl;
+use diesel::connection::SimpleConnection;
+use kontor_adapter_diesel::Abort;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_kernel::{AppScope, ApplicationId, ProjectId, StoreError};
+
+const AT: &str = "'2026-01-01 00:00:00'";
+
+#[derive(diesel::QueryableByName)]
+struct Number {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    number: i64,
+}
+
+#[derive(diesel::QueryableByName)]
+struct OfferRow {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    application_id: i64,
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    nomenclature_id: i64,
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    price: i64,
+}
+
+/// Goods or a service, as a test describes it.
+#[derive(Clone, Copy)]
+pub struct Item {
+    pub name: &'static str,
+    pub article: Option<&'static str>,
+    pub kind: i64,
+    pub category: Option<i64>,
+    pub brand: Option<i64>,
+    pub price: i64,
+    pub views: i64,
+}
+
+impl Item {
+    pub const fn goods(name: &'static str, category: i64) -> Self {
+        Self { name, article: None, kind: 2, category: Some(category), brand: None, price: 0, views: 0 }
+    }
+}
+
+/// Applications 1 (both warehouses) and 2 (the second warehouse alone).
+pub struct Storehouse<'a> {
+    pub db: &'a TestDatabase,
+    pub project: ProjectId,
+    pub first: AppScope,
+    pub second: AppScope,
+    pub near: i64,
+    pub far: i64,
+}
+
+impl<'a> Storehouse<'a> {
+    pub async fn open(db: &'a TestDatabase) -> Self {
+        let project = crate::fixtures::project(db).await;
+        let p = project.get();
+        let branch = insert(
+            db,
+            format!("INSERT INTO branches (project_id, name, created_at, updated_at) VALUES ({p}, 'B', {AT}, {AT}) RETURNING id AS number"),
+        )
+        .await;
+        let mut applications = Vec::new();
+        let mut warehouses = Vec::new();
+        for n in 1..=2 {
+            let statement = format!(
+                "INSERT INTO applications (project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, \
+                 updated_at) VALUES ({p}, {branch}, 'A{n}', 'token-{p}-{n}', TRUE, FALSE, {AT}, {AT}) RETURNING id AS number"
+            );
+            let id = insert(db, statement).await;
+            let application_id = ApplicationId::new(id).unwrap();
+            applications.push(AppScope { project_id: project, application_id, wholesale: false });
+            let statement = format!(
+                "INSERT INTO warehouses (project_id, branch_id, name, created_at, updated_at) \
+                 VALUES ({p}, {branch}, 'W{n}', {AT}, {AT}) RETURNING id AS number"
+            );
+            warehouses.push(insert(db, statement).await);
+        }
+        let (first, second, near, far) = (applications[0], applications[1], warehouses[0], warehouses[1]);
+        let house = Self { db, project, first, second, near, far };
+        let (one, two) = (first.application_id, second.application_id);
+        house
+            .run(format!(
+                "INSERT INTO warehouse_applications (warehouse_id, application_id) \
+                 VALUES ({near}, {one}), ({far}, {one}), ({far}, {two})"
+            ))
+            .await;
+        house
+    }
+
+    pub async fn run(&self, sql: String) {
+        self.db
+            .database
+            .write(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(&sql)?))
+            .await
+            .unwrap();
+    }
+
+    pub async fn category(&self, name: &str, parent: Option<i64>) -> i64 {
+        let (p, key) = (self.project, name.to_lowercase());
+        let parent = parent.map_or("NULL".to_owned(), |id| id.to_string());
+        insert(
+            self.db,
+            format!(
+                "INSERT INTO categories (project_id, parent_id, name, name_key, code, created_at, updated_at) \
+                 SELECT {p}, {parent}, '{name}', '{key}', count(*) + 1, {AT}, {AT} FROM categories WHERE project_id = {p} \
+                 RETURNING id AS number"
+            ),
+        )
+        .await
+    }
+
+    pub async fn brand(&self, name: &str) -> i64 {
+        let (p, key) = (self.project, name.to_lowercase());
+        insert(
+            self.db,
+            format!(
+                "INSERT INTO brands (project_id, name, name_key, created_at, updated_at) \
+                 VALUES ({p}, '{name}', '{key}', {AT}, {AT}) RETURNING id AS number"
+            ),
+        )
+        .await
+    }
+
+    pub async fn item(&self, item: Item) -> i64 {
+        let number = |id: Option<i64>| id.map_or("NULL".to_owned(), |id| id.to_string());
+        let article = item.article.map_or("NULL".to_owned(), |article| format!("'{article}'"));
+        let (p, name, key) = (self.project, item.name, item.name.to_lowercase());
+        let (category, brand) = (number(item.category), number(item.brand));
+        let (kind, price, views) = (item.kind, item.price, item.views);
+        insert(
+            self.db,
+            format!(
+                "INSERT INTO nomenclatures (project_id, article, name, name_key, kind_id, category_id, brand_id, price, \
+                 is_subscription, wholesale, pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
+                 VALUES ({p}, {article}, '{name}', '{key}', {kind}, {category}, {brand}, {price}, FALSE, FALSE, 1, 1, \
+                 {views}, 1, {AT}, {AT}) RETURNING id AS number"
+            ),
+        )
+        .await
+    }
+
+    pub async fn stock(&self, warehouse: i64, item: i64, quantity: i64, price: i64) {
+        self.run(format!(
+            "INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, created_at, \
+             updated_at) VALUES ({}, {warehouse}, {item}, {quantity}, 0, {price}, {AT}, {AT})",
+            self.project
+        ))
+        .await;
+    }
+
+    /// `(application, item, price)` of every offer.
+    pub async fn offers(&self) -> Vec<(i64, i64, i64)> {
+        let query = "SELECT application_id, nomenclature_id, price FROM storefront_offers ORDER BY 1, 2";
+        self.db
+            .database
+            .read(move |connection| {
+                let rows: Vec<OfferRow> = diesel::sql_query(query).load(connection)?;
+                Ok::<_, Abort<StoreError>>(
+                    rows.into_iter().map(|row| (row.application_id, row.nomenclature_id, row.price)).collect(),
+                )
+            })
+            .await
+            .unwrap()
+    }
+
+    pub async fn number(&self, query: String) -> i64 {
+        insert(self.db, query).await
+    }
+}
+
+async fn insert(db: &TestDatabase, statement: String) -> i64 {
+    db.database
+        .write(move |connection| {
+            let row: Number = diesel::sql_query(&statement).get_result(connection)?;
+            Ok::<_, Abort<StoreError>>(row.number)
+        })
+        .await
+        .unwrap()
+}

@@ -1,0 +1,65 @@
+use std::sync::Arc;
+
+use kontor_kernel::{ApplicationId, Permission, Resource, Staff};
+
+use crate::AssortmentError;
+use crate::ports::{ApplicationDirectory, Assignable, AssortmentRepository};
+
+/// Use cases of what an application shows: of its categories, or of its brands.
+pub struct AssortmentService<R: Assignable> {
+    assortment: Arc<dyn AssortmentRepository<R>>,
+    applications: Arc<dyn ApplicationDirectory>,
+}
+
+impl<R: Assignable> AssortmentService<R> {
+    /// Wires the ports.
+    pub fn new(assortment: Arc<dyn AssortmentRepository<R>>, applications: Arc<dyn ApplicationDirectory>) -> Self {
+        Self { assortment, applications }
+    }
+
+    /// What an application of the employee's project shows, first shown first.
+    pub async fn list(&self, staff: &Staff, application: ApplicationId) -> Result<Vec<R>, AssortmentError> {
+        staff.require(Permission::view(Resource::Applications))?;
+        self.require_own(staff, application).await?;
+        Ok(self.assortment.assigned(application).await?)
+    }
+
+    /// Shows one more record, after all others; showing it again changes nothing.
+    pub async fn assign(&self, staff: &Staff, application: ApplicationId, id: R::Id) -> Result<R, AssortmentError> {
+        staff.require(Permission::edit(Resource::Applications))?;
+        self.require_own(staff, application).await?;
+        self.assortment.assign(staff.project_id, application, id).await
+    }
+
+    async fn require_own(&self, staff: &Staff, application: ApplicationId) -> Result<(), AssortmentError> {
+        let owner = self.applications.owner(application).await?.ok_or(AssortmentError::NotFound)?;
+        Ok(staff.require_project(owner)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Category;
+    use crate::ports::{MockApplicationDirectory, MockAssortmentRepository};
+    use kontor_kernel::testing::staff_with;
+    use kontor_kernel::{AccessDenied, CategoryId, ProjectId};
+
+    fn service(owner: Option<i64>) -> AssortmentService<Category> {
+        let mut applications = MockApplicationDirectory::new();
+        applications.expect_owner().returning(move |_| Ok(owner.map(|id| ProjectId::new(id).unwrap())));
+        AssortmentService::new(Arc::new(MockAssortmentRepository::new()), Arc::new(applications))
+    }
+
+    async fn refusal(owner: Option<i64>) -> AssortmentError {
+        let staff = staff_with([Permission::edit(Resource::Applications)]);
+        let (application, category) = (ApplicationId::new(1).unwrap(), CategoryId::new(1).unwrap());
+        service(owner).assign(&staff, application, category).await.unwrap_err()
+    }
+
+    #[tokio::test]
+    async fn only_an_application_of_the_project_is_changed() {
+        assert!(matches!(refusal(None).await, AssortmentError::NotFound));
+        assert!(matches!(refusal(Some(2)).await, AssortmentError::Denied(AccessDenied::ForeignProject)));
+    }
+}

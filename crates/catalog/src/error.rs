@@ -1,0 +1,161 @@
+use kontor_kernel::{AccessDenied, StockLevel, StoreError};
+
+use crate::model::BillingRefusal;
+
+/// Why a use case of categories is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum CategoryError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// The named parent is no category of the project.
+    #[error("there is no such category")]
+    UnknownParent,
+    /// Another category of the project has the code.
+    #[error("another category has this code")]
+    CodeTaken,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a use case of brands is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum BrandError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// Another brand of the project has the name, in this or another case.
+    #[error("another brand has this name")]
+    NameTaken,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a use case of what an application shows is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum AssortmentError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// There is no such application.
+    #[error("there is no such application")]
+    NotFound,
+    /// The record to show is not one of the project.
+    #[error("there is no such record")]
+    UnknownRecord,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What a warehouse refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WarehouseReference {
+    /// The branch.
+    Branch,
+    /// The application at this place of the list, counted from 0.
+    Application(usize),
+}
+
+/// Why a use case of warehouses is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum WarehouseError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// There is no such warehouse.
+    #[error("there is no such warehouse")]
+    NotFound,
+    /// Records that are not of the project; every one that was found missing.
+    #[error("the warehouse refers to records that are not of the project: {0:?}")]
+    UnknownReferences(Vec<WarehouseReference>),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What a card refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CardReference {
+    /// The category.
+    Category,
+    /// The brand.
+    Brand,
+    /// The country.
+    Country,
+    /// The storage unit.
+    StorageUnit,
+    /// The VAT rate.
+    Vat,
+    /// The tag at this place of the list, counted from 0.
+    Tag(usize),
+}
+
+/// Why a use case of catalogue items is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum NomenclatureError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// There is no such item.
+    #[error("there is no such item")]
+    NotFound,
+    /// The billing period does not fit the card.
+    #[error(transparent)]
+    Billing(#[from] BillingRefusal),
+    /// Records that are neither of the project nor of a dictionary; every one that was found missing.
+    #[error("the card refers to unknown records: {0:?}")]
+    UnknownReferences(Vec<CardReference>),
+    /// Another item of the project has the article.
+    #[error("another item has this article")]
+    ArticleTaken,
+    /// The item lies in warehouses and so must stay goods.
+    #[error("the item has stock in warehouses and must stay goods")]
+    Stocked,
+    /// Somebody else changed the card meanwhile; the change was not made.
+    #[error("the card was changed meanwhile")]
+    Stale,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What stock refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InventoryReference {
+    /// The warehouse.
+    Warehouse,
+    /// The item.
+    Nomenclature,
+}
+
+/// Why a use case of stock is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum InventoryError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// There is no such stock record.
+    #[error("there is no such stock record")]
+    NotFound,
+    /// Records that are not of the project; every one that was found missing.
+    #[error("the stock refers to records that are not of the project: {0:?}")]
+    UnknownReferences(Vec<InventoryReference>),
+    /// Services and subscription plans are not kept in warehouses.
+    #[error("only goods are kept in warehouses")]
+    NotStocked,
+    /// The item already has a stock record in the warehouse.
+    #[error("the item already has stock in this warehouse")]
+    AlreadyStocked,
+    /// Orders have claimed more pieces than would be left.
+    #[error("must be at least {}, the pieces reserved by orders", .reserved.get())]
+    BelowReserved {
+        /// The pieces claimed by orders.
+        reserved: StockLevel,
+    },
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,28 @@
+use chrono::{DateTime, Utc};
+use kontor_kernel::{BrandId, Name, ProjectId};
+
+use super::PhotoUrl;
+
+/// A brand of a project's catalogue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Brand {
+    /// The number of the brand.
+    pub id: BrandId,
+    /// The project it belongs to.
+    pub project_id: ProjectId,
+    /// What it is.
+    pub details: BrandDraft,
+    /// When it was created.
+    pub created_at: DateTime<Utc>,
+    /// When it was last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// What staff say about a brand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrandDraft {
+    /// Its name, unique in the project whatever the case.
+    pub name: Name,
+    /// Its logo.
+    pub photo: Option<PhotoUrl>,
+}

@@ -1,0 +1,195 @@
+use kontor_kernel::{BrandId, CategoryId, CountryId, Line, Money, Name, Prose, Quantity, StorageUnitId, TagId, VatId};
+
+use super::{BillingPeriod, BillingRefusal, Edit, Gallery, NomenclatureKind};
+
+/// What staff say about an item of the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// The article, unique in the project.
+    pub article: Option<Line<100>>,
+    /// The name.
+    pub name: Name,
+    /// Goods or service.
+    pub kind: NomenclatureKind,
+    /// The category; goods without one are not shown.
+    pub category_id: Option<CategoryId>,
+    /// The brand.
+    pub brand_id: Option<BrandId>,
+    /// The country of origin.
+    pub country_id: Option<CountryId>,
+    /// The unit it is counted in.
+    pub storage_unit_id: Option<StorageUnitId>,
+    /// The VAT rate.
+    pub vat_id: Option<VatId>,
+    /// The card price, which services and plans are sold at; goods take theirs from the warehouse.
+    pub price: Money,
+    /// HTML.
+    pub description: Option<Prose>,
+    /// HTML.
+    pub characteristics: Option<Prose>,
+    /// The billing period of a subscription plan; nothing else has one.
+    pub subscription: Option<BillingPeriod>,
+    /// How it is packed.
+    pub packaging: Packaging,
+    /// The photos.
+    pub photos: Gallery,
+    /// The tags.
+    pub tags: Vec<TagId>,
+}
+
+impl Card {
+    /// A card that says nothing but the name and the kind.
+    pub fn new(name: Name, kind: NomenclatureKind) -> Self {
+        Self {
+            article: None,
+            name,
+            kind,
+            category_id: None,
+            brand_id: None,
+            country_id: None,
+            storage_unit_id: None,
+            vat_id: None,
+            price: Money::ZERO,
+            description: None,
+            characteristics: None,
+            subscription: None,
+            packaging: Packaging::default(),
+            photos: Gallery::default(),
+            tags: Vec::new(),
+        }
+    }
+
+    /// Whether it is sold from warehouses: goods that are no subscription plan.
+    pub fn is_stocked(&self) -> bool {
+        self.kind == NomenclatureKind::Goods && self.subscription.is_none()
+    }
+}
+
+/// How an item is packed and sold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packaging {
+    /// Whether it is sold wholesale.
+    pub wholesale: bool,
+    /// Pieces in one pack.
+    pub pieces_per_pack: Quantity,
+    /// Packs in one unit of sale.
+    pub quantity_pack: Quantity,
+}
+
+/// One piece, sold singly.
+impl Default for Packaging {
+    fn default() -> Self {
+        Self { wholesale: false, pieces_per_pack: Quantity::ONE, quantity_pack: Quantity::ONE }
+    }
+}
+
+/// What staff change about a card, field by field.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CardChange {
+    /// See [`Card::article`].
+    pub article: Edit<Option<Line<100>>>,
+    /// See [`Card::name`].
+    pub name: Edit<Name>,
+    /// See [`Card::kind`].
+    pub kind: Edit<NomenclatureKind>,
+    /// See [`Card::category_id`].
+    pub category_id: Edit<Option<CategoryId>>,
+    /// See [`Card::brand_id`].
+    pub brand_id: Edit<Option<BrandId>>,
+    /// See [`Card::country_id`].
+    pub country_id: Edit<Option<CountryId>>,
+    /// See [`Card::storage_unit_id`].
+    pub storage_unit_id: Edit<Option<StorageUnitId>>,
+    /// See [`Card::vat_id`].
+    pub vat_id: Edit<Option<VatId>>,
+    /// See [`Card::price`].
+    pub price: Edit<Money>,
+    /// See [`Card::description`].
+    pub description: Edit<Option<Prose>>,
+    /// See [`Card::characteristics`].
+    pub characteristics: Edit<Option<Prose>>,
+    /// Whether it is a subscription plan. A card that stops being one loses its period.
+    pub is_subscription: Edit<bool>,
+    /// See [`Card::subscription`].
+    pub billing_period_months: Edit<Option<BillingPeriod>>,
+    /// See [`Packaging::wholesale`].
+    pub wholesale: Edit<bool>,
+    /// See [`Packaging::pieces_per_pack`].
+    pub pieces_per_pack: Edit<Quantity>,
+    /// See [`Packaging::quantity_pack`].
+    pub quantity_pack: Edit<Quantity>,
+    /// See [`Card::photos`]; the new photos take the place of all old ones.
+    pub photos: Edit<Gallery>,
+    /// See [`Card::tags`]; the new tags take the place of all old ones.
+    pub tags: Edit<Vec<TagId>>,
+}
+
+impl CardChange {
+    /// The card after the change, or why its terms would contradict each other.
+    pub fn apply(self, card: Card) -> Result<Card, BillingRefusal> {
+        let is_subscription = self.is_subscription.or(card.subscription.is_some());
+        let kept = card.subscription.filter(|_| is_subscription);
+        Ok(Card {
+            article: self.article.or(card.article),
+            name: self.name.or(card.name),
+            kind: self.kind.or(card.kind),
+            category_id: self.category_id.or(card.category_id),
+            brand_id: self.brand_id.or(card.brand_id),
+            country_id: self.country_id.or(card.country_id),
+            storage_unit_id: self.storage_unit_id.or(card.storage_unit_id),
+            vat_id: self.vat_id.or(card.vat_id),
+            price: self.price.or(card.price),
+            description: self.description.or(card.description),
+            characteristics: self.characteristics.or(card.characteristics),
+            subscription: BillingPeriod::of_card(is_subscription, self.billing_period_months.or(kept))?,
+            packaging: Packaging {
+                wholesale: self.wholesale.or(card.packaging.wholesale),
+                pieces_per_pack: self.pieces_per_pack.or(card.packaging.pieces_per_pack),
+                quantity_pack: self.quantity_pack.or(card.packaging.quantity_pack),
+            },
+            photos: self.photos.or(card.photos),
+            tags: self.tags.or(card.tags),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> Card {
+        let name = Name::parse("Club").unwrap();
+        Card { subscription: Some(BillingPeriod::months(3).unwrap()), ..Card::new(name, NomenclatureKind::Service) }
+    }
+
+    #[test]
+    fn a_change_leaves_the_other_fields_alone() {
+        let change = CardChange {
+            price: Edit::Set(Money::MAX),
+            quantity_pack: Edit::Set(Quantity::new(6).unwrap()),
+            ..CardChange::default()
+        };
+        let changed = change.apply(plan()).unwrap();
+        let packaging = Packaging { quantity_pack: Quantity::new(6).unwrap(), ..Packaging::default() };
+        assert_eq!(changed, Card { price: Money::MAX, packaging, ..plan() });
+    }
+
+    #[test]
+    fn null_clears_and_silence_keeps() {
+        let card = Card { article: Some(Line::parse("A-1").unwrap()), ..plan() };
+        assert_eq!(CardChange::default().apply(card.clone()).unwrap(), card);
+        let change = CardChange { article: Edit::Set(None), ..CardChange::default() };
+        assert_eq!(change.apply(card).unwrap().article, None);
+    }
+
+    #[test]
+    fn a_plan_keeps_a_period_and_nothing_else_has_one() {
+        let stops = CardChange { is_subscription: Edit::Set(false), ..CardChange::default() };
+        assert_eq!(stops.clone().apply(plan()).unwrap().subscription, None);
+        let cleared = CardChange { billing_period_months: Edit::Set(None), ..CardChange::default() };
+        assert_eq!(cleared.apply(plan()), Err(BillingRefusal::PeriodRequired));
+        let months = Edit::Set(Some(BillingPeriod::months(1).unwrap()));
+        let both = CardChange { billing_period_months: months, ..stops };
+        assert_eq!(both.apply(plan()), Err(BillingRefusal::PeriodForbidden));
+    }
+}

@@ -1,0 +1,66 @@
+use chrono::{DateTime, Utc};
+use kontor_kernel::{CategoryId, Name, ProjectId, Prose};
+
+use super::{PhotoUrl, Reference};
+
+/// Not a category code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a whole number from 1 to {}", CategoryCode::LARGEST)]
+pub struct InvalidCategoryCode;
+
+/// The number staff know a category by, unique in its project: 1 to 1,000,000,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CategoryCode(i64);
+
+impl CategoryCode {
+    /// The largest code.
+    pub const LARGEST: i64 = 1_000_000_000;
+
+    /// Accepts 1 to 1,000,000,000.
+    pub fn new(value: i64) -> Result<Self, InvalidCategoryCode> {
+        if (1..=Self::LARGEST).contains(&value) { Ok(Self(value)) } else { Err(InvalidCategoryCode) }
+    }
+
+    /// The number.
+    pub fn get(self) -> i64 {
+        self.0
+    }
+}
+
+/// A category of a project's catalogue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Category {
+    /// The number of the category.
+    pub id: CategoryId,
+    /// The project it belongs to.
+    pub project_id: ProjectId,
+    /// Its name.
+    pub name: Name,
+    /// Its picture.
+    pub photo: Option<PhotoUrl>,
+    /// The category it lies in; roots have none.
+    pub parent: Option<Reference<CategoryId>>,
+    /// The number staff know it by.
+    pub code: CategoryCode,
+    /// HTML.
+    pub description: Option<Prose>,
+    /// When it was created.
+    pub created_at: DateTime<Utc>,
+    /// When it was last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// What staff say about a new category.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CategoryDraft {
+    /// Its name.
+    pub name: Name,
+    /// Its picture.
+    pub photo: Option<PhotoUrl>,
+    /// The category it lies in.
+    pub parent_id: Option<CategoryId>,
+    /// Its code; without one it gets the next after the largest.
+    pub code: Option<CategoryCode>,
+    /// HTML.
+    pub description: Option<Prose>,
+}

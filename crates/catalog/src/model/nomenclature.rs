@@ -1,0 +1,122 @@
+use chrono::{DateTime, NaiveDate, Utc};
+use kontor_kernel::{BrandId, CategoryId, CountryId, Line, Name, NomenclatureId, ProjectId, TagId, VatId};
+
+use super::{Card, Reference, StorageUnit};
+
+/// A number that names no kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be 1 (service) or 2 (goods)")]
+pub struct UnknownKind;
+
+/// What an item is; the numbers are the contract's `kind_id`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NomenclatureKind {
+    /// `1`: needs no warehouse and is sold at the card price.
+    Service,
+    /// `2`: sold from warehouse stock at the price of the warehouse.
+    Goods,
+}
+
+impl NomenclatureKind {
+    /// The contract's number.
+    pub fn id(self) -> i64 {
+        match self {
+            Self::Service => 1,
+            Self::Goods => 2,
+        }
+    }
+}
+
+impl TryFrom<i64> for NomenclatureKind {
+    type Error = UnknownKind;
+
+    fn try_from(id: i64) -> Result<Self, UnknownKind> {
+        match id {
+            1 => Ok(Self::Service),
+            2 => Ok(Self::Goods),
+            _ => Err(UnknownKind),
+        }
+    }
+}
+
+/// An item of the catalogue: goods, a service or a subscription plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nomenclature {
+    /// The number of the item.
+    pub id: NomenclatureId,
+    /// The project it belongs to.
+    pub project_id: ProjectId,
+    /// What staff say about it.
+    pub card: Card,
+    /// What the numbers on the card stand for.
+    pub labels: CardLabels,
+    /// Grows by one with every change.
+    pub version: u64,
+    /// When it was created.
+    pub created_at: DateTime<Utc>,
+    /// When it was last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// The records a card refers to, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardLabels {
+    /// The name of the kind.
+    pub kind: Name,
+    /// The category.
+    pub category: Option<Reference<CategoryId>>,
+    /// The brand.
+    pub brand: Option<Reference<BrandId>>,
+    /// The country.
+    pub country: Option<Reference<CountryId>>,
+    /// The storage unit.
+    pub storage_unit: Option<StorageUnit>,
+    /// The VAT rate.
+    pub vat: Option<Reference<VatId>>,
+    /// The tags by number.
+    pub tags: Vec<Reference<TagId>>,
+}
+
+/// Which items are listed. An empty list of numbers leaves that field open.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NomenclatureFilter {
+    /// Part of the name or of the article, in any case.
+    pub query: Option<Line<255>>,
+    /// Of these categories.
+    pub category_ids: Vec<CategoryId>,
+    /// Of these brands.
+    pub brand_ids: Vec<BrandId>,
+    /// Of these kinds.
+    pub kinds: Vec<NomenclatureKind>,
+    /// Created on this day (UTC) or later.
+    pub created_from: Option<NaiveDate>,
+    /// Created on this day (UTC) or earlier.
+    pub created_to: Option<NaiveDate>,
+    /// In which order.
+    pub order: NomenclatureOrder,
+}
+
+/// In which order items are listed; equal items by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NomenclatureOrder {
+    /// By which field.
+    pub by: NomenclatureSort,
+    /// Whether the largest comes first.
+    pub descending: bool,
+}
+
+/// What items can be sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NomenclatureSort {
+    /// The number of the item.
+    #[default]
+    Id,
+    /// The name, in any case.
+    Name,
+    /// The card price.
+    Price,
+    /// The time of creation.
+    CreatedAt,
+    /// The time of the last change.
+    UpdatedAt,
+}

@@ -1,0 +1,95 @@
+use std::fmt;
+
+/// Why a text is not the address of a photo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PhotoUrlError {
+    /// Photos are fetched by browsers over `http` or `https`.
+    #[error("must be an http or https address")]
+    NotHttp,
+    /// More characters than an address may have.
+    #[error("must have at most {} characters", PhotoUrl::MAX)]
+    TooLong,
+}
+
+/// Where a photo is found: an absolute `http` or `https` address of at most 2048 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhotoUrl(String);
+
+impl PhotoUrl {
+    /// The longest address, in characters.
+    pub const MAX: usize = 2048;
+
+    /// Trims and checks.
+    pub fn parse(text: &str) -> Result<Self, PhotoUrlError> {
+        let text = text.trim();
+        if text.chars().count() > Self::MAX {
+            return Err(PhotoUrlError::TooLong);
+        }
+        let (scheme, rest) = text.split_once("://").ok_or(PhotoUrlError::NotHttp)?;
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let http = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+        if !http || host.is_empty() || rest.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            return Err(PhotoUrlError::NotHttp);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The address.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PhotoUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// More photos than a card may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must have at most {} photos", Gallery::MAX)]
+pub struct GalleryError;
+
+/// The photos of a card in the order they are shown, at most 20.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Gallery(Vec<PhotoUrl>);
+
+impl Gallery {
+    /// The most photos a card may have.
+    pub const MAX: usize = 20;
+
+    /// Checks the count.
+    pub fn new(photos: Vec<PhotoUrl>) -> Result<Self, GalleryError> {
+        if photos.len() > Self::MAX { Err(GalleryError) } else { Ok(Self(photos)) }
+    }
+
+    /// The photos, first shown first.
+    pub fn photos(&self) -> &[PhotoUrl] {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_photo_is_found_over_http() {
+        for good in ["https://cdn.example/a.jpg", " http://localhost:8080 ", "HTTPS://пример.рф/фото.png?v=2"]
+        {
+            assert!(PhotoUrl::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "a.jpg", "//cdn.example/a", "ftp://a/b", "javascript:alert(1)", "https:///a", "http://a b/c"] {
+            assert_eq!(PhotoUrl::parse(bad), Err(PhotoUrlError::NotHttp), "{bad}");
+        }
+        assert_eq!(PhotoUrl::parse(&format!("https://a/{}", "x".repeat(2048))), Err(PhotoUrlError::TooLong));
+    }
+
+    #[test]
+    fn a_card_has_at_most_twenty_photos() {
+        let photo = PhotoUrl::parse("https://cdn.example/a.jpg").unwrap();
+        assert!(Gallery::new(vec![photo.clone(); 20]).is_ok());
+        assert_eq!(Gallery::new(vec![photo; 21]), Err(GalleryError));
+    }
+}

@@ -1,0 +1,51 @@
+use chrono::{DateTime, Utc};
+use kontor_kernel::{ApplicationId, BranchId, Line, Name, ProjectId, WarehouseId};
+
+use super::{Edit, Reference};
+
+/// A place goods are sold from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warehouse {
+    /// The number of the warehouse.
+    pub id: WarehouseId,
+    /// The project it belongs to.
+    pub project_id: ProjectId,
+    /// Its name.
+    pub name: Name,
+    /// Where it is.
+    pub address: Option<Line<500>>,
+    /// The branch that runs it.
+    pub branch: Reference<BranchId>,
+    /// The applications that sell from it, oldest first.
+    pub applications: Vec<Reference<ApplicationId>>,
+    /// When it was created.
+    pub created_at: DateTime<Utc>,
+    /// When it was last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// What staff say about a new warehouse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WarehouseDraft {
+    /// Its name.
+    pub name: Name,
+    /// Where it is.
+    pub address: Option<Line<500>>,
+    /// The branch that runs it.
+    pub branch_id: BranchId,
+    /// The applications that sell from it; without a list, every application of the branch.
+    pub application_ids: Option<Vec<ApplicationId>>,
+}
+
+/// What staff change about a warehouse.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WarehouseChange {
+    /// Its name.
+    pub name: Edit<Name>,
+    /// Where it is.
+    pub address: Edit<Option<Line<500>>>,
+    /// The branch that runs it. The applications stay as they are.
+    pub branch_id: Edit<BranchId>,
+    /// The applications that sell from it.
+    pub application_ids: Edit<Vec<ApplicationId>>,
+}

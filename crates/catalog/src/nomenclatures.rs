@@ -1,0 +1,158 @@
+use std::sync::Arc;
+
+use kontor_kernel::{Clock, NomenclatureId, Page, PageRequest, Permission, Resource, Staff};
+
+use crate::NomenclatureError;
+use crate::model::{Card, CardChange, Nomenclature, NomenclatureFilter};
+use crate::ports::NomenclatureRepository;
+
+/// Use cases of catalogue items.
+pub struct NomenclatureService {
+    nomenclatures: Arc<dyn NomenclatureRepository>,
+    clock: Arc<dyn Clock>,
+}
+
+/// How often a change is applied anew to a card that somebody else changed meanwhile.
+const ATTEMPTS: u32 = 5;
+
+impl NomenclatureService {
+    /// Wires the ports.
+    pub fn new(nomenclatures: Arc<dyn NomenclatureRepository>, clock: Arc<dyn Clock>) -> Self {
+        Self { nomenclatures, clock }
+    }
+
+    /// One page of the items of the employee's project.
+    pub async fn list(
+        &self,
+        staff: &Staff,
+        filter: NomenclatureFilter,
+        page: PageRequest,
+    ) -> Result<Page<Nomenclature>, NomenclatureError> {
+        staff.require(Permission::view(Resource::Nomenclatures))?;
+        Ok(self.nomenclatures.list(staff.project_id, filter, page).await?)
+    }
+
+    /// One item of the employee's project.
+    pub async fn read(&self, staff: &Staff, id: NomenclatureId) -> Result<Nomenclature, NomenclatureError> {
+        staff.require(Permission::view(Resource::Nomenclatures))?;
+        self.own(staff, id).await
+    }
+
+    /// Adds an item to the employee's project.
+    pub async fn create(&self, staff: &Staff, card: Card) -> Result<Nomenclature, NomenclatureError> {
+        staff.require(Permission::create(Resource::Nomenclatures))?;
+        self.nomenclatures.insert(staff.project_id, card, self.clock.now()).await
+    }
+
+    /// Changes an item of the employee's project. A change that races with another is decided anew on the card the
+    /// other one left, so that neither is lost.
+    pub async fn update(
+        &self,
+        staff: &Staff,
+        id: NomenclatureId,
+        change: CardChange,
+    ) -> Result<Nomenclature, NomenclatureError> {
+        staff.require(Permission::edit(Resource::Nomenclatures))?;
+        for _ in 0..ATTEMPTS {
+            let current = self.own(staff, id).await?;
+            let card = change.clone().apply(current.card)?;
+            match self.nomenclatures.replace(staff.project_id, id, current.version, card, self.clock.now()).await {
+                Err(NomenclatureError::Stale) => {}
+                outcome => return outcome,
+            }
+        }
+        Err(NomenclatureError::Stale)
+    }
+
+    async fn own(&self, staff: &Staff, id: NomenclatureId) -> Result<Nomenclature, NomenclatureError> {
+        let item = self.nomenclatures.find(id).await?.ok_or(NomenclatureError::NotFound)?;
+        staff.require_project(item.project_id)?;
+        Ok(item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{CardLabels, Edit, NomenclatureKind};
+    use crate::ports::MockNomenclatureRepository;
+    use chrono::DateTime;
+    use kontor_kernel::testing::staff_with;
+    use kontor_kernel::{AccessDenied, FixedClock, Money, Name, ProjectId};
+
+    fn name(text: &str) -> Name {
+        Name::parse(text).unwrap()
+    }
+
+    fn stored(project: i64, version: u64, card: Card) -> Nomenclature {
+        Nomenclature {
+            id: NomenclatureId::new(7).unwrap(),
+            project_id: ProjectId::new(project).unwrap(),
+            card,
+            labels: CardLabels {
+                kind: name("Goods"),
+                category: None,
+                brand: None,
+                country: None,
+                storage_unit: None,
+                vat: None,
+                tags: Vec::new(),
+            },
+            version,
+            created_at: DateTime::UNIX_EPOCH,
+            updated_at: DateTime::UNIX_EPOCH,
+        }
+    }
+
+    fn service(nomenclatures: MockNomenclatureRepository) -> NomenclatureService {
+        NomenclatureService::new(Arc::new(nomenclatures), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)))
+    }
+
+    async fn rename(nomenclatures: MockNomenclatureRepository) -> Result<Nomenclature, NomenclatureError> {
+        let staff = staff_with([Permission::edit(Resource::Nomenclatures)]);
+        let change = CardChange { name: Edit::Set(name("New")), ..CardChange::default() };
+        service(nomenclatures).update(&staff, NomenclatureId::new(7).unwrap(), change).await
+    }
+
+    #[tokio::test]
+    async fn a_change_that_lost_a_race_keeps_what_the_winner_wrote() {
+        let mut nomenclatures = MockNomenclatureRepository::new();
+        let old = Card::new(name("Old"), NomenclatureKind::Goods);
+        let repriced = Card { price: Money::MAX, ..old.clone() };
+        let mut reads = vec![stored(1, 2, repriced), stored(1, 1, old)];
+        nomenclatures.expect_find().times(2).returning(move |_| Ok(reads.pop()));
+        nomenclatures.expect_replace().times(2).returning(|_, _, version, card, _| {
+            if version == 1 { Err(NomenclatureError::Stale) } else { Ok(stored(1, 3, card)) }
+        });
+        let card = rename(nomenclatures).await.unwrap().card;
+        assert_eq!((card.name.as_str(), card.price), ("New", Money::MAX));
+    }
+
+    #[tokio::test]
+    async fn a_card_that_never_rests_is_given_up() {
+        let mut nomenclatures = MockNomenclatureRepository::new();
+        nomenclatures
+            .expect_find()
+            .returning(|_| Ok(Some(stored(1, 1, Card::new(name("Old"), NomenclatureKind::Goods)))));
+        nomenclatures.expect_replace().times(5).returning(|_, _, _, _, _| Err(NomenclatureError::Stale));
+        assert!(matches!(rename(nomenclatures).await, Err(NomenclatureError::Stale)));
+    }
+
+    #[tokio::test]
+    async fn an_item_of_another_project_is_refused() {
+        let mut nomenclatures = MockNomenclatureRepository::new();
+        nomenclatures
+            .expect_find()
+            .returning(|_| Ok(Some(stored(2, 1, Card::new(name("Old"), NomenclatureKind::Goods)))));
+        let refused = rename(nomenclatures).await;
+        assert!(matches!(refused, Err(NomenclatureError::Denied(AccessDenied::ForeignProject))));
+    }
+
+    #[tokio::test]
+    async fn without_the_permission_nothing_is_asked() {
+        let card = Card::new(name("New"), NomenclatureKind::Service);
+        let viewer = staff_with([Permission::view(Resource::Nomenclatures)]);
+        let refused = service(MockNomenclatureRepository::new()).create(&viewer, card).await;
+        assert!(matches!(refused, Err(NomenclatureError::Denied(AccessDenied::MissingPermission(_)))));
+    }
+}

@@ -1,0 +1,185 @@
+//! The HTTP side of the API: authentication, idempotence keys, bodies, paths.
+
+use std::collections::HashMap;
+
+use actix_web::http::header;
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, Bytes, Data, Path, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse, Resource};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value, json};
+
+use super::ledger::{Ledger, Object, Shop};
+use super::order::{self, BindingOrder, PaymentOrder, RefundOrder};
+use super::refusal::Refusal;
+use super::{idempotence, listing};
+use crate::gate;
+use crate::world::World;
+
+/// The routes under `/v3`.
+pub fn routes(config: &mut ServiceConfig) {
+    config.service(
+        web::scope("/v3")
+            .wrap(from_fn(gate::acquirer))
+            .service(resource("/payments").route(web::get().to(list_payments)).route(web::post().to(create_payment)))
+            .service(resource("/payments/{id}").route(web::get().to(show_payment)))
+            .service(resource("/payments/{id}/capture").route(web::post().to(capture)))
+            .service(resource("/payments/{id}/cancel").route(web::post().to(cancel)))
+            .service(resource("/refunds").route(web::get().to(list_refunds)).route(web::post().to(create_refund)))
+            .service(resource("/refunds/{id}").route(web::get().to(show_refund)))
+            .service(resource("/payment_methods").route(web::post().to(create_binding)))
+            .service(resource("/payment_methods/{id}").route(web::get().to(show_method)))
+            .service(resource("/me").route(web::get().to(me)))
+            .default_service(web::to(async |world: Data<World>| Refusal::not_found("Not found").answer(&world.chance))),
+    );
+}
+
+/// A path that answers 405 in the API's own words to methods it does not have.
+fn resource(path: &str) -> Resource {
+    let refuse = async |world: Data<World>| Refusal::wrong_method().answer(&world.chance);
+    web::resource(path).default_service(web::to(refuse))
+}
+
+async fn create_payment(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
+    write(&call, &world, &body, |ledger, fields, now| ledger.create_payment(PaymentOrder::read(fields)?, now))
+}
+
+async fn capture(call: HttpRequest, world: Data<World>, id: Path<String>, body: Bytes) -> HttpResponse {
+    write(&call, &world, &body, |ledger, fields, now| ledger.capture(&id, order::capture_sum(fields)?, now))
+}
+
+async fn cancel(call: HttpRequest, world: Data<World>, id: Path<String>, body: Bytes) -> HttpResponse {
+    write(&call, &world, &body, |ledger, _, _| ledger.cancel(&id))
+}
+
+async fn create_refund(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
+    write(&call, &world, &body, |ledger, fields, now| ledger.create_refund(RefundOrder::read(fields)?, now))
+}
+
+async fn create_binding(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
+    write(&call, &world, &body, |ledger, fields, now| ledger.create_binding(BindingOrder::read(fields)?, now))
+}
+
+async fn show_payment(call: HttpRequest, world: Data<World>, id: Path<String>) -> HttpResponse {
+    show(&call, &world, &Object::Payment(id.into_inner()))
+}
+
+async fn show_refund(call: HttpRequest, world: Data<World>, id: Path<String>) -> HttpResponse {
+    show(&call, &world, &Object::Refund(id.into_inner()))
+}
+
+async fn show_method(call: HttpRequest, world: Data<World>, id: Path<String>) -> HttpResponse {
+    show(&call, &world, &Object::Method(id.into_inner()))
+}
+
+async fn list_payments(
+    call: HttpRequest,
+    world: Data<World>,
+    query: web::Query<HashMap<String, String>>,
+) -> HttpResponse {
+    read(&call, &world, |ledger| listing::payments(ledger, &listing::Query(query.into_inner())))
+}
+
+async fn list_refunds(
+    call: HttpRequest,
+    world: Data<World>,
+    query: web::Query<HashMap<String, String>>,
+) -> HttpResponse {
+    read(&call, &world, |ledger| listing::refunds(ledger, &listing::Query(query.into_inner())))
+}
+
+async fn me(call: HttpRequest, world: Data<World>) -> HttpResponse {
+    read(&call, &world, |ledger| {
+        Ok(json!({
+            "account_id": ledger.shop.id,
+            "status": "enabled",
+            "test": ledger.shop.test,
+            "fiscalization_enabled": false,
+            "payment_methods": ["bank_card", "sbp"],
+        }))
+    })
+}
+
+fn show(call: &HttpRequest, world: &World, object: &Object) -> HttpResponse {
+    read(call, world, |ledger| {
+        let what = match object {
+            Object::Payment(_) => "Payment",
+            Object::Refund(_) => "Refund",
+            Object::Method(_) => "Payment method",
+        };
+        ledger.view(object).ok_or_else(|| Refusal::not_found(&format!("{what} doesn't exist or access denied")))
+    })
+}
+
+/// A call that changes nothing.
+fn read(call: &HttpRequest, world: &World, work: impl FnOnce(&Ledger) -> Result<Value, Refusal>) -> HttpResponse {
+    let outcome = authenticate(call, &world.acquirer.shop).and_then(|()| world.with_ledger(|ledger, _| work(ledger)));
+    answer(world, outcome)
+}
+
+/// A call that changes something, once per idempotence key.
+fn write(
+    call: &HttpRequest,
+    world: &World,
+    body: &[u8],
+    work: impl FnOnce(&mut Ledger, &Map<String, Value>, DateTime<Utc>) -> Result<Object, Refusal>,
+) -> HttpResponse {
+    let outcome = authenticate(call, &world.acquirer.shop).and_then(|()| {
+        let key = idempotence::check(header_text(call, "idempotence-key"))?;
+        let fields = parse(call, body)?;
+        let fingerprint = idempotence::fingerprint(call.method().as_str(), call.path(), fields.as_ref());
+        let fields = match fields {
+            Some(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        world.with_ledger(|ledger, now| {
+            let object = ledger.once(key, fingerprint, now, |ledger| work(ledger, &fields, now))?;
+            ledger.view(&object).ok_or_else(Refusal::internal)
+        })
+    });
+    answer(world, outcome)
+}
+
+fn answer(world: &World, outcome: Result<Value, Refusal>) -> HttpResponse {
+    match outcome {
+        Ok(object) => HttpResponse::Ok().json(object),
+        Err(refusal) => refusal.answer(&world.chance),
+    }
+}
+
+fn header_text<'a>(call: &'a HttpRequest, name: &str) -> Option<&'a str> {
+    call.headers().get(name)?.to_str().ok()
+}
+
+fn authenticate(call: &HttpRequest, shop: &Shop) -> Result<(), Refusal> {
+    let given = header_text(call, header::AUTHORIZATION.as_str())
+        .ok_or_else(|| Refusal::unauthenticated("Authorization header not found"))?;
+    let expected = format!("{}:{}", shop.id, shop.secret_key);
+    given
+        .split_once(' ')
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic"))
+        .and_then(|(_, credentials)| BASE64.decode(credentials.trim()).ok())
+        .filter(|credentials| *credentials == expected.into_bytes())
+        .map(|_| ())
+        .ok_or_else(|| Refusal::unauthenticated("Basic authentication failed"))
+}
+
+/// The body: nothing, or a JSON object.
+fn parse(call: &HttpRequest, body: &[u8]) -> Result<Option<Value>, Refusal> {
+    if body.is_empty() {
+        return Ok(None);
+    }
+    let is_json = header_text(call, header::CONTENT_TYPE.as_str())
+        .and_then(|kind| kind.split(';').next())
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
+    if !is_json {
+        return Err(Refusal::wrong_content_type());
+    }
+    serde_json::from_slice(body)
+        .ok()
+        .filter(|value| matches!(value, Value::Object(_) | Value::Null))
+        .map(Some)
+        .ok_or_else(|| Refusal::invalid("Failed to parse request body"))
+}

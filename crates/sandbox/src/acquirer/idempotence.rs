@@ -1,0 +1,169 @@
+//! Idempotence keys: what a repeated request gets within 24 hours.
+
+use std::collections::{HashMap, VecDeque};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use ring::digest::{Context, SHA256};
+use serde_json::Value;
+
+use super::refusal::Refusal;
+
+/// How long a key is remembered after its first request.
+const WINDOW: TimeDelta = TimeDelta::hours(24);
+const LONGEST_KEY: usize = 64;
+
+/// What a request asks for: method, path and data, as a digest.
+pub type Fingerprint = [u8; 32];
+
+/// Checks the form of an idempotence key.
+pub fn check(key: Option<&str>) -> Result<&str, Refusal> {
+    let refuse = |description: &str| Err(Refusal::invalid(description).at("Idempotence-Key"));
+    match key.map(str::trim) {
+        None | Some("") => refuse("Idempotence key is empty"),
+        Some(key) if key.len() > LONGEST_KEY => refuse("Idempotence key is too long. Max. length is 64"),
+        Some(key) => Ok(key),
+    }
+}
+
+/// Digests a request. The order of object keys does not matter.
+pub fn fingerprint(method: &str, path: &str, body: Option<&Value>) -> Fingerprint {
+    let mut digest = Context::new(&SHA256);
+    digest.update(format!("{method} {path}\n").as_bytes());
+    if let Some(body) = body {
+        feed(&mut digest, body);
+    }
+    let mut fingerprint = [0; 32];
+    fingerprint.copy_from_slice(digest.finish().as_ref());
+    fingerprint
+}
+
+fn feed(digest: &mut Context, value: &Value) {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by_key(|(name, _)| *name);
+            digest.update(b"{");
+            for (name, value) in fields {
+                digest.update(format!("{name:?}:").as_bytes());
+                feed(digest, value);
+            }
+            digest.update(b"}");
+        }
+        Value::Array(items) => {
+            digest.update(b"[");
+            for item in items {
+                feed(digest, item);
+            }
+            digest.update(b"]");
+        }
+        scalar => digest.update(format!("{scalar},").as_bytes()),
+    }
+}
+
+struct Entry<T> {
+    fingerprint: Fingerprint,
+    first_seen: DateTime<Utc>,
+    outcome: T,
+}
+
+/// The keys seen lately, each with the outcome of its first request.
+pub struct Keys<T> {
+    capacity: usize,
+    entries: HashMap<String, Entry<T>>,
+    /// Keys by age, to forget them.
+    order: VecDeque<(DateTime<Utc>, String)>,
+}
+
+impl<T: Clone> Keys<T> {
+    pub fn new(capacity: usize) -> Self {
+        Self { capacity: capacity.max(1), entries: HashMap::new(), order: VecDeque::new() }
+    }
+
+    /// The outcome of the first request with this key, if there was one. A key used for other data is refused.
+    pub fn replay(&self, key: &str, fingerprint: &Fingerprint, now: DateTime<Utc>) -> Result<Option<T>, Refusal> {
+        match self.entries.get(key).filter(|entry| now - entry.first_seen < WINDOW) {
+            None => Ok(None),
+            Some(entry) if entry.fingerprint == *fingerprint => Ok(Some(entry.outcome.clone())),
+            Some(_) => Err(Refusal::invalid("Duplicate idempotence key").at("Idempotence-Key")),
+        }
+    }
+
+    /// Remembers the outcome of the first request with this key.
+    pub fn remember(&mut self, key: &str, fingerprint: Fingerprint, now: DateTime<Utc>, outcome: T) {
+        while let Some((first_seen, _)) = self.order.front() {
+            if now - *first_seen < WINDOW && self.order.len() < self.capacity {
+                break;
+            }
+            self.forget_oldest();
+        }
+        self.order.push_back((now, key.to_owned()));
+        self.entries.insert(key.to_owned(), Entry { fingerprint, first_seen: now, outcome });
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some((first_seen, key)) = self.order.pop_front()
+            && self.entries.get(&key).is_some_and(|entry| entry.first_seen == first_seen)
+        {
+            self.entries.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    #[test]
+    fn a_key_replays_for_a_day_and_refuses_other_data() {
+        let mut keys = Keys::new(10);
+        let (one, other) =
+            (fingerprint("POST", "/v3/payments", None), fingerprint("POST", "/v3/payments", Some(&json!({}))));
+        assert_eq!(keys.replay("k", &one, START), Ok(None));
+        keys.remember("k", one, START, 1);
+        let almost = START + WINDOW - TimeDelta::seconds(1);
+        assert_eq!(keys.replay("k", &one, almost), Ok(Some(1)));
+        assert_eq!(keys.replay("k", &other, almost).unwrap_err().description, "Duplicate idempotence key");
+        assert_eq!(keys.replay("k", &other, START + WINDOW), Ok(None));
+    }
+
+    #[test]
+    fn a_key_used_again_after_a_day_is_remembered_anew() {
+        let mut keys = Keys::new(10);
+        let (one, other) = (fingerprint("POST", "/a", None), fingerprint("POST", "/b", None));
+        keys.remember("k", one, START, 1);
+        keys.remember("k", other, START + WINDOW, 2);
+        keys.remember("l", one, START + WINDOW, 3);
+        assert_eq!(keys.replay("k", &other, START + WINDOW), Ok(Some(2)));
+    }
+
+    #[test]
+    fn the_oldest_keys_are_forgotten() {
+        let mut keys = Keys::new(2);
+        let print = fingerprint("POST", "/", None);
+        for key in ["a", "b", "c"] {
+            keys.remember(key, print, START, 0);
+        }
+        assert_eq!(keys.replay("a", &print, START), Ok(None));
+        assert_eq!(keys.replay("c", &print, START), Ok(Some(0)));
+        assert!(keys.order.len() <= 2);
+    }
+
+    #[test]
+    fn the_order_of_fields_is_no_difference_but_their_nesting_is() {
+        let print = |body: Value| fingerprint("POST", "/", Some(&body));
+        let text: Value = serde_json::from_str(r#"{"b":[1,2],"a":"x"}"#).unwrap();
+        assert_eq!(print(text), print(json!({ "a": "x", "b": [1, 2] })));
+        assert_ne!(print(json!({ "a": [[1], 2] })), print(json!({ "a": [[1, 2]] })));
+        assert_ne!(print(json!({ "a": "1" })), print(json!({ "a": 1 })));
+    }
+
+    #[test]
+    fn keys_have_a_form() {
+        assert_eq!(check(None).unwrap_err().description, "Idempotence key is empty");
+        assert!(check(Some(&"k".repeat(65))).is_err());
+        assert_eq!(check(Some("6c1d-9")), Ok("6c1d-9"));
+    }
+}

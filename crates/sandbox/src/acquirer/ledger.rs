@@ -1,0 +1,430 @@
+//! The acquirer's books: payments, refunds, saved methods, idempotence keys and deadlines of one shop.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::deadlines::Deadlines;
+use super::idempotence::{Fingerprint, Keys};
+use super::method::{Decline, Kind, Method, SavedMethod};
+use super::order::{BindingOrder, PaymentOrder, RefundOrder, Source};
+use super::payer::Act;
+use super::payment::{CONFIRMATION_WINDOW, Payment, Status, Verdict};
+use super::refund::{Refund, RefundStatus};
+use super::refusal::Refusal;
+use super::{amount::Amount, view};
+use crate::chance::Chance;
+use crate::shelf::Shelf;
+
+/// The one shop the acquirer serves.
+pub struct Shop {
+    pub id: String,
+    pub gateway_id: &'static str,
+    pub secret_key: String,
+    /// Whether this is a demo shop, as the secret key says.
+    pub test: bool,
+    pub saving_allowed: bool,
+    /// Where the sandbox's pages are reached, without a trailing slash.
+    pub url: String,
+}
+
+impl Shop {
+    /// The page where the payer confirms.
+    pub fn page_url(&self, page: &str, id: &str) -> String {
+        format!("{}/{page}/{id}", self.url)
+    }
+}
+
+/// An object in the books.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Object {
+    Payment(String),
+    Refund(String),
+    Method(String),
+}
+
+/// Something the shop is notified of.
+pub struct Event {
+    pub name: &'static str,
+    pub object_id: String,
+    /// The object at that moment.
+    pub object: Value,
+    /// What an out-of-order notification would tell: an event name and an earlier snapshot.
+    pub stale: (&'static str, Value),
+}
+
+/// The acquirer's books.
+pub struct Ledger {
+    pub shop: Arc<Shop>,
+    pub(super) chance: Arc<Chance>,
+    pub payments: Shelf<Payment>,
+    pub refunds: Shelf<Refund>,
+    pub methods: Shelf<SavedMethod>,
+    keys: Keys<Result<Object, Refusal>>,
+    /// What waits for the payer, oldest first.
+    to_confirm: Deadlines,
+    /// What waits for the shop, oldest first.
+    to_capture: Deadlines,
+    /// How new refunds end.
+    pub refunds_end: RefundStatus,
+    events: Vec<Event>,
+}
+
+impl Ledger {
+    pub fn new(shop: Arc<Shop>, chance: Arc<Chance>, capacity: usize) -> Self {
+        Self {
+            shop,
+            chance,
+            payments: Shelf::new(capacity),
+            refunds: Shelf::new(capacity),
+            methods: Shelf::new(capacity),
+            keys: Keys::new(capacity.saturating_mul(4)),
+            to_confirm: Deadlines::new(capacity.saturating_mul(2)),
+            to_capture: Deadlines::new(capacity),
+            refunds_end: RefundStatus::Succeeded,
+            events: Vec::new(),
+        }
+    }
+
+    /// The events since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// The object as the API shows it now.
+    pub fn view(&self, object: &Object) -> Option<Value> {
+        match object {
+            Object::Payment(id) => self.payments.get(id).map(|payment| view::payment(payment, &self.shop)),
+            Object::Refund(id) => self.refunds.get(id).map(view::refund),
+            Object::Method(id) => self.methods.get(id).map(|saved| view::saved_method(saved, &self.shop)),
+        }
+    }
+
+    /// Does the work of a request once per idempotence key. A repeated request gets the first one's object as it is
+    /// now, or the first one's refusal.
+    pub fn once(
+        &mut self,
+        key: &str,
+        fingerprint: Fingerprint,
+        now: DateTime<Utc>,
+        work: impl FnOnce(&mut Self) -> Result<Object, Refusal>,
+    ) -> Result<Object, Refusal> {
+        if let Some(outcome) = self.keys.replay(key, &fingerprint, now)? {
+            return outcome;
+        }
+        let outcome = work(self);
+        self.keys.remember(key, fingerprint, now, outcome.clone());
+        outcome
+    }
+
+    /// `POST /v3/payments`
+    pub fn create_payment(&mut self, order: PaymentOrder, now: DateTime<Utc>) -> Result<Object, Refusal> {
+        if order.save && !self.shop.saving_allowed {
+            return Err(Refusal::forbidden("Forbidden to save payment method").at("save_payment_method"));
+        }
+        let id = self.chance.id();
+        let (method, verdict) = match order.source {
+            Source::Open => (None, None),
+            Source::Chosen(kind) => (Some(Method::chosen(id.clone(), kind)), None),
+            Source::Saved(method_id) => {
+                let (method, verdict) = self.charge(&method_id)?;
+                (Some(method), Some(verdict))
+            }
+        };
+        let status = verdict
+            .and_then(|verdict| Status::Pending.confirmed(verdict, order.capture, now))
+            .unwrap_or(Status::Pending);
+        let payment = Payment {
+            id: id.clone(),
+            status: Status::Pending,
+            amount: order.amount,
+            refunded: Amount::default(),
+            created_at: now,
+            description: order.description,
+            capture: order.capture,
+            save: order.save,
+            method,
+            confirmation: order.confirmation,
+            metadata: order.metadata,
+            merchant_customer_id: order.merchant_customer_id,
+            has_receipt: order.has_receipt,
+        };
+        self.payments.put(&id, payment);
+        if status == Status::Pending {
+            self.to_confirm.add(now + CONFIRMATION_WINDOW, Object::Payment(id.clone()));
+        } else {
+            self.change_payment(&id, |payment| payment.status = status);
+        }
+        Ok(Object::Payment(id))
+    }
+
+    fn charge(&mut self, method_id: &str) -> Result<(Method, Verdict), Refusal> {
+        let refuse = |description: &str| Refusal::invalid(description).at("payment_method_id");
+        let Some(saved) = self.methods.get_mut(method_id) else {
+            let known = self.payments.get(method_id).is_some_and(|payment| payment.method.is_some());
+            return Err(refuse(if known { "Payment method is not saved" } else { "Payment method is not found" }));
+        };
+        if !saved.is_chargeable() {
+            return Err(refuse("Payment method is not saved"));
+        }
+        let method = Method {
+            sbp_operation_id: (saved.method.kind == Kind::SBP).then(|| self.chance.digits(18)),
+            ..saved.method.clone()
+        };
+        Ok((method, saved.charge()))
+    }
+
+    /// `POST /v3/payments/{id}/capture`
+    pub fn capture(&mut self, id: &str, sum: Option<Amount>, now: DateTime<Utc>) -> Result<Object, Refusal> {
+        let (status, taken) = self.known_payment(id)?.captured(sum, now)?;
+        self.change_payment(id, |payment| (payment.status, payment.amount) = (status, taken));
+        Ok(Object::Payment(id.to_owned()))
+    }
+
+    /// `POST /v3/payments/{id}/cancel`
+    pub fn cancel(&mut self, id: &str) -> Result<Object, Refusal> {
+        let status = self.known_payment(id)?.canceled()?;
+        self.change_payment(id, |payment| payment.status = status);
+        Ok(Object::Payment(id.to_owned()))
+    }
+
+    fn known_payment(&self, id: &str) -> Result<&Payment, Refusal> {
+        self.payments.get(id).ok_or_else(|| Refusal::not_found("Payment doesn't exist or access denied"))
+    }
+
+    /// `POST /v3/refunds`
+    pub fn create_refund(&mut self, order: RefundOrder, now: DateTime<Utc>) -> Result<Object, Refusal> {
+        let payment = self
+            .payments
+            .get(&order.payment_id)
+            .ok_or_else(|| Refusal::invalid("Payment doesn't exist or access denied").at("payment_id"))?;
+        let total = payment.refunded(order.amount)?;
+        let before = view::payment(payment, &self.shop);
+        let id = self.chance.id();
+        let refund = Refund {
+            id: id.clone(),
+            payment_id: order.payment_id.clone(),
+            status: self.refunds_end,
+            amount: order.amount,
+            created_at: now,
+            description: order.description,
+            metadata: order.metadata,
+            has_receipt: order.has_receipt,
+        };
+        let status = refund.status;
+        self.refunds.put(&id, refund);
+        if status != RefundStatus::Canceled
+            && let Some(payment) = self.payments.get_mut(&order.payment_id)
+        {
+            payment.refunded = total;
+        }
+        if status == RefundStatus::Succeeded {
+            self.tell("refund.succeeded", &Object::Refund(id.clone()), ("payment.succeeded", before));
+        }
+        Ok(Object::Refund(id))
+    }
+
+    /// Ends a pending refund. `None` when there is no such refund or it has ended.
+    pub fn end_refund(&mut self, id: &str, status: RefundStatus) -> Option<Object> {
+        let refund = self.refunds.get_mut(id).filter(|refund| refund.status == RefundStatus::Pending)?;
+        let before = view::refund(refund);
+        refund.status = status;
+        let (payment_id, amount) = (refund.payment_id.clone(), refund.amount);
+        let object = Object::Refund(id.to_owned());
+        match status {
+            RefundStatus::Pending => {}
+            RefundStatus::Succeeded => self.tell("refund.succeeded", &object, ("refund.succeeded", before)),
+            RefundStatus::Canceled => {
+                if let Some(payment) = self.payments.get_mut(&payment_id) {
+                    payment.refunded = payment.refunded.minus(amount);
+                }
+            }
+        }
+        Some(object)
+    }
+
+    /// `POST /v3/payment_methods`
+    pub fn create_binding(&mut self, order: BindingOrder, now: DateTime<Utc>) -> Result<Object, Refusal> {
+        if !self.shop.saving_allowed {
+            return Err(Refusal::forbidden("Forbidden to save payment method"));
+        }
+        let id = self.chance.id();
+        let saved = SavedMethod {
+            method: Method::chosen(id.clone(), order.kind),
+            confirmation: Some(order.confirmation),
+            metadata: order.metadata,
+            decline: None,
+        };
+        self.methods.put(&id, saved);
+        self.to_confirm.add(now + CONFIRMATION_WINDOW, Object::Method(id.clone()));
+        Ok(Object::Method(id))
+    }
+
+    /// Makes the next charges of a saved method decline, or succeed again. `None` when there is no such method.
+    pub fn decline_charges(&mut self, id: &str, decline: Option<Decline>) -> Option<Object> {
+        self.methods.get_mut(id)?.decline = decline;
+        Some(Object::Method(id.to_owned()))
+    }
+
+    /// Lets time run out for what waited too long.
+    pub fn settle(&mut self, now: DateTime<Utc>) {
+        while let Some(object) = self.to_confirm.take_due(now) {
+            // What has been confirmed in the meantime refuses to expire.
+            let _ = match &object {
+                Object::Payment(id) => self.act_on_payment(id, &Act::Expire, now),
+                Object::Method(id) => self.act_on_binding(id, &Act::Expire, now),
+                Object::Refund(_) => Ok(()),
+            };
+        }
+        while let Some(object) = self.to_capture.take_due(now) {
+            if let Object::Payment(id) = object
+                && let Some(payment) = self.payments.get(&id)
+                && matches!(payment.status, Status::WaitingForCapture { .. })
+                && let Some(status) = payment.status.expired()
+            {
+                self.change_payment(&id, |payment| payment.status = status);
+            }
+        }
+    }
+
+    /// Changes a payment and tells of its new status.
+    pub(super) fn change_payment(&mut self, id: &str, change: impl FnOnce(&mut Payment)) {
+        let Some(payment) = self.payments.get_mut(id) else { return };
+        let before = payment.status.event().unwrap_or("payment.waiting_for_capture");
+        let stale = (before, view::payment(payment, &self.shop));
+        change(payment);
+        let status = payment.status;
+        let object = Object::Payment(id.to_owned());
+        if let Status::WaitingForCapture { until, .. } = status {
+            self.to_capture.add(until, object.clone());
+        }
+        if let Some(event) = status.event() {
+            self.tell(event, &object, stale);
+        }
+    }
+
+    pub(super) fn tell(&mut self, name: &'static str, object: &Object, stale: (&'static str, Value)) {
+        let (Object::Payment(id) | Object::Refund(id) | Object::Method(id)) = object;
+        if let Some(view) = self.view(object) {
+            self.events.push(Event { name, object_id: id.clone(), object: view, stale });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::acquirer::cards::CardNumber;
+    use crate::acquirer::payer::Means;
+    use crate::acquirer::payment::Canceled;
+    use chrono::TimeDelta;
+    use serde_json::json;
+
+    const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    fn ledger() -> Ledger {
+        let shop = Shop {
+            id: "1".to_owned(),
+            gateway_id: "2",
+            secret_key: "test_key".to_owned(),
+            test: true,
+            saving_allowed: true,
+            url: "http://sandbox".to_owned(),
+        };
+        Ledger::new(Arc::new(shop), Arc::new(Chance::new(Arc::new(|buffer: &mut [u8]| buffer.fill(1)))), 100)
+    }
+
+    fn order(fields: &Value) -> PaymentOrder {
+        let mut body = json!({ "amount": { "value": "100.00", "currency": "RUB" }, "capture": true });
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        PaymentOrder::read(body.as_object().unwrap()).unwrap()
+    }
+
+    fn pending(ledger: &mut Ledger, fields: &Value) -> String {
+        let mut body = json!({ "confirmation": { "type": "redirect", "return_url": "https://shop.test" } });
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        match ledger.create_payment(order(&body), START) {
+            Ok(Object::Payment(id)) => id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn by_card(save: bool) -> Act {
+        Act::Pay(Means { kind: Kind::BANK_CARD, card: CardNumber::default(), save })
+    }
+
+    fn event_names(ledger: &mut Ledger) -> Vec<&'static str> {
+        ledger.take_events().into_iter().map(|event| event.name).collect()
+    }
+
+    #[test]
+    fn a_saved_card_is_charged_without_the_payer_until_it_is_told_to_decline() {
+        let mut ledger = ledger();
+        let id = pending(&mut ledger, &json!({ "save_payment_method": true }));
+        ledger.act_on_payment(&id, &by_card(true), START).unwrap();
+        ledger.create_payment(order(&json!({ "payment_method_id": id })), START).unwrap();
+        ledger.decline_charges(&id, Some(Decline { reason: "insufficient_funds", times: None })).unwrap();
+        ledger.create_payment(order(&json!({ "payment_method_id": id })), START).unwrap();
+        assert_eq!(event_names(&mut ledger), ["payment.succeeded", "payment.succeeded", "payment.canceled"]);
+        assert_eq!(ledger.payments.newest().next().unwrap().status.name(), "canceled");
+    }
+
+    #[test]
+    fn a_card_the_payer_did_not_agree_to_save_is_not_charged() {
+        let mut ledger = ledger();
+        let id = pending(&mut ledger, &json!({ "save_payment_method": true }));
+        ledger.act_on_payment(&id, &by_card(false), START).unwrap();
+        let refusal = ledger.create_payment(order(&json!({ "payment_method_id": id })), START).unwrap_err();
+        assert_eq!(refusal.description, "Payment method is not saved");
+        let refusal = ledger.create_payment(order(&json!({ "payment_method_id": "x" })), START).unwrap_err();
+        assert_eq!(refusal.description, "Payment method is not found");
+    }
+
+    #[test]
+    fn an_unconfirmed_payment_expires_after_an_hour_and_a_held_one_after_a_week() {
+        let mut ledger = ledger();
+        let forgotten = pending(&mut ledger, &json!({}));
+        let held = pending(&mut ledger, &json!({ "capture": false }));
+        ledger.act_on_payment(&held, &by_card(false), START).unwrap();
+        ledger.settle(START + CONFIRMATION_WINDOW - TimeDelta::seconds(1));
+        assert_eq!(event_names(&mut ledger), ["payment.waiting_for_capture"]);
+        ledger.settle(START + CONFIRMATION_WINDOW);
+        assert_eq!(ledger.payments.get(&forgotten).unwrap().status, Status::Canceled(Canceled::NOT_CONFIRMED));
+        ledger.settle(START + TimeDelta::days(7));
+        assert_eq!(ledger.payments.get(&held).unwrap().status, Status::Canceled(Canceled::NOT_CAPTURED));
+        assert_eq!(event_names(&mut ledger), ["payment.canceled", "payment.canceled"]);
+    }
+
+    #[test]
+    fn a_repeated_key_does_the_work_once() {
+        let mut ledger = ledger();
+        let mut create = |key| {
+            ledger.once(key, [0; 32], START, |ledger| {
+                ledger.create_payment(order(&json!({ "confirmation": { "type": "qr" } })), START)
+            })
+        };
+        let (first, again, other) = (create("a").unwrap(), create("a").unwrap(), create("b").unwrap());
+        assert_eq!(first, again);
+        assert_ne!(first, other);
+        assert_eq!(ledger.payments.newest().count(), 2);
+    }
+
+    #[test]
+    fn a_refund_that_the_bank_turns_down_gives_the_sum_back_to_the_payment() {
+        let mut ledger = ledger();
+        let id = pending(&mut ledger, &json!({}));
+        ledger.act_on_payment(&id, &by_card(false), START).unwrap();
+        ledger.refunds_end = RefundStatus::Pending;
+        let body = json!({ "payment_id": id, "amount": { "value": "100.00", "currency": "RUB" } });
+        let Object::Refund(refund) =
+            ledger.create_refund(RefundOrder::read(body.as_object().unwrap()).unwrap(), START).unwrap()
+        else {
+            panic!("not a refund")
+        };
+        assert!(!ledger.payments.get(&id).unwrap().is_refundable());
+        assert!(ledger.end_refund(&refund, RefundStatus::Canceled).is_some());
+        assert!(ledger.payments.get(&id).unwrap().is_refundable());
+        assert_eq!(ledger.end_refund(&refund, RefundStatus::Succeeded), None);
+    }
+}

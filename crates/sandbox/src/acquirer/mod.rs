@@ -1,0 +1,86 @@
+//! The acquirer: the YooKassa API v3 of one shop, its payment page and its notifications.
+
+mod amount;
+pub mod api;
+mod cards;
+mod deadlines;
+mod idempotence;
+mod ledger;
+mod listing;
+mod method;
+pub mod notifications;
+mod order;
+pub mod page;
+mod payer;
+mod payment;
+mod refund;
+mod refusal;
+mod view;
+
+use std::sync::{Arc, Mutex};
+
+use actix_web::HttpResponse;
+use chrono::{DateTime, Utc};
+use tokio::sync::mpsc::UnboundedSender;
+
+pub use cards::{CardNumber, DECLINE_REASONS, decline_reason};
+pub use ledger::{Ledger, Object, Shop};
+pub use method::{Decline, Kind, SavedMethod};
+pub use order::is_web_url;
+pub use payer::{Act, Means, NoAct};
+pub use refund::RefundStatus;
+
+use crate::chance::Chance;
+use crate::config::SandboxConfig;
+use crate::world::{World, lock};
+use notifications::{Job, Notifier};
+use refusal::Refusal;
+
+/// The acquirer's state.
+pub struct Acquirer {
+    pub shop: Arc<Shop>,
+    ledger: Mutex<Ledger>,
+    pub notifier: Notifier,
+}
+
+impl Acquirer {
+    pub fn new(config: &SandboxConfig, url: &str, chance: Arc<Chance>, outbox: UnboundedSender<Job>) -> Self {
+        let shop = Arc::new(Shop {
+            id: config.shop_id.clone(),
+            gateway_id: "100700",
+            secret_key: config.secret_key.clone(),
+            test: config.secret_key.starts_with("test_"),
+            saving_allowed: config.saving_allowed,
+            url: url.to_owned(),
+        });
+        Self {
+            ledger: Mutex::new(Ledger::new(Arc::clone(&shop), chance, config.capacity)),
+            shop,
+            notifier: Notifier::new(config, outbox),
+        }
+    }
+}
+
+impl World {
+    /// Works on the acquirer's books as of now, then sends out what the shop is to be told.
+    pub fn with_ledger<R>(&self, work: impl FnOnce(&mut Ledger, DateTime<Utc>) -> R) -> R {
+        let now = self.now();
+        let (result, events) = {
+            let mut ledger = lock(&self.acquirer.ledger);
+            ledger.settle(now);
+            (work(&mut ledger, now), ledger.take_events())
+        };
+        self.acquirer.notifier.announce(events, &self.faults);
+        result
+    }
+}
+
+/// The answer to a call that an `http_500` fault has hit.
+pub fn internal_error(world: &World) -> HttpResponse {
+    Refusal::internal().answer(&world.chance)
+}
+
+/// The answer to a call that a `refuse` fault has hit.
+pub fn forbidden(world: &World) -> HttpResponse {
+    Refusal::forbidden("The shop is not allowed to perform this operation").answer(&world.chance)
+}

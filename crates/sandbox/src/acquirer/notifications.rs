@@ -1,0 +1,234 @@
+//! Notifications to the shop: sent until answered with exactly HTTP 200, sometimes twice or out of order.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use actix_web::web::Bytes;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::{Notify, Semaphore};
+
+use super::ledger::Event;
+use crate::config::SandboxConfig;
+use crate::faults::{FaultKind, Faults, Service};
+use crate::world::{World, lock, moment};
+
+/// The pauses before the redeliveries, in seconds.
+const REDELIVERIES: [u64; 7] = [10, 42, 84, 168, 672, 5_376, 86_016];
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+const AT_ONCE: usize = 64;
+const MOST_WAITING: usize = 10_000;
+/// How often, in real time, the clock is looked at for redeliveries and deadlines.
+const TICK: Duration = Duration::from_millis(100);
+
+/// One notification on its way to one URL.
+#[derive(Clone)]
+pub struct Notification {
+    event: &'static str,
+    object_id: String,
+    url: String,
+    body: Bytes,
+    /// How many times it has been sent before.
+    redeliveries: usize,
+}
+
+/// Notifications sent one after the other.
+pub type Job = Vec<Notification>;
+
+/// What became of one sending.
+struct Attempt {
+    at: DateTime<Utc>,
+    event: &'static str,
+    object_id: String,
+    url: String,
+    redeliveries: usize,
+    answer: Result<u16, String>,
+}
+
+/// Where notifications go, and what became of the latest.
+pub struct Notifier {
+    urls: Mutex<Vec<String>>,
+    outbox: UnboundedSender<Job>,
+    pauses: Vec<TimeDelta>,
+    attempts: Mutex<VecDeque<Attempt>>,
+    remembered: usize,
+    /// Tells the courier that the clock has been moved.
+    clock_moved: Notify,
+}
+
+impl Notifier {
+    pub fn new(config: &SandboxConfig, outbox: UnboundedSender<Job>) -> Self {
+        let scale = if config.redelivery_scale.is_finite() { config.redelivery_scale.clamp(0.0, 1_000.0) } else { 1.0 };
+        let scaled = |seconds| Duration::from_secs(seconds).mul_f64(scale);
+        Self {
+            urls: Mutex::new(config.notification_urls.clone()),
+            outbox,
+            pauses: REDELIVERIES.map(|seconds| TimeDelta::from_std(scaled(seconds)).unwrap_or(TimeDelta::MAX)).to_vec(),
+            attempts: Mutex::new(VecDeque::new()),
+            remembered: config.capacity.max(1),
+            clock_moved: Notify::new(),
+        }
+    }
+
+    pub fn urls(&self) -> Vec<String> {
+        lock(&self.urls).clone()
+    }
+
+    /// Where notifications go from now on; events of before are not sent again.
+    pub fn set_urls(&self, urls: Vec<String>) {
+        *lock(&self.urls) = urls;
+    }
+
+    pub fn clock_has_moved(&self) {
+        self.clock_moved.notify_one();
+    }
+
+    /// Hands events over to the courier. Without a URL nobody is told.
+    pub fn announce(&self, events: Vec<Event>, faults: &Faults) {
+        for event in events {
+            let urls = self.urls();
+            if urls.is_empty() {
+                continue;
+            }
+            let fault = faults.take_for_notification(Service::Acquirer).map(|fault| fault.kind);
+            for url in urls {
+                let notification = |name: &'static str, object: &Value| Notification {
+                    event: name,
+                    object_id: event.object_id.clone(),
+                    url: url.clone(),
+                    body: json!({ "type": "notification", "event": name, "object": object }).to_string().into(),
+                    redeliveries: 0,
+                };
+                let told = notification(event.name, &event.object);
+                let job = match fault {
+                    Some(FaultKind::Duplicate) => vec![told.clone(), told],
+                    Some(FaultKind::Reorder) => vec![told, notification(event.stale.0, &event.stale.1)],
+                    _ => vec![told],
+                };
+                // The courier is gone only when the sandbox is stopping.
+                let _ = self.outbox.send(job);
+            }
+        }
+    }
+
+    /// What became of the latest sendings, newest first.
+    pub fn attempts(&self) -> Vec<Value> {
+        let attempts = lock(&self.attempts);
+        let view = |attempt: &Attempt| {
+            let (status, error) = match &attempt.answer {
+                Ok(status) => (Some(*status), None),
+                Err(error) => (None, Some(error.as_str())),
+            };
+            json!({
+                "at": moment(attempt.at),
+                "event": attempt.event,
+                "object_id": attempt.object_id,
+                "url": attempt.url,
+                "attempt": attempt.redeliveries + 1,
+                "status": status,
+                "error": error,
+            })
+        };
+        attempts.iter().rev().take(100).map(view).collect()
+    }
+
+    fn note(&self, attempt: Attempt) {
+        let mut attempts = lock(&self.attempts);
+        if attempts.len() == self.remembered {
+            attempts.pop_front();
+        }
+        attempts.push_back(attempt);
+    }
+}
+
+/// Notifications waiting for their redelivery, by the moment it is due.
+#[derive(Default)]
+struct Waiting {
+    by_due: BTreeMap<(DateTime<Utc>, Reverse<u64>), Notification>,
+    added: u64,
+}
+
+impl Waiting {
+    fn add(&mut self, due: DateTime<Utc>, notification: Notification) {
+        if self.by_due.len() < MOST_WAITING {
+            self.added += 1;
+            self.by_due.insert((due, Reverse(self.added)), notification);
+        }
+    }
+
+    fn take_due(&mut self, now: DateTime<Utc>) -> Option<Notification> {
+        let entry = self.by_due.first_entry().filter(|entry| entry.key().0 <= now)?;
+        Some(entry.remove())
+    }
+}
+
+/// Carries notifications until the sandbox stops. Also lets time run out for what waited too long.
+pub async fn courier(world: Arc<World>, client: reqwest::Client, mut inbox: UnboundedReceiver<Job>) {
+    let (failed, mut failures) = tokio::sync::mpsc::unbounded_channel();
+    let permits = Arc::new(Semaphore::new(AT_ONCE));
+    let mut waiting = Waiting::default();
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let send = |job: Job| {
+        let (world, client, failed, permits) =
+            (Arc::clone(&world), client.clone(), failed.clone(), Arc::clone(&permits));
+        tokio::spawn(async move {
+            let _permit = permits.acquire().await;
+            tokio::select! {
+                () = deliver(&world, &client, job, &failed) => {}
+                () = world.stopping.cancelled() => {}
+            }
+        });
+    };
+    loop {
+        tokio::select! {
+            () = world.stopping.cancelled() => break,
+            Some(job) = inbox.recv() => send(job),
+            Some((due, notification)) = failures.recv() => waiting.add(due, notification),
+            () = world.acquirer.notifier.clock_moved.notified() => {}
+            _ = tick.tick() => {}
+        }
+        let now = world.with_ledger(|_, now| now);
+        while let Some(notification) = waiting.take_due(now) {
+            send(vec![notification]);
+        }
+    }
+}
+
+/// Sends the notifications of a job in order; each that is not taken waits for its own redelivery.
+async fn deliver(
+    world: &World,
+    client: &reqwest::Client,
+    job: Job,
+    failed: &UnboundedSender<(DateTime<Utc>, Notification)>,
+) {
+    let notifier = &world.acquirer.notifier;
+    for mut notification in job {
+        let answer = client
+            .post(&notification.url)
+            .header(reqwest::header::CONTENT_TYPE, "application/json")
+            .timeout(ANSWER_WITHIN)
+            .body(notification.body.clone())
+            .send()
+            .await
+            .map(|answer| answer.status().as_u16())
+            .map_err(|error| error.to_string());
+        let taken = answer == Ok(200);
+        notifier.note(Attempt {
+            at: world.now(),
+            event: notification.event,
+            object_id: notification.object_id.clone(),
+            url: notification.url.clone(),
+            redeliveries: notification.redeliveries,
+            answer,
+        });
+        if let (false, Some(pause)) = (taken, notifier.pauses.get(notification.redeliveries)) {
+            notification.redeliveries += 1;
+            let due = world.now().checked_add_signed(*pause).unwrap_or(DateTime::<Utc>::MAX_UTC);
+            let _ = failed.send((due, notification));
+        }
+    }
+}

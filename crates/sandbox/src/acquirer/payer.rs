@@ -1,0 +1,109 @@
+//! What the payer does about payments and bindings.
+
+use chrono::{DateTime, Utc};
+
+use super::cards::CardNumber;
+use super::ledger::{Ledger, Object};
+use super::method::{Kind, Method, SavedMethod, Standing};
+use super::payment::{Canceled, Status, Verdict};
+use super::view;
+
+/// How the payer pays on the page.
+pub struct Means {
+    pub kind: Kind,
+    pub card: CardNumber,
+    /// Whether the payer agrees to save the method.
+    pub save: bool,
+}
+
+impl Means {
+    fn verdict(&self) -> Verdict {
+        if self.kind == Kind::BANK_CARD { self.card.verdict() } else { Verdict::Approved { three_d_secure: false } }
+    }
+}
+
+/// What the payer does on the page.
+pub enum Act {
+    Pay(Means),
+    Decline(&'static str),
+    Expire,
+}
+
+/// Why the payer can do nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoAct {
+    Unknown,
+    /// The object has this status and waits for nobody.
+    NotPending(&'static str),
+}
+
+impl Ledger {
+    /// The payer acts on the page of a payment.
+    pub fn act_on_payment(&mut self, id: &str, act: &Act, now: DateTime<Utc>) -> Result<(), NoAct> {
+        let payment = self.payments.get(id).ok_or(NoAct::Unknown)?;
+        let refused = NoAct::NotPending(payment.status.name());
+        if payment.status != Status::Pending {
+            return Err(refused);
+        }
+        let decided = match act {
+            Act::Pay(means) => payment.status.confirmed(means.verdict(), payment.capture, now),
+            Act::Decline(reason) => {
+                payment.status.confirmed(Verdict::Declined(Canceled::by_network(reason)), payment.capture, now)
+            }
+            Act::Expire => payment.status.expired(),
+        };
+        let status = decided.ok_or(refused)?;
+        let method = match act {
+            Act::Pay(means) => Some(self.used(id, means, status.is_paid() && payment.save && means.save, now)),
+            Act::Decline(_) | Act::Expire => payment.method.clone(),
+        };
+        if let Some(method) = method.as_ref().filter(|method| method.saved) {
+            let saved = SavedMethod {
+                method: Method { sbp_operation_id: None, ..method.clone() },
+                confirmation: None,
+                metadata: serde_json::Map::new(),
+                decline: None,
+            };
+            self.methods.put(id, saved);
+        }
+        self.change_payment(id, |payment| (payment.status, payment.method) = (status, method));
+        Ok(())
+    }
+
+    /// The method the payer has just used.
+    fn used(&self, id: &str, means: &Means, saved: bool, now: DateTime<Utc>) -> Method {
+        Method {
+            id: id.to_owned(),
+            kind: means.kind,
+            saved,
+            standing: if saved { Standing::Active } else { Standing::Inactive },
+            card: (means.kind == Kind::BANK_CARD).then(|| means.card.card(now)),
+            sbp_operation_id: (means.kind == Kind::SBP).then(|| self.chance.digits(18)),
+        }
+    }
+
+    /// The payer acts on the page of a binding.
+    pub fn act_on_binding(&mut self, id: &str, act: &Act, now: DateTime<Utc>) -> Result<(), NoAct> {
+        let saved = self.methods.get(id).ok_or(NoAct::Unknown)?;
+        if saved.method.standing != Standing::Pending {
+            return Err(NoAct::NotPending(saved.method.standing.name()));
+        }
+        let before = view::saved_method(saved, &self.shop);
+        let method = match act {
+            Act::Pay(means) if matches!(means.verdict(), Verdict::Approved { .. }) => {
+                Method { sbp_operation_id: None, ..self.used(id, means, true, now) }
+            }
+            Act::Pay(_) | Act::Decline(_) | Act::Expire => {
+                Method { standing: Standing::Inactive, ..saved.method.clone() }
+            }
+        };
+        let active = method.saved;
+        if let Some(saved) = self.methods.get_mut(id) {
+            saved.method = method;
+        }
+        if active {
+            self.tell("payment_method.active", &Object::Method(id.to_owned()), ("payment_method.active", before));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,29 @@
+//! Refunds.
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+
+use super::amount::Amount;
+use crate::named::named;
+
+named! {
+    /// Where a refund stands.
+    RefundStatus {
+        Pending = "pending",
+        Succeeded = "succeeded",
+        Canceled = "canceled",
+    }
+}
+
+/// Money given back.
+#[derive(Clone, Debug)]
+pub struct Refund {
+    pub id: String,
+    pub payment_id: String,
+    pub status: RefundStatus,
+    pub amount: Amount,
+    pub created_at: DateTime<Utc>,
+    pub description: Option<String>,
+    pub metadata: Map<String, Value>,
+    pub has_receipt: bool,
+}

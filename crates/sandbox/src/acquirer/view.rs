@@ -1,0 +1,141 @@
+//! The acquirer's objects as its API shows them.
+
+use serde_json::{Map, Value, json};
+
+use super::ledger::Shop;
+use super::method::{Method, SavedMethod, Standing};
+use super::payment::{Confirmation, Payment, Status};
+use super::refund::{Refund, RefundStatus};
+use crate::world::moment;
+
+/// An object under construction; absent fields are left out, as the provider does.
+struct Fields(Map<String, Value>);
+
+impl Fields {
+    fn of(value: Value) -> Self {
+        match value {
+            Value::Object(fields) => Self(fields),
+            _ => Self(Map::new()),
+        }
+    }
+
+    fn with(mut self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        if let Some(value) = value {
+            self.0.insert(name.to_owned(), value.into());
+        }
+        self
+    }
+
+    fn done(self) -> Value {
+        Value::Object(self.0)
+    }
+}
+
+/// The payment object.
+pub fn payment(payment: &Payment, shop: &Shop) -> Value {
+    let status = payment.status;
+    let (captured_at, expires_at, canceled) = match status {
+        Status::Pending => (None, None, None),
+        Status::WaitingForCapture { until, .. } => (None, Some(moment(until)), None),
+        Status::Succeeded { captured_at, .. } => (Some(moment(captured_at)), None, None),
+        Status::Canceled(canceled) => (None, None, Some(canceled)),
+    };
+    let authorized = match status {
+        Status::WaitingForCapture { three_d_secure, .. } | Status::Succeeded { three_d_secure, .. } => {
+            Some(json!({ "three_d_secure": { "applied": three_d_secure } }))
+        }
+        Status::Pending | Status::Canceled(_) => None,
+    };
+    let succeeded = captured_at.is_some();
+    let receipt = match status {
+        Status::Succeeded { .. } => "succeeded",
+        Status::Pending | Status::WaitingForCapture { .. } => "pending",
+        Status::Canceled(_) => "canceled",
+    };
+    let pending_confirmation = payment.confirmation.as_ref().filter(|_| status == Status::Pending);
+    Fields::of(json!({
+        "id": payment.id,
+        "status": status.name(),
+        "amount": payment.amount.view(),
+        "recipient": { "account_id": shop.id, "gateway_id": shop.gateway_id },
+        "created_at": moment(payment.created_at),
+        "test": shop.test,
+        "paid": status.is_paid(),
+        "refundable": payment.is_refundable(),
+        "metadata": payment.metadata,
+    }))
+    .with("description", payment.description.as_deref())
+    .with("payment_method", payment.method.as_ref().map(method))
+    .with("income_amount", succeeded.then(|| payment.amount.after_commission().view()))
+    .with("refunded_amount", succeeded.then(|| payment.refunded.view()))
+    .with("captured_at", captured_at)
+    .with("expires_at", expires_at)
+    .with("confirmation", pending_confirmation.map(|asked| confirmation(asked, &shop.page_url("pay", &payment.id))))
+    .with("authorization_details", authorized)
+    .with(
+        "cancellation_details",
+        canceled.map(|canceled| json!({ "party": canceled.party.name(), "reason": canceled.reason })),
+    )
+    .with("receipt_registration", payment.has_receipt.then_some(receipt))
+    .with("merchant_customer_id", payment.merchant_customer_id.as_deref())
+    .done()
+}
+
+/// The refund object.
+pub fn refund(refund: &Refund) -> Value {
+    let canceled = json!({ "party": "refund_network", "reason": "rejected_by_payee" });
+    Fields::of(json!({
+        "id": refund.id,
+        "payment_id": refund.payment_id,
+        "status": refund.status.name(),
+        "created_at": moment(refund.created_at),
+        "amount": refund.amount.view(),
+        "metadata": refund.metadata,
+    }))
+    .with("description", refund.description.as_deref())
+    .with("cancellation_details", (refund.status == RefundStatus::Canceled).then_some(canceled))
+    .with("receipt_registration", refund.has_receipt.then_some(refund.status.name()))
+    .done()
+}
+
+/// The object of a method saved or being saved.
+pub fn saved_method(saved: &SavedMethod, shop: &Shop) -> Value {
+    let asked = saved.confirmation.as_ref().filter(|_| saved.method.standing == Standing::Pending);
+    let metadata = (!saved.metadata.is_empty()).then(|| saved.metadata.clone());
+    Fields::of(method(&saved.method))
+        .with("holder", Some(json!({ "account_id": shop.id, "gateway_id": shop.gateway_id })))
+        .with("confirmation", asked.map(|asked| confirmation(asked, &shop.page_url("bind", &saved.method.id))))
+        .with("metadata", metadata)
+        .done()
+}
+
+fn method(method: &Method) -> Value {
+    // The test bank of the emulated SBP transfers.
+    let payer_bank = json!({ "bank_id": "100000000111", "bic": "044525225" });
+    Fields::of(json!({
+        "type": method.kind.name(),
+        "id": method.id,
+        "saved": method.saved,
+        "status": method.standing.name(),
+    }))
+    .with("title", method.card.as_ref().map(super::cards::Card::title))
+    .with("card", method.card.as_ref().map(super::cards::Card::view))
+    .with("payer_bank_details", method.sbp_operation_id.as_ref().map(|_| payer_bank))
+    .with("sbp_operation_id", method.sbp_operation_id.as_deref())
+    .done()
+}
+
+fn confirmation(asked: &Confirmation, page: &str) -> Value {
+    let address = match asked.kind {
+        "redirect" | "mobile_application" => Some("confirmation_url"),
+        "qr" => Some("confirmation_data"),
+        "embedded" => Some("confirmation_token"),
+        _ => None,
+    };
+    let fields = Fields::of(json!({ "type": asked.kind }));
+    let fields = match address {
+        Some(name) => fields.with(name, Some(page)),
+        None => fields,
+    };
+    fields.with("return_url", asked.return_url.as_deref()).with("enforce", asked.enforce).done()
+}

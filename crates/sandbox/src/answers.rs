@@ -1,0 +1,20 @@
+//! JSON answers shared by the sandbox's own services: `{"message": "..."}`.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use serde_json::json;
+
+/// A status with a message.
+pub fn message(status: StatusCode, text: &str) -> HttpResponse {
+    HttpResponse::build(status).json(json!({ "message": text }))
+}
+
+/// 404.
+pub async fn not_found() -> HttpResponse {
+    message(StatusCode::NOT_FOUND, "not found; GET / lists what the sandbox offers")
+}
+
+/// 405.
+pub async fn wrong_method() -> HttpResponse {
+    message(StatusCode::METHOD_NOT_ALLOWED, "this path does not take this method")
+}

@@ -1,0 +1,70 @@
+//! What a sandbox is started with.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use kontor_kernel::{AdjustableClock, Clock};
+
+use crate::chance::{Entropy, system_entropy};
+
+/// What a sandbox is started with. [`SandboxConfig::new`] gives working values for development and tests.
+#[derive(Clone)]
+pub struct SandboxConfig {
+    /// Where HTTP is served; port 0 takes a free one.
+    pub bind: SocketAddr,
+    /// Where the mailbox listens; port 0 takes a free one.
+    pub smtp_bind: SocketAddr,
+    /// The URL under which browsers and services reach the sandbox, without a trailing slash. By default the bound
+    /// address.
+    pub public_url: Option<String>,
+    /// Tells the time to every emulated provider.
+    pub clock: Arc<dyn Clock>,
+    /// The clock that `POST /control/clock` moves. Without it that call answers 409.
+    pub adjustable_clock: Option<Arc<AdjustableClock>>,
+    /// The user name of the acquirer's Basic authentication.
+    pub shop_id: String,
+    /// The password of the acquirer's Basic authentication.
+    pub secret_key: String,
+    /// Whether the shop may save payment methods for later charges.
+    pub saving_allowed: bool,
+    /// Where the acquirer sends its notifications.
+    pub notification_urls: Vec<String>,
+    /// Multiplies the pauses between redeliveries of a notification. The pauses are measured by [`Self::clock`].
+    pub redelivery_scale: f64,
+    /// The key of the telephony provider.
+    pub telephony_api_id: String,
+    /// How many payments, refunds, messages and deliveries are remembered, each.
+    pub capacity: usize,
+    /// How many threads serve HTTP.
+    pub workers: usize,
+    /// Where identifiers and codes come from.
+    pub entropy: Entropy,
+}
+
+impl SandboxConfig {
+    /// A sandbox on free loopback ports, whose clock cannot be moved over HTTP.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        let free = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        Self {
+            bind: free,
+            smtp_bind: free,
+            public_url: None,
+            clock,
+            adjustable_clock: None,
+            shop_id: "100500".to_owned(),
+            secret_key: "test_sandbox_secret_key".to_owned(),
+            saving_allowed: true,
+            notification_urls: Vec::new(),
+            redelivery_scale: 1.0,
+            telephony_api_id: "sandbox-api-id".to_owned(),
+            capacity: 10_000,
+            workers: 2,
+            entropy: system_entropy(),
+        }
+    }
+
+    /// A sandbox on free loopback ports, whose clock `POST /control/clock` moves.
+    pub fn with_adjustable_clock(clock: Arc<AdjustableClock>) -> Self {
+        Self { adjustable_clock: Some(Arc::clone(&clock)), ..Self::new(clock) }
+    }
+}

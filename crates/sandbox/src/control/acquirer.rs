@@ -1,0 +1,178 @@
+//! `/control/acquirer`, `/control/payments` and their relatives: the payer's and the bank's side of the acquirer.
+
+use std::collections::HashMap;
+
+use actix_web::HttpResponse;
+use actix_web::web::{Bytes, Data, Path, Query};
+use serde_json::{Value, json};
+
+use super::input::{Input, Wrong, required};
+use crate::acquirer::{
+    Act, CardNumber, DECLINE_REASONS, Decline, Kind, Ledger, Means, NoAct, Object, RefundStatus, decline_reason,
+};
+use crate::world::World;
+
+const USUAL_PAGE: usize = 1_000;
+const OUTCOMES: [&str; 3] = ["succeed", "decline", "expire"];
+
+/// `GET /control/acquirer`
+pub async fn settings(world: Data<World>) -> HttpResponse {
+    answer_settings(&world)
+}
+
+/// `POST /control/acquirer`: `notification_url` or `notification_urls`, and how new `refunds` end.
+pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
+    let input = Input::read(&body, &["notification_url", "notification_urls", "refunds"])?;
+    let one = input.text("notification_url")?;
+    let several = input.texts("notification_urls")?;
+    let refunds = input.one_of("refunds", RefundStatus::NAMES, RefundStatus::named)?;
+    let name = if several.is_some() { "notification_urls" } else { "notification_url" };
+    let urls = several.unwrap_or_else(|| one.map(str::to_owned).into_iter().collect());
+    if !urls.iter().all(|url| crate::acquirer::is_web_url(url)) {
+        return Err(Wrong::field(name, "must be an http or https URL"));
+    }
+    if input.mentions("notification_url") || input.mentions("notification_urls") {
+        world.acquirer.notifier.set_urls(urls);
+    }
+    if let Some(refunds) = refunds {
+        world.with_ledger(|ledger, _| ledger.refunds_end = refunds);
+    }
+    Ok(answer_settings(&world))
+}
+
+fn answer_settings(world: &World) -> HttpResponse {
+    let urls = world.acquirer.notifier.urls();
+    HttpResponse::Ok().json(json!({
+        "notification_url": urls.first(),
+        "notification_urls": urls,
+        "refunds": world.with_ledger(|ledger, _| ledger.refunds_end.name()),
+    }))
+}
+
+/// `GET /control/payments`
+pub async fn payments(world: Data<World>, query: Query<HashMap<String, String>>) -> Result<HttpResponse, Wrong> {
+    let limit = match query.get("limit") {
+        None => USUAL_PAGE,
+        Some(text) => text.parse().map_err(|_| Wrong::field("limit", "must be a whole number"))?,
+    };
+    let payments: Vec<Value> = world.with_ledger(|ledger, _| {
+        let brief = ledger.payments.newest().take(limit).map(|payment| {
+            json!({
+                "id": payment.id,
+                "status": payment.status.name(),
+                "amount": payment.amount.view(),
+                "description": payment.description,
+                "metadata": payment.metadata,
+            })
+        });
+        brief.collect()
+    });
+    Ok(HttpResponse::Ok().json(json!({ "payments": payments })))
+}
+
+/// `POST /control/payments/{id}`: what the payer does. The card decides how `succeed` ends.
+pub async fn act_on_payment(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
+    let input = Input::read(&body, &["outcome", "card", "reason", "save"])?;
+    let outcome = required("outcome", input.one_of("outcome", &OUTCOMES, known_outcome)?)?;
+    let card = match input.text("card")? {
+        None => None,
+        Some(text) => Some(CardNumber::parse(text).ok_or_else(|| Wrong::field("card", "is no card number"))?),
+    };
+    let reason = input.one_of("reason", &DECLINE_REASONS, decline_reason)?;
+    let save = input.flag("save")?.unwrap_or(true);
+    let id = id.into_inner();
+    let done = world.with_ledger(|ledger, now| {
+        let asked = ledger.payments.get(&id).and_then(|payment| payment.method.as_ref()).map(|method| method.kind);
+        let act = match outcome {
+            "decline" => Act::Decline(reason.unwrap_or("general_decline")),
+            "expire" => Act::Expire,
+            _ => Act::Pay(Means { kind: asked.unwrap_or(Kind::BANK_CARD), card: card.unwrap_or_default(), save }),
+        };
+        let done = ledger.act_on_payment(&id, &act, now);
+        done.map(|()| ledger.view(&Object::Payment(id.clone())))
+    });
+    answer(done.map_err(|refused| no_act(refused, "payment"))?)
+}
+
+/// `POST /control/payment_methods/{id}`: how the next charges of a saved method end, or what the payer does about a
+/// pending one.
+pub async fn act_on_method(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
+    let input = Input::read(&body, &["outcome", "card", "reason", "times"])?;
+    let outcome = required("outcome", input.one_of("outcome", &OUTCOMES, known_outcome)?)?;
+    let card = match input.text("card")? {
+        None => CardNumber::default(),
+        Some(text) => CardNumber::parse(text).ok_or_else(|| Wrong::field("card", "is no card number"))?,
+    };
+    let reason = input.one_of("reason", &DECLINE_REASONS, decline_reason)?.unwrap_or("general_decline");
+    let times = input.whole("times", 1, u64::from(u32::MAX))?.and_then(|times| u32::try_from(times).ok());
+    let id = id.into_inner();
+    let done = world.with_ledger(|ledger, now| {
+        let chargeable = ledger.methods.get(&id).is_some_and(crate::acquirer::SavedMethod::is_chargeable);
+        match (chargeable, outcome) {
+            (true, "succeed") => Ok(ledger.decline_charges(&id, None)),
+            (true, "decline") => Ok(ledger.decline_charges(&id, Some(Decline { reason, times }))),
+            _ => bind(ledger, &id, outcome, card, reason, now),
+        }
+        .map(|object| object.and_then(|object| ledger.view(&object)))
+    });
+    answer(done.map_err(|refused| no_act(refused, "payment method"))?)
+}
+
+fn bind(
+    ledger: &mut Ledger,
+    id: &str,
+    outcome: &str,
+    card: CardNumber,
+    reason: &'static str,
+    now: chrono::DateTime<chrono::Utc>,
+) -> Result<Option<Object>, NoAct> {
+    let kind = ledger.methods.get(id).map_or(Kind::BANK_CARD, |saved| saved.method.kind);
+    let act = match outcome {
+        "decline" => Act::Decline(reason),
+        "expire" => Act::Expire,
+        _ => Act::Pay(Means { kind, card, save: true }),
+    };
+    ledger.act_on_binding(id, &act, now)?;
+    Ok(Some(Object::Method(id.to_owned())))
+}
+
+/// `POST /control/refunds/{id}`: how a pending refund ends.
+pub async fn end_refund(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
+    let input = Input::read(&body, &["outcome"])?;
+    let find = |name: &str| match name {
+        "succeed" => Some(RefundStatus::Succeeded),
+        "decline" => Some(RefundStatus::Canceled),
+        _ => None,
+    };
+    let status = required("outcome", input.one_of("outcome", &["succeed", "decline"], find)?)?;
+    let id = id.into_inner();
+    let ended = world.with_ledger(|ledger, _| {
+        let known = ledger.refunds.get(&id).is_some();
+        let object = ledger.end_refund(&id, status);
+        object.and_then(|object| ledger.view(&object)).ok_or(known)
+    });
+    let wrong = |known| {
+        if known { Wrong::Conflict("the refund has already ended".to_owned()) } else { Wrong::Unknown("refund") }
+    };
+    answer(Some(ended.map_err(wrong)?))
+}
+
+/// `GET /control/notifications`: the latest sendings, newest first.
+pub async fn notifications(world: Data<World>) -> HttpResponse {
+    HttpResponse::Ok().json(json!({ "notifications": world.acquirer.notifier.attempts() }))
+}
+
+fn known_outcome(name: &str) -> Option<&'static str> {
+    OUTCOMES.into_iter().find(|outcome| *outcome == name)
+}
+
+fn no_act(refused: NoAct, what: &'static str) -> Wrong {
+    match refused {
+        NoAct::Unknown => Wrong::Unknown(what),
+        NoAct::NotPending(status) => Wrong::Conflict(format!("the {what} is {status} and waits for nobody")),
+    }
+}
+
+fn answer(object: Option<Value>) -> Result<HttpResponse, Wrong> {
+    object.map(|object| HttpResponse::Ok().json(object)).ok_or(Wrong::Unknown("object"))
+}

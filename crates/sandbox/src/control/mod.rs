@@ -1,0 +1,39 @@
+//! The control interface: JSON over HTTP for tests, demos and people.
+
+mod acquirer;
+mod clock;
+mod faults;
+mod hooks;
+mod input;
+mod messages;
+
+use actix_web::web::{self, ServiceConfig};
+
+use crate::answers;
+
+/// The routes under `/control`.
+pub fn routes(config: &mut ServiceConfig) {
+    let path = |path: &str| web::resource(path).default_service(web::to(answers::wrong_method));
+    config.service(
+        web::scope("/control")
+            .service(
+                path("/acquirer").route(web::get().to(acquirer::settings)).route(web::post().to(acquirer::configure)),
+            )
+            .service(path("/payments").route(web::get().to(acquirer::payments)))
+            .service(path("/payments/{id}").route(web::post().to(acquirer::act_on_payment)))
+            .service(path("/payment_methods/{id}").route(web::post().to(acquirer::act_on_method)))
+            .service(path("/refunds/{id}").route(web::post().to(acquirer::end_refund)))
+            .service(path("/notifications").route(web::get().to(acquirer::notifications)))
+            .service(path("/messages").route(web::get().to(messages::list)))
+            .service(path("/hooks").route(web::post().to(hooks::open)))
+            .service(path("/hooks/{id}").route(web::get().to(hooks::deliveries)))
+            .service(
+                path("/faults")
+                    .route(web::get().to(faults::list))
+                    .route(web::post().to(faults::plan))
+                    .route(web::delete().to(faults::clear)),
+            )
+            .service(path("/clock").route(web::get().to(clock::show)).route(web::post().to(clock::advance)))
+            .default_service(web::to(answers::not_found)),
+    );
+}

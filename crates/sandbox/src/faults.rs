@@ -1,0 +1,168 @@
+//! Faults on demand: one list of planned faults, consumed by every emulated service.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use crate::named::named;
+use crate::world::lock;
+
+/// The longest a held answer is held: longer than any client should wait.
+const LONGEST_HOLD: Duration = Duration::from_secs(40);
+const DEFAULT_DELAY: Duration = Duration::from_secs(1);
+const MOST_PLANS: usize = 1_000;
+
+named! {
+    /// A service whose calls can be made to fail.
+    Service {
+        Acquirer = "acquirer",
+        Telephony = "telephony",
+        /// Accepted for symmetry with the other providers; the sandbox serves no suggestions.
+        Suggest = "suggest",
+        Mail = "mail",
+        Webhook = "webhook",
+    }
+}
+
+named! {
+    /// What goes wrong.
+    FaultKind {
+        /// The work is done and committed, the answer is held longer than any client waits.
+        Timeout = "timeout",
+        /// An internal error before anything is done.
+        Http500 = "http_500",
+        /// The work is done and committed, the answer is an internal error.
+        Http500AfterCommit = "http_500_after_commit",
+        /// The connection is closed without an answer, before anything is done.
+        Drop = "drop",
+        /// The provider says no.
+        Refuse = "refuse",
+        /// A notification is sent twice.
+        Duplicate = "duplicate",
+        /// A notification is followed by one with an earlier snapshot.
+        Reorder = "reorder",
+        /// The call waits, then goes on as usual.
+        Delay = "delay",
+    }
+}
+
+impl FaultKind {
+    /// Whether the fault concerns notifications instead of calls.
+    pub fn concerns_notifications(self) -> bool {
+        matches!(self, Self::Duplicate | Self::Reorder)
+    }
+
+    fn makes_sense_only_for_a_commit(self) -> bool {
+        self == Self::Http500AfterCommit
+    }
+}
+
+/// A fault planned for the next calls of a service.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub service: Service,
+    pub kind: FaultKind,
+    /// How many more calls it will hit.
+    pub times: u32,
+    pub delay: Option<Duration>,
+}
+
+/// The fault that one call has drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub kind: FaultKind,
+    /// How long a `timeout` holds the answer or a `delay` waits.
+    pub pause: Duration,
+}
+
+/// All planned faults, oldest first.
+#[derive(Default)]
+pub struct Faults {
+    plans: Mutex<Vec<Plan>>,
+}
+
+impl Faults {
+    /// Plans a fault. Answers false when too many are planned already.
+    pub fn plan(&self, plan: Plan) -> bool {
+        let mut plans = lock(&self.plans);
+        let fits = plans.len() < MOST_PLANS;
+        if fits && plan.times > 0 {
+            plans.push(plan);
+        }
+        fits
+    }
+
+    /// The faults still to come.
+    pub fn planned(&self) -> Vec<Plan> {
+        lock(&self.plans).clone()
+    }
+
+    /// Forgets all planned faults.
+    pub fn clear(&self) {
+        lock(&self.plans).clear();
+    }
+
+    /// The fault of this call, consumed. A call that only reads passes by the faults that need a commit.
+    pub fn take_for_call(&self, service: Service, commits: bool) -> Option<Fault> {
+        self.take(|plan| {
+            plan.service == service
+                && !plan.kind.concerns_notifications()
+                && (commits || !plan.kind.makes_sense_only_for_a_commit())
+        })
+    }
+
+    /// The fault of this notification, consumed.
+    pub fn take_for_notification(&self, service: Service) -> Option<Fault> {
+        self.take(|plan| plan.service == service && plan.kind.concerns_notifications())
+    }
+
+    fn take(&self, hits: impl Fn(&Plan) -> bool) -> Option<Fault> {
+        let mut plans = lock(&self.plans);
+        let position = plans.iter().position(hits)?;
+        let plan = plans.get_mut(position)?;
+        let usual = if plan.kind == FaultKind::Timeout { LONGEST_HOLD } else { DEFAULT_DELAY };
+        let fault = Fault { kind: plan.kind, pause: plan.delay.unwrap_or(usual).min(LONGEST_HOLD) };
+        plan.times -= 1;
+        if plan.times == 0 {
+            plans.remove(position);
+        }
+        Some(fault)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(service: Service, kind: FaultKind, times: u32) -> Plan {
+        Plan { service, kind, times, delay: None }
+    }
+
+    #[test]
+    fn a_fault_is_consumed_as_many_times_as_planned() {
+        let faults = Faults::default();
+        faults.plan(plan(Service::Acquirer, FaultKind::Http500, 2));
+        faults.plan(plan(Service::Acquirer, FaultKind::Drop, 1));
+        let kinds: Vec<_> =
+            std::iter::from_fn(|| faults.take_for_call(Service::Acquirer, true)).map(|fault| fault.kind).collect();
+        assert_eq!(kinds, [FaultKind::Http500, FaultKind::Http500, FaultKind::Drop]);
+    }
+
+    #[test]
+    fn services_reads_and_notifications_do_not_eat_each_others_faults() {
+        let faults = Faults::default();
+        faults.plan(plan(Service::Acquirer, FaultKind::Duplicate, 1));
+        faults.plan(plan(Service::Acquirer, FaultKind::Http500AfterCommit, 1));
+        assert_eq!(faults.take_for_call(Service::Mail, true), None);
+        assert_eq!(faults.take_for_call(Service::Acquirer, false), None);
+        assert!(faults.take_for_call(Service::Acquirer, true).is_some());
+        assert!(faults.take_for_notification(Service::Acquirer).is_some());
+        assert!(faults.planned().is_empty());
+    }
+
+    #[test]
+    fn nothing_is_held_longer_than_the_cap() {
+        let faults = Faults::default();
+        faults.plan(Plan { delay: Some(Duration::from_hours(1)), ..plan(Service::Mail, FaultKind::Timeout, 1) });
+        assert_eq!(faults.take_for_call(Service::Mail, true).map(|fault| fault.pause), Some(LONGEST_HOLD));
+    }
+}

@@ -1,0 +1,97 @@
+//! Where planned faults meet HTTP: every emulated HTTP service stands behind this gate.
+
+use actix_web::body::{BodyStream, BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
+use actix_web::middleware::Next;
+use actix_web::web::{Bytes, Data};
+use actix_web::{Error, HttpMessage as _, HttpResponse};
+use futures_util::stream;
+
+use crate::faults::{Fault, FaultKind, Service};
+use crate::world::World;
+use crate::{acquirer, hooks, telephony};
+
+/// The gate of the acquirer.
+pub async fn acquirer<B: MessageBody + 'static>(
+    call: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let commits = call.method() != Method::GET;
+    pass(Service::Acquirer, commits, call, next).await
+}
+
+/// The gate of the telephony provider, which does its work for GET too.
+pub async fn telephony<B: MessageBody + 'static>(
+    call: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    pass(Service::Telephony, true, call, next).await
+}
+
+/// The gate of the webhook receiver.
+pub async fn webhook<B: MessageBody + 'static>(
+    call: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    pass(Service::Webhook, true, call, next).await
+}
+
+async fn pass<B: MessageBody + 'static>(
+    service: Service,
+    commits: bool,
+    call: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let drawn = call.app_data::<Data<World>>().and_then(|world| {
+        let fault = world.faults.take_for_call(service, commits)?;
+        Some((world.clone(), fault))
+    });
+    let Some((world, fault)) = drawn else {
+        return next.call(call).await.map(ServiceResponse::map_into_boxed_body);
+    };
+    call.extensions_mut().insert::<Fault>(fault);
+    match fault.kind {
+        FaultKind::Http500 => Ok(call.into_response(internal_error(service, &world))),
+        FaultKind::Drop => Ok(call.into_response(no_answer())),
+        FaultKind::Refuse => Ok(call.into_response(refusal(service, &world))),
+        FaultKind::Http500AfterCommit => {
+            let answer = next.call(call).await?;
+            Ok(answer.into_response(internal_error(service, &world)))
+        }
+        FaultKind::Timeout => {
+            let answer = next.call(call).await?;
+            world.pause(fault.pause).await;
+            Ok(answer.map_into_boxed_body())
+        }
+        FaultKind::Delay | FaultKind::Duplicate | FaultKind::Reorder => {
+            world.pause(fault.pause).await;
+            next.call(call).await.map(ServiceResponse::map_into_boxed_body)
+        }
+    }
+}
+
+/// A response whose body fails at once: the connection is closed before a byte has left.
+fn no_answer() -> HttpResponse {
+    let broken = stream::once(async { Err::<Bytes, _>(std::io::Error::from(std::io::ErrorKind::ConnectionAborted)) });
+    HttpResponse::Ok()
+        .message_body(BodyStream::new(broken))
+        .map_or_else(|_| HttpResponse::InternalServerError().finish(), HttpResponse::map_into_boxed_body)
+}
+
+fn internal_error(service: Service, world: &World) -> HttpResponse {
+    match service {
+        Service::Acquirer => acquirer::internal_error(world),
+        Service::Telephony => telephony::internal_error(),
+        Service::Suggest | Service::Mail | Service::Webhook => HttpResponse::InternalServerError().finish(),
+    }
+}
+
+fn refusal(service: Service, world: &World) -> HttpResponse {
+    match service {
+        Service::Acquirer => acquirer::forbidden(world),
+        Service::Telephony => telephony::unavailable(),
+        Service::Webhook => hooks::refusal(),
+        Service::Suggest | Service::Mail => HttpResponse::Forbidden().finish(),
+    }
+}

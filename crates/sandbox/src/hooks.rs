@@ -1,0 +1,131 @@
+//! A receiver for webhooks: remembers every delivery and answers as told.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
+
+use actix_web::http::StatusCode;
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, Bytes, Data, Path, ServiceConfig};
+use actix_web::{HttpMessage as _, HttpRequest, HttpResponse};
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use crate::answers;
+use crate::faults::{Fault, FaultKind};
+use crate::gate;
+use crate::shelf::Shelf;
+use crate::world::{World, lock, moment};
+
+const MOST_HOOKS: usize = 1_000;
+
+/// One call to a hook.
+struct Delivery {
+    headers: BTreeMap<String, String>,
+    body: String,
+    received_at: DateTime<Utc>,
+    /// The status answered; `None` when the answer was held back.
+    answered: Option<u16>,
+}
+
+/// An address that takes deliveries.
+struct Hook {
+    status: StatusCode,
+    /// How many more calls get `status`; `None` for all.
+    times: Option<u32>,
+    deliveries: VecDeque<Delivery>,
+}
+
+/// All hooks.
+pub struct Hooks {
+    deliveries_kept: usize,
+    hooks: Mutex<Shelf<Hook>>,
+}
+
+impl Hooks {
+    pub fn new(deliveries_kept: usize) -> Self {
+        Self { deliveries_kept: deliveries_kept.max(1), hooks: Mutex::new(Shelf::new(MOST_HOOKS)) }
+    }
+
+    /// Opens a hook that answers `status` to its first `times` calls (to all without `times`), then 200.
+    pub fn open(&self, id: &str, status: StatusCode, times: Option<u32>) {
+        lock(&self.hooks).put(id, Hook { status, times, deliveries: VecDeque::new() });
+    }
+
+    /// The deliveries to a hook, oldest first.
+    pub fn deliveries(&self, id: &str) -> Option<Vec<Value>> {
+        let hooks = lock(&self.hooks);
+        let view = |delivery: &Delivery| {
+            json!({
+                "headers": delivery.headers,
+                "body": delivery.body,
+                "received_at": moment(delivery.received_at),
+                "answered": delivery.answered,
+            })
+        };
+        Some(hooks.get(id)?.deliveries.iter().map(view).collect())
+    }
+
+    /// Takes a delivery and says what to answer.
+    fn take(&self, id: &str, mut delivery: Delivery, fault: Option<FaultKind>) -> Option<StatusCode> {
+        let mut hooks = lock(&self.hooks);
+        let hook = hooks.get_mut(id)?;
+        let status = match &mut hook.times {
+            None => hook.status,
+            Some(0) => StatusCode::OK,
+            Some(times) => {
+                *times -= 1;
+                hook.status
+            }
+        };
+        delivery.answered = match fault {
+            Some(FaultKind::Timeout) => None,
+            Some(FaultKind::Http500AfterCommit) => Some(500),
+            _ => Some(status.as_u16()),
+        };
+        if hook.deliveries.len() == self.deliveries_kept {
+            hook.deliveries.pop_front();
+        }
+        hook.deliveries.push_back(delivery);
+        Some(status)
+    }
+}
+
+/// `/hooks/{id}`
+pub fn routes(config: &mut ServiceConfig) {
+    config.service(
+        web::resource("/hooks/{id}")
+            .wrap(from_fn(gate::webhook))
+            .route(web::post().to(receive))
+            .default_service(web::to(answers::wrong_method)),
+    );
+}
+
+/// The answer to a call that a `refuse` fault has hit.
+pub fn refusal() -> HttpResponse {
+    answers::message(StatusCode::FORBIDDEN, "refused as planned")
+}
+
+async fn receive(call: HttpRequest, world: Data<World>, id: Path<String>, body: Bytes) -> HttpResponse {
+    let mut headers = BTreeMap::<String, String>::new();
+    for (name, value) in call.headers() {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        headers
+            .entry(name.as_str().to_owned())
+            .and_modify(|known| {
+                known.push_str(", ");
+                known.push_str(&value);
+            })
+            .or_insert_with(|| value.clone().into_owned());
+    }
+    let delivery = Delivery {
+        headers,
+        body: String::from_utf8_lossy(&body).into_owned(),
+        received_at: world.now(),
+        answered: None,
+    };
+    let fault = call.extensions().get::<Fault>().map(|fault| fault.kind);
+    match world.hooks.take(&id, delivery, fault) {
+        Some(status) => HttpResponse::build(status).finish(),
+        None => answers::not_found().await,
+    }
+}

@@ -1,0 +1,68 @@
+//! `GET /`: what the sandbox offers, and `GET /mailbox`: the latest messages, for people.
+
+use std::fmt::Write as _;
+
+use actix_web::HttpResponse;
+use actix_web::web::{self, Data, ServiceConfig};
+use serde_json::Value;
+
+use crate::html::{self, escape};
+use crate::world::World;
+
+const LATEST: usize = 100;
+
+const OFFERS: [(&str, &str); 18] = [
+    ("/v3", "Acquirer: YooKassa API v3 (payments, refunds, payment methods, me)"),
+    ("/pay/{id}, /bind/{id}", "The payer's pages"),
+    ("/code/call", "Telephony: SMS.RU flash call"),
+    ("/sms/send", "Telephony: SMS.RU text message"),
+    ("/hooks/{id}", "Webhook receiver"),
+    ("GET /control/messages?to=", "Calls, SMS and e-mails of a phone or an address"),
+    ("GET /control/payments", "The latest payments"),
+    ("POST /control/payments/{id}", "{outcome: succeed|decline|expire, card?, reason?, save?}"),
+    ("POST /control/payment_methods/{id}", "{outcome: succeed|decline|expire, card?, reason?, times?}"),
+    ("POST /control/refunds/{id}", "{outcome: succeed|decline}"),
+    ("GET /control/notifications", "What became of the latest notifications"),
+    ("GET, POST /control/acquirer", "{notification_url?, notification_urls?, refunds?: pending|succeeded|canceled}"),
+    ("POST /control/hooks", "{status?, times?} gives {id, url}"),
+    ("GET /control/hooks/{id}", "The deliveries to a hook"),
+    ("POST /control/faults", "{service, fault, times?, delay_ms?}"),
+    ("GET, DELETE /control/faults", "The planned faults"),
+    ("GET /control/clock", "The time here"),
+    ("POST /control/clock", "{advance_seconds}"),
+];
+
+/// The routes of the developer's pages.
+pub fn routes(config: &mut ServiceConfig) {
+    config.route("/", web::get().to(index)).route("/mailbox", web::get().to(mailbox));
+}
+
+async fn index() -> HttpResponse {
+    let rows = OFFERS.iter().fold(String::new(), |mut rows, (path, what)| {
+        let _ = write!(rows, "<tr><td><code>{}</code></td><td>{}</td></tr>", escape(path), escape(what));
+        rows
+    });
+    let body = format!(
+        "<h1>Sandbox</h1><p>An outside world for development and tests. The <a href=\"/mailbox\">mailbox</a> shows \
+         every call, SMS and e-mail.</p><table>{rows}</table>"
+    );
+    html::wide_page("Sandbox", &body)
+}
+
+async fn mailbox(world: Data<World>) -> HttpResponse {
+    let rows = world.messages.newest(None, LATEST).iter().fold(String::new(), |mut rows, message| {
+        let cell = |name: &str| escape(message.get(name).and_then(Value::as_str).unwrap_or_default());
+        let _ = write!(
+            rows,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td><strong>{}</strong></td><td>{} {}</td></tr>",
+            cell("created_at"),
+            cell("channel"),
+            cell("to"),
+            cell("code"),
+            cell("subject"),
+            cell("text"),
+        );
+        rows
+    });
+    html::wide_page("Mailbox", &format!("<h1>Mailbox</h1><table>{rows}</table><p><a href=\"/\">Sandbox</a></p>"))
+}

@@ -1,0 +1,26 @@
+//! Enums whose values have names on the wire.
+
+/// Declares an enum whose values have names on the wire.
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $wire:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$variant_doc])* $variant),+ }
+
+        impl $name {
+            /// Every name, in order.
+            pub const NAMES: &[&str] = &[$($wire),+];
+
+            /// The value with this name.
+            pub fn named(name: &str) -> Option<Self> {
+                match name { $($wire => Some(Self::$variant),)+ _ => None }
+            }
+
+            /// The name on the wire.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $wire),+ }
+            }
+        }
+    };
+}
+pub(crate) use named;

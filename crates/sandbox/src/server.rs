@@ -1,0 +1,169 @@
+//! Starting and stopping: sockets, tasks and routes.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use actix_web::dev::ServerHandle;
+use actix_web::web::{self, Data, PayloadConfig, ServiceConfig};
+use actix_web::{App, HttpServer};
+use tokio::net::TcpSocket;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::acquirer::{self, notifications};
+use crate::config::SandboxConfig;
+use crate::world::World;
+use crate::{answers, control, hooks, index, smtp, telephony};
+
+const BACKLOG: u32 = 1_024;
+const LARGEST_BODY: usize = 2 * 1024 * 1024;
+
+/// Why a sandbox did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// An address could not be bound.
+    #[error("the sandbox cannot listen on {address}: {source}")]
+    Listen {
+        /// The address asked for.
+        address: SocketAddr,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// The client that sends notifications could not be built.
+    #[error("the sandbox cannot send notifications: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
+/// The emulated outside world.
+pub struct Sandbox;
+
+impl Sandbox {
+    /// Starts serving. Call it inside a tokio or actix runtime; it serves until the handle is stopped or dropped.
+    pub async fn start(config: SandboxConfig) -> Result<SandboxHandle, SandboxError> {
+        let failed = |address| move |source| SandboxError::Listen { address, source };
+        let http = listen(config.bind).map_err(failed(config.bind))?;
+        let addr = http.local_addr().map_err(failed(config.bind))?;
+        let mailbox = tokio::net::TcpListener::bind(config.smtp_bind).await.map_err(failed(config.smtp_bind))?;
+        let smtp_addr = mailbox.local_addr().map_err(failed(config.smtp_bind))?;
+        let client = notification_client()?;
+
+        let url = config
+            .public_url
+            .as_deref()
+            .map_or_else(|| format!("http://{}", reachable(addr)), |url| url.trim_end_matches('/').to_owned());
+        let stopping = CancellationToken::new();
+        let (outbox, inbox) = unbounded_channel();
+        let world = Arc::new(World::new(&config, url, outbox, stopping));
+
+        let data = Data::from(Arc::clone(&world));
+        let server = HttpServer::new(move || {
+            App::new().app_data(data.clone()).app_data(PayloadConfig::new(LARGEST_BODY)).configure(routes)
+        })
+        .workers(config.workers.max(1))
+        .disable_signals()
+        .shutdown_timeout(1)
+        .listen(http)
+        .map_err(failed(config.bind))?
+        .run();
+        let server_handle = server.handle();
+        let tasks = vec![
+            tokio::spawn(async move {
+                if let Err(error) = server.await {
+                    tracing::error!(%error, "the sandbox stopped serving");
+                }
+            }),
+            tokio::spawn(smtp::serve(Arc::clone(&world), mailbox)),
+            tokio::spawn(notifications::courier(Arc::clone(&world), client, inbox)),
+        ];
+        Ok(SandboxHandle { world, addr, smtp_addr, server: server_handle, tasks })
+    }
+}
+
+/// A running sandbox. Dropping it stops it too, without waiting.
+pub struct SandboxHandle {
+    world: Arc<World>,
+    addr: SocketAddr,
+    smtp_addr: SocketAddr,
+    server: ServerHandle,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl SandboxHandle {
+    /// Where the sandbox is reached, without a trailing slash. The acquirer's API is at `{url}/v3`.
+    pub fn url(&self) -> &str {
+        &self.world.url
+    }
+
+    /// The address HTTP is served on.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// The address the mailbox listens on.
+    pub fn smtp_addr(&self) -> SocketAddr {
+        self.smtp_addr
+    }
+
+    /// Where the acquirer sends its notifications from now on.
+    pub fn set_notification_url(&self, url: impl Into<String>) {
+        self.world.acquirer.notifier.set_urls(vec![url.into()]);
+    }
+
+    /// Stops serving and waits until every socket is closed.
+    pub async fn stop(mut self) {
+        self.world.stopping.cancel();
+        self.server.stop(false).await;
+        for task in std::mem::take(&mut self.tasks) {
+            let _ = task.await;
+        }
+    }
+}
+
+impl Drop for SandboxHandle {
+    fn drop(&mut self) {
+        self.world.stopping.cancel();
+        // The command is sent at once; only its completion would have to be awaited.
+        drop(self.server.stop(false));
+    }
+}
+
+fn routes(config: &mut ServiceConfig) {
+    config
+        .configure(acquirer::api::routes)
+        .configure(acquirer::page::routes)
+        .configure(telephony::routes)
+        .configure(hooks::routes)
+        .configure(control::routes)
+        .configure(index::routes)
+        .default_service(web::to(answers::not_found));
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)?.into_std()
+}
+
+/// An address that a client on this machine can connect to.
+fn reachable(addr: SocketAddr) -> SocketAddr {
+    let ip = match addr.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, addr.port())
+}
+
+/// The acquirer follows no redirects and takes any certificate, as the provider does.
+fn notification_client() -> Result<reqwest::Client, reqwest::Error> {
+    // An error means that the process has chosen its TLS provider already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .tls_danger_accept_invalid_certs(true)
+        .no_proxy()
+        .build()
+}

@@ -1,0 +1,6 @@
+//! The mailbox: a small SMTP server that takes every message for every recipient.
+
+mod listener;
+mod session;
+
+pub use listener::serve;

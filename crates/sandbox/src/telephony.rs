@@ -1,0 +1,215 @@
+//! The telephony provider: SMS.RU's flash call and SMS.
+
+use std::collections::HashMap;
+
+use actix_web::http::header;
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, Bytes, Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
+use serde_json::{Map, Value, json};
+
+use crate::answers;
+use crate::gate;
+use crate::messages::{Channel, Message, find_code, recipient};
+use crate::world::World;
+
+const BALANCE: f64 = 4_122.56;
+const MOST_RECIPIENTS: usize = 100;
+const LONGEST_TEXT: usize = 1_000;
+
+/// The provider's numbered refusals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    WrongKey,
+    BadPhone,
+    EmptyText,
+    TooLong,
+    TooManyRecipients,
+    Unavailable,
+    Internal,
+}
+
+impl Refusal {
+    fn code_and_text(self) -> (u16, &'static str) {
+        match self {
+            Self::WrongKey => (200, "Неправильный api_id"),
+            Self::BadPhone => (202, "Неправильно указан номер телефона получателя, либо на него нет маршрута"),
+            Self::EmptyText => (203, "Нет текста сообщения"),
+            Self::TooLong => (205, "Сообщение слишком длинное"),
+            Self::TooManyRecipients => (213, "Указано более 100 номеров в списке получателей"),
+            Self::Unavailable => (220, "Сервис временно недоступен, попробуйте чуть позже"),
+            Self::Internal => (500, "Ошибка на сервере. Повторите запрос."),
+        }
+    }
+
+    fn view(self) -> Value {
+        let (code, text) = self.code_and_text();
+        json!({ "status": "ERROR", "status_code": code, "status_text": text })
+    }
+}
+
+/// `/code/call` and `/sms/send`, both by GET and POST.
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .service(
+            web::resource("/code/call")
+                .wrap(from_fn(gate::telephony))
+                .route(web::get().to(code_call))
+                .route(web::post().to(code_call))
+                .default_service(web::to(answers::wrong_method)),
+        )
+        .service(
+            web::resource("/sms/send")
+                .wrap(from_fn(gate::telephony))
+                .route(web::get().to(sms_send))
+                .route(web::post().to(sms_send))
+                .default_service(web::to(answers::wrong_method)),
+        );
+}
+
+/// The answer to a call that an `http_500` fault has hit.
+pub fn internal_error() -> HttpResponse {
+    HttpResponse::InternalServerError().json(Refusal::Internal.view())
+}
+
+/// The answer to a call that a `refuse` fault has hit.
+pub fn unavailable() -> HttpResponse {
+    HttpResponse::Ok().json(Refusal::Unavailable.view())
+}
+
+/// The parameters of a call, from the query and the form together.
+struct Parameters(HashMap<String, String>);
+
+impl Parameters {
+    fn read(call: &HttpRequest, body: &[u8]) -> Self {
+        let form = call
+            .headers()
+            .get(header::CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok())
+            .is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
+        let body = if form { std::str::from_utf8(body).unwrap_or_default() } else { "" };
+        let pairs = |text: &str| {
+            web::Query::<Vec<(String, String)>>::from_query(text).map_or_else(|_| Vec::new(), web::Query::into_inner)
+        };
+        Self(pairs(call.query_string()).into_iter().chain(pairs(body)).collect())
+    }
+
+    fn get(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", |value| value.trim())
+    }
+
+    fn authenticate(&self, world: &World) -> Result<(), Refusal> {
+        if self.get("api_id") == world.telephony_api_id { Ok(()) } else { Err(Refusal::WrongKey) }
+    }
+
+    /// Who gets which text: `to` and `msg`, or `to[PHONE]=text`.
+    fn texts(&self) -> Vec<(String, String)> {
+        let named = self.0.iter().filter_map(|(name, text)| {
+            let phone = name.strip_prefix("to[")?.strip_suffix(']')?;
+            Some((phone.to_owned(), text.clone()))
+        });
+        let listed = self.get("to").split(',').map(str::trim).filter(|phone| !phone.is_empty());
+        listed.map(|phone| (phone.to_owned(), self.get("msg").to_owned())).chain(named).collect()
+    }
+}
+
+/// A phone the provider has a route to: 11 digits from 7.
+fn routed(phone: &str) -> Result<String, Refusal> {
+    let phone = recipient(phone);
+    if phone.len() == 11 && phone.starts_with('7') { Ok(phone) } else { Err(Refusal::BadPhone) }
+}
+
+async fn code_call(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
+    let parameters = Parameters::read(&call, &body);
+    let answer = parameters.authenticate(&world).and_then(|()| routed(parameters.get("phone"))).map(|phone| {
+        let code = world.chance.digits(4);
+        world.messages.keep(Message {
+            channel: Channel::Call,
+            to: phone,
+            code: Some(code.clone()),
+            subject: None,
+            text: format!("Incoming call from a number that ends in {code}"),
+            created_at: world.now(),
+        });
+        let call_id = format!("000000-{:08}", 10_000_000 + world.chance.number());
+        json!({ "status": "OK", "code": code, "call_id": call_id, "cost": 0.4, "balance": BALANCE })
+    });
+    HttpResponse::Ok().json(answer.unwrap_or_else(Refusal::view))
+}
+
+async fn sms_send(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
+    let parameters = Parameters::read(&call, &body);
+    let sent = parameters.authenticate(&world).and_then(|()| {
+        let texts = parameters.texts();
+        match texts.len() {
+            0 => Err(Refusal::BadPhone),
+            1..=MOST_RECIPIENTS => Ok(texts),
+            _ => Err(Refusal::TooManyRecipients),
+        }
+    });
+    let rehearsal = parameters.get("test") == "1";
+    let sent = sent.map(|texts| {
+        texts
+            .into_iter()
+            .map(|(phone, text)| (phone.clone(), send_one(&world, &phone, text, rehearsal)))
+            .collect::<Vec<_>>()
+    });
+    if parameters.get("json") == "1" {
+        HttpResponse::Ok().json(sent.map_or_else(Refusal::view, |sent| as_json(&sent)))
+    } else {
+        HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(as_lines(sent))
+    }
+}
+
+/// Sends one SMS and gives its number.
+fn send_one(world: &World, phone: &str, text: String, rehearsal: bool) -> Result<String, Refusal> {
+    let phone = routed(phone)?;
+    if text.is_empty() {
+        return Err(Refusal::EmptyText);
+    }
+    if text.chars().count() > LONGEST_TEXT {
+        return Err(Refusal::TooLong);
+    }
+    if !rehearsal {
+        world.messages.keep(Message {
+            channel: Channel::Sms,
+            to: phone,
+            code: find_code(&text),
+            subject: None,
+            text,
+            created_at: world.now(),
+        });
+    }
+    Ok(format!("000000-{:06}", world.chance.number()))
+}
+
+type Sent = Vec<(String, Result<String, Refusal>)>;
+
+fn as_json(sent: &Sent) -> Value {
+    let each: Map<String, Value> = sent
+        .iter()
+        .map(|(phone, outcome)| {
+            let view = match outcome {
+                Ok(id) => json!({ "status": "OK", "status_code": 100, "sms_id": id, "cost": "0.50" }),
+                Err(refusal) => refusal.view(),
+            };
+            (phone.clone(), view)
+        })
+        .collect();
+    json!({ "status": "OK", "status_code": 100, "sms": each, "balance": BALANCE })
+}
+
+/// The provider's answer to those who did not ask for JSON.
+fn as_lines(sent: Result<Sent, Refusal>) -> String {
+    match sent {
+        Err(refusal) => refusal.code_and_text().0.to_string(),
+        Ok(sent) => {
+            let each = sent
+                .into_iter()
+                .map(|(_, outcome)| outcome.unwrap_or_else(|refusal| refusal.code_and_text().0.to_string()));
+            let lines: Vec<String> =
+                std::iter::once("100".to_owned()).chain(each).chain([format!("balance={BALANCE}")]).collect();
+            lines.join("\n")
+        }
+    }
+}

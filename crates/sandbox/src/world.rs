@@ -1,0 +1,73 @@
+//! The state of one running sandbox, shared by all its services.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use kontor_kernel::{AdjustableClock, Clock};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use crate::acquirer::Acquirer;
+use crate::acquirer::notifications::Job;
+use crate::chance::Chance;
+use crate::config::SandboxConfig;
+use crate::faults::Faults;
+use crate::hooks::Hooks;
+use crate::messages::Messages;
+
+/// Everything the services of one sandbox share.
+pub struct World {
+    pub clock: Arc<dyn Clock>,
+    pub adjustable_clock: Option<Arc<AdjustableClock>>,
+    pub chance: Arc<Chance>,
+    /// Where the sandbox is reached, without a trailing slash.
+    pub url: String,
+    pub faults: Faults,
+    pub acquirer: Acquirer,
+    pub telephony_api_id: String,
+    pub messages: Messages,
+    pub hooks: Hooks,
+    /// Cancelled when the sandbox stops.
+    pub stopping: CancellationToken,
+}
+
+impl World {
+    pub fn new(config: &SandboxConfig, url: String, outbox: UnboundedSender<Job>, stopping: CancellationToken) -> Self {
+        let chance = Arc::new(Chance::new(Arc::clone(&config.entropy)));
+        Self {
+            clock: Arc::clone(&config.clock),
+            adjustable_clock: config.adjustable_clock.clone(),
+            acquirer: Acquirer::new(config, &url, Arc::clone(&chance), outbox),
+            chance,
+            url,
+            faults: Faults::default(),
+            telephony_api_id: config.telephony_api_id.clone(),
+            messages: Messages::new(config.capacity),
+            hooks: Hooks::new(config.capacity),
+            stopping,
+        }
+    }
+
+    pub fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
+    /// Waits in real time, or until the sandbox stops.
+    pub async fn pause(&self, duration: Duration) {
+        tokio::select! {
+            () = tokio::time::sleep(duration) => {}
+            () = self.stopping.cancelled() => {}
+        }
+    }
+}
+
+/// Locks a mutex. A panic elsewhere leaves plain data behind, which stays usable.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A moment on the wire: ISO 8601, UTC, milliseconds.
+pub fn moment(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Millis, true)
+}

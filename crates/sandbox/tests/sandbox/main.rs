@@ -1,0 +1,13 @@
+//! The sandbox driven from outside: over HTTP and SMTP, as adapters and browsers drive it.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests fail by panicking")]
+
+mod acquirer;
+mod control;
+mod faults;
+mod lifecycle;
+mod mail;
+mod notifications;
+mod page;
+mod peers;
+mod support;
+mod telephony;
