@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use actix_web::web::{Data, ServiceConfig};
 use kontor_adapter_diesel::Database;
-use kontor_auth::{CustomerGuard, StaffGuard};
+use kontor_auth::model::TokenLifetimes;
+use kontor_auth::ports::{CodeSender, PasswordHasher};
+use kontor_auth::{CustomerGuard, CustomerSessions, StaffGuard, StaffSessions};
+use kontor_customers::ProfileService;
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
 use kontor_organization::{ApplicationService, BranchService, CheckoutOptions, DictionaryService, ShopService};
 
@@ -21,6 +24,12 @@ pub struct Surroundings {
     pub keeper: Arc<dyn SecretKeeper>,
     /// Counters of rate limits.
     pub limiter: Arc<dyn RateLimiter>,
+    /// Hashing of passwords.
+    pub hasher: Arc<dyn PasswordHasher>,
+    /// One-time codes to customers.
+    pub codes: Arc<dyn CodeSender>,
+    /// How long tokens live.
+    pub lifetimes: TokenLifetimes,
 }
 
 /// Every service of every domain, ready to be shared by the HTTP threads.
@@ -32,6 +41,9 @@ pub struct Services {
     database: Data<Database>,
     staff_guard: Data<StaffGuard>,
     customer_guard: Data<CustomerGuard>,
+    staff_sessions: Data<StaffSessions>,
+    customer_sessions: Data<CustomerSessions>,
+    profiles: Data<ProfileService>,
     branches: Data<BranchService>,
     applications: Data<ApplicationService>,
     dictionaries: Data<DictionaryService>,
@@ -42,7 +54,7 @@ pub struct Services {
 impl Services {
     /// Wires everything.
     pub fn new(database: &Database, around: &Surroundings) -> Self {
-        let Surroundings { clock, random, keeper, limiter } = around.clone();
+        let Surroundings { clock, random, keeper, limiter, hasher, codes, lifetimes } = around.clone();
         let store = Arc::new(database.clone());
         Self {
             throttle: Data::new(Throttle::new(limiter)),
@@ -51,6 +63,26 @@ impl Services {
             database: Data::new(database.clone()),
             staff_guard: Data::new(StaffGuard::new(store.clone(), clock.clone(), keeper.clone())),
             customer_guard: Data::new(CustomerGuard::new(store.clone(), clock.clone(), keeper.clone())),
+            staff_sessions: Data::new(StaffSessions::new(
+                store.clone(),
+                store.clone(),
+                hasher,
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
+                lifetimes,
+            )),
+            customer_sessions: Data::new(CustomerSessions::new(
+                store.clone(),
+                store.clone(),
+                store.clone(),
+                codes,
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
+                lifetimes,
+            )),
+            profiles: Data::new(ProfileService::new(store.clone())),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
             checkout_options: Data::new(CheckoutOptions::new(store.clone())),
@@ -68,6 +100,9 @@ impl Services {
             .app_data(self.database.clone())
             .app_data(self.staff_guard.clone())
             .app_data(self.customer_guard.clone())
+            .app_data(self.staff_sessions.clone())
+            .app_data(self.customer_sessions.clone())
+            .app_data(self.profiles.clone())
             .app_data(self.branches.clone())
             .app_data(self.applications.clone())
             .app_data(self.dictionaries.clone())

@@ -15,9 +15,9 @@
 //! use kontor_kernel::FixedClock;
 //!
 //! let clock = Arc::new(FixedClock::at(Default::default()));
-//! let limiter = MemoryLimiter::new(clock, 100_000);
+//! let limiter = MemoryLimiter::new(clock);
 //! ```
 
 mod memory;
 
-pub use memory::MemoryLimiter;
+pub use memory::{MOST_COUNTERS, MemoryLimiter};

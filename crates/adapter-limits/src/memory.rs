@@ -7,6 +7,9 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{Clock, Quota, RateLimiter, RateRule};
 
+/// How many counters are kept unless said otherwise, at some 50 bytes each.
+pub const MOST_COUNTERS: usize = 200_000;
+
 /// Counters are spread over this many locks.
 const SHARDS: usize = 32;
 
@@ -28,9 +31,14 @@ pub struct MemoryLimiter {
 }
 
 impl MemoryLimiter {
+    /// A limiter with room for [`MOST_COUNTERS`].
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self::with_capacity(clock, MOST_COUNTERS)
+    }
+
     /// A limiter with room for about `capacity` counters. When it is full, ended windows go first, then the windows
     /// with the fewest hits: a flood of new subjects cannot wash away a counter that has reached its limit.
-    pub fn new(clock: Arc<dyn Clock>, capacity: usize) -> Self {
+    pub fn with_capacity(clock: Arc<dyn Clock>, capacity: usize) -> Self {
         Self {
             clock,
             hashers: (RandomState::new(), RandomState::new()),
@@ -113,7 +121,7 @@ mod tests {
 
     fn limiter(capacity: usize) -> (Arc<MemoryLimiter>, Arc<FixedClock>) {
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        (Arc::new(MemoryLimiter::new(clock.clone(), capacity)), clock)
+        (Arc::new(MemoryLimiter::with_capacity(clock.clone(), capacity)), clock)
     }
 
     #[tokio::test]
