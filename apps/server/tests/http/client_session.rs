@@ -102,7 +102,7 @@ database_tests! {
         outside.fault("telephony", "refuse").await;
         assert!(outside.request_code(&project, PHONE).await.expect(500)["message"].is_string());
         outside.log_in(&project, PHONE, "1234").await.expect(400);
-        outside.fault("mailbox", "refuse").await;
+        outside.fault("mail", "refuse").await;
         outside.request_code(&project, "anna@example.com").await.expect(500);
         assert_eq!(outside.count("anna@example.com").await, 0);
         outside.request_code(&project, PHONE).await.expect(200);
