@@ -4,13 +4,16 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, OnceLock};
 
 use actix_web::dev::ServerHandle;
+use chrono::TimeDelta;
 use kontor_adapter_diesel::Database;
 use kontor_adapter_limits::MemoryRateLimiter;
+use kontor_adapter_limits::MemoryLimiter;
+use kontor_auth::model::TokenLifetimes;
 use kontor_kernel::{Clock, Random};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
 
-use crate::adapters::{ServiceKey, SystemRandom};
+use crate::adapters::{Argon2Passwords, ServiceKey, SystemRandom, messenger};
 use crate::config::Config;
 use crate::http::server::{ServeError, build};
 use crate::messaging::{MessagingError, delivery_worker, outbound_policy};
@@ -86,6 +89,13 @@ impl Instance {
             keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
             limiter: Arc::new(MemoryRateLimiter::new(clock.clone(), MOST_COUNTERS)),
             outbound: outbound_policy(config),
+            limiter: Arc::new(MemoryLimiter::new(clock.clone())),
+            hasher: Arc::new(Argon2Passwords::new(random.clone())?),
+            codes: Arc::new(messenger(config)?),
+            lifetimes: TokenLifetimes {
+                staff: TimeDelta::hours(config.staff_token_hours.into()),
+                customer: TimeDelta::hours(config.customer_token_hours.into()),
+            },
             clock,
             random,
         };

@@ -9,6 +9,10 @@ use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::{
     AssortmentService, BrandService, CategoryService, InventoryService, NomenclatureService, WarehouseService,
 };
+use kontor_auth::model::TokenLifetimes;
+use kontor_auth::ports::{CodeSender, PasswordHasher};
+use kontor_auth::{CustomerGuard, CustomerSessions, StaffGuard, StaffSessions};
+use kontor_customers::ProfileService;
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
 use kontor_organization::{ApplicationService, BranchService, CheckoutOptions, DictionaryService, ShopService};
 use kontor_webhooks::model::OutboundPolicy;
@@ -29,6 +33,12 @@ pub struct Surroundings {
     pub limiter: Arc<dyn RateLimiter>,
     /// Where webhooks may lead.
     pub outbound: OutboundPolicy,
+    /// Hashing of passwords.
+    pub hasher: Arc<dyn PasswordHasher>,
+    /// One-time codes to customers.
+    pub codes: Arc<dyn CodeSender>,
+    /// How long tokens live.
+    pub lifetimes: TokenLifetimes,
 }
 
 /// Every service of every domain, ready to be shared by the HTTP threads.
@@ -40,6 +50,9 @@ pub struct Services {
     database: Data<Database>,
     staff_guard: Data<StaffGuard>,
     customer_guard: Data<CustomerGuard>,
+    staff_sessions: Data<StaffSessions>,
+    customer_sessions: Data<CustomerSessions>,
+    profiles: Data<ProfileService>,
     branches: Data<BranchService>,
     applications: Data<ApplicationService>,
     webhooks: Data<WebhookService>,
@@ -60,6 +73,7 @@ impl Services {
     /// Wires everything.
     pub fn new(database: &Database, around: &Surroundings) -> Self {
         let Surroundings { clock, random, keeper, limiter, outbound } = around.clone();
+        let Surroundings { clock, random, keeper, limiter, hasher, codes, lifetimes } = around.clone();
         let store = Arc::new(database.clone());
         Self {
             throttle: Data::new(Throttle::new(limiter)),
@@ -76,6 +90,26 @@ impl Services {
                 random.clone(),
                 keeper.clone(),
             )),
+            staff_sessions: Data::new(StaffSessions::new(
+                store.clone(),
+                store.clone(),
+                hasher,
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
+                lifetimes,
+            )),
+            customer_sessions: Data::new(CustomerSessions::new(
+                store.clone(),
+                store.clone(),
+                store.clone(),
+                codes,
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
+                lifetimes,
+            )),
+            profiles: Data::new(ProfileService::new(store.clone())),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
             checkout_options: Data::new(CheckoutOptions::new(store.clone())),
@@ -100,6 +134,9 @@ impl Services {
             .app_data(self.database.clone())
             .app_data(self.staff_guard.clone())
             .app_data(self.customer_guard.clone())
+            .app_data(self.staff_sessions.clone())
+            .app_data(self.customer_sessions.clone())
+            .app_data(self.profiles.clone())
             .app_data(self.branches.clone())
             .app_data(self.applications.clone())
             .app_data(self.webhooks.clone())

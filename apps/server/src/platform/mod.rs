@@ -11,11 +11,13 @@ mod nomenclatures;
 mod warehouses;
 mod webhook_deliveries;
 mod webhooks;
+mod session;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// Registers the platform surface.
 pub fn routes(config: &mut ServiceConfig<'_>) {
+    session::routes(config);
     branches::routes(config);
     applications::routes(config);
     webhooks::routes(config);

@@ -1,6 +1,8 @@
 //! Every surface over real HTTP, on both databases.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod client_profile;
+mod client_session;
 mod dictionaries;
 mod office;
 mod platform_branches;
@@ -9,6 +11,9 @@ mod platform_inventories;
 mod platform_nomenclatures;
 mod platform_warehouses;
 mod platform_webhooks;
+mod outside;
+mod platform_branches;
+mod platform_session;
 mod support;
 mod transport;
 mod webhook_deliveries;
