@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use actix_web::dev::ServerHandle;
 use kontor_adapter_diesel::Database;
-use kontor_adapter_limits::MemoryLimiter;
+use kontor_adapter_limits::MemoryRateLimiter;
 use kontor_kernel::{Clock, Random};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
@@ -13,14 +13,24 @@ use tokio::task::JoinHandle;
 use crate::adapters::{ServiceKey, SystemRandom};
 use crate::config::Config;
 use crate::http::server::{ServeError, build};
+use crate::messaging::{MessagingError, delivery_worker, outbound_policy};
 use crate::wiring::{Services, Surroundings};
+use crate::worker::{RunningWorker, Worker};
 
 /// A running service. [`Instance::stop`] lets requests in flight finish.
 pub struct Instance {
+    api: Option<Api>,
+    worker: Option<RunningWorker>,
+}
+
+struct Api {
     address: SocketAddr,
-    server: ServerHandle,
+    handle: ServerHandle,
     serving: JoinHandle<std::io::Result<()>>,
 }
+
+/// Rate limits are counted for this many subjects at once.
+const MOST_COUNTERS: usize = 200_000;
 
 /// The recorder is global to the process; several instances in one test process share it.
 fn prometheus() -> PrometheusHandle {
@@ -40,38 +50,81 @@ fn prometheus() -> PrometheusHandle {
         .clone()
 }
 
+/// Which parts of the service a process runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Roles {
+    /// HTTP alone.
+    Api,
+    /// Events and payments alone.
+    Worker,
+    /// Both in one process.
+    Both,
+}
+
+/// Why an instance cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The HTTP server cannot be started.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    /// Messages cannot be sent.
+    #[error(transparent)]
+    Messaging(#[from] MessagingError),
+}
+
 impl Instance {
-    /// Starts serving on a bound socket.
+    /// Starts the parts; the API listens on the bound socket.
     pub fn start(
         config: &Config,
         database: &Database,
         clock: Arc<dyn Clock>,
-        listener: TcpListener,
-    ) -> Result<Self, ServeError> {
+        listener: Option<TcpListener>,
+        roles: Roles,
+    ) -> Result<Self, StartError> {
         let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
         let around = Surroundings {
             keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
-            limiter: Arc::new(MemoryLimiter::new(clock.clone())),
+            limiter: Arc::new(MemoryRateLimiter::new(clock.clone(), MOST_COUNTERS)),
+            outbound: outbound_policy(config),
             clock,
             random,
         };
-        let services = Services::new(database, &around);
-        let address = listener.local_addr()?;
-        let server = build(config, services, prometheus(), listener)?;
-        let handle = server.handle();
-        Ok(Self { address, server: handle, serving: tokio::spawn(server) })
+        let worker = if roles == Roles::Api { None } else { Some(worker(config, database, &around)?.start()) };
+        let api = match listener.filter(|_| roles != Roles::Worker) {
+            None => None,
+            Some(listener) => {
+                let address = listener.local_addr().map_err(ServeError::from)?;
+                let server = build(config, Services::new(database, &around), prometheus(), listener)?;
+                Some(Api { address, handle: server.handle(), serving: tokio::spawn(server) })
+            }
+        };
+        Ok(Self { api, worker })
     }
 
-    /// The address it listens on.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    /// The address the API listens on.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.api.as_ref().map(|api| api.address)
     }
 
-    /// Stops accepting, waits for requests in flight, ends.
+    /// Stops accepting, waits for requests in flight, gives leases back, ends.
     pub async fn stop(self) {
-        self.server.stop(true).await;
-        if let Err(error) = self.serving.await {
-            tracing::warn!(%error, "the server ended badly");
+        if let Some(api) = self.api {
+            api.handle.stop(true).await;
+            if let Err(error) = api.serving.await {
+                tracing::warn!(%error, "the server ended badly");
+            }
+        }
+        if let Some(worker) = self.worker {
+            worker.stop().await;
         }
     }
+}
+
+fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result<Worker, MessagingError> {
+    Ok(Worker {
+        name: around.random.uuid().to_string(),
+        database: database.clone(),
+        clock: around.clock.clone(),
+        deliveries: delivery_worker(config, database, around)?,
+    })
 }

@@ -9,10 +9,12 @@
 
 pub mod adapters;
 mod callbacks;
+pub mod cli;
 mod client;
 pub mod config;
 pub mod http;
 pub mod instance;
+pub mod messaging;
 mod platform;
 pub mod table;
 pub mod wiring;

@@ -10,7 +10,9 @@ use kontor_catalog::{
     AssortmentService, BrandService, CategoryService, InventoryService, NomenclatureService, WarehouseService,
 };
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
-use kontor_organization::{ApplicationService, BranchService};
+use kontor_organization::{ApplicationService, BranchService, CheckoutOptions, DictionaryService, ShopService};
+use kontor_webhooks::model::OutboundPolicy;
+use kontor_webhooks::{DeliveryService, WebhookService};
 
 use crate::http::Throttle;
 
@@ -25,6 +27,8 @@ pub struct Surroundings {
     pub keeper: Arc<dyn SecretKeeper>,
     /// Counters of rate limits.
     pub limiter: Arc<dyn RateLimiter>,
+    /// Where webhooks may lead.
+    pub outbound: OutboundPolicy,
 }
 
 /// Every service of every domain, ready to be shared by the HTTP threads.
@@ -45,12 +49,17 @@ pub struct Services {
     warehouses: Data<WarehouseService>,
     nomenclatures: Data<NomenclatureService>,
     inventories: Data<InventoryService>,
+    webhooks: Data<WebhookService>,
+    deliveries: Data<DeliveryService>,
+    dictionaries: Data<DictionaryService>,
+    checkout_options: Data<CheckoutOptions>,
+    shops: Data<ShopService>,
 }
 
 impl Services {
     /// Wires everything.
     pub fn new(database: &Database, around: &Surroundings) -> Self {
-        let Surroundings { clock, random, keeper, limiter } = around.clone();
+        let Surroundings { clock, random, keeper, limiter, outbound } = around.clone();
         let store = Arc::new(database.clone());
         Self {
             throttle: Data::new(Throttle::new(limiter)),
@@ -59,6 +68,14 @@ impl Services {
             database: Data::new(database.clone()),
             staff_guard: Data::new(StaffGuard::new(store.clone(), clock.clone(), keeper.clone())),
             customer_guard: Data::new(CustomerGuard::new(store.clone(), clock.clone(), keeper.clone())),
+            deliveries: Data::new(DeliveryService::new(store.clone(), store.clone(), clock.clone())),
+            webhooks: Data::new(WebhookService::new(
+                store.clone(),
+                outbound,
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
+            )),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
             categories: Data::new(CategoryService::new(store.clone(), clock.clone())),
             brands: Data::new(BrandService::new(store.clone(), clock.clone())),
@@ -67,6 +84,9 @@ impl Services {
             warehouses: Data::new(WarehouseService::new(store.clone(), clock.clone())),
             nomenclatures: Data::new(NomenclatureService::new(store.clone(), clock.clone())),
             inventories: Data::new(InventoryService::new(store.clone(), clock.clone())),
+            dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
+            checkout_options: Data::new(CheckoutOptions::new(store.clone())),
+            shops: Data::new(ShopService::new(store.clone())),
             applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
         }
     }
@@ -88,6 +108,11 @@ impl Services {
             .app_data(self.shown_brands.clone())
             .app_data(self.warehouses.clone())
             .app_data(self.nomenclatures.clone())
-            .app_data(self.inventories.clone());
+            .app_data(self.inventories.clone())
+            .app_data(self.webhooks.clone())
+            .app_data(self.deliveries.clone())
+            .app_data(self.dictionaries.clone())
+            .app_data(self.checkout_options.clone())
+            .app_data(self.shops.clone());
     }
 }

@@ -1,10 +1,128 @@
-//! The worker: everything that happens without a request.
+//! The worker: everything that happens without a request. Any number of processes may run one; leases keep them apart.
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::Database;
-use kontor_kernel::StoreError;
+use kontor_kernel::{Clock, StoreError};
+use kontor_webhooks::DeliveryWorker;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// How long an idle worker waits before it looks again.
+const IDLE: Duration = Duration::from_millis(200);
+/// How often a worker shows that it lives.
+const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// When any worker last showed that it lives.
 pub async fn last_seen(database: &Database) -> Result<Option<DateTime<Utc>>, StoreError> {
     database.worker_last_seen().await
+}
+
+/// What a worker works with.
+pub struct Worker {
+    /// Names this process in leases; no other process may have the same name.
+    pub name: String,
+    /// The database, for the proof of life.
+    pub database: Database,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Events and webhook deliveries.
+    pub deliveries: DeliveryWorker,
+}
+
+/// A worker that runs in the background.
+pub struct RunningWorker {
+    stop: CancellationToken,
+    running: JoinHandle<()>,
+}
+
+impl RunningWorker {
+    /// Lets the step in progress end, gives the leases back, ends.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        if let Err(error) = self.running.await {
+            tracing::warn!(%error, "the worker ended badly");
+        }
+    }
+}
+
+impl Worker {
+    /// Starts working in the background.
+    pub fn start(self) -> RunningWorker {
+        let stop = CancellationToken::new();
+        let running = tokio::spawn(self.run(stop.clone()));
+        RunningWorker { stop, running }
+    }
+
+    /// Works until told to stop. The duties run side by side: a slow receiver delays no payment.
+    async fn run(self, stop: CancellationToken) {
+        tokio::join!(self.deliver(&stop), self.fan_out(&stop), self.live(&stop));
+        if let Err(error) = self.deliveries.release(&self.name).await {
+            tracing::warn!(%error, "leases could not be given back; they run out by themselves");
+        }
+        if let Err(error) = self.database.worker_gone(&self.name).await {
+            tracing::warn!(%error, "the worker could not sign off");
+        }
+    }
+
+    async fn deliver(&self, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            let claimed = match self.deliveries.deliver_due(&self.name).await {
+                Ok(round) => round.claimed,
+                Err(error) => trouble("deliveries", &error),
+            };
+            pause_unless(claimed > 0, stop).await;
+        }
+    }
+
+    async fn fan_out(&self, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            let found = match self.deliveries.dispatch().await {
+                Ok(batch) => batch.events,
+                Err(error) => trouble("events", &error),
+            };
+            pause_unless(found > 0, stop).await;
+        }
+    }
+
+    async fn live(&self, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            if let Err(error) = self.database.worker_seen(&self.name, self.clock.now()).await {
+                tracing::warn!(%error, "the worker cannot show that it lives");
+            }
+            match self.deliveries.backlog().await {
+                Ok(backlog) => {
+                    let age = |since: Option<DateTime<Utc>>| {
+                        let age = since.map_or(0, |since| (self.clock.now() - since).num_milliseconds().max(0));
+                        Duration::from_millis(age.unsigned_abs()).as_secs_f64()
+                    };
+                    metrics::gauge!("kontor_outbox_backlog_age_seconds").set(age(backlog.oldest_event));
+                    metrics::gauge!("kontor_delivery_backlog_age_seconds").set(age(backlog.oldest_due));
+                }
+                Err(error) => tracing::warn!(%error, "the backlog cannot be read"),
+            }
+            sleep(HEARTBEAT, stop).await;
+        }
+    }
+}
+
+fn trouble<T: Default>(duty: &str, error: &StoreError) -> T {
+    tracing::warn!(%error, duty, "a round of the worker failed; it goes on");
+    T::default()
+}
+
+/// Goes on at once while there is work.
+async fn pause_unless(busy: bool, stop: &CancellationToken) {
+    if !busy {
+        sleep(IDLE, stop).await;
+    }
+}
+
+async fn sleep(time: Duration, stop: &CancellationToken) {
+    tokio::select! {
+        () = tokio::time::sleep(time) => {}
+        () = stop.cancelled() => {}
+    }
 }

@@ -11,13 +11,18 @@
 
 mod auth;
 mod catalog;
+mod customers;
 mod database;
+mod orders;
 mod organization;
 mod schema;
+pub mod showroom;
 mod statement;
 mod stored;
 #[cfg(feature = "test-support")]
 pub mod testing;
+mod webhooks;
 mod workers;
 
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};
+pub use showroom::Showroom;

@@ -229,8 +229,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    one_time_codes (id) {
-        id -> BigInt,
+    one_time_codes (project_id, contact) {
         project_id -> BigInt,
         contact -> Text,
         fingerprint -> Text,

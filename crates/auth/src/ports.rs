@@ -4,9 +4,13 @@ use std::net::IpAddr;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{Email, Phone, SecretString, StoreError, TokenId};
+use kontor_kernel::{Contact, CounterpartyId, Email, Phone, ProjectId, SecretString, StoreError, TokenId, UserId};
 
-use crate::model::{StoredCustomerToken, StoredStaffToken, TokenOwner};
+use crate::StaffRegistryError;
+use crate::model::{
+    CodeRedemption, Employee, Login, NewCode, NewOwner, NewToken, Redeemed, StaffCredentials, StoredCustomerToken,
+    StoredStaffToken, TokenOwner,
+};
 
 /// Issued tokens. The two look-ups keep to their guard: a token of the other guard is not found.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -33,6 +37,50 @@ pub trait TokenRepository: Send + Sync {
 
     /// Ends every token of the owner.
     async fn revoke_all(&self, owner: TokenOwner) -> Result<(), StoreError>;
+}
+
+/// Employees.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait StaffRepository: Send + Sync {
+    /// What a login is checked against.
+    async fn credentials(&self, login: &Login) -> Result<Option<StaffCredentials>, StoreError>;
+
+    /// Stores the token of an employee who has proved himself, and notes his activity.
+    async fn sign_in(&self, user: UserId, token: NewToken) -> Result<TokenId, StoreError>;
+
+    /// The employee's record with his permissions.
+    async fn employee(&self, user: UserId) -> Result<Option<Employee>, StoreError>;
+
+    /// Stores an employee with the project's owner role, which is made when the project has none. Refuses a login in
+    /// use and a branch of another project.
+    async fn insert_owner(&self, owner: NewOwner) -> Result<UserId, StaffRegistryError>;
+}
+
+/// The customers of a project, as far as logging in needs them.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait CustomerAccounts: Send + Sync {
+    /// The customer a contact logs in: the one it logged in before, else the oldest one staff noted it for, else a new
+    /// one. Racing calls agree on one customer.
+    async fn find_or_create(
+        &self,
+        project: ProjectId,
+        contact: &Contact,
+        at: DateTime<Utc>,
+    ) -> Result<CounterpartyId, StoreError>;
+}
+
+/// One-time codes, at most one per contact of a project.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait CodeRepository: Send + Sync {
+    /// Stores a code in place of an earlier one of the contact.
+    async fn replace(&self, project: ProjectId, contact: &Contact, code: NewCode) -> Result<(), StoreError>;
+
+    /// Uses up the code and stores the token, or counts a wrong try. However many tries race, one code gives one
+    /// token, and no more wrong tries pass than the code has.
+    async fn redeem(&self, redemption: CodeRedemption) -> Result<Redeemed, StoreError>;
 }
 
 /// Why a one-time code did not go out. Whether the provider did part of the work is unknown.

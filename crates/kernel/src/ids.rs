@@ -59,6 +59,10 @@ ids! {
     UserId;
     /// A role: a named set of permissions.
     RoleId;
+    /// A permission of the system-wide list.
+    PermissionId;
+    /// A screen of the staff interface: groups the permissions of one resource.
+    ScreenId;
     /// A customer.
     CounterpartyId;
     /// An issued access token (the part before the `|`).

@@ -1,1 +1,126 @@
 //! Cart pricing, order placement, payment and the order lifecycle.
+//!
+//! **Owns** what a cart costs, which stock an order claims, the states of orders and payment attempts, and the event
+//! `order.paid`.
+//!
+//! **Invariants**
+//! - Totals are the sums of the lines, exact to the minor unit, and never negative.
+//! - An order claims stock in the commit that stores it; claims never exceed the stock, a promo code is never used
+//!   more often than it may be.
+//! - A payment attempt stands in storage before the acquirer hears of it, and every repetition is the same request
+//!   under the same key: one order is charged at most once.
+//! - Outcomes are committed once, whoever brings them and how often; an order becomes paid only by what was read from
+//!   the acquirer, or by staff when it is not paid online.
+//!
+//! **Ports**: [`ports::CartReader`], [`ports::OrderStore`], [`ports::OrderReader`], [`ports::AttemptStore`],
+//! [`ports::PaymentGateway`].
+//!
+//! Pricing is a pure function:
+//! ```
+//! use chrono::DateTime;
+//! use kontor_kernel::{DiscountId, Money, NomenclatureId, Quantity};
+//! use kontor_orders::model::{Discount, DiscountStatus, DiscountTarget, DiscountValue, Promo};
+//! use kontor_orders::pricing::{PriceLine, price};
+//!
+//! let line = PriceLine {
+//!     item: NomenclatureId::new(1)?,
+//!     categories: vec![],
+//!     quantity: Quantity::new(3)?,
+//!     unit_price: "265.00".parse()?,
+//! };
+//! let spring = Discount {
+//!     id: DiscountId::new(1)?,
+//!     name: "Spring".to_owned(),
+//!     code: Some("SPRING-10".to_owned()),
+//!     value: DiscountValue::Percent(1_000),
+//!     target: DiscountTarget::Cart,
+//!     minimum_sum: Money::ZERO,
+//!     starts_at: None,
+//!     ends_at: None,
+//!     usage_limit: Some(100),
+//!     customer_limit: None,
+//!     used_count: 0,
+//!     status: DiscountStatus::Active,
+//! };
+//! let promo = Promo { discount: Some(spring), used_by_customer: 0 };
+//! let pricing = price(&[line], &[], Some(&promo), DateTime::UNIX_EPOCH)?;
+//! assert_eq!(pricing.original_price().to_string(), "795.00");
+//! assert_eq!(pricing.total_discount().to_string(), "79.50");
+//! assert_eq!(pricing.final_price().to_string(), "715.50");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A use case with mocked ports (feature `mocks`): a promo code that does not exist costs nothing.
+//! ```
+//! # #[cfg(feature = "mocks")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::Arc;
+//!
+//! use chrono::DateTime;
+//! use kontor_kernel::testing::CountingRandom;
+//! use kontor_kernel::{AppScope, ApplicationId, FixedClock, NomenclatureId, ProjectId, Quantity};
+//! use kontor_orders::model::{Cart, CartLine, Promo, PromoCode, PromoProblem};
+//! use kontor_orders::ports::{
+//!     MockAttemptStore, MockCartReader, MockOrderReader, MockOrderStore, MockPaymentGateway,
+//! };
+//! use kontor_orders::{
+//!     CartSnapshot, ItemKind, OfferedItem, Packaging, PaymentPage, PaymentService, PlacementService,
+//! };
+//!
+//! let (clock, random) = (Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)), Arc::new(CountingRandom::new()));
+//! let mut carts = MockCartReader::new();
+//! carts.expect_snapshot().returning(|query| {
+//!     let consultation = OfferedItem {
+//!         id: query.items[0],
+//!         name: "Consultation".to_owned(),
+//!         categories: vec![],
+//!         kind: ItemKind::Service { price: "150.00".parse().unwrap() },
+//!         packaging: Packaging { wholesale: false, pieces_per_pack: 1 },
+//!     };
+//!     let promo = query.promo.map(|_| Promo { discount: None, used_by_customer: 0 });
+//!     Ok(CartSnapshot { items: vec![consultation], promo, ..CartSnapshot::default() })
+//! });
+//! let payments = PaymentService::new(
+//!     Arc::new(MockAttemptStore::new()),
+//!     Arc::new(MockPaymentGateway::new()),
+//!     clock.clone(),
+//!     random.clone(),
+//! );
+//! let placement = PlacementService::new(
+//!     Arc::new(carts),
+//!     Arc::new(MockOrderStore::new()),
+//!     Arc::new(MockOrderReader::new()),
+//!     Arc::new(payments),
+//!     clock,
+//!     random,
+//!     PaymentPage { return_url: "https://shop.example/thanks".to_owned() },
+//! );
+//!
+//! let app = AppScope { project_id: ProjectId::new(1)?, application_id: ApplicationId::new(1)?, wholesale: false };
+//! let cart = Cart::new(vec![CartLine { item: NomenclatureId::new(5)?, quantity: Quantity::new(2)? }])?;
+//! let view = placement.precalculate(app, &cart, Some(PromoCode::parse("NOPE")?)).await?;
+//! assert_eq!(view.pricing.final_price().to_string(), "300.00");
+//! assert_eq!(view.pricing.promo_problem, Some(PromoProblem::Unknown));
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "mocks"))]
+//! # fn main() {}
+//! ```
+
+pub mod change;
+mod error;
+mod lifecycle;
+pub mod model;
+mod payment;
+mod placement;
+pub mod ports;
+pub mod pricing;
+
+pub use error::{CartError, OrderError, PlacementError};
+pub use lifecycle::{OrderEdit, OrderService};
+pub use payment::{Notified, Opened, PaymentService, Reconciled};
+pub use placement::{
+    CartSnapshot, CartView, CartViewLine, ItemKind, OfferedItem, OrderCommand, OrderRefused, Packaging, PaymentPage,
+    PaymentProblem, PlacedOutcome, PlacementService, StockPlace,
+};

@@ -27,3 +27,25 @@ pub enum ApplicationError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+/// Why a dictionary is not shown.
+#[derive(Debug, thiserror::Error)]
+pub enum DictionaryError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a record of the storefront is not shown.
+#[derive(Debug, thiserror::Error)]
+pub enum ShowcaseError {
+    /// There is no such record in the project.
+    #[error("there is no such record")]
+    NotFound,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

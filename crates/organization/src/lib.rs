@@ -7,14 +7,23 @@
 //! - Every record belongs to one project; staff see and change only their own project's.
 //! - An App Token is shown once; only its fingerprint is stored.
 //!
-//! **Ports**: [`ports::BranchRepository`], [`ports::ApplicationRepository`].
+//! **Ports**: [`ports::BranchRepository`], [`ports::ApplicationRepository`], [`ports::DictionaryRepository`],
+//! [`ports::CheckoutOptionRepository`], [`ports::ShopRepository`], [`ports::ProjectRepository`].
 
 mod applications;
 mod branches;
+mod checkout;
+mod dictionaries;
 mod error;
 pub mod model;
 pub mod ports;
+mod projects;
+mod shops;
 
 pub use applications::ApplicationService;
 pub use branches::BranchService;
-pub use error::{ApplicationError, BranchError};
+pub use checkout::CheckoutOptions;
+pub use dictionaries::DictionaryService;
+pub use error::{ApplicationError, BranchError, DictionaryError, ShowcaseError};
+pub use projects::ProjectFounding;
+pub use shops::ShopService;

@@ -2,10 +2,13 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{AppScope, ApplicationId, ProjectId, StoreError};
+use kontor_kernel::{AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, ProjectId, ShopId, StoreError};
 
 use crate::ApplicationError;
-use crate::model::{Application, ApplicationDraft, Branch, BranchDraft};
+use crate::model::{
+    Application, ApplicationDraft, Branch, BranchDraft, DeliverySubtype, DeliverySubtypeParam, DeliveryType,
+    Dictionary, DictionaryItem, PaymentType, ProjectPlan, ProjectRecords, Shop, StorageUnit,
+};
 
 /// Branches of a project.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -39,4 +42,69 @@ pub trait ApplicationRepository: Send + Sync {
 
     /// The active application with this token fingerprint.
     async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError>;
+}
+
+/// System-wide dictionaries.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait DictionaryRepository: Send + Sync {
+    /// Every entry, by number.
+    async fn items(&self, dictionary: Dictionary) -> Result<Vec<DictionaryItem>, StoreError>;
+
+    /// Every storage unit, by number.
+    async fn storage_units(&self) -> Result<Vec<StorageUnit>, StoreError>;
+}
+
+/// How orders of a project are handed over and paid.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait CheckoutOptionRepository: Send + Sync {
+    /// Every delivery type, by number.
+    async fn delivery_types(&self, project: ProjectId) -> Result<Vec<DeliveryType>, StoreError>;
+
+    /// Every subtype of a delivery type, by number.
+    async fn delivery_subtypes(
+        &self,
+        project: ProjectId,
+        delivery_type: DeliveryTypeId,
+    ) -> Result<Vec<DeliverySubtype>, StoreError>;
+
+    /// A subtype, whatever its type.
+    async fn delivery_subtype(
+        &self,
+        project: ProjectId,
+        id: DeliverySubtypeId,
+    ) -> Result<Option<DeliverySubtype>, StoreError>;
+
+    /// The parameters of a subtype, oldest first.
+    async fn delivery_subtype_params(
+        &self,
+        project: ProjectId,
+        subtype: DeliverySubtypeId,
+    ) -> Result<Vec<DeliverySubtypeParam>, StoreError>;
+
+    /// Every payment type, oldest first.
+    async fn payment_types(&self, project: ProjectId) -> Result<Vec<PaymentType>, StoreError>;
+}
+
+/// Shops of a project.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ShopRepository: Send + Sync {
+    /// Every open shop, oldest first.
+    async fn list(&self, project: ProjectId) -> Result<Vec<Shop>, StoreError>;
+
+    /// An open shop of the project.
+    async fn find(&self, project: ProjectId, id: ShopId) -> Result<Option<Shop>, StoreError>;
+}
+
+/// Projects.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ProjectRepository: Send + Sync {
+    /// Stores a project with everything in the plan, or nothing.
+    async fn found(&self, plan: ProjectPlan, at: DateTime<Utc>) -> Result<ProjectRecords, StoreError>;
+
+    /// Removes a project that was founded a moment ago and that nobody works in: one with an employee stays.
+    async fn abandon(&self, project: ProjectId) -> Result<(), StoreError>;
 }

@@ -43,6 +43,7 @@ mod html;
 mod index;
 mod messages;
 mod named;
+mod pictures;
 mod server;
 mod shelf;
 mod smtp;

@@ -137,6 +137,7 @@ fn routes(config: &mut ServiceConfig) {
         .configure(hooks::routes)
         .configure(control::routes)
         .configure(index::routes)
+        .configure(crate::pictures::routes)
         .default_service(web::to(answers::not_found));
 }
 

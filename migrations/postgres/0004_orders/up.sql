@@ -31,6 +31,9 @@ CREATE TABLE orders (
 CREATE INDEX orders_by_project ON orders (project_id, id);
 CREATE INDEX orders_by_status ON orders (project_id, status_id, id);
 CREATE INDEX orders_by_customer ON orders (counterparty_id, application_id, id);
+CREATE INDEX orders_by_application ON orders (project_id, application_id, id);
+CREATE INDEX orders_by_date ON orders (project_id, created_at);
+CREATE INDEX orders_by_phone ON orders (project_id, phone);
 
 -- An order line: its claim on stock. `state` is `held` (stock reserved), `released` or `sold`.
 CREATE TABLE reservations (

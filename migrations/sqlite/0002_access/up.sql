@@ -96,17 +96,18 @@ CREATE TABLE access_tokens (
 CREATE INDEX access_tokens_by_subject ON access_tokens (guard, subject_id);
 CREATE INDEX access_tokens_by_expiry ON access_tokens (expires_at);
 
+-- One code per contact: a new one replaces the older.
 CREATE TABLE one_time_codes (
-    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     project_id BIGINT NOT NULL REFERENCES projects (id),
     contact TEXT NOT NULL,
     fingerprint TEXT NOT NULL,
     attempts_left INTEGER NOT NULL CHECK (attempts_left >= 0),
     expires_at TIMESTAMP NOT NULL,
     consumed_at TIMESTAMP,
-    created_at TIMESTAMP NOT NULL
+    created_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (project_id, contact)
 );
-CREATE INDEX one_time_codes_by_contact ON one_time_codes (project_id, contact, id);
+CREATE INDEX one_time_codes_by_expiry ON one_time_codes (expires_at);
 
 INSERT INTO screens (id, name) VALUES
     (1, 'agents'),

@@ -1,10 +1,18 @@
 //! The client surface: sites, apps and their backends.
 
+mod delivery;
+mod payment_types;
 mod settings;
+mod shops;
 
 use utoipa_actix_web::service_config::ServiceConfig;
+
+pub(crate) use delivery::DeliveryOptionRecord;
 
 /// Registers the client surface.
 pub fn routes(config: &mut ServiceConfig<'_>) {
     settings::routes(config);
+    delivery::routes(config);
+    payment_types::routes(config);
+    shops::routes(config);
 }

@@ -8,6 +8,7 @@ pub mod observe;
 pub mod openapi;
 pub mod paging;
 pub mod path;
+pub mod records;
 pub mod routes;
 pub mod scopes;
 pub mod server;

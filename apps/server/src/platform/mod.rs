@@ -5,9 +5,12 @@ mod assortment;
 mod branches;
 mod brands;
 mod categories;
+mod dictionaries;
 mod inventories;
 mod nomenclatures;
 mod warehouses;
+mod webhook_deliveries;
+mod webhooks;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -21,4 +24,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     warehouses::routes(config);
     nomenclatures::routes(config);
     inventories::routes(config);
+    webhooks::routes(config);
+    webhook_deliveries::routes(config);
+    dictionaries::routes(config);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use diesel::RunQueryDsl;
 use kontor::adapters::SystemClock;
 use kontor::config::Config;
-use kontor::instance::Instance;
+use kontor::instance::{Instance, Roles};
 use kontor_adapter_diesel::Abort;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_kernel::{AdjustableClock, StoreError};
@@ -71,7 +71,8 @@ struct Inserted {
 
 const AT: &str = "2026-01-01 00:00:00";
 
-fn sha256(text: &str) -> String {
+/// Lower hex.
+pub fn sha256(text: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
     digest.as_ref().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
@@ -92,8 +93,8 @@ impl TestServer {
         change(&mut config);
         let clock = Arc::new(AdjustableClock::new(Arc::new(SystemClock)));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let instance = Instance::start(&config, &db.database, clock.clone(), listener).unwrap();
-        let url = format!("http://{}", instance.address());
+        let instance = Instance::start(&config, &db.database, clock.clone(), Some(listener), Roles::Api).unwrap();
+        let url = format!("http://{}", instance.address().unwrap());
         let http = reqwest::Client::builder().timeout(Duration::from_mins(1)).build().unwrap();
         Self { db, clock, url, http, _instance: instance }
     }

@@ -8,6 +8,11 @@ mod inventories;
 mod nomenclatures;
 pub(crate) mod offers;
 mod search;
+mod storefront;
+mod storefront_card;
+mod storefront_query;
+mod storefront_shelves;
+mod storefront_views;
 mod warehouses;
 
 use diesel::result::{DatabaseErrorKind, Error as QueryError};

@@ -2,3 +2,7 @@
 
 mod applications;
 mod branches;
+mod checkout;
+mod dictionaries;
+mod projects;
+mod shops;

@@ -3,55 +3,44 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use diesel::connection::SimpleConnection;
+use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{Abort, database_tests};
 use kontor_auth::model::TokenOwner;
 use kontor_auth::ports::TokenRepository;
-use kontor_kernel::{CounterpartyId, Permission, Resource, StoreError, TokenId, UserId};
+use kontor_kernel::{CounterpartyId, Permission, Resource, TokenId, UserId};
 
 use crate::fixtures;
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
-async fn run(db: &TestDatabase, statements: String) {
-    db.database
-        .write(move |connection| {
-            connection.batch_execute(&statements)?;
-            Ok::<_, Abort<StoreError>>(())
-        })
-        .await
-        .unwrap();
-}
-
 /// An owner (1), a clerk (2) who may see orders, an application (1) and a customer (1), with a token each: 1, 2 and 3.
 async fn people(db: &TestDatabase) {
     let project = fixtures::project(db).await;
-    run(
+    fixtures::run(
         db,
         format!(
             "INSERT INTO branches (id, project_id, name, created_at, updated_at)
-                 VALUES (1, {project}, 'Main', '2026-01-01', '2026-01-01');
+                 VALUES (1, {project}, 'Main', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
              INSERT INTO applications
                  (id, project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at)
-                 VALUES (1, {project}, 1, 'Shop', 'x', TRUE, FALSE, '2026-01-01', '2026-01-01');
+                 VALUES (1, {project}, 1, 'Shop', 'x', TRUE, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');
              INSERT INTO roles (id, project_id, name, is_owner, created_at, updated_at) VALUES
-                 (1, {project}, 'Owner', TRUE, '2026-01-01', '2026-01-01'),
-                 (2, {project}, 'Clerk', FALSE, '2026-01-01', '2026-01-01');
+                 (1, {project}, 'Owner', TRUE, '2026-01-01 00:00:00', '2026-01-01 00:00:00'),
+                 (2, {project}, 'Clerk', FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');
              INSERT INTO permissions (id, screen_id, name, description) VALUES (999, 1, 'view-moon', 'See the moon');
              INSERT INTO role_permissions (role_id, permission_id)
                  SELECT 2, id FROM permissions WHERE name IN ('view-orders', 'edit-brands', 'view-moon');
              INSERT INTO users (id, project_id, role_id, login, email, password_hash, first_name, last_name, is_banned,
                  is_sick, active_seconds, created_at, updated_at) VALUES
-                 (1, {project}, 1, 'owner', 'o@x.ru', 'h', 'O', 'O', FALSE, FALSE, 0, '2026-01-01', '2026-01-01'),
-                 (2, {project}, 2, 'clerk', 'c@x.ru', 'h', 'C', 'C', TRUE, FALSE, 0, '2026-01-01', '2026-01-01');
+                 (1, {project}, 1, 'owner', 'o@x.ru', 'h', 'O', 'O', FALSE, FALSE, 0, '2026-01-01 00:00:00', '2026-01-01 00:00:00'),
+                 (2, {project}, 2, 'clerk', 'c@x.ru', 'h', 'C', 'C', TRUE, FALSE, 0, '2026-01-01 00:00:00', '2026-01-01 00:00:00');
              INSERT INTO counterparties (id, project_id, is_company, created_at, updated_at)
-                 VALUES (1, {project}, FALSE, '2026-01-01', '2026-01-01');
+                 VALUES (1, {project}, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');
              INSERT INTO access_tokens
                  (id, guard, subject_id, project_id, application_id, fingerprint, created_at, expires_at) VALUES
-                 (1, 'user', 1, {project}, NULL, 'f1', '2026-01-01', '2026-02-01'),
-                 (2, 'user', 2, {project}, NULL, 'f2', '2026-01-01', '2026-02-01'),
-                 (3, 'counterparty', 1, {project}, 1, 'f3', '2026-01-01', '2026-02-01');"
+                 (1, 'user', 1, {project}, NULL, 'f1', '2026-01-01 00:00:00', '2026-02-01 00:00:00'),
+                 (2, 'user', 2, {project}, NULL, 'f2', '2026-01-01 00:00:00', '2026-02-01 00:00:00'),
+                 (3, 'counterparty', 1, {project}, 1, 'f3', '2026-01-01 00:00:00', '2026-02-01 00:00:00');"
         ),
     )
     .await;

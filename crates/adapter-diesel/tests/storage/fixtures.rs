@@ -1,6 +1,7 @@
 //! Records that several tests start from.
 
 use diesel::RunQueryDsl;
+use diesel::connection::SimpleConnection;
 use kontor_adapter_diesel::Abort;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_kernel::{ProjectId, StoreError};
@@ -39,4 +40,15 @@ pub async fn number(db: &TestDatabase, statement: &'static str) -> i64 {
         })
         .await
         .unwrap()
+}
+
+/// Runs statements as they are.
+pub async fn run(db: &TestDatabase, statements: String) {
+    db.database
+        .write(move |connection| {
+            connection.batch_execute(&statements)?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+        .unwrap();
 }

@@ -4,8 +4,12 @@
 mod auth;
 mod catalog;
 mod fixtures;
+mod login;
 mod migrations;
 mod offers;
+mod orders;
 mod organization;
+mod storefront;
 mod storehouse;
 mod transactions;
+mod webhooks;

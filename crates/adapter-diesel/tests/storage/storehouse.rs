@@ -126,15 +126,16 @@ impl<'a> Storehouse<'a> {
     pub async fn item(&self, item: Item) -> i64 {
         let number = |id: Option<i64>| id.map_or("NULL".to_owned(), |id| id.to_string());
         let article = item.article.map_or("NULL".to_owned(), |article| format!("'{article}'"));
+        let article_key = article.to_lowercase();
         let (p, name, key) = (self.project, item.name, item.name.to_lowercase());
         let (category, brand) = (number(item.category), number(item.brand));
         let (kind, price, views) = (item.kind, item.price, item.views);
         insert(
             self.db,
             format!(
-                "INSERT INTO nomenclatures (project_id, article, name, name_key, kind_id, category_id, brand_id, price, \
+                "INSERT INTO nomenclatures (project_id, article, article_key, name, name_key, kind_id, category_id, brand_id, price, \
                  is_subscription, wholesale, pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
-                 VALUES ({p}, {article}, '{name}', '{key}', {kind}, {category}, {brand}, {price}, FALSE, FALSE, 1, 1, \
+                 VALUES ({p}, {article}, {article_key}, '{name}', '{key}', {kind}, {category}, {brand}, {price}, FALSE, FALSE, 1, 1, \
                  {views}, 1, {AT}, {AT}) RETURNING id AS number"
             ),
         )

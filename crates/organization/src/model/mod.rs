@@ -2,6 +2,14 @@
 
 mod application;
 mod branch;
+mod checkout;
+mod dictionary;
+mod project;
+mod shop;
 
 pub use application::{AppToken, Application, ApplicationDraft, IssuedApplication};
 pub use branch::{Branch, BranchDraft};
+pub use checkout::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentType};
+pub use dictionary::{Dictionary, DictionaryItem, StorageUnit};
+pub use project::{FoundedProject, ProjectPlan, ProjectRecords};
+pub use shop::Shop;

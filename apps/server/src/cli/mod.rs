@@ -1,0 +1,106 @@
+//! The command line.
+
+mod openapi;
+mod operate;
+mod process;
+mod sandbox;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::config::{Config, Flags};
+
+/// A failure told to the person at the terminal.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+#[derive(Parser)]
+#[command(name = "kontor", version, about = "One service that runs a merchant's whole trade.")]
+struct Arguments {
+    /// A configuration file instead of ./kontor.toml.
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serves the API and, unless told otherwise, works off events and payments.
+    Serve {
+        /// The address to listen on.
+        #[arg(long)]
+        bind: Option<SocketAddr>,
+        /// The database.
+        #[arg(long)]
+        database: Option<String>,
+        /// Leave events and payments to other processes.
+        #[arg(long)]
+        no_worker: bool,
+    },
+    /// Works off events and payments without serving the API.
+    Worker {
+        /// The database.
+        #[arg(long)]
+        database: Option<String>,
+    },
+    /// Brings the database to the state this binary needs.
+    Migrate {
+        /// The database.
+        #[arg(long)]
+        database: Option<String>,
+        /// Take the newest N migrations back instead.
+        #[arg(long, value_name = "N")]
+        revert: Option<usize>,
+    },
+    /// Prints the API description.
+    Openapi {
+        /// Write it to a file instead.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// Fail when docs/openapi.json (or FILE) differs.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Emulates the outside world: acquirer, telephony, mailbox, webhook receiver.
+    Sandbox {
+        /// The address to listen on.
+        #[arg(long)]
+        bind: SocketAddr,
+    },
+    /// Prints the effective configuration, secrets masked.
+    Config,
+}
+
+/// Runs the command line of this process.
+pub fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    match execute(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("kontor: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn execute(arguments: Arguments) -> Result<(), Failure> {
+    // The process has one provider of TLS; a second installation would only tell that it is there.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let file = arguments.config;
+    let load =
+        |bind: Option<SocketAddr>, database_url: Option<String>| Config::load(file, Flags { bind, database_url });
+    match arguments.command {
+        Command::Serve { bind, database, no_worker } => operate::serve(&load(bind, database)?, !no_worker),
+        Command::Worker { database } => operate::work(&load(None, database)?),
+        Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
+        Command::Openapi { out, check } => openapi::run(out, check),
+        Command::Sandbox { bind } => sandbox::run(bind),
+        Command::Config => {
+            print!("{}", load(None, None)?.masked()?);
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Commands of those who run the service.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use kontor_adapter_diesel::{Database, PoolOptions};
+
+use super::{Failure, process};
+use crate::adapters::SystemClock;
+use crate::config::Config;
+use crate::instance::{Instance, Roles};
+
+/// Opens the configured database.
+pub fn open(config: &Config) -> Result<Database, Failure> {
+    let options = PoolOptions { connections: config.database_connections, ..PoolOptions::default() };
+    Ok(Database::open(config.database()?, options)?)
+}
+
+/// Opens the database and refuses one that lacks migrations.
+pub fn open_migrated(config: &Config) -> Result<Database, Failure> {
+    let database = open(config)?;
+    match database.pending_migrations()? {
+        0 => Ok(database),
+        missing => Err(format!("the database lacks {missing} migrations; run `kontor migrate` first").into()),
+    }
+}
+
+/// `kontor serve`
+pub fn serve(config: &Config, with_worker: bool) -> Result<(), Failure> {
+    process::log(config)?;
+    let database = open_migrated(config)?;
+    let roles = if with_worker { Roles::Both } else { Roles::Api };
+    process::runtime()?.block_on(async {
+        let listener = TcpListener::bind(config.bind).map_err(|error| format!("{}: {error}", config.bind))?;
+        let instance = Instance::start(config, &database, Arc::new(SystemClock), Some(listener), roles)?;
+        tracing::info!(address = %config.bind, database = %database.url(), "serving");
+        process::ended().await?;
+        tracing::info!("stopping: requests in flight finish, leases are given back");
+        instance.stop().await;
+        Ok(())
+    })
+}
+
+/// `kontor worker`
+pub fn work(config: &Config) -> Result<(), Failure> {
+    process::log(config)?;
+    let database = open_migrated(config)?;
+    process::runtime()?.block_on(async {
+        let instance = Instance::start(config, &database, Arc::new(SystemClock), None, Roles::Worker)?;
+        tracing::info!(database = %database.url(), "working");
+        process::ended().await?;
+        instance.stop().await;
+        Ok(())
+    })
+}
+
+/// `kontor migrate`
+pub fn migrate(config: &Config, revert: Option<usize>) -> Result<(), Failure> {
+    let database = open(config)?;
+    let (done, names) = match revert {
+        Some(count) => ("reverted", database.revert(count)?),
+        None => ("applied", database.migrate()?),
+    };
+    for name in &names {
+        println!("{done} {name}");
+    }
+    if names.is_empty() {
+        println!("nothing to do: {} is up to date", database.url());
+    }
+    Ok(())
+}

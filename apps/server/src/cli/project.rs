@@ -1,0 +1,118 @@
+//! `kontor project create`
+
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use kontor_adapter_diesel::Database;
+use kontor_auth::StaffRegistry;
+use kontor_auth::model::{Login, NewPassword};
+use kontor_kernel::{Email, Name, Random};
+use kontor_organization::ProjectFounding;
+use kontor_organization::model::ProjectRecords;
+use serde::Serialize;
+
+use super::operate::open_migrated;
+use super::{Failure, process};
+use crate::adapters::{ArgonHasher, ServiceKey, SystemClock, SystemRandom};
+use crate::config::{Config, ConfigError};
+
+#[derive(Subcommand)]
+pub enum ProjectCommand {
+    /// A project ready to sell: owner, branch, application, delivery and payment types.
+    Create(CreateArguments),
+}
+
+#[derive(Args)]
+pub struct CreateArguments {
+    /// The name of the project.
+    #[arg(long)]
+    name: String,
+    /// The owner's login.
+    #[arg(long)]
+    login: String,
+    /// The owner's e-mail address.
+    #[arg(long)]
+    email: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// The database.
+    #[arg(long)]
+    database: Option<String>,
+}
+
+/// What the owner needs, shown this once.
+#[derive(Serialize)]
+pub struct CreatedProject {
+    pub project_id: i64,
+    pub branch_id: i64,
+    pub application_id: i64,
+    pub app_token: String,
+    pub login: String,
+    pub password: String,
+}
+
+/// Runs the command.
+pub fn run(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    command: ProjectCommand,
+) -> Result<(), Failure> {
+    let ProjectCommand::Create(arguments) = command;
+    let config = load(arguments.database)?;
+    let database = open_migrated(&config)?;
+    let created = process::runtime()?.block_on(create(
+        &config,
+        &database,
+        &arguments.name,
+        &arguments.login,
+        &arguments.email,
+    ))?;
+    if arguments.json {
+        println!("{}", serde_json::to_string(&created)?);
+    } else {
+        println!("project_id      {}", created.project_id);
+        println!("branch_id       {}", created.branch_id);
+        println!("application_id  {}", created.application_id);
+        println!("app_token       {}", created.app_token);
+        println!("login           {}", created.login);
+        println!("password        {}", created.password);
+        println!("The token and the password are shown this once.");
+    }
+    Ok(())
+}
+
+/// Founds a project and its owner.
+pub async fn create(
+    config: &Config,
+    database: &Database,
+    name: &str,
+    login: &str,
+    email: &str,
+) -> Result<CreatedProject, Failure> {
+    let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
+    let keeper = Arc::new(ServiceKey::new(&config.secret_key, random.clone()));
+    let (store, clock) = (Arc::new(database.clone()), Arc::new(SystemClock));
+    let named = |what: &'static str| move |error| format!("{what} {error}");
+    let name = Name::parse(name).map_err(|error| named("--name")(error.to_string()))?;
+    let login = Login::parse(login).map_err(|error| named("--login")(error.to_string()))?;
+    let email = Email::parse(email).map_err(|error| named("--email")(error.to_string()))?;
+    let password = random.alphanumeric(20);
+
+    let registry = StaffRegistry::new(store.clone(), Arc::new(ArgonHasher::new()), clock.clone());
+    let founding = ProjectFounding::new(store, clock, random, keeper);
+    let founded = founding.found(name).await?;
+    let ProjectRecords { project_id, branch_id, application_id } = founded.records;
+    let secret = NewPassword::parse(&password).map_err(|error| error.to_string())?;
+    if let Err(error) = registry.create_owner(project_id, login.clone(), email, &secret, Some(branch_id)).await {
+        founding.abandon(project_id).await?;
+        return Err(error.into());
+    }
+    Ok(CreatedProject {
+        project_id: project_id.get(),
+        branch_id: branch_id.get(),
+        application_id: application_id.get(),
+        app_token: founded.token.reveal().to_owned(),
+        login: login.to_string(),
+        password,
+    })
+}

@@ -1,0 +1,189 @@
+//! How an order can be received.
+
+use actix_web::get;
+use actix_web::web::{Data, Json, Path};
+use kontor_organization::model::{DeliverySubtype, DeliverySubtypeParam, DeliveryType};
+use kontor_organization::{CheckoutOptions, ShowcaseError};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::{ApiError, CallingApp, PathId};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_delivery_types)
+        .service(show_delivery_type)
+        .service(list_delivery_subtypes)
+        .service(show_delivery_subtype)
+        .service(list_delivery_subtype_params);
+}
+
+impl From<ShowcaseError> for ApiError {
+    fn from(error: ShowcaseError) -> Self {
+        match error {
+            ShowcaseError::NotFound => Self::not_found(),
+            ShowcaseError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// A delivery type or subtype.
+#[derive(Serialize, ToSchema)]
+pub struct DeliveryOptionRecord {
+    id: i64,
+    name: String,
+    /// Decimal string.
+    price: String,
+    /// `1` or `0`.
+    is_active: u8,
+}
+
+impl From<DeliveryType> for DeliveryOptionRecord {
+    fn from(kind: DeliveryType) -> Self {
+        Self {
+            id: kind.id.get(),
+            name: kind.name.into(),
+            price: kind.price.to_string(),
+            is_active: kind.is_active.into(),
+        }
+    }
+}
+
+impl From<DeliverySubtype> for DeliveryOptionRecord {
+    fn from(kind: DeliverySubtype) -> Self {
+        Self {
+            id: kind.id.get(),
+            name: kind.name.into(),
+            price: kind.price.to_string(),
+            is_active: kind.is_active.into(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct DeliveryParamRecord {
+    id: i64,
+    name: String,
+    address: Option<String>,
+    /// `1` or `0`.
+    is_active: u8,
+}
+
+impl From<DeliverySubtypeParam> for DeliveryParamRecord {
+    fn from(param: DeliverySubtypeParam) -> Self {
+        Self { id: param.id.get(), name: param.name.into(), address: param.address, is_active: param.is_active.into() }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DeliveryTypeList {
+    delivery_types: Vec<DeliveryOptionRecord>,
+    delivery_types_count: usize,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OneDeliveryType {
+    delivery_type: DeliveryOptionRecord,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DeliverySubtypeList {
+    delivery_subtypes: Vec<DeliveryOptionRecord>,
+    delivery_subtypes_count: usize,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OneDeliverySubtype {
+    delivery_subtype: DeliveryOptionRecord,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DeliveryParamList {
+    delivery_subtype_params: Vec<DeliveryParamRecord>,
+}
+
+/// Every delivery type; show only the active ones.
+#[utoipa::path(tag = "Client: dictionaries", security(("app_token" = [])), responses((status = 200, body = DeliveryTypeList)))]
+#[get("/api/counterparty/delivery_types")]
+async fn list_delivery_types(
+    app: CallingApp,
+    options: Data<CheckoutOptions>,
+) -> Result<Json<DeliveryTypeList>, ApiError> {
+    let types: Vec<DeliveryOptionRecord> = options.delivery_types(*app).await?.into_iter().map(Into::into).collect();
+    Ok(Json(DeliveryTypeList { delivery_types_count: types.len(), delivery_types: types }))
+}
+
+/// One delivery type.
+#[utoipa::path(
+    tag = "Client: dictionaries",
+    security(("app_token" = [])),
+    params(("type_id" = i64, Path)),
+    responses((status = 200, body = OneDeliveryType)),
+)]
+#[get("/api/counterparty/delivery_types/{type_id}")]
+async fn show_delivery_type(
+    app: CallingApp,
+    options: Data<CheckoutOptions>,
+    type_id: Path<PathId>,
+) -> Result<Json<OneDeliveryType>, ApiError> {
+    let delivery_type = options.delivery_type(*app, type_id.parse()?).await?.into();
+    Ok(Json(OneDeliveryType { delivery_type }))
+}
+
+/// The subtypes of a delivery type.
+#[utoipa::path(
+    tag = "Client: dictionaries",
+    security(("app_token" = [])),
+    params(("type_id" = i64, Path)),
+    responses((status = 200, body = DeliverySubtypeList)),
+)]
+#[get("/api/counterparty/delivery_types/{type_id}/subtypes")]
+async fn list_delivery_subtypes(
+    app: CallingApp,
+    options: Data<CheckoutOptions>,
+    type_id: Path<PathId>,
+) -> Result<Json<DeliverySubtypeList>, ApiError> {
+    let subtypes = options.subtypes(*app, type_id.parse()?).await?;
+    let subtypes: Vec<DeliveryOptionRecord> = subtypes.into_iter().map(Into::into).collect();
+    Ok(Json(DeliverySubtypeList { delivery_subtypes_count: subtypes.len(), delivery_subtypes: subtypes }))
+}
+
+/// One subtype. It is not checked against the type: use ids from the subtype list.
+#[utoipa::path(
+    tag = "Client: dictionaries",
+    security(("app_token" = [])),
+    params(("type_id" = i64, Path), ("subtype_id" = i64, Path)),
+    responses((status = 200, body = OneDeliverySubtype)),
+)]
+#[get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}")]
+async fn show_delivery_subtype(
+    app: CallingApp,
+    options: Data<CheckoutOptions>,
+    path: Path<(PathId, PathId)>,
+) -> Result<Json<OneDeliverySubtype>, ApiError> {
+    let delivery_subtype = options.subtype(*app, path.1.parse()?).await?.into();
+    Ok(Json(OneDeliverySubtype { delivery_subtype }))
+}
+
+/// The choices inside a subtype, such as pickup points.
+#[utoipa::path(
+    tag = "Client: dictionaries",
+    security(("app_token" = [])),
+    params(("type_id" = i64, Path), ("subtype_id" = i64, Path)),
+    responses((status = 200, body = DeliveryParamList)),
+)]
+#[get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}/params")]
+async fn list_delivery_subtype_params(
+    app: CallingApp,
+    options: Data<CheckoutOptions>,
+    path: Path<(PathId, PathId)>,
+) -> Result<Json<DeliveryParamList>, ApiError> {
+    let params = options.params(*app, path.1.parse()?).await?;
+    Ok(Json(DeliveryParamList { delivery_subtype_params: params.into_iter().map(Into::into).collect() }))
+}

@@ -1,0 +1,48 @@
+//! How an order can be paid.
+
+use actix_web::get;
+use actix_web::web::{Data, Json};
+use kontor_organization::CheckoutOptions;
+use kontor_organization::model::PaymentType;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::records::{Picture, picture};
+use crate::http::{ApiError, CallingApp};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_payment_types);
+}
+
+#[derive(Serialize, ToSchema)]
+struct PaymentTypeRecord {
+    id: i64,
+    photo: Option<Picture>,
+    name: String,
+    description: Option<String>,
+}
+
+impl From<PaymentType> for PaymentTypeRecord {
+    fn from(kind: PaymentType) -> Self {
+        Self { id: kind.id.get(), photo: picture(kind.photo), name: kind.name.into(), description: kind.description }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PaymentTypeList {
+    payment_types: Vec<PaymentTypeRecord>,
+    payment_types_count: usize,
+}
+
+/// Every payment type.
+#[utoipa::path(tag = "Client: dictionaries", security(("app_token" = [])), responses((status = 200, body = PaymentTypeList)))]
+#[get("/api/counterparty/payment_types")]
+async fn list_payment_types(
+    app: CallingApp,
+    options: Data<CheckoutOptions>,
+) -> Result<Json<PaymentTypeList>, ApiError> {
+    let types: Vec<PaymentTypeRecord> = options.payment_types(*app).await?.into_iter().map(Into::into).collect();
+    Ok(Json(PaymentTypeList { payment_types_count: types.len(), payment_types: types }))
+}

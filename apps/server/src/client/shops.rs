@@ -1,0 +1,77 @@
+//! Where orders can be picked up.
+
+use actix_web::get;
+use actix_web::web::{Data, Json, Path};
+use chrono::{DateTime, Utc};
+use kontor_organization::ShopService;
+use kontor_organization::model::Shop;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::records::{Picture, picture};
+use crate::http::{ApiError, CallingApp, PathId};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_shops).service(show_shop);
+}
+
+#[derive(Serialize, ToSchema)]
+struct ShopRecord {
+    id: i64,
+    name: String,
+    address: String,
+    phone: Option<String>,
+    photo: Option<Picture>,
+    latitude: Option<String>,
+    longitude: Option<String>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Shop> for ShopRecord {
+    fn from(shop: Shop) -> Self {
+        Self {
+            id: shop.id.get(),
+            name: shop.name.into(),
+            address: shop.address,
+            phone: shop.phone,
+            photo: picture(shop.photo),
+            latitude: shop.latitude,
+            longitude: shop.longitude,
+            created_at: shop.created_at,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ShopList {
+    shops: Vec<ShopRecord>,
+    shops_count: usize,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneShop {
+    shop: ShopRecord,
+}
+
+/// The open shops of the project.
+#[utoipa::path(tag = "Client: dictionaries", security(("app_token" = [])), responses((status = 200, body = ShopList)))]
+#[get("/api/counterparty/shops")]
+async fn list_shops(app: CallingApp, service: Data<ShopService>) -> Result<Json<ShopList>, ApiError> {
+    let shops: Vec<ShopRecord> = service.list(*app).await?.into_iter().map(Into::into).collect();
+    Ok(Json(ShopList { shops_count: shops.len(), shops }))
+}
+
+/// One open shop.
+#[utoipa::path(
+    tag = "Client: dictionaries",
+    security(("app_token" = [])),
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneShop)),
+)]
+#[get("/api/counterparty/shops/{id}")]
+async fn show_shop(app: CallingApp, service: Data<ShopService>, id: Path<PathId>) -> Result<Json<OneShop>, ApiError> {
+    let shop = service.read(*app, id.parse()?).await?.into();
+    Ok(Json(OneShop { shop }))
+}

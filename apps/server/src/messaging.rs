@@ -1,0 +1,60 @@
+//! What the configuration makes of the messages out: deliveries, calls and mail.
+
+use std::sync::Arc;
+
+use kontor_adapter_diesel::Database;
+use kontor_adapter_messaging::{
+    CallSettings, ClientError, CodeMessenger, FlashCalls, HmacSigner, HttpWebhookSender, Mailer, MailerError,
+    SmtpCredentials, SmtpSettings, SmtpTls,
+};
+use kontor_webhooks::DeliveryWorker;
+use kontor_webhooks::model::OutboundPolicy;
+
+use crate::config::{self, Config};
+use crate::wiring::Surroundings;
+
+/// Why messages cannot be sent at all with this configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum MessagingError {
+    /// There is no HTTP client.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// There is no mailer.
+    #[error(transparent)]
+    Mailer(#[from] MailerError),
+}
+
+/// Where webhooks may lead.
+pub fn outbound_policy(config: &Config) -> OutboundPolicy {
+    if config.webhook_allow_internal { OutboundPolicy::unrestricted() } else { OutboundPolicy::default() }
+}
+
+/// What brings one-time codes to customers.
+pub fn code_messenger(config: &Config) -> Result<CodeMessenger, MessagingError> {
+    let calls = CallSettings { base_url: config.telephony_url.clone(), api_id: config.telephony_api_id.clone() };
+    let account = SmtpCredentials { user: config.smtp_user.clone(), password: config.smtp_password.clone() };
+    let mail = SmtpSettings {
+        host: config.smtp_host.clone(),
+        port: config.smtp_port,
+        tls: match config.smtp_tls {
+            config::SmtpTls::None => SmtpTls::None,
+            config::SmtpTls::Starttls => SmtpTls::StartTls,
+            config::SmtpTls::Tls => SmtpTls::Tls,
+        },
+        credentials: (!account.user.is_empty()).then_some(account),
+        from: config.smtp_from.clone(),
+    };
+    Ok(CodeMessenger::new(FlashCalls::new(calls)?, Mailer::new(mail)?))
+}
+
+/// What turns events into deliveries and sends them.
+pub fn delivery_worker(
+    config: &Config,
+    database: &Database,
+    around: &Surroundings,
+) -> Result<DeliveryWorker, MessagingError> {
+    let sender = HttpWebhookSender::new(outbound_policy(config))?;
+    let Surroundings { keeper, random, clock, .. } = around.clone();
+    let queue = Arc::new(database.clone());
+    Ok(DeliveryWorker::new(queue, Arc::new(sender), Arc::new(HmacSigner), keeper, random, clock))
+}

@@ -1,0 +1,144 @@
+//! What was sent to a webhook, and sending it again.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_webhooks::model::Delivery;
+use kontor_webhooks::{DeliveryError, DeliveryService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+use uuid::Uuid;
+
+use crate::http::paging::{Pagination, page_request};
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, PathId, Query, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_deliveries).service(resend_delivery);
+}
+
+impl From<DeliveryError> for ApiError {
+    fn from(error: DeliveryError) -> Self {
+        match error {
+            DeliveryError::Denied(denied) => denied.into(),
+            DeliveryError::UnknownApplication | DeliveryError::UnknownWebhook | DeliveryError::NotFound => {
+                Self::not_found()
+            }
+            DeliveryError::AlreadyPending => {
+                Self::Message(StatusCode::CONFLICT, "The delivery is already waiting to be sent.".to_owned())
+            }
+            DeliveryError::WebhookInactive => {
+                Self::Message(StatusCode::CONFLICT, "The webhook is not active.".to_owned())
+            }
+            DeliveryError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct DeliveryRecord {
+    id: i64,
+    /// `X-Webhook-Event-Id`
+    event_id: Uuid,
+    /// `X-Webhook-Delivery-Id`
+    delivery_id: Uuid,
+    #[schema(example = "order.paid")]
+    event: String,
+    /// `pending`, `delivered` or `failed`.
+    status: &'static str,
+    /// Attempts made since the event or the last resend.
+    attempts: u32,
+    /// What the receiver answered to the last attempt.
+    response_status: Option<u16>,
+    /// Why the last attempt failed.
+    last_error: Option<String>,
+    next_attempt_at: Option<DateTime<Utc>>,
+    delivered_at: Option<DateTime<Utc>>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Delivery> for DeliveryRecord {
+    fn from(delivery: Delivery) -> Self {
+        let state = delivery.state;
+        Self {
+            id: delivery.id.get(),
+            event_id: delivery.event_id,
+            delivery_id: delivery.delivery_id,
+            event: delivery.event,
+            status: state.status(),
+            attempts: state.attempts(),
+            response_status: delivery.response_status,
+            last_error: delivery.last_error,
+            next_attempt_at: state.next_attempt_at(),
+            delivered_at: state.delivered_at(),
+            created_at: delivery.created_at,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DeliveryList {
+    deliveries: Vec<DeliveryRecord>,
+    deliveries_count: u64,
+    pagination: Pagination,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneDelivery {
+    delivery: DeliveryRecord,
+}
+
+#[derive(Deserr, utoipa::IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct DeliveryPage {
+    /// From 1, which is also the default.
+    #[deserr(default)]
+    page: Option<wire::Integer>,
+    /// 1 to 100, 15 by default.
+    #[deserr(default)]
+    per_page: Option<wire::Integer>,
+}
+
+/// The deliveries of a webhook, newest first.
+#[utoipa::path(
+    tag = "Webhooks",
+    security(("staff" = [])),
+    params(("application" = i64, Path), ("webhook" = i64, Path)),
+    responses((status = 200, body = DeliveryList)),
+)]
+#[get("/api/applications/{application}/webhooks/{webhook}/deliveries")]
+async fn list_deliveries(
+    staff: SignedInStaff,
+    service: Data<DeliveryService>,
+    path: Path<(PathId, PathId)>,
+    query: Query<DeliveryPage>,
+) -> Result<Json<DeliveryList>, ApiError> {
+    let request = page_request(query.0.page.as_ref(), query.0.per_page.as_ref(), 15, 100)?;
+    let page = service.list(&staff, path.0.parse()?, path.1.parse()?, request).await?;
+    let pagination = Pagination::from(&page);
+    let deliveries = page.items.into_iter().map(Into::into).collect();
+    Ok(Json(DeliveryList { deliveries, deliveries_count: page.total, pagination }))
+}
+
+/// Sends a failed or delivered delivery again: the same ids, a new schedule.
+#[utoipa::path(
+    tag = "Webhooks",
+    security(("staff" = [])),
+    params(("application" = i64, Path), ("webhook" = i64, Path), ("delivery" = i64, Path)),
+    responses((status = 200, body = OneDelivery), (status = 409, description = "Pending already, or an inactive webhook.")),
+)]
+#[post("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}/resend")]
+async fn resend_delivery(
+    staff: SignedInStaff,
+    service: Data<DeliveryService>,
+    path: Path<(PathId, PathId, PathId)>,
+) -> Result<Json<OneDelivery>, ApiError> {
+    let (application, webhook, delivery) = (path.0.parse()?, path.1.parse()?, path.2.parse()?);
+    let delivery = service.resend(&staff, application, webhook, delivery).await?.into();
+    Ok(Json(OneDelivery { delivery }))
+}

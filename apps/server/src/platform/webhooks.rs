@@ -1,0 +1,303 @@
+//! Webhooks of an application, their secrets and their deliveries.
+
+use std::borrow::Cow;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, patch, post};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_kernel::{Violations, WebhookId};
+use kontor_webhooks::model::{EndpointUrl, IssuedWebhook, Webhook, WebhookDraft, WebhookPatch};
+use kontor_webhooks::{WebhookError, WebhookService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa::openapi::ObjectBuilder;
+use utoipa::openapi::schema::{SchemaFormat, Type};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::wire::{self, In, InputErrors, Patch, Scalar, WireValue};
+use crate::http::{ApiError, Body, PathId, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_webhooks)
+        .service(create_webhook)
+        .service(show_webhook)
+        .service(change_webhook)
+        .service(delete_webhook)
+        .service(rotate_secret);
+}
+
+impl From<WebhookError> for ApiError {
+    fn from(error: WebhookError) -> Self {
+        match error {
+            WebhookError::Denied(denied) => denied.into(),
+            WebhookError::UnknownApplication | WebhookError::NotFound => Self::not_found(),
+            WebhookError::Url(refusal) => Self::invalid("url", refusal),
+            WebhookError::TooMany => Self::invalid("application", "has as many webhooks as it may have"),
+            WebhookError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl WireValue for EndpointUrl {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        let Scalar::Text(text) = scalar else { return Err(Self::expected().into_owned()) };
+        Self::parse(&text).map_err(|error| error.to_string())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be an absolute https address")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("EndpointUrl")
+    }
+
+    fn schema() -> ObjectBuilder {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::Custom("uri".to_owned())))
+            .max_length(Some(2048))
+            .examples(["https://shop.example/hooks/kontor"])
+    }
+}
+
+/// The address of a webhook over the wire.
+type WebhookUrl = In<EndpointUrl>;
+
+#[derive(Serialize, ToSchema)]
+struct WebhookRecord {
+    id: i64,
+    name: Option<String>,
+    url: String,
+    is_active: bool,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<Webhook> for WebhookRecord {
+    fn from(webhook: Webhook) -> Self {
+        Self {
+            id: webhook.id.get(),
+            name: webhook.details.name.map(Into::into),
+            url: webhook.details.url.to_string(),
+            is_active: webhook.details.is_active,
+            created_at: webhook.created_at,
+            updated_at: webhook.updated_at,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct WebhookList {
+    webhooks: Vec<WebhookRecord>,
+    webhooks_count: usize,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneWebhook {
+    webhook: WebhookRecord,
+}
+
+#[derive(Serialize, ToSchema)]
+struct IssuedWebhookRecord {
+    #[serde(flatten)]
+    record: WebhookRecord,
+    /// The key of the signatures, shown this once. Its bytes are the key, `whsec_` included.
+    secret: String,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneIssuedWebhook {
+    webhook: IssuedWebhookRecord,
+}
+
+impl From<IssuedWebhook> for OneIssuedWebhook {
+    fn from(issued: IssuedWebhook) -> Self {
+        let secret = issued.secret.reveal().to_owned();
+        Self { webhook: IssuedWebhookRecord { record: issued.webhook.into(), secret } }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct Deleted {
+    message: &'static str,
+}
+
+type OfApplication = Path<(PathId, PathId)>;
+
+fn webhook_id(path: &OfApplication) -> Result<WebhookId, ApiError> {
+    path.1.parse()
+}
+
+/// Every webhook of an application. Secrets are never shown again.
+#[utoipa::path(
+    tag = "Webhooks",
+    security(("staff" = [])),
+    params(("application" = i64, Path)),
+    responses((status = 200, body = WebhookList)),
+)]
+#[get("/api/applications/{application}/webhooks")]
+async fn list_webhooks(
+    staff: SignedInStaff,
+    service: Data<WebhookService>,
+    application: Path<PathId>,
+) -> Result<Json<WebhookList>, ApiError> {
+    let webhooks = service.list(&staff, application.parse()?).await?;
+    let webhooks: Vec<WebhookRecord> = webhooks.into_iter().map(Into::into).collect();
+    Ok(Json(WebhookList { webhooks_count: webhooks.len(), webhooks }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewWebhook {
+    #[deserr(default)]
+    name: Option<wire::Name>,
+    url: WebhookUrl,
+    /// `true` when absent.
+    #[deserr(default)]
+    is_active: Option<wire::Flag>,
+}
+
+/// Adds a webhook. The answer shows its secret once.
+#[utoipa::path(
+    tag = "Webhooks",
+    security(("staff" = [])),
+    params(("application" = i64, Path)),
+    request_body = NewWebhook,
+    responses((status = 201, body = OneIssuedWebhook)),
+)]
+#[post("/api/applications/{application}/webhooks")]
+async fn create_webhook(
+    staff: SignedInStaff,
+    service: Data<WebhookService>,
+    application: Path<PathId>,
+    body: Body<NewWebhook>,
+) -> Result<(Json<OneIssuedWebhook>, StatusCode), ApiError> {
+    let new = body.0;
+    let draft = WebhookDraft {
+        name: new.name.map(|name| name.0),
+        url: new.url.0,
+        is_active: new.is_active.is_none_or(|active| active.0),
+    };
+    let issued = service.create(&staff, application.parse()?, draft).await?;
+    Ok((Json(issued.into()), StatusCode::CREATED))
+}
+
+/// One webhook.
+#[utoipa::path(
+    tag = "Webhooks",
+    security(("staff" = [])),
+    params(("application" = i64, Path), ("webhook" = i64, Path)),
+    responses((status = 200, body = OneWebhook)),
+)]
+#[get("/api/applications/{application}/webhooks/{webhook}")]
+async fn show_webhook(
+    staff: SignedInStaff,
+    service: Data<WebhookService>,
+    path: OfApplication,
+) -> Result<Json<OneWebhook>, ApiError> {
+    let webhook = service.read(&staff, path.0.parse()?, webhook_id(&path)?).await?.into();
+    Ok(Json(OneWebhook { webhook }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedWebhook {
+    /// `null` removes the name.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>)]
+    name: Patch<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<WebhookUrl>, nullable = false)]
+    url: Patch<WebhookUrl>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    is_active: Patch<wire::Flag>,
+}
+
+/// A field that may be absent but not `null`.
+fn kept_or_set<T>(violations: &mut Violations, field: &str, value: Patch<In<T>>) -> Option<T> {
+    match value {
+        Patch::Keep => None,
+        Patch::Set(value) => Some(value.0),
+        Patch::Clear => {
+            violations.add(field, "is required");
+            None
+        }
+    }
+}
+
+impl TryFrom<ChangedWebhook> for WebhookPatch {
+    type Error = Violations;
+
+    fn try_from(changed: ChangedWebhook) -> Result<Self, Violations> {
+        let mut violations = Violations::default();
+        let patch = Self {
+            name: match changed.name {
+                Patch::Keep => None,
+                Patch::Clear => Some(None),
+                Patch::Set(name) => Some(Some(name.0)),
+            },
+            url: kept_or_set(&mut violations, "url", changed.url),
+            is_active: kept_or_set(&mut violations, "is_active", changed.is_active),
+        };
+        violations.into_result().map(|()| patch)
+    }
+}
+
+/// Changes the fields that are sent. The deliveries of an inactive webhook wait until it is active again.
+#[utoipa::path(
+    tag = "Webhooks",
+    security(("staff" = [])),
+    params(("application" = i64, Path), ("webhook" = i64, Path)),
+    request_body = ChangedWebhook,
+    responses((status = 200, body = OneWebhook)),
+)]
+#[patch("/api/applications/{application}/webhooks/{webhook}")]
+async fn change_webhook(
+    staff: SignedInStaff,
+    service: Data<WebhookService>,
+    path: OfApplication,
+    body: Body<ChangedWebhook>,
+) -> Result<Json<OneWebhook>, ApiError> {
+    let patch = body.0.try_into()?;
+    let webhook = service.update(&staff, path.0.parse()?, webhook_id(&path)?, patch).await?.into();
+    Ok(Json(OneWebhook { webhook }))
+}
+
+/// Deletes a webhook with its deliveries.
+#[utoipa::path(
+    tag = "Webhooks",
+    security(("staff" = [])),
+    params(("application" = i64, Path), ("webhook" = i64, Path)),
+    responses((status = 200, body = Deleted)),
+)]
+#[delete("/api/applications/{application}/webhooks/{webhook}")]
+async fn delete_webhook(
+    staff: SignedInStaff,
+    service: Data<WebhookService>,
+    path: OfApplication,
+) -> Result<Json<Deleted>, ApiError> {
+    service.delete(&staff, path.0.parse()?, webhook_id(&path)?).await?;
+    Ok(Json(Deleted { message: "The webhook was deleted." }))
+}
+
+/// Replaces the secret; every attempt from now on is signed with the new one. The answer shows it once.
+#[utoipa::path(
+    tag = "Webhooks",
+    security(("staff" = [])),
+    params(("application" = i64, Path), ("webhook" = i64, Path)),
+    responses((status = 200, body = OneIssuedWebhook)),
+)]
+#[post("/api/applications/{application}/webhooks/{webhook}/rotate-secret")]
+async fn rotate_secret(
+    staff: SignedInStaff,
+    service: Data<WebhookService>,
+    path: OfApplication,
+) -> Result<Json<OneIssuedWebhook>, ApiError> {
+    Ok(Json(service.rotate_secret(&staff, path.0.parse()?, webhook_id(&path)?).await?.into()))
+}

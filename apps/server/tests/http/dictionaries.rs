@@ -1,0 +1,98 @@
+//! Dictionaries of both surfaces: keys, fields, ids that carry meaning.
+
+use kontor_adapter_diesel::database_tests;
+use kontor_kernel::Name;
+use kontor_organization::model::ProjectPlan;
+use kontor_organization::ports::ProjectRepository;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Project, TestServer, send};
+
+async fn founded(server: &TestServer) -> Project {
+    let plan = ProjectPlan {
+        name: Name::parse("Founded").unwrap(),
+        token_fingerprint: crate::support::sha256("founded"),
+        delivery_types: vec![(1, "Pickup"), (2, "Delivery")],
+        delivery_subtypes: vec![(1, 2, "Point"), (2, 2, "Courier")],
+        payment_types: vec![("Online", "By card"), ("Cash", "At the door")],
+    };
+    let records = server.db.database.found(plan, chrono::DateTime::UNIX_EPOCH).await.unwrap();
+    Project {
+        id: records.project_id.get(),
+        branch_id: records.branch_id.get(),
+        application_id: records.application_id.get(),
+        app_token: "founded".to_owned(),
+    }
+}
+
+async fn client(server: &TestServer, project: &Project, path: &str) -> Value {
+    send(server.as_app(project, Method::GET, path)).await.expect(200)
+}
+
+database_tests! {
+    async fn staff_dictionaries_have_their_documented_keys(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let project = founded(&server).await;
+        let owner = server.owner(&project).await;
+        for (path, key) in [
+            ("/api/order_statuses", "orderStatuses"),
+            ("/api/nomenclature_kinds", "nomenclatureKinds"),
+            ("/api/storage_units", "units"),
+            ("/api/vats", "vats"),
+            ("/api/delivery_types", "deliveryTypes"),
+        ] {
+            let body = send(server.as_staff(&owner, Method::GET, path)).await.expect(200);
+            let items = body[key].as_array().unwrap_or_else(|| panic!("{key} in {body}"));
+            assert!(!items.is_empty(), "{path}");
+            assert_eq!(body[format!("{key}Count")], items.len(), "{path}");
+            let nobody = server.staff_with(&project, &[]).await;
+            send(server.as_staff(&nobody, Method::GET, path)).await.expect(403);
+        }
+        let statuses = send(server.as_staff(&owner, Method::GET, "/api/order_statuses")).await.expect(200);
+        let ids: Vec<_> = statuses["orderStatuses"].as_array().unwrap().iter().map(|s| s["id"].as_i64().unwrap()).collect();
+        assert_eq!(ids, [1, 2, 3, 4, 5, 6, 22]);
+        let units = send(server.as_staff(&owner, Method::GET, "/api/storage_units")).await.expect(200);
+        assert_eq!(units["units"][0], json!({ "id": 1, "name": "Piece", "abbreviation": "pc" }));
+    }
+
+    async fn delivery_and_payment_types_are_the_projects_own(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let project = founded(&server).await;
+        let types = client(&server, &project, "/api/counterparty/delivery_types").await;
+        assert_eq!(types["deliveryTypesCount"], 2);
+        let pickup = json!({ "id": 1, "name": "Pickup", "price": "0.00", "is_active": 1 });
+        assert_eq!(types["deliveryTypes"][0], pickup);
+        assert_eq!(client(&server, &project, "/api/counterparty/delivery_types/1").await, json!({ "deliveryType": pickup }));
+        let subtypes = client(&server, &project, "/api/counterparty/delivery_types/2/subtypes").await;
+        assert_eq!((subtypes["deliverySubtypesCount"].as_i64(), &subtypes["deliverySubtypes"][1]["name"]), (Some(2), &json!("Courier")));
+        let crossed = client(&server, &project, "/api/counterparty/delivery_types/1/subtypes/2").await;
+        assert_eq!(crossed["deliverySubtype"]["name"], "Courier");
+        let params = client(&server, &project, "/api/counterparty/delivery_types/2/subtypes/1/params").await;
+        assert_eq!(params, json!({ "deliverySubtypeParams": [] }));
+        let payments = client(&server, &project, "/api/counterparty/payment_types").await;
+        assert_eq!((payments["paymentTypesCount"].as_i64(), &payments["paymentTypes"][0]["photo"]), (Some(2), &Value::Null));
+        for absent in ["delivery_types/3", "delivery_types/3/subtypes", "delivery_types/2/subtypes/9", "delivery_types/x"] {
+            send(server.as_app(&project, Method::GET, &format!("/api/counterparty/{absent}"))).await.expect(404);
+        }
+        let empty = server.project().await;
+        assert_eq!(client(&server, &empty, "/api/counterparty/delivery_types").await["deliveryTypesCount"], 0);
+    }
+
+    async fn shops_belong_to_the_project(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let (project, other) = (server.project().await, server.project().await);
+        let shop = |active: bool| format!(
+            "INSERT INTO shops (project_id, branch_id, name, address, is_active, created_at, updated_at) VALUES \
+             ({}, {}, 'Corner', 'Street 1', {active}, '2026-01-01 00:00:00', '2026-01-01 00:00:00') RETURNING id",
+            project.id, project.branch_id
+        );
+        let (open, closed) = (server.insert(shop(true)).await, server.insert(shop(false)).await);
+        let shops = client(&server, &project, "/api/counterparty/shops").await;
+        assert_eq!((shops["shopsCount"].as_i64(), shops["shops"][0]["id"].as_i64()), (Some(1), Some(open)));
+        let one = format!("/api/counterparty/shops/{open}");
+        assert_eq!(client(&server, &project, &one).await["shop"], shops["shops"][0]);
+        send(server.as_app(&other, Method::GET, &one)).await.expect(404);
+        send(server.as_app(&project, Method::GET, &format!("/api/counterparty/shops/{closed}"))).await.expect(404);
+    }
+}

@@ -1,0 +1,222 @@
+//! From an event in the outbox to a receiver and back to the list of deliveries.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor::adapters::{ServiceKey, SystemRandom};
+use kontor::config::Config;
+use kontor::messaging::{delivery_worker, outbound_policy};
+use kontor::wiring::Surroundings;
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_limits::MemoryRateLimiter;
+use kontor_kernel::{Clock, Random};
+use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
+use kontor_webhooks::{DeliveryWorker, Round};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Project, TestServer, send};
+
+/// A project with one webhook that leads to a receiver, and the worker that serves it.
+struct Scene {
+    server: TestServer,
+    sandbox: SandboxHandle,
+    worker: DeliveryWorker,
+    project: Project,
+    owner: String,
+    webhook: Value,
+    hook: String,
+}
+
+impl Scene {
+    /// The receiver answers `status` the first `times` times, then 200.
+    async fn start(db: kontor_adapter_diesel::testing::TestDatabase, status: u16, times: u32) -> Self {
+        let server = TestServer::start(db).await;
+        let project = server.project().await;
+        let owner = server.owner(&project).await;
+        let sandbox = Sandbox::start(SandboxConfig::new(server.clock.clone())).await.unwrap();
+        let config = Config { webhook_allow_internal: true, ..Config::default() };
+        let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
+        let around = Surroundings {
+            keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
+            limiter: Arc::new(MemoryRateLimiter::new(server.clock.clone(), 1_000)),
+            outbound: outbound_policy(&config),
+            clock: server.clock.clone(),
+            random,
+        };
+        let worker = delivery_worker(&config, &server.db.database, &around).unwrap();
+        let opened = server.http.post(format!("{}/control/hooks", sandbox.url()));
+        let opened = send(opened.json(&json!({ "status": status, "times": times }))).await.expect(201);
+        let path = format!("/api/applications/{}/webhooks", project.application_id);
+        let created = send(server.as_staff(&owner, Method::POST, &path).json(&json!({ "url": opened["url"] })));
+        let webhook = created.await.expect(201)["webhook"].clone();
+        let hook = opened["id"].as_str().unwrap().to_owned();
+        Self { server, sandbox, worker, project, owner, webhook, hook }
+    }
+
+    async fn event(&self, number: u32, topic: &str) {
+        let Project { id, application_id, .. } = self.project;
+        let event = format!(
+            "INSERT INTO outbox_events (event_id, project_id, application_id, topic, payload, created_at) VALUES \
+             ('00000000-0000-4000-8000-{number:012}', {id}, {application_id}, '{topic}', '{{\"order_id\":{number}}}', \
+             '2026-01-01 00:00:00') RETURNING id"
+        );
+        self.server.insert(event).await;
+    }
+
+    async fn work(&self) -> Round {
+        self.worker.dispatch().await.unwrap();
+        self.worker.deliver_due("test").await.unwrap()
+    }
+
+    fn path(&self, rest: &str) -> String {
+        let Project { application_id, .. } = self.project;
+        format!("/api/applications/{application_id}/webhooks/{}{rest}", self.webhook["id"])
+    }
+
+    async fn deliveries(&self) -> Value {
+        send(self.server.as_staff(&self.owner, Method::GET, &self.path("/deliveries"))).await.expect(200)
+    }
+
+    async fn resend(&self, delivery: &Value) -> crate::support::Answer {
+        let path = self.path(&format!("/deliveries/{}/resend", delivery["id"]));
+        send(self.server.as_staff(&self.owner, Method::POST, &path)).await
+    }
+
+    /// What the receiver has got, oldest first.
+    async fn received(&self) -> Vec<Value> {
+        let got = self.server.http.get(format!("{}/control/hooks/{}", self.sandbox.url(), self.hook));
+        send(got).await.expect(200)["deliveries"].as_array().unwrap().clone()
+    }
+}
+
+fn signature(secret: &Value, delivery: &Value) -> String {
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret.as_str().unwrap().as_bytes());
+    let (timestamp, body) = (&delivery["headers"]["x-webhook-timestamp"], delivery["body"].as_str().unwrap());
+    let tag = ring::hmac::sign(&key, format!("{}.{body}", timestamp.as_str().unwrap()).as_bytes());
+    tag.as_ref().iter().fold("sha256=".to_owned(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+database_tests! {
+    async fn a_paid_order_reaches_the_receiver_signed(db: TestDatabase) {
+        let scene = Scene::start(db, 204, 9).await;
+        scene.event(7, "order.paid").await;
+        scene.event(8, "order.created").await;
+        assert_eq!(scene.work().await, Round { claimed: 1, delivered: 1, ..Round::default() });
+        assert_eq!(scene.work().await, Round::default());
+
+        let received = scene.received().await;
+        assert_eq!(received.len(), 1);
+        let headers = &received[0]["headers"];
+        assert_eq!(headers["x-webhook-event"], "order.paid");
+        assert_eq!(headers["x-webhook-event-id"], "00000000-0000-4000-8000-000000000007");
+        assert_eq!(headers["content-type"], "application/json");
+        assert_eq!(headers["x-signature"], signature(&scene.webhook["secret"], &received[0]));
+        let sent: i64 = headers["x-webhook-timestamp"].as_str().unwrap().parse().unwrap();
+        assert!((scene.server.clock.now().timestamp() - sent).abs() < 60);
+        assert_eq!(serde_json::from_str::<Value>(received[0]["body"].as_str().unwrap()).unwrap(), json!({ "order_id": 7 }));
+
+        let listed = scene.deliveries().await;
+        assert_eq!(listed["deliveriesCount"], 1);
+        assert_eq!(listed["pagination"]["per_page"], 15);
+        let delivery = &listed["deliveries"][0];
+        assert_eq!((delivery["status"].as_str(), delivery["attempts"].as_u64()), (Some("delivered"), Some(1)));
+        assert_eq!((delivery["event"].as_str(), delivery["response_status"].as_u64()), (Some("order.paid"), Some(204)));
+        assert_eq!(delivery["delivery_id"], headers["x-webhook-delivery-id"]);
+        assert_eq!((&delivery["last_error"], &delivery["next_attempt_at"]), (&Value::Null, &Value::Null));
+        assert!(delivery["delivered_at"].is_string());
+    }
+
+    async fn six_failures_end_in_failed_and_a_resend_reaches_the_receiver_again(db: TestDatabase) {
+        let scene = Scene::start(db, 302, 6).await;
+        scene.event(7, "order.paid").await;
+        let (start, mut minutes) = (scene.server.clock.now(), Vec::new());
+        for _ in 0..6 {
+            assert_eq!(scene.work().await.claimed, 1);
+            minutes.push((scene.server.clock.now() - start).num_minutes());
+            let delivery = scene.deliveries().await["deliveries"][0].clone();
+            let Some(next) = delivery["next_attempt_at"].as_str() else { continue };
+            assert_eq!(scene.resend(&delivery).await.status.as_u16(), 409);
+            assert_eq!(scene.work().await.claimed, 0);
+            let next: DateTime<Utc> = next.parse().unwrap();
+            let pause = next - scene.server.clock.now() + TimeDelta::seconds(1);
+            scene.server.clock.advance(pause.num_seconds());
+        }
+        assert_eq!(minutes, [0, 1, 6, 36, 156, 876]);
+        let failed = scene.deliveries().await["deliveries"][0].clone();
+        assert_eq!((failed["status"].as_str(), failed["attempts"].as_u64()), (Some("failed"), Some(6)));
+        assert_eq!(failed["last_error"], "the receiver answered 302");
+        scene.server.clock.advance(86_400);
+        assert_eq!(scene.work().await.claimed, 0);
+
+        let resent = scene.resend(&failed).await.expect(200)["delivery"].clone();
+        assert_eq!((resent["status"].as_str(), resent["attempts"].as_u64()), (Some("pending"), Some(0)));
+        assert_eq!(scene.work().await.delivered, 1);
+        let received = scene.received().await;
+        assert_eq!(received.len(), 7);
+        for header in ["x-webhook-event-id", "x-webhook-delivery-id"] {
+            assert!(received.iter().all(|delivery| delivery["headers"][header] == received[0]["headers"][header]));
+        }
+        let last = &received[6]["headers"];
+        assert_ne!(last["x-webhook-timestamp"], received[0]["headers"]["x-webhook-timestamp"]);
+        assert_eq!(last["x-signature"], signature(&scene.webhook["secret"], &received[6]));
+        // A delivered one may be sent again too.
+        let delivered = scene.deliveries().await["deliveries"][0].clone();
+        scene.resend(&delivered).await.expect(200);
+        assert_eq!(scene.work().await.delivered, 1);
+        assert_eq!(scene.resend(&json!({ "id": 999_999 })).await.status.as_u16(), 404);
+    }
+
+    async fn a_rotated_secret_signs_what_is_sent_afterwards(db: TestDatabase) {
+        let scene = Scene::start(db, 500, 1).await;
+        scene.event(7, "order.paid").await;
+        scene.work().await;
+        let rotated = send(scene.server.as_staff(&scene.owner, Method::POST, &scene.path("/rotate-secret"))).await;
+        let new = rotated.expect(200)["webhook"]["secret"].clone();
+        scene.server.clock.advance(61);
+        scene.work().await;
+        let received = scene.received().await;
+        let signed = |index: usize| received[index]["headers"]["x-signature"].as_str().unwrap();
+        assert_eq!(signed(0), signature(&scene.webhook["secret"], &received[0]));
+        assert_eq!(signed(1), signature(&new, &received[1]));
+        assert_ne!(signed(1), signature(&scene.webhook["secret"], &received[1]));
+    }
+
+    async fn an_inactive_webhook_is_sent_nothing(db: TestDatabase) {
+        let scene = Scene::start(db, 500, 1).await;
+        scene.event(7, "order.paid").await;
+        scene.work().await;
+        let switch = |active: bool| {
+            scene.server.as_staff(&scene.owner, Method::PATCH, &scene.path("")).json(&json!({ "is_active": active }))
+        };
+        send(switch(false)).await.expect(200);
+        scene.event(8, "order.paid").await;
+        scene.server.clock.advance(3600);
+        assert_eq!(scene.work().await.claimed, 0);
+        send(switch(true)).await.expect(200);
+        assert_eq!(scene.work().await.delivered, 1);
+        let delivered = scene.deliveries().await["deliveries"][0].clone();
+        assert_eq!(delivered["event_id"], "00000000-0000-4000-8000-000000000007");
+        send(switch(false)).await.expect(200);
+        assert_eq!(scene.resend(&delivered).await.status.as_u16(), 409);
+    }
+
+    async fn deliveries_come_in_pages_newest_first(db: TestDatabase) {
+        let scene = Scene::start(db, 200, 0).await;
+        for number in 1..=18 {
+            scene.event(number, "order.paid").await;
+        }
+        scene.worker.dispatch().await.unwrap();
+        let page = |query: &str| scene.server.as_staff(&scene.owner, Method::GET, &scene.path(&format!("/deliveries?{query}")));
+        let before = scene.server.db.database.statements();
+        let second = send(page("page=2")).await.expect(200);
+        assert!(scene.server.db.database.statements() - before <= 12);
+        assert_eq!((second["deliveriesCount"].as_u64(), second["deliveries"].as_array().unwrap().len()), (Some(18), 3));
+        assert_eq!(second["deliveries"][2]["event_id"], "00000000-0000-4000-8000-000000000001");
+        assert_eq!(second["pagination"]["last_page"], 2);
+        assert_eq!(send(page("page=9")).await.expect(200)["deliveries"], json!([]));
+        for (query, field) in [("page=0", "page"), ("per_page=101", "per_page"), ("per_page=x", "per_page"), ("state=failed", "state")] {
+            send(page(query)).await.expect_invalid(&[field]);
+        }
+    }
+}

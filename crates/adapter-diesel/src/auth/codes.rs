@@ -1,0 +1,69 @@
+use async_trait::async_trait;
+use diesel::prelude::*;
+use kontor_auth::model::{CodeRedemption, NewCode, Redeemed};
+use kontor_auth::ports::CodeRepository;
+use kontor_kernel::{Contact, ProjectId, StoreError};
+
+use super::accounts::{bound, noted};
+use super::{Holder, insert_token};
+use crate::database::{Abort, Database, on_each};
+use crate::schema::one_time_codes;
+use crate::stored;
+
+#[async_trait]
+impl CodeRepository for Database {
+    async fn replace(&self, project: ProjectId, contact: &Contact, code: NewCode) -> Result<(), StoreError> {
+        let contact = contact.clone();
+        self.write(move |connection| {
+            let state = (
+                one_time_codes::fingerprint.eq(&code.fingerprint),
+                one_time_codes::attempts_left.eq(i32::from(code.attempts)),
+                one_time_codes::expires_at.eq(code.expires_at.naive_utc()),
+                one_time_codes::consumed_at.eq(None::<chrono::NaiveDateTime>),
+                one_time_codes::created_at.eq(code.created_at.naive_utc()),
+            );
+            let key = (one_time_codes::project_id.eq(project.get()), one_time_codes::contact.eq(contact.as_str()));
+            on_each!(connection, concrete => {
+                diesel::insert_into(one_time_codes::table)
+                    .values((key, state))
+                    .on_conflict((one_time_codes::project_id, one_time_codes::contact))
+                    .do_update()
+                    .set(state)
+                    .execute(concrete)
+            })?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+
+    async fn redeem(&self, redemption: CodeRedemption) -> Result<Redeemed, StoreError> {
+        self.write(move |connection| {
+            let (project, contact) = (redemption.project_id, &redemption.contact);
+            let now = redemption.token.created_at.naive_utc();
+            let Some(customer) = bound(connection, project, contact)? else {
+                let known = noted(connection, project, contact)?.is_some();
+                return Ok(if known { Redeemed::NoLiveCode } else { Redeemed::UnknownContact });
+            };
+            // The fingerprint is keyed, so comparing it in the statement tells nothing about the code.
+            let live = one_time_codes::table
+                .find((project.get(), contact.as_str()))
+                .filter(one_time_codes::consumed_at.is_null())
+                .filter(one_time_codes::attempts_left.gt(0))
+                .filter(one_time_codes::expires_at.gt(now));
+            let used = diesel::update(live.filter(one_time_codes::fingerprint.eq(&redemption.fingerprint)))
+                .set(one_time_codes::consumed_at.eq(now))
+                .execute(connection)?;
+            if used == 1 {
+                let customer = stored::id(customer)?;
+                let holder = Holder::Customer(project, redemption.application_id, customer);
+                let token = insert_token(connection, &holder, &redemption.token)?;
+                return Ok(Redeemed::SignedIn { counterparty_id: customer, token_id: stored::id(token)? });
+            }
+            let counted = diesel::update(live)
+                .set(one_time_codes::attempts_left.eq(one_time_codes::attempts_left - 1))
+                .execute(connection)?;
+            Ok(if counted == 1 { Redeemed::WrongCode } else { Redeemed::NoLiveCode })
+        })
+        .await
+    }
+}

@@ -1,0 +1,112 @@
+//! The product card: one row with everything that is there once, and the tags.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text};
+use kontor_catalog::model::StorageUnit;
+use kontor_catalog::storefront::{Product, ProductCard, Tag};
+use kontor_kernel::{AppScope, NomenclatureId, StoreError};
+
+use super::storefront::{ProductRow, photo, reference};
+use super::storefront_query::{COLUMNS, JOINS, reduction, stock};
+use crate::database::{Abort, AnyConnection};
+use crate::schema::{nomenclature_tags, tags};
+use crate::statement::Statement;
+use crate::stored;
+
+#[derive(QueryableByName)]
+struct CardRow {
+    #[diesel(embed)]
+    product: ProductRow,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    country_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    country_name: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    unit_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    unit_name: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    unit_abbreviation: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    share_link: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    description: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    characteristics: Option<String>,
+    #[diesel(sql_type = BigInt)]
+    views_count: i64,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = tags)]
+struct TagRow {
+    id: i64,
+    name: String,
+    photo: Option<String>,
+    created_at: NaiveDateTime,
+}
+
+impl TryFrom<TagRow> for Tag {
+    type Error = StoreError;
+
+    fn try_from(row: TagRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            name: stored::text(&row.name)?,
+            photo: row.photo.as_deref().map(photo).transpose()?,
+            created_at: stored::moment(row.created_at),
+        })
+    }
+}
+
+fn card(app: AppScope, id: NomenclatureId, at: DateTime<Utc>) -> Statement {
+    Statement::new(format!(
+        "SELECT {COLUMNS}, k.id AS country_id, k.name AS country_name, u.id AS unit_id, u.name AS unit_name, \
+         u.abbreviation AS unit_abbreviation, n.share_link, n.description, n.characteristics, n.views_count, "
+    ))
+    .then(stock(app))
+    .sql(" AS quantity, ")
+    .then(reduction(app, at))
+    .sql(format!(
+        " AS reduction FROM storefront_offers o{JOINS} LEFT JOIN countries k ON k.id = n.country_id \
+         LEFT JOIN storage_units u ON u.id = n.storage_unit_id WHERE o.application_id = "
+    ))
+    .value(app.application_id.get())
+    .sql(" AND o.nomenclature_id = ")
+    .value(id.get())
+}
+
+pub(super) fn read(
+    connection: &mut AnyConnection,
+    app: AppScope,
+    id: NomenclatureId,
+    at: DateTime<Utc>,
+) -> Result<Option<ProductCard>, Abort<StoreError>> {
+    let Some(row): Option<CardRow> = card(app, id, at).get_result(connection).optional()? else { return Ok(None) };
+    let tags: Vec<TagRow> = nomenclature_tags::table
+        .inner_join(tags::table.on(tags::id.eq(nomenclature_tags::tag_id)))
+        .filter(nomenclature_tags::nomenclature_id.eq(id.get()))
+        .order(tags::id)
+        .select(TagRow::as_select())
+        .load(connection)?;
+    let unit = reference(row.unit_id, row.unit_name.as_deref())?.zip(row.unit_abbreviation.as_deref());
+    Ok(Some(ProductCard {
+        product: Product::try_from(row.product)?,
+        country: reference(row.country_id, row.country_name.as_deref())?,
+        storage_unit: unit
+            .map(|(unit, abbreviation)| {
+                Ok::<_, StoreError>(StorageUnit {
+                    id: unit.id,
+                    name: unit.name,
+                    abbreviation: stored::text(abbreviation)?,
+                })
+            })
+            .transpose()?,
+        share_link: row.share_link,
+        description: stored::optional_text(row.description.as_deref())?,
+        characteristics: stored::optional_text(row.characteristics.as_deref())?,
+        tags: tags.into_iter().map(Tag::try_from).collect::<Result<_, _>>()?,
+        views_count: u64::try_from(row.views_count).map_err(StoreError::corrupt)?,
+    }))
+}

@@ -1,0 +1,3 @@
+//! The ports of customer records.
+
+mod records;

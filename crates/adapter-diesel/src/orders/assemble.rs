@@ -1,0 +1,315 @@
+//! Orders with everything they name, in three statements.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
+use kontor_kernel::{InvalidId, Quantity, StoreError};
+use kontor_orders::model::{
+    Customer, DeliveryWay, Named, Order, OrderLine, OrderStatus, PaymentMethod, PaymentType, Place, ReservationState,
+};
+
+use crate::database::{Abort, AnyConnection};
+use crate::statement::Statement;
+use crate::stored;
+
+#[derive(QueryableByName)]
+struct OrderRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = BigInt)]
+    project_id: i64,
+    #[diesel(sql_type = BigInt)]
+    application_id: i64,
+    #[diesel(sql_type = Text)]
+    application_name: String,
+    #[diesel(sql_type = BigInt)]
+    counterparty_id: i64,
+    #[diesel(sql_type = Nullable<Text>)]
+    company: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    last_name: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    first_name: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    middle_name: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    phone: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    manager_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    manager_last_name: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    manager_first_name: Option<String>,
+    #[diesel(sql_type = BigInt)]
+    status_id: i64,
+    #[diesel(sql_type = Nullable<Text>)]
+    status_name: Option<String>,
+    #[diesel(sql_type = Text)]
+    currency: String,
+    #[diesel(sql_type = BigInt)]
+    original_price: i64,
+    #[diesel(sql_type = BigInt)]
+    product_discount: i64,
+    #[diesel(sql_type = BigInt)]
+    promo_discount: i64,
+    #[diesel(sql_type = BigInt)]
+    final_price: i64,
+    #[diesel(sql_type = Nullable<Text>)]
+    promo_code: Option<String>,
+    #[diesel(sql_type = BigInt)]
+    type_id: i64,
+    #[diesel(sql_type = Nullable<Text>)]
+    type_name: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    type_price: Option<i64>,
+    #[diesel(sql_type = Nullable<Bool>)]
+    type_active: Option<bool>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    subtype_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    subtype_name: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    subtype_price: Option<i64>,
+    #[diesel(sql_type = Nullable<Bool>)]
+    subtype_active: Option<bool>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    param_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    param_name: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    param_address: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    shop_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    shop_name: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    shop_address: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    address: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    payment_type_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    payment_type_name: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    payment_type_description: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    payment_type_photo: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    payment_method_type: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    payment_link: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    comment: Option<String>,
+    #[diesel(sql_type = Bool)]
+    payment_open: bool,
+    #[diesel(sql_type = Nullable<Timestamp>)]
+    paid_at: Option<NaiveDateTime>,
+    #[diesel(sql_type = BigInt)]
+    version: i64,
+    #[diesel(sql_type = Timestamp)]
+    created_at: NaiveDateTime,
+    #[diesel(sql_type = Timestamp)]
+    updated_at: NaiveDateTime,
+}
+
+const SELECT: &str = "\
+    SELECT o.id, o.project_id, o.application_id, a.name AS application_name, o.counterparty_id, CASE WHEN \
+    c.is_company THEN c.name END AS company, c.last_name, c.first_name, c.middle_name, o.phone, \
+    o.manager_id, u.last_name AS manager_last_name, u.first_name AS manager_first_name, o.status_id, \
+    s.name AS status_name, p.currency, o.original_price, o.product_discount, o.promo_discount, \
+    o.final_price, o.promo_code, o.delivery_type_id AS type_id, dt.name AS type_name, dt.price AS \
+    type_price, dt.is_active AS type_active, o.delivery_subtype_id AS subtype_id, ds.name AS \
+    subtype_name, ds.price AS subtype_price, ds.is_active AS subtype_active, o.delivery_subtype_param_id \
+    AS param_id, dp.name AS param_name, dp.address AS param_address, o.shop_id, sh.name AS shop_name, \
+    sh.address AS shop_address, o.address, o.payment_type_id, pt.name AS payment_type_name, \
+    pt.description AS payment_type_description, pt.photo AS payment_type_photo, o.payment_method_type, \
+    o.payment_link, o.comment, EXISTS (SELECT 1 FROM payment_attempts t WHERE t.order_id = o.id AND \
+    t.state IN ('prepared', 'pending')) AS payment_open, o.paid_at, o.version, o.created_at, \
+    o.updated_at \
+    FROM orders o \
+    JOIN projects p ON p.id = o.project_id \
+    JOIN applications a ON a.id = o.application_id \
+    JOIN counterparties c ON c.id = o.counterparty_id \
+    LEFT JOIN users u ON u.id = o.manager_id \
+    LEFT JOIN dictionary_items s ON s.dictionary = 'order_statuses' AND s.id = o.status_id \
+    LEFT JOIN delivery_types dt ON dt.project_id = o.project_id AND dt.id = o.delivery_type_id \
+    LEFT JOIN delivery_subtypes ds ON ds.project_id = o.project_id AND ds.id = o.delivery_subtype_id \
+    LEFT JOIN delivery_subtype_params dp ON dp.id = o.delivery_subtype_param_id \
+    LEFT JOIN shops sh ON sh.id = o.shop_id \
+    LEFT JOIN payment_types pt ON pt.id = o.payment_type_id";
+
+#[derive(QueryableByName)]
+struct LineRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = BigInt)]
+    order_id: i64,
+    #[diesel(sql_type = BigInt)]
+    nomenclature_id: i64,
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    article: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    warehouse_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    warehouse_name: Option<String>,
+    #[diesel(sql_type = BigInt)]
+    quantity: i64,
+    #[diesel(sql_type = BigInt)]
+    unit_price: i64,
+    #[diesel(sql_type = BigInt)]
+    product_discount: i64,
+    #[diesel(sql_type = BigInt)]
+    promo_discount: i64,
+    #[diesel(sql_type = BigInt)]
+    total: i64,
+    #[diesel(sql_type = Text)]
+    state: String,
+}
+
+const LINES: &str = "\
+    SELECT r.id, r.order_id, r.nomenclature_id, r.name, n.article, w.id AS warehouse_id, w.name AS warehouse_name, \
+    r.quantity, r.unit_price, r.product_discount, r.promo_discount, r.total, r.state FROM reservations r \
+    JOIN nomenclatures n ON n.id = r.nomenclature_id \
+    LEFT JOIN inventories i ON i.id = r.inventory_id \
+    LEFT JOIN warehouses w ON w.id = i.warehouse_id WHERE r.order_id";
+
+#[derive(QueryableByName)]
+struct PhotoRow {
+    #[diesel(sql_type = BigInt)]
+    nomenclature_id: i64,
+    #[diesel(sql_type = Text)]
+    url: String,
+}
+
+/// The orders that `condition` (from `WHERE` on, over `orders o`) selects, in its order.
+pub(super) fn orders(connection: &mut AnyConnection, condition: Statement) -> Result<Vec<Order>, Abort<StoreError>> {
+    let rows: Vec<OrderRow> = Statement::new(SELECT).then(condition).load(connection)?;
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let lines: Vec<LineRow> = Statement::new(LINES).among(&ids).sql(" ORDER BY r.id").load(connection)?;
+    let items: Vec<i64> = lines.iter().map(|line| line.nomenclature_id).collect();
+    let photos: Vec<PhotoRow> =
+        Statement::new("SELECT nomenclature_id, url FROM nomenclature_photos WHERE nomenclature_id")
+            .among(&items)
+            .sql(" ORDER BY nomenclature_id, position")
+            .load(connection)?;
+    let mut photos_of: BTreeMap<i64, Vec<String>> = BTreeMap::new();
+    for photo in photos {
+        photos_of.entry(photo.nomenclature_id).or_default().push(photo.url);
+    }
+    let mut lines_of: BTreeMap<i64, Vec<OrderLine>> = BTreeMap::new();
+    for row in lines {
+        let photos = photos_of.get(&row.nomenclature_id).cloned().unwrap_or_default();
+        lines_of.entry(row.order_id).or_default().push(line(row, photos)?);
+    }
+    let assemble = |row: OrderRow| {
+        let lines = lines_of.remove(&row.id).unwrap_or_default();
+        order(row, lines).map_err(Abort::Store)
+    };
+    rows.into_iter().map(assemble).collect()
+}
+
+fn line(row: LineRow, photos: Vec<String>) -> Result<OrderLine, StoreError> {
+    let states = [ReservationState::Held, ReservationState::Released, ReservationState::Sold];
+    let state = states.into_iter().find(|state| state.as_str() == row.state);
+    Ok(OrderLine {
+        id: stored::id(row.id)?,
+        item: Named { id: stored::id(row.nomenclature_id)?, name: row.name },
+        article: row.article,
+        photos,
+        warehouse: named(row.warehouse_id, row.warehouse_name)?,
+        quantity: Quantity::new(row.quantity).map_err(StoreError::corrupt)?,
+        unit_price: stored::money(row.unit_price)?,
+        product_discount: stored::money(row.product_discount)?,
+        promo_discount: stored::money(row.promo_discount)?,
+        total: stored::money(row.total)?,
+        state: state.ok_or_else(|| StoreError::corrupt(format!("an order line is {}", row.state)))?,
+    })
+}
+
+fn order(row: OrderRow, lines: Vec<OrderLine>) -> Result<Order, StoreError> {
+    let status = OrderStatus::from_id(row.status_id);
+    let method = row.payment_method_type.as_deref().map(PaymentMethod::parse).transpose();
+    let person = full_name([row.last_name, row.first_name, row.middle_name]);
+    let manager = full_name([row.manager_last_name, row.manager_first_name, None]);
+    Ok(Order {
+        id: stored::id(row.id)?,
+        project_id: stored::id(row.project_id)?,
+        application: Named { id: stored::id(row.application_id)?, name: row.application_name },
+        customer: Customer {
+            id: stored::id(row.counterparty_id)?,
+            name: row.company.unwrap_or(person),
+            phone: row.phone,
+        },
+        manager: named(row.manager_id, Some(manager))?,
+        status: status.ok_or_else(|| StoreError::corrupt(format!("an order has the status {}", row.status_id)))?,
+        status_name: row.status_name.unwrap_or_default(),
+        currency: row.currency,
+        original_price: stored::money(row.original_price)?,
+        product_discount: stored::money(row.product_discount)?,
+        promo_discount: stored::money(row.promo_discount)?,
+        final_price: stored::money(row.final_price)?,
+        promo_code: row.promo_code,
+        delivery_type: DeliveryWay {
+            id: stored::id(row.type_id)?,
+            name: row.type_name.unwrap_or_default(),
+            price: stored::money(row.type_price.unwrap_or_default())?,
+            is_active: row.type_active.unwrap_or_default(),
+        },
+        delivery_subtype: match row.subtype_id {
+            None => None,
+            Some(id) => Some(DeliveryWay {
+                id: stored::id(id)?,
+                name: row.subtype_name.unwrap_or_default(),
+                price: stored::money(row.subtype_price.unwrap_or_default())?,
+                is_active: row.subtype_active.unwrap_or_default(),
+            }),
+        },
+        delivery_subtype_param: place(row.param_id, row.param_name, row.param_address)?,
+        shop: place(row.shop_id, row.shop_name, row.shop_address)?,
+        address: row.address,
+        payment_type: match row.payment_type_id {
+            None => None,
+            Some(id) => Some(PaymentType {
+                id: stored::id(id)?,
+                name: row.payment_type_name.unwrap_or_default(),
+                description: row.payment_type_description,
+                photo: row.payment_type_photo,
+            }),
+        },
+        payment_method: method.map_err(StoreError::corrupt)?,
+        payment_link: row.payment_link,
+        comment: row.comment,
+        lines,
+        payment_open: row.payment_open,
+        paid_at: row.paid_at.map(stored::moment),
+        version: row.version,
+        created_at: stored::moment(row.created_at),
+        updated_at: stored::moment(row.updated_at),
+    })
+}
+
+fn full_name(parts: [Option<String>; 3]) -> String {
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn named<Id: TryFrom<i64, Error = InvalidId>>(
+    id: Option<i64>,
+    name: Option<String>,
+) -> Result<Option<Named<Id>>, StoreError> {
+    id.map(|id| Ok(Named { id: stored::id(id)?, name: name.unwrap_or_default() })).transpose()
+}
+
+fn place<Id: TryFrom<i64, Error = InvalidId>>(
+    id: Option<i64>,
+    name: Option<String>,
+    address: Option<String>,
+) -> Result<Option<Place<Id>>, StoreError> {
+    id.map(|id| Ok(Place { id: stored::id(id)?, name: name.unwrap_or_default(), address })).transpose()
+}

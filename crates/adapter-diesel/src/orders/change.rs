@@ -1,0 +1,96 @@
+//! A change of an order by staff.
+
+use diesel::prelude::*;
+use kontor_orders::change::OrderChange;
+use kontor_orders::model::{OrderStatus, StockEffect};
+use kontor_orders::ports::ChangeRefused;
+
+use super::history::{self, Actor, Entry};
+use super::{discounts, stock};
+use crate::database::{Abort, AnyConnection};
+use crate::schema::{orders, payment_attempts, users};
+
+type Refused = Abort<ChangeRefused>;
+
+/// `None` leaves a column as it is.
+#[derive(AsChangeset)]
+#[diesel(table_name = orders)]
+struct Columns {
+    status_id: Option<i64>,
+    paid_at: Option<chrono::NaiveDateTime>,
+    updated_at: chrono::NaiveDateTime,
+}
+
+pub(super) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Result<(), Refused> {
+    let (order, at) = (change.order_id.get(), change.at.naive_utc());
+    if let Some(Some(manager)) = change.manager {
+        let manager: Option<i64> = users::table
+            .find(manager.get())
+            .filter(users::project_id.eq(change.project_id.get()))
+            .select(users::id)
+            .first(connection)
+            .optional()?;
+        manager.ok_or(Abort::Refused(ChangeRefused::UnknownManager))?;
+    }
+    let columns = Columns {
+        status_id: change.transition.map(|step| step.to.id()),
+        paid_at: change.paid.as_ref().map(|event| event.paid_at.naive_utc()),
+        updated_at: at,
+    };
+    let current: Option<i64> =
+        diesel::update(orders::table.filter(orders::id.eq(order)).filter(orders::version.eq(change.version)))
+            .set((columns, orders::version.eq(orders::version + 1)))
+            .returning(orders::status_id)
+            .get_result(connection)
+            .optional()?;
+    let status = current.ok_or(Abort::Refused(ChangeRefused::Stale))?;
+    write_details(connection, change)?;
+    match change.transition.map(|step| step.stock) {
+        Some(StockEffect::Release) => {
+            if has_open_payment(connection, order)? {
+                return Err(Abort::Refused(ChangeRefused::Stale));
+            }
+            stock::release(connection, order, at)?;
+            discounts::return_use(connection, order)?;
+        }
+        Some(StockEffect::Sell) => stock::sell(connection, order, at)?,
+        Some(StockEffect::Keep) | None => {}
+    }
+    if let Some(event) = &change.paid {
+        history::announce_paid(connection, event)?;
+    }
+    let entry = Entry {
+        project: change.project_id.get(),
+        order,
+        actor: Actor::User(change.user_id.get()),
+        event: if change.transition.is_some() { "status_changed" } else { "changed" },
+        status: OrderStatus::from_id(status).unwrap_or(OrderStatus::Created),
+        detail: None,
+    };
+    Ok(history::write(connection, &entry, at)?)
+}
+
+/// Each detail may also be emptied.
+fn write_details(connection: &mut AnyConnection, change: &OrderChange) -> Result<(), diesel::result::Error> {
+    let order = orders::table.find(change.order_id.get());
+    if let Some(manager) = change.manager {
+        diesel::update(order).set(orders::manager_id.eq(manager.map(i64::from))).execute(connection)?;
+    }
+    if let Some(comment) = &change.comment {
+        diesel::update(order).set(orders::comment.eq(comment.as_deref())).execute(connection)?;
+    }
+    if let Some(address) = &change.address {
+        diesel::update(order).set(orders::address.eq(address.as_deref())).execute(connection)?;
+    }
+    Ok(())
+}
+
+/// Attempts are opened only together with their order, so one that is not open now never will be.
+fn has_open_payment(connection: &mut AnyConnection, order: i64) -> Result<bool, diesel::result::Error> {
+    let open: i64 = payment_attempts::table
+        .filter(payment_attempts::order_id.eq(order))
+        .filter(payment_attempts::state.eq_any(["prepared", "pending"]))
+        .count()
+        .get_result(connection)?;
+    Ok(open > 0)
+}

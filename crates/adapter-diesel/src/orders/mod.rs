@@ -1,0 +1,14 @@
+//! The ports of orders.
+//!
+//! Rows are locked in one order everywhere: payment attempt, order, inventories by ascending id, discount, items.
+
+mod assemble;
+mod attempts;
+mod change;
+mod discounts;
+mod history;
+mod place;
+mod reader;
+mod settle;
+mod snapshot;
+mod stock;

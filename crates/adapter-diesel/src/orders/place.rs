@@ -1,0 +1,198 @@
+//! Storing an order: everything, or nothing.
+
+use async_trait::async_trait;
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use kontor_kernel::{InventoryId, OrderId, StoreError};
+use kontor_orders::change::{OrderChange, PlacedLine, PlacedOrder};
+use kontor_orders::model::{AttemptState, PaymentAttempt, PaymentMethod};
+use kontor_orders::ports::{ChangeRefused, OrderStore, PlaceRefused, Placed};
+
+use super::history::{self, Actor, Entry};
+use super::stock::{self, Claim};
+use super::{change, discounts};
+use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::schema::{discount_usages, orders, payment_attempts, reservations};
+use crate::stored;
+
+type Refused = Abort<PlaceRefused>;
+
+#[async_trait]
+impl OrderStore for Database {
+    async fn place(&self, order: PlacedOrder) -> Result<Placed, PlaceRefused> {
+        self.write(move |connection| place(connection, &order)).await
+    }
+
+    async fn change(&self, change: OrderChange) -> Result<(), ChangeRefused> {
+        self.write(move |connection| change::apply(connection, &change)).await
+    }
+}
+
+fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, Refused> {
+    let at = order.at.naive_utc();
+    let exhausted = claim(connection, order, at)?;
+    if let Some(promo) = &order.promo {
+        discounts::take_use(connection, promo, order.counterparty_id.get())?;
+    }
+    let id = insert_order(connection, order, at)?;
+    insert_lines(connection, order, id, at)?;
+    if let Some(promo) = &order.promo {
+        diesel::insert_into(discount_usages::table)
+            .values((
+                discount_usages::order_id.eq(id),
+                discount_usages::project_id.eq(order.project_id.get()),
+                discount_usages::discount_id.eq(promo.discount_id.get()),
+                discount_usages::counterparty_id.eq(order.counterparty_id.get()),
+                discount_usages::created_at.eq(at),
+            ))
+            .execute(connection)?;
+    }
+    let order_id = stored::id(id)?;
+    let attempt = insert_attempt(connection, order, order_id, at)?;
+    let entry = Entry {
+        project: order.project_id.get(),
+        order: id,
+        actor: Actor::Customer(order.counterparty_id.get()),
+        event: "created",
+        status: order.status,
+        detail: None,
+    };
+    history::write(connection, &entry, at)?;
+    stock::offers_changed(connection, &exhausted)?;
+    Ok(Placed { order_id, attempt })
+}
+
+/// Claims the stock of every line, by ascending inventory so that orders never wait for each other in a circle.
+/// Returns the items of which nothing is left.
+fn claim(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime) -> Result<Vec<i64>, Refused> {
+    let with_stock = |(line, placed): (usize, _)| place_of(placed).map(|inventory| (inventory, line, placed));
+    let mut lines: Vec<_> = order.lines.iter().enumerate().filter_map(with_stock).collect();
+    lines.sort_by_key(|(inventory, ..)| *inventory);
+    let mut exhausted = Vec::new();
+    for (inventory, line, placed) in lines {
+        match stock::claim(connection, inventory, placed.quantity.get().into(), placed.unit_price, at)? {
+            Claim::Held { left: 0 } => exhausted.push(placed.item.get()),
+            Claim::Held { .. } => {}
+            Claim::Gone => return Err(Abort::Refused(PlaceRefused::OutOfStock { line })),
+            Claim::PriceMoved => return Err(Abort::Refused(PlaceRefused::Stale)),
+        }
+    }
+    Ok(exhausted)
+}
+
+fn place_of(line: &PlacedLine) -> Option<i64> {
+    line.inventory.map(InventoryId::get)
+}
+
+fn insert_order(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime) -> Result<i64, Refused> {
+    let delivery = &order.delivery;
+    Ok(diesel::insert_into(orders::table)
+        .values((
+            (
+                orders::project_id.eq(order.project_id.get()),
+                orders::application_id.eq(order.application_id.get()),
+                orders::counterparty_id.eq(order.counterparty_id.get()),
+                orders::status_id.eq(order.status.id()),
+                orders::original_price.eq(order.original_price.minor()),
+                orders::product_discount.eq(order.product_discount.minor()),
+                orders::promo_discount.eq(order.promo_discount.minor()),
+                orders::final_price.eq(order.final_price.minor()),
+                orders::discount_id.eq(order.promo.as_ref().map(|promo| promo.discount_id.get())),
+                orders::promo_code.eq(order.promo.as_ref().map(|promo| promo.code.as_str())),
+            ),
+            (
+                orders::delivery_type_id.eq(delivery.type_id.get()),
+                orders::delivery_subtype_id.eq(delivery.subtype_id.map(i64::from)),
+                orders::delivery_subtype_param_id.eq(delivery.subtype_param_id.map(i64::from)),
+                orders::shop_id.eq(delivery.shop_id.map(i64::from)),
+                orders::address.eq(delivery.address.as_deref()),
+                orders::phone.eq(order.phone.as_deref()),
+                orders::payment_type_id.eq(order.payment_type_id.map(i64::from)),
+                orders::payment_method_type.eq(order.payment_method().map(PaymentMethod::as_str)),
+            ),
+            (orders::version.eq(1), orders::created_at.eq(at), orders::updated_at.eq(at)),
+        ))
+        .returning(orders::id)
+        .get_result(connection)?)
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = reservations)]
+struct NewLine {
+    project_id: i64,
+    order_id: i64,
+    nomenclature_id: i64,
+    inventory_id: Option<i64>,
+    name: String,
+    quantity: i64,
+    unit_price: i64,
+    product_discount: i64,
+    promo_discount: i64,
+    total: i64,
+    state: &'static str,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+fn insert_lines(
+    connection: &mut AnyConnection,
+    order: &PlacedOrder,
+    id: i64,
+    at: NaiveDateTime,
+) -> Result<(), Refused> {
+    let line = |line: &PlacedLine| NewLine {
+        project_id: order.project_id.get(),
+        order_id: id,
+        nomenclature_id: line.item.get(),
+        inventory_id: place_of(line),
+        name: line.name.clone(),
+        quantity: line.quantity.get().into(),
+        unit_price: line.unit_price.minor(),
+        product_discount: line.price.product_discount.minor(),
+        promo_discount: line.price.promo_discount.minor(),
+        total: line.price.total().minor(),
+        state: "held",
+        created_at: at,
+        updated_at: at,
+    };
+    let lines: Vec<NewLine> = order.lines.iter().map(line).collect();
+    on_each!(connection, concrete => diesel::insert_into(reservations::table).values(&lines).execute(concrete))?;
+    Ok(())
+}
+
+/// The attempt stands in the order's own commit: whatever happens to the call that follows, its key is known.
+fn insert_attempt(
+    connection: &mut AnyConnection,
+    order: &PlacedOrder,
+    order_id: OrderId,
+    at: NaiveDateTime,
+) -> Result<Option<PaymentAttempt>, Refused> {
+    let Some(payment) = &order.payment else { return Ok(None) };
+    let request = payment.request(order_id);
+    let text = serde_json::to_string(&request).map_err(StoreError::corrupt)?;
+    let id: i64 = diesel::insert_into(payment_attempts::table)
+        .values((
+            payment_attempts::project_id.eq(order.project_id.get()),
+            payment_attempts::order_id.eq(order_id.get()),
+            payment_attempts::idempotence_key.eq(payment.key.to_string()),
+            payment_attempts::state.eq("prepared"),
+            payment_attempts::amount.eq(payment.amount.minor()),
+            payment_attempts::request.eq(text),
+            payment_attempts::checks.eq(0),
+            payment_attempts::next_check_at.eq(payment.next_check_at.naive_utc()),
+            payment_attempts::created_at.eq(at),
+            payment_attempts::updated_at.eq(at),
+        ))
+        .returning(payment_attempts::id)
+        .get_result(connection)?;
+    Ok(Some(PaymentAttempt {
+        id: stored::id(id)?,
+        project_id: order.project_id,
+        application_id: order.application_id,
+        state: AttemptState::Prepared,
+        provider_id: None,
+        request,
+        checks: 0,
+        created_at: order.at,
+    }))
+}

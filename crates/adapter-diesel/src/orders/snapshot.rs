@@ -1,0 +1,267 @@
+//! What decides about a cart, read at once.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use kontor_kernel::{CategoryId, StoreError};
+use kontor_orders::model::{
+    DeliveryRequest, Discount, DiscountTarget, ParamReference, Promo, References, ShopReference, SubtypeReference,
+};
+use kontor_orders::ports::{CartQuery, CartReader};
+use kontor_orders::{CartSnapshot, ItemKind, OfferedItem, Packaging, StockPlace};
+
+use super::discounts::{DiscountRow, count, used_by};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::schema::{
+    counterparties, delivery_subtype_params, delivery_subtypes, delivery_types, inventories, nomenclatures,
+    payment_types, projects, shops, warehouse_applications,
+};
+use crate::statement::Statement;
+use crate::stored;
+
+type Failed = Abort<StoreError>;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = nomenclatures)]
+struct CardRow {
+    id: i64,
+    name: String,
+    kind_id: i64,
+    category_id: Option<i64>,
+    price: i64,
+    wholesale: bool,
+    pieces_per_pack: i32,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = inventories)]
+struct StockRow {
+    id: i64,
+    warehouse_id: i64,
+    nomenclature_id: i64,
+    quantity: i64,
+    reserved: i64,
+    price: i64,
+}
+
+#[derive(QueryableByName)]
+struct AncestorRow {
+    #[diesel(sql_type = BigInt)]
+    leaf: i64,
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+const GOODS: i64 = 2;
+
+#[async_trait]
+impl CartReader for Database {
+    async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError> {
+        self.read(move |connection| read(connection, &query)).await
+    }
+}
+
+fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapshot, Failed> {
+    let project = query.app.project_id.get();
+    let ids: Vec<i64> = query.items.iter().map(|item| item.get()).collect();
+    let discounts = discounts(connection, query, &ids)?;
+    let by_category = |discount: &Discount| matches!(discount.target, DiscountTarget::Category(_));
+    let with_ancestors = discounts.iter().any(by_category);
+    let items = items(connection, query, &ids, with_ancestors)?;
+    let (coded, automatic): (Vec<_>, Vec<_>) = discounts.into_iter().partition(|discount| discount.code.is_some());
+    let promo = match (&query.promo, coded.into_iter().next()) {
+        (None, _) => None,
+        (Some(_), None) => Some(Promo { discount: None, used_by_customer: 0 }),
+        (Some(_), Some(discount)) => {
+            let used = query.customer.map(|customer| used_by(connection, discount.id.get(), customer.get()));
+            let used_by_customer = count(used.transpose()?.unwrap_or_default())?;
+            Some(Promo { discount: Some(discount), used_by_customer })
+        }
+    };
+    let phone: Option<Option<String>> = match query.customer {
+        None => None,
+        Some(customer) => counterparties::table
+            .find(customer.get())
+            .filter(counterparties::project_id.eq(project))
+            .select(counterparties::phone_1)
+            .first(connection)
+            .optional()?,
+    };
+    Ok(CartSnapshot {
+        currency: projects::table.find(project).select(projects::currency).first(connection)?,
+        items,
+        automatic,
+        promo,
+        references: match &query.delivery {
+            None => References::default(),
+            Some(delivery) => references(connection, project, delivery)?,
+        },
+        phone: stored::optional_text(phone.flatten().as_deref())?,
+    })
+}
+
+/// Automatic discounts that may concern these items, and the one with the promo code.
+fn discounts(connection: &mut AnyConnection, query: &CartQuery, ids: &[i64]) -> Result<Vec<Discount>, Failed> {
+    let project = query.app.project_id.get();
+    let automatic = Statement::new("SELECT * FROM discounts WHERE project_id = ")
+        .value(project)
+        .sql(" AND status = 'active' AND code IS NULL AND (target <> 'product' OR target_id")
+        .among(ids)
+        .sql(")");
+    let statement = match &query.promo {
+        None => automatic,
+        Some(code) => automatic
+            .sql(" UNION ALL SELECT * FROM discounts WHERE project_id = ")
+            .value(project)
+            .sql(" AND code = ")
+            .value(code.as_str()),
+    };
+    let rows: Vec<DiscountRow> = statement.load(connection)?;
+    rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
+}
+
+/// The cards among these that the application sells: services, and goods with a category and a place in one of its
+/// warehouses.
+fn items(
+    connection: &mut AnyConnection,
+    query: &CartQuery,
+    ids: &[i64],
+    with_ancestors: bool,
+) -> Result<Vec<OfferedItem>, Failed> {
+    let cards: Vec<CardRow> = nomenclatures::table
+        .filter(nomenclatures::project_id.eq(query.app.project_id.get()))
+        .filter(nomenclatures::id.eq_any(ids))
+        .filter(nomenclatures::is_subscription.eq(false))
+        .select(CardRow::as_select())
+        .load(connection)?;
+    let mut places = places(connection, query, ids)?;
+    let ancestors = if with_ancestors { ancestors(connection, &cards)? } else { BTreeMap::new() };
+    let mut items = Vec::with_capacity(cards.len());
+    for card in cards {
+        let kind = if card.kind_id == GOODS {
+            match (card.category_id, places.remove(&card.id)) {
+                (Some(_), Some(places)) => ItemKind::Goods { places },
+                _ => continue,
+            }
+        } else {
+            ItemKind::Service { price: stored::money(card.price)? }
+        };
+        let categories = card.category_id.and_then(|leaf| ancestors.get(&leaf).cloned()).unwrap_or_default();
+        let pieces_per_pack = u32::try_from(card.pieces_per_pack).map_err(StoreError::corrupt)?;
+        items.push(OfferedItem {
+            id: stored::id(card.id)?,
+            name: card.name,
+            categories,
+            kind,
+            packaging: Packaging { wholesale: card.wholesale, pieces_per_pack },
+        });
+    }
+    Ok(items)
+}
+
+fn places(
+    connection: &mut AnyConnection,
+    query: &CartQuery,
+    ids: &[i64],
+) -> Result<BTreeMap<i64, Vec<StockPlace>>, Failed> {
+    let rows: Vec<StockRow> = inventories::table
+        .inner_join(
+            warehouse_applications::table.on(warehouse_applications::warehouse_id.eq(inventories::warehouse_id)),
+        )
+        .filter(warehouse_applications::application_id.eq(query.app.application_id.get()))
+        .filter(inventories::nomenclature_id.eq_any(ids))
+        .select(StockRow::as_select())
+        .load(connection)?;
+    let mut places: BTreeMap<i64, Vec<StockPlace>> = BTreeMap::new();
+    for row in rows {
+        places.entry(row.nomenclature_id).or_default().push(StockPlace {
+            inventory: stored::id(row.id)?,
+            warehouse: stored::id(row.warehouse_id)?,
+            price: stored::money(row.price)?,
+            available: u32::try_from(row.quantity - row.reserved).map_err(StoreError::corrupt)?,
+        });
+    }
+    Ok(places)
+}
+
+/// The categories of these cards, each with those above it.
+fn ancestors(connection: &mut AnyConnection, cards: &[CardRow]) -> Result<BTreeMap<i64, Vec<CategoryId>>, Failed> {
+    let leaves: Vec<i64> = cards.iter().filter_map(|card| card.category_id).collect();
+    let rows: Vec<AncestorRow> =
+        Statement::new("WITH RECURSIVE up (leaf, id, parent_id) AS (SELECT id, id, parent_id FROM categories WHERE id")
+            .among(&leaves)
+            .sql(
+                " UNION SELECT up.leaf, c.id, c.parent_id FROM up JOIN categories c ON c.id = up.parent_id) \
+         SELECT leaf, id FROM up",
+            )
+            .load(connection)?;
+    let mut ancestors: BTreeMap<i64, Vec<CategoryId>> = BTreeMap::new();
+    for row in rows {
+        ancestors.entry(row.leaf).or_default().push(stored::id(row.id)?);
+    }
+    Ok(ancestors)
+}
+
+fn references(connection: &mut AnyConnection, project: i64, delivery: &DeliveryRequest) -> Result<References, Failed> {
+    let delivery_type = delivery_types::table
+        .find((project, delivery.type_id.get()))
+        .select(delivery_types::is_active)
+        .first(connection)
+        .optional()?;
+    let subtype: Option<(i64, bool)> = match delivery.subtype_id {
+        None => None,
+        Some(id) => delivery_subtypes::table
+            .find((project, id.get()))
+            .select((delivery_subtypes::delivery_type_id, delivery_subtypes::is_active))
+            .first(connection)
+            .optional()?,
+    };
+    let param: Option<(i64, bool, Option<String>)> = match delivery.subtype_param_id {
+        None => None,
+        Some(id) => delivery_subtype_params::table
+            .find(id.get())
+            .filter(delivery_subtype_params::project_id.eq(project))
+            .select((
+                delivery_subtype_params::delivery_subtype_id,
+                delivery_subtype_params::is_active,
+                delivery_subtype_params::address,
+            ))
+            .first(connection)
+            .optional()?,
+    };
+    let shop: Option<(bool, String)> = match delivery.shop_id {
+        None => None,
+        Some(id) => shops::table
+            .find(id.get())
+            .filter(shops::project_id.eq(project))
+            .select((shops::is_active, shops::address))
+            .first(connection)
+            .optional()?,
+    };
+    let payment_type: Option<i64> = match delivery.payment_type_id {
+        None => None,
+        Some(id) => payment_types::table
+            .find(id.get())
+            .filter(payment_types::project_id.eq(project))
+            .select(payment_types::id)
+            .first(connection)
+            .optional()?,
+    };
+    Ok(References {
+        delivery_type,
+        subtype: match subtype {
+            None => None,
+            Some((type_id, is_active)) => Some(SubtypeReference { type_id: stored::id(type_id)?, is_active }),
+        },
+        subtype_param: match param {
+            None => None,
+            Some((subtype_id, is_active, address)) => {
+                Some(ParamReference { subtype_id: stored::id(subtype_id)?, is_active, address })
+            }
+        },
+        shop: shop.map(|(is_active, address)| ShopReference { is_active, address }),
+        payment_type: payment_type.is_some(),
+    })
+}

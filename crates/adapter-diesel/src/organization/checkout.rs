@@ -1,0 +1,116 @@
+use async_trait::async_trait;
+use diesel::prelude::*;
+use kontor_kernel::{DeliverySubtypeId, DeliveryTypeId, ProjectId, StoreError};
+use kontor_organization::model::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentType};
+use kontor_organization::ports::CheckoutOptionRepository;
+
+use crate::database::{Abort, Database};
+use crate::schema::{delivery_subtype_params, delivery_subtypes, delivery_types, payment_types};
+use crate::stored;
+
+type OptionRow = (i64, String, i64, bool);
+
+fn delivery_type((id, name, price, is_active): OptionRow) -> Result<DeliveryType, StoreError> {
+    Ok(DeliveryType { id: stored::id(id)?, name: stored::text(&name)?, price: stored::money(price)?, is_active })
+}
+
+fn subtype((id, name, price, is_active): OptionRow) -> Result<DeliverySubtype, StoreError> {
+    Ok(DeliverySubtype { id: stored::id(id)?, name: stored::text(&name)?, price: stored::money(price)?, is_active })
+}
+
+const SUBTYPE: (
+    delivery_subtypes::id,
+    delivery_subtypes::name,
+    delivery_subtypes::price,
+    delivery_subtypes::is_active,
+) = (delivery_subtypes::id, delivery_subtypes::name, delivery_subtypes::price, delivery_subtypes::is_active);
+
+#[async_trait]
+impl CheckoutOptionRepository for Database {
+    async fn delivery_types(&self, project: ProjectId) -> Result<Vec<DeliveryType>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<OptionRow> = delivery_types::table
+                .filter(delivery_types::project_id.eq(project.get()))
+                .order(delivery_types::id)
+                .select((delivery_types::id, delivery_types::name, delivery_types::price, delivery_types::is_active))
+                .load(connection)?;
+            rows.into_iter().map(|row| delivery_type(row).map_err(Abort::Store)).collect()
+        })
+        .await
+    }
+
+    async fn delivery_subtypes(
+        &self,
+        project: ProjectId,
+        delivery_type: DeliveryTypeId,
+    ) -> Result<Vec<DeliverySubtype>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<OptionRow> = delivery_subtypes::table
+                .filter(delivery_subtypes::project_id.eq(project.get()))
+                .filter(delivery_subtypes::delivery_type_id.eq(delivery_type.get()))
+                .order(delivery_subtypes::id)
+                .select(SUBTYPE)
+                .load(connection)?;
+            rows.into_iter().map(|row| subtype(row).map_err(Abort::Store)).collect()
+        })
+        .await
+    }
+
+    async fn delivery_subtype(
+        &self,
+        project: ProjectId,
+        id: DeliverySubtypeId,
+    ) -> Result<Option<DeliverySubtype>, StoreError> {
+        self.read(move |connection| {
+            let row: Option<OptionRow> = delivery_subtypes::table
+                .find((project.get(), id.get()))
+                .select(SUBTYPE)
+                .first(connection)
+                .optional()?;
+            Ok(row.map(subtype).transpose()?)
+        })
+        .await
+    }
+
+    async fn delivery_subtype_params(
+        &self,
+        project: ProjectId,
+        subtype: DeliverySubtypeId,
+    ) -> Result<Vec<DeliverySubtypeParam>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<(i64, String, Option<String>, bool)> = delivery_subtype_params::table
+                .filter(delivery_subtype_params::project_id.eq(project.get()))
+                .filter(delivery_subtype_params::delivery_subtype_id.eq(subtype.get()))
+                .order(delivery_subtype_params::id)
+                .select((
+                    delivery_subtype_params::id,
+                    delivery_subtype_params::name,
+                    delivery_subtype_params::address,
+                    delivery_subtype_params::is_active,
+                ))
+                .load(connection)?;
+            rows.into_iter()
+                .map(|(id, name, address, is_active)| {
+                    Ok(DeliverySubtypeParam { id: stored::id(id)?, name: stored::text(&name)?, address, is_active })
+                })
+                .collect()
+        })
+        .await
+    }
+
+    async fn payment_types(&self, project: ProjectId) -> Result<Vec<PaymentType>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<(i64, String, Option<String>, Option<String>)> = payment_types::table
+                .filter(payment_types::project_id.eq(project.get()))
+                .order(payment_types::id)
+                .select((payment_types::id, payment_types::name, payment_types::description, payment_types::photo))
+                .load(connection)?;
+            rows.into_iter()
+                .map(|(id, name, description, photo)| {
+                    Ok(PaymentType { id: stored::id(id)?, name: stored::text(&name)?, description, photo })
+                })
+                .collect()
+        })
+        .await
+    }
+}

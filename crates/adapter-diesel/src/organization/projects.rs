@@ -1,0 +1,115 @@
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use kontor_kernel::{ProjectId, StoreError};
+use kontor_organization::model::{ProjectPlan, ProjectRecords};
+use kontor_organization::ports::ProjectRepository;
+
+use crate::database::{AnyConnection, Database};
+use crate::schema::{applications, branches, delivery_subtypes, delivery_types, payment_types, projects, users};
+use crate::stored;
+
+/// Projects are counted in the currency of the acquirer.
+const CURRENCY: &str = "RUB";
+
+#[async_trait]
+impl ProjectRepository for Database {
+    async fn found(&self, plan: ProjectPlan, at: DateTime<Utc>) -> Result<ProjectRecords, StoreError> {
+        self.write(move |connection| {
+            let at = at.naive_utc();
+            let project: i64 = diesel::insert_into(projects::table)
+                .values((
+                    projects::name.eq(plan.name.as_str()),
+                    projects::currency.eq(CURRENCY),
+                    projects::created_at.eq(at),
+                ))
+                .returning(projects::id)
+                .get_result(connection)?;
+            let branch: i64 = diesel::insert_into(branches::table)
+                .values((
+                    branches::project_id.eq(project),
+                    branches::name.eq(plan.name.as_str()),
+                    branches::created_at.eq(at),
+                    branches::updated_at.eq(at),
+                ))
+                .returning(branches::id)
+                .get_result(connection)?;
+            let application: i64 = diesel::insert_into(applications::table)
+                .values((
+                    applications::project_id.eq(project),
+                    applications::branch_id.eq(branch),
+                    applications::name.eq(plan.name.as_str()),
+                    applications::token_fingerprint.eq(&plan.token_fingerprint),
+                    applications::is_active.eq(true),
+                    applications::wholesale.eq(false),
+                    applications::created_at.eq(at),
+                    applications::updated_at.eq(at),
+                ))
+                .returning(applications::id)
+                .get_result(connection)?;
+            let project_id: ProjectId = stored::id(project)?;
+            insert_checkout_options(connection, project_id, &plan)?;
+            Ok(ProjectRecords { project_id, branch_id: stored::id(branch)?, application_id: stored::id(application)? })
+        })
+        .await
+    }
+
+    async fn abandon(&self, project: ProjectId) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            let project = project.get();
+            let staffed = users::table.filter(users::project_id.eq(project));
+            if diesel::select(diesel::dsl::exists(staffed)).get_result::<bool>(connection)? {
+                return Ok(());
+            }
+            diesel::delete(payment_types::table.filter(payment_types::project_id.eq(project))).execute(connection)?;
+            let subtypes = delivery_subtypes::table.filter(delivery_subtypes::project_id.eq(project));
+            diesel::delete(subtypes).execute(connection)?;
+            diesel::delete(delivery_types::table.filter(delivery_types::project_id.eq(project))).execute(connection)?;
+            diesel::delete(applications::table.filter(applications::project_id.eq(project))).execute(connection)?;
+            diesel::delete(branches::table.filter(branches::project_id.eq(project))).execute(connection)?;
+            diesel::delete(projects::table.find(project)).execute(connection)?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn insert_checkout_options(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    plan: &ProjectPlan,
+) -> Result<(), diesel::result::Error> {
+    for (id, name) in &plan.delivery_types {
+        diesel::insert_into(delivery_types::table)
+            .values((
+                delivery_types::project_id.eq(project.get()),
+                delivery_types::id.eq(id),
+                delivery_types::name.eq(name),
+                delivery_types::price.eq(0),
+                delivery_types::is_active.eq(true),
+            ))
+            .execute(connection)?;
+    }
+    for (id, delivery_type, name) in &plan.delivery_subtypes {
+        diesel::insert_into(delivery_subtypes::table)
+            .values((
+                delivery_subtypes::project_id.eq(project.get()),
+                delivery_subtypes::id.eq(id),
+                delivery_subtypes::delivery_type_id.eq(delivery_type),
+                delivery_subtypes::name.eq(name),
+                delivery_subtypes::price.eq(0),
+                delivery_subtypes::is_active.eq(true),
+            ))
+            .execute(connection)?;
+    }
+    for (name, description) in &plan.payment_types {
+        diesel::insert_into(payment_types::table)
+            .values((
+                payment_types::project_id.eq(project.get()),
+                payment_types::name.eq(name),
+                payment_types::description.eq(description),
+            ))
+            .execute(connection)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_kernel::{ApplicationId, ProjectId, StoreError, WebhookId};
+use kontor_webhooks::WebhookError;
+use kontor_webhooks::model::{EndpointUrl, Webhook, WebhookDraft, WebhookPatch};
+use kontor_webhooks::ports::{NewWebhook, WebhookRepository};
+
+use crate::database::{Abort, AnyConnection, Database};
+use crate::schema::{applications, webhooks};
+use crate::stored;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = webhooks)]
+struct WebhookRow {
+    id: i64,
+    project_id: i64,
+    application_id: i64,
+    name: Option<String>,
+    url: String,
+    is_active: bool,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+impl TryFrom<WebhookRow> for Webhook {
+    type Error = StoreError;
+
+    fn try_from(row: WebhookRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            project_id: stored::id(row.project_id)?,
+            application_id: stored::id(row.application_id)?,
+            details: WebhookDraft {
+                name: stored::optional_text(row.name.as_deref())?,
+                url: EndpointUrl::parse(&row.url).map_err(StoreError::corrupt)?,
+                is_active: row.is_active,
+            },
+            created_at: stored::moment(row.created_at),
+            updated_at: stored::moment(row.updated_at),
+        })
+    }
+}
+
+#[derive(AsChangeset)]
+#[diesel(table_name = webhooks)]
+struct WebhookChanges<'a> {
+    name: Option<Option<&'a str>>,
+    url: Option<&'a str>,
+    is_active: Option<bool>,
+    updated_at: NaiveDateTime,
+}
+
+/// A webhook is addressed through its application, so that one of another application is not found.
+macro_rules! one {
+    ($application:expr, $webhook:expr) => {
+        webhooks::table.filter(webhooks::id.eq($webhook.get())).filter(webhooks::application_id.eq($application.get()))
+    };
+}
+
+fn load(
+    connection: &mut AnyConnection,
+    application: ApplicationId,
+    webhook: WebhookId,
+) -> Result<Option<Webhook>, Abort<StoreError>> {
+    let row: Option<WebhookRow> =
+        one!(application, webhook).select(WebhookRow::as_select()).first(connection).optional()?;
+    Ok(row.map(Webhook::try_from).transpose()?)
+}
+
+#[async_trait]
+impl WebhookRepository for Database {
+    async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectId>, StoreError> {
+        self.read(move |connection| {
+            let owner: Option<i64> = applications::table
+                .find(application.get())
+                .select(applications::project_id)
+                .first(connection)
+                .optional()?;
+            Ok(stored::optional_id(owner)?)
+        })
+        .await
+    }
+
+    async fn list(&self, application: ApplicationId) -> Result<Vec<Webhook>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<WebhookRow> = webhooks::table
+                .filter(webhooks::application_id.eq(application.get()))
+                .order(webhooks::id)
+                .select(WebhookRow::as_select())
+                .load(connection)?;
+            rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
+        })
+        .await
+    }
+
+    async fn find(&self, application: ApplicationId, webhook: WebhookId) -> Result<Option<Webhook>, StoreError> {
+        self.read(move |connection| load(connection, application, webhook)).await
+    }
+
+    async fn insert(&self, new: NewWebhook) -> Result<Webhook, WebhookError> {
+        self.write(move |connection| {
+            // Writing the application's row makes those who add to it queue up, so that the count below holds.
+            let application = applications::table
+                .filter(applications::id.eq(new.application_id.get()))
+                .filter(applications::project_id.eq(new.project_id.get()));
+            let locked = diesel::update(application)
+                .set(applications::is_active.eq(applications::is_active))
+                .execute(connection)?;
+            if locked == 0 {
+                return Err(Abort::Refused(WebhookError::UnknownApplication));
+            }
+            let count: i64 = webhooks::table
+                .filter(webhooks::application_id.eq(new.application_id.get()))
+                .count()
+                .get_result(connection)?;
+            if count >= Webhook::MOST_PER_APPLICATION {
+                return Err(Abort::Refused(WebhookError::TooMany));
+            }
+            let id: i64 = diesel::insert_into(webhooks::table)
+                .values((
+                    webhooks::project_id.eq(new.project_id.get()),
+                    webhooks::application_id.eq(new.application_id.get()),
+                    webhooks::name.eq(new.details.name.as_deref()),
+                    webhooks::url.eq(new.details.url.as_str()),
+                    webhooks::sealed_secret.eq(&new.sealed_secret),
+                    webhooks::is_active.eq(new.details.is_active),
+                    webhooks::created_at.eq(new.at.naive_utc()),
+                    webhooks::updated_at.eq(new.at.naive_utc()),
+                ))
+                .returning(webhooks::id)
+                .get_result(connection)?;
+            Ok(Webhook {
+                id: stored::id(id)?,
+                project_id: new.project_id,
+                application_id: new.application_id,
+                details: new.details.clone(),
+                created_at: new.at,
+                updated_at: new.at,
+            })
+        })
+        .await
+    }
+
+    async fn update(
+        &self,
+        application: ApplicationId,
+        webhook: WebhookId,
+        patch: WebhookPatch,
+        at: DateTime<Utc>,
+    ) -> Result<Option<Webhook>, StoreError> {
+        self.write(move |connection| {
+            let changes = WebhookChanges {
+                name: patch.name.as_ref().map(|name| name.as_deref()),
+                url: patch.url.as_ref().map(EndpointUrl::as_str),
+                is_active: patch.is_active,
+                updated_at: at.naive_utc(),
+            };
+            diesel::update(one!(application, webhook)).set(&changes).execute(connection)?;
+            load(connection, application, webhook)
+        })
+        .await
+    }
+
+    async fn replace_secret(
+        &self,
+        application: ApplicationId,
+        webhook: WebhookId,
+        sealed_secret: String,
+        at: DateTime<Utc>,
+    ) -> Result<Option<Webhook>, StoreError> {
+        self.write(move |connection| {
+            diesel::update(one!(application, webhook))
+                .set((webhooks::sealed_secret.eq(&sealed_secret), webhooks::updated_at.eq(at.naive_utc())))
+                .execute(connection)?;
+            load(connection, application, webhook)
+        })
+        .await
+    }
+
+    async fn delete(&self, application: ApplicationId, webhook: WebhookId) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let deleted = diesel::delete(one!(application, webhook)).execute(connection)?;
+            Ok(deleted > 0)
+        })
+        .await
+    }
+}

@@ -1,0 +1,5 @@
+//! The ports of webhooks.
+
+mod endpoints;
+mod log;
+mod queue;

@@ -1,0 +1,229 @@
+//! Employees, one-time codes and the customers they belong to.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{Database, database_tests};
+use kontor_auth::StaffRegistryError;
+use kontor_auth::model::{CodeRedemption, Device, Login, NewCode, NewOwner, NewToken, Redeemed};
+use kontor_auth::ports::{CodeRepository, CustomerAccounts, StaffRepository, TokenRepository};
+use kontor_customers::ports::CustomerRepository;
+use kontor_kernel::{ApplicationId, BranchId, Contact, CounterpartyId, Email, Permission, ProjectId, UserId};
+
+use crate::fixtures;
+
+const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+/// A project with branch 1 and application 1.
+async fn shop(db: &TestDatabase) -> ProjectId {
+    let project = fixtures::project(db).await;
+    fixtures::run(
+        db,
+        format!(
+            "INSERT INTO branches (id, project_id, name, created_at, updated_at)
+                 VALUES (1, {project}, 'Main', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
+             INSERT INTO applications
+                 (id, project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at)
+                 VALUES (1, {project}, 1, 'Shop', 'x', TRUE, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
+        ),
+    )
+    .await;
+    project
+}
+
+fn owner(project_id: ProjectId, login: &str) -> NewOwner {
+    NewOwner {
+        project_id,
+        branch_id: Some(BranchId::new(1).unwrap()),
+        login: Login::parse(login).unwrap(),
+        email: Email::parse("boss@x.ru").unwrap(),
+        password_hash: "hash".to_owned(),
+        created_at: START,
+    }
+}
+
+fn token(fingerprint: &str, at: DateTime<Utc>) -> NewToken {
+    NewToken {
+        fingerprint: fingerprint.to_owned(),
+        device: Some(Device::parse("Телефон").unwrap()),
+        created_at: at,
+        expires_at: at + TimeDelta::days(1),
+    }
+}
+
+fn phone() -> Contact {
+    Contact::parse("79001234567").unwrap()
+}
+
+async fn send(db: &Database, project: ProjectId, fingerprint: &str) -> CounterpartyId {
+    let customer = db.find_or_create(project, &phone(), START).await.unwrap();
+    let code = NewCode {
+        fingerprint: fingerprint.to_owned(),
+        attempts: 2,
+        created_at: START,
+        expires_at: START + TimeDelta::minutes(5),
+    };
+    db.replace(project, &phone(), code).await.unwrap();
+    customer
+}
+
+async fn redeem(db: &Database, project_id: ProjectId, fingerprint: &str, seconds: i64) -> Redeemed {
+    db.redeem(CodeRedemption {
+        project_id,
+        application_id: ApplicationId::new(1).unwrap(),
+        contact: phone(),
+        fingerprint: fingerprint.to_owned(),
+        token: token("t", START + TimeDelta::seconds(seconds)),
+    })
+    .await
+    .unwrap()
+}
+
+database_tests! {
+    async fn an_owner_signs_in_and_may_do_everything(db: TestDatabase) {
+        let project = shop(&db).await;
+        let user = db.database.insert_owner(owner(project, "Boss")).await.unwrap();
+        let known = db.database.credentials(&Login::parse("BOSS").unwrap()).await.unwrap().unwrap();
+        assert_eq!((known.user_id, known.project_id, known.is_banned), (user, project, false));
+        assert_eq!(known.password_hash, "hash");
+        assert!(db.database.credentials(&Login::parse("bos").unwrap()).await.unwrap().is_none());
+
+        let id = db.database.sign_in(user, token("f", START)).await.unwrap();
+        let stored = db.database.staff_token(id).await.unwrap().unwrap();
+        assert_eq!((stored.user_id, stored.last_used_at, stored.fingerprint.as_str()), (user, Some(START), "f"));
+        assert_eq!(stored.permissions, Permission::all().collect());
+
+        let before = db.database.statements();
+        let record = db.database.employee(user).await.unwrap().unwrap();
+        assert!(db.database.statements() - before <= 4, "begin, record, permissions, commit");
+        assert_eq!((record.login.as_str(), record.role.name.as_str()), ("boss", "Owner"));
+        assert_eq!(record.branch.unwrap().name.as_str(), "Main");
+        assert_eq!((record.last_activity_at, record.creator), (Some(START), None));
+        let names: Vec<String> = record.permissions.iter().map(|granted| granted.name.clone()).collect();
+        assert_eq!(names, Permission::all().map(|permission| permission.to_string()).collect::<Vec<_>>());
+        assert_eq!(record.permissions[0].screen.name.as_str(), "agents");
+    }
+
+    async fn a_clerk_has_the_permissions_of_his_role_and_a_creator(db: TestDatabase) {
+        let project = shop(&db).await;
+        let boss = db.database.insert_owner(owner(project, "boss")).await.unwrap();
+        fixtures::run(&db, format!(
+            "INSERT INTO roles (id, project_id, name, is_owner, created_at, updated_at)
+                 VALUES (7, {project}, 'Clerk', FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');
+             INSERT INTO role_permissions (role_id, permission_id)
+                 SELECT 7, id FROM permissions WHERE name = 'view-orders';
+             INSERT INTO users (id, project_id, role_id, creator_id, login, email, password_hash, first_name, last_name,
+                 is_banned, is_sick, active_seconds, created_at, updated_at)
+                 VALUES (7, {project}, 7, {boss}, 'clerk', 'c@x.ru', 'h', 'C', 'K', FALSE, TRUE, 61,
+                     '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
+        )).await;
+        let clerk = db.database.employee(UserId::new(7).unwrap()).await.unwrap().unwrap();
+        assert_eq!(clerk.permissions.len(), 1);
+        assert_eq!((clerk.permissions[0].name.as_str(), clerk.permissions[0].screen.name.as_str()), ("view-orders", "orders"));
+        let creator = clerk.creator.unwrap();
+        assert_eq!((creator.id, creator.name.as_str()), (boss, "Project Owner"));
+        assert_eq!((clerk.is_sick, clerk.active_time.num_seconds(), clerk.branch), (true, 61, None));
+        assert!(db.database.employee(UserId::new(8).unwrap()).await.unwrap().is_none());
+    }
+
+    async fn a_login_is_unique_and_a_refusal_leaves_nothing(db: TestDatabase) {
+        let (project, other) = (shop(&db).await, fixtures::project(&db).await);
+        db.database.insert_owner(owner(project, "boss")).await.unwrap();
+        let taken = db.database.insert_owner(NewOwner { branch_id: None, ..owner(other, "BOSS") }).await;
+        assert!(matches!(taken, Err(StaffRegistryError::LoginTaken)));
+        let foreign = db.database.insert_owner(owner(other, "chief")).await;
+        assert!(matches!(foreign, Err(StaffRegistryError::UnknownBranch)));
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM roles").await, 1);
+        db.database.insert_owner(owner(project, "second")).await.unwrap();
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM roles").await, 1);
+    }
+
+    async fn racing_calls_agree_on_one_customer(db: TestDatabase) {
+        let (project, other) = (shop(&db).await, fixtures::project(&db).await);
+        let calls = (0..8).map(|_| {
+            let database = db.database.clone();
+            tokio::spawn(async move { database.find_or_create(project, &phone(), START).await.unwrap() })
+        });
+        let mut found = Vec::new();
+        for call in calls.collect::<Vec<_>>() {
+            found.push(call.await.unwrap());
+        }
+        assert!(found.iter().all(|id| *id == found[0]));
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM counterparties").await, 1);
+        assert_ne!(db.database.find_or_create(other, &phone(), START).await.unwrap(), found[0]);
+        let record = CustomerRepository::find(&db.database, found[0]).await.unwrap().unwrap();
+        assert_eq!((record.kind.id, record.kind.name.as_str()), (1, "Person"));
+        assert_eq!((record.phone_1.unwrap().as_str(), record.email, record.manager), ("79001234567", None, None));
+    }
+
+    async fn a_customer_noted_by_staff_is_adopted(db: TestDatabase) {
+        let project = shop(&db).await;
+        let boss = db.database.insert_owner(owner(project, "boss")).await.unwrap();
+        fixtures::run(&db, format!(
+            "INSERT INTO counterparties (id, project_id, is_company, manager_id, phone_1, birthday, created_at, updated_at) VALUES
+                 (5, {project}, TRUE, {boss}, '79001234567', '1990-02-03', '2026-01-01 00:00:00', '2026-01-01 00:00:00'),
+                 (6, {project}, FALSE, NULL, '79001234567', NULL, '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
+        )).await;
+        assert_eq!(redeem(&db.database, project, "c", 1).await, Redeemed::NoLiveCode);
+        let adopted = db.database.find_or_create(project, &phone(), START).await.unwrap();
+        assert_eq!(adopted.get(), 5);
+        let before = db.database.statements();
+        let record = CustomerRepository::find(&db.database, adopted).await.unwrap().unwrap();
+        assert_eq!(db.database.statements() - before, 1);
+        assert_eq!((record.kind.id, record.kind.name.as_str()), (2, "Company"));
+        assert_eq!(record.manager.unwrap().name(), "Project Owner");
+        assert_eq!(record.birthday.unwrap().to_string(), "1990-02-03");
+    }
+
+    async fn a_code_gives_one_token(db: TestDatabase) {
+        let project = shop(&db).await;
+        assert_eq!(redeem(&db.database, project, "c", 1).await, Redeemed::UnknownContact);
+        let customer = send(&db.database, project, "c").await;
+        let tries = (0..8).map(|_| {
+            let database = db.database.clone();
+            tokio::spawn(async move { redeem(&database, project, "c", 299).await })
+        });
+        let mut outcomes = Vec::new();
+        for attempt in tries.collect::<Vec<_>>() {
+            outcomes.push(attempt.await.unwrap());
+        }
+        let won: Vec<_> = outcomes.iter().filter_map(|outcome| match outcome {
+            Redeemed::SignedIn { counterparty_id, token_id } => Some((*counterparty_id, *token_id)),
+            _ => None,
+        }).collect();
+        assert_eq!((won.len(), won[0].0), (1, customer));
+        assert_eq!(outcomes.iter().filter(|outcome| **outcome == Redeemed::NoLiveCode).count(), 7);
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 1);
+        let stored = db.database.customer_token(won[0].1).await.unwrap().unwrap();
+        assert_eq!((stored.counterparty_id, stored.application_id.get(), stored.fingerprint.as_str()), (customer, 1, "t"));
+    }
+
+    async fn wrong_tries_are_counted_even_when_they_race(db: TestDatabase) {
+        let project = shop(&db).await;
+        send(&db.database, project, "c").await;
+        let tries = (0..6).map(|_| {
+            let database = Arc::new(db.database.clone());
+            tokio::spawn(async move { redeem(&database, project, "wrong", 1).await })
+        });
+        let mut wrong = 0;
+        for attempt in tries.collect::<Vec<_>>() {
+            wrong += usize::from(attempt.await.unwrap() == Redeemed::WrongCode);
+        }
+        assert_eq!(wrong, 2);
+        assert_eq!(redeem(&db.database, project, "c", 1).await, Redeemed::NoLiveCode);
+    }
+
+    async fn a_code_expires_and_a_new_one_replaces_it(db: TestDatabase) {
+        let project = shop(&db).await;
+        send(&db.database, project, "old").await;
+        assert_eq!(redeem(&db.database, project, "old", 300).await, Redeemed::NoLiveCode);
+        assert_eq!(redeem(&db.database, project, "x", 1).await, Redeemed::WrongCode);
+        send(&db.database, project, "new").await;
+        assert_eq!(redeem(&db.database, project, "old", 1).await, Redeemed::WrongCode);
+        assert!(matches!(redeem(&db.database, project, "new", 1).await, Redeemed::SignedIn { .. }));
+        assert_eq!(redeem(&db.database, project, "new", 1).await, Redeemed::NoLiveCode);
+        send(&db.database, project, "again").await;
+        assert!(matches!(redeem(&db.database, project, "again", 1).await, Redeemed::SignedIn { .. }));
+    }
+}

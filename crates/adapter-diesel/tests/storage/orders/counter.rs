@@ -1,0 +1,282 @@
+//! A shop with customers in front of it and a scripted acquirer behind it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_kernel::{
+    CounterpartyId, CustomerScope, DeliveryTypeId, FixedClock, NomenclatureId, OrderId, Quantity, Random, ShopId,
+    TokenId,
+};
+use kontor_orders::model::{
+    Cart, CartLine, DeliveryRequest, GatewayPayment, GatewayStatus, Order, PaymentMethod, PaymentRequest, PromoCode,
+    ProviderPaymentId,
+};
+use kontor_orders::ports::{CreateAnswer, OrderReader, PaymentGateway, ReadAnswer};
+use kontor_orders::{OrderCommand, PaymentPage, PaymentService, PlacedOutcome, PlacementError, PlacementService};
+use uuid::Uuid;
+
+use crate::storehouse::{Item, Storehouse};
+
+/// Bytes that never repeat.
+struct Serial(AtomicU64);
+
+impl Random for Serial {
+    fn fill(&self, bytes: &mut [u8]) {
+        for chunk in bytes.chunks_mut(8) {
+            let next = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+            let tail = &next[next.len() - chunk.len()..];
+            chunk.copy_from_slice(tail);
+        }
+    }
+}
+
+/// What the acquirer does with the next request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mood {
+    Pending,
+    Paid,
+    Refuses,
+    /// The payment is made, the answer is lost.
+    LosesTheAnswer,
+    /// Nothing is made, nothing is said.
+    Silent,
+}
+
+/// An acquirer that makes one payment per key, as the real one does.
+pub struct Acquirer {
+    pub mood: Mutex<Mood>,
+    pub payments: Mutex<Vec<(Uuid, GatewayPayment)>>,
+    pub requests: AtomicU64,
+}
+
+impl Acquirer {
+    pub fn mood(&self, mood: Mood) {
+        *self.mood.lock().unwrap() = mood;
+    }
+
+    /// The payer pays, or does not.
+    pub fn settle(&self, status: GatewayStatus) -> ProviderPaymentId {
+        let mut payments = self.payments.lock().unwrap();
+        let (_, payment) = payments.last_mut().unwrap();
+        payment.status = status;
+        payment.id.clone()
+    }
+
+    pub fn count(&self) -> usize {
+        self.payments.lock().unwrap().len()
+    }
+
+    fn make(&self, request: &PaymentRequest, key: Uuid, status: GatewayStatus) -> GatewayPayment {
+        let mut payments = self.payments.lock().unwrap();
+        if let Some((_, known)) = payments.iter().find(|(known, _)| *known == key) {
+            return known.clone();
+        }
+        let payment = GatewayPayment {
+            id: ProviderPaymentId::parse(&format!("pay-{key}")).unwrap(),
+            status,
+            amount: request.amount,
+            currency: request.currency.clone(),
+            confirmation_url: Some(format!("https://pay.example/{key}")),
+            reason: None,
+            order_id: Some(request.order_id),
+            attempt: Some(request.attempt),
+        };
+        payments.push((key, payment.clone()));
+        payment
+    }
+}
+
+#[async_trait]
+impl PaymentGateway for Acquirer {
+    async fn create(&self, request: &PaymentRequest, key: Uuid) -> CreateAnswer {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        let unknown = || CreateAnswer::Unknown { why: "no answer".to_owned(), retry_after: None };
+        let mood = *self.mood.lock().unwrap();
+        match mood {
+            Mood::Pending => CreateAnswer::Known(self.make(request, key, GatewayStatus::Pending)),
+            Mood::Paid => CreateAnswer::Known(self.make(request, key, GatewayStatus::Succeeded)),
+            Mood::Refuses => CreateAnswer::Refused { code: "invalid_request".to_owned(), description: "no".to_owned() },
+            Mood::LosesTheAnswer => {
+                self.make(request, key, GatewayStatus::Pending);
+                unknown()
+            }
+            Mood::Silent => unknown(),
+        }
+    }
+
+    async fn read(&self, id: &ProviderPaymentId) -> ReadAnswer {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        let payments = self.payments.lock().unwrap();
+        let found = payments.iter().find(|(_, payment)| payment.id == *id);
+        found.map_or(ReadAnswer::Absent, |(_, payment)| ReadAnswer::Known(payment.clone()))
+    }
+
+    async fn find(&self, request: &PaymentRequest, _: DateTime<Utc>) -> ReadAnswer {
+        let payments = self.payments.lock().unwrap();
+        let found = payments.iter().find(|(key, _)| *key == request.attempt);
+        found.map_or(ReadAnswer::Absent, |(_, payment)| ReadAnswer::Known(payment.clone()))
+    }
+}
+
+/// A shop, open for business.
+pub struct Counter<'a> {
+    pub house: Storehouse<'a>,
+    pub clock: Arc<FixedClock>,
+    pub random: Arc<dyn Random>,
+    pub acquirer: Arc<Acquirer>,
+    pub payments: Arc<PaymentService>,
+    pub placement: Arc<PlacementService>,
+    pub customer: CustomerScope,
+    pub category: i64,
+    shop: i64,
+}
+
+impl<'a> Counter<'a> {
+    pub async fn open(db: &'a TestDatabase) -> Self {
+        let house = Storehouse::open(db).await;
+        let p = house.project;
+        house
+            .run(format!(
+                "INSERT INTO delivery_types (project_id, id, name, price, is_active) VALUES ({p}, 1, 'Pickup', 0, TRUE), \
+                 ({p}, 2, 'Delivery', 30000, TRUE)"
+            ))
+            .await;
+        let shop = house
+            .number(format!(
+                "INSERT INTO shops (project_id, branch_id, name, address, is_active, created_at, updated_at) \
+                 SELECT {p}, min(id), 'Shop', 'Square 1', TRUE, '2026-01-01 00:00:00', '2026-01-01 00:00:00' \
+                 FROM branches WHERE project_id = {p} RETURNING id AS number"
+            ))
+            .await;
+        let category = house.category("All", None).await;
+        let clock = Arc::new(FixedClock::at("2026-03-01T12:00:00Z".parse().unwrap()));
+        let random: Arc<dyn Random> = Arc::new(Serial(AtomicU64::new(1)));
+        let acquirer = Arc::new(Acquirer {
+            mood: Mutex::new(Mood::Pending),
+            payments: Mutex::default(),
+            requests: AtomicU64::new(0),
+        });
+        let store = Arc::new(db.database.clone());
+        let payments = Arc::new(PaymentService::new(store.clone(), acquirer.clone(), clock.clone(), random.clone()));
+        let page = PaymentPage { return_url: "https://shop.example/{order_id}".to_owned() };
+        let placement = Arc::new(PlacementService::new(
+            store.clone(),
+            store.clone(),
+            store,
+            payments.clone(),
+            clock.clone(),
+            random.clone(),
+            page,
+        ));
+        let app = house.first;
+        let token_id = TokenId::new(1).unwrap();
+        let customer = CustomerScope { app, counterparty_id: CounterpartyId::new(1).unwrap(), token_id };
+        let mut counter = Self { house, clock, random, acquirer, payments, placement, customer, category, shop };
+        counter.customer = counter.another_customer().await;
+        counter
+    }
+
+    pub async fn another_customer(&self) -> CustomerScope {
+        let id = self
+            .house
+            .number(format!(
+                "INSERT INTO counterparties (project_id, is_company, first_name, last_name, phone_1, created_at, updated_at) \
+                 VALUES ({}, FALSE, 'Anna', 'K', '79001234567', '2026-01-01 00:00:00', '2026-01-01 00:00:00') \
+                 RETURNING id AS number",
+                self.house.project
+            ))
+            .await;
+        CustomerScope { counterparty_id: CounterpartyId::new(id).unwrap(), ..self.customer }
+    }
+
+    /// Goods in the near warehouse.
+    pub async fn goods(&self, name: &'static str, quantity: i64, price: i64) -> i64 {
+        let item = self.house.item(Item::goods(name, self.category)).await;
+        self.house.stock(self.house.near, item, quantity, price).await;
+        self.house.db.database.rebuild_offers().await.unwrap();
+        item
+    }
+
+    pub async fn promo(&self, code: &str, usage_limit: &str, customer_limit: &str) -> i64 {
+        self.house
+            .number(format!(
+                "INSERT INTO discounts (project_id, name, code, kind, value, target, minimum_sum, usage_limit, \
+                 customer_limit, used_count, status, created_at, updated_at) VALUES ({}, 'Promo', '{code}', 'percent', \
+                 1000, 'cart', 0, {usage_limit}, {customer_limit}, 0, 'active', '2026-01-01 00:00:00', \
+                 '2026-01-01 00:00:00') RETURNING id AS number",
+                self.house.project
+            ))
+            .await
+    }
+
+    pub fn command(&self, lines: &[(i64, i64)]) -> OrderCommand {
+        let line = |(item, quantity): &(i64, i64)| CartLine {
+            item: NomenclatureId::new(*item).unwrap(),
+            quantity: Quantity::new(*quantity).unwrap(),
+        };
+        OrderCommand {
+            cart: Cart::new(lines.iter().map(line).collect()).unwrap(),
+            promo_code: None,
+            delivery: DeliveryRequest {
+                type_id: DeliveryTypeId::new(1).unwrap(),
+                subtype_id: None,
+                subtype_param_id: None,
+                shop_id: ShopId::new(self.shop).ok(),
+                address: None,
+                payment_type_id: None,
+            },
+            payment_method: None,
+        }
+    }
+
+    pub fn with_promo(&self, lines: &[(i64, i64)], code: &str) -> OrderCommand {
+        OrderCommand { promo_code: PromoCode::parse(code).ok(), ..self.command(lines) }
+    }
+
+    pub fn online(&self, lines: &[(i64, i64)]) -> OrderCommand {
+        OrderCommand { payment_method: Some(PaymentMethod::BankCard), ..self.command(lines) }
+    }
+
+    pub async fn place(&self, command: &OrderCommand) -> Result<PlacedOutcome, PlacementError> {
+        self.placement.place(self.customer, command).await
+    }
+
+    /// Places an order that must come about.
+    pub async fn placed(&self, command: &OrderCommand) -> Order {
+        match self.place(command).await.unwrap() {
+            PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order) => order,
+        }
+    }
+
+    pub async fn order(&self, id: OrderId) -> Order {
+        OrderReader::find(&self.house.db.database, id).await.unwrap().unwrap()
+    }
+
+    pub async fn only_order(&self) -> Order {
+        let mut orders = self.house.db.database.of_customer(self.customer).await.unwrap();
+        assert_eq!(orders.len(), 1);
+        orders.remove(0)
+    }
+
+    /// `(quantity, reserved)` of an item in the near warehouse.
+    pub async fn stock(&self, item: i64) -> (i64, i64) {
+        let part = |column| {
+            let near = self.house.near;
+            self.house.number(format!(
+                "SELECT {column} AS number FROM inventories WHERE nomenclature_id = {item} AND warehouse_id = {near}"
+            ))
+        };
+        (part("quantity").await, part("reserved").await)
+    }
+
+    pub async fn count(&self, table: &str) -> i64 {
+        self.house.number(format!("SELECT count(*) AS number FROM {table}")).await
+    }
+
+    pub fn wait(&self, seconds: i64) {
+        self.clock.advance(TimeDelta::seconds(seconds));
+    }
+}

@@ -1,0 +1,183 @@
+//! What staff do to orders.
+
+use kontor_adapter_diesel::database_tests;
+use kontor_kernel::{AccessDenied, PageRequest, Permission, ProjectId, Resource, Staff, TokenId, UserId};
+use kontor_orders::model::{GatewayStatus, Order, OrderFilter, OrderStatus, ReservationState, TransitionRefused};
+use kontor_orders::{OrderEdit, OrderError, OrderService};
+
+use super::counter::Counter;
+
+struct Office {
+    orders: OrderService,
+    staff: Staff,
+}
+
+impl Office {
+    async fn open(counter: &Counter<'_>) -> Self {
+        let p = counter.house.project;
+        let role = counter
+            .house
+            .number(format!(
+                "INSERT INTO roles (project_id, name, is_owner, created_at, updated_at) VALUES ({p}, 'R', TRUE, \
+                 '2026-01-01 00:00:00', '2026-01-01 00:00:00') RETURNING id AS number"
+            ))
+            .await;
+        let user = counter
+            .house
+            .number(format!(
+                "INSERT INTO users (project_id, role_id, login, email, password_hash, first_name, last_name, is_banned, \
+                 is_sick, active_seconds, created_at, updated_at) VALUES ({p}, {role}, 'u{p}', 'u@e.ru', '', 'Ivan', 'S', \
+                 FALSE, FALSE, 0, '2026-01-01 00:00:00', '2026-01-01 00:00:00') RETURNING id AS number"
+            ))
+            .await;
+        let store = std::sync::Arc::new(counter.house.db.database.clone());
+        let orders = OrderService::new(store.clone(), store, counter.clock.clone(), counter.random.clone());
+        let staff = Staff {
+            project_id: p,
+            user_id: UserId::new(user).unwrap(),
+            token_id: TokenId::new(1).unwrap(),
+            permissions: [Permission::view(Resource::Orders), Permission::edit(Resource::Orders)].into(),
+        };
+        Self { orders, staff }
+    }
+
+    async fn move_to(&self, order: &Order, status: OrderStatus) -> Result<Order, OrderError> {
+        let edit = OrderEdit { status: Some(status), ..OrderEdit::default() };
+        self.orders.edit(&self.staff, order.id, &edit).await
+    }
+}
+
+database_tests! {
+    async fn issuing_sells_and_canceling_releases(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 3, 100).await;
+        counter.promo("ONE", "1", "NULL").await;
+        let sold = counter.placed(&counter.command(&[(vase, 1)])).await;
+        let canceled = counter.placed(&counter.with_promo(&[(vase, 2)], "ONE")).await;
+        assert_eq!((counter.stock(vase).await, counter.house.offers().await.len()), ((3, 3), 0));
+        let sold = office.move_to(&sold, OrderStatus::Issued).await.unwrap();
+        assert_eq!((sold.lines[0].state, counter.stock(vase).await), (ReservationState::Sold, (2, 2)));
+        assert_eq!(counter.house.offers().await.len(), 0);
+        let canceled = office.move_to(&canceled, OrderStatus::Canceled).await.unwrap();
+        assert_eq!((canceled.lines[0].state, counter.stock(vase).await), (ReservationState::Released, (2, 0)));
+        assert_eq!(counter.house.offers().await.len(), 1);
+        counter.placed(&counter.with_promo(&[(vase, 1)], "ONE")).await;
+        let again = office.move_to(&sold, OrderStatus::Canceled).await;
+        assert!(matches!(again, Err(OrderError::Transition(TransitionRefused::Final(OrderStatus::Issued)))));
+    }
+
+    async fn canceling_at_once_releases_once(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 9, 100).await;
+        counter.placed(&counter.command(&[(vase, 1)])).await;
+        let order = counter.placed(&counter.command(&[(vase, 4)])).await;
+        let attempts = (0..8).map(|_| office.move_to(&order, OrderStatus::Canceled));
+        let mut done = 0;
+        for outcome in futures_join(attempts).await {
+            done += u32::from(outcome.is_ok());
+        }
+        assert!(done >= 1);
+        assert_eq!(counter.stock(vase).await, (9, 1));
+    }
+
+    async fn an_open_payment_holds_the_order(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 9, 100).await;
+        let order = counter.placed(&counter.online(&[(vase, 1)])).await;
+        let refused = office.move_to(&order, OrderStatus::Canceled).await;
+        assert!(matches!(refused, Err(OrderError::Transition(TransitionRefused::PaymentOpen))));
+        let refused = office.move_to(&order, OrderStatus::Paid).await;
+        assert!(matches!(refused, Err(OrderError::Transition(TransitionRefused::OnlyAcquirerPays))));
+        let id = counter.acquirer.settle(GatewayStatus::Canceled);
+        counter.payments.acquirer_notified(&id).await.unwrap();
+        assert_eq!((counter.order(order.id).await.status, counter.stock(vase).await), (OrderStatus::Canceled, (9, 0)));
+    }
+
+    async fn money_taken_by_hand_is_announced_once(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 9, 100).await;
+        let order = counter.placed(&counter.command(&[(vase, 1)])).await;
+        let paid = office.move_to(&order, OrderStatus::Paid).await.unwrap();
+        assert_eq!((paid.status, paid.paid_at.is_some(), paid.version), (OrderStatus::Paid, true, 2));
+        office.move_to(&order, OrderStatus::InProcessing).await.unwrap();
+        assert!(office.move_to(&order, OrderStatus::Paid).await.is_err());
+        assert!(office.move_to(&order, OrderStatus::Canceled).await.is_err());
+        assert_eq!((counter.count("outbox_events").await, counter.count("order_events").await), (1, 3));
+    }
+
+    async fn details_are_set_and_cleared(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 9, 100).await;
+        let order = counter.placed(&counter.command(&[(vase, 1)])).await;
+        let edit = OrderEdit {
+            manager: Some(Some(office.staff.user_id)),
+            comment: Some(kontor_kernel::Prose::parse("fragile").ok()),
+            ..OrderEdit::default()
+        };
+        let edited = office.orders.edit(&office.staff, order.id, &edit).await.unwrap();
+        assert_eq!(edited.manager.as_ref().map(|manager| manager.name.as_str()), Some("S Ivan"));
+        assert_eq!((edited.comment.as_deref(), edited.address.as_deref()), (Some("fragile"), Some("Square 1")));
+        let cleared = OrderEdit { comment: Some(None), ..OrderEdit::default() };
+        let cleared = office.orders.edit(&office.staff, order.id, &cleared).await.unwrap();
+        assert_eq!((cleared.comment, cleared.manager.is_some()), (None, true));
+        let stranger = OrderEdit { manager: Some(UserId::new(99_999).ok()), ..OrderEdit::default() };
+        let refused = office.orders.edit(&office.staff, order.id, &stranger).await;
+        assert!(matches!(refused, Err(OrderError::UnknownManager)));
+        let foreign = Staff { project_id: ProjectId::new(99_999).unwrap(), ..office.staff.clone() };
+        let refused = office.orders.read(&foreign, order.id).await;
+        assert!(matches!(refused, Err(OrderError::Denied(AccessDenied::ForeignProject))));
+    }
+
+    async fn lists_are_filtered_and_paged(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 99, 100).await;
+        let mut ids = Vec::new();
+        for _ in 0..5 {
+            ids.push(counter.placed(&counter.command(&[(vase, 1)])).await.id);
+        }
+        office.move_to(&counter.order(ids[0]).await, OrderStatus::Canceled).await.unwrap();
+        let list = |filter: OrderFilter, page| {
+            let request = PageRequest::new(page, 2, 100).unwrap();
+            office.orders.list(&office.staff, filter, request)
+        };
+        let page = list(OrderFilter::default(), 2).await.unwrap();
+        assert_eq!((page.total, page.items.iter().map(|order| order.id).collect::<Vec<_>>()), (5, vec![ids[2], ids[1]]));
+        let day = "2026-03-01".parse().unwrap();
+        for (filter, total) in [
+            (OrderFilter { status: Some(OrderStatus::Canceled), ..OrderFilter::default() }, 1),
+            (OrderFilter { counterparty_id: Some(counter.customer.counterparty_id), ..OrderFilter::default() }, 5),
+            (OrderFilter { application_id: Some(counter.house.second.application_id), ..OrderFilter::default() }, 0),
+            (OrderFilter { date_from: Some(day), date_to: Some(day), ..OrderFilter::default() }, 5),
+            (OrderFilter { date_to: day.pred_opt(), ..OrderFilter::default() }, 0),
+            (OrderFilter { query: Some(ids[3].to_string()), ..OrderFilter::default() }, 1),
+            (OrderFilter { query: Some("+7 900 123-45-67".to_owned()), ..OrderFilter::default() }, 5),
+            (OrderFilter { query: Some("nothing".to_owned()), ..OrderFilter::default() }, 0),
+        ] {
+            assert_eq!(list(filter.clone(), 1).await.unwrap().total, total, "{filter:?}");
+        }
+    }
+}
+
+async fn futures_join<F: Future>(all: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut waiting: Vec<_> = all.map(Box::pin).collect();
+    let mut outcomes = Vec::new();
+    std::future::poll_fn(|context| {
+        let mut open = Vec::new();
+        for mut future in waiting.drain(..) {
+            match future.as_mut().poll(context) {
+                std::task::Poll::Ready(outcome) => outcomes.push(outcome),
+                std::task::Poll::Pending => open.push(future),
+            }
+        }
+        waiting = open;
+        if waiting.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    outcomes
+}

@@ -1,0 +1,90 @@
+//! Many at once.
+
+use std::sync::Arc;
+
+use kontor_adapter_diesel::{Database, PoolOptions, database_tests};
+use kontor_kernel::CustomerScope;
+use kontor_orders::{OrderCommand, PlacementError, PlacementService};
+
+use super::counter::Counter;
+
+/// Runs the same wish for many customers at the same moment. Returns how many got their order.
+async fn race(placement: &Arc<PlacementService>, wishes: Vec<(CustomerScope, OrderCommand)>) -> usize {
+    let start = Arc::new(tokio::sync::Barrier::new(wishes.len()));
+    let racers = wishes.into_iter().map(|(customer, command)| {
+        let (placement, start) = (Arc::clone(placement), Arc::clone(&start));
+        tokio::spawn(async move {
+            start.wait().await;
+            placement.place(customer, &command).await
+        })
+    });
+    let mut won = 0;
+    for racer in racers.collect::<Vec<_>>() {
+        match racer.await.unwrap() {
+            Ok(_) => won += 1,
+            Err(PlacementError::Refused(_)) => {}
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    won
+}
+
+database_tests! {
+    async fn two_hundred_want_the_last_piece(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 1, 100).await;
+        let wishes = vec![(counter.customer, counter.command(&[(vase, 1)])); 200];
+        assert_eq!(race(&counter.placement, wishes).await, 1);
+        assert_eq!((counter.count("orders").await, counter.stock(vase).await), (1, (1, 1)));
+        assert_eq!(counter.house.offers().await, []);
+    }
+
+    async fn carts_that_overlap_neither_oversell_nor_block_each_other(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let (vase, cup) = (counter.goods("Vase", 20, 100).await, counter.goods("Cup", 20, 100).await);
+        let command = |n: usize| {
+            // Half of the carts name the items the other way round.
+            let lines = if n % 2 == 0 { [(vase, 1), (cup, 1)] } else { [(cup, 1), (vase, 1)] };
+            (counter.customer, counter.command(&lines))
+        };
+        assert_eq!(race(&counter.placement, (0..60).map(command).collect()).await, 20);
+        assert_eq!((counter.stock(vase).await, counter.stock(cup).await), ((20, 20), (20, 20)));
+    }
+
+    async fn the_last_use_of_a_promo_code(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 500, 100).await;
+        counter.promo("LAST", "1", "NULL").await;
+        let wishes = vec![(counter.customer, counter.with_promo(&[(vase, 1)], "LAST")); 50];
+        assert_eq!(race(&counter.placement, wishes).await, 1);
+        let used = counter.house.number("SELECT used_count AS number FROM discounts".to_owned()).await;
+        assert_eq!((used, counter.stock(vase).await), (1, (500, 1)), "those who lost claimed nothing");
+    }
+
+    async fn each_customer_uses_a_promo_code_once(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 500, 100).await;
+        counter.promo("ONCE", "NULL", "1").await;
+        let other = counter.another_customer().await;
+        let wish = |n: usize| {
+            let customer = if n % 2 == 0 { counter.customer } else { other };
+            (customer, counter.with_promo(&[(vase, 1)], "ONCE"))
+        };
+        assert_eq!(race(&counter.placement, (0..40).map(wish).collect()).await, 2);
+        assert_eq!(counter.count("discount_usages").await, 2);
+    }
+
+    async fn two_machines_share_one_stock(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 10, 100).await;
+        let second = Database::open(db.url(), PoolOptions::default()).unwrap();
+        let store = Arc::new(second);
+        let page = kontor_orders::PaymentPage { return_url: String::new() };
+        let elsewhere = Arc::new(PlacementService::new(
+            store.clone(), store.clone(), store, counter.payments.clone(), counter.clock.clone(), counter.random.clone(), page,
+        ));
+        let wishes = || vec![(counter.customer, counter.command(&[(vase, 1)])); 30];
+        let (here, there) = tokio::join!(race(&counter.placement, wishes()), race(&elsewhere, wishes()));
+        assert_eq!((here + there, counter.stock(vase).await), (10, (10, 10)));
+    }
+}

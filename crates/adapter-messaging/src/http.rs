@@ -1,0 +1,35 @@
+//! What every HTTP client here has in common.
+
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use reqwest::{ClientBuilder, Response};
+
+/// The HTTP client could not be made; usually the machine has no certificate authorities.
+#[derive(Debug, thiserror::Error)]
+#[error("the HTTP client cannot be made: {0}")]
+pub struct ClientError(#[from] reqwest::Error);
+
+/// No redirects, no proxy from the environment, five seconds to connect.
+pub(crate) fn client() -> ClientBuilder {
+    // An error means that the process has chosen its TLS provider already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .redirect(Policy::none())
+        .no_proxy()
+        .connect_timeout(Duration::from_secs(5))
+        .user_agent(concat!("Kontor/", env!("CARGO_PKG_VERSION")))
+}
+
+/// The first `most` bytes of a body; the rest is never read.
+pub(crate) async fn read_start(mut response: Response, most: usize) -> Result<Vec<u8>, reqwest::Error> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        let room = most - body.len();
+        body.extend(chunk.iter().take(room));
+        if body.len() == most {
+            break;
+        }
+    }
+    Ok(body)
+}

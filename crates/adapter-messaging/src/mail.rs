@@ -1,0 +1,120 @@
+//! One-time codes by e-mail, over SMTP.
+
+use std::time::Duration;
+
+use kontor_auth::ports::SendError;
+use kontor_kernel::{Email, ExposeSecret, SecretString};
+use lettre::message::header::ContentType;
+use lettre::message::{Mailbox, Message};
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+
+const CONNECT: Duration = Duration::from_secs(5);
+const WHOLE: Duration = Duration::from_secs(15);
+
+/// How the connection to the mail server is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SmtpTls {
+    /// Not at all.
+    None,
+    /// By `STARTTLS`, and no mail without it.
+    StartTls,
+    /// From the first byte.
+    Tls,
+}
+
+/// An account at the mail server.
+#[derive(Debug, Clone)]
+pub struct SmtpCredentials {
+    /// The user name.
+    pub user: String,
+    /// The password.
+    pub password: SecretString,
+}
+
+/// Through which server mail is sent, and from whom.
+#[derive(Debug, Clone)]
+pub struct SmtpSettings {
+    /// The server's name, which its certificate must carry.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// How the connection is protected.
+    pub tls: SmtpTls,
+    /// The account; without it the server must take mail from anybody.
+    pub credentials: Option<SmtpCredentials>,
+    /// The sender, `address@domain` or `Name <address@domain>`.
+    pub from: String,
+}
+
+/// Why there is no mailer.
+#[derive(Debug, thiserror::Error)]
+pub enum MailerError {
+    /// The sender is not an address.
+    #[error("`{0}` is not an e-mail address to send from")]
+    From(String),
+    /// The server's name cannot be in a certificate, or the machine has no certificate authorities.
+    #[error("TLS to the mail server cannot be prepared: {0}")]
+    Tls(#[source] lettre::transport::smtp::Error),
+}
+
+/// Sends mail, one connection per message.
+pub struct Mailer {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    from: Mailbox,
+    whole: Duration,
+}
+
+impl Mailer {
+    /// A mailer; nothing is connected yet.
+    pub fn new(settings: SmtpSettings) -> Result<Self, MailerError> {
+        let parameters = || TlsParameters::new(settings.host.clone()).map_err(MailerError::Tls);
+        let tls = match settings.tls {
+            SmtpTls::None => Tls::None,
+            SmtpTls::StartTls => Tls::Required(parameters()?),
+            SmtpTls::Tls => Tls::Wrapper(parameters()?),
+        };
+        let from = settings.from.parse().map_err(|_| MailerError::From(settings.from.clone()))?;
+        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&settings.host)
+            .port(settings.port)
+            .tls(tls)
+            .timeout(Some(CONNECT));
+        if let Some(SmtpCredentials { user, password }) = settings.credentials {
+            builder = builder.credentials(Credentials::new(user, password.expose_secret().to_owned()));
+        }
+        Ok(Self { transport: builder.build(), from, whole: WHOLE })
+    }
+
+    /// The same mailer with another limit for a whole message.
+    #[must_use]
+    pub fn with_timeout(self, whole: Duration) -> Self {
+        Self { whole, ..self }
+    }
+
+    /// Sends a one-time code. `Ok` means that the server has taken the message.
+    pub async fn send_code(&self, to: &Email, code: &str) -> Result<(), SendError> {
+        let message = self.message(to, code).map_err(SendError::Refused)?;
+        match tokio::time::timeout(self.whole, self.transport.send(message)).await {
+            Err(_) => Err(SendError::Unavailable("the mail server did not answer in time".to_owned())),
+            Ok(Err(error)) if error.is_permanent() => Err(SendError::Refused(error.to_string())),
+            Ok(Err(error)) => Err(SendError::Unavailable(error.to_string())),
+            Ok(Ok(_)) => Ok(()),
+        }
+    }
+
+    fn message(&self, to: &Email, code: &str) -> Result<Message, String> {
+        let address = to.as_str().parse().map_err(|error| format!("the address cannot be written to: {error}"))?;
+        Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(None, address))
+            .subject("Код для входа / Your sign-in code")
+            .header(ContentType::TEXT_PLAIN)
+            .body(format!(
+                "{code}\n\n\
+                 Это код для входа, он действует 5 минут. Если вы его не запрашивали, ничего не делайте.\n\n\
+                 This is your sign-in code, valid for 5 minutes. If you did not ask for it, do nothing.\n"
+            ))
+            .map_err(|error| error.to_string())
+    }
+}

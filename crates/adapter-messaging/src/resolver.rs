@@ -1,0 +1,61 @@
+//! Names are looked up once per connection, and only checked addresses come out.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use kontor_webhooks::model::OutboundPolicy;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+/// Finds the addresses of a host name.
+#[async_trait]
+pub trait Lookup: Send + Sync {
+    /// Every address of the name.
+    async fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>>;
+}
+
+/// Asks the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemLookup;
+
+#[async_trait]
+impl Lookup for SystemLookup {
+    async fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+        Ok(tokio::net::lookup_host((host, 0)).await?.map(|address| address.ip()).collect())
+    }
+}
+
+/// Why a name gives no address to connect to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoAddress {
+    #[error("the name leads nowhere")]
+    Unknown,
+    #[error("the name leads to an internal address")]
+    Forbidden,
+}
+
+/// Hands out the addresses of a name only when the policy permits every one of them: a name that leads to a public and
+/// an internal address is an attempt to slip past the check.
+pub(crate) struct CheckedResolver {
+    pub lookup: Arc<dyn Lookup>,
+    pub policy: Arc<OutboundPolicy>,
+}
+
+impl Resolve for CheckedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (lookup, policy) = (Arc::clone(&self.lookup), Arc::clone(&self.policy));
+        Box::pin(async move {
+            let found = lookup.addresses(name.as_str()).await.unwrap_or_default();
+            if found.is_empty() {
+                return Err(NoAddress::Unknown.into());
+            }
+            if !found.iter().all(|address| policy.permits(*address)) {
+                return Err(NoAddress::Forbidden.into());
+            }
+            // Port 0 is replaced by the port of the URL.
+            let addresses: Addrs = Box::new(found.into_iter().map(|address| SocketAddr::new(address, 0)));
+            Ok(addresses)
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! Calls with a code and codes by e-mail.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use kontor_adapter_messaging::{
+    CallSettings, CodeMessenger, FlashCalls, Mailer, MailerError, SmtpCredentials, SmtpSettings, SmtpTls,
+};
+use kontor_auth::ports::{CodeSender, SendError};
+use kontor_kernel::{Email, Phone};
+
+use crate::support::{Outside, outside};
+
+fn calls(outside: &Outside, api_id: &str) -> FlashCalls {
+    FlashCalls::new(CallSettings { base_url: outside.sandbox.url().to_owned(), api_id: api_id.into() }).unwrap()
+}
+
+fn settings(server: SocketAddr) -> SmtpSettings {
+    SmtpSettings {
+        host: server.ip().to_string(),
+        port: server.port(),
+        tls: SmtpTls::None,
+        credentials: None,
+        from: "Магазин <shop@kontor.example>".to_owned(),
+    }
+}
+
+fn phone() -> Phone {
+    Phone::parse("79001234567").unwrap()
+}
+
+fn email() -> Email {
+    Email::parse("buyer@mail.example").unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn codes_reach_the_phone_and_the_mailbox() {
+    let outside = outside().await;
+    let messenger = CodeMessenger::new(
+        calls(&outside, "sandbox-api-id"),
+        Mailer::new(settings(outside.sandbox.smtp_addr())).unwrap(),
+    );
+    for ip in [None, Some("203.0.113.7".parse().unwrap())] {
+        let code = messenger.call_with_code(&phone(), ip).await.unwrap();
+        assert_eq!(code.len(), 4);
+        assert_eq!(outside.messages("79001234567").await[0]["code"], code.as_str());
+    }
+    messenger.email_code(&email(), "012345").await.unwrap();
+    let mail = &outside.messages("buyer@mail.example").await[0];
+    assert_eq!((mail["channel"].as_str(), mail["code"].as_str()), (Some("email"), Some("012345")));
+    assert!(mail["subject"].as_str().unwrap().starts_with("Код для входа"), "{mail}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_was_not_made_is_an_error() {
+    let outside = outside().await;
+    let refused = calls(&outside, "another account").call(&phone(), None).await;
+    assert!(matches!(refused, Err(SendError::Refused(text)) if text.starts_with("200: ")));
+    for fault in ["refuse", "http_500", "drop", "timeout"] {
+        outside.fault("telephony", fault).await;
+        let patient = calls(&outside, "sandbox-api-id").with_timeout(Duration::from_millis(500));
+        let error = patient.call(&phone(), None).await.unwrap_err();
+        assert!(matches!(error, SendError::Unavailable(_)), "{fault}: {error}");
+        assert!(!error.to_string().contains("sandbox-api-id"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_mail_that_was_not_taken_is_an_error() {
+    let outside = outside().await;
+    let mailer = || Mailer::new(settings(outside.sandbox.smtp_addr())).unwrap();
+    outside.fault("mail", "refuse").await;
+    let refused = mailer().send_code(&email(), "012345").await;
+    assert!(matches!(refused, Err(SendError::Refused(_))), "{refused:?}");
+    for fault in ["http_500", "drop", "timeout"] {
+        outside.fault("mail", fault).await;
+        let outcome = mailer().with_timeout(Duration::from_millis(500)).send_code(&email(), "012345").await;
+        assert!(matches!(outcome, Err(SendError::Unavailable(_))), "{fault}: {outcome:?}");
+    }
+    mailer().send_code(&email(), "012345").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_account_is_used_and_missing_tls_is_not_overlooked() {
+    let outside = outside().await;
+    let server = outside.sandbox.smtp_addr();
+    let credentials = SmtpCredentials { user: "shop".to_owned(), password: "secret".into() };
+    let known = Mailer::new(SmtpSettings { credentials: Some(credentials), ..settings(server) }).unwrap();
+    known.send_code(&email(), "012345").await.unwrap();
+    let sent = outside.messages("buyer@mail.example").await.len();
+    for tls in [SmtpTls::StartTls, SmtpTls::Tls] {
+        let protected = Mailer::new(SmtpSettings { host: "localhost".to_owned(), tls, ..settings(server) }).unwrap();
+        let outcome = protected.with_timeout(Duration::from_secs(3)).send_code(&email(), "012345").await;
+        assert!(outcome.is_err(), "{tls:?}");
+    }
+    assert_eq!(outside.messages("buyer@mail.example").await.len(), sent);
+}
+
+#[tokio::test]
+async fn a_server_that_is_silent_or_absent_is_unavailable() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mailer = Mailer::new(settings(silent.local_addr().unwrap())).unwrap().with_timeout(Duration::from_millis(200));
+    assert!(matches!(mailer.send_code(&email(), "012345").await, Err(SendError::Unavailable(_))));
+    let absent = silent.local_addr().unwrap();
+    drop(silent);
+    let mailer = Mailer::new(settings(absent)).unwrap();
+    assert!(matches!(mailer.send_code(&email(), "012345").await, Err(SendError::Unavailable(_))));
+}
+
+#[test]
+fn a_sender_that_is_no_address_is_refused_at_the_start() {
+    let settings = SmtpSettings { from: "nobody".to_owned(), ..settings("127.0.0.1:25".parse().unwrap()) };
+    assert!(matches!(Mailer::new(settings), Err(MailerError::From(_))));
+}

@@ -1,0 +1,217 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use kontor_kernel::{AppScope, Clock, Contact, CustomerScope, Random, SecretKeeper, StoreError};
+
+use crate::model::code::{self, EMAILED_DIGITS};
+use crate::model::{
+    AccessToken, CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, Device, NewCode, NewToken, Redeemed, TokenLifetimes,
+    TokenOwner, TokenSecret,
+};
+use crate::ports::{CodeRepository, CodeSender, CustomerAccounts, SendError, TokenRepository};
+use crate::{CustomerLoginError, LogoutExtent, SendCodeError};
+
+/// A customer who has just signed in.
+#[derive(Debug)]
+pub struct SignedInCustomer {
+    /// Who he is, in the application he signed in to.
+    pub scope: CustomerScope,
+    /// His token.
+    pub token: AccessToken,
+}
+
+/// Signing in and out of customers, by one-time code.
+pub struct CustomerSessions {
+    accounts: Arc<dyn CustomerAccounts>,
+    codes: Arc<dyn CodeRepository>,
+    tokens: Arc<dyn TokenRepository>,
+    sender: Arc<dyn CodeSender>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    keeper: Arc<dyn SecretKeeper>,
+    lifetimes: TokenLifetimes,
+}
+
+impl CustomerSessions {
+    /// Wires the ports.
+    #[expect(clippy::too_many_arguments, reason = "one argument per port")]
+    pub fn new(
+        accounts: Arc<dyn CustomerAccounts>,
+        codes: Arc<dyn CodeRepository>,
+        tokens: Arc<dyn TokenRepository>,
+        sender: Arc<dyn CodeSender>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        keeper: Arc<dyn SecretKeeper>,
+        lifetimes: TokenLifetimes,
+    ) -> Self {
+        Self { accounts, codes, tokens, sender, clock, random, keeper, lifetimes }
+    }
+
+    /// Finds or creates the customer of a contact and sends him a code: phones are called, addresses get mail. A code
+    /// that the provider did not accept is not stored and leaves an earlier one as it was.
+    pub async fn send_code(&self, app: AppScope, contact: &Contact, ip: Option<IpAddr>) -> Result<(), SendCodeError> {
+        self.accounts.find_or_create(app.project_id, contact, self.clock.now()).await?;
+        let sent = match contact {
+            Contact::Phone(phone) => self.sender.call_with_code(phone, ip).await?,
+            Contact::Email(email) => {
+                let code = self.random.digits(EMAILED_DIGITS);
+                self.sender.email_code(email, &code).await?;
+                code
+            }
+        };
+        if !(4..=10).contains(&sent.len()) || !sent.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(SendError::Unavailable("the code is not 4 to 10 digits".to_owned()).into());
+        }
+        let now = self.clock.now();
+        let code = NewCode {
+            fingerprint: code::fingerprint(&*self.keeper, app.project_id, contact, &sent),
+            attempts: CODE_ATTEMPTS,
+            created_at: now,
+            expires_at: now + CODE_LIFETIME,
+        };
+        Ok(self.codes.replace(app.project_id, contact, code).await?)
+    }
+
+    /// Turns a code into a token of the calling application.
+    pub async fn log_in(
+        &self,
+        app: AppScope,
+        contact: &Contact,
+        code: &str,
+        device: Option<Device>,
+    ) -> Result<SignedInCustomer, CustomerLoginError> {
+        let (secret, now) = (TokenSecret::generate(&*self.random), self.clock.now());
+        let expires_at = now + self.lifetimes.customer;
+        let token = NewToken { fingerprint: secret.fingerprint(&*self.keeper), device, created_at: now, expires_at };
+        let redemption = CodeRedemption {
+            project_id: app.project_id,
+            application_id: app.application_id,
+            contact: contact.clone(),
+            fingerprint: code::fingerprint(&*self.keeper, app.project_id, contact, code.trim()),
+            token,
+        };
+        match self.codes.redeem(redemption).await? {
+            Redeemed::SignedIn { counterparty_id, token_id } => Ok(SignedInCustomer {
+                scope: CustomerScope { app, counterparty_id, token_id },
+                token: secret.into_token(token_id, expires_at),
+            }),
+            Redeemed::WrongCode => Err(CustomerLoginError::WrongCode),
+            Redeemed::NoLiveCode => Err(CustomerLoginError::CodeNotRequested),
+            Redeemed::UnknownContact => Err(CustomerLoginError::UnknownContact),
+        }
+    }
+
+    /// Ends the token he came with, or all his tokens in every application of the project.
+    pub async fn log_out(&self, customer: CustomerScope, extent: LogoutExtent) -> Result<(), StoreError> {
+        let owner = TokenOwner::Customer(customer.counterparty_id);
+        match extent {
+            LogoutExtent::ThisDevice => self.tokens.revoke(owner, customer.token_id).await,
+            LogoutExtent::AllDevices => self.tokens.revoke_all(owner).await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::{MockCodeRepository, MockCodeSender, MockCustomerAccounts, MockTokenRepository};
+    use chrono::{DateTime, TimeDelta};
+    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+    use kontor_kernel::{ApplicationId, CounterpartyId, ExposeSecret, FixedClock, ProjectId, TokenId};
+
+    fn app() -> AppScope {
+        AppScope {
+            project_id: ProjectId::new(2).unwrap(),
+            application_id: ApplicationId::new(8).unwrap(),
+            wholesale: false,
+        }
+    }
+
+    fn sessions(codes: MockCodeRepository, sender: MockCodeSender) -> CustomerSessions {
+        let mut accounts = MockCustomerAccounts::new();
+        accounts.expect_find_or_create().returning(|_, _, _| Ok(CounterpartyId::new(4).unwrap()));
+        CustomerSessions::new(
+            Arc::new(accounts),
+            Arc::new(codes),
+            Arc::new(MockTokenRepository::new()),
+            Arc::new(sender),
+            Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
+            Arc::new(CountingRandom::new()),
+            Arc::new(PlainKeeper),
+            TokenLifetimes::default(),
+        )
+    }
+
+    fn phone() -> Contact {
+        Contact::parse("79001234567").unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_code_of_a_call_is_the_providers() {
+        let mut sender = MockCodeSender::new();
+        sender.expect_call_with_code().returning(|_, _| Ok("0042".to_owned()));
+        let mut codes = MockCodeRepository::new();
+        codes
+            .expect_replace()
+            .withf(|_, _, code| {
+                code.fingerprint == "plain:one-time-code:2:79001234567:0042"
+                    && code.expires_at == DateTime::UNIX_EPOCH + TimeDelta::minutes(5)
+                    && code.attempts == 5
+            })
+            .once()
+            .returning(|_, _, _| Ok(()));
+        sessions(codes, sender).send_code(app(), &phone(), None).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_code_of_a_mail_is_the_stored_one() {
+        let mut sender = MockCodeSender::new();
+        sender.expect_email_code().withf(|_, code| code == "012345").returning(|_, _| Ok(()));
+        let mut codes = MockCodeRepository::new();
+        codes
+            .expect_replace()
+            .withf(|_, _, code| code.fingerprint.ends_with("anna@x.ru:012345"))
+            .once()
+            .returning(|_, _, _| Ok(()));
+        sessions(codes, sender).send_code(app(), &Contact::parse("Anna@x.ru").unwrap(), None).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_code_that_did_not_go_out_is_not_stored() {
+        for answer in [Err(SendError::Refused("no money".to_owned())), Ok(String::new()), Ok("call me".to_owned())] {
+            let mut sender = MockCodeSender::new();
+            sender.expect_call_with_code().returning(move |_, _| answer.clone());
+            let refused = sessions(MockCodeRepository::new(), sender).send_code(app(), &phone(), None).await;
+            assert!(matches!(refused, Err(SendCodeError::CodeNotSent(_))));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_right_code_gives_a_token_for_a_year() {
+        let mut codes = MockCodeRepository::new();
+        codes.expect_redeem().withf(|tried| tried.fingerprint.ends_with(":0042")).returning(|_| {
+            Ok(Redeemed::SignedIn {
+                counterparty_id: CounterpartyId::new(4).unwrap(),
+                token_id: TokenId::new(6).unwrap(),
+            })
+        });
+        let sessions = sessions(codes, MockCodeSender::new());
+        let signed = sessions.log_in(app(), &phone(), " 0042 ", None).await.unwrap();
+        assert_eq!((signed.scope.counterparty_id.get(), signed.scope.token_id.get(), signed.scope.app), (4, 6, app()));
+        assert_eq!(signed.token.expires_at, DateTime::UNIX_EPOCH + TimeDelta::days(365));
+        assert!(signed.token.value.expose_secret().starts_with("6|"));
+    }
+
+    #[tokio::test]
+    async fn refusals_are_told_apart() {
+        let refused = async |answer: Redeemed| {
+            let mut codes = MockCodeRepository::new();
+            codes.expect_redeem().returning(move |_| Ok(answer));
+            sessions(codes, MockCodeSender::new()).log_in(app(), &phone(), "1", None).await.unwrap_err()
+        };
+        assert!(matches!(refused(Redeemed::WrongCode).await, CustomerLoginError::WrongCode));
+        assert!(matches!(refused(Redeemed::NoLiveCode).await, CustomerLoginError::CodeNotRequested));
+        assert!(matches!(refused(Redeemed::UnknownContact).await, CustomerLoginError::UnknownContact));
+    }
+}

@@ -1,0 +1,199 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kontor_kernel::{
+    AppScope, CategoryId, Clock, Money, NomenclatureId, Page, PageRequest, RateLimiter, RateRule, StoreError,
+};
+
+use super::ports::{Shelves, ViewCounter};
+use super::views::PendingViews;
+use super::{PriceRange, Product, ProductCard, ProductFilter, ProductOrder, ShelfBrand, ShelfCategory};
+
+/// Why a storefront read is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum StorefrontError {
+    /// The application shows no such product.
+    #[error("there is no such product")]
+    NotFound,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// One view counts once in this time per address and product.
+const ONE_VIEW: RateRule = RateRule { name: "product-view", limit: 1, window: Duration::from_mins(10) };
+
+/// Use cases of the storefront.
+pub struct StorefrontService {
+    shelves: Arc<dyn Shelves>,
+    counter: Arc<dyn ViewCounter>,
+    limiter: Arc<dyn RateLimiter>,
+    clock: Arc<dyn Clock>,
+    pending: PendingViews,
+}
+
+impl StorefrontService {
+    /// Wires the ports.
+    pub fn new(
+        shelves: Arc<dyn Shelves>,
+        counter: Arc<dyn ViewCounter>,
+        limiter: Arc<dyn RateLimiter>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { shelves, counter, limiter, clock, pending: PendingViews::default() }
+    }
+
+    /// One page of what the application shows; without an order by number.
+    pub async fn products(
+        &self,
+        app: AppScope,
+        filter: ProductFilter,
+        order: Option<ProductOrder>,
+        page: PageRequest,
+    ) -> Result<Page<Product>, StorefrontError> {
+        Ok(self.shelves.products(app, filter, order, page, self.clock.now()).await?)
+    }
+
+    /// One product, looked at from this address.
+    pub async fn product(
+        &self,
+        app: AppScope,
+        id: NomenclatureId,
+        viewer: IpAddr,
+    ) -> Result<ProductCard, StorefrontError> {
+        let mut card = self.shelves.product(app, id, self.clock.now()).await?.ok_or(StorefrontError::NotFound)?;
+        if self.limiter.hit(ONE_VIEW, &format!("{viewer}/{id}")).await.allowed {
+            self.pending.add(id);
+        }
+        card.views_count += self.pending.of(id);
+        Ok(card)
+    }
+
+    /// The cheapest and the dearest price among the products; nothing twice when there are none.
+    pub async fn price_range(&self, app: AppScope, filter: ProductFilter) -> Result<PriceRange, StorefrontError> {
+        let range = self.shelves.price_range(app, filter, self.clock.now()).await?;
+        Ok(range.unwrap_or(PriceRange { lowest: Money::ZERO, highest: Money::ZERO }))
+    }
+
+    /// Categories the application shows: its roots, or those right below `parent`.
+    pub async fn categories(
+        &self,
+        app: AppScope,
+        parent: Option<CategoryId>,
+        limit: Option<u32>,
+    ) -> Result<Vec<ShelfCategory>, StorefrontError> {
+        Ok(self.shelves.categories(app, parent, limit).await?)
+    }
+
+    /// Brands the application shows, highest priority first.
+    pub async fn brands(&self, app: AppScope, limit: Option<u32>) -> Result<Vec<ShelfBrand>, StorefrontError> {
+        Ok(self.shelves.brands(app, limit).await?)
+    }
+
+    /// Stores the views counted since the last time. They stay counted when the storage fails. Returns how many
+    /// products were looked at. Called by one worker at a time.
+    pub async fn store_views(&self) -> Result<usize, StoreError> {
+        let views = self.pending.snapshot();
+        if !views.is_empty() {
+            self.counter.add_views(views.clone()).await?;
+            self.pending.stored(&views);
+        }
+        Ok(views.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{NomenclatureKind, Packaging};
+    use crate::storefront::ports::{MockShelves, MockViewCounter};
+    use chrono::DateTime;
+    use kontor_kernel::{ApplicationId, FixedClock, MockRateLimiter, Name, ProjectId, Quota};
+
+    fn id() -> NomenclatureId {
+        NomenclatureId::new(7).unwrap()
+    }
+
+    fn app() -> AppScope {
+        let (project_id, application_id) = (ProjectId::new(1).unwrap(), ApplicationId::new(1).unwrap());
+        AppScope { project_id, application_id, wholesale: false }
+    }
+
+    fn card() -> ProductCard {
+        let product = Product {
+            id: id(),
+            kind: NomenclatureKind::Goods,
+            name: Name::parse("Mug").unwrap(),
+            article: None,
+            price: Money::ZERO,
+            old_price: None,
+            quantity: 1,
+            photos: Vec::new(),
+            category: None,
+            brand: None,
+            packaging: Packaging::default(),
+        };
+        ProductCard {
+            product,
+            country: None,
+            storage_unit: None,
+            share_link: None,
+            description: None,
+            characteristics: None,
+            tags: Vec::new(),
+            views_count: 40,
+        }
+    }
+
+    fn service(shelves: MockShelves, counter: MockViewCounter) -> StorefrontService {
+        let mut limiter = MockRateLimiter::new();
+        let mut seen = std::collections::BTreeSet::new();
+        limiter.expect_hit().returning(move |rule, subject| Quota {
+            allowed: seen.insert(subject.to_owned()),
+            limit: rule.limit,
+            remaining: 0,
+            resets_in: rule.window,
+        });
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        StorefrontService::new(Arc::new(shelves), Arc::new(counter), Arc::new(limiter), clock)
+    }
+
+    #[tokio::test]
+    async fn a_view_counts_once_per_address_and_survives_a_failing_storage() {
+        let mut shelves = MockShelves::new();
+        shelves.expect_product().returning(|_, _, _| Ok(Some(card())));
+        let mut counter = MockViewCounter::new();
+        counter.expect_add_views().once().returning(|_| Err(StoreError::Failed("full".to_owned())));
+        counter.expect_add_views().once().withf(|views| views == &[(id(), 2)]).returning(|_| Ok(()));
+        let service = service(shelves, counter);
+        let (first, second) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
+        let mut shown = Vec::new();
+        for viewer in [first, first, second] {
+            shown.push(service.product(app(), id(), viewer).await.unwrap().views_count);
+        }
+        assert_eq!(shown, [41, 41, 42]);
+        assert!(service.store_views().await.is_err());
+        assert_eq!(service.store_views().await.unwrap(), 1);
+        assert_eq!(service.store_views().await.unwrap(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_is_not_shown_is_not_counted() {
+        let mut shelves = MockShelves::new();
+        shelves.expect_product().returning(|_, _, _| Ok(None));
+        let service = service(shelves, MockViewCounter::new());
+        let refused = service.product(app(), id(), IpAddr::from([10, 0, 0, 1])).await;
+        assert!(matches!(refused, Err(StorefrontError::NotFound)));
+        assert_eq!(service.store_views().await.unwrap(), 0);
+    }
+
+    #[tokio::test]
+    async fn nothing_costs_nothing() {
+        let mut shelves = MockShelves::new();
+        shelves.expect_price_range().returning(|_, _, _| Ok(None));
+        let range =
+            service(shelves, MockViewCounter::new()).price_range(app(), ProductFilter::default()).await.unwrap();
+        assert_eq!((range.lowest, range.highest), (Money::ZERO, Money::ZERO));
+    }
+}

@@ -1,0 +1,5 @@
+//! Customer records.
+
+mod customer;
+
+pub use customer::{Customer, CustomerKind, Manager};

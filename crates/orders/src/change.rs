@@ -1,0 +1,164 @@
+//! Changes: values that name everything one commit writes.
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::{
+    ApplicationId, CounterpartyId, DiscountId, InventoryId, Money, NomenclatureId, OrderId, PaymentTypeId, Phone,
+    ProjectId, Quantity, UserId,
+};
+
+use crate::model::{
+    Address, Delivery, DiscountValue, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, ProviderPaymentId,
+    Transition,
+};
+use crate::pricing::LinePrice;
+
+/// A remark of the staff: 1 to 65,535 characters.
+pub type Comment = kontor_kernel::Prose;
+
+/// Whether a change was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It was.
+    Done,
+    /// What it was decided on is no longer so; nothing was written.
+    Stale,
+}
+
+/// A line of an order to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedLine {
+    /// The item.
+    pub item: NomenclatureId,
+    /// Its name at this moment.
+    pub name: String,
+    /// The stock it is taken from; `None` for a service.
+    pub inventory: Option<InventoryId>,
+    /// How many pieces.
+    pub quantity: Quantity,
+    /// What one piece costs. The stock must still have this price.
+    pub unit_price: Money,
+    /// What the line costs.
+    pub price: LinePrice,
+}
+
+/// The use of a promo code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromoUse {
+    /// The discount.
+    pub discount_id: DiscountId,
+    /// The code.
+    pub code: String,
+    /// What it was worth when the cart was priced; it must still be.
+    pub value: DiscountValue,
+}
+
+/// A whole order to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedOrder {
+    /// The project.
+    pub project_id: ProjectId,
+    /// Where it is made.
+    pub application_id: ApplicationId,
+    /// Who makes it.
+    pub counterparty_id: CounterpartyId,
+    /// [`OrderStatus::Created`], or [`OrderStatus::WaitingForPayment`] with a payment.
+    pub status: OrderStatus,
+    /// The lines.
+    pub lines: Vec<PlacedLine>,
+    /// Before any discount.
+    pub original_price: Money,
+    /// What automatic discounts take off.
+    pub product_discount: Money,
+    /// What the promo code takes off.
+    pub promo_discount: Money,
+    /// What is to be paid.
+    pub final_price: Money,
+    /// The promo code.
+    pub promo: Option<PromoUse>,
+    /// How the goods reach the customer.
+    pub delivery: Delivery,
+    /// How the customer pays on receipt.
+    pub payment_type_id: Option<PaymentTypeId>,
+    /// The phone of the profile.
+    pub phone: Option<Phone>,
+    /// The payment to be asked for after the commit.
+    pub payment: Option<PreparedPayment>,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+impl PlacedOrder {
+    /// How the customer pays online.
+    pub fn payment_method(&self) -> Option<PaymentMethod> {
+        self.payment.as_ref().map(|payment| payment.method)
+    }
+}
+
+/// What became known of an open payment attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttemptChange {
+    /// The acquirer has the payment, the customer has still to pay.
+    Pending {
+        /// The acquirer's identifier.
+        provider_id: ProviderPaymentId,
+        /// Where the customer pays.
+        confirmation_url: Option<String>,
+        /// When to ask again.
+        next_check_at: DateTime<Utc>,
+    },
+    /// The money has arrived: the order becomes paid, and the outbox hears of it.
+    Paid {
+        /// The acquirer's identifier.
+        provider_id: ProviderPaymentId,
+        /// What the outbox hears.
+        event: PaidEvent,
+    },
+    /// There will be no money: the order is canceled, stock and promo use are returned.
+    Failed {
+        /// The acquirer's identifier, when there is a payment.
+        provider_id: Option<ProviderPaymentId>,
+        /// Whether the acquirer refused to create the payment at all.
+        refused: bool,
+        /// The acquirer's reason.
+        reason: String,
+    },
+    /// Still unknown.
+    Postponed {
+        /// What happened.
+        why: String,
+        /// When to ask again.
+        next_check_at: DateTime<Utc>,
+    },
+    /// The acquirer shows a payment that is not the one asked for: noted in the history for people to look at.
+    Suspicious {
+        /// What differs.
+        why: String,
+        /// When to ask again.
+        next_check_at: DateTime<Utc>,
+    },
+}
+
+/// A change of an order by staff. `None` leaves a part as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderChange {
+    /// The order.
+    pub order_id: OrderId,
+    /// Its project.
+    pub project_id: ProjectId,
+    /// The version it was decided on.
+    pub version: i64,
+    /// Who changes it.
+    pub user_id: UserId,
+    /// Where it moves.
+    pub transition: Option<Transition>,
+    /// What the outbox hears, when the move says that the money has arrived.
+    pub paid: Option<PaidEvent>,
+    /// Who takes care of it.
+    pub manager: Option<Option<UserId>>,
+    /// The remark.
+    pub comment: Option<Option<Comment>>,
+    /// Where the goods are handed over.
+    pub address: Option<Option<Address>>,
+    /// When.
+    pub at: DateTime<Utc>,
+}

@@ -1,0 +1,60 @@
+use kontor_kernel::{AccessDenied, OrderId, StoreError};
+
+use crate::model::{CartRefused, TransitionRefused};
+use crate::placement::OrderRefused;
+
+/// Why a cart cannot be priced.
+#[derive(Debug, thiserror::Error)]
+pub enum CartError {
+    /// These items cannot be sold as asked.
+    #[error(transparent)]
+    Refused(#[from] CartRefused),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why an order was not placed.
+#[derive(Debug, thiserror::Error)]
+pub enum PlacementError {
+    /// Every reason against it.
+    #[error(transparent)]
+    Refused(#[from] OrderRefused),
+    /// The acquirer refused the payment: the order is stored as canceled, its goods and promo use are returned.
+    #[error("the payment of order {order_id} was refused")]
+    PaymentRefused {
+        /// The canceled order.
+        order_id: OrderId,
+        /// The acquirer's reason, for the log.
+        reason: String,
+    },
+    /// Prices changed faster than an order could be decided; the same call may succeed later.
+    #[error("prices or stock are changing too fast, try again")]
+    Busy,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a use case of stored orders is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum OrderError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// There is no such order, or the caller is not to know of it.
+    #[error("there is no such order")]
+    NotFound,
+    /// The order cannot move there.
+    #[error(transparent)]
+    Transition(#[from] TransitionRefused),
+    /// The named manager is not an employee of the project.
+    #[error("there is no such employee")]
+    UnknownManager,
+    /// The order changed faster than the change could be decided; the same call may succeed later.
+    #[error("the order is being changed by others, try again")]
+    Busy,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

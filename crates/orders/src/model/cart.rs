@@ -1,0 +1,172 @@
+//! What a customer wants to buy.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use kontor_kernel::{NomenclatureId, Quantity, Violations};
+
+/// One line of a cart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CartLine {
+    /// The item.
+    pub item: NomenclatureId,
+    /// How many pieces.
+    pub quantity: Quantity,
+}
+
+/// A cart: 1 to [`Cart::MOST_LINES`] lines of different items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cart(Vec<CartLine>);
+
+impl Cart {
+    /// The longest cart.
+    pub const MOST_LINES: usize = 500;
+
+    /// Refuses an empty cart, a longer one, and an item that stands in it twice.
+    pub fn new(lines: Vec<CartLine>) -> Result<Self, CartRefused> {
+        if lines.is_empty() {
+            return Err(CartRefused::Empty);
+        }
+        if lines.len() > Self::MOST_LINES {
+            return Err(CartRefused::TooManyLines);
+        }
+        let mut seen = BTreeSet::new();
+        let repeated = lines.iter().enumerate().filter(|(_, line)| !seen.insert(line.item));
+        let repeated: Vec<_> = repeated.map(|(line, _)| LineRefused { line, problem: LineProblem::Repeated }).collect();
+        if repeated.is_empty() { Ok(Self(lines)) } else { Err(CartRefused::Lines(repeated)) }
+    }
+
+    /// The lines in the customer's order.
+    pub fn lines(&self) -> &[CartLine] {
+        &self.0
+    }
+
+    /// The items of the lines.
+    pub fn items(&self) -> Vec<NomenclatureId> {
+        self.0.iter().map(|line| line.item).collect()
+    }
+}
+
+/// Why a cart cannot be sold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CartRefused {
+    /// There is nothing in it.
+    #[error("the cart is empty")]
+    Empty,
+    /// It has more than [`Cart::MOST_LINES`] lines.
+    #[error("a cart has at most {} lines", Cart::MOST_LINES)]
+    TooManyLines,
+    /// The whole is worth more than an amount can be.
+    #[error("the cart is worth too much")]
+    TooExpensive,
+    /// These lines cannot be sold as they are.
+    #[error("{} lines of the cart cannot be sold", .0.len())]
+    Lines(Vec<LineRefused>),
+}
+
+/// A line that cannot be sold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineRefused {
+    /// Its place in the cart, counted from 0.
+    pub line: usize,
+    /// Why.
+    pub problem: LineProblem,
+}
+
+/// Why a line cannot be sold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LineProblem {
+    /// The item is unknown or not sold in this application.
+    #[error("there is no such product")]
+    Unknown,
+    /// The item stands in an earlier line.
+    #[error("the product stands in the cart twice")]
+    Repeated,
+    /// No warehouse of the application has so many pieces.
+    #[error("only {available} pieces are available")]
+    NotEnough {
+        /// The most pieces that one warehouse can give.
+        available: u32,
+    },
+    /// Price times quantity is more than an amount can be.
+    #[error("the line is worth too much")]
+    TooExpensive,
+}
+
+impl LineProblem {
+    fn field(self) -> &'static str {
+        match self {
+            Self::Unknown | Self::Repeated => "id",
+            Self::NotEnough { .. } | Self::TooExpensive => "quantity",
+        }
+    }
+}
+
+impl CartRefused {
+    /// The problems by field of the contract, such as `products.0.quantity`.
+    pub fn violations(&self) -> Violations {
+        let mut all = Violations::default();
+        match self {
+            Self::Empty | Self::TooManyLines | Self::TooExpensive => all.add("products", self),
+            Self::Lines(lines) => {
+                for LineRefused { line, problem } in lines {
+                    all.add(format!("products.{line}.{}", problem.field()), problem);
+                }
+            }
+        }
+        all
+    }
+}
+
+/// A text that cannot be a promo code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must have 1 to 64 Latin letters, digits and hyphens")]
+pub struct InvalidPromoCode;
+
+/// A promo code: 1 to 64 Latin letters, digits and hyphens, compared exactly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromoCode(String);
+
+impl PromoCode {
+    /// Checks the form; whether the code is worth anything is decided against the discounts.
+    pub fn parse(text: &str) -> Result<Self, InvalidPromoCode> {
+        let letters = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if letters && (1..=64).contains(&text.len()) { Ok(Self(text.to_owned())) } else { Err(InvalidPromoCode) }
+    }
+
+    /// The code.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PromoCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(item: i64) -> CartLine {
+        CartLine { item: NomenclatureId::new(item).unwrap(), quantity: Quantity::new(1).unwrap() }
+    }
+
+    #[test]
+    fn carts_are_bounded_and_name_repeated_lines() {
+        assert_eq!(Cart::new(vec![]), Err(CartRefused::Empty));
+        assert_eq!(Cart::new((1..=501).map(line).collect()), Err(CartRefused::TooManyLines));
+        let refused = Cart::new(vec![line(4), line(5), line(4)]).unwrap_err();
+        assert_eq!(refused.violations().fields().keys().collect::<Vec<_>>(), ["products.2.id"]);
+    }
+
+    #[test]
+    fn promo_codes_are_latin() {
+        assert!(PromoCode::parse("Spring-10").is_ok());
+        for text in ["", "ВЕСНА", "a b", "a_b", &"x".repeat(65)] {
+            assert_eq!(PromoCode::parse(text), Err(InvalidPromoCode), "{text}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Where an order goes.
+
+use kontor_kernel::{
+    DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, Line, PaymentTypeId, ShopId, Violations,
+};
+
+/// Pickup from a shop; a project gives its types names and prices, the ids carry the meaning.
+const PICKUP: i64 = 1;
+const DELIVERY: i64 = 2;
+const PICKUP_POINT: i64 = 1;
+const COURIER: i64 = 2;
+
+/// A postal address: one line of 1 to 500 characters.
+pub type Address = Line<500>;
+
+/// What a customer says about delivery and payment type, with ids that are still to be checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryRequest {
+    /// How the goods reach the customer.
+    pub type_id: DeliveryTypeId,
+    /// Which way of delivery; required for delivery.
+    pub subtype_id: Option<DeliverySubtypeId>,
+    /// Which pickup point; required for a pickup point.
+    pub subtype_param_id: Option<DeliverySubtypeParamId>,
+    /// Which shop; required for pickup.
+    pub shop_id: Option<ShopId>,
+    /// Where to; required for a courier.
+    pub address: Option<Address>,
+    /// How the customer pays on receipt.
+    pub payment_type_id: Option<PaymentTypeId>,
+}
+
+/// What the project has under the ids of a [`DeliveryRequest`]; `None` where there is nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct References {
+    /// Whether the delivery type is active.
+    pub delivery_type: Option<bool>,
+    /// The delivery subtype.
+    pub subtype: Option<SubtypeReference>,
+    /// The parameter of a subtype.
+    pub subtype_param: Option<ParamReference>,
+    /// The shop.
+    pub shop: Option<ShopReference>,
+    /// Whether the payment type is one of the project.
+    pub payment_type: bool,
+}
+
+/// A delivery subtype as far as an order needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubtypeReference {
+    /// The type it belongs to.
+    pub type_id: DeliveryTypeId,
+    /// Whether it can be chosen.
+    pub is_active: bool,
+}
+
+/// A parameter of a delivery subtype as far as an order needs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParamReference {
+    /// The subtype it belongs to.
+    pub subtype_id: DeliverySubtypeId,
+    /// Whether it can be chosen.
+    pub is_active: bool,
+    /// Where it is.
+    pub address: Option<String>,
+}
+
+/// A shop as far as an order needs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShopReference {
+    /// Whether it can be chosen.
+    pub is_active: bool,
+    /// Where it is.
+    pub address: String,
+}
+
+/// A delivery whose every part exists and fits the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// The type.
+    pub type_id: DeliveryTypeId,
+    /// The subtype, for delivery.
+    pub subtype_id: Option<DeliverySubtypeId>,
+    /// The pickup point.
+    pub subtype_param_id: Option<DeliverySubtypeParamId>,
+    /// The shop, for pickup.
+    pub shop_id: Option<ShopId>,
+    /// Where the goods are handed over: the customer's address, or that of the shop or pickup point at this moment.
+    pub address: Option<String>,
+}
+
+impl DeliveryRequest {
+    /// Checks the request against what the project has; parts that the chosen way does not use are dropped.
+    pub fn check(&self, project: &References) -> Result<Delivery, Violations> {
+        let mut wrong = Violations::default();
+        if project.delivery_type != Some(true) {
+            wrong.add("delivery_type_id", "there is no such delivery type");
+        }
+        if self.payment_type_id.is_some() && !project.payment_type {
+            wrong.add("payment_type_id", "there is no such payment type");
+        }
+        let mut chosen = Delivery {
+            type_id: self.type_id,
+            subtype_id: None,
+            subtype_param_id: None,
+            shop_id: None,
+            address: self.address.as_ref().map(ToString::to_string),
+        };
+        match self.type_id.get() {
+            PICKUP => self.check_shop(project, &mut chosen, &mut wrong),
+            DELIVERY => self.check_subtype(project, &mut chosen, &mut wrong),
+            _ => {}
+        }
+        wrong.into_result().map(|()| chosen)
+    }
+
+    fn check_shop(&self, project: &References, chosen: &mut Delivery, wrong: &mut Violations) {
+        match (self.shop_id, &project.shop) {
+            (None, _) => wrong.add("shop_id", "is required for pickup"),
+            (Some(id), Some(shop)) if shop.is_active => {
+                chosen.shop_id = Some(id);
+                chosen.address = Some(shop.address.clone());
+            }
+            _ => wrong.add("shop_id", "there is no such shop"),
+        }
+    }
+
+    fn check_subtype(&self, project: &References, chosen: &mut Delivery, wrong: &mut Violations) {
+        let Some(id) = self.subtype_id else {
+            wrong.add("delivery_subtype_id", "is required for delivery");
+            return;
+        };
+        if !project.subtype.is_some_and(|subtype| subtype.is_active && subtype.type_id == self.type_id) {
+            wrong.add("delivery_subtype_id", "there is no such way of delivery");
+        }
+        chosen.subtype_id = Some(id);
+        match id.get() {
+            PICKUP_POINT => self.check_point(id, project, chosen, wrong),
+            COURIER if self.address.is_none() => wrong.add("address", "is required for a courier"),
+            _ => {}
+        }
+    }
+
+    fn check_point(
+        &self,
+        subtype: DeliverySubtypeId,
+        project: &References,
+        chosen: &mut Delivery,
+        wrong: &mut Violations,
+    ) {
+        match (self.subtype_param_id, &project.subtype_param) {
+            (None, _) => wrong.add("delivery_subtype_param_id", "is required for a pickup point"),
+            (Some(id), Some(point)) if point.is_active && point.subtype_id == subtype => {
+                chosen.subtype_param_id = Some(id);
+                chosen.address.clone_from(&point.address);
+            }
+            _ => wrong.add("delivery_subtype_param_id", "there is no such pickup point"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(type_id: i64) -> DeliveryRequest {
+        DeliveryRequest {
+            type_id: DeliveryTypeId::new(type_id).unwrap(),
+            subtype_id: None,
+            subtype_param_id: None,
+            shop_id: None,
+            address: None,
+            payment_type_id: None,
+        }
+    }
+
+    fn project(subtype_of: i64) -> References {
+        let type_id = DeliveryTypeId::new(subtype_of).unwrap();
+        References {
+            delivery_type: Some(true),
+            subtype: Some(SubtypeReference { type_id, is_active: true }),
+            ..References::default()
+        }
+    }
+
+    fn wrong(request: &DeliveryRequest, project: &References) -> Vec<String> {
+        request.check(project).unwrap_err().fields().keys().cloned().collect()
+    }
+
+    #[test]
+    fn each_way_asks_for_its_own_part() {
+        assert_eq!(wrong(&request(1), &project(2)), ["shop_id"]);
+        assert_eq!(wrong(&request(2), &project(2)), ["delivery_subtype_id"]);
+        let point = DeliveryRequest { subtype_id: DeliverySubtypeId::new(1).ok(), ..request(2) };
+        assert_eq!(wrong(&point, &project(2)), ["delivery_subtype_param_id"]);
+        let courier = DeliveryRequest { subtype_id: DeliverySubtypeId::new(2).ok(), ..request(2) };
+        assert_eq!(wrong(&courier, &project(2)), ["address"]);
+        assert_eq!(wrong(&courier, &project(7)), ["address", "delivery_subtype_id"]);
+        let inactive = References { delivery_type: Some(false), ..project(2) };
+        let unknown = DeliveryRequest { payment_type_id: PaymentTypeId::new(9).ok(), ..courier };
+        assert_eq!(wrong(&unknown, &inactive), ["address", "delivery_type_id", "payment_type_id"]);
+    }
+
+    #[test]
+    fn the_place_of_handover_is_kept() {
+        let pickup =
+            DeliveryRequest { shop_id: ShopId::new(3).ok(), address: Address::parse("Home").ok(), ..request(1) };
+        let shop = Some(ShopReference { is_active: true, address: "Market square 1".to_owned() });
+        let chosen = pickup.check(&References { shop, ..project(2) }).unwrap();
+        assert_eq!(chosen.address.as_deref(), Some("Market square 1"));
+        let param =
+            Some(ParamReference { subtype_id: DeliverySubtypeId::new(2).unwrap(), is_active: true, address: None });
+        let point = DeliveryRequest {
+            subtype_id: DeliverySubtypeId::new(1).ok(),
+            subtype_param_id: DeliverySubtypeParamId::new(5).ok(),
+            ..request(2)
+        };
+        let elsewhere = References { subtype_param: param, ..project(2) };
+        assert_eq!(wrong(&point, &elsewhere), ["delivery_subtype_param_id"]);
+    }
+}

@@ -1,0 +1,210 @@
+//! An order as it is read.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use kontor_kernel::{
+    ApplicationId, CounterpartyId, DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, Money, NomenclatureId,
+    OrderId, PaymentTypeId, ProjectId, Quantity, ReservationId, ShopId, UserId, WarehouseId,
+};
+
+use super::{OrderStatus, PaymentMethod, Standing};
+
+/// A record named by an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named<Id> {
+    /// Its number.
+    pub id: Id,
+    /// Its name.
+    pub name: String,
+}
+
+/// A way of delivery as the customer saw it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryWay<Id> {
+    /// Its number.
+    pub id: Id,
+    /// Its name.
+    pub name: String,
+    /// What it costs; not part of the order's totals.
+    pub price: Money,
+    /// Whether it can still be chosen.
+    pub is_active: bool,
+}
+
+/// A place with an address: a pickup point or a shop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place<Id> {
+    /// Its number.
+    pub id: Id,
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub address: Option<String>,
+}
+
+/// A payment type of the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaymentType {
+    /// Its number.
+    pub id: PaymentTypeId,
+    /// Its name.
+    pub name: String,
+    /// What it means.
+    pub description: Option<String>,
+    /// Address of its picture.
+    pub photo: Option<String>,
+}
+
+/// The customer of an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Customer {
+    /// His number.
+    pub id: CounterpartyId,
+    /// His name, or the company's; empty while unknown.
+    pub name: String,
+    /// The phone of the profile at the moment of the order, eleven digits.
+    pub phone: Option<String>,
+}
+
+/// What happened to the goods of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReservationState {
+    /// Claimed for the order.
+    Held,
+    /// Given back.
+    Released,
+    /// Handed over.
+    Sold,
+}
+
+impl ReservationState {
+    /// The name in storage and on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Released => "released",
+            Self::Sold => "sold",
+        }
+    }
+}
+
+/// A line of an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderLine {
+    /// The number of the line.
+    pub id: ReservationId,
+    /// The item, named as it was when the order was made.
+    pub item: Named<NomenclatureId>,
+    /// The article of the item.
+    pub article: Option<String>,
+    /// Addresses of its pictures.
+    pub photos: Vec<String>,
+    /// Where the goods lie; `None` for a service.
+    pub warehouse: Option<Named<WarehouseId>>,
+    /// How many pieces.
+    pub quantity: Quantity,
+    /// What one piece costs.
+    pub unit_price: Money,
+    /// What automatic discounts take off the line.
+    pub product_discount: Money,
+    /// What the promo code takes off the line.
+    pub promo_discount: Money,
+    /// What is left to pay for the line.
+    pub total: Money,
+    /// What happened to the goods.
+    pub state: ReservationState,
+}
+
+/// An order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// The number of the order.
+    pub id: OrderId,
+    /// The project it belongs to.
+    pub project_id: ProjectId,
+    /// Where it was made.
+    pub application: Named<ApplicationId>,
+    /// Who made it.
+    pub customer: Customer,
+    /// Who takes care of it.
+    pub manager: Option<Named<UserId>>,
+    /// Where it stands.
+    pub status: OrderStatus,
+    /// The name of the status in the dictionary.
+    pub status_name: String,
+    /// The project's currency, three letters.
+    pub currency: String,
+    /// Before any discount.
+    pub original_price: Money,
+    /// What automatic discounts take off.
+    pub product_discount: Money,
+    /// What the promo code takes off.
+    pub promo_discount: Money,
+    /// What is to be paid.
+    pub final_price: Money,
+    /// The promo code used.
+    pub promo_code: Option<String>,
+    /// How the goods reach the customer.
+    pub delivery_type: DeliveryWay<DeliveryTypeId>,
+    /// Which way of delivery.
+    pub delivery_subtype: Option<DeliveryWay<DeliverySubtypeId>>,
+    /// Which pickup point.
+    pub delivery_subtype_param: Option<Place<DeliverySubtypeParamId>>,
+    /// Which shop.
+    pub shop: Option<Place<ShopId>>,
+    /// Where the goods are handed over.
+    pub address: Option<String>,
+    /// How the customer pays on receipt.
+    pub payment_type: Option<PaymentType>,
+    /// How the customer pays online.
+    pub payment_method: Option<PaymentMethod>,
+    /// Where the customer pays, while he can.
+    pub payment_link: Option<String>,
+    /// A remark of the staff.
+    pub comment: Option<String>,
+    /// The lines.
+    pub lines: Vec<OrderLine>,
+    /// Whether the outcome of a payment is still open.
+    pub payment_open: bool,
+    /// When the money arrived.
+    pub paid_at: Option<DateTime<Utc>>,
+    /// Grows with every change.
+    pub version: i64,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it was last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+impl Order {
+    /// Both discounts.
+    pub fn total_discount(&self) -> Money {
+        self.original_price.saturating_sub(self.final_price)
+    }
+
+    /// What decides where it may move.
+    pub fn standing(&self) -> Standing {
+        Standing {
+            status: self.status,
+            online: self.payment_method.is_some(),
+            paid: self.paid_at.is_some(),
+            payment_open: self.payment_open,
+        }
+    }
+}
+
+/// Which orders staff want to see.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OrderFilter {
+    /// In this state.
+    pub status: Option<OrderStatus>,
+    /// Of this customer.
+    pub counterparty_id: Option<CounterpartyId>,
+    /// Made in this application.
+    pub application_id: Option<ApplicationId>,
+    /// Made on this day (UTC) or later.
+    pub date_from: Option<NaiveDate>,
+    /// Made on this day (UTC) or earlier.
+    pub date_to: Option<NaiveDate>,
+    /// The number of the order, digits of the phone, or the promo code.
+    pub query: Option<String>,
+}

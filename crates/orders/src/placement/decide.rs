@@ -1,0 +1,148 @@
+//! The decision: from a snapshot and a wish to an order, or to every reason against it.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_kernel::{CustomerScope, Violations};
+use uuid::Uuid;
+
+use super::snapshot::{CartSnapshot, ChosenLine};
+use crate::change::{PlacedLine, PlacedOrder, PromoUse};
+use crate::model::{
+    Cart, CartRefused, DeliveryRequest, OrderStatus, PaymentMethod, PreparedPayment, PromoCode, PromoProblem,
+};
+use crate::pricing::Pricing;
+
+/// What a customer orders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderCommand {
+    /// The items.
+    pub cart: Cart,
+    /// The promo code.
+    pub promo_code: Option<PromoCode>,
+    /// Delivery and payment type.
+    pub delivery: DeliveryRequest,
+    /// How the customer pays online; `None` when he pays otherwise.
+    pub payment_method: Option<PaymentMethod>,
+}
+
+/// Why an order cannot be paid online.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PaymentProblem {
+    /// There is nothing to pay.
+    #[error("there is nothing to pay online")]
+    NothingToPay,
+}
+
+/// Every reason against an order.
+#[derive(Debug, Clone, PartialEq, Eq, Default, thiserror::Error)]
+#[error("the order cannot be placed as it is")]
+pub struct OrderRefused {
+    /// About the items.
+    pub cart: Option<CartRefused>,
+    /// About the promo code.
+    pub promo: Option<PromoProblem>,
+    /// About delivery and payment type, by field of the contract.
+    pub delivery: Violations,
+    /// About the online payment.
+    pub payment: Option<PaymentProblem>,
+}
+
+impl OrderRefused {
+    /// Every reason by field of the contract.
+    pub fn violations(&self) -> Violations {
+        let mut all = self.delivery.clone();
+        if let Some(cart) = &self.cart {
+            all.merge(cart.violations());
+        }
+        if let Some(problem) = self.promo {
+            all.add("promo_code", problem);
+        }
+        if let Some(problem) = self.payment {
+            all.add("payment_method_type", problem);
+        }
+        all
+    }
+
+    fn is_empty(&self) -> bool {
+        self.cart.is_none() && self.promo.is_none() && self.delivery.is_empty() && self.payment.is_none()
+    }
+}
+
+/// What an order needs besides the snapshot.
+pub(super) struct Circumstances<'a> {
+    pub customer: CustomerScope,
+    pub key: Uuid,
+    pub return_url: &'a str,
+    pub at: DateTime<Utc>,
+}
+
+/// How long the call that follows the commit may take before a worker takes the attempt over; longer than the
+/// acquirer's client waits.
+const TAKEOVER: TimeDelta = TimeDelta::seconds(60);
+
+/// Decides about an order without touching anything.
+pub(super) fn decide(
+    snapshot: &CartSnapshot,
+    command: &OrderCommand,
+    circumstances: &Circumstances<'_>,
+) -> Result<PlacedOrder, OrderRefused> {
+    let mut refused = OrderRefused::default();
+    let delivery = command.delivery.check(&snapshot.references).map_err(|problems| refused.delivery = problems).ok();
+    let priced = snapshot
+        .choose(&command.cart)
+        .and_then(|chosen| snapshot.price(&chosen, circumstances.at).map(|pricing| (chosen, pricing)))
+        .map_err(|problems| refused.cart = Some(problems))
+        .ok();
+    if let Some((_, pricing)) = &priced {
+        refused.promo = pricing.promo_problem;
+        if command.payment_method.is_some() && pricing.final_price().is_zero() {
+            refused.payment = Some(PaymentProblem::NothingToPay);
+        }
+    }
+    match (delivery, priced) {
+        (Some(delivery), Some((chosen, pricing))) if refused.is_empty() => {
+            let payment = command.payment_method.map(|method| PreparedPayment {
+                key: circumstances.key,
+                amount: pricing.final_price(),
+                currency: snapshot.currency.clone(),
+                method,
+                return_url: circumstances.return_url.to_owned(),
+                next_check_at: circumstances.at + TAKEOVER,
+            });
+            Ok(PlacedOrder {
+                project_id: circumstances.customer.app.project_id,
+                application_id: circumstances.customer.app.application_id,
+                counterparty_id: circumstances.customer.counterparty_id,
+                status: if payment.is_some() { OrderStatus::WaitingForPayment } else { OrderStatus::Created },
+                lines: lines(&chosen, &pricing),
+                original_price: pricing.original_price(),
+                product_discount: pricing.product_discount(),
+                promo_discount: pricing.promo_discount(),
+                final_price: pricing.final_price(),
+                promo: promo_use(command, &pricing),
+                delivery,
+                payment_type_id: command.delivery.payment_type_id,
+                phone: snapshot.phone.clone(),
+                payment,
+                at: circumstances.at,
+            })
+        }
+        _ => Err(refused),
+    }
+}
+
+fn promo_use(command: &OrderCommand, pricing: &Pricing) -> Option<PromoUse> {
+    let (code, discount) = (command.promo_code.as_ref()?, pricing.applied.as_ref()?);
+    Some(PromoUse { discount_id: discount.id, code: code.to_string(), value: discount.value })
+}
+
+fn lines(chosen: &[ChosenLine<'_>], pricing: &Pricing) -> Vec<PlacedLine> {
+    let line = |(line, price): (&ChosenLine<'_>, _)| PlacedLine {
+        item: line.item.id,
+        name: line.item.name.clone(),
+        inventory: line.inventory,
+        quantity: line.quantity,
+        unit_price: line.unit_price,
+        price,
+    };
+    chosen.iter().zip(pricing.lines.iter().copied()).map(line).collect()
+}

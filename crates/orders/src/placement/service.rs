@@ -1,0 +1,135 @@
+use std::sync::Arc;
+
+use kontor_kernel::{AppScope, Clock, CustomerScope, OrderId, Random, StoreError};
+
+use super::decide::{Circumstances, OrderCommand, OrderRefused, decide};
+use super::snapshot::CartView;
+use crate::error::{CartError, PlacementError};
+use crate::model::{Cart, CartRefused, LineProblem, LineRefused, Order, PromoCode, PromoProblem};
+use crate::payment::{Opened, PaymentService};
+use crate::ports::{CartQuery, CartReader, OrderReader, OrderStore, PlaceRefused, Placed};
+
+/// Where the payment page sends the payer back to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaymentPage {
+    /// An address of the shop; `{order_id}` in it is replaced.
+    pub return_url: String,
+}
+
+/// A stored order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlacedOutcome {
+    /// Everything is known: the order waits for staff or, with a link, for the payer.
+    Ready(Order),
+    /// The order stands, but whether its payment exists is still being found out; there is no link yet.
+    PaymentUnclear(Order),
+}
+
+/// Use cases of carts and new orders.
+pub struct PlacementService {
+    carts: Arc<dyn CartReader>,
+    store: Arc<dyn OrderStore>,
+    orders: Arc<dyn OrderReader>,
+    payments: Arc<PaymentService>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    page: PaymentPage,
+}
+
+/// How often a decision is repeated when others change what it was based on.
+const TRIES: u32 = 6;
+
+impl PlacementService {
+    /// Wires the ports.
+    pub fn new(
+        carts: Arc<dyn CartReader>,
+        store: Arc<dyn OrderStore>,
+        orders: Arc<dyn OrderReader>,
+        payments: Arc<PaymentService>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        page: PaymentPage,
+    ) -> Self {
+        Self { carts, store, orders, payments, clock, random, page }
+    }
+
+    /// What a cart costs in an application. A promo code that cannot be used does not fail.
+    pub async fn precalculate(
+        &self,
+        app: AppScope,
+        cart: &Cart,
+        promo: Option<PromoCode>,
+    ) -> Result<CartView, CartError> {
+        let query = CartQuery { app, customer: None, items: cart.items(), promo, delivery: None };
+        let snapshot = self.carts.snapshot(query).await?;
+        Ok(snapshot.view(cart, self.clock.now())?)
+    }
+
+    /// Stores an order and, for an online payment, asks the acquirer for it. The order, its claim on the stock and its
+    /// payment attempt are committed before the acquirer is called.
+    pub async fn place(
+        &self,
+        customer: CustomerScope,
+        command: &OrderCommand,
+    ) -> Result<PlacedOutcome, PlacementError> {
+        let placed = self.commit(customer, command).await?;
+        let Some(attempt) = placed.attempt else {
+            return Ok(PlacedOutcome::Ready(self.read(placed.order_id).await?));
+        };
+        match self.payments.open(&attempt).await {
+            // The order is committed: a storage that fails now must not look like an order that failed.
+            Ok(Opened::Unclear) | Err(_) => Ok(PlacedOutcome::PaymentUnclear(self.read(placed.order_id).await?)),
+            Ok(Opened::Known) => Ok(PlacedOutcome::Ready(self.read(placed.order_id).await?)),
+            Ok(Opened::Refused { reason }) => Err(PlacementError::PaymentRefused { order_id: placed.order_id, reason }),
+        }
+    }
+
+    async fn commit(&self, customer: CustomerScope, command: &OrderCommand) -> Result<Placed, PlacementError> {
+        let mut last = PlaceRefused::Stale;
+        for _ in 0..TRIES {
+            let snapshot = self
+                .carts
+                .snapshot(CartQuery {
+                    app: customer.app,
+                    customer: Some(customer.counterparty_id),
+                    items: command.cart.items(),
+                    promo: command.promo_code.clone(),
+                    delivery: Some(command.delivery.clone()),
+                })
+                .await?;
+            let circumstances = Circumstances {
+                customer,
+                key: self.random.uuid(),
+                return_url: &self.page.return_url,
+                at: self.clock.now(),
+            };
+            let order = decide(&snapshot, command, &circumstances)?;
+            match self.store.place(order).await {
+                Ok(placed) => return Ok(placed),
+                Err(PlaceRefused::Store(error)) => return Err(error.into()),
+                // The next snapshot shows what is left: perhaps another warehouse has the goods.
+                Err(refused) => last = refused,
+            }
+        }
+        Err(give_up(&last))
+    }
+
+    async fn read(&self, id: OrderId) -> Result<Order, StoreError> {
+        let order = self.orders.find(id).await?;
+        order.ok_or_else(|| StoreError::Corrupt(format!("order {id} was stored and cannot be found")))
+    }
+}
+
+fn give_up(last: &PlaceRefused) -> PlacementError {
+    match last {
+        PlaceRefused::OutOfStock { line } => {
+            let problem = LineProblem::NotEnough { available: 0 };
+            let cart = Some(CartRefused::Lines(vec![LineRefused { line: *line, problem }]));
+            OrderRefused { cart, ..OrderRefused::default() }.into()
+        }
+        PlaceRefused::PromoExhausted => {
+            OrderRefused { promo: Some(PromoProblem::LimitReached), ..OrderRefused::default() }.into()
+        }
+        PlaceRefused::Stale | PlaceRefused::Store(_) => PlacementError::Busy,
+    }
+}

@@ -1,0 +1,139 @@
+use chrono::TimeDelta;
+use kontor_kernel::DiscountId;
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::DiscountStatus;
+
+fn at() -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH
+}
+
+fn money(minor: i64) -> Money {
+    Money::from_minor(minor).unwrap()
+}
+
+fn line(item: i64, category: i64, quantity: i64, unit_price: i64) -> PriceLine {
+    PriceLine {
+        item: NomenclatureId::new(item).unwrap(),
+        categories: vec![CategoryId::new(category).unwrap()],
+        quantity: Quantity::new(quantity).unwrap(),
+        unit_price: money(unit_price),
+    }
+}
+
+fn discount(value: DiscountValue, target: DiscountTarget) -> Discount {
+    Discount {
+        id: DiscountId::new(1).unwrap(),
+        name: "Sale".to_owned(),
+        code: None,
+        value,
+        target,
+        minimum_sum: Money::ZERO,
+        starts_at: None,
+        ends_at: None,
+        usage_limit: None,
+        customer_limit: None,
+        used_count: 0,
+        status: DiscountStatus::Active,
+    }
+}
+
+fn promo(discount: Discount) -> Promo {
+    Promo { discount: Some(discount), used_by_customer: 0 }
+}
+
+#[test]
+fn the_best_automatic_discount_of_a_line_wins_alone() {
+    let lines = [line(1, 1, 2, 10_000), line(2, 2, 1, 5_000)];
+    let automatic = [
+        discount(DiscountValue::Percent(1_000), DiscountTarget::Cart),
+        discount(DiscountValue::Fixed(money(1_500)), DiscountTarget::Product(NomenclatureId::new(1).unwrap())),
+    ];
+    let pricing = price(&lines, &automatic, None, at()).unwrap();
+    assert_eq!(pricing.lines[0].product_discount, money(3_000), "1500 per piece beats ten percent");
+    assert_eq!(pricing.lines[1].product_discount, money(500));
+    assert_eq!(pricing.final_price(), money(21_500));
+}
+
+#[test]
+fn a_promo_code_works_on_what_is_left() {
+    let lines = [line(1, 1, 1, 10_000), line(2, 2, 1, 10_000)];
+    let automatic = [discount(DiscountValue::Percent(5_000), DiscountTarget::Category(CategoryId::new(1).unwrap()))];
+    let code = promo(discount(DiscountValue::Percent(1_000), DiscountTarget::Cart));
+    let pricing = price(&lines, &automatic, Some(&code), at()).unwrap();
+    assert_eq!((pricing.product_discount(), pricing.promo_discount()), (money(5_000), money(1_500)));
+    assert_eq!(pricing.total_discount(), money(6_500));
+}
+
+#[test]
+fn every_reason_against_a_promo_code_is_named() {
+    let base = || discount(DiscountValue::Percent(1_000), DiscountTarget::Cart);
+    let second = TimeDelta::seconds(1);
+    let other = NomenclatureId::new(9).unwrap();
+    let cases = [
+        (Promo { discount: None, used_by_customer: 0 }, "unknown"),
+        (promo(Discount { starts_at: Some(at() + second), ..base() }), "not_started"),
+        (promo(Discount { ends_at: Some(at()), ..base() }), "expired"),
+        (promo(Discount { status: DiscountStatus::Paused, ..base() }), "paused"),
+        (promo(Discount { usage_limit: Some(3), used_count: 3, ..base() }), "limit_reached"),
+        (Promo { used_by_customer: 1, ..promo(Discount { customer_limit: Some(1), ..base() }) }, "customer_limit"),
+        (promo(Discount { minimum_sum: money(10_001), ..base() }), "minimum_sum"),
+        (promo(Discount { target: DiscountTarget::Product(other), ..base() }), "not_applicable"),
+    ];
+    for (promo, code) in cases {
+        let pricing = price(&[line(1, 1, 1, 10_000)], &[], Some(&promo), at()).unwrap();
+        assert_eq!(pricing.promo_problem.map(PromoProblem::code), Some(code));
+        assert_eq!((pricing.promo_discount(), pricing.applied), (Money::ZERO, None));
+    }
+}
+
+#[test]
+fn amounts_that_no_amount_can_hold_are_refused_by_line() {
+    let refused = price(&[line(1, 1, 1, 1), line(2, 1, 1_000_000_000, 1_000_000_000)], &[], None, at()).unwrap_err();
+    assert_eq!(refused.violations().fields().keys().collect::<Vec<_>>(), ["products.1.quantity"]);
+    let whole = price(&[line(1, 1, 1, 1_000_000_000_000), line(2, 1, 1, 1)], &[], None, at());
+    assert_eq!(whole, Err(CartRefused::TooExpensive));
+}
+
+fn any_discount() -> impl Strategy<Value = Discount> {
+    let value = prop_oneof![
+        (1..=10_000u16).prop_map(DiscountValue::Percent),
+        (1..=5_000_000i64).prop_map(|minor| DiscountValue::Fixed(money(minor))),
+    ];
+    let target = prop_oneof![
+        Just(DiscountTarget::Cart),
+        (1..6i64).prop_map(|id| DiscountTarget::Category(CategoryId::new(id).unwrap())),
+        (1..20i64).prop_map(|id| DiscountTarget::Product(NomenclatureId::new(id).unwrap())),
+    ];
+    (value, target, 0..2_000_000i64)
+        .prop_map(|(value, target, minimum)| Discount { minimum_sum: money(minimum), ..discount(value, target) })
+}
+
+proptest! {
+    #[test]
+    fn lines_and_totals_agree_whatever_the_discounts(
+        lines in prop::collection::vec((1..20i64, 1..6i64, 1..1_000i64, 0..3_000_000i64), 1..30),
+        automatic in prop::collection::vec(any_discount(), 0..6),
+        code in prop::option::of(any_discount()),
+    ) {
+        let lines: Vec<_> = lines.into_iter().map(|(i, c, q, p)| line(i, c, q, p)).collect();
+        let promo = code.map(promo);
+        let pricing = price(&lines, &automatic, promo.as_ref(), at()).unwrap();
+        for (line, priced) in lines.iter().zip(&pricing.lines) {
+            prop_assert_eq!(Some(priced.original), line.unit_price.checked_times(line.quantity.get()));
+            let discounts = priced.product_discount.minor() + priced.promo_discount.minor();
+            prop_assert_eq!(priced.total().minor(), priced.original.minor() - discounts, "never clipped");
+        }
+        let (original, left) = (pricing.original_price().minor(), pricing.final_price().minor());
+        let total_discount = pricing.total_discount().minor();
+        prop_assert_eq!(total_discount, pricing.product_discount().minor() + pricing.promo_discount().minor());
+        prop_assert_eq!(left, original - total_discount);
+        prop_assert!(left >= 0);
+        if let Some(DiscountValue::Fixed(value)) = pricing.applied.as_ref().map(|discount| discount.value) {
+            prop_assert!(pricing.promo_discount() <= value);
+        }
+        prop_assert_eq!(pricing.applied.is_some(), pricing.promo_discount() > Money::ZERO);
+        prop_assert_eq!(promo.is_some(), pricing.applied.is_some() || pricing.promo_problem.is_some());
+    }
+}

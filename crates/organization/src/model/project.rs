@@ -1,0 +1,37 @@
+use kontor_kernel::{ApplicationId, BranchId, Name, ProjectId};
+
+use super::AppToken;
+
+/// A new project, ready to sell: a branch, an application, delivery and payment types.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectPlan {
+    /// The name of the project, its branch and its application.
+    pub name: Name,
+    /// The fingerprint of the application's token.
+    pub token_fingerprint: String,
+    /// The delivery types: id, name.
+    pub delivery_types: Vec<(i64, &'static str)>,
+    /// The delivery subtypes: id, the type they belong to, name.
+    pub delivery_subtypes: Vec<(i64, i64, &'static str)>,
+    /// The payment types: name, description.
+    pub payment_types: Vec<(&'static str, &'static str)>,
+}
+
+/// The records of a founded project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProjectRecords {
+    /// The project.
+    pub project_id: ProjectId,
+    /// Its branch.
+    pub branch_id: BranchId,
+    /// Its application.
+    pub application_id: ApplicationId,
+}
+
+/// A founded project with the token of its application, which cannot be shown again.
+pub struct FoundedProject {
+    /// The stored records.
+    pub records: ProjectRecords,
+    /// The App Token.
+    pub token: AppToken,
+}

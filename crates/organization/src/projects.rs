@@ -1,0 +1,48 @@
+use std::sync::Arc;
+
+use kontor_kernel::{Clock, Name, ProjectId, Random, SecretKeeper, StoreError};
+
+use crate::model::{AppToken, FoundedProject, ProjectPlan};
+use crate::ports::ProjectRepository;
+
+/// Founds projects. An act of the operator, not of any employee.
+pub struct ProjectFounding {
+    projects: Arc<dyn ProjectRepository>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    keeper: Arc<dyn SecretKeeper>,
+}
+
+impl ProjectFounding {
+    /// Wires the ports.
+    pub fn new(
+        projects: Arc<dyn ProjectRepository>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        keeper: Arc<dyn SecretKeeper>,
+    ) -> Self {
+        Self { projects, clock, random, keeper }
+    }
+
+    /// A project ready to sell. The ids of delivery types and subtypes carry the contract's meaning.
+    pub async fn found(&self, name: Name) -> Result<FoundedProject, StoreError> {
+        let token = AppToken::generate(&*self.random);
+        let plan = ProjectPlan {
+            name,
+            token_fingerprint: token.fingerprint(&*self.keeper),
+            delivery_types: vec![(1, "Pickup"), (2, "Delivery")],
+            delivery_subtypes: vec![(1, 2, "To a pickup point"), (2, 2, "By courier")],
+            payment_types: vec![
+                ("Online", "By card or the fast payment system, on the acquirer's page"),
+                ("At hand-over", "By card or cash when the order is handed over"),
+            ],
+        };
+        let records = self.projects.found(plan, self.clock.now()).await?;
+        Ok(FoundedProject { records, token })
+    }
+
+    /// Takes a founding back when the project could get no owner.
+    pub async fn abandon(&self, project: ProjectId) -> Result<(), StoreError> {
+        self.projects.abandon(project).await
+    }
+}

@@ -1,0 +1,148 @@
+use std::sync::Arc;
+
+use kontor_kernel::{ApplicationId, Clock, DeliveryId, Page, PageRequest, Permission, Resource, Staff, WebhookId};
+
+use crate::DeliveryError;
+use crate::endpoints::{Closed, enter};
+use crate::model::{Delivery, DeliveryState, Webhook};
+use crate::ports::{DeliveryLog, WebhookRepository};
+
+/// Use cases of staff with the deliveries of a webhook.
+pub struct DeliveryService {
+    webhooks: Arc<dyn WebhookRepository>,
+    deliveries: Arc<dyn DeliveryLog>,
+    clock: Arc<dyn Clock>,
+}
+
+impl DeliveryService {
+    /// Wires the ports.
+    pub fn new(webhooks: Arc<dyn WebhookRepository>, deliveries: Arc<dyn DeliveryLog>, clock: Arc<dyn Clock>) -> Self {
+        Self { webhooks, deliveries, clock }
+    }
+
+    /// A page of the deliveries of a webhook, newest first.
+    pub async fn list(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        webhook: WebhookId,
+        page: PageRequest,
+    ) -> Result<Page<Delivery>, DeliveryError> {
+        let webhook = self.webhook(staff, application, webhook, Permission::view(Resource::Webhooks)).await?;
+        Ok(self.deliveries.page(webhook.id, page).await?)
+    }
+
+    /// Sends a failed or delivered delivery again, with the same ids and a new schedule.
+    pub async fn resend(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        webhook: WebhookId,
+        delivery: DeliveryId,
+    ) -> Result<Delivery, DeliveryError> {
+        let webhook = self.webhook(staff, application, webhook, Permission::edit(Resource::Webhooks)).await?;
+        let delivery = self.deliveries.find(webhook.id, delivery).await?.ok_or(DeliveryError::NotFound)?;
+        if !webhook.details.is_active {
+            return Err(DeliveryError::WebhookInactive);
+        }
+        let now = self.clock.now();
+        let pending = delivery.state.resend(now).ok_or(DeliveryError::AlreadyPending)?;
+        if self.deliveries.revive(delivery.id, delivery.state, pending, now).await? {
+            Ok(Delivery { state: DeliveryState::Pending(pending), ..delivery })
+        } else {
+            Err(DeliveryError::AlreadyPending)
+        }
+    }
+
+    async fn webhook(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        webhook: WebhookId,
+        permission: Permission,
+    ) -> Result<Webhook, DeliveryError> {
+        enter(&*self.webhooks, staff, application, permission).await??;
+        self.webhooks.find(application, webhook).await?.ok_or(DeliveryError::UnknownWebhook)
+    }
+}
+
+impl From<Closed> for DeliveryError {
+    fn from(closed: Closed) -> Self {
+        match closed {
+            Closed::Denied(denied) => Self::Denied(denied),
+            Closed::UnknownApplication => Self::UnknownApplication,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{EndpointUrl, Pending, WebhookDraft};
+    use crate::ports::{MockDeliveryLog, MockWebhookRepository};
+    use chrono::DateTime;
+    use kontor_kernel::FixedClock;
+    use kontor_kernel::testing::staff_with;
+    use uuid::Uuid;
+
+    fn id<T: TryFrom<i64>>(value: i64) -> T {
+        T::try_from(value).ok().unwrap()
+    }
+
+    fn webhook(is_active: bool) -> Webhook {
+        let url = EndpointUrl::parse("https://shop.example").unwrap();
+        Webhook {
+            id: id(3),
+            project_id: id(1),
+            application_id: id(5),
+            details: WebhookDraft { name: None, url, is_active },
+            created_at: DateTime::UNIX_EPOCH,
+            updated_at: DateTime::UNIX_EPOCH,
+        }
+    }
+
+    fn delivery(state: DeliveryState) -> Delivery {
+        Delivery {
+            id: id(7),
+            webhook_id: id(3),
+            event_id: Uuid::from_u128(1),
+            delivery_id: Uuid::from_u128(2),
+            event: "order.paid".to_owned(),
+            state,
+            response_status: Some(500),
+            last_error: None,
+            created_at: DateTime::UNIX_EPOCH,
+        }
+    }
+
+    async fn resend(state: DeliveryState, is_active: bool, still_there: bool) -> Result<Delivery, DeliveryError> {
+        let (mut webhooks, mut deliveries) = (MockWebhookRepository::new(), MockDeliveryLog::new());
+        webhooks.expect_owner().returning(|_| Ok(Some(id(1))));
+        webhooks.expect_find().returning(move |_, _| Ok(Some(webhook(is_active))));
+        deliveries.expect_find().returning(move |_, wanted| Ok((wanted == id(7)).then(|| delivery(state))));
+        deliveries
+            .expect_revive()
+            .withf(move |_, from, to, at| *from == state && *to == Pending::due(*at))
+            .returning(move |_, _, _, _| Ok(still_there));
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        let service = DeliveryService::new(Arc::new(webhooks), Arc::new(deliveries), clock);
+        service.resend(&staff_with([Permission::edit(Resource::Webhooks)]), id(5), id(3), id(7)).await
+    }
+
+    #[tokio::test]
+    async fn a_failed_delivery_is_sent_again_under_the_same_ids() {
+        let failed = DeliveryState::Failed { attempts: 6 };
+        let resent = resend(failed, true, true).await.unwrap();
+        assert_eq!((resent.state.status(), resent.state.attempts()), ("pending", 0));
+        assert_eq!(resent.delivery_id, delivery(failed).delivery_id);
+    }
+
+    #[tokio::test]
+    async fn what_is_pending_already_or_would_not_be_sent_is_refused() {
+        let pending = DeliveryState::Pending(Pending::due(DateTime::UNIX_EPOCH));
+        assert!(matches!(resend(pending, true, true).await, Err(DeliveryError::AlreadyPending)));
+        let failed = DeliveryState::Failed { attempts: 6 };
+        assert!(matches!(resend(failed, true, false).await, Err(DeliveryError::AlreadyPending)));
+        assert!(matches!(resend(failed, false, true).await, Err(DeliveryError::WebhookInactive)));
+    }
+}

@@ -1,0 +1,261 @@
+use std::sync::Arc;
+
+use kontor_kernel::{
+    AccessDenied, ApplicationId, Clock, Permission, ProjectId, Random, Resource, SecretKeeper, Staff, StoreError,
+    WebhookId,
+};
+
+use crate::WebhookError;
+use crate::model::{IssuedWebhook, OutboundPolicy, Webhook, WebhookDraft, WebhookPatch, WebhookSecret};
+use crate::ports::{NewWebhook, WebhookRepository};
+
+/// Use cases of webhooks.
+pub struct WebhookService {
+    webhooks: Arc<dyn WebhookRepository>,
+    policy: OutboundPolicy,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    keeper: Arc<dyn SecretKeeper>,
+}
+
+impl WebhookService {
+    /// Wires the ports.
+    pub fn new(
+        webhooks: Arc<dyn WebhookRepository>,
+        policy: OutboundPolicy,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        keeper: Arc<dyn SecretKeeper>,
+    ) -> Self {
+        Self { webhooks, policy, clock, random, keeper }
+    }
+
+    /// Every webhook of an application.
+    pub async fn list(&self, staff: &Staff, application: ApplicationId) -> Result<Vec<Webhook>, WebhookError> {
+        self.enter(staff, application, Permission::view(Resource::Webhooks)).await?;
+        Ok(self.webhooks.list(application).await?)
+    }
+
+    /// One webhook of an application.
+    pub async fn read(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        webhook: WebhookId,
+    ) -> Result<Webhook, WebhookError> {
+        self.enter(staff, application, Permission::view(Resource::Webhooks)).await?;
+        self.webhooks.find(application, webhook).await?.ok_or(WebhookError::NotFound)
+    }
+
+    /// Adds a webhook and issues its secret, which is shown this once.
+    pub async fn create(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        draft: WebhookDraft,
+    ) -> Result<IssuedWebhook, WebhookError> {
+        let project_id = self.enter(staff, application, Permission::create(Resource::Webhooks)).await?;
+        self.policy.admit(&draft.url)?;
+        let secret = WebhookSecret::generate(&*self.random);
+        let new = NewWebhook {
+            project_id,
+            application_id: application,
+            details: draft,
+            sealed_secret: secret.seal(&*self.keeper),
+            at: self.clock.now(),
+        };
+        Ok(IssuedWebhook { webhook: self.webhooks.insert(new).await?, secret })
+    }
+
+    /// Changes what the patch names. Deliveries of a webhook made inactive wait until it is active again.
+    pub async fn update(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        webhook: WebhookId,
+        patch: WebhookPatch,
+    ) -> Result<Webhook, WebhookError> {
+        self.enter(staff, application, Permission::edit(Resource::Webhooks)).await?;
+        if let Some(url) = &patch.url {
+            self.policy.admit(url)?;
+        }
+        let changed = self.webhooks.update(application, webhook, patch, self.clock.now()).await?;
+        changed.ok_or(WebhookError::NotFound)
+    }
+
+    /// Deletes a webhook with its deliveries, those still waiting included.
+    pub async fn delete(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        webhook: WebhookId,
+    ) -> Result<(), WebhookError> {
+        self.enter(staff, application, Permission::edit(Resource::Webhooks)).await?;
+        if self.webhooks.delete(application, webhook).await? { Ok(()) } else { Err(WebhookError::NotFound) }
+    }
+
+    /// Issues another secret. Every attempt that begins from now on is signed with it, those of older events included.
+    pub async fn rotate_secret(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        webhook: WebhookId,
+    ) -> Result<IssuedWebhook, WebhookError> {
+        self.enter(staff, application, Permission::edit(Resource::Webhooks)).await?;
+        let secret = WebhookSecret::generate(&*self.random);
+        let sealed = secret.seal(&*self.keeper);
+        let changed = self.webhooks.replace_secret(application, webhook, sealed, self.clock.now()).await?;
+        Ok(IssuedWebhook { webhook: changed.ok_or(WebhookError::NotFound)?, secret })
+    }
+
+    async fn enter(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        permission: Permission,
+    ) -> Result<ProjectId, WebhookError> {
+        Ok(enter(&*self.webhooks, staff, application, permission).await??)
+    }
+}
+
+/// Why an application's webhooks are closed to an employee.
+pub(crate) enum Closed {
+    Denied(AccessDenied),
+    UnknownApplication,
+}
+
+impl From<Closed> for WebhookError {
+    fn from(closed: Closed) -> Self {
+        match closed {
+            Closed::Denied(denied) => Self::Denied(denied),
+            Closed::UnknownApplication => Self::UnknownApplication,
+        }
+    }
+}
+
+/// The one check before every use case: the permission first, so that without it nothing is asked.
+pub(crate) async fn enter(
+    webhooks: &dyn WebhookRepository,
+    staff: &Staff,
+    application: ApplicationId,
+    permission: Permission,
+) -> Result<Result<ProjectId, Closed>, StoreError> {
+    if let Err(denied) = staff.require(permission) {
+        return Ok(Err(Closed::Denied(denied)));
+    }
+    let Some(owner) = webhooks.owner(application).await? else { return Ok(Err(Closed::UnknownApplication)) };
+    Ok(staff.require_project(owner).map(|()| owner).map_err(Closed::Denied))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{EndpointUrl, UrlRefusal};
+    use crate::ports::MockWebhookRepository;
+    use chrono::DateTime;
+    use kontor_kernel::FixedClock;
+    use kontor_kernel::testing::{CountingRandom, PlainKeeper, staff_with};
+
+    fn id<T: TryFrom<i64>>(value: i64) -> T {
+        T::try_from(value).ok().unwrap()
+    }
+
+    fn repository(owner: Option<i64>) -> MockWebhookRepository {
+        let mut webhooks = MockWebhookRepository::new();
+        webhooks.expect_owner().returning(move |_| Ok(owner.map(id)));
+        webhooks
+    }
+
+    fn service(webhooks: MockWebhookRepository) -> WebhookService {
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        let (random, keeper) = (Arc::new(CountingRandom::new()), Arc::new(PlainKeeper));
+        WebhookService::new(Arc::new(webhooks), OutboundPolicy::default(), clock, random, keeper)
+    }
+
+    fn editor() -> Staff {
+        staff_with([Permission::view(Resource::Webhooks), Permission::edit(Resource::Webhooks)])
+    }
+
+    fn draft(url: &str) -> WebhookDraft {
+        WebhookDraft { name: None, url: EndpointUrl::parse(url).unwrap(), is_active: true }
+    }
+
+    fn stored(new: NewWebhook) -> Webhook {
+        Webhook {
+            id: id(3),
+            project_id: new.project_id,
+            application_id: new.application_id,
+            details: new.details,
+            created_at: new.at,
+            updated_at: new.at,
+        }
+    }
+
+    #[tokio::test]
+    async fn the_secret_is_shown_and_only_its_sealed_form_is_stored() {
+        let mut webhooks = repository(Some(1));
+        webhooks
+            .expect_insert()
+            .withf(|new| new.sealed_secret.starts_with("sealed:whsec_"))
+            .returning(|new| Ok(stored(new)));
+        let issued = service(webhooks).create(&editor(), id(5), draft("https://shop.example/hook")).await.unwrap();
+        assert!(issued.secret.reveal().starts_with("whsec_"));
+        assert_eq!(issued.webhook.project_id, id(1));
+    }
+
+    #[tokio::test]
+    async fn an_address_the_policy_forbids_is_refused_before_anything_is_stored() {
+        let cases = [
+            ("http://shop.example/hook", UrlRefusal::HttpsOnly),
+            ("https://127.0.0.1/hook", UrlRefusal::InternalHost),
+            ("https://0x7f.1/hook", UrlRefusal::InternalHost),
+        ];
+        for (url, expected) in cases {
+            let refused = service(repository(Some(1))).create(&editor(), id(5), draft(url)).await;
+            assert!(matches!(refused, Err(WebhookError::Url(refusal)) if refusal == expected), "{url}");
+            let patch = WebhookPatch { url: Some(EndpointUrl::parse(url).unwrap()), ..WebhookPatch::default() };
+            let refused = service(repository(Some(1))).update(&editor(), id(5), id(3), patch).await;
+            assert!(matches!(refused, Err(WebhookError::Url(refusal)) if refusal == expected), "{url}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_application_must_exist_and_be_of_the_project() {
+        let foreign = service(repository(Some(99))).list(&editor(), id(5)).await;
+        assert!(matches!(foreign, Err(WebhookError::Denied(AccessDenied::ForeignProject))));
+        let absent = service(repository(None)).list(&editor(), id(5)).await;
+        assert!(matches!(absent, Err(WebhookError::UnknownApplication)));
+    }
+
+    #[tokio::test]
+    async fn without_the_permission_nothing_is_asked() {
+        let viewer = staff_with([Permission::view(Resource::Webhooks)]);
+        let untouched = || service(MockWebhookRepository::new());
+        let created = untouched().create(&viewer, id(5), draft("https://shop.example")).await;
+        let changed = untouched().update(&viewer, id(5), id(3), WebhookPatch::default()).await;
+        let deleted = untouched().delete(&viewer, id(5), id(3)).await;
+        let rotated = untouched().rotate_secret(&viewer, id(5), id(3)).await;
+        let missing = |error| matches!(error, WebhookError::Denied(AccessDenied::MissingPermission(_)));
+        assert!(missing(created.unwrap_err()) && missing(changed.unwrap_err()));
+        assert!(missing(deleted.unwrap_err()) && missing(rotated.unwrap_err()));
+        let listed = untouched().list(&staff_with([]), id(5)).await;
+        assert!(missing(listed.unwrap_err()));
+    }
+
+    #[tokio::test]
+    async fn a_rotation_issues_another_secret() {
+        let mut webhooks = repository(Some(1));
+        webhooks.expect_replace_secret().returning(|application, webhook, sealed, at| {
+            assert!(sealed.starts_with("sealed:whsec_"));
+            let details = draft("https://shop.example");
+            let new = NewWebhook { project_id: id(1), application_id: application, details, sealed_secret: sealed, at };
+            Ok((webhook == id(3)).then(|| stored(new)))
+        });
+        let service = service(webhooks);
+        let first = service.rotate_secret(&editor(), id(5), id(3)).await.unwrap();
+        let second = service.rotate_secret(&editor(), id(5), id(3)).await.unwrap();
+        assert_ne!(first.secret.reveal(), second.secret.reveal());
+        let absent = service.rotate_secret(&editor(), id(5), id(4)).await;
+        assert!(matches!(absent, Err(WebhookError::NotFound)));
+    }
+}

@@ -1,0 +1,288 @@
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_kernel::{DeliveryId, WebhookId};
+use uuid::Uuid;
+
+/// How many minutes after a failed attempt the next one follows. When the list is used up the delivery is `failed`.
+pub const RETRY_AFTER_MINUTES: [i64; 5] = [1, 5, 30, 120, 720];
+
+/// One event on its way to one webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// The number of the delivery.
+    pub id: DeliveryId,
+    /// Where it goes.
+    pub webhook_id: WebhookId,
+    /// `X-Webhook-Event-Id`: the same for every webhook and every attempt.
+    pub event_id: Uuid,
+    /// `X-Webhook-Delivery-Id`: the same for every attempt.
+    pub delivery_id: Uuid,
+    /// `X-Webhook-Event`, such as `order.paid`.
+    pub event: String,
+    /// How far it is.
+    pub state: DeliveryState,
+    /// What the receiver answered to the last attempt; `None` when it did not answer.
+    pub response_status: Option<u16>,
+    /// Why the last attempt failed.
+    pub last_error: Option<String>,
+    /// When the event was fanned out.
+    pub created_at: DateTime<Utc>,
+}
+
+/// How far a delivery is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeliveryState {
+    /// Waiting for its next attempt.
+    Pending(Pending),
+    /// The receiver accepted it.
+    Delivered {
+        /// Attempts made, this one included.
+        attempts: u32,
+        /// When it was accepted.
+        delivered_at: DateTime<Utc>,
+    },
+    /// The schedule is used up; an employee may resend it.
+    Failed {
+        /// Attempts made.
+        attempts: u32,
+    },
+}
+
+/// A stored delivery whose columns contradict each other.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a delivery cannot be `{0}` with these times")]
+pub struct BrokenState(String);
+
+impl DeliveryState {
+    /// Back from the stored columns.
+    pub fn restore(
+        status: &str,
+        attempts: u32,
+        next_attempt_at: Option<DateTime<Utc>>,
+        delivered_at: Option<DateTime<Utc>>,
+    ) -> Result<Self, BrokenState> {
+        match (status, next_attempt_at, delivered_at) {
+            ("pending", Some(next_attempt_at), _) => Ok(Self::Pending(Pending { attempts, next_attempt_at })),
+            ("delivered", _, Some(delivered_at)) => Ok(Self::Delivered { attempts, delivered_at }),
+            ("failed", _, _) => Ok(Self::Failed { attempts }),
+            _ => Err(BrokenState(status.to_owned())),
+        }
+    }
+
+    /// `pending`, `delivered` or `failed`.
+    pub fn status(self) -> &'static str {
+        match self {
+            Self::Pending(_) => "pending",
+            Self::Delivered { .. } => "delivered",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// Attempts made since the delivery was created or last resent.
+    pub fn attempts(self) -> u32 {
+        match self {
+            Self::Pending(Pending { attempts, .. }) | Self::Delivered { attempts, .. } | Self::Failed { attempts } => {
+                attempts
+            }
+        }
+    }
+
+    /// When the next attempt is due.
+    pub fn next_attempt_at(self) -> Option<DateTime<Utc>> {
+        if let Self::Pending(pending) = self { Some(pending.next_attempt_at) } else { None }
+    }
+
+    /// When the receiver accepted the delivery.
+    pub fn delivered_at(self) -> Option<DateTime<Utc>> {
+        if let Self::Delivered { delivered_at, .. } = self { Some(delivered_at) } else { None }
+    }
+
+    /// Starts the schedule anew; `None` for a delivery that is still on its first way.
+    pub fn resend(self, at: DateTime<Utc>) -> Option<Pending> {
+        match self {
+            Self::Pending(_) => None,
+            Self::Delivered { .. } | Self::Failed { .. } => Some(Pending::due(at)),
+        }
+    }
+}
+
+/// A delivery that waits for its next attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pending {
+    attempts: u32,
+    next_attempt_at: DateTime<Utc>,
+}
+
+impl Pending {
+    /// Never sent, due at once.
+    pub fn due(at: DateTime<Utc>) -> Self {
+        Self { attempts: 0, next_attempt_at: at }
+    }
+
+    /// Attempts made so far.
+    pub fn attempts(self) -> u32 {
+        self.attempts
+    }
+
+    /// When the next attempt is due.
+    pub fn next_attempt_at(self) -> DateTime<Utc> {
+        self.next_attempt_at
+    }
+
+    /// What an attempt that ended at `at` makes of the delivery.
+    pub fn after(self, outcome: &SendOutcome, at: DateTime<Utc>) -> DeliveryState {
+        let attempts = self.attempts.saturating_add(1);
+        if outcome.is_accepted() {
+            return DeliveryState::Delivered { attempts, delivered_at: at };
+        }
+        let pause = usize::try_from(self.attempts).ok().and_then(|made| RETRY_AFTER_MINUTES.get(made));
+        match pause {
+            Some(minutes) => {
+                DeliveryState::Pending(Self { attempts, next_attempt_at: at + TimeDelta::minutes(*minutes) })
+            }
+            None => DeliveryState::Failed { attempts },
+        }
+    }
+}
+
+/// How one attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SendOutcome {
+    /// The receiver answered with this HTTP status.
+    Answered(u16),
+    /// There was no answer.
+    Failed(SendFailure),
+}
+
+impl SendOutcome {
+    /// Any `2xx` is success; a redirection is not followed and counts as a failure.
+    pub fn is_accepted(self) -> bool {
+        matches!(self, Self::Answered(200..=299))
+    }
+
+    /// What the receiver answered.
+    pub fn response_status(self) -> Option<u16> {
+        if let Self::Answered(status) = self { Some(status) } else { None }
+    }
+
+    /// Why the attempt failed, for people.
+    pub fn error(self) -> Option<String> {
+        match self {
+            Self::Answered(200..=299) => None,
+            Self::Answered(status) => Some(format!("the receiver answered {status}")),
+            Self::Failed(failure) => Some(failure.to_string()),
+        }
+    }
+}
+
+/// Why an attempt got no answer. The texts are shown to staff and tell nothing about the network of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SendFailure {
+    /// Not answered in time.
+    #[error("the receiver did not answer within 10 seconds")]
+    TimedOut,
+    /// The address, or one its name leads to, may not be called.
+    #[error("the address is internal and is not called")]
+    ForbiddenAddress,
+    /// The name leads nowhere.
+    #[error("the host name was not found")]
+    UnknownHost,
+    /// No connection, or no valid TLS certificate.
+    #[error("no connection to the receiver could be made")]
+    NoConnection,
+    /// The connection broke, or the answer was not HTTP.
+    #[error("the answer of the receiver could not be read")]
+    BrokenAnswer,
+    /// The stored secret was sealed with another service key.
+    #[error("the secret of the webhook cannot be opened; rotate it")]
+    UnreadableSecret,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kontor_kernel::{Clock, FixedClock};
+    use proptest::prelude::*;
+
+    fn failure() -> impl Strategy<Value = SendOutcome> {
+        prop_oneof![
+            (100_u16..600)
+                .prop_filter("a success", |status| !(200..300).contains(status))
+                .prop_map(SendOutcome::Answered),
+            prop::sample::select(vec![SendFailure::TimedOut, SendFailure::NoConnection, SendFailure::ForbiddenAddress])
+                .prop_map(SendOutcome::Failed),
+        ]
+    }
+
+    /// Sends until nothing is left to send; every attempt takes `seconds`. Returns when attempts began, in minutes.
+    fn run(clock: &FixedClock, outcomes: &[SendOutcome], seconds: i64) -> (Vec<i64>, DeliveryState) {
+        let start = clock.now();
+        let mut begun = Vec::new();
+        let mut state = DeliveryState::Pending(Pending::due(start));
+        for outcome in outcomes {
+            let DeliveryState::Pending(pending) = state else { break };
+            clock.advance(pending.next_attempt_at() - clock.now());
+            begun.push(
+                (clock.now() - start - TimeDelta::seconds(seconds) * i32::try_from(begun.len()).unwrap()).num_minutes(),
+            );
+            clock.advance(TimeDelta::seconds(seconds));
+            state = pending.after(outcome, clock.now());
+        }
+        (begun, state)
+    }
+
+    proptest! {
+        #[test]
+        fn failures_follow_the_schedule_and_six_of_them_end_it(
+            outcomes in prop::collection::vec(failure(), 0..12), seconds in 0_i64..=10,
+        ) {
+            let clock = FixedClock::at(DateTime::UNIX_EPOCH);
+            let (begun, state) = run(&clock, &outcomes, seconds);
+            let schedule = [0, 1, 6, 36, 156, 876];
+            let sent = outcomes.len().min(schedule.len());
+            prop_assert_eq!(&begun[..], &schedule[..sent]);
+            prop_assert_eq!(state.attempts(), u32::try_from(sent).unwrap());
+            prop_assert_eq!(state.status(), if sent == schedule.len() { "failed" } else { "pending" });
+            prop_assert_eq!(state.next_attempt_at().is_some(), sent < schedule.len());
+        }
+
+        #[test]
+        fn any_2xx_ends_the_schedule(
+            failures in prop::collection::vec(failure(), 0..6), status in 200_u16..300, later in failure(),
+        ) {
+            let clock = FixedClock::at(DateTime::UNIX_EPOCH);
+            let outcomes: Vec<_> = failures.iter().copied().chain([SendOutcome::Answered(status), later]).collect();
+            let (begun, state) = run(&clock, &outcomes, 0);
+            prop_assert_eq!(begun.len(), failures.len() + 1);
+            prop_assert_eq!(state.status(), "delivered");
+            prop_assert_eq!(state.delivered_at(), Some(clock.now()));
+        }
+    }
+
+    #[test]
+    fn a_resend_starts_the_schedule_anew() {
+        let now = DateTime::UNIX_EPOCH + TimeDelta::days(3);
+        let failed = DeliveryState::Failed { attempts: 6 };
+        assert_eq!(failed.resend(now), Some(Pending::due(now)));
+        let delivered = DeliveryState::Delivered { attempts: 2, delivered_at: now };
+        assert_eq!(delivered.resend(now), Some(Pending::due(now)));
+        assert_eq!(DeliveryState::Pending(Pending::due(now)).resend(now), None);
+    }
+
+    #[test]
+    fn a_state_survives_its_columns_and_contradictions_are_found() {
+        let now = DateTime::UNIX_EPOCH;
+        let states = [
+            DeliveryState::Pending(Pending { attempts: 3, next_attempt_at: now }),
+            DeliveryState::Delivered { attempts: 1, delivered_at: now },
+            DeliveryState::Failed { attempts: 6 },
+        ];
+        for state in states {
+            let restored =
+                DeliveryState::restore(state.status(), state.attempts(), state.next_attempt_at(), state.delivered_at());
+            assert_eq!(restored, Ok(state));
+        }
+        assert!(DeliveryState::restore("pending", 0, None, None).is_err());
+        assert!(DeliveryState::restore("delivered", 1, Some(now), None).is_err());
+        assert!(DeliveryState::restore("lost", 1, Some(now), Some(now)).is_err());
+    }
+}

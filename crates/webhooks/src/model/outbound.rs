@@ -1,0 +1,195 @@
+use std::fmt;
+use std::net::IpAddr;
+
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use url::{Host, Url};
+
+use crate::model::is_public;
+
+/// A text that is no address of a webhook, whatever the policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UrlError {
+    /// Not an absolute `http` or `https` address with a host.
+    #[error("must be an absolute https address")]
+    NotHttp,
+    /// A user name or password in the address would end up in logs.
+    #[error("must not contain a user name or password")]
+    Credentials,
+    /// A fragment is never sent.
+    #[error("must not contain a fragment")]
+    Fragment,
+    /// Longer than a column takes.
+    #[error("must have at most 2048 characters")]
+    TooLong,
+}
+
+/// An address of the right shape that this installation does not call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UrlRefusal {
+    /// Plain `http`.
+    #[error("must begin with https://")]
+    HttpsOnly,
+    /// A host of the internal network, of this machine or of a reserved block.
+    #[error("must not lead to an internal address")]
+    InternalHost,
+}
+
+/// Where deliveries are sent: absolute `http` or `https`, without credentials and fragment, at most 2048 characters.
+/// The text is kept as written; every decision is made on what the HTTP client reads in it, so that `http://0x7f.1` is
+/// known as `127.0.0.1`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointUrl {
+    text: String,
+    url: Url,
+}
+
+impl EndpointUrl {
+    /// Trims and checks.
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        let text = text.trim();
+        if text.chars().count() > 2048 {
+            return Err(UrlError::TooLong);
+        }
+        // The parser would silently drop line breaks and tabs, and read backslashes as slashes.
+        if text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
+            return Err(UrlError::NotHttp);
+        }
+        let url = Url::parse(text).map_err(|_| UrlError::NotHttp)?;
+        let scheme = text.get(..url.scheme().len() + 3).map(str::to_ascii_lowercase);
+        if !matches!(scheme.as_deref(), Some("http://" | "https://")) || url.host().is_none() {
+            return Err(UrlError::NotHttp);
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(UrlError::Credentials);
+        }
+        if url.fragment().is_some() {
+            return Err(UrlError::Fragment);
+        }
+        Ok(Self { text: text.to_owned(), url })
+    }
+
+    /// The address as written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The address in the form in which it is called.
+    pub fn as_called(&self) -> &str {
+        self.url.as_str()
+    }
+
+    /// The host when it is written as an address, in whatever spelling.
+    pub fn literal_address(&self) -> Option<IpAddr> {
+        match self.url.host()? {
+            Host::Ipv4(address) => Some(address.into()),
+            Host::Ipv6(address) => Some(address.into()),
+            Host::Domain(_) => None,
+        }
+    }
+
+    /// `localhost` and the names below it never leave the machine.
+    fn is_localhost(&self) -> bool {
+        let Some(Host::Domain(name)) = self.url.host() else { return false };
+        let name = name.trim_end_matches('.');
+        name == "localhost" || name.ends_with(".localhost")
+    }
+}
+
+impl fmt::Display for EndpointUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Where the service may send deliveries. The default is the public Internet over `https` alone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OutboundPolicy {
+    /// Whether plain `http` is accepted.
+    pub allow_http: bool,
+    /// Internal networks that may be called nevertheless, such as `127.0.0.0/8` on a developer's machine.
+    pub internal_networks: Vec<IpNet>,
+}
+
+impl OutboundPolicy {
+    /// Everywhere, over plain `http` too: for development, where the receiver runs beside the service.
+    pub fn unrestricted() -> Self {
+        Self { allow_http: true, internal_networks: vec![Ipv4Net::default().into(), Ipv6Net::default().into()] }
+    }
+
+    /// Whether a connection to this address may be opened.
+    pub fn permits(&self, address: IpAddr) -> bool {
+        is_public(address) || self.internal_networks.iter().any(|network| network.contains(&address))
+    }
+
+    /// Refuses what can be seen in the address itself; what its name leads to is checked when it is called.
+    pub fn admit(&self, url: &EndpointUrl) -> Result<(), UrlRefusal> {
+        if url.url.scheme() != "https" && !self.allow_http {
+            return Err(UrlRefusal::HttpsOnly);
+        }
+        let internal = match url.literal_address() {
+            Some(address) => !self.permits(address),
+            None => url.is_localhost() && !self.permits(std::net::Ipv4Addr::LOCALHOST.into()),
+        };
+        if internal { Err(UrlRefusal::InternalHost) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_absolute_http_addresses_are_webhooks() {
+        for text in ["https://shop.example/hook?source=kontor", " http://shop.example:8080 ", "HTTPS://Shop.example/"] {
+            assert_eq!(EndpointUrl::parse(text).unwrap().as_str(), text.trim(), "{text}");
+        }
+        let long = format!("https://shop.example/{}", "a".repeat(2048));
+        let refused = [
+            ("", UrlError::NotHttp),
+            ("shop.example/hook", UrlError::NotHttp),
+            ("/hook", UrlError::NotHttp),
+            ("ftp://shop.example", UrlError::NotHttp),
+            ("javascript:alert(1)", UrlError::NotHttp),
+            ("file:///etc/passwd", UrlError::NotHttp),
+            ("https:shop.example", UrlError::NotHttp),
+            ("https://", UrlError::NotHttp),
+            ("https://shop.example/\nHost: other", UrlError::NotHttp),
+            ("https:\\\\shop.example", UrlError::NotHttp),
+            ("https://user@shop.example", UrlError::Credentials),
+            ("https://:password@shop.example", UrlError::Credentials),
+            ("https://shop.example/#part", UrlError::Fragment),
+            (long.as_str(), UrlError::TooLong),
+        ];
+        for (text, error) in refused {
+            assert_eq!(EndpointUrl::parse(text), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn internal_hosts_are_refused_in_every_spelling() {
+        let policy = OutboundPolicy { allow_http: true, ..OutboundPolicy::default() };
+        let internal = "http://127.0.0.1 http://2130706433 http://0x7f000001 http://0x7f.1 http://0177.0.0.1 http://127.1 \
+            http://0 http://[::1] http://[::ffff:127.0.0.1] http://[::ffff:7f00:1] http://169.254.169.254/latest \
+            http://%31%32%37.0.0.1 http://127.0.0.1. http://localhost http://LOCALHOST. http://a.localhost:8080 \
+            http://[fd00::1] http://①②⑦.0.0.1";
+        for text in internal.split_whitespace() {
+            let url = EndpointUrl::parse(text).unwrap();
+            assert_eq!(policy.admit(&url), Err(UrlRefusal::InternalHost), "{text}");
+        }
+        assert_eq!(policy.admit(&EndpointUrl::parse("http://93.184.216.34/").unwrap()), Ok(()));
+    }
+
+    #[test]
+    fn a_policy_can_open_single_networks_or_everything() {
+        let networks = vec!["127.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()];
+        let policy = OutboundPolicy { allow_http: true, internal_networks: networks };
+        for text in ["http://127.0.0.1:9000/hook", "http://localhost:9000", "http://[::1]:9000"] {
+            assert_eq!(policy.admit(&EndpointUrl::parse(text).unwrap()), Ok(()), "{text}");
+        }
+        let metadata = EndpointUrl::parse("http://169.254.169.254").unwrap();
+        assert_eq!(policy.admit(&metadata), Err(UrlRefusal::InternalHost));
+        assert_eq!(OutboundPolicy::unrestricted().admit(&metadata), Ok(()));
+        let plain = EndpointUrl::parse("http://shop.example").unwrap();
+        assert_eq!(OutboundPolicy::default().admit(&plain), Err(UrlRefusal::HttpsOnly));
+    }
+}

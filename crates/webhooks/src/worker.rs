@@ -1,0 +1,218 @@
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use futures_util::StreamExt;
+use futures_util::stream::iter;
+use kontor_kernel::{Clock, Random, SecretKeeper, StoreError};
+
+use crate::model::{DeliveryRequest, DeliveryState, EndpointUrl, SendFailure, SendOutcome, WebhookSecret};
+use crate::ports::{Backlog, ClaimedDelivery, DeliveryQueue, FanOut, Lease, SettledAttempt, Signer, WebhookSender};
+
+/// Events fanned out in one transaction.
+const EVENTS_PER_BATCH: u32 = 100;
+/// Deliveries leased at once.
+const CLAIM: u32 = 16;
+/// Deliveries sent at the same time.
+const CONCURRENT: usize = 8;
+/// Long enough for a whole claim of receivers that all time out.
+const LEASE_SECONDS: i64 = 60;
+/// No attempt begins later than this before the end of its lease: the 10 seconds of an attempt, and time to record it.
+const MARGIN_SECONDS: i64 = 20;
+
+/// What a worker process does with the outbox and the deliveries. Any number of processes may run it at once.
+pub struct DeliveryWorker {
+    queue: Arc<dyn DeliveryQueue>,
+    sender: Arc<dyn WebhookSender>,
+    signer: Arc<dyn Signer>,
+    keeper: Arc<dyn SecretKeeper>,
+    random: Arc<dyn Random>,
+    clock: Arc<dyn Clock>,
+}
+
+/// What became of the deliveries of one round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Round {
+    /// Leased; while this is not zero more may be due.
+    pub claimed: usize,
+    /// Accepted by their receivers.
+    pub delivered: usize,
+    /// Not accepted, another attempt will follow.
+    pub retried: usize,
+    /// Not accepted for the last time.
+    pub failed: usize,
+    /// Not recorded: the lease passed to another worker, or the webhook was deleted meanwhile.
+    pub lost: usize,
+}
+
+impl DeliveryWorker {
+    /// Wires the ports.
+    pub fn new(
+        queue: Arc<dyn DeliveryQueue>,
+        sender: Arc<dyn WebhookSender>,
+        signer: Arc<dyn Signer>,
+        keeper: Arc<dyn SecretKeeper>,
+        random: Arc<dyn Random>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { queue, sender, signer, keeper, random, clock }
+    }
+
+    /// Turns one batch of outbox events into deliveries; call again at once while it finds events.
+    pub async fn dispatch(&self) -> Result<FanOut, StoreError> {
+        self.queue.fan_out(EVENTS_PER_BATCH, Arc::clone(&self.random), self.clock.now()).await
+    }
+
+    /// Leases due deliveries, sends them, eight at a time, and records how each ended; call again at once while it
+    /// claims any. `owner` names this process and no other. Dropping the future leaves leases behind: give them back
+    /// with [`DeliveryWorker::release`], or let them run out after a minute. The receiver of an attempt that was cut
+    /// short sees the delivery again under the same ids.
+    pub async fn deliver_due(&self, owner: &str) -> Result<Round, StoreError> {
+        let now = self.clock.now();
+        let lease = Lease { owner: owner.to_owned(), until: now + TimeDelta::seconds(LEASE_SECONDS) };
+        let claimed = self.queue.claim(lease.clone(), CLAIM, now).await?;
+        let mut round = Round { claimed: claimed.len(), ..Round::default() };
+        let mut trouble = None;
+        let lease = &lease;
+        let mut attempts =
+            iter(claimed.into_iter().map(|delivery| self.deliver(lease, delivery))).buffer_unordered(CONCURRENT);
+        // Every attempt is brought to its end before the first trouble is told.
+        while let Some(settled) = attempts.next().await {
+            match settled {
+                Ok(None) => round.lost += 1,
+                Ok(Some(DeliveryState::Delivered { .. })) => round.delivered += 1,
+                Ok(Some(DeliveryState::Pending(_))) => round.retried += 1,
+                Ok(Some(DeliveryState::Failed { .. })) => round.failed += 1,
+                Err(error) => trouble = trouble.or(Some(error)),
+            }
+        }
+        trouble.map_or(Ok(round), Err)
+    }
+
+    /// Gives the leases of this process back, on shutdown. Answers how many there were.
+    pub async fn release(&self, owner: &str) -> Result<u64, StoreError> {
+        self.queue.release(owner).await
+    }
+
+    /// The oldest waiting work.
+    pub async fn backlog(&self) -> Result<Backlog, StoreError> {
+        self.queue.backlog(self.clock.now()).await
+    }
+
+    async fn deliver(&self, lease: &Lease, delivery: ClaimedDelivery) -> Result<Option<DeliveryState>, StoreError> {
+        if self.clock.now() + TimeDelta::seconds(MARGIN_SECONDS) > lease.until {
+            return Ok(None);
+        }
+        let (id, from) = (delivery.id, delivery.pending);
+        let outcome = self.attempt(delivery).await;
+        let at = self.clock.now();
+        let to = from.after(&outcome, at);
+        let settled = SettledAttempt { id, owner: lease.owner.clone(), from, to, outcome, at };
+        Ok(self.queue.settle(settled).await?.then_some(to))
+    }
+
+    async fn attempt(&self, delivery: ClaimedDelivery) -> SendOutcome {
+        let Ok(url) = EndpointUrl::parse(&delivery.url) else {
+            return SendOutcome::Failed(SendFailure::ForbiddenAddress);
+        };
+        let Ok(secret) = WebhookSecret::open(&delivery.sealed_secret, &*self.keeper) else {
+            return SendOutcome::Failed(SendFailure::UnreadableSecret);
+        };
+        let now = self.clock.now();
+        self.sender.send(DeliveryRequest::sign(delivery.message, url, &secret, now, &*self.signer)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::model::{Message, Pending};
+    use crate::ports::{MockDeliveryQueue, MockSigner, MockWebhookSender};
+    use chrono::DateTime;
+    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+    use kontor_kernel::{DeliveryId, FixedClock};
+    use uuid::Uuid;
+
+    fn claimed(id: i64, url: &str, sealed_secret: &str) -> ClaimedDelivery {
+        ClaimedDelivery {
+            id: DeliveryId::new(id).unwrap(),
+            pending: Pending::due(DateTime::UNIX_EPOCH),
+            url: url.to_owned(),
+            sealed_secret: sealed_secret.to_owned(),
+            message: Message {
+                event: "order.paid".to_owned(),
+                event_id: Uuid::from_u128(1),
+                delivery_id: Uuid::from_u128(2),
+                body: "{}".to_owned(),
+            },
+        }
+    }
+
+    fn worker(queue: MockDeliveryQueue, sender: MockWebhookSender, clock: Arc<FixedClock>) -> DeliveryWorker {
+        let mut signer = MockSigner::new();
+        signer.expect_hmac_sha256().returning(|_, _| [0; 32]);
+        let (keeper, random) = (Arc::new(PlainKeeper), Arc::new(CountingRandom::new()));
+        DeliveryWorker::new(Arc::new(queue), Arc::new(sender), Arc::new(signer), keeper, random, clock)
+    }
+
+    fn clock() -> Arc<FixedClock> {
+        Arc::new(FixedClock::at(DateTime::UNIX_EPOCH))
+    }
+
+    #[tokio::test]
+    async fn a_round_sends_what_it_claimed_and_records_each_outcome() {
+        let (mut queue, mut sender) = (MockDeliveryQueue::new(), MockWebhookSender::new());
+        queue.expect_claim().times(1).returning(|lease, _, now| {
+            assert_eq!((lease.owner.as_str(), lease.until), ("me", now + TimeDelta::seconds(LEASE_SECONDS)));
+            let urls = ["https://good.example", "https://bad.example", "https://good.example", "https://good.example"];
+            let mut due: Vec<_> = (1..).zip(urls).map(|(id, url)| claimed(id, url, "sealed:key")).collect();
+            due[3].sealed_secret = "of another service key".to_owned();
+            Ok(due)
+        });
+        let settled = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&settled);
+        queue.expect_settle().returning(move |attempt| {
+            let kept = attempt.id.get() != 3;
+            seen.lock().unwrap().push(attempt);
+            Ok(kept)
+        });
+        sender.expect_send().times(3).returning(|request| {
+            let good = request.url.as_str().contains("good");
+            SendOutcome::Answered(if good { 204 } else { 302 })
+        });
+        let round = worker(queue, sender, clock()).deliver_due("me").await.unwrap();
+        assert_eq!(round, Round { claimed: 4, delivered: 1, retried: 2, failed: 0, lost: 1 });
+        let mut settled = settled.lock().unwrap().clone();
+        settled.sort_by_key(|attempt| attempt.id);
+        let statuses: Vec<_> = settled.iter().map(|attempt| attempt.to.status()).collect();
+        assert_eq!(statuses, ["delivered", "pending", "delivered", "pending"]);
+        assert_eq!(settled[3].outcome, SendOutcome::Failed(SendFailure::UnreadableSecret));
+    }
+
+    #[tokio::test]
+    async fn nothing_is_sent_on_a_lease_that_is_about_to_run_out() {
+        let (mut queue, clock) = (MockDeliveryQueue::new(), clock());
+        let slow = Arc::clone(&clock);
+        queue.expect_claim().returning(move |_, _, _| {
+            slow.advance(TimeDelta::seconds(LEASE_SECONDS - MARGIN_SECONDS + 1));
+            Ok(vec![claimed(1, "https://good.example", "sealed:key")])
+        });
+        let round = worker(queue, MockWebhookSender::new(), clock).deliver_due("me").await.unwrap();
+        assert_eq!(round, Round { claimed: 1, lost: 1, ..Round::default() });
+    }
+
+    #[tokio::test]
+    async fn a_storage_failure_with_one_delivery_does_not_stop_the_others() {
+        let (mut queue, mut sender) = (MockDeliveryQueue::new(), MockWebhookSender::new());
+        queue
+            .expect_claim()
+            .returning(|_, _, _| Ok((1..=3).map(|id| claimed(id, "https://good.example", "sealed:key")).collect()));
+        queue.expect_settle().times(3).returning(|attempt| match attempt.id.get() {
+            1 => Err(StoreError::Unavailable("gone".to_owned())),
+            _ => Ok(true),
+        });
+        sender.expect_send().times(3).returning(|_| SendOutcome::Answered(200));
+        assert!(worker(queue, sender, clock()).deliver_due("me").await.is_err());
+    }
+}
