@@ -67,6 +67,11 @@ pub struct Services {
     warehouses: Data<WarehouseService>,
     nomenclatures: Data<NomenclatureService>,
     inventories: Data<InventoryService>,
+    webhooks: Data<WebhookService>,
+    deliveries: Data<DeliveryService>,
+    dictionaries: Data<DictionaryService>,
+    checkout_options: Data<CheckoutOptions>,
+    shops: Data<ShopService>,
 }
 
 impl Services {
@@ -121,6 +126,9 @@ impl Services {
             warehouses: Data::new(WarehouseService::new(store.clone(), clock.clone())),
             nomenclatures: Data::new(NomenclatureService::new(store.clone(), clock.clone())),
             inventories: Data::new(InventoryService::new(store.clone(), clock.clone())),
+            dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
+            checkout_options: Data::new(CheckoutOptions::new(store.clone())),
+            shops: Data::new(ShopService::new(store.clone())),
             applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
         }
     }
@@ -150,6 +158,12 @@ impl Services {
             .app_data(self.shown_brands.clone())
             .app_data(self.warehouses.clone())
             .app_data(self.nomenclatures.clone())
-            .app_data(self.inventories.clone());
+            .app_data(self.inventories.clone())
+            .app_data(self.inventories.clone())
+            .app_data(self.webhooks.clone())
+            .app_data(self.deliveries.clone())
+            .app_data(self.dictionaries.clone())
+            .app_data(self.checkout_options.clone())
+            .app_data(self.shops.clone());
     }
 }

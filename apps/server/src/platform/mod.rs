@@ -29,4 +29,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     warehouses::routes(config);
     nomenclatures::routes(config);
     inventories::routes(config);
+    webhooks::routes(config);
+    webhook_deliveries::routes(config);
+    dictionaries::routes(config);
 }
