@@ -20,5 +20,4 @@
 
 mod memory;
 
-pub use memory::MemoryRateLimiter;
 pub use memory::{MOST_COUNTERS, MemoryLimiter};

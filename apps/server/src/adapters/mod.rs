@@ -2,12 +2,10 @@
 
 mod clock;
 mod keeper;
-mod messenger;
 mod password;
 mod random;
 
 pub use clock::SystemClock;
 pub use keeper::ServiceKey;
-pub use messenger::{MessengerError, messenger};
 pub use password::Argon2Passwords;
 pub use random::SystemRandom;

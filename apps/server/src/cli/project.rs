@@ -6,15 +6,16 @@ use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
 use kontor_auth::StaffRegistry;
 use kontor_auth::model::{Login, NewPassword};
-use kontor_kernel::{Email, Name, Random};
+use kontor_kernel::{Email, Name};
 use kontor_organization::ProjectFounding;
 use kontor_organization::model::ProjectRecords;
 use serde::Serialize;
 
 use super::operate::open_migrated;
 use super::{Failure, process};
-use crate::adapters::{ArgonHasher, ServiceKey, SystemClock, SystemRandom};
+use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
+use crate::wiring::Surroundings;
 
 #[derive(Subcommand)]
 pub enum ProjectCommand {
@@ -89,16 +90,15 @@ pub async fn create(
     login: &str,
     email: &str,
 ) -> Result<CreatedProject, Failure> {
-    let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
-    let keeper = Arc::new(ServiceKey::new(&config.secret_key, random.clone()));
-    let (store, clock) = (Arc::new(database.clone()), Arc::new(SystemClock));
+    let Surroundings { clock, random, keeper, hasher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
+    let store = Arc::new(database.clone());
     let named = |what: &'static str| move |error| format!("{what} {error}");
     let name = Name::parse(name).map_err(|error| named("--name")(error.to_string()))?;
     let login = Login::parse(login).map_err(|error| named("--login")(error.to_string()))?;
     let email = Email::parse(email).map_err(|error| named("--email")(error.to_string()))?;
     let password = random.alphanumeric(20);
 
-    let registry = StaffRegistry::new(store.clone(), Arc::new(ArgonHasher::new()), clock.clone());
+    let registry = StaffRegistry::new(store.clone(), hasher, clock.clone());
     let founding = ProjectFounding::new(store, clock, random, keeper);
     let founded = founding.found(name).await?;
     let ProjectRecords { project_id, branch_id, application_id } = founded.records;

@@ -9,7 +9,6 @@ use actix_web::http::header::HeaderValue;
 use actix_web::middleware::from_fn;
 use actix_web::web::{Data, FormConfig, PathConfig, PayloadConfig};
 use actix_web::{App, HttpServer, web};
-use kontor_auth::ports::HashingFailed;
 use metrics_exporter_prometheus::PrometheusHandle;
 use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
@@ -21,7 +20,6 @@ use super::observe::observe;
 use super::openapi::{description, openapi_json, pinned_text};
 use super::routes::routes;
 use super::unrouted::{KnownPaths, unrouted};
-use crate::adapters::MessengerError;
 use crate::config::{Config, ConfigError};
 use crate::wiring::Services;
 
@@ -34,12 +32,6 @@ pub enum ServeError {
     /// The description cannot be written.
     #[error("the API description cannot be written: {0}")]
     Description(#[from] serde_json::Error),
-    /// One-time codes cannot be sent with this configuration.
-    #[error(transparent)]
-    Messenger(#[from] MessengerError),
-    /// Passwords cannot be hashed.
-    #[error(transparent)]
-    Passwords(#[from] HashingFailed),
     /// The socket cannot be used.
     #[error("the address cannot be listened on: {0}")]
     Listen(#[from] std::io::Error),

@@ -8,10 +8,10 @@ mod categories;
 mod dictionaries;
 mod inventories;
 mod nomenclatures;
+mod session;
 mod warehouses;
 mod webhook_deliveries;
 mod webhooks;
-mod session;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

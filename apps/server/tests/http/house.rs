@@ -7,11 +7,13 @@ use cargo_metadata::{CargoOpt, DependencyKind, Metadata, MetadataCommand};
 const DOMAINS: [&str; 6] =
     ["kontor-auth", "kontor-catalog", "kontor-customers", "kontor-orders", "kontor-organization", "kontor-webhooks"];
 
-/// Small pure libraries; `secrecy` keeps secrets out of logs, `futures-util` runs a service's calls side by side.
-const PURE: [&str; 11] = [
+/// Small libraries without input or output. `secrecy` keeps secrets out of logs, `futures-util` runs a service's calls
+/// side by side, `url` and `ipnet` read addresses as the client that calls them will.
+const PURE: [&str; 13] = [
     "async-trait",
     "chrono",
     "futures-util",
+    "ipnet",
     "mockall",
     "rust_decimal",
     "secrecy",
@@ -19,6 +21,7 @@ const PURE: [&str; 11] = [
     "serde_json",
     "thiserror",
     "unicode-normalization",
+    "url",
     "uuid",
 ];
 

@@ -3,17 +3,19 @@
 
 mod client_profile;
 mod client_session;
+mod description;
 mod dictionaries;
+mod house;
 mod office;
+mod outside;
 mod platform_branches;
 mod platform_categories;
 mod platform_inventories;
 mod platform_nomenclatures;
+mod platform_session;
 mod platform_warehouses;
 mod platform_webhooks;
-mod outside;
-mod platform_branches;
-mod platform_session;
+mod shopper;
 mod support;
 mod transport;
 mod webhook_deliveries;

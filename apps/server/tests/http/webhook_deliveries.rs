@@ -1,16 +1,13 @@
 //! From an event in the outbox to a receiver and back to the list of deliveries.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor::adapters::{ServiceKey, SystemRandom};
 use kontor::config::Config;
-use kontor::messaging::{delivery_worker, outbound_policy};
+use kontor::messaging::delivery_worker;
 use kontor::wiring::Surroundings;
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_limits::MemoryRateLimiter;
-use kontor_kernel::{Clock, Random};
+use kontor_kernel::Clock;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use kontor_webhooks::{DeliveryWorker, Round};
 use reqwest::Method;
@@ -32,14 +29,7 @@ struct Scene {
 /// A worker beside the server, as another process would be.
 fn worker(server: &TestServer) -> DeliveryWorker {
     let config = Config { webhook_allow_internal: true, ..Config::default() };
-    let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
-    let around = Surroundings {
-        keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
-        limiter: Arc::new(MemoryRateLimiter::new(server.clock.clone(), 1_000)),
-        outbound: outbound_policy(&config),
-        clock: server.clock.clone(),
-        random,
-    };
+    let around = Surroundings::new(&config, server.clock.clone()).unwrap();
     delivery_worker(&config, &server.db.database, &around).unwrap()
 }
 

@@ -20,13 +20,12 @@ pub(super) fn text(scalar: Scalar) -> Result<String, String> {
     }
 }
 
-pub(super) fn integer(scalar: Scalar) -> Result<i64, String> {
 /// A password or a code, kept as it was typed.
 fn secret(text: &str) -> Result<kernel::SecretString, &'static str> {
     if text.is_empty() { Err("must not be empty") } else { Ok(text.into()) }
 }
 
-fn integer(scalar: Scalar) -> Result<i64, String> {
+pub(super) fn integer(scalar: Scalar) -> Result<i64, String> {
     match scalar {
         Scalar::Integer(number) => Ok(number),
         Scalar::Text(text) => text.trim().parse().map_err(|_| "must be a whole number".to_owned()),
