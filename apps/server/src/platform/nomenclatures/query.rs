@@ -16,14 +16,17 @@ pub(super) struct NomenclatureQuery {
     /// Part of the name or of the article, in any case.
     #[deserr(default)]
     query: Option<wire::Name>,
+    /// One number may be given without the brackets, too.
     #[deserr(default)]
-    #[param(value_type = Option<Vec<i64>>)]
+    #[param(rename = "category_id[]", value_type = Option<Vec<i64>>)]
     category_id: Many<wire::CategoryId>,
+    /// One number may be given without the brackets, too.
     #[deserr(default)]
-    #[param(value_type = Option<Vec<i64>>)]
+    #[param(rename = "brand_id[]", value_type = Option<Vec<i64>>)]
     brand_id: Many<wire::BrandId>,
+    /// One number may be given without the brackets, too.
     #[deserr(default)]
-    #[param(value_type = Option<Vec<i64>>)]
+    #[param(rename = "kind_id[]", value_type = Option<Vec<i64>>)]
     kind_id: Many<wire::NomenclatureKind>,
     /// Created on this day (UTC) or later.
     #[deserr(default)]
