@@ -15,6 +15,7 @@ use crate::http::wire::{self, InputErrors, Many};
 pub(super) struct InventoryQuery {
     /// Part of the name or of the article of the item, in any case.
     #[deserr(default)]
+    #[param(inline)]
     query: Option<wire::Name>,
     /// One number may be given without the brackets, too.
     #[deserr(default)]
@@ -31,10 +32,13 @@ pub(super) struct InventoryQuery {
     #[deserr(default)]
     date_to: Option<wire::Date>,
     #[deserr(default)]
+    #[param(inline)]
     order_by: Option<wire::InventoryOrder>,
     #[deserr(default)]
+    #[param(inline)]
     page: Option<PageNumber>,
     #[deserr(default)]
+    #[param(inline)]
     per_page: Option<PageSize>,
 }
 

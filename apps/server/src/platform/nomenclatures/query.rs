@@ -15,6 +15,7 @@ use crate::http::wire::{self, InputErrors, Many};
 pub(super) struct NomenclatureQuery {
     /// Part of the name or of the article, in any case.
     #[deserr(default)]
+    #[param(inline)]
     query: Option<wire::Name>,
     /// One number may be given without the brackets, too.
     #[deserr(default)]
@@ -35,10 +36,13 @@ pub(super) struct NomenclatureQuery {
     #[deserr(default)]
     date_to: Option<wire::Date>,
     #[deserr(default)]
+    #[param(inline)]
     order_by: Option<wire::NomenclatureOrder>,
     #[deserr(default)]
+    #[param(inline)]
     page: Option<PageNumber>,
     #[deserr(default)]
+    #[param(inline)]
     per_page: Option<PageSize>,
 }
 
