@@ -2,6 +2,8 @@
 
 mod delivery;
 mod payment_types;
+mod profile;
+mod session;
 mod settings;
 mod shops;
 
@@ -11,6 +13,8 @@ pub(crate) use delivery::DeliveryOptionRecord;
 
 /// Registers the client surface.
 pub fn routes(config: &mut ServiceConfig<'_>) {
+    session::routes(config);
+    profile::routes(config);
     settings::routes(config);
     delivery::routes(config);
     payment_types::routes(config);

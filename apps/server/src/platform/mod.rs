@@ -8,6 +8,7 @@ mod categories;
 mod dictionaries;
 mod inventories;
 mod nomenclatures;
+mod session;
 mod warehouses;
 mod webhook_deliveries;
 mod webhooks;
@@ -16,8 +17,12 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 /// Registers the platform surface.
 pub fn routes(config: &mut ServiceConfig<'_>) {
+    session::routes(config);
     branches::routes(config);
     applications::routes(config);
+    webhooks::routes(config);
+    webhook_deliveries::routes(config);
+    dictionaries::routes(config);
     categories::routes(config);
     brands::routes(config);
     assortment::routes(config);

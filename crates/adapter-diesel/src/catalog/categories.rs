@@ -81,7 +81,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
     Ok(all)
 }
 
-fn next_code(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i64> {
+pub(super) fn next_code(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i64> {
     let largest: Option<i64> = categories::table
         .filter(categories::project_id.eq(project.get()))
         .select(diesel::dsl::max(categories::code))

@@ -4,6 +4,7 @@
 mod auth;
 mod catalog;
 mod fixtures;
+mod import;
 mod login;
 mod migrations;
 mod offers;
