@@ -4,9 +4,11 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, OnceLock};
 
 use actix_web::dev::ServerHandle;
+use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig, ClientError};
 use kontor_adapter_diesel::Database;
 use kontor_adapter_limits::MemoryRateLimiter;
 use kontor_kernel::{Clock, Random};
+use kontor_orders::PaymentPage;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
 
@@ -70,6 +72,9 @@ pub enum StartError {
     /// Messages cannot be sent.
     #[error(transparent)]
     Messaging(#[from] MessagingError),
+    /// The acquirer cannot be called.
+    #[error(transparent)]
+    Acquirer(#[from] ClientError),
 }
 
 impl Instance {
@@ -81,14 +86,7 @@ impl Instance {
         listener: Option<TcpListener>,
         roles: Roles,
     ) -> Result<Self, StartError> {
-        let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
-        let around = Surroundings {
-            keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
-            limiter: Arc::new(MemoryRateLimiter::new(clock.clone(), MOST_COUNTERS)),
-            outbound: outbound_policy(config),
-            clock,
-            random,
-        };
+        let around = surroundings(config, clock)?;
         let worker = if roles == Roles::Api { None } else { Some(worker(config, database, &around)?.start()) };
         let api = match listener.filter(|_| roles != Roles::Worker) {
             None => None,
@@ -120,11 +118,31 @@ impl Instance {
     }
 }
 
+/// What a process has around its domains.
+pub fn surroundings(config: &Config, clock: Arc<dyn Clock>) -> Result<Surroundings, StartError> {
+    let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
+    Ok(Surroundings {
+        keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
+        limiter: Arc::new(MemoryRateLimiter::new(clock.clone(), MOST_COUNTERS)),
+        outbound: outbound_policy(config),
+        acquirer: Arc::new(acquirer(config)?),
+        payment_page: PaymentPage { return_url: config.acquirer_return_url.clone() },
+        clock,
+        random,
+    })
+}
+
+fn acquirer(config: &Config) -> Result<AcquirerClient, ClientError> {
+    let secret = config.acquirer_secret_key.clone();
+    AcquirerClient::new(AcquirerConfig::new(&config.acquirer_url, &config.acquirer_shop_id, secret))
+}
+
 fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result<Worker, MessagingError> {
     Ok(Worker {
         name: around.random.uuid().to_string(),
         database: database.clone(),
         clock: around.clock.clone(),
         deliveries: delivery_worker(config, database, around)?,
+        payments: around.payments(database),
     })
 }

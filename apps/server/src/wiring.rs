@@ -6,6 +6,8 @@ use actix_web::web::{Data, ServiceConfig};
 use kontor_adapter_diesel::Database;
 use kontor_auth::{CustomerGuard, StaffGuard};
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
+use kontor_orders::ports::PaymentGateway;
+use kontor_orders::{OrderService, PaymentPage, PaymentService, PlacementService};
 use kontor_organization::{ApplicationService, BranchService, CheckoutOptions, DictionaryService, ShopService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, WebhookService};
@@ -25,6 +27,18 @@ pub struct Surroundings {
     pub limiter: Arc<dyn RateLimiter>,
     /// Where webhooks may lead.
     pub outbound: OutboundPolicy,
+    /// The acquirer.
+    pub acquirer: Arc<dyn PaymentGateway>,
+    /// Where payers come back to.
+    pub payment_page: PaymentPage,
+}
+
+impl Surroundings {
+    /// The use cases of payments, for requests and for the worker.
+    pub fn payments(&self, database: &Database) -> Arc<PaymentService> {
+        let store = Arc::new(database.clone());
+        Arc::new(PaymentService::new(store, self.acquirer.clone(), self.clock.clone(), self.random.clone()))
+    }
 }
 
 /// Every service of every domain, ready to be shared by the HTTP threads.
@@ -43,12 +57,16 @@ pub struct Services {
     dictionaries: Data<DictionaryService>,
     checkout_options: Data<CheckoutOptions>,
     shops: Data<ShopService>,
+    payments: Data<PaymentService>,
+    placement: Data<PlacementService>,
+    orders: Data<OrderService>,
 }
 
 impl Services {
     /// Wires everything.
     pub fn new(database: &Database, around: &Surroundings) -> Self {
-        let Surroundings { clock, random, keeper, limiter, outbound } = around.clone();
+        let payments = around.payments(database);
+        let Surroundings { clock, random, keeper, limiter, outbound, payment_page, .. } = around.clone();
         let store = Arc::new(database.clone());
         Self {
             throttle: Data::new(Throttle::new(limiter)),
@@ -69,6 +87,17 @@ impl Services {
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
             checkout_options: Data::new(CheckoutOptions::new(store.clone())),
             shops: Data::new(ShopService::new(store.clone())),
+            placement: Data::new(PlacementService::new(
+                store.clone(),
+                store.clone(),
+                store.clone(),
+                payments.clone(),
+                clock.clone(),
+                random.clone(),
+                payment_page,
+            )),
+            payments: Data::from(payments),
+            orders: Data::new(OrderService::new(store.clone(), store.clone(), clock.clone(), random.clone())),
             applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
         }
     }
@@ -88,6 +117,9 @@ impl Services {
             .app_data(self.deliveries.clone())
             .app_data(self.dictionaries.clone())
             .app_data(self.checkout_options.clone())
-            .app_data(self.shops.clone());
+            .app_data(self.shops.clone())
+            .app_data(self.payments.clone())
+            .app_data(self.placement.clone())
+            .app_data(self.orders.clone());
     }
 }

@@ -3,6 +3,7 @@
 mod applications;
 mod branches;
 mod dictionaries;
+mod orders;
 mod webhook_deliveries;
 mod webhooks;
 
@@ -15,4 +16,5 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     webhooks::routes(config);
     webhook_deliveries::routes(config);
     dictionaries::routes(config);
+    orders::routes(config);
 }

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor::adapters::{ServiceKey, SystemRandom};
 use kontor::config::Config;
-use kontor::messaging::{delivery_worker, outbound_policy};
-use kontor::wiring::Surroundings;
+use kontor::instance::surroundings;
+use kontor::messaging::delivery_worker;
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_limits::MemoryRateLimiter;
 use kontor_kernel::{Clock, Random};
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use kontor_webhooks::{DeliveryWorker, Round};
@@ -36,14 +34,7 @@ impl Scene {
         let owner = server.owner(&project).await;
         let sandbox = Sandbox::start(SandboxConfig::new(server.clock.clone())).await.unwrap();
         let config = Config { webhook_allow_internal: true, ..Config::default() };
-        let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
-        let around = Surroundings {
-            keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
-            limiter: Arc::new(MemoryRateLimiter::new(server.clock.clone(), 1_000)),
-            outbound: outbound_policy(&config),
-            clock: server.clock.clone(),
-            random,
-        };
+        let around = surroundings(&config, server.clock.clone()).unwrap();
         let worker = delivery_worker(&config, &server.db.database, &around).unwrap();
         let opened = server.http.post(format!("{}/control/hooks", sandbox.url()));
         let opened = send(opened.json(&json!({ "status": status, "times": times }))).await.expect(201);
