@@ -1,13 +1,11 @@
 //! From an event in the outbox to a receiver and back to the list of deliveries.
 
-use std::sync::Arc;
-
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor::config::Config;
 use kontor::instance::surroundings;
 use kontor::messaging::delivery_worker;
 use kontor_adapter_diesel::database_tests;
-use kontor_kernel::{Clock, Random};
+use kontor_kernel::Clock;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use kontor_webhooks::{DeliveryWorker, Round};
 use reqwest::Method;
