@@ -14,6 +14,7 @@ use crate::adapters::{ServiceKey, SystemRandom};
 use crate::config::Config;
 use crate::http::server::{ServeError, build};
 use crate::messaging::{MessagingError, delivery_worker, outbound_policy};
+use crate::views::StoredViews;
 use crate::wiring::{Services, Surroundings};
 use crate::worker::{RunningWorker, Worker};
 
@@ -27,6 +28,7 @@ struct Api {
     address: SocketAddr,
     handle: ServerHandle,
     serving: JoinHandle<std::io::Result<()>>,
+    views: StoredViews,
 }
 
 /// Rate limits are counted for this many subjects at once.
@@ -94,8 +96,11 @@ impl Instance {
             None => None,
             Some(listener) => {
                 let address = listener.local_addr().map_err(ServeError::from)?;
-                let server = build(config, Services::new(database, &around), prometheus(), listener)?;
-                Some(Api { address, handle: server.handle(), serving: tokio::spawn(server) })
+                let services = Services::new(database, &around);
+                let storefront = services.storefront();
+                let server = build(config, services, prometheus(), listener)?;
+                let views = StoredViews::start(storefront);
+                Some(Api { address, handle: server.handle(), serving: tokio::spawn(server), views })
             }
         };
         Ok(Self { api, worker })
@@ -113,6 +118,7 @@ impl Instance {
             if let Err(error) = api.serving.await {
                 tracing::warn!(%error, "the server ended badly");
             }
+            api.views.stop().await;
         }
         if let Some(worker) = self.worker {
             worker.stop().await;

@@ -1,7 +1,11 @@
 //! The client surface: sites, apps and their backends.
 
+mod brands;
+mod categories;
 mod delivery;
 mod payment_types;
+mod products;
+mod queries;
 mod settings;
 mod shops;
 
@@ -12,6 +16,9 @@ pub(crate) use delivery::DeliveryOptionRecord;
 /// Registers the client surface.
 pub fn routes(config: &mut ServiceConfig<'_>) {
     settings::routes(config);
+    categories::routes(config);
+    brands::routes(config);
+    products::routes(config);
     delivery::routes(config);
     payment_types::routes(config);
     shops::routes(config);

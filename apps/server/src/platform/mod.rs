@@ -1,8 +1,16 @@
 //! The platform surface: staff, integrations and agents.
 
 mod applications;
+mod assortment;
 mod branches;
+mod brands;
+mod categories;
 mod dictionaries;
+mod inventories;
+mod inventory_upload;
+mod nomenclature_import;
+mod nomenclatures;
+mod warehouses;
 mod webhook_deliveries;
 mod webhooks;
 
@@ -15,4 +23,12 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     webhooks::routes(config);
     webhook_deliveries::routes(config);
     dictionaries::routes(config);
+    categories::routes(config);
+    brands::routes(config);
+    assortment::routes(config);
+    warehouses::routes(config);
+    nomenclature_import::routes(config);
+    inventory_upload::routes(config);
+    nomenclatures::routes(config);
+    inventories::routes(config);
 }

@@ -1,8 +1,15 @@
 //! Every surface over real HTTP, on both databases.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod client_storefront;
 mod dictionaries;
+mod office;
 mod platform_branches;
+mod platform_categories;
+mod platform_inventories;
+mod platform_nomenclatures;
+mod platform_spreadsheets;
+mod platform_warehouses;
 mod platform_webhooks;
 mod support;
 mod transport;

@@ -115,12 +115,11 @@ impl CategoryRepository for Database {
                     return Err(Abort::Refused(CategoryError::UnknownParent));
                 }
             }
-            let code = match draft.code {
-                Some(code) => code.get(),
-                None => {
-                    hold!(connection, projects::table.find(project.get()).select(projects::id));
-                    next_code(connection, project)?
-                }
+            let code = if let Some(code) = draft.code {
+                code.get()
+            } else {
+                hold!(connection, projects::table.find(project.get()).select(projects::id));
+                next_code(connection, project)?
             };
             let id: i64 = diesel::insert_into(categories::table)
                 .values((

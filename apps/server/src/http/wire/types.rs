@@ -11,7 +11,7 @@ use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
 use super::{In, Scalar, WireValue};
 
 /// A text as it came. Fields that end in the domain use its own bounded types instead.
-fn text(scalar: Scalar) -> Result<String, String> {
+pub(super) fn text(scalar: Scalar) -> Result<String, String> {
     match scalar {
         Scalar::Text(text) => Ok(text),
         Scalar::Integer(number) => Ok(number.to_string()),
@@ -19,7 +19,7 @@ fn text(scalar: Scalar) -> Result<String, String> {
     }
 }
 
-fn integer(scalar: Scalar) -> Result<i64, String> {
+pub(super) fn integer(scalar: Scalar) -> Result<i64, String> {
     match scalar {
         Scalar::Integer(number) => Ok(number),
         Scalar::Text(text) => text.trim().parse().map_err(|_| "must be a whole number".to_owned()),
@@ -27,11 +27,11 @@ fn integer(scalar: Scalar) -> Result<i64, String> {
     }
 }
 
-fn string_schema() -> ObjectBuilder {
+pub(super) fn string_schema() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
-fn integer_schema() -> ObjectBuilder {
+pub(super) fn integer_schema() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Integer).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
 }
 
@@ -78,6 +78,7 @@ wire_ids! {
     PaymentTypeId => "/api/counterparty/payment_types";
     ShopId => "/api/counterparty/shops";
     StorageUnitId => "/api/storage_units";
+    TagId => "/api/tags";
     UserId;
     VatId => "/api/vats";
     WarehouseId;
@@ -141,6 +142,8 @@ impl<const MAX: usize> WireValue for kernel::Line<MAX> {
 pub type Name = In<kernel::Name>;
 /// A postal address or a link: one line of at most 500 characters.
 pub type Line500 = In<kernel::Line<500>>;
+/// An article: one line of at most 100 characters.
+pub type Line100 = In<kernel::Line<100>>;
 /// One line of at most 64 characters.
 pub type Line64 = In<kernel::Line<64>>;
 /// A taxpayer number.
