@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use crate::config::Config;
 use crate::http::server::{ServeError, build};
 use crate::messaging::{MessagingError, delivery_worker};
+use crate::views::StoredViews;
 use crate::wiring::{Services, Surroundings, SurroundingsError};
 use crate::worker::{RunningWorker, Worker};
 
@@ -25,6 +26,7 @@ struct Api {
     address: SocketAddr,
     handle: ServerHandle,
     serving: JoinHandle<std::io::Result<()>>,
+    views: StoredViews,
 }
 
 /// The recorder is global to the process; several instances in one test process share it.
@@ -85,8 +87,11 @@ impl Instance {
             None => None,
             Some(listener) => {
                 let address = listener.local_addr().map_err(ServeError::from)?;
-                let server = build(config, Services::new(database, &around), prometheus(), listener)?;
-                Some(Api { address, handle: server.handle(), serving: tokio::spawn(server) })
+                let services = Services::new(database, &around);
+                let storefront = services.storefront();
+                let server = build(config, services, prometheus(), listener)?;
+                let views = StoredViews::start(storefront);
+                Some(Api { address, handle: server.handle(), serving: tokio::spawn(server), views })
             }
         };
         Ok(Self { api, worker })
@@ -104,6 +109,7 @@ impl Instance {
             if let Err(error) = api.serving.await {
                 tracing::warn!(%error, "the server ended badly");
             }
+            api.views.stop().await;
         }
         if let Some(worker) = self.worker {
             worker.stop().await;

@@ -17,5 +17,6 @@ pub mod instance;
 pub mod messaging;
 mod platform;
 pub mod table;
+pub mod views;
 pub mod wiring;
 pub mod worker;

@@ -7,10 +7,13 @@ use chrono::TimeDelta;
 use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig, ClientError};
 use kontor_adapter_diesel::Database;
 use kontor_adapter_limits::MemoryLimiter;
+use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher};
 use kontor_auth::{CustomerGuard, CustomerSessions, StaffGuard, StaffSessions};
 use kontor_catalog::model::{Brand, Category};
+use kontor_catalog::spreadsheet::SpreadsheetService;
+use kontor_catalog::storefront::StorefrontService;
 use kontor_catalog::{
     AssortmentService, BrandService, CategoryService, InventoryService, NomenclatureService, WarehouseService,
 };
@@ -136,6 +139,8 @@ services! {
     warehouses: WarehouseService,
     nomenclatures: NomenclatureService,
     inventories: InventoryService,
+    storefront: StorefrontService,
+    spreadsheets: SpreadsheetService,
     webhooks: WebhookService,
     deliveries: DeliveryService,
     payments: PaymentService,
@@ -150,8 +155,17 @@ impl Services {
         let Surroundings { clock, random, keeper, limiter, outbound, hasher, codes, lifetimes, payment_page, .. } =
             around.clone();
         let store = Arc::new(database.clone());
+        let sheets = Arc::new(Spreadsheets::default());
         Self {
-            throttle: Data::new(Throttle::new(limiter)),
+            throttle: Data::new(Throttle::new(limiter.clone())),
+            storefront: Data::new(StorefrontService::new(store.clone(), store.clone(), limiter, clock.clone())),
+            spreadsheets: Data::new(SpreadsheetService::new(
+                sheets.clone(),
+                sheets,
+                store.clone(),
+                store.clone(),
+                clock.clone(),
+            )),
             random: Data::new(random.clone()),
             clock: Data::new(clock.clone()),
             database: Data::new(database.clone()),
@@ -209,5 +223,10 @@ impl Services {
             orders: Data::new(OrderService::new(store.clone(), store.clone(), clock.clone(), random.clone())),
             applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
         }
+    }
+
+    /// The storefront, whose views are stored beside the requests.
+    pub fn storefront(&self) -> Arc<StorefrontService> {
+        self.storefront.clone().into_inner()
     }
 }

@@ -30,11 +30,14 @@ fn read(bytes: &[u8]) -> Result<Vec<SheetRow>, SheetRefused> {
     read_with(Limits::default(), bytes)
 }
 
-fn texts(rows: &[SheetRow]) -> Vec<(u32, Vec<&str>)> {
-    let text = |cell| match cell {
-        &Cell::Text(ref text) => text.as_str(),
+fn text(cell: &Cell) -> &str {
+    match cell {
+        Cell::Text(text) => text,
         Cell::Fault(_) => "FAULT",
-    };
+    }
+}
+
+fn texts(rows: &[SheetRow]) -> Vec<(u32, Vec<&str>)> {
     rows.iter().map(|row| (row.number, row.cells.iter().map(text).collect())).collect()
 }
 

@@ -1,5 +1,6 @@
 //! The command line.
 
+pub mod demo;
 mod openapi;
 mod operate;
 mod process;
@@ -29,6 +30,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// A shop to try everything on: API, worker and an emulated outside world in one process.
+    Demo(demo::DemoArguments),
     /// Serves the API and, unless told otherwise, works off events and payments.
     Serve {
         /// The address to listen on.
@@ -99,6 +102,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
     let load =
         |bind: Option<SocketAddr>, database_url: Option<String>| Config::load(file, Flags { bind, database_url });
     match arguments.command {
+        Command::Demo(demo) => demo::run(demo),
         Command::Serve { bind, database, no_worker } => operate::serve(&load(bind, database)?, !no_worker),
         Command::Worker { database } => operate::work(&load(None, database)?),
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),

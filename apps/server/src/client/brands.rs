@@ -3,14 +3,13 @@
 use actix_web::get;
 use actix_web::web::{Data, Json};
 use chrono::{DateTime, Utc};
-use deserr::Deserr;
 use kontor_catalog::storefront::{ShelfBrand, StorefrontService};
 use serde::Serialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::categories::limit;
-use crate::http::wire::{self, InputErrors, PhotoRecord};
+use super::queries::{ShelfBrandQuery, limit};
+use crate::http::wire::PhotoRecord;
 use crate::http::{ApiError, CallingApp, Query};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -37,15 +36,6 @@ impl From<ShelfBrand> for ShelfBrandRecord {
 struct ShelfBrandList {
     brands: Vec<ShelfBrandRecord>,
     brands_count: usize,
-}
-
-#[derive(Deserr, IntoParams)]
-#[deserr(error = InputErrors, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct ShelfBrandQuery {
-    #[deserr(default)]
-    #[param(value_type = Option<i64>, minimum = 1)]
-    limit: Option<wire::Integer>,
 }
 
 /// The brands of the application, highest priority first.

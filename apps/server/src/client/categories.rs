@@ -2,26 +2,17 @@
 
 use actix_web::get;
 use actix_web::web::{Data, Json};
-use deserr::Deserr;
 use kontor_catalog::storefront::{ShelfCategory, StorefrontService};
 use serde::Serialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::wire::{self, InputErrors, NamedRecord, PhotoRecord};
+use super::queries::{ShelfCategoryQuery, limit};
+use crate::http::wire::{NamedRecord, PhotoRecord};
 use crate::http::{ApiError, CallingApp, Query};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_categories);
-}
-
-/// The most records a list can be limited to: a whole number of at least 1.
-pub(super) fn limit(limit: Option<&wire::Integer>) -> Result<Option<u32>, ApiError> {
-    let checked = limit.map(|limit| match u32::try_from(limit.0) {
-        Ok(limit) if limit >= 1 => Ok(limit),
-        _ => Err(ApiError::invalid("limit", "must be a whole number of at least 1")),
-    });
-    checked.transpose()
 }
 
 #[derive(Serialize, ToSchema)]
@@ -48,19 +39,6 @@ impl From<ShelfCategory> for ShelfCategoryRecord {
 struct ShelfCategoryList {
     categories: Vec<ShelfCategoryRecord>,
     categories_count: usize,
-}
-
-#[derive(Deserr, IntoParams)]
-#[deserr(error = InputErrors, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct ShelfCategoryQuery {
-    #[deserr(default)]
-    #[param(value_type = Option<i64>, minimum = 1)]
-    limit: Option<wire::Integer>,
-    /// Without it the root categories of the application.
-    #[deserr(default)]
-    #[param(value_type = Option<i64>, minimum = 1)]
-    parent_id: Option<wire::CategoryId>,
 }
 
 /// The root categories of the application by position, or those right below a category by name.

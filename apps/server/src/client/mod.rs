@@ -1,10 +1,14 @@
 //! The client surface: sites, apps and their backends.
 
+mod brands;
 mod cart;
+mod categories;
 mod delivery;
 mod orders;
 mod payment_types;
+mod products;
 mod profile;
+mod queries;
 mod session;
 mod settings;
 mod shops;
@@ -18,6 +22,9 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     session::routes(config);
     profile::routes(config);
     settings::routes(config);
+    categories::routes(config);
+    brands::routes(config);
+    products::routes(config);
     delivery::routes(config);
     payment_types::routes(config);
     shops::routes(config);

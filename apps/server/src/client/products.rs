@@ -3,19 +3,16 @@
 use actix_web::get;
 use actix_web::web::{Data, Json, Path};
 use chrono::{DateTime, Utc};
-use deserr::Deserr;
-use kontor_catalog::storefront::{
-    PriceRange, Product, ProductCard, ProductFilter, ProductOrder, StorefrontError, StorefrontService, Tag,
-};
-use kontor_kernel::{Money, Violations};
-use rust_decimal::RoundingStrategy;
-use rust_decimal::prelude::{Decimal, ToPrimitive};
+use kontor_catalog::storefront::{PriceRange, Product, ProductCard, StorefrontError, StorefrontService, Tag};
+use kontor_kernel::Money;
+use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::paging::{Paginator, page_request};
-use crate::http::wire::{self, InputErrors, Many, NamedRecord, PhotoRecord};
+use super::queries::ProductQuery;
+use crate::http::paging::Paginator;
+use crate::http::wire::{NamedRecord, PhotoRecord};
 use crate::http::{ApiError, CallingApp, ClientIp, PathId, Query};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -138,96 +135,6 @@ impl From<ProductCard> for ProductCardRecord {
     }
 }
 
-#[derive(Deserr, IntoParams)]
-#[deserr(error = InputErrors, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct ProductQuery {
-    /// Part of the name or of the article.
-    #[deserr(default)]
-    #[param(value_type = Option<String>, min_length = 1, max_length = 255)]
-    query: Option<wire::Name>,
-    #[deserr(default)]
-    #[param(rename = "category_id[]", value_type = Option<Vec<i64>>)]
-    category_id: Many<wire::CategoryId>,
-    #[deserr(default)]
-    #[param(rename = "brand_id[]", value_type = Option<Vec<i64>>)]
-    brand_id: Many<wire::BrandId>,
-    #[deserr(default)]
-    #[param(rename = "country_id[]", value_type = Option<Vec<i64>>)]
-    country_id: Many<wire::CountryId>,
-    #[deserr(default)]
-    #[param(rename = "tag_id[]", value_type = Option<Vec<i64>>)]
-    tag_id: Many<wire::TagId>,
-    /// `name_asc`, `name_desc`, `popularity_asc`, `popularity_desc`, `price_asc` or `price_desc`.
-    #[deserr(default)]
-    #[param(value_type = Option<String>)]
-    order_by: Option<wire::Line64>,
-    #[deserr(default)]
-    #[param(value_type = Option<f64>, minimum = 0)]
-    price_from: Option<wire::Line64>,
-    #[deserr(default)]
-    #[param(value_type = Option<f64>, minimum = 1)]
-    price_to: Option<wire::Line64>,
-    /// Only products that a discount makes cheaper right now.
-    #[deserr(default)]
-    #[param(value_type = Option<bool>)]
-    sale: Option<wire::Flag>,
-    #[deserr(default)]
-    #[param(value_type = Option<i64>, minimum = 1)]
-    page: Option<wire::Integer>,
-    /// At most 100, without it 10.
-    #[deserr(default)]
-    #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
-    per_page: Option<wire::Integer>,
-}
-
-/// A bound of prices is any number; only whole minor units lie within it.
-fn bound(text: &str, least: u32, rounding: RoundingStrategy) -> Result<Money, String> {
-    let number = Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text));
-    let number = number.map_err(|_| "must be a number".to_owned())?;
-    if number < Decimal::from(least) {
-        return Err(format!("must be at least {least}"));
-    }
-    Money::from_decimal(number.round_dp_with_strategy(2, rounding)).map_err(|error| error.to_string())
-}
-
-impl ProductQuery {
-    /// The filter and the order; everything that is wrong is reported together.
-    fn filter(&self, violations: &mut Violations) -> (ProductFilter, Option<ProductOrder>) {
-        let from = |text: &wire::Line64| bound(&text.0, 0, RoundingStrategy::ToPositiveInfinity);
-        let to = |text: &wire::Line64| bound(&text.0, 1, RoundingStrategy::ToZero);
-        let named = |name: &wire::Line64| {
-            let known = ProductOrder::ALL.map(|(name, _)| name).join(", ");
-            ProductOrder::named(&name.0).ok_or_else(|| format!("must be one of {known}"))
-        };
-        let filter = ProductFilter {
-            query: self.query.as_ref().map(|query| query.0.clone()),
-            category_ids: self.category_id.0.iter().map(|id| id.0).collect(),
-            brand_ids: self.brand_id.0.iter().map(|id| id.0).collect(),
-            country_ids: self.country_id.0.iter().map(|id| id.0).collect(),
-            tag_ids: self.tag_id.0.iter().map(|id| id.0).collect(),
-            price_from: self.price_from.as_ref().and_then(|text| violations.check("price_from", from(text))),
-            price_to: self.price_to.as_ref().and_then(|text| violations.check("price_to", to(text))),
-            on_sale: self.sale.as_ref().is_some_and(|sale| sale.0),
-        };
-        for (field, count) in [
-            ("category_id", filter.category_ids.len()),
-            ("brand_id", filter.brand_ids.len()),
-            ("country_id", filter.country_ids.len()),
-            ("tag_id", filter.tag_ids.len()),
-        ] {
-            if count > MOST_IDS {
-                violations.add(field, format!("must have at most {MOST_IDS} values"));
-            }
-        }
-        let order = self.order_by.as_ref().and_then(|name| violations.check("order_by", named(name)));
-        (filter, order)
-    }
-}
-
-/// More values of one filter make no sense and long statements.
-const MOST_IDS: usize = 200;
-
 #[derive(Serialize, ToSchema)]
 struct ProductList {
     products: Paginator<ProductRecord>,
@@ -246,13 +153,7 @@ async fn list_products(
     service: Data<StorefrontService>,
     query: Query<ProductQuery>,
 ) -> Result<Json<ProductList>, ApiError> {
-    let query = query.0;
-    let mut violations = Violations::default();
-    let (filter, order) = query.filter(&mut violations);
-    let page = page_request(query.page.as_ref(), query.per_page.as_ref(), 10, 100);
-    let page = page.map_err(|wrong| violations.merge(wrong)).ok();
-    violations.clone().into_result()?;
-    let page = page.ok_or(ApiError::Invalid(violations))?;
+    let (filter, order, page) = query.0.list()?;
     let products = service.products(*app, filter, order, page).await?.map(ProductRecord::from).into();
     Ok(Json(ProductList { products }))
 }
@@ -306,8 +207,6 @@ async fn show_prices(
     service: Data<StorefrontService>,
     query: Query<ProductQuery>,
 ) -> Result<Json<Prices>, ApiError> {
-    let mut violations = Violations::default();
-    let (filter, _) = query.0.filter(&mut violations);
-    violations.into_result()?;
+    let (filter, _) = query.0.filter()?;
     Ok(Json(service.price_range(*app, filter).await?.into()))
 }

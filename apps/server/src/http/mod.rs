@@ -13,8 +13,10 @@ pub mod records;
 pub mod routes;
 pub mod scopes;
 pub mod server;
+pub mod sheets;
 pub mod throttle;
 pub mod unrouted;
+pub mod upload;
 pub mod wire;
 
 pub use body::{Body, Query};

@@ -7,14 +7,16 @@ use std::io::Read;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use actix_web::{HttpResponse, web};
+use deserr::Deserr;
 use futures_util::stream;
 use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetFormat};
 use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport, RowProblem, RowProblems};
 use serde::Serialize;
 use serde_json::json;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::ApiError;
+use super::wire::{self, InputErrors};
 
 /// A wrong cell.
 #[derive(Serialize, ToSchema)]
@@ -114,6 +116,28 @@ pub fn import_mode(texts: &BTreeMap<String, String>) -> Result<ImportMode, ApiEr
         None | Some("" | "0" | "false") => Ok(ImportMode::AllOrNothing),
         Some("1" | "true") => Ok(ImportMode::Partial),
         Some(_) => Err(ApiError::invalid("partial", "must be true or false")),
+    }
+}
+
+/// Which file an export makes.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ExportQuery {
+    /// `xlsx` or `csv`.
+    #[deserr(default)]
+    #[param(value_type = Option<String>)]
+    format: Option<wire::Line64>,
+}
+
+impl ExportQuery {
+    /// Without a word, xlsx.
+    pub fn format(&self) -> Result<SheetFormat, ApiError> {
+        match self.format.as_ref().map(|format| format.0.as_str()) {
+            None | Some("xlsx") => Ok(SheetFormat::Xlsx),
+            Some("csv") => Ok(SheetFormat::Csv),
+            Some(_) => Err(ApiError::invalid("format", "must be one of xlsx, csv")),
+        }
     }
 }
 

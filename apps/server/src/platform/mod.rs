@@ -7,6 +7,8 @@ mod brands;
 mod categories;
 mod dictionaries;
 mod inventories;
+mod inventory_upload;
+mod nomenclature_import;
 mod nomenclatures;
 mod orders;
 mod session;
@@ -28,6 +30,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     brands::routes(config);
     assortment::routes(config);
     warehouses::routes(config);
+    nomenclature_import::routes(config);
+    inventory_upload::routes(config);
     nomenclatures::routes(config);
     inventories::routes(config);
     orders::routes(config);

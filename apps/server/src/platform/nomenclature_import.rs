@@ -2,15 +2,13 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpResponse, post};
-use deserr::Deserr;
-use kontor_catalog::spreadsheet::ports::{SheetFormat, SheetWriter};
+use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetWriter};
 use kontor_catalog::spreadsheet::{CardLine, SpreadsheetService};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::sheets::{ImportAnswer, blocking, download, import_answer, import_mode};
+use crate::http::sheets::{ExportQuery, ImportAnswer, blocking, download, import_answer, import_mode};
 use crate::http::upload::Upload;
-use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -49,24 +47,6 @@ async fn import_nomenclatures(
     import_answer(service.import_cards(&staff, sheet, mode).await)
 }
 
-#[derive(Deserr, IntoParams)]
-#[deserr(error = InputErrors, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct ExportQuery {
-    /// `xlsx` or `csv`.
-    #[deserr(default)]
-    #[param(value_type = Option<String>)]
-    format: Option<wire::Line64>,
-}
-
-fn format(query: &ExportQuery) -> Result<SheetFormat, ApiError> {
-    match query.format.as_ref().map(|format| format.0.as_str()) {
-        None | Some("xlsx") => Ok(SheetFormat::Xlsx),
-        Some("csv") => Ok(SheetFormat::Csv),
-        Some(_) => Err(ApiError::invalid("format", "must be one of xlsx, csv")),
-    }
-}
-
 /// Every item of the project as a spreadsheet. Imported again it changes nothing.
 #[utoipa::path(
     tag = "Catalog",
@@ -84,7 +64,7 @@ async fn export_nomenclatures(
     service: Data<SpreadsheetService>,
     query: Query<ExportQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    let format = format(&query.0)?;
+    let format = query.0.format()?;
     let mut lines = service.export_cards(&staff, None).await?;
     let opener = service.clone();
     let mut writer = blocking(move || {
@@ -100,10 +80,7 @@ async fn export_nomenclatures(
     download(file, "nomenclatures", format)
 }
 
-fn write_all(
-    mut writer: Box<dyn SheetWriter>,
-    lines: &[CardLine],
-) -> Result<Box<dyn SheetWriter>, kontor_catalog::spreadsheet::ports::SheetFailed> {
+fn write_all(mut writer: Box<dyn SheetWriter>, lines: &[CardLine]) -> Result<Box<dyn SheetWriter>, SheetFailed> {
     lines.iter().try_for_each(|line| writer.row(&line.cells()))?;
     Ok(writer)
 }

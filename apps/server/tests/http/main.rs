@@ -3,9 +3,11 @@
 
 mod client_profile;
 mod client_session;
+mod client_storefront;
 mod description;
 mod dictionaries;
 mod house;
+mod main_job;
 mod office;
 mod order_payments;
 mod orders;
@@ -15,6 +17,7 @@ mod platform_categories;
 mod platform_inventories;
 mod platform_nomenclatures;
 mod platform_session;
+mod platform_spreadsheets;
 mod platform_warehouses;
 mod platform_webhooks;
 mod shopfront;

@@ -14,6 +14,9 @@ use crate::statement::{Statement, Value};
 /// Rows per statement; with all columns of a card well below the number of values a statement takes.
 const ROWS: usize = 200;
 
+/// Photos per statement.
+const PHOTOS: usize = 2_000;
+
 /// The columns staff write, in the order of [`values`].
 const COLUMNS: [&str; 19] = [
     "article",
@@ -173,7 +176,7 @@ fn hang(connection: &mut AnyConnection, cards: &[(i64, &Card)]) -> Result<(), Ab
         .iter()
         .flat_map(|(id, card)| (1..).zip(card.photos.photos()).map(|(place, photo)| (*id, place, photo.as_str())))
         .collect();
-    for chunk in rows.chunks(ROWS) {
+    for chunk in rows.chunks(PHOTOS) {
         let values = chunk.iter().map(|(id, place, url)| [(*id).into(), (*place).into(), (*url).into()]);
         let statement = Statement::new("INSERT INTO nomenclature_photos (nomenclature_id, position, url) VALUES ");
         tuples(statement, values).execute(connection)?;

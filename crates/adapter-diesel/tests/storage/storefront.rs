@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
+use kontor_catalog::model::PhotoUrl;
 use kontor_catalog::storefront::ports::{Shelves, ViewCounter};
 use kontor_catalog::storefront::{PriceRange, ProductFilter, ProductOrder};
 use kontor_kernel::{AppScope, BrandId, CategoryId, CountryId, Line, Money, NomenclatureId, PageRequest, TagId};
@@ -186,7 +187,7 @@ database_tests! {
         )).await;
         shop.house.stock(shop.house.far, id.get(), 40, 999).await;
         let card = db.database.product(shop.app(), id, at()).await.unwrap().unwrap();
-        let photos: Vec<&str> = card.product.photos.iter().map(|photo| photo.as_str()).collect();
+        let photos: Vec<&str> = card.product.photos.iter().map(PhotoUrl::as_str).collect();
         assert_eq!(photos, ["https://a/1", "https://a/2"]);
         assert_eq!((card.product.quantity, card.product.price, card.views_count), (42, money(300), 9));
         assert_eq!(card.product.category.unwrap().name.as_str(), "Mugs");

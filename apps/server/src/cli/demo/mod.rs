@@ -120,7 +120,8 @@ impl Demo {
 
         let path = arguments.data.join("demo.json");
         let known = read(&path)?;
-        let visit = seed::Visit { config: &config, database: &database, base_url: &base_url, sandbox_url: sandbox.url() };
+        let visit =
+            seed::Visit { config: &config, database: &database, base_url: &base_url, sandbox_url: sandbox.url() };
         let file = match known {
             Some(known) => visit.reopen(known).await?,
             None => visit.furnish().await?,

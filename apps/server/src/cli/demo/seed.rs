@@ -1,7 +1,7 @@
 //! Fills the demo project, through the service's own interface wherever it has one.
 
-use kontor_adapter_diesel::{Database, Showroom};
 use kontor_adapter_diesel::showroom::{PickupPoint, PromoCode, Shop};
+use kontor_adapter_diesel::{Database, Showroom};
 use kontor_kernel::{ProjectId, Random};
 use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Method, RequestBuilder};
@@ -35,8 +35,7 @@ impl Visit<'_> {
     /// The first run: a project with a catalogue, stock, a shop, a promo code and a webhook.
     pub async fn furnish(&self) -> Result<DemoFile, Failure> {
         let login = format!("owner-{}", (&SystemRandom::new() as &dyn Random).digits(6));
-        let created =
-            project::create(self.config, self.database, "Hanse Kontor", &login, "owner@example.com").await?;
+        let created = project::create(self.config, self.database, "Hanse Kontor", &login, "owner@example.com").await?;
         let desk = self.desk(&created.login, &created.password).await?;
 
         let warehouse = json!({ "name": "Main warehouse", "branch_id": created.branch_id });
@@ -142,6 +141,11 @@ fn showroom() -> Showroom {
     Showroom {
         shop: Shop { name: "Old Harbour Shop", address: "Speicherstadt 1", phone: "79001110000" },
         pickup_point: PickupPoint { name: "Harbour Gate", address: "Landing Stage 3" },
-        promo: PromoCode { code: "HANSE10", name: "Ten per cent off the cart", basis_points: 1_000, usage_limit: 1_000 },
+        promo: PromoCode {
+            code: "HANSE10",
+            name: "Ten per cent off the cart",
+            basis_points: 1_000,
+            usage_limit: 1_000,
+        },
     }
 }

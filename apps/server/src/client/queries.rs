@@ -1,0 +1,151 @@
+//! Query strings of the storefront.
+
+use deserr::Deserr;
+use kontor_catalog::storefront::{ProductFilter, ProductOrder};
+use kontor_kernel::{Money, PageRequest, Violations};
+use rust_decimal::{Decimal, RoundingStrategy};
+use utoipa::IntoParams;
+
+use crate::http::ApiError;
+use crate::http::paging::page_request;
+use crate::http::wire::{self, InputErrors, Many};
+
+/// The most records a list can be limited to: a whole number of at least 1.
+pub(super) fn limit(limit: Option<&wire::Integer>) -> Result<Option<u32>, ApiError> {
+    let checked = limit.map(|limit| match u32::try_from(limit.0) {
+        Ok(limit) if limit >= 1 => Ok(limit),
+        _ => Err(ApiError::invalid("limit", "must be a whole number of at least 1")),
+    });
+    checked.transpose()
+}
+
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ShelfCategoryQuery {
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1)]
+    pub limit: Option<wire::Integer>,
+    /// Without it the root categories of the application.
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1)]
+    pub parent_id: Option<wire::CategoryId>,
+}
+
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ShelfBrandQuery {
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1)]
+    pub limit: Option<wire::Integer>,
+}
+
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ProductQuery {
+    /// Part of the name or of the article.
+    #[deserr(default)]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 255)]
+    query: Option<wire::Name>,
+    #[deserr(default)]
+    #[param(rename = "category_id[]", value_type = Option<Vec<i64>>)]
+    category_id: Many<wire::CategoryId>,
+    #[deserr(default)]
+    #[param(rename = "brand_id[]", value_type = Option<Vec<i64>>)]
+    brand_id: Many<wire::BrandId>,
+    #[deserr(default)]
+    #[param(rename = "country_id[]", value_type = Option<Vec<i64>>)]
+    country_id: Many<wire::CountryId>,
+    #[deserr(default)]
+    #[param(rename = "tag_id[]", value_type = Option<Vec<i64>>)]
+    tag_id: Many<wire::TagId>,
+    /// `name_asc`, `name_desc`, `popularity_asc`, `popularity_desc`, `price_asc` or `price_desc`.
+    #[deserr(default)]
+    #[param(value_type = Option<String>)]
+    order_by: Option<wire::Line64>,
+    #[deserr(default)]
+    #[param(value_type = Option<f64>, minimum = 0)]
+    price_from: Option<wire::Line64>,
+    #[deserr(default)]
+    #[param(value_type = Option<f64>, minimum = 1)]
+    price_to: Option<wire::Line64>,
+    /// Only products that a discount makes cheaper right now.
+    #[deserr(default)]
+    #[param(value_type = Option<bool>)]
+    sale: Option<wire::Flag>,
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1)]
+    page: Option<wire::Integer>,
+    /// At most 100, without it 10.
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
+    per_page: Option<wire::Integer>,
+}
+
+/// A bound of prices is any number; only whole minor units lie within it.
+fn bound(text: &str, least: u32, rounding: RoundingStrategy) -> Result<Money, String> {
+    let number = Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text));
+    let number = number.map_err(|_| "must be a number".to_owned())?;
+    if number < Decimal::from(least) {
+        return Err(format!("must be at least {least}"));
+    }
+    Money::from_decimal(number.round_dp_with_strategy(2, rounding)).map_err(|error| error.to_string())
+}
+
+impl ProductQuery {
+    /// The filter, the order and the page.
+    pub fn list(&self) -> Result<(ProductFilter, Option<ProductOrder>, PageRequest), Violations> {
+        let mut violations = Violations::default();
+        let (filter, order) = self.checked(&mut violations);
+        match page_request(self.page.as_ref(), self.per_page.as_ref(), 10, 100) {
+            Ok(page) => violations.into_result().map(|()| (filter, order, page)),
+            Err(wrong) => {
+                violations.merge(wrong);
+                Err(violations)
+            }
+        }
+    }
+
+    /// The filter and the order alone.
+    pub fn filter(&self) -> Result<(ProductFilter, Option<ProductOrder>), Violations> {
+        let mut violations = Violations::default();
+        let checked = self.checked(&mut violations);
+        violations.into_result().map(|()| checked)
+    }
+
+    fn checked(&self, violations: &mut Violations) -> (ProductFilter, Option<ProductOrder>) {
+        let from = |text: &wire::Line64| bound(&text.0, 0, RoundingStrategy::ToPositiveInfinity);
+        let to = |text: &wire::Line64| bound(&text.0, 1, RoundingStrategy::ToZero);
+        let named = |name: &wire::Line64| {
+            let known = ProductOrder::ALL.map(|(name, _)| name).join(", ");
+            ProductOrder::named(&name.0).ok_or_else(|| format!("must be one of {known}"))
+        };
+        let filter = ProductFilter {
+            query: self.query.as_ref().map(|query| query.0.clone()),
+            category_ids: self.category_id.0.iter().map(|id| id.0).collect(),
+            brand_ids: self.brand_id.0.iter().map(|id| id.0).collect(),
+            country_ids: self.country_id.0.iter().map(|id| id.0).collect(),
+            tag_ids: self.tag_id.0.iter().map(|id| id.0).collect(),
+            price_from: self.price_from.as_ref().and_then(|text| violations.check("price_from", from(text))),
+            price_to: self.price_to.as_ref().and_then(|text| violations.check("price_to", to(text))),
+            on_sale: self.sale.as_ref().is_some_and(|sale| sale.0),
+        };
+        for (field, count) in [
+            ("category_id", filter.category_ids.len()),
+            ("brand_id", filter.brand_ids.len()),
+            ("country_id", filter.country_ids.len()),
+            ("tag_id", filter.tag_ids.len()),
+        ] {
+            if count > MOST_IDS {
+                violations.add(field, format!("must have at most {MOST_IDS} values"));
+            }
+        }
+        let order = self.order_by.as_ref().and_then(|name| violations.check("order_by", named(name)));
+        (filter, order)
+    }
+}
+
+/// More values of one filter make no sense and long statements.
+const MOST_IDS: usize = 200;

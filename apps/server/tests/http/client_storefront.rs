@@ -1,0 +1,147 @@
+//! What customers see.
+
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::office::Office;
+use crate::support::{Answer, send};
+
+/// An office with three mugs in stock (5.00, 3.00, 7.50), shown in a category with a brand.
+struct Shop {
+    office: Office,
+    category: i64,
+    ids: Vec<i64>,
+}
+
+impl Shop {
+    async fn open(db: TestDatabase) -> Self {
+        let office = Office::open(db).await;
+        let csv = "article,name,category,brand,photos,characteristics\n\
+            M-1,Кружка,Kitchen / Mugs,Nord,https://a/1,<b>blue</b>\nM-2,Mug B,Kitchen / Mugs,,,\nM-3,Mug A,Kitchen,,,\n";
+        office.upload("/api/nomenclatures/import", csv.as_bytes().to_vec(), &[]).await.expect(200);
+        let warehouse = office.warehouse("Main").await;
+        let csv =
+            format!("article;warehouse;quantity;price\nM-1;{warehouse};5;5,00\nM-2;{warehouse};6;3\nM-3;Main;7;7.5\n");
+        office.upload("/api/inventories/upload", csv.into_bytes(), &[]).await.expect(200);
+        let mut shop = Self { office, category: 0, ids: Vec::new() };
+        let list = shop.get("products").await.expect(200);
+        shop.ids =
+            list["products"]["data"].as_array().unwrap().iter().map(|item| item["id"].as_i64().unwrap()).collect();
+        shop.category = list["products"]["data"][0]["category"]["id"].as_i64().unwrap();
+        shop
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        send(self.office.server.as_app(&self.office.project, Method::GET, &format!("/api/counterparty/{path}"))).await
+    }
+
+    async fn names(&self, query: &str) -> Vec<String> {
+        let list = self.get(&format!("products?{query}")).await.expect(200);
+        let items = list["products"]["data"].as_array().unwrap();
+        items.iter().map(|item| item["name"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+fn keys(record: &Value) -> Vec<&str> {
+    record.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+database_tests! {
+    async fn the_list_filters_sorts_and_pages(db: TestDatabase) {
+        let shop = Shop::open(db).await;
+        assert_eq!(shop.names("order_by=price_asc").await, ["Mug B", "Кружка", "Mug A"]);
+        assert_eq!(shop.names("order_by=name_desc").await, ["Кружка", "Mug B", "Mug A"]);
+        assert_eq!(shop.names("query=%D0%9A%D0%A0%D0%A3%D0%96").await, ["Кружка"]);
+        assert_eq!(shop.names("query=m-3").await, ["Mug A"]);
+        assert_eq!(shop.names(&format!("category_id[]={}&order_by=name_asc", shop.category)).await, ["Mug B", "Кружка"]);
+        assert_eq!(shop.names("price_from=3.5&price_to=5.009").await, ["Кружка"]);
+        assert!(shop.names("sale=1").await.is_empty());
+        assert_eq!(shop.names("sale=false").await.len(), 3);
+        assert_eq!(shop.names("per_page=1&page=2&order_by=price_asc").await, ["Кружка"]);
+        let list = shop.get("products?per_page=2").await.expect(200);
+        let numbers = |name: &str| list["products"][name].clone();
+        assert_eq!((numbers("total"), numbers("last_page"), numbers("current_page")), (json!(3), json!(2), json!(1)));
+        let item = &list["products"]["data"][0];
+        assert_eq!(item["price"], "5.00");
+        assert_eq!(item["is_favourite"], false);
+        assert_eq!(item["photos"], json!([{ "id": null, "url": "https://a/1" }]));
+        assert_eq!(item["parameters"], json!({ "wholesale": false, "pieces_per_pack": 1, "quantity_pack": 1 }));
+        assert!(keys(item).contains(&"old_price"));
+    }
+
+    async fn prices_follow_the_filters_and_ignore_the_page(db: TestDatabase) {
+        let shop = Shop::open(db).await;
+        assert_eq!(shop.get("prices").await.expect(200), json!({ "min_price": 3.0, "max_price": 7.5 }));
+        let narrow = format!("prices?category_id[]={}&page=2&per_page=1", shop.category);
+        assert_eq!(shop.get(&narrow).await.expect(200), json!({ "min_price": 3.0, "max_price": 5.0 }));
+        assert_eq!(shop.get("prices?query=nothing").await.expect(200), json!({ "min_price": 0.0, "max_price": 0.0 }));
+    }
+
+    async fn every_wrong_filter_is_named(db: TestDatabase) {
+        let shop = Shop::open(db).await;
+        let wrong = "products?query=&category_id[]=x&order_by=best&price_from=-1&price_to=0&sale=maybe&page=0&per_page=101&colour=red";
+        let answer = shop.get(wrong).await;
+        answer.expect(422);
+        for field in ["query", "category_id.0", "sale", "colour"] {
+            assert!(answer.json()["errors"][field].is_array(), "{field}: {}", answer.text);
+        }
+        shop.get("products?order_by=best&price_from=-1&price_to=0&page=0&per_page=101").await
+            .expect_invalid(&["order_by", "price_from", "price_to", "page", "per_page"]);
+        shop.get(&format!("products?query={}", "x".repeat(256))).await.expect_invalid(&["query"]);
+        shop.get(&format!("products?query={}", "x".repeat(255))).await.expect(200);
+        shop.get("prices?price_from=x").await.expect_invalid(&["price_from"]);
+        let anonymous = send(shop.office.server.request(Method::GET, "/api/counterparty/products")).await;
+        assert_eq!(anonymous.status, StatusCode::UNAUTHORIZED);
+    }
+
+    async fn a_card_counts_one_view_in_ten_minutes(db: TestDatabase) {
+        let shop = Shop::open(db).await;
+        let path = format!("products/{}", shop.ids[0]);
+        let card = shop.get(&path).await.expect(200);
+        let product = &card["product"];
+        assert_eq!((&product["quantity"], &product["price"]), (&json!(5), &json!("5.00")));
+        assert_eq!(product["characteristics"], "<b>blue</b>");
+        assert_eq!((&product["tags"], &product["share_link"]), (&json!([]), &json!(null)));
+        assert_eq!(product["views_count"], 1);
+        assert_eq!(shop.get(&path).await.expect(200)["product"]["views_count"], 1);
+        shop.office.server.clock.advance(600);
+        assert_eq!(shop.get(&path).await.expect(200)["product"]["views_count"], 2);
+        for absent in ["products/999999999", "products/x", "products/0"] {
+            shop.get(absent).await.expect(404);
+        }
+    }
+
+    async fn categories_and_brands_of_the_application(db: TestDatabase) {
+        let shop = Shop::open(db).await;
+        let application = shop.office.project.application_id;
+        let known = shop.office.get("/api/categories").await.expect(200);
+        let root = known["categories"].as_array().unwrap().iter().find(|category| category["name"] == "Kitchen").unwrap();
+        assert_eq!(shop.get("categories").await.expect(200), json!({ "categories": [], "categoriesCount": 0 }));
+        let path = format!("/api/applications/{application}/categories");
+        shop.office.post(&path, json!({ "category_id": root["id"] })).await;
+        let roots = shop.get("categories?limit=1").await.expect(200);
+        assert_eq!(roots["categoriesCount"], 1);
+        assert_eq!(keys(&roots["categories"][0]), ["id", "name", "parent", "photo"]);
+        let children = shop.get(&format!("categories?parent_id={}", root["id"])).await.expect(200);
+        assert_eq!(children["categories"][0]["parent"], json!({ "id": root["id"], "name": "Kitchen" }));
+        let brand = shop.office.get("/api/brands").await.expect(200)["brands"][0]["id"].clone();
+        shop.office.post(&format!("/api/applications/{application}/brands"), json!({ "brand_id": brand })).await;
+        let brands = shop.get("brands").await.expect(200);
+        assert_eq!((&brands["brandsCount"], &brands["brands"][0]["name"]), (&json!(1), &json!("Nord")));
+        assert_eq!(keys(&brands["brands"][0]), ["created_at", "id", "name", "photo"]);
+        for path in ["categories?limit=0", "brands?limit=0", "brands?limit=x"] {
+            shop.get(path).await.expect_invalid(&["limit"]);
+        }
+    }
+
+    async fn a_list_costs_two_statements_beside_the_token(db: TestDatabase) {
+        let shop = Shop::open(db).await;
+        let database = &shop.office.server.db.database;
+        let before = database.statements();
+        shop.get(&format!("products?per_page=1&category_id[]={}", shop.category)).await.expect(200);
+        let spent = database.statements() - before;
+        assert!(spent <= 3, "{spent} statements");
+    }
+}
