@@ -130,7 +130,7 @@ database_tests! {
         assert_eq!(calculated.expect(200)["final_price"], json!(25001.0));
 
         let anna = world.front.sign_in("79005550001").await;
-        let placed = anna.order(id, 2, true).await.expect(200)["order"].clone();
+        let placed = anna.order(id, 2, true).await.expect(201)["order"].clone();
         let order = placed["id"].as_i64().unwrap();
         assert_eq!(placed["status"]["id"], 2);
         assert!(placed["payment_link"].as_str().unwrap().starts_with(&world.front.sandbox));
@@ -160,7 +160,7 @@ database_tests! {
         world.furnish().await;
         let id = world.product("стул").await["id"].as_i64().unwrap();
         let boris = world.front.sign_in("79005550002").await;
-        let order = boris.order(id, 1, true).await.expect(200)["order"]["id"].as_i64().unwrap();
+        let order = boris.order(id, 1, true).await.expect(201)["order"]["id"].as_i64().unwrap();
         // Somebody says it was paid; the acquirer says it was not.
         let payment = world.front.payment_of(order).await;
         let forged = json!({ "type": "notification", "event": "payment.succeeded",
