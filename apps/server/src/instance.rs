@@ -117,5 +117,6 @@ fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result
         database: database.clone(),
         clock: around.clock.clone(),
         deliveries: delivery_worker(config, database, around)?,
+        payments: around.payments(database),
     })
 }

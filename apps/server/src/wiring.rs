@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use actix_web::web::{Data, ServiceConfig};
 use chrono::TimeDelta;
+use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig, ClientError};
 use kontor_adapter_diesel::Database;
 use kontor_adapter_limits::MemoryLimiter;
 use kontor_auth::model::TokenLifetimes;
@@ -15,6 +16,8 @@ use kontor_catalog::{
 };
 use kontor_customers::ProfileService;
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
+use kontor_orders::ports::PaymentGateway;
+use kontor_orders::{OrderService, PaymentPage, PaymentService, PlacementService};
 use kontor_organization::{ApplicationService, BranchService, CheckoutOptions, DictionaryService, ShopService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, WebhookService};
@@ -43,6 +46,10 @@ pub struct Surroundings {
     pub codes: Arc<dyn CodeSender>,
     /// How long tokens live.
     pub lifetimes: TokenLifetimes,
+    /// The acquirer.
+    pub acquirer: Arc<dyn PaymentGateway>,
+    /// Where payers come back to.
+    pub payment_page: PaymentPage,
 }
 
 /// Why the surroundings cannot be had.
@@ -54,13 +61,20 @@ pub enum SurroundingsError {
     /// Passwords cannot be hashed.
     #[error(transparent)]
     Hashing(#[from] HashingFailed),
+    /// The acquirer cannot be called.
+    #[error(transparent)]
+    Acquirer(#[from] ClientError),
 }
 
 impl Surroundings {
     /// The adapters that the configuration asks for.
     pub fn new(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, SurroundingsError> {
         let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
+        let acquirer =
+            AcquirerConfig::new(&config.acquirer_url, &config.acquirer_shop_id, config.acquirer_secret_key.clone());
         Ok(Self {
+            acquirer: Arc::new(AcquirerClient::new(acquirer)?),
+            payment_page: PaymentPage { return_url: config.acquirer_return_url.clone() },
             keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
             limiter: Arc::new(MemoryLimiter::new(clock.clone())),
             outbound: outbound_policy(config),
@@ -73,6 +87,12 @@ impl Surroundings {
             clock,
             random,
         })
+    }
+
+    /// The use cases of payments, for requests and for the worker.
+    pub fn payments(&self, database: &Database) -> Arc<PaymentService> {
+        let store = Arc::new(database.clone());
+        Arc::new(PaymentService::new(store, self.acquirer.clone(), self.clock.clone(), self.random.clone()))
     }
 }
 
@@ -118,12 +138,17 @@ services! {
     inventories: InventoryService,
     webhooks: WebhookService,
     deliveries: DeliveryService,
+    payments: PaymentService,
+    placement: PlacementService,
+    orders: OrderService,
 }
 
 impl Services {
     /// Wires everything.
     pub fn new(database: &Database, around: &Surroundings) -> Self {
-        let Surroundings { clock, random, keeper, limiter, outbound, hasher, codes, lifetimes } = around.clone();
+        let payments = around.payments(database);
+        let Surroundings { clock, random, keeper, limiter, outbound, hasher, codes, lifetimes, payment_page, .. } =
+            around.clone();
         let store = Arc::new(database.clone());
         Self {
             throttle: Data::new(Throttle::new(limiter)),
@@ -171,6 +196,17 @@ impl Services {
             warehouses: Data::new(WarehouseService::new(store.clone(), clock.clone())),
             nomenclatures: Data::new(NomenclatureService::new(store.clone(), clock.clone())),
             inventories: Data::new(InventoryService::new(store.clone(), clock.clone())),
+            placement: Data::new(PlacementService::new(
+                store.clone(),
+                store.clone(),
+                store.clone(),
+                payments.clone(),
+                clock.clone(),
+                random.clone(),
+                payment_page,
+            )),
+            payments: Data::from(payments),
+            orders: Data::new(OrderService::new(store.clone(), store.clone(), clock.clone(), random.clone())),
             applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
         }
     }

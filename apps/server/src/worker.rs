@@ -6,6 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::Database;
 use kontor_kernel::{Clock, StoreError};
+use kontor_orders::PaymentService;
 use kontor_webhooks::DeliveryWorker;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -14,6 +15,8 @@ use tokio_util::sync::CancellationToken;
 const IDLE: Duration = Duration::from_millis(200);
 /// How often a worker shows that it lives.
 const HEARTBEAT: Duration = Duration::from_secs(5);
+/// Payments looked at in one round.
+const PAYMENTS_PER_ROUND: u32 = 16;
 
 /// When any worker last showed that it lives.
 pub async fn last_seen(database: &Database) -> Result<Option<DateTime<Utc>>, StoreError> {
@@ -30,6 +33,8 @@ pub struct Worker {
     pub clock: Arc<dyn Clock>,
     /// Events and webhook deliveries.
     pub deliveries: DeliveryWorker,
+    /// Payments whose outcome is not known yet.
+    pub payments: Arc<PaymentService>,
 }
 
 /// A worker that runs in the background.
@@ -58,12 +63,28 @@ impl Worker {
 
     /// Works until told to stop. The duties run side by side: a slow receiver delays no payment.
     async fn run(self, stop: CancellationToken) {
-        tokio::join!(self.deliver(&stop), self.fan_out(&stop), self.live(&stop));
+        tokio::join!(self.deliver(&stop), self.fan_out(&stop), self.clear_up(&stop), self.live(&stop));
         if let Err(error) = self.deliveries.release(&self.name).await {
             tracing::warn!(%error, "leases could not be given back; they run out by themselves");
         }
         if let Err(error) = self.database.worker_gone(&self.name).await {
             tracing::warn!(%error, "the worker could not sign off");
+        }
+    }
+
+    /// Finds out how payments stand.
+    async fn clear_up(&self, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            let checked = match self.payments.reconcile(&self.name, PAYMENTS_PER_ROUND).await {
+                Ok(round) => {
+                    for (order, why) in round.suspicious {
+                        tracing::error!(%order, %why, "a payment needs to be looked at");
+                    }
+                    round.checked
+                }
+                Err(error) => trouble("payments", &error),
+            };
+            pause_unless(checked > 0, stop).await;
         }
     }
 

@@ -1,6 +1,10 @@
 //! What outside services call.
 
+mod acquirer;
+
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// Registers the callbacks.
-pub fn routes(_config: &mut ServiceConfig<'_>) {}
+pub fn routes(config: &mut ServiceConfig<'_>) {
+    acquirer::routes(config);
+}

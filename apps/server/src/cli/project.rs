@@ -17,12 +17,14 @@ use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
 use crate::wiring::Surroundings;
 
+/// What can be done with projects.
 #[derive(Subcommand)]
 pub enum ProjectCommand {
     /// A project ready to sell: owner, branch, application, delivery and payment types.
     Create(CreateArguments),
 }
 
+/// Settings of `kontor project create`.
 #[derive(Args)]
 pub struct CreateArguments {
     /// The name of the project.
@@ -45,11 +47,17 @@ pub struct CreateArguments {
 /// What the owner needs, shown this once.
 #[derive(Serialize)]
 pub struct CreatedProject {
+    /// The project.
     pub project_id: i64,
+    /// Its branch.
     pub branch_id: i64,
+    /// Its application.
     pub application_id: i64,
+    /// The token of the application.
     pub app_token: String,
+    /// The owner's login.
     pub login: String,
+    /// The owner's password.
     pub password: String,
 }
 

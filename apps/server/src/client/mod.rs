@@ -1,6 +1,8 @@
 //! The client surface: sites, apps and their backends.
 
+mod cart;
 mod delivery;
+mod orders;
 mod payment_types;
 mod profile;
 mod session;
@@ -19,4 +21,6 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     delivery::routes(config);
     payment_types::routes(config);
     shops::routes(config);
+    cart::routes(config);
+    orders::routes(config);
 }

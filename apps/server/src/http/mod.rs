@@ -6,6 +6,7 @@ pub mod error;
 pub mod health;
 pub mod observe;
 pub mod openapi;
+pub mod order_record;
 pub mod paging;
 pub mod path;
 pub mod records;

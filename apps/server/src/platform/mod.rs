@@ -8,6 +8,7 @@ mod categories;
 mod dictionaries;
 mod inventories;
 mod nomenclatures;
+mod orders;
 mod session;
 mod warehouses;
 mod webhook_deliveries;
@@ -29,7 +30,5 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     warehouses::routes(config);
     nomenclatures::routes(config);
     inventories::routes(config);
-    webhooks::routes(config);
-    webhook_deliveries::routes(config);
-    dictionaries::routes(config);
+    orders::routes(config);
 }

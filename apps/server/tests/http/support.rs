@@ -93,12 +93,17 @@ impl TestServer {
 
     /// Starts with a changed configuration.
     pub async fn start_with(db: TestDatabase, change: impl FnOnce(&mut Config)) -> Self {
+        Self::start_as(db, Roles::Api, change).await
+    }
+
+    /// Starts with a changed configuration, perhaps with a worker.
+    pub async fn start_as(db: TestDatabase, roles: Roles, change: impl FnOnce(&mut Config)) -> Self {
         Self::prepare();
         let mut config = Config { http_workers: 2, webhook_allow_internal: true, ..Config::default() };
         change(&mut config);
         let clock = Arc::new(AdjustableClock::new(Arc::new(SystemClock)));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let instance = Instance::start(&config, &db.database, clock.clone(), Some(listener), Roles::Api).unwrap();
+        let instance = Instance::start(&config, &db.database, clock.clone(), Some(listener), roles).unwrap();
         let url = format!("http://{}", instance.address().unwrap());
         let http = reqwest::Client::builder().timeout(Duration::from_mins(1)).build().unwrap();
         Self { db, clock, url, http, _instance: instance }

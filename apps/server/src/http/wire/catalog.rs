@@ -103,7 +103,8 @@ macro_rules! wire_orders {
             }
 
             fn expected() -> Cow<'static, str> {
-                Cow::Borrowed(concat!("must be one of ", $($word, "_asc, ", $word, "_desc, ",)+ "and nothing else"))
+                let words = [$(concat!($word, "_asc"), concat!($word, "_desc"),)+];
+                Cow::Owned(format!("must be one of {}", words.join(", ")))
             }
 
             fn schema_name() -> Cow<'static, str> {

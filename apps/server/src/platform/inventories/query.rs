@@ -15,12 +15,15 @@ use crate::http::wire::{self, InputErrors, Many};
 pub(super) struct InventoryQuery {
     /// Part of the name or of the article of the item, in any case.
     #[deserr(default)]
+    #[param(inline)]
     query: Option<wire::Name>,
+    /// One number may be given without the brackets, too.
     #[deserr(default)]
-    #[param(value_type = Option<Vec<i64>>)]
+    #[param(rename = "warehouse_id[]", value_type = Option<Vec<i64>>)]
     warehouse_id: Many<wire::WarehouseId>,
+    /// One number may be given without the brackets, too.
     #[deserr(default)]
-    #[param(value_type = Option<Vec<i64>>)]
+    #[param(rename = "nomenclature_id[]", value_type = Option<Vec<i64>>)]
     nomenclature_id: Many<wire::NomenclatureId>,
     /// Created on this day (UTC) or later.
     #[deserr(default)]
@@ -29,10 +32,13 @@ pub(super) struct InventoryQuery {
     #[deserr(default)]
     date_to: Option<wire::Date>,
     #[deserr(default)]
+    #[param(inline)]
     order_by: Option<wire::InventoryOrder>,
     #[deserr(default)]
+    #[param(inline)]
     page: Option<PageNumber>,
     #[deserr(default)]
+    #[param(inline)]
     per_page: Option<PageSize>,
 }
 

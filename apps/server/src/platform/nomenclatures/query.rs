@@ -15,15 +15,19 @@ use crate::http::wire::{self, InputErrors, Many};
 pub(super) struct NomenclatureQuery {
     /// Part of the name or of the article, in any case.
     #[deserr(default)]
+    #[param(inline)]
     query: Option<wire::Name>,
+    /// One number may be given without the brackets, too.
     #[deserr(default)]
-    #[param(value_type = Option<Vec<i64>>)]
+    #[param(rename = "category_id[]", value_type = Option<Vec<i64>>)]
     category_id: Many<wire::CategoryId>,
+    /// One number may be given without the brackets, too.
     #[deserr(default)]
-    #[param(value_type = Option<Vec<i64>>)]
+    #[param(rename = "brand_id[]", value_type = Option<Vec<i64>>)]
     brand_id: Many<wire::BrandId>,
+    /// One number may be given without the brackets, too.
     #[deserr(default)]
-    #[param(value_type = Option<Vec<i64>>)]
+    #[param(rename = "kind_id[]", value_type = Option<Vec<i64>>)]
     kind_id: Many<wire::NomenclatureKind>,
     /// Created on this day (UTC) or later.
     #[deserr(default)]
@@ -32,10 +36,13 @@ pub(super) struct NomenclatureQuery {
     #[deserr(default)]
     date_to: Option<wire::Date>,
     #[deserr(default)]
+    #[param(inline)]
     order_by: Option<wire::NomenclatureOrder>,
     #[deserr(default)]
+    #[param(inline)]
     page: Option<PageNumber>,
     #[deserr(default)]
+    #[param(inline)]
     per_page: Option<PageSize>,
 }
 

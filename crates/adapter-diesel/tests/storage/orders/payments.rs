@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use chrono::TimeDelta;
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Clock;
-use kontor_orders::model::{GatewayStatus, OrderStatus, ProviderPaymentId};
+use kontor_orders::change::{AttemptChange, Change};
+use kontor_orders::model::{GatewayStatus, OrderStatus, PaidEvent, ProviderPaymentId};
 use kontor_orders::ports::AttemptStore;
 use kontor_orders::{Notified, PlacedOutcome, PlacementError};
 
@@ -122,6 +123,37 @@ database_tests! {
         assert_eq!(counter.order(order.id).await.status, OrderStatus::WaitingForPayment);
         let noted = "SELECT count(*) AS number FROM order_events WHERE event = 'payment_suspicious'";
         assert_eq!(counter.house.number(noted.to_owned()).await, 1, "noted once");
+    }
+
+    async fn an_outcome_is_recorded_once_whoever_brings_it(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 5, 100).await;
+        let order = counter.placed(&counter.online(&[(vase, 1)])).await;
+        let provider_id = counter.acquirer.settle(GatewayStatus::Succeeded);
+        let attempt = db.database.by_provider(&provider_id).await.unwrap().unwrap();
+        let paid = |n: u128| AttemptChange::Paid {
+            provider_id: provider_id.clone(),
+            event: PaidEvent {
+                event_id: uuid::Uuid::from_u128(n),
+                order_id: order.id,
+                application_id: order.application.id,
+                project_id: order.project_id,
+                amount: order.final_price,
+                currency: order.currency.clone(),
+                paid_at: counter.clock.now(),
+            },
+        };
+        let failed = AttemptChange::Failed { provider_id: None, refused: false, reason: "late".to_owned() };
+        let at = counter.clock.now();
+        let (one, two) = tokio::join!(
+            db.database.record(attempt.id, paid(1), at),
+            db.database.record(attempt.id, paid(2), at),
+        );
+        let done = [one.unwrap(), two.unwrap()].into_iter().filter(|change| *change == Change::Done).count();
+        assert_eq!(done, 1);
+        assert_eq!(db.database.record(attempt.id, failed, at).await.unwrap(), Change::Stale);
+        assert_eq!((counter.order(order.id).await.status, counter.stock(vase).await), (OrderStatus::Paid, (5, 1)));
+        assert_eq!((counter.count("outbox_events").await, counter.count("order_events").await), (1, 2));
     }
 
     async fn workers_never_share_an_attempt(db: TestDatabase) {

@@ -1,0 +1,78 @@
+//! Notifications of the acquirer. They prove nothing: the payment is read again, and only what is read counts.
+
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Bytes, Data, Json};
+use actix_web::{HttpRequest, post};
+use kontor_kernel::RateRule;
+use kontor_orders::model::ProviderPaymentId;
+use kontor_orders::{Notified, PaymentService};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::{ApiError, ClientIp, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(acquirer_notified);
+}
+
+/// More than the acquirer sends, less than would trouble it: every notification is answered by reading a payment.
+const NOTIFICATIONS: RateRule = RateRule { name: "callbacks.acquirer", limit: 1_200, window: Duration::from_mins(1) };
+
+/// Read whatever its content type: the acquirer's is not always the same.
+type RawBody = Bytes;
+
+const LARGEST_BODY: usize = 64 * 1024;
+
+#[derive(Deserialize)]
+struct Notification {
+    event: String,
+    object: Object,
+}
+
+#[derive(Deserialize)]
+struct Object {
+    id: String,
+}
+
+/// Takes a notification of the acquirer. 200 when it is handled or is none of ours, 503 when it has to come again.
+#[utoipa::path(
+    tag = "Callbacks",
+    request_body(content = Value, content_type = "application/json"),
+    responses((status = 200), (status = 503, description = "The payment could not be read; send it again.")),
+)]
+#[post("/callbacks/acquirer")]
+async fn acquirer_notified(
+    request: HttpRequest,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    service: Data<PaymentService>,
+    body: RawBody,
+) -> Result<Json<Value>, ApiError> {
+    throttle.hit(&request, &[(NOTIFICATIONS, &ip.0.to_string())]).await?;
+    if body.len() > LARGEST_BODY {
+        return Err(ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large.".to_owned()));
+    }
+    let notification: Notification = serde_json::from_slice(&body)
+        .map_err(|error| ApiError::bad_request(format!("The body is not a notification: {error}")))?;
+    let done = Json(json!({ "message": "OK" }));
+    let id = match ProviderPaymentId::parse(&notification.object.id) {
+        Ok(id) if notification.event.starts_with("payment.") => id,
+        _ => return Ok(done),
+    };
+    match service.acquirer_notified(&id).await? {
+        Notified::Unreadable { why } => {
+            tracing::warn!(payment = %id, %why, "a notification must come again: the payment could not be read");
+            let message = "The payment could not be read.".to_owned();
+            return Err(ApiError::Message(StatusCode::SERVICE_UNAVAILABLE, message));
+        }
+        Notified::Suspicious { order_id, why } => {
+            tracing::error!(order = %order_id, payment = %id, %why, "a payment needs to be looked at");
+        }
+        Notified::Settled(order) => tracing::info!(%order, payment = %id, "a payment is settled"),
+        Notified::StillOpen(_) | Notified::AlreadySettled(_) | Notified::Ignored => {}
+    }
+    Ok(done)
+}

@@ -1,0 +1,235 @@
+//! Orders of the signed-in customer.
+
+use std::borrow::Cow;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post};
+use deserr::Deserr;
+use kontor_kernel::Violations;
+use kontor_orders::model::{CartRefused, DeliveryRequest, Order, PaymentMethod};
+use kontor_orders::{OrderCommand, OrderError, OrderService, PlacedOutcome, PlacementError, PlacementService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa::openapi::ObjectBuilder;
+use utoipa::openapi::schema::Type;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::cart::{ProductLine, PromoCodeText, cart};
+use crate::http::order_record::OrderRecord;
+use crate::http::wire::{self, In, InputErrors, Scalar, WireValue};
+use crate::http::{ApiError, Body, PathId, SignedInCustomer};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_own_orders).service(place_order).service(show_own_order);
+}
+
+impl From<PlacementError> for ApiError {
+    fn from(error: PlacementError) -> Self {
+        match error {
+            PlacementError::Refused(refused) => refused.violations().into(),
+            PlacementError::PaymentRefused { order_id, reason } => {
+                tracing::warn!(order = %order_id, %reason, "an order is canceled: its payment was refused");
+                let message = "The payment could not be created; the order is canceled.".to_owned();
+                Self::Message(StatusCode::BAD_GATEWAY, message)
+            }
+            PlacementError::Busy => Self::Message(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
+            PlacementError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<OrderError> for ApiError {
+    fn from(error: OrderError) -> Self {
+        match error {
+            OrderError::Denied(denied) => denied.into(),
+            OrderError::NotFound => Self::not_found(),
+            OrderError::Transition(refused) => Self::invalid("status_id", refused),
+            OrderError::UnknownManager => Self::invalid("manager_id", error),
+            OrderError::Busy => Self::Message(StatusCode::CONFLICT, error.to_string()),
+            OrderError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl WireValue for PaymentMethod {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        let Scalar::Text(text) = scalar else { return Err(Self::expected().into_owned()) };
+        Self::parse(&text).map_err(|error| error.to_string())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be a text")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("PaymentMethodType")
+    }
+
+    fn schema() -> ObjectBuilder {
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Self::ALL.map(Self::as_str)))
+    }
+}
+
+/// An online payment method over the wire.
+type PaymentMethodType = In<PaymentMethod>;
+
+/// A field that may not be sent.
+struct Prohibited;
+
+impl WireValue for Prohibited {
+    fn from_scalar(_: Scalar) -> Result<Self, String> {
+        Err(Self::expected().into_owned())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("is prohibited")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Prohibited")
+    }
+
+    fn schema() -> ObjectBuilder {
+        ObjectBuilder::new().schema_type(Type::Null)
+    }
+}
+
+type NotAccepted = In<Prohibited>;
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewOrder {
+    delivery_type_id: wire::DeliveryTypeId,
+    /// Required when `delivery_type_id` is 2.
+    #[deserr(default)]
+    delivery_subtype_id: Option<wire::DeliverySubtypeId>,
+    /// Required when `delivery_subtype_id` is 1.
+    #[deserr(default)]
+    delivery_subtype_param_id: Option<wire::DeliverySubtypeParamId>,
+    /// Required when `delivery_type_id` is 1.
+    #[deserr(default)]
+    shop_id: Option<wire::ShopId>,
+    /// Required when `delivery_subtype_id` is 2.
+    #[deserr(default)]
+    address: Option<wire::Line500>,
+    #[deserr(default)]
+    payment_type_id: Option<wire::PaymentTypeId>,
+    /// Pays online; without it the customer pays otherwise.
+    #[deserr(default)]
+    payment_method_type: Option<PaymentMethodType>,
+    #[deserr(default)]
+    promo_code: Option<PromoCodeText>,
+    products: Vec<ProductLine>,
+    #[deserr(default, rename = "phone")]
+    #[schema(ignore)]
+    _phone: Option<NotAccepted>,
+    #[deserr(default, rename = "comment")]
+    #[schema(ignore)]
+    _comment: Option<NotAccepted>,
+}
+
+impl TryFrom<NewOrder> for OrderCommand {
+    type Error = Violations;
+
+    fn try_from(new: NewOrder) -> Result<Self, Violations> {
+        Ok(Self {
+            cart: cart(&new.products).map_err(|refused: CartRefused| refused.violations())?,
+            promo_code: new.promo_code.map(|code| code.0),
+            delivery: DeliveryRequest {
+                type_id: new.delivery_type_id.0,
+                subtype_id: new.delivery_subtype_id.map(|id| id.0),
+                subtype_param_id: new.delivery_subtype_param_id.map(|id| id.0),
+                shop_id: new.shop_id.map(|id| id.0),
+                address: new.address.map(|address| address.0),
+                payment_type_id: new.payment_type_id.map(|id| id.0),
+            },
+            payment_method: new.payment_method_type.map(|method| method.0),
+        })
+    }
+}
+
+/// An order as its owner sees it.
+#[derive(Serialize, ToSchema)]
+struct OwnOrder {
+    #[serde(flatten)]
+    order: OrderRecord,
+    /// For ticket orders.
+    redeem_token: Option<String>,
+}
+
+impl From<&Order> for OwnOrder {
+    fn from(order: &Order) -> Self {
+        Self { order: order.into(), redeem_token: None }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneOwnOrder {
+    order: OwnOrder,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OwnOrderList {
+    orders: Vec<OwnOrder>,
+    orders_count: usize,
+}
+
+/// The customer's orders in this application, newest first.
+#[utoipa::path(
+    tag = "Client: orders",
+    security(("app_token" = [], "customer" = [])),
+    responses((status = 200, body = OwnOrderList)),
+)]
+#[get("/api/counterparty/orders")]
+async fn list_own_orders(
+    customer: SignedInCustomer,
+    service: Data<OrderService>,
+) -> Result<Json<OwnOrderList>, ApiError> {
+    let orders: Vec<OwnOrder> = service.of_customer(*customer).await?.iter().map(Into::into).collect();
+    Ok(Json(OwnOrderList { orders_count: orders.len(), orders }))
+}
+
+/// Places an order. With `payment_method_type` a payment is asked for after the order is stored: refused, the order is
+/// canceled and the answer is 502; of unknown outcome, the answer is 202 and the link appears in the order later.
+#[utoipa::path(
+    tag = "Client: orders",
+    security(("app_token" = [], "customer" = [])),
+    request_body = NewOrder,
+    responses(
+        (status = 201, body = OneOwnOrder),
+        (status = 202, body = OneOwnOrder, description = "The payment is still being clarified."),
+        (status = 502, description = "The payment was refused; the order is canceled."),
+    ),
+)]
+#[post("/api/counterparty/orders")]
+async fn place_order(
+    customer: SignedInCustomer,
+    service: Data<PlacementService>,
+    body: Body<NewOrder>,
+) -> Result<(Json<OneOwnOrder>, StatusCode), ApiError> {
+    let command = OrderCommand::try_from(body.0)?;
+    let (order, status) = match service.place(*customer, &command).await? {
+        PlacedOutcome::Ready(order) => (order, StatusCode::CREATED),
+        PlacedOutcome::PaymentUnclear(order) => (order, StatusCode::ACCEPTED),
+    };
+    Ok((Json(OneOwnOrder { order: (&order).into() }), status))
+}
+
+/// One of the customer's orders.
+#[utoipa::path(
+    tag = "Client: orders",
+    security(("app_token" = [], "customer" = [])),
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneOwnOrder)),
+)]
+#[get("/api/counterparty/orders/{id}")]
+async fn show_own_order(
+    customer: SignedInCustomer,
+    service: Data<OrderService>,
+    id: Path<PathId>,
+) -> Result<Json<OneOwnOrder>, ApiError> {
+    let order = service.one_of_customer(*customer, id.parse()?).await?;
+    Ok(Json(OneOwnOrder { order: (&order).into() }))
+}

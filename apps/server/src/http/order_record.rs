@@ -1,0 +1,183 @@
+//! An order on the wire, as far as both surfaces show the same of it.
+
+use std::borrow::Cow;
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::Money;
+use kontor_orders::model::{DeliveryWay, Named, Order, OrderLine, OrderStatus, PaymentType, Place};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa::openapi::ObjectBuilder;
+use utoipa::openapi::schema::Type;
+
+use super::records::{Picture, picture};
+use super::wire::{In, Scalar, WireValue};
+
+/// A computed amount: a JSON number of major units. Two decimals survive the way through a double.
+pub fn number(amount: Money) -> f64 {
+    amount.to_string().parse().unwrap_or_default()
+}
+
+impl WireValue for OrderStatus {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        let id = i64::from_scalar(scalar)?;
+        Self::from_id(id).ok_or_else(|| "there is no such order status".to_owned())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be the id of an order status")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("OrderStatusId")
+    }
+
+    fn schema() -> ObjectBuilder {
+        let ids = Self::ALL.map(|status| status.id().to_string()).join(", ");
+        ObjectBuilder::new().schema_type(Type::Integer).description(Some(format!("One of {ids}.")))
+    }
+}
+
+/// The id of an order status.
+pub type OrderStatusId = In<OrderStatus>;
+
+/// A record by its number and name.
+#[derive(Serialize, ToSchema)]
+pub struct NamedRecord {
+    id: i64,
+    name: String,
+}
+
+impl<Id: Into<i64>> From<Named<Id>> for NamedRecord {
+    fn from(named: Named<Id>) -> Self {
+        Self { id: named.id.into(), name: named.name }
+    }
+}
+
+/// A delivery type or subtype of an order.
+#[derive(Serialize, ToSchema)]
+pub struct OrderDeliveryRecord {
+    id: i64,
+    name: String,
+    /// Decimal string; not part of the totals.
+    price: String,
+    /// `1` or `0`.
+    is_active: u8,
+}
+
+impl<Id: Into<i64>> From<DeliveryWay<Id>> for OrderDeliveryRecord {
+    fn from(way: DeliveryWay<Id>) -> Self {
+        Self { id: way.id.into(), name: way.name, price: way.price.to_string(), is_active: way.is_active.into() }
+    }
+}
+
+/// A shop or a pickup point of an order.
+#[derive(Serialize, ToSchema)]
+pub struct OrderPlaceRecord {
+    id: i64,
+    name: String,
+    address: Option<String>,
+}
+
+impl<Id: Into<i64>> From<Place<Id>> for OrderPlaceRecord {
+    fn from(place: Place<Id>) -> Self {
+        Self { id: place.id.into(), name: place.name, address: place.address }
+    }
+}
+
+/// The payment type of an order.
+#[derive(Serialize, ToSchema)]
+pub struct OrderPaymentTypeRecord {
+    id: i64,
+    photo: Option<Picture>,
+    name: String,
+    description: Option<String>,
+}
+
+impl From<PaymentType> for OrderPaymentTypeRecord {
+    fn from(kind: PaymentType) -> Self {
+        Self { id: kind.id.get(), photo: picture(kind.photo), name: kind.name, description: kind.description }
+    }
+}
+
+/// An item of an order.
+#[derive(Serialize, ToSchema)]
+pub struct OrderProductRecord {
+    id: i64,
+    name: String,
+    /// Decimal string: one piece before discounts.
+    price: String,
+    quantity: u32,
+    photos: Vec<Picture>,
+}
+
+impl From<&OrderLine> for OrderProductRecord {
+    fn from(line: &OrderLine) -> Self {
+        Self {
+            id: line.item.id.get(),
+            name: line.item.name.clone(),
+            price: line.unit_price.to_string(),
+            quantity: line.quantity.get(),
+            photos: line.photos.iter().map(|url| Picture { url: url.clone() }).collect(),
+        }
+    }
+}
+
+/// What both surfaces show of an order.
+#[derive(Serialize, ToSchema)]
+pub struct OrderRecord {
+    id: i64,
+    status: NamedRecord,
+    /// Decimal string, as `final_price`.
+    price: String,
+    promo_code: Option<String>,
+    original_price: f64,
+    product_discount_amount: f64,
+    promo_discount_amount: f64,
+    total_discount_amount: f64,
+    final_price: f64,
+    delivery_type: OrderDeliveryRecord,
+    delivery_subtype: Option<OrderDeliveryRecord>,
+    delivery_subtype_param: Option<OrderPlaceRecord>,
+    payment_type: Option<OrderPaymentTypeRecord>,
+    acquirer_payment_method_type: Option<&'static str>,
+    /// Where the goods are handed over.
+    address: String,
+    shop: Option<OrderPlaceRecord>,
+    products: Vec<OrderProductRecord>,
+    /// Where the customer pays, while he can.
+    payment_link: Option<String>,
+    created_at: DateTime<Utc>,
+    redeemed_count: u32,
+    total_tickets: u32,
+    last_redeemed_at: Option<DateTime<Utc>>,
+}
+
+impl From<&Order> for OrderRecord {
+    fn from(order: &Order) -> Self {
+        Self {
+            id: order.id.get(),
+            status: NamedRecord { id: order.status.id(), name: order.status_name.clone() },
+            price: order.final_price.to_string(),
+            promo_code: order.promo_code.clone(),
+            original_price: number(order.original_price),
+            product_discount_amount: number(order.product_discount),
+            promo_discount_amount: number(order.promo_discount),
+            total_discount_amount: number(order.total_discount()),
+            final_price: number(order.final_price),
+            delivery_type: order.delivery_type.clone().into(),
+            delivery_subtype: order.delivery_subtype.clone().map(Into::into),
+            delivery_subtype_param: order.delivery_subtype_param.clone().map(Into::into),
+            payment_type: order.payment_type.clone().map(Into::into),
+            acquirer_payment_method_type: order.payment_method.map(|method| method.as_str()),
+            address: order.address.clone().unwrap_or_default(),
+            shop: order.shop.clone().map(Into::into),
+            products: order.lines.iter().map(Into::into).collect(),
+            payment_link: order.payment_link.clone(),
+            created_at: order.created_at,
+            redeemed_count: 0,
+            total_tickets: 0,
+            last_redeemed_at: None,
+        }
+    }
+}

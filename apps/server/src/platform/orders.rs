@@ -1,0 +1,335 @@
+//! Orders of the project.
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, put};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_orders::model::{Order, OrderFilter, OrderLine};
+use kontor_orders::{OrderEdit, OrderService};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::order_record::{NamedRecord, OrderRecord, OrderStatusId};
+use crate::http::paging::page_request;
+use crate::http::wire::{self, In, InputErrors, Patch};
+use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
+use crate::table::{Cell, Column, Table, TableAnswer};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_orders).service(show_order).service(edit_order).service(table_of_orders);
+}
+
+const MOST_PER_PAGE: u32 = 100;
+
+#[derive(Serialize, ToSchema)]
+struct OrderCustomer {
+    id: i64,
+    name: String,
+    phone: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ReservedItem {
+    id: i64,
+    name: String,
+    article: Option<String>,
+}
+
+/// An order line. Its `id` is the one of `/api/orders/{order}/nomenclatures/{nomenclature}`.
+#[derive(Serialize, ToSchema)]
+struct ReservationRecord {
+    id: i64,
+    nomenclature: ReservedItem,
+    warehouse: Option<NamedRecord>,
+    quantity: u32,
+    /// Decimal string: one piece before discounts.
+    price: String,
+    product_discount_amount: String,
+    promo_discount_amount: String,
+    total: String,
+    /// `held`, `released` or `sold`.
+    state: &'static str,
+}
+
+impl From<&OrderLine> for ReservationRecord {
+    fn from(line: &OrderLine) -> Self {
+        let item = line.item.clone();
+        Self {
+            id: line.id.get(),
+            nomenclature: ReservedItem { id: item.id.get(), name: item.name, article: line.article.clone() },
+            warehouse: line.warehouse.clone().map(Into::into),
+            quantity: line.quantity.get(),
+            price: line.unit_price.to_string(),
+            product_discount_amount: line.product_discount.to_string(),
+            promo_discount_amount: line.promo_discount.to_string(),
+            total: line.total.to_string(),
+            state: line.state.as_str(),
+        }
+    }
+}
+
+/// An order as staff see it.
+#[derive(Serialize, ToSchema)]
+struct StaffOrder {
+    #[serde(flatten)]
+    order: OrderRecord,
+    counterparty: OrderCustomer,
+    application: NamedRecord,
+    manager: Option<NamedRecord>,
+    comment: Option<String>,
+    reservations: Vec<ReservationRecord>,
+    paid_at: Option<DateTime<Utc>>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<&Order> for StaffOrder {
+    fn from(order: &Order) -> Self {
+        let customer = order.customer.clone();
+        Self {
+            order: order.into(),
+            counterparty: OrderCustomer { id: customer.id.get(), name: customer.name, phone: customer.phone },
+            application: order.application.clone().into(),
+            manager: order.manager.clone().map(Into::into),
+            comment: order.comment.clone(),
+            reservations: order.lines.iter().map(Into::into).collect(),
+            paid_at: order.paid_at,
+            updated_at: order.updated_at,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneOrder {
+    order: StaffOrder,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OrderList {
+    orders: Vec<StaffOrder>,
+    orders_count: u64,
+}
+
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct OrderQuery {
+    #[deserr(default)]
+    page: Option<wire::Integer>,
+    #[deserr(default)]
+    per_page: Option<wire::Integer>,
+    #[deserr(default)]
+    status_id: Option<OrderStatusId>,
+    /// The customer.
+    #[deserr(default)]
+    counterparty_id: Option<wire::CounterpartyId>,
+    #[deserr(default)]
+    application_id: Option<wire::ApplicationId>,
+    #[deserr(default)]
+    date_from: Option<wire::Date>,
+    #[deserr(default)]
+    date_to: Option<wire::Date>,
+    /// The number of the order, the customer's phone, or the promo code.
+    #[deserr(default)]
+    query: Option<wire::Line64>,
+}
+
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct OrderTableQuery {
+    #[deserr(default)]
+    page: Option<wire::Integer>,
+    #[deserr(default)]
+    per_page: Option<wire::Integer>,
+    #[deserr(default)]
+    status_id: Option<OrderStatusId>,
+    /// The customer.
+    #[deserr(default)]
+    counterparty_id: Option<wire::CounterpartyId>,
+    /// The client through which the order was made: the application.
+    #[deserr(default)]
+    client_id: Option<wire::ApplicationId>,
+    #[deserr(default)]
+    date_from: Option<wire::Date>,
+    #[deserr(default)]
+    date_to: Option<wire::Date>,
+    /// The number of the order, the customer's phone, or the promo code.
+    #[deserr(default)]
+    query: Option<wire::Line64>,
+}
+
+/// Every order of the project, newest first.
+#[utoipa::path(
+    tag = "Orders",
+    security(("staff" = [])),
+    responses((status = 200, body = OrderList)),
+)]
+#[get("/api/orders")]
+async fn list_orders(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    query: Query<OrderQuery>,
+) -> Result<Json<OrderList>, ApiError> {
+    let Query(query) = query;
+    let page = page_request(query.page.as_ref(), query.per_page.as_ref(), MOST_PER_PAGE.into(), MOST_PER_PAGE)?;
+    let filter = OrderFilter {
+        status: query.status_id.map(|status| status.0),
+        counterparty_id: query.counterparty_id.map(|id| id.0),
+        application_id: query.application_id.map(|id| id.0),
+        date_from: query.date_from.map(|date| date.0),
+        date_to: query.date_to.map(|date| date.0),
+        query: query.query.map(|text| text.0.into()),
+    };
+    let page = service.list(&staff, filter, page).await?;
+    Ok(Json(OrderList { orders: page.items.iter().map(Into::into).collect(), orders_count: page.total }))
+}
+
+/// One order.
+#[utoipa::path(
+    tag = "Orders",
+    security(("staff" = [])),
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneOrder)),
+)]
+#[get("/api/orders/{id}")]
+async fn show_order(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    id: Path<PathId>,
+) -> Result<Json<OneOrder>, ApiError> {
+    let order = service.read(&staff, id.parse()?).await?;
+    Ok(Json(OneOrder { order: (&order).into() }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct OrderPatch {
+    /// Where the order is to move.
+    #[deserr(default)]
+    status_id: Option<OrderStatusId>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::UserId>)]
+    manager_id: Patch<wire::UserId>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Prose>)]
+    comment: Patch<wire::Prose>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Line500>)]
+    address: Patch<wire::Line500>,
+}
+
+fn changed<T>(patch: Patch<In<T>>) -> Option<Option<T>> {
+    match patch {
+        Patch::Keep => None,
+        Patch::Clear => Some(None),
+        Patch::Set(value) => Some(Some(value.0)),
+    }
+}
+
+/// Moves an order or changes its details. Canceling returns the goods, issuing takes them out of the warehouse.
+#[utoipa::path(
+    tag = "Orders",
+    security(("staff" = [])),
+    params(("id" = i64, Path)),
+    request_body = OrderPatch,
+    responses((status = 200, body = OneOrder)),
+)]
+#[put("/api/orders/{id}")]
+async fn edit_order(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    id: Path<PathId>,
+    body: Body<OrderPatch>,
+) -> Result<Json<OneOrder>, ApiError> {
+    let Body(patch) = body;
+    let edit = OrderEdit {
+        status: patch.status_id.map(|status| status.0),
+        manager: changed(patch.manager_id),
+        comment: changed(patch.comment),
+        address: changed(patch.address),
+    };
+    let order = service.edit(&staff, id.parse()?, &edit).await?;
+    Ok(Json(OneOrder { order: (&order).into() }))
+}
+
+const ORDERS: Table<Order> = Table {
+    id: 15,
+    resource: "orders",
+    columns: &[
+        Column {
+            key: "id",
+            text: "Number",
+            has_icon: false,
+            cell: |order| Cell::linked(order.id.get(), format!("/api/orders/{}", order.id)),
+        },
+        Column {
+            key: "created_at",
+            text: "Created",
+            has_icon: false,
+            cell: |order| Cell::plain(order.created_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)),
+        },
+        Column { key: "status", text: "Status", has_icon: false, cell: |order| Cell::plain(order.status_name.clone()) },
+        Column {
+            key: "counterparty",
+            text: "Customer",
+            has_icon: false,
+            cell: |order| {
+                let customer = &order.customer;
+                Cell::linked(customer.name.clone(), format!("/api/counterparties/{}", customer.id))
+            },
+        },
+        Column {
+            key: "phone",
+            text: "Phone",
+            has_icon: false,
+            cell: |order| Cell::plain(order.customer.phone.clone()),
+        },
+        Column {
+            key: "application",
+            text: "Application",
+            has_icon: false,
+            cell: |order| {
+                let application = &order.application;
+                Cell::linked(application.name.clone(), format!("/api/applications/{}", application.id))
+            },
+        },
+        Column { key: "price", text: "Sum", has_icon: false, cell: |order| Cell::plain(order.final_price.to_string()) },
+        Column {
+            key: "manager",
+            text: "Manager",
+            has_icon: false,
+            cell: |order| {
+                Cell::plain(order.manager.as_ref().map_or(Value::Null, |manager| manager.name.clone().into()))
+            },
+        },
+    ],
+};
+
+/// Orders for the staff screen.
+#[utoipa::path(
+    tag = "Orders",
+    security(("staff" = [])),
+    responses((status = 200, body = TableAnswer)),
+)]
+#[get("/api/tables/orders")]
+async fn table_of_orders(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    query: Query<OrderTableQuery>,
+) -> Result<Json<TableAnswer>, ApiError> {
+    let Query(query) = query;
+    let page = page_request(query.page.as_ref(), query.per_page.as_ref(), 15, MOST_PER_PAGE)?;
+    let filter = OrderFilter {
+        status: query.status_id.map(|status| status.0),
+        counterparty_id: query.counterparty_id.map(|id| id.0),
+        application_id: query.client_id.map(|id| id.0),
+        date_from: query.date_from.map(|date| date.0),
+        date_to: query.date_to.map(|date| date.0),
+        query: query.query.map(|text| text.0.into()),
+    };
+    let page = service.list(&staff, filter, page).await?;
+    Ok(Json(ORDERS.render(&page)))
+}

@@ -1,0 +1,193 @@
+//! Carts and orders over HTTP.
+
+use kontor_adapter_diesel::database_tests;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::shopfront::Shopfront;
+use crate::support::send;
+
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+const ORDER: [&str; 24] = [
+    "acquirer_payment_method_type",
+    "address",
+    "created_at",
+    "delivery_subtype",
+    "delivery_subtype_param",
+    "delivery_type",
+    "final_price",
+    "id",
+    "last_redeemed_at",
+    "original_price",
+    "payment_link",
+    "payment_type",
+    "price",
+    "product_discount_amount",
+    "products",
+    "promo_code",
+    "promo_discount_amount",
+    "redeem_token",
+    "redeemed_count",
+    "shop",
+    "status",
+    "total_discount_amount",
+    "total_tickets",
+    "updated_at",
+];
+
+database_tests! {
+    async fn a_cart_is_priced(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(10, 26_550).await;
+        shop.promo("SPRING").await;
+        let products = json!([{ "id": item, "quantity": 5 }]);
+        let cart = shop.precalculate(json!({ "products": products, "promo_code": "SPRING" })).await.expect(200);
+        assert_eq!(cart["original_price"], json!(1327.5));
+        assert_eq!((&cart["promo_discount_amount"], &cart["final_price"]), (&json!(132.75), &json!(1194.75)));
+        assert_eq!((&cart["price"], &cart["discount"], &cart["total"]), (&json!("1327.50"), &json!("132.75"), &json!("1194.75")));
+        assert_eq!((&cart["quantity_pack"], &cart["discount_error"]), (&json!(2), &Value::Null));
+        assert_eq!(cart["applied_discount"]["value"], "10.00");
+        assert_eq!(keys(&cart["products"][0]), ["id", "pieces_per_pack", "price", "quantity", "quantity_pack", "wholesale"]);
+        let cart = shop.precalculate(json!({ "products": products, "promo_code": "NOPE" })).await.expect(200);
+        assert_eq!((&cart["discount_error"]["code"], &cart["final_price"]), (&json!("unknown"), &json!(1327.5)));
+    }
+
+    async fn wrong_carts_are_named_by_line(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(10, 100).await;
+        let cart = |products: Value| shop.precalculate(json!({ "products": products }));
+        cart(json!([{ "id": item, "quantity": 11 }, { "id": 99_999, "quantity": 1 }])).await
+            .expect_invalid(&["products.0.quantity", "products.1.id"]);
+        cart(json!([{ "id": item, "quantity": 0 }, { "id": item, "quantity": 1.5 }])).await
+            .expect_invalid(&["products.0.quantity", "products.1.quantity"]);
+        cart(json!([])).await.expect_invalid(&["products"]);
+        cart(json!([{ "id": item, "quantity": 1 }, { "id": item, "quantity": 1 }])).await.expect_invalid(&["products.1.id"]);
+        shop.precalculate(json!({ "promo_code": "ВЕСНА" })).await.expect_invalid(&["products", "promo_code"]);
+        let many: Vec<_> = (1..=501).map(|id| json!({ "id": id, "quantity": 1 })).collect();
+        cart(json!(many)).await.expect_invalid(&["products"]);
+    }
+
+    async fn precalculating_is_limited(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(10, 100).await;
+        for _ in 0..30 {
+            shop.precalculate(json!({ "products": [{ "id": item, "quantity": 1 }] })).await.expect(200);
+        }
+        let answer = shop.precalculate(json!({ "products": [{ "id": item, "quantity": 1 }] })).await;
+        answer.expect(429);
+        assert!(answer.headers.contains_key("retry-after"));
+    }
+
+    async fn an_order_is_placed_and_read_back(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(10, 26_550).await;
+        let mut body = shop.pickup(item, 2);
+        body["payment_type_id"] = json!(shop.payment_type);
+        let placed = shop.order(&body).await.expect(201)["order"].clone();
+        let expected: Vec<_> = ORDER.into_iter().filter(|key| *key != "updated_at").collect();
+        assert_eq!(keys(&placed), expected);
+        assert_eq!((&placed["status"]["id"], &placed["price"], &placed["final_price"]), (&json!(1), &json!("531.00"), &json!(531.0)));
+        assert_eq!((&placed["address"], &placed["payment_link"]), (&json!("Square 1"), &Value::Null));
+        assert_eq!(placed["payment_type"]["name"], "Cash");
+        let list = shop.own("").await.expect(200);
+        assert_eq!((&list["ordersCount"], &list["orders"][0]), (&json!(1), &placed));
+        assert_eq!(shop.own(&format!("/{}", placed["id"])).await.expect(200)["order"], placed);
+        assert_ne!(shop.order(&body).await.expect(201)["order"]["id"], placed["id"], "not idempotent");
+        assert_eq!(shop.reserved(item).await, 4);
+    }
+
+    async fn every_wrong_part_of_an_order_is_named(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(1, 100).await;
+        let products = json!([{ "id": item, "quantity": 1 }]);
+        shop.order(&json!({})).await.expect_invalid(&["delivery_type_id", "products"]);
+        shop.order(&json!({ "delivery_type_id": 1, "products": products, "phone": "79001234567", "comment": "x" })).await
+            .expect_invalid(&["phone", "comment"]);
+        shop.order(&json!({ "delivery_type_id": 1, "products": products })).await.expect_invalid(&["shop_id"]);
+        shop.order(&json!({ "delivery_type_id": 2, "products": products })).await.expect_invalid(&["delivery_subtype_id"]);
+        shop.order(&json!({ "delivery_type_id": 2, "delivery_subtype_id": 1, "products": products })).await
+            .expect_invalid(&["delivery_subtype_param_id"]);
+        shop.order(&json!({ "delivery_type_id": 2, "delivery_subtype_id": 2, "products": products })).await
+            .expect_invalid(&["address"]);
+        shop.order(&json!({
+            "delivery_type_id": 1, "shop_id": 99_999, "payment_type_id": 99_999, "promo_code": "NOPE",
+            "products": [{ "id": item, "quantity": 2 }],
+        })).await.expect_invalid(&["payment_type_id", "products.0.quantity", "shop_id"]);
+        let mut body = shop.pickup(item, 1);
+        body["payment_method_type"] = json!("barter");
+        shop.order(&body).await.expect_invalid(&["payment_method_type"]);
+        assert_eq!(shop.count("orders").await, 0);
+    }
+
+    async fn foreign_orders_are_not_found(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(5, 100).await;
+        let id = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
+        let path = format!("/api/counterparty/orders/{id}");
+        let (_, other) = shop.server.customer(&shop.project).await;
+        send(shop.server.as_customer(&shop.project, &other, Method::GET, &path)).await.expect(404);
+        send(shop.server.as_app(&shop.project, Method::GET, &path)).await.expect(401);
+        let elsewhere = shop.server.project().await;
+        let stranger = shop.server.owner(&elsewhere).await;
+        send(shop.server.as_staff(&stranger, Method::GET, &format!("/api/orders/{id}"))).await.expect(403);
+        send(shop.server.as_staff(&stranger, Method::GET, "/api/orders/99999")).await.expect(404);
+    }
+
+    async fn staff_see_and_move_orders(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(5, 100).await;
+        let id = shop.order(&shop.pickup(item, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
+        let owner = shop.server.owner(&shop.project).await;
+        let path = format!("/api/orders/{id}");
+        let order = send(shop.server.as_staff(&owner, Method::GET, &path)).await.expect(200)["order"].clone();
+        assert_eq!((&order["counterparty"]["phone"], &order["reservations"][0]["state"]), (&json!("79001234567"), &json!("held")));
+        assert!(order.get("redeem_token").is_none());
+        let put = |body: Value| shop.server.as_staff(&owner, Method::PUT, &path).json(&body);
+        let edited = send(put(json!({ "comment": "fragile", "status_id": 3 }))).await.expect(200)["order"].clone();
+        assert_eq!((&edited["comment"], &edited["status"]["id"]), (&json!("fragile"), &json!(3)));
+        send(put(json!({ "status_id": 1 }))).await.expect_invalid(&["status_id"]);
+        send(put(json!({ "status_id": 99, "manager_id": "x" }))).await.expect_invalid(&["status_id", "manager_id"]);
+        send(put(json!({ "manager_id": 99_999 }))).await.expect_invalid(&["manager_id"]);
+        let canceled = send(put(json!({ "status_id": 6, "comment": null }))).await.expect(200)["order"].clone();
+        assert_eq!((&canceled["comment"], &canceled["reservations"][0]["state"]), (&Value::Null, &json!("released")));
+        assert_eq!(shop.reserved(item).await, 0);
+        let viewer = shop.server.staff_with(&shop.project, &["view-orders"]).await;
+        send(shop.server.as_staff(&viewer, Method::PUT, &path).json(&json!({}))).await.expect(403);
+    }
+
+    async fn lists_are_filtered(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(5, 100).await;
+        for _ in 0..3 {
+            shop.order(&shop.pickup(item, 1)).await.expect(201);
+        }
+        let owner = shop.server.owner(&shop.project).await;
+        let get = |path: String| { let request = shop.server.as_staff(&owner, Method::GET, &path); async move { send(request).await } };
+        let (customer, application) = (shop.customer, shop.project.application_id);
+        for (query, total) in [
+            (String::new(), 3),
+            (format!("counterparty_id={customer}&application_id={application}&status_id=1"), 3),
+            ("status_id=6".to_owned(), 0),
+            ("query=79001234567&date_from=2020-01-01".to_owned(), 3),
+        ] {
+            let list = get(format!("/api/orders?{query}")).await.expect(200);
+            assert_eq!(list["ordersCount"], total, "{query}");
+        }
+        get("/api/orders?colour=red&per_page=101".to_owned()).await.expect(422);
+        let table = get(format!("/api/tables/orders?client_id={application}&per_page=2")).await.expect(200);
+        assert_eq!((&table["pagination"]["total"], table["orders"].as_array().unwrap().len()), (&json!(3), 2));
+        let nobody = customer + 1;
+        let table = get(format!("/api/tables/orders?counterparty_id={nobody}&client_id={application}")).await.expect(200);
+        assert_eq!(table["pagination"]["total"], 0);
+        let before = shop.server.db.database.statements();
+        get("/api/orders?per_page=1".to_owned()).await.expect(200);
+        let one = shop.server.db.database.statements() - before;
+        get("/api/orders".to_owned()).await.expect(200);
+        assert_eq!(shop.server.db.database.statements() - before, 2 * one);
+    }
+}
