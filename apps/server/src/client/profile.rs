@@ -116,7 +116,7 @@ struct OneCustomer {
 /// customer signed in to.
 #[utoipa::path(
     tag = "Client: profile",
-    security(("customer" = []), ("app_token" = [], "customer" = [])),
+    security(("app_token" = [], "customer" = [])),
     responses((status = 200, body = OneCustomer)),
 )]
 #[get("/api/counterparty")]
