@@ -84,7 +84,7 @@ wire_ids! {
     PaymentTypeId => "/api/counterparty/payment_types";
     ShopId => "/api/counterparty/shops";
     StorageUnitId => "/api/storage_units";
-    TagId => "/api/tags";
+    TagId;
     UserId;
     VatId => "/api/vats";
     WarehouseId;
