@@ -89,6 +89,7 @@ impl TestServer {
     }
 
     /// Starts with a changed configuration, perhaps with a worker.
+    #[expect(clippy::unused_async, reason = "the instance needs the runtime of its caller")]
     pub async fn start_as(db: TestDatabase, roles: Roles, change: impl FnOnce(&mut Config)) -> Self {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| {
