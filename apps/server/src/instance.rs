@@ -4,19 +4,15 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, OnceLock};
 
 use actix_web::dev::ServerHandle;
-use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig, ClientError};
 use kontor_adapter_diesel::Database;
-use kontor_adapter_limits::MemoryRateLimiter;
-use kontor_kernel::{Clock, Random};
-use kontor_orders::PaymentPage;
+use kontor_kernel::Clock;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
 
-use crate::adapters::{ServiceKey, SystemRandom};
 use crate::config::Config;
 use crate::http::server::{ServeError, build};
-use crate::messaging::{MessagingError, delivery_worker, outbound_policy};
-use crate::wiring::{Services, Surroundings};
+use crate::messaging::{MessagingError, delivery_worker};
+use crate::wiring::{Services, Surroundings, SurroundingsError};
 use crate::worker::{RunningWorker, Worker};
 
 /// A running service. [`Instance::stop`] lets requests in flight finish.
@@ -30,9 +26,6 @@ struct Api {
     handle: ServerHandle,
     serving: JoinHandle<std::io::Result<()>>,
 }
-
-/// Rate limits are counted for this many subjects at once.
-const MOST_COUNTERS: usize = 200_000;
 
 /// The recorder is global to the process; several instances in one test process share it.
 fn prometheus() -> PrometheusHandle {
@@ -69,12 +62,12 @@ pub enum StartError {
     /// The HTTP server cannot be started.
     #[error(transparent)]
     Serve(#[from] ServeError),
+    /// The outside cannot be reached with this configuration.
+    #[error(transparent)]
+    Surroundings(#[from] SurroundingsError),
     /// Messages cannot be sent.
     #[error(transparent)]
     Messaging(#[from] MessagingError),
-    /// The acquirer cannot be called.
-    #[error(transparent)]
-    Acquirer(#[from] ClientError),
 }
 
 impl Instance {
@@ -86,7 +79,7 @@ impl Instance {
         listener: Option<TcpListener>,
         roles: Roles,
     ) -> Result<Self, StartError> {
-        let around = surroundings(config, clock)?;
+        let around = Surroundings::new(config, clock)?;
         let worker = if roles == Roles::Api { None } else { Some(worker(config, database, &around)?.start()) };
         let api = match listener.filter(|_| roles != Roles::Worker) {
             None => None,
@@ -116,25 +109,6 @@ impl Instance {
             worker.stop().await;
         }
     }
-}
-
-/// What a process has around its domains.
-pub fn surroundings(config: &Config, clock: Arc<dyn Clock>) -> Result<Surroundings, StartError> {
-    let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
-    Ok(Surroundings {
-        keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
-        limiter: Arc::new(MemoryRateLimiter::new(clock.clone(), MOST_COUNTERS)),
-        outbound: outbound_policy(config),
-        acquirer: Arc::new(acquirer(config)?),
-        payment_page: PaymentPage { return_url: config.acquirer_return_url.clone() },
-        clock,
-        random,
-    })
-}
-
-fn acquirer(config: &Config) -> Result<AcquirerClient, ClientError> {
-    let secret = config.acquirer_secret_key.clone();
-    AcquirerClient::new(AcquirerConfig::new(&config.acquirer_url, &config.acquirer_shop_id, secret))
 }
 
 fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result<Worker, MessagingError> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
 use kontor_kernel::Page;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -50,6 +51,11 @@ impl Cell {
     /// A bare value.
     pub fn plain(value: impl Into<Value>) -> Self {
         Self::Plain(value.into())
+    }
+
+    /// A moment, ISO 8601.
+    pub fn moment(at: DateTime<Utc>) -> Self {
+        Self::Plain(json!(at))
     }
 
     /// A value that leads to a record.

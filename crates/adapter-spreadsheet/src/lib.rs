@@ -1,1 +1,84 @@
 //! Spreadsheets in and out: xlsx and csv in bounded memory.
+//!
+//! **Owns** telling formats apart by their content, the bounds within which a file is opened at all, and how cells
+//! become text and back.
+//!
+//! **Invariants**
+//! - A file that unpacks to more than it may is refused before any of it is interpreted.
+//! - Rows are handed over one by one; a sheet is never in memory as a whole.
+//! - A text that is written is read back as the same text: it never becomes a number, a date or a formula.
+//!
+//! ```
+//! use kontor_adapter_spreadsheet::Spreadsheets;
+//! use kontor_catalog::spreadsheet::ports::SheetReader;
+//!
+//! let file = tempfile::NamedTempFile::new()?;
+//! std::fs::write(file.path(), "article;price\nMUG-01;1 234,50\n")?;
+//! let mut rows = 0;
+//! Spreadsheets::default().read(file.path(), &mut |_row| { rows += 1; Ok(()) })?;
+//! assert_eq!(rows, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod csv_reader;
+mod csv_writer;
+mod limits;
+mod number;
+mod xlsx_guard;
+mod xlsx_reader;
+mod xlsx_writer;
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+use kontor_catalog::spreadsheet::SheetRefused;
+use kontor_catalog::spreadsheet::ports::{RowSink, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters};
+
+pub use limits::Limits;
+
+/// Reads and writes spreadsheet files.
+#[derive(Debug, Clone, Default)]
+pub struct Spreadsheets {
+    limits: Limits,
+}
+
+impl Spreadsheets {
+    /// With other bounds than the default ones.
+    pub fn with_limits(limits: Limits) -> Self {
+        Self { limits }
+    }
+}
+
+fn broken(error: impl ToString) -> SheetRefused {
+    SheetRefused::Broken(error.to_string())
+}
+
+impl SheetReader for Spreadsheets {
+    fn read(&self, path: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+        let mut file = File::open(path).map_err(broken)?;
+        if file.metadata().map_err(broken)?.len() > self.limits.file_bytes {
+            return Err(SheetRefused::TooLarge("the file"));
+        }
+        let mut start = Vec::new();
+        file.by_ref().take(8192).read_to_end(&mut start).map_err(broken)?;
+        file.rewind().map_err(broken)?;
+        if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
+            xlsx_guard::check(&file, &self.limits)?;
+            xlsx_reader::read(file, &self.limits, sink)
+        } else if start.starts_with(b"\xD0\xCF\x11\xE0") {
+            Err(SheetRefused::OldOrEncrypted)
+        } else {
+            csv_reader::read(file, &start, &self.limits, sink)
+        }
+    }
+}
+
+impl SheetWriters for Spreadsheets {
+    fn open(&self, format: SheetFormat) -> Result<Box<dyn SheetWriter>, SheetFailed> {
+        Ok(match format {
+            SheetFormat::Xlsx => Box::new(xlsx_writer::Xlsx::open()?),
+            SheetFormat::Csv => Box::new(csv_writer::Csv::open()?),
+        })
+    }
+}

@@ -12,7 +12,7 @@
 //!
 //! **Ports**: [`ports::CategoryRepository`], [`ports::BrandRepository`], [`ports::AssortmentRepository`],
 //! [`ports::ApplicationDirectory`], [`ports::WarehouseRepository`], [`ports::NomenclatureRepository`],
-//! [`ports::InventoryRepository`], [`storefront::ports::Shelves`], [`storefront::ports::ViewCounter`].
+//! [`ports::InventoryRepository`], and those of [`storefront`] and [`spreadsheet`].
 //!
 //! What a change of a card leaves behind is decided without any storage:
 //!
@@ -37,6 +37,7 @@ mod inventories;
 pub mod model;
 mod nomenclatures;
 pub mod ports;
+pub mod spreadsheet;
 pub mod storefront;
 mod warehouses;
 

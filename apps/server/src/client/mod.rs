@@ -4,6 +4,8 @@ mod cart;
 mod delivery;
 mod orders;
 mod payment_types;
+mod profile;
+mod session;
 mod settings;
 mod shops;
 
@@ -13,6 +15,8 @@ pub(crate) use delivery::DeliveryOptionRecord;
 
 /// Registers the client surface.
 pub fn routes(config: &mut ServiceConfig<'_>) {
+    session::routes(config);
+    profile::routes(config);
     settings::routes(config);
     delivery::routes(config);
     payment_types::routes(config);

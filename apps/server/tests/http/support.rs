@@ -78,6 +78,14 @@ pub fn sha256(text: &str) -> String {
 }
 
 impl TestServer {
+    /// What a process does once: the provider of TLS.
+    pub fn prepare() {
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        });
+    }
+
     /// Starts with the default configuration of a test.
     pub async fn start(db: TestDatabase) -> Self {
         Self::start_with(db, |_| {}).await
@@ -91,10 +99,7 @@ impl TestServer {
     /// Starts with a changed configuration, perhaps with a worker.
     #[expect(clippy::unused_async, reason = "the instance needs the runtime of its caller")]
     pub async fn start_as(db: TestDatabase, roles: Roles, change: impl FnOnce(&mut Config)) -> Self {
-        static PROVIDER: Once = Once::new();
-        PROVIDER.call_once(|| {
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        });
+        Self::prepare();
         let mut config = Config { http_workers: 2, webhook_allow_internal: true, ..Config::default() };
         change(&mut config);
         let clock = Arc::new(AdjustableClock::new(Arc::new(SystemClock)));

@@ -7,7 +7,7 @@ mod tokens;
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use kontor_auth::model::NewToken;
+use kontor_auth::model::{Device, NewToken};
 use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, UserId};
 
 use crate::database::AnyConnection;
@@ -38,7 +38,7 @@ fn insert_token(connection: &mut AnyConnection, holder: &Holder, token: &NewToke
             access_tokens::subject_id.eq(subject),
             access_tokens::project_id.eq(project.get()),
             access_tokens::application_id.eq(application),
-            access_tokens::device.eq(token.device.as_ref().map(|device| device.as_str())),
+            access_tokens::device.eq(token.device.as_ref().map(Device::as_str)),
             access_tokens::fingerprint.eq(&token.fingerprint),
             access_tokens::created_at.eq(token.created_at.naive_utc()),
             access_tokens::last_used_at.eq(token.created_at.naive_utc()),

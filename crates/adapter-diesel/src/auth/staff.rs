@@ -5,7 +5,7 @@ use diesel::result::{DatabaseErrorKind, Error as QueryError};
 use kontor_auth::StaffRegistryError;
 use kontor_auth::model::{Employee, GrantedPermission, Login, NewOwner, NewToken, Reference, Role, StaffCredentials};
 use kontor_auth::ports::StaffRepository;
-use kontor_kernel::{InvalidId, StoreError, TokenId, UserId};
+use kontor_kernel::{BranchId, InvalidId, StoreError, TokenId, UserId};
 
 use super::{Holder, insert_token};
 use crate::database::{Abort, AnyConnection, Database};
@@ -185,7 +185,7 @@ impl StaffRepository for Database {
             let inserted = diesel::insert_into(users::table)
                 .values((
                     users::project_id.eq(owner.project_id.get()),
-                    users::branch_id.eq(owner.branch_id.map(|branch| branch.get())),
+                    users::branch_id.eq(owner.branch_id.map(BranchId::get)),
                     users::role_id.eq(role),
                     users::login.eq(owner.login.as_str()),
                     users::email.eq(owner.email.as_str()),

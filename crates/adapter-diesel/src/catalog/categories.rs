@@ -81,7 +81,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
     Ok(all)
 }
 
-fn next_code(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i64> {
+pub(super) fn next_code(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i64> {
     let largest: Option<i64> = categories::table
         .filter(categories::project_id.eq(project.get()))
         .select(diesel::dsl::max(categories::code))
@@ -115,12 +115,11 @@ impl CategoryRepository for Database {
                     return Err(Abort::Refused(CategoryError::UnknownParent));
                 }
             }
-            let code = match draft.code {
-                Some(code) => code.get(),
-                None => {
-                    hold!(connection, projects::table.find(project.get()).select(projects::id));
-                    next_code(connection, project)?
-                }
+            let code = if let Some(code) = draft.code {
+                code.get()
+            } else {
+                hold!(connection, projects::table.find(project.get()).select(projects::id));
+                next_code(connection, project)?
             };
             let id: i64 = diesel::insert_into(categories::table)
                 .values((

@@ -60,7 +60,7 @@ fn ordered(project: ProjectId, filter: &NomenclatureFilter) -> nomenclatures::Bo
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = nomenclatures, treat_none_as_null = true)]
 struct CardRow<'a> {
-    article: Option<&'a str>,
+    article: Option<String>,
     article_key: Option<String>,
     name: &'a str,
     name_key: String,
@@ -71,8 +71,8 @@ struct CardRow<'a> {
     storage_unit_id: Option<i64>,
     vat_id: Option<i64>,
     price: i64,
-    description: Option<&'a str>,
-    characteristics: Option<&'a str>,
+    description: Option<String>,
+    characteristics: Option<String>,
     is_subscription: bool,
     billing_period_months: Option<i32>,
     wholesale: bool,
@@ -85,7 +85,7 @@ impl<'a> CardRow<'a> {
     fn new(card: &'a Card, at: DateTime<Utc>) -> Result<Self, StoreError> {
         let count = |pieces: u32| i32::try_from(pieces).map_err(StoreError::corrupt);
         Ok(Self {
-            article: card.article.as_deref(),
+            article: card.article.clone().map(String::from),
             article_key: card.article.as_ref().map(Line::key),
             name: card.name.as_str(),
             name_key: card.name.key(),
@@ -96,8 +96,8 @@ impl<'a> CardRow<'a> {
             storage_unit_id: card.storage_unit_id.map(i64::from),
             vat_id: card.vat_id.map(i64::from),
             price: card.price.minor(),
-            description: card.description.as_deref(),
-            characteristics: card.characteristics.as_deref(),
+            description: card.description.clone().map(String::from),
+            characteristics: card.characteristics.clone().map(String::from),
             is_subscription: card.subscription.is_some(),
             billing_period_months: card.subscription.map(|period| BillingPeriod::get(period).into()),
             wholesale: card.packaging.wholesale,

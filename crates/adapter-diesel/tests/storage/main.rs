@@ -1,9 +1,10 @@
 //! Storage on both databases.
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod auth;
 mod catalog;
 mod fixtures;
+mod import;
 mod login;
 mod migrations;
 mod offers;

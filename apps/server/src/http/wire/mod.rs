@@ -3,10 +3,14 @@
 //! Request structs are built from these types and derive `Deserr`; every wrong field is reported at once, by its dotted
 //! path. A value that came through is already the domain's own checked type.
 
+mod catalog;
 mod input;
+mod output;
 mod types;
 
+pub use catalog::*;
 pub use input::{InputErrors, violations_of};
+pub use output::{NamedRecord, PhotoRecord};
 pub use types::*;
 
 use std::borrow::Cow;
@@ -98,6 +102,47 @@ impl<T: Deserr<InputErrors>> Deserr<InputErrors> for Patch<T> {
         location: ValuePointerRef<'_>,
     ) -> Result<Self, InputErrors> {
         Option::<T>::deserialize_from_value(value, location).map(|value| value.map_or(Self::Clear, Self::Set))
+    }
+}
+
+/// A field of an update that has no empty state: absent keeps the stored value, and `null` is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given<T>(pub Option<T>);
+
+impl<T> Default for Given<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T: Deserr<InputErrors>> Deserr<InputErrors> for Given<T> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, InputErrors> {
+        T::deserialize_from_value(value, location).map(|value| Self(Some(value)))
+    }
+}
+
+/// A filter that takes one value, `?field=v`, or several, `?field[]=v1&field[]=v2`. Absent is the empty list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Many<T>(pub Vec<T>);
+
+impl<T> Default for Many<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: WireValue> Deserr<InputErrors> for Many<In<T>> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, InputErrors> {
+        match value {
+            Value::Sequence(_) => Vec::deserialize_from_value(value, location).map(Self),
+            value => In::deserialize_from_value(value, location).map(|one| Self(vec![one])),
+        }
     }
 }
 

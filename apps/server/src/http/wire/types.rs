@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use kontor_auth::model as auth;
 use kontor_kernel as kernel;
 use rust_decimal::Decimal;
 use utoipa::openapi::ObjectBuilder;
@@ -11,7 +12,7 @@ use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
 use super::{In, Scalar, WireValue};
 
 /// A text as it came. Fields that end in the domain use its own bounded types instead.
-fn text(scalar: Scalar) -> Result<String, String> {
+pub(super) fn text(scalar: Scalar) -> Result<String, String> {
     match scalar {
         Scalar::Text(text) => Ok(text),
         Scalar::Integer(number) => Ok(number.to_string()),
@@ -19,7 +20,12 @@ fn text(scalar: Scalar) -> Result<String, String> {
     }
 }
 
-fn integer(scalar: Scalar) -> Result<i64, String> {
+/// A password or a code, kept as it was typed.
+fn secret(text: &str) -> Result<kernel::SecretString, &'static str> {
+    if text.is_empty() { Err("must not be empty") } else { Ok(text.into()) }
+}
+
+pub(super) fn integer(scalar: Scalar) -> Result<i64, String> {
     match scalar {
         Scalar::Integer(number) => Ok(number),
         Scalar::Text(text) => text.trim().parse().map_err(|_| "must be a whole number".to_owned()),
@@ -27,11 +33,11 @@ fn integer(scalar: Scalar) -> Result<i64, String> {
     }
 }
 
-fn string_schema() -> ObjectBuilder {
+pub(super) fn string_schema() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
-fn integer_schema() -> ObjectBuilder {
+pub(super) fn integer_schema() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Integer).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
 }
 
@@ -78,6 +84,7 @@ wire_ids! {
     PaymentTypeId => "/api/counterparty/payment_types";
     ShopId => "/api/counterparty/shops";
     StorageUnitId => "/api/storage_units";
+    TagId => "/api/tags";
     UserId;
     VatId => "/api/vats";
     WarehouseId;
@@ -115,6 +122,12 @@ wire_texts! {
         string_schema().examples(["79001234567"]);
     Contact = kernel::Contact, kernel::Contact::parse, "must be a phone or an e-mail address",
         string_schema().examples(["79001234567"]);
+    Login = auth::Login, auth::Login::parse, "must be a text",
+        string_schema().min_length(Some(1)).max_length(Some(100));
+    Device = auth::Device, auth::Device::parse, "must be a text",
+        string_schema().min_length(Some(3)).max_length(Some(50));
+    Secret = kernel::SecretString, secret, "must be a text",
+        string_schema().min_length(Some(1)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Password)));
     Prose = kernel::Prose, kernel::Prose::parse, "must be a text",
         string_schema().max_length(Some(kernel::Prose::MAX));
 }
@@ -141,6 +154,8 @@ impl<const MAX: usize> WireValue for kernel::Line<MAX> {
 pub type Name = In<kernel::Name>;
 /// A postal address or a link: one line of at most 500 characters.
 pub type Line500 = In<kernel::Line<500>>;
+/// An article: one line of at most 100 characters.
+pub type Line100 = In<kernel::Line<100>>;
 /// One line of at most 64 characters.
 pub type Line64 = In<kernel::Line<64>>;
 /// A taxpayer number.

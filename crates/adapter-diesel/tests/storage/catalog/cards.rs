@@ -14,7 +14,7 @@ use crate::fixtures;
 
 async fn listed(db: &TestDatabase, project: ProjectId, filter: NomenclatureFilter) -> Vec<String> {
     let page = NomenclatureRepository::list(&db.database, project, filter, page(1, 100)).await.unwrap();
-    assert_eq!(page.total, page.items.len() as u64);
+    assert_eq!(usize::try_from(page.total).unwrap(), page.items.len());
     page.items.into_iter().map(|item| item.card.name.into()).collect()
 }
 

@@ -26,7 +26,7 @@ async fn set_quantity(db: &TestDatabase, stock: &Inventory, pieces: i64) -> Resu
 
 async fn listed(db: &TestDatabase, project: ProjectId, filter: InventoryFilter) -> Vec<i64> {
     let page = InventoryRepository::list(&db.database, project, filter, page(1, 100)).await.unwrap();
-    assert_eq!(page.total, page.items.len() as u64);
+    assert_eq!(usize::try_from(page.total).unwrap(), page.items.len());
     page.items.into_iter().map(|stock| stock.id.get()).collect()
 }
 

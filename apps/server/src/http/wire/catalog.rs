@@ -1,0 +1,174 @@
+//! The wire form of the catalogue's own types.
+
+use std::borrow::Cow;
+
+use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content};
+use kontor_catalog::model as catalog;
+use kontor_catalog::model::Edit;
+use utoipa::openapi::ObjectBuilder;
+use utoipa::openapi::schema::SchemaFormat;
+
+use super::types::{integer, integer_schema, string_schema, text};
+use super::{Given, In, InputErrors, Patch, Scalar, WireValue, ZeroIsNull};
+
+impl WireValue for catalog::PhotoUrl {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        Self::parse(&text(scalar)?).map_err(|error| error.to_string())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be an http or https address")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("PhotoUrl")
+    }
+
+    fn schema() -> ObjectBuilder {
+        string_schema().format(Some(SchemaFormat::Custom("uri".to_owned()))).max_length(Some(Self::MAX))
+    }
+}
+
+/// The address of a photo.
+pub type PhotoUrl = In<catalog::PhotoUrl>;
+
+/// The photos of a card, by address.
+#[derive(Debug, Clone)]
+pub struct Gallery(pub catalog::Gallery);
+
+impl Deserr<InputErrors> for Gallery {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, InputErrors> {
+        let photos: Vec<PhotoUrl> = Vec::deserialize_from_value(value, location)?;
+        catalog::Gallery::new(photos.into_iter().map(|photo| photo.0).collect()).map(Self).map_err(|error| {
+            take_cf_content(InputErrors::error::<V>(None, ErrorKind::Unexpected { msg: error.to_string() }, location))
+        })
+    }
+}
+
+macro_rules! wire_numbers {
+    ($($(#[$doc:meta])+ $name:ident = $parse:expr, $schema:expr;)+) => {$(
+        impl WireValue for catalog::$name {
+            fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+                integer(scalar).and_then(|number| $parse(number).map_err(|error| error.to_string()))
+            }
+
+            fn expected() -> Cow<'static, str> {
+                Cow::Borrowed("must be a whole number")
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                Cow::Borrowed(stringify!($name))
+            }
+
+            fn schema() -> ObjectBuilder {
+                $schema
+            }
+        }
+
+        $(#[$doc])+
+        pub type $name = In<catalog::$name>;
+    )+};
+}
+
+wire_numbers! {
+    /// The number staff know a category by.
+    CategoryCode = catalog::CategoryCode::new,
+        integer_schema().minimum(Some(1)).maximum(Some(catalog::CategoryCode::LARGEST));
+    /// Months between two charges.
+    BillingPeriod = catalog::BillingPeriod::months,
+        integer_schema().minimum(Some(1)).maximum(Some(36));
+    /// `1` service, `2` goods.
+    NomenclatureKind = catalog::NomenclatureKind::try_from,
+        integer_schema().enum_values(Some([1, 2]));
+}
+
+macro_rules! wire_orders {
+    ($($(#[$doc:meta])+ $name:ident by $sort:ident { $($word:literal => $field:ident,)+ })+) => {$(
+        impl WireValue for catalog::$name {
+            fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+                let word = text(scalar)?;
+                let (field, direction) = word.rsplit_once('_').unwrap_or_default();
+                let by = match field {
+                    $($word => catalog::$sort::$field,)+
+                    _ => return Err(Self::expected().into_owned()),
+                };
+                match direction {
+                    "asc" => Ok(Self { by, descending: false }),
+                    "desc" => Ok(Self { by, descending: true }),
+                    _ => Err(Self::expected().into_owned()),
+                }
+            }
+
+            fn expected() -> Cow<'static, str> {
+                let words = [$(concat!($word, "_asc"), concat!($word, "_desc"),)+];
+                Cow::Owned(format!("must be one of {}", words.join(", ")))
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                Cow::Borrowed(stringify!($name))
+            }
+
+            fn schema() -> ObjectBuilder {
+                string_schema().enum_values(Some([$(concat!($word, "_asc"), concat!($word, "_desc"),)+]))
+            }
+        }
+
+        $(#[$doc])+
+        pub type $name = In<catalog::$name>;
+    )+};
+}
+
+wire_orders! {
+    /// In which order items are listed.
+    NomenclatureOrder by NomenclatureSort {
+        "id" => Id,
+        "name" => Name,
+        "price" => Price,
+        "created_at" => CreatedAt,
+        "updated_at" => UpdatedAt,
+    }
+    /// In which order stock is listed.
+    InventoryOrder by InventorySort {
+        "id" => Id,
+        "quantity" => Quantity,
+        "reserved" => Reserved,
+        "price" => Price,
+        "created_at" => CreatedAt,
+        "updated_at" => UpdatedAt,
+    }
+}
+
+impl<T> From<Patch<In<T>>> for Edit<Option<T>> {
+    fn from(patch: Patch<In<T>>) -> Self {
+        match patch {
+            Patch::Keep => Self::Keep,
+            Patch::Clear => Self::Set(None),
+            Patch::Set(value) => Self::Set(Some(value.0)),
+        }
+    }
+}
+
+impl<T> From<Patch<ZeroIsNull<In<T>>>> for Edit<Option<T>> {
+    fn from(patch: Patch<ZeroIsNull<In<T>>>) -> Self {
+        match patch {
+            Patch::Keep => Self::Keep,
+            Patch::Clear => Self::Set(None),
+            Patch::Set(value) => Self::Set(value.0.map(|value| value.0)),
+        }
+    }
+}
+
+impl<T> From<Given<In<T>>> for Edit<T> {
+    fn from(given: Given<In<T>>) -> Self {
+        given.0.map(|value| value.0).into()
+    }
+}
+
+impl<T> From<Given<Vec<In<T>>>> for Edit<Vec<T>> {
+    fn from(given: Given<Vec<In<T>>>) -> Self {
+        given.0.map(|list| list.into_iter().map(|value| value.0).collect()).into()
+    }
+}

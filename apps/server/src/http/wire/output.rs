@@ -1,0 +1,38 @@
+//! Records that stand inside other records.
+
+use kontor_catalog::model::{PhotoUrl, Reference};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A photo. Photos that staff named by address have no number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct PhotoRecord {
+    id: Option<i64>,
+    url: String,
+}
+
+impl From<&PhotoUrl> for PhotoRecord {
+    fn from(photo: &PhotoUrl) -> Self {
+        Self { id: None, url: photo.to_string() }
+    }
+}
+
+/// Another record, by number and name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct NamedRecord {
+    id: i64,
+    name: String,
+}
+
+impl NamedRecord {
+    /// From the parts.
+    pub fn new(id: impl Into<i64>, name: impl Into<String>) -> Self {
+        Self { id: id.into(), name: name.into() }
+    }
+}
+
+impl<Id: Into<i64>> From<Reference<Id>> for NamedRecord {
+    fn from(reference: Reference<Id>) -> Self {
+        Self::new(reference.id, reference.name)
+    }
+}

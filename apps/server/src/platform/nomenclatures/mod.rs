@@ -1,0 +1,147 @@
+//! Items of the catalogue: goods, services and subscription plans.
+
+mod input;
+mod query;
+mod record;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post, put};
+use kontor_catalog::{CardReference, NomenclatureError, NomenclatureService};
+use kontor_kernel::Violations;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::input::{ChangedNomenclature, NewNomenclature};
+use self::query::NomenclatureQuery;
+use self::record::{NomenclatureList, OneNomenclature, TABLE};
+use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
+use crate::table::TableAnswer;
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_nomenclatures)
+        .service(nomenclatures_table)
+        .service(create_nomenclature)
+        .service(show_nomenclature)
+        .service(update_nomenclature);
+}
+
+impl From<NomenclatureError> for ApiError {
+    fn from(error: NomenclatureError) -> Self {
+        match error {
+            NomenclatureError::Denied(denied) => denied.into(),
+            NomenclatureError::NotFound => Self::not_found(),
+            NomenclatureError::Billing(refusal) => Self::invalid("billing_period_months", refusal),
+            NomenclatureError::UnknownReferences(references) => {
+                let mut violations = Violations::default();
+                for reference in references {
+                    let (field, message) = match reference {
+                        CardReference::Category => ("category_id".to_owned(), "names no category of the project"),
+                        CardReference::Brand => ("brand_id".to_owned(), "names no brand of the project"),
+                        CardReference::Country => ("country_id".to_owned(), "names no country"),
+                        CardReference::StorageUnit => ("storage_unit_id".to_owned(), "names no storage unit"),
+                        CardReference::Vat => ("vat_id".to_owned(), "names no VAT rate"),
+                        CardReference::Tag(place) => (format!("tags.{place}"), "names no tag of the project"),
+                    };
+                    violations.add(field, message);
+                }
+                violations.into()
+            }
+            NomenclatureError::ArticleTaken => Self::invalid("article", "is the article of another item"),
+            NomenclatureError::Stocked => Self::invalid("kind_id", "must stay goods while warehouses have stock of it"),
+            NomenclatureError::Stale => Self::Message(StatusCode::CONFLICT, error.to_string()),
+            NomenclatureError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// The items of the project.
+#[utoipa::path(
+    tag = "Catalog",
+    security(("staff" = [])),
+    params(NomenclatureQuery),
+    responses((status = 200, body = NomenclatureList)),
+)]
+#[get("/api/nomenclatures")]
+async fn list_nomenclatures(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    query: Query<NomenclatureQuery>,
+) -> Result<Json<NomenclatureList>, ApiError> {
+    let page = query.0.page(100)?;
+    Ok(Json(service.list(&staff, query.0.into(), page).await?.into()))
+}
+
+/// The items of the project as a table.
+#[utoipa::path(
+    tag = "Catalog",
+    security(("staff" = [])),
+    params(NomenclatureQuery),
+    responses((status = 200, body = TableAnswer)),
+)]
+#[get("/api/tables/nomenclatures")]
+async fn nomenclatures_table(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    query: Query<NomenclatureQuery>,
+) -> Result<Json<TableAnswer>, ApiError> {
+    let page = query.0.page(15)?;
+    Ok(Json(TABLE.render(&service.list(&staff, query.0.into(), page).await?)))
+}
+
+/// Adds an item. Goods need no price: warehouses have their own.
+#[utoipa::path(
+    tag = "Catalog",
+    security(("staff" = [])),
+    request_body = NewNomenclature,
+    responses((status = 201, body = OneNomenclature)),
+    extensions((
+        "x-zero-to-null" = json!(["category_id", "brand_id", "country_id", "storage_unit_id", "vat_id"])
+    )),
+)]
+#[post("/api/nomenclatures")]
+async fn create_nomenclature(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    body: Body<NewNomenclature>,
+) -> Result<(Json<OneNomenclature>, StatusCode), ApiError> {
+    let item = service.create(&staff, body.0.card()?).await?;
+    Ok((Json(item.into()), StatusCode::CREATED))
+}
+
+/// One item.
+#[utoipa::path(
+    tag = "Catalog",
+    security(("staff" = [])),
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneNomenclature)),
+)]
+#[get("/api/nomenclatures/{id}")]
+async fn show_nomenclature(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    id: Path<PathId>,
+) -> Result<Json<OneNomenclature>, ApiError> {
+    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+}
+
+/// Changes an item. Fields that are not sent stay as they are.
+#[utoipa::path(
+    tag = "Catalog",
+    security(("staff" = [])),
+    params(("id" = i64, Path)),
+    request_body = ChangedNomenclature,
+    responses((status = 200, body = OneNomenclature)),
+    extensions((
+        "x-zero-to-null" = json!(["category_id", "brand_id", "country_id", "storage_unit_id", "vat_id"])
+    )),
+)]
+#[put("/api/nomenclatures/{id}")]
+async fn update_nomenclature(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    id: Path<PathId>,
+    body: Body<ChangedNomenclature>,
+) -> Result<Json<OneNomenclature>, ApiError> {
+    Ok(Json(service.update(&staff, id.parse()?, body.0.into()).await?.into()))
+}

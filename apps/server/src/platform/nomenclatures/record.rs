@@ -1,0 +1,172 @@
+//! What staff see of an item.
+
+use chrono::{DateTime, Utc};
+use kontor_catalog::model::{BillingPeriod, Nomenclature, Packaging, Reference, StorageUnit};
+use kontor_kernel::Page;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::wire::{NamedRecord, PhotoRecord};
+use crate::table::{Cell, Column, Table};
+
+#[derive(Serialize, ToSchema)]
+struct StorageUnitRecord {
+    id: i64,
+    name: String,
+    abbreviation: String,
+}
+
+impl From<StorageUnit> for StorageUnitRecord {
+    fn from(unit: StorageUnit) -> Self {
+        Self { id: unit.id.get(), name: unit.name.into(), abbreviation: unit.abbreviation.into() }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct ParametersRecord {
+    wholesale: bool,
+    pieces_per_pack: u32,
+    quantity_pack: u32,
+}
+
+impl From<Packaging> for ParametersRecord {
+    fn from(packaging: Packaging) -> Self {
+        Self {
+            wholesale: packaging.wholesale,
+            pieces_per_pack: packaging.pieces_per_pack.get(),
+            quantity_pack: packaging.quantity_pack.get(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct NomenclatureRecord {
+    id: i64,
+    article: Option<String>,
+    name: String,
+    kind_id: i64,
+    kind: NamedRecord,
+    category_id: Option<i64>,
+    category: Option<NamedRecord>,
+    brand_id: Option<i64>,
+    brand: Option<NamedRecord>,
+    country_id: Option<i64>,
+    country: Option<NamedRecord>,
+    storage_unit_id: Option<i64>,
+    storage_unit: Option<StorageUnitRecord>,
+    vat_id: Option<i64>,
+    vat: Option<NamedRecord>,
+    /// The card price.
+    #[schema(examples("265.00"))]
+    price: String,
+    /// HTML.
+    description: Option<String>,
+    /// HTML.
+    characteristics: Option<String>,
+    is_subscription: bool,
+    billing_period_months: Option<u8>,
+    parameters: ParametersRecord,
+    photos: Vec<PhotoRecord>,
+    tags: Vec<NamedRecord>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<Nomenclature> for NomenclatureRecord {
+    fn from(item: Nomenclature) -> Self {
+        let Nomenclature { card, labels, .. } = item;
+        Self {
+            id: item.id.get(),
+            article: card.article.map(Into::into),
+            name: card.name.into(),
+            kind_id: card.kind.id(),
+            kind: NamedRecord::new(card.kind.id(), labels.kind),
+            category_id: card.category_id.map(Into::into),
+            category: labels.category.map(Into::into),
+            brand_id: card.brand_id.map(Into::into),
+            brand: labels.brand.map(Into::into),
+            country_id: card.country_id.map(Into::into),
+            country: labels.country.map(Into::into),
+            storage_unit_id: card.storage_unit_id.map(Into::into),
+            storage_unit: labels.storage_unit.map(Into::into),
+            vat_id: card.vat_id.map(Into::into),
+            vat: labels.vat.map(Into::into),
+            price: card.price.to_string(),
+            description: card.description.map(Into::into),
+            characteristics: card.characteristics.map(Into::into),
+            is_subscription: card.subscription.is_some(),
+            billing_period_months: card.subscription.map(BillingPeriod::get),
+            parameters: card.packaging.into(),
+            photos: card.photos.photos().iter().map(Into::into).collect(),
+            tags: labels.tags.into_iter().map(Into::into).collect(),
+            created_at: item.created_at,
+            updated_at: item.updated_at,
+        }
+    }
+}
+
+/// One item.
+#[derive(Serialize, ToSchema)]
+pub(super) struct OneNomenclature {
+    nomenclature: NomenclatureRecord,
+}
+
+impl From<Nomenclature> for OneNomenclature {
+    fn from(item: Nomenclature) -> Self {
+        Self { nomenclature: item.into() }
+    }
+}
+
+/// A page of items, and how many there are in all.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NomenclatureList {
+    nomenclatures: Vec<NomenclatureRecord>,
+    nomenclatures_count: u64,
+}
+
+impl From<Page<Nomenclature>> for NomenclatureList {
+    fn from(page: Page<Nomenclature>) -> Self {
+        Self { nomenclatures_count: page.total, nomenclatures: page.items.into_iter().map(Into::into).collect() }
+    }
+}
+
+fn named<Id>(reference: Option<&Reference<Id>>) -> Cell {
+    Cell::plain(reference.map(|reference| reference.name.as_str()))
+}
+
+/// `GET /api/tables/nomenclatures`
+pub(super) const TABLE: Table<Nomenclature> = Table {
+    id: 1,
+    resource: "nomenclatures",
+    columns: &[
+        Column { key: "id", text: "No.", has_icon: false, cell: |item| Cell::plain(item.id.get()) },
+        Column {
+            key: "article",
+            text: "Article",
+            has_icon: false,
+            cell: |item| Cell::plain(item.card.article.as_deref()),
+        },
+        Column {
+            key: "name",
+            text: "Name",
+            has_icon: true,
+            cell: |item| Cell::Linked {
+                value: item.card.name.as_str().into(),
+                icon: item.card.photos.photos().first().map(ToString::to_string),
+                link: Some(format!("/api/nomenclatures/{}", item.id)),
+            },
+        },
+        Column { key: "kind", text: "Kind", has_icon: false, cell: |item| Cell::plain(item.labels.kind.as_str()) },
+        Column {
+            key: "category",
+            text: "Category",
+            has_icon: false,
+            cell: |item| named(item.labels.category.as_ref()),
+        },
+        Column { key: "brand", text: "Brand", has_icon: false, cell: |item| named(item.labels.brand.as_ref()) },
+        Column { key: "price", text: "Price", has_icon: false, cell: |item| Cell::plain(item.card.price.to_string()) },
+        Column { key: "created_at", text: "Created", has_icon: false, cell: |item| Cell::moment(item.created_at) },
+        Column { key: "updated_at", text: "Changed", has_icon: false, cell: |item| Cell::moment(item.updated_at) },
+    ],
+};

@@ -1,0 +1,167 @@
+//! Warehouses of a project.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post, put};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_catalog::model::{Warehouse, WarehouseChange, WarehouseDraft};
+use kontor_catalog::{WarehouseError, WarehouseReference, WarehouseService};
+use kontor_kernel::Violations;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
+use crate::http::{ApiError, Body, PathId, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(create_warehouse).service(show_warehouse).service(update_warehouse);
+}
+
+impl From<WarehouseError> for ApiError {
+    fn from(error: WarehouseError) -> Self {
+        match error {
+            WarehouseError::Denied(denied) => denied.into(),
+            WarehouseError::NotFound => Self::not_found(),
+            WarehouseError::UnknownReferences(references) => {
+                let mut violations = Violations::default();
+                for reference in references {
+                    match reference {
+                        WarehouseReference::Branch => violations.add("branch_id", "names no branch of the project"),
+                        WarehouseReference::Application(place) => {
+                            violations.add(format!("application_ids.{place}"), "names no application of the project");
+                        }
+                    }
+                }
+                violations.into()
+            }
+            WarehouseError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct WarehouseRecord {
+    id: i64,
+    name: String,
+    address: Option<String>,
+    branch: NamedRecord,
+    applications: Vec<NamedRecord>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneWarehouse {
+    warehouse: WarehouseRecord,
+}
+
+impl From<Warehouse> for OneWarehouse {
+    fn from(warehouse: Warehouse) -> Self {
+        let warehouse = WarehouseRecord {
+            id: warehouse.id.get(),
+            name: warehouse.name.into(),
+            address: warehouse.address.map(Into::into),
+            branch: warehouse.branch.into(),
+            applications: warehouse.applications.into_iter().map(Into::into).collect(),
+            created_at: warehouse.created_at,
+            updated_at: warehouse.updated_at,
+        };
+        Self { warehouse }
+    }
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewWarehouse {
+    name: wire::Name,
+    branch_id: wire::BranchId,
+    #[deserr(default)]
+    address: Option<wire::Line500>,
+    /// The applications that sell from the warehouse; without a list, every application of the branch.
+    #[deserr(default)]
+    application_ids: Option<Vec<wire::ApplicationId>>,
+}
+
+/// Adds a warehouse.
+#[utoipa::path(
+    tag = "Warehouses",
+    security(("staff" = [])),
+    request_body = NewWarehouse,
+    responses((status = 201, body = OneWarehouse)),
+)]
+#[post("/api/warehouses")]
+async fn create_warehouse(
+    staff: SignedInStaff,
+    service: Data<WarehouseService>,
+    body: Body<NewWarehouse>,
+) -> Result<(Json<OneWarehouse>, StatusCode), ApiError> {
+    let new = body.0;
+    let draft = WarehouseDraft {
+        name: new.name.0,
+        address: new.address.map(|address| address.0),
+        branch_id: new.branch_id.0,
+        application_ids: new.application_ids.map(|ids| ids.into_iter().map(|id| id.0).collect()),
+    };
+    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+}
+
+/// One warehouse.
+#[utoipa::path(
+    tag = "Warehouses",
+    security(("staff" = [])),
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneWarehouse)),
+)]
+#[get("/api/warehouses/{id}")]
+async fn show_warehouse(
+    staff: SignedInStaff,
+    service: Data<WarehouseService>,
+    id: Path<PathId>,
+) -> Result<Json<OneWarehouse>, ApiError> {
+    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedWarehouse {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    name: Given<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::BranchId>, nullable = false)]
+    branch_id: Given<wire::BranchId>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Line500>)]
+    address: Patch<wire::Line500>,
+    /// The applications that sell from the warehouse, in the place of all that did.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<wire::ApplicationId>>, nullable = false)]
+    application_ids: Given<Vec<wire::ApplicationId>>,
+}
+
+/// Changes a warehouse. Fields that are not sent stay as they are.
+#[utoipa::path(
+    tag = "Warehouses",
+    security(("staff" = [])),
+    params(("id" = i64, Path)),
+    request_body = ChangedWarehouse,
+    responses((status = 200, body = OneWarehouse)),
+)]
+#[put("/api/warehouses/{id}")]
+async fn update_warehouse(
+    staff: SignedInStaff,
+    service: Data<WarehouseService>,
+    id: Path<PathId>,
+    body: Body<ChangedWarehouse>,
+) -> Result<Json<OneWarehouse>, ApiError> {
+    let changed = body.0;
+    let change = WarehouseChange {
+        name: changed.name.into(),
+        address: changed.address.into(),
+        branch_id: changed.branch_id.into(),
+        application_ids: changed.application_ids.into(),
+    };
+    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
+}

@@ -1,0 +1,76 @@
+//! Staff at work: an employee with every permission in a project of his own.
+
+use kontor_adapter_diesel::testing::TestDatabase;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Project, TestServer, send};
+
+/// A service, a project and its owner.
+pub struct Office {
+    pub server: TestServer,
+    pub project: Project,
+    pub owner: String,
+}
+
+impl Office {
+    pub async fn open(db: TestDatabase) -> Self {
+        let server = TestServer::start(db).await;
+        let project = server.project().await;
+        let owner = server.owner(&project).await;
+        Self { server, project, owner }
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        send(self.server.as_staff(&self.owner, Method::GET, path)).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        send(self.server.as_staff(&self.owner, Method::POST, path).json(&body)).await
+    }
+
+    pub async fn put(&self, path: &str, body: Value) -> Answer {
+        send(self.server.as_staff(&self.owner, Method::PUT, path).json(&body)).await
+    }
+
+    /// An employee with exactly these permissions does something.
+    pub async fn as_one_who_may(&self, permissions: &[&str], method: Method, path: &str, body: Value) -> Answer {
+        let bearer = self.server.staff_with(&self.project, permissions).await;
+        send(self.server.as_staff(&bearer, method, path).json(&body)).await
+    }
+
+    /// The owner of another project does something.
+    pub async fn as_stranger(&self, method: Method, path: &str, body: Value) -> Answer {
+        let bearer = self.server.owner(&self.server.project().await).await;
+        send(self.server.as_staff(&bearer, method, path).json(&body)).await
+    }
+
+    /// The id of a new record of this project.
+    pub async fn create(&self, path: &str, body: Value) -> i64 {
+        id_of(&self.post(path, body).await.expect(201))
+    }
+
+    /// The id of a new record of another project.
+    pub async fn create_elsewhere(&self, path: &str, body: Value) -> i64 {
+        id_of(&self.as_stranger(Method::POST, path, body).await.expect(201))
+    }
+
+    pub async fn goods(&self, name: &str) -> i64 {
+        self.create("/api/nomenclatures", json!({ "name": name, "kind_id": 2 })).await
+    }
+
+    pub async fn warehouse(&self, name: &str) -> i64 {
+        self.create("/api/warehouses", json!({ "name": name, "branch_id": self.project.branch_id })).await
+    }
+
+    /// How many statements a successful request costs.
+    pub async fn cost(&self, path: &str) -> u64 {
+        let before = self.server.db.database.statements();
+        self.get(path).await.expect(200);
+        self.server.db.database.statements() - before
+    }
+}
+
+fn id_of(answer: &Value) -> i64 {
+    answer.as_object().unwrap().values().next().unwrap()["id"].as_i64().unwrap()
+}

@@ -1,0 +1,100 @@
+//! Categories, brands and what an application shows of them.
+
+use kontor_adapter_diesel::database_tests;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::office::Office;
+
+database_tests! {
+    async fn a_category_is_created_and_listed(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let root = office.create("/api/categories", json!({ "name": "Мебель", "parent_id": 0 })).await;
+        let body = json!({
+            "name": "Стулья", "photo": "https://cdn.example/a.jpg", "parent_id": root, "code": 40,
+            "description": "<p>Деревянные</p>",
+        });
+        let created = office.post("/api/categories", body).await.expect(201);
+        assert_eq!(created, json!({ "category": {
+            "id": created["category"]["id"], "name": "Стулья",
+            "photo": { "id": null, "url": "https://cdn.example/a.jpg" },
+            "parent": { "id": root, "name": "Мебель" }, "code": 40, "description": "<p>Деревянные</p>",
+        } }));
+        let listed = office.get("/api/categories").await.expect(200);
+        assert_eq!(listed["categoriesCount"], 2);
+        assert_eq!(listed["categories"][0]["parent"], json!(null));
+        assert_eq!(listed["categories"][0]["code"], 1);
+        assert_eq!(listed["categories"][1], created["category"]);
+        let foreign = office.as_stranger(Method::GET, "/api/categories", json!({})).await.expect(200);
+        assert_eq!(foreign, json!({ "categories": [], "categoriesCount": 0 }));
+    }
+
+    async fn a_wrong_category_is_refused_field_by_field(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let body = json!({ "name": " ", "photo": "a.jpg", "parent_id": "x", "code": 0, "description": [] });
+        office.post("/api/categories", body).await
+            .expect_invalid(&["name", "photo", "parent_id", "code", "description"]);
+        office.post("/api/categories", json!({})).await.expect_invalid(&["name"]);
+        let foreign = office.create_elsewhere("/api/categories", json!({ "name": "A" })).await;
+        for parent in [foreign, 999_999] {
+            office.post("/api/categories", json!({ "name": "A", "parent_id": parent })).await
+                .expect_invalid(&["parent_id"]);
+        }
+        office.create("/api/categories", json!({ "name": "A", "code": 7 })).await;
+        office.post("/api/categories", json!({ "name": "B", "code": 7 })).await.expect_invalid(&["code"]);
+    }
+
+    async fn a_brand_has_a_name_of_its_own(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let body = json!({ "name": "Ёлка", "photo": "https://cdn.example/a.png" });
+        let created = office.post("/api/brands", body).await.expect(201);
+        assert_eq!(created["brand"]["photo"]["url"], "https://cdn.example/a.png");
+        assert!(created["brand"]["created_at"].as_str().unwrap().ends_with('Z'));
+        office.post("/api/brands", json!({ "name": "ёлка" })).await.expect_invalid(&["name"]);
+        office.post("/api/brands", json!({ "photo": 1 })).await.expect_invalid(&["name", "photo"]);
+        let listed = office.get("/api/brands").await.expect(200);
+        assert_eq!(listed, json!({ "brands": [created["brand"]], "brandsCount": 1 }));
+    }
+
+    async fn an_application_shows_what_it_was_told_to(db: TestDatabase) {
+        let office = Office::open(db).await;
+        for (resource, field) in [("categories", "category_id"), ("brands", "brand_id")] {
+            let path = format!("/api/applications/{}/{resource}", office.project.application_id);
+            let mut ids = Vec::new();
+            for name in ["A", "B"] {
+                ids.push(office.create(&format!("/api/{resource}"), json!({ "name": name })).await);
+            }
+            for id in [ids[1], ids[0], ids[1]] {
+                assert_eq!(office.create(&path, json!({ field: id })).await, id);
+            }
+            let listed = office.get(&path).await.expect(200);
+            assert_eq!(listed[format!("{resource}Count")], 2);
+            assert_eq!((&listed[resource][0]["id"], &listed[resource][1]["id"]), (&json!(ids[1]), &json!(ids[0])));
+
+            let foreign = office.create_elsewhere(&format!("/api/{resource}"), json!({ "name": "A" })).await;
+            for unknown in [json!(foreign), json!(999_999), json!(null), json!("x")] {
+                office.post(&path, json!({ field: unknown })).await.expect_invalid(&[field]);
+            }
+            let absent = format!("/api/applications/999999/{resource}");
+            office.get(&absent).await.expect(404);
+            office.post(&absent, json!({ field: ids[0] })).await.expect(404);
+            office.as_stranger(Method::GET, &path, json!({})).await.expect(403);
+            office.as_stranger(Method::POST, &path, json!({ field: ids[0] })).await.expect(403);
+            let body = json!({ field: ids[0] });
+            office.as_one_who_may(&["view-applications"], Method::GET, &path, json!({})).await.expect(200);
+            office.as_one_who_may(&["view-applications"], Method::POST, &path, body).await.expect(403);
+        }
+    }
+
+    async fn permissions_are_enforced(db: TestDatabase) {
+        let office = Office::open(db).await;
+        for resource in ["categories", "brands"] {
+            let path = format!("/api/{resource}");
+            let (view, create) = (format!("view-{resource}"), format!("create-{resource}"));
+            office.as_one_who_may(&[&view], Method::GET, &path, json!({})).await.expect(200);
+            office.as_one_who_may(&[&view], Method::POST, &path, json!({ "name": "A" })).await.expect(403);
+            office.as_one_who_may(&[&create], Method::GET, &path, json!({})).await.expect(403);
+            office.as_one_who_may(&[&create], Method::POST, &path, json!({ "name": "A" })).await.expect(201);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Stock.
+
+use kontor_adapter_diesel::database_tests;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::office::Office;
+
+const PATH: &str = "/api/inventories";
+const TABLE: &str = "/api/tables/inventories";
+
+fn stock(warehouse: i64, item: i64) -> Value {
+    json!({ "warehouse_id": warehouse, "nomenclature_id": item, "quantity": 5, "price": "265.00" })
+}
+
+database_tests! {
+    async fn stock_is_created_and_listed(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let body = json!({ "name": "Чай", "kind_id": 2, "article": "ЧАЙ-1" });
+        let item = office.create("/api/nomenclatures", body).await;
+        let place = office.warehouse("Склад").await;
+        let created = office.post(PATH, stock(place, item)).await.expect(201);
+        let record = &created["inventory"];
+        assert_eq!(created, json!({ "inventory": {
+            "id": record["id"], "warehouse": { "id": place, "name": "Склад" },
+            "nomenclature": { "id": item, "name": "Чай", "article": "ЧАЙ-1" },
+            "quantity": 5, "reserved": 0, "available": 5, "price": "265.00",
+            "created_at": record["created_at"], "updated_at": record["updated_at"],
+        } }));
+        let listed = office.get(PATH).await.expect(200);
+        assert_eq!(listed, json!({ "inventories": [record], "inventoriesCount": 1 }));
+        let foreign = office.as_stranger(Method::GET, PATH, json!({})).await.expect(200);
+        assert_eq!(foreign["inventoriesCount"], 0);
+    }
+
+    async fn every_wrong_field_is_named(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let fields = ["warehouse_id", "nomenclature_id", "quantity", "price"];
+        office.post(PATH, json!({})).await.expect_invalid(&fields);
+        let body = json!({ "warehouse_id": 0, "nomenclature_id": "x", "quantity": -1, "price": "1.001" });
+        office.post(PATH, body).await.expect_invalid(&fields);
+        let foreign_item = office.create_elsewhere("/api/nomenclatures", json!({ "name": "A", "kind_id": 2 })).await;
+        office.post(PATH, stock(999_999, foreign_item)).await.expect_invalid(&["warehouse_id", "nomenclature_id"]);
+        let (item, place) = (office.goods("A").await, office.warehouse("W").await);
+        let service = office.create("/api/nomenclatures", json!({ "name": "B", "kind_id": 1, "price": 1 })).await;
+        office.post(PATH, stock(place, service)).await.expect_invalid(&["nomenclature_id"]);
+        office.create(PATH, stock(place, item)).await;
+        office.post(PATH, stock(place, item)).await.expect_invalid(&["nomenclature_id"]);
+    }
+
+    async fn permissions_are_enforced(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (item, place) = (office.goods("A").await, office.warehouse("W").await);
+        for path in [PATH, TABLE] {
+            office.as_one_who_may(&["view-inventories"], Method::GET, path, json!({})).await.expect(200);
+            office.as_one_who_may(&["edit-inventories"], Method::GET, path, json!({})).await.expect(403);
+        }
+        office.as_one_who_may(&["view-inventories"], Method::POST, PATH, stock(place, item)).await.expect(403);
+        office.as_one_who_may(&["create-inventories"], Method::POST, PATH, stock(place, item)).await.expect(201);
+    }
+
+    async fn a_list_is_filtered_sorted_and_cut_into_pages(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (tea, mug) = (office.goods("Чай").await, office.goods("Кружка").await);
+        let (near, far) = (office.warehouse("A").await, office.warehouse("B").await);
+        let first = office.create(PATH, stock(near, tea)).await;
+        let second = office.create(PATH, stock(near, mug)).await;
+        let mut plenty = stock(far, tea);
+        plenty["quantity"] = json!(50);
+        let third = office.create(PATH, plenty).await;
+        for (query, expected) in [
+            (String::new(), vec![first, second, third]),
+            (format!("warehouse_id={near}"), vec![first, second]),
+            (format!("nomenclature_id={tea}"), vec![first, third]),
+            (format!("nomenclature_id[]={tea}&warehouse_id[]={far}&warehouse_id[]=999"), vec![third]),
+            ("query=%D0%9A%D0%A0%D0%A3".to_owned(), vec![second]),
+            ("order_by=quantity_desc".to_owned(), vec![third, first, second]),
+            ("per_page=2&page=2".to_owned(), vec![third]),
+            ("page=9999".to_owned(), vec![]),
+        ] {
+            let listed = office.get(&format!("{PATH}?{query}")).await.expect(200);
+            let ids: Vec<_> =
+                listed["inventories"].as_array().unwrap().iter().map(|row| row["id"].as_i64().unwrap()).collect();
+            assert_eq!(ids, expected, "{query}");
+        }
+        office.get(&format!("{PATH}?page=0&per_page=101&warehouse_id=x&colour=red")).await
+            .expect_invalid(&["page", "per_page", "warehouse_id", "colour"]);
+    }
+
+    async fn the_table_has_the_documented_envelope(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (item, place) = (office.goods("Чай").await, office.warehouse("Склад").await);
+        office.create(PATH, stock(place, item)).await;
+        let table = office.get(TABLE).await.expect(200);
+        assert_eq!(table["pagination"], json!({
+            "total": 1, "per_page": 15, "current_page": 1, "last_page": 1, "from": 1, "to": 1,
+        }));
+        let row = table["inventories"][0].as_object().unwrap();
+        for column in table["columns"].as_array().unwrap() {
+            let cell = &row[column["key"].as_str().unwrap()];
+            assert_eq!(cell.is_object(), column["has_icon"] == true, "{column}");
+        }
+        assert_eq!(row["nomenclature"]["value"], "Чай");
+        assert_eq!((&row["available"], &row["price"]), (&json!(5), &json!("265.00")));
+    }
+
+    async fn a_page_costs_the_same_statements_whatever_is_on_it(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let place = office.warehouse("W").await;
+        let (mut few, mut many) = (Vec::new(), Vec::new());
+        for (count, costs) in [(1, &mut few), (20, &mut many)] {
+            for number in 0..count {
+                let item = office.goods(&format!("{count}-{number}")).await;
+                office.create(PATH, stock(place, item)).await;
+            }
+            for path in [PATH, TABLE] {
+                office.cost(path).await;
+                costs.push(office.cost(path).await);
+            }
+        }
+        assert_eq!(few, many);
+    }
+}

@@ -1,0 +1,149 @@
+//! Cards as spreadsheets: one transaction in, pages out.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use kontor_catalog::spreadsheet::ports::CardBook;
+use kontor_catalog::spreadsheet::{
+    CardLine, CardSheet, Decision, ImportError, ImportMode, ImportReport, ItemKey, KnownCard, RowProblems, SettledCard,
+};
+use kontor_kernel::{NomenclatureId, ProjectId, StoreError};
+
+use super::{cards, hold, import_words, import_writes, offers};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::schema::{inventories, nomenclatures, projects};
+use crate::statement::Statement;
+
+const CHUNK: usize = 500;
+
+#[derive(QueryableByName)]
+struct ItemRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+/// The items that the rows are about, held still until the end of the transaction.
+fn known(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    sheet: &CardSheet,
+) -> Result<HashMap<ItemKey, KnownCard>, Abort<ImportError>> {
+    let mut known = HashMap::new();
+    for rows in sheet.rows.chunks(CHUNK) {
+        let mut articles = Vec::new();
+        let mut numbers = Vec::new();
+        for row in rows {
+            match &row.key {
+                ItemKey::Article(article) => articles.push(article.as_str().into()),
+                ItemKey::Id(id) => numbers.push(id.get()),
+            }
+        }
+        let own = || Statement::new("SELECT id FROM nomenclatures WHERE project_id = ").value(project.get());
+        let mut ids = Vec::new();
+        if !articles.is_empty() {
+            ids.extend(held(connection, own().sql(" AND article IN ").tuple(articles))?);
+        }
+        if !numbers.is_empty() {
+            ids.extend(held(connection, own().sql(" AND id").among(&numbers))?);
+        }
+        if ids.is_empty() {
+            continue;
+        }
+        let stocked: Vec<i64> = inventories::table
+            .filter(inventories::nomenclature_id.eq_any(ids.clone()))
+            .select(inventories::nomenclature_id)
+            .distinct()
+            .load(connection)?;
+        for item in cards::load::<ImportError>(connection, &ids)? {
+            let has_stock = stocked.contains(&item.id.get());
+            let found = KnownCard { id: item.id, card: item.card, has_stock };
+            if let Some(article) = found.card.article.clone() {
+                known.insert(ItemKey::Article(article), found.clone());
+            }
+            known.insert(ItemKey::Id(found.id), found);
+        }
+    }
+    Ok(known)
+}
+
+fn held(connection: &mut AnyConnection, items: Statement) -> Result<Vec<i64>, diesel::result::Error> {
+    let items = match connection {
+        AnyConnection::Postgres(_) => items.sql(" ORDER BY id FOR NO KEY UPDATE"),
+        AnyConnection::Sqlite(_) => items.sql(" ORDER BY id"),
+    };
+    let rows: Vec<ItemRow> = items.once().load(connection)?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}
+
+/// With any problem nothing is written, unless the good rows alone are wanted.
+pub(super) fn accept(problems: &RowProblems, mode: ImportMode) -> Result<(), Abort<ImportError>> {
+    if problems.is_empty() || mode == ImportMode::Partial {
+        Ok(())
+    } else {
+        Err(Abort::Refused(ImportError::Rows(problems.clone())))
+    }
+}
+
+#[async_trait]
+impl CardBook for Database {
+    async fn import(
+        &self,
+        project: ProjectId,
+        sheet: Arc<CardSheet>,
+        mode: ImportMode,
+        at: DateTime<Utc>,
+    ) -> Result<ImportReport, ImportError> {
+        self.write(move |connection| {
+            // One import of a project after the other: they create the same categories and brands.
+            hold!(connection, projects::table.find(project.get()).select(projects::id));
+            let mut words = import_words::load(connection, project)?;
+            let known = known(connection, project, &sheet)?;
+            let decision = Decision::of(&sheet, &words, &known);
+            accept(&decision.problems, mode)?;
+            import_words::complete(connection, project, &decision.drafts, &mut words, at)?;
+            let rows = decision.drafts.len();
+            let cards: Vec<SettledCard> =
+                decision.drafts.into_iter().filter_map(|draft| draft.settle(&words)).collect();
+            let offered = import_writes::write(connection, project, &cards, at)?;
+            offers::refresh(connection, &offered)?;
+            let created = cards.iter().filter(|settled| settled.id.is_none()).count();
+            Ok(ImportReport {
+                created,
+                updated: cards.len() - created,
+                unchanged: rows - cards.len(),
+                skipped: decision.skipped,
+                problems: decision.problems,
+                ignored_columns: sheet.ignored_columns.clone(),
+            })
+        })
+        .await
+    }
+
+    async fn lines(
+        &self,
+        project: ProjectId,
+        after: Option<NomenclatureId>,
+        limit: u32,
+    ) -> Result<Vec<CardLine>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let ids: Vec<i64> = nomenclatures::table
+                .filter(nomenclatures::project_id.eq(project.get()))
+                .filter(nomenclatures::id.gt(after.map_or(0, NomenclatureId::get)))
+                .order(nomenclatures::id)
+                .limit(limit.into())
+                .select(nomenclatures::id)
+                .load(connection)?;
+            if ids.is_empty() {
+                return Ok(Vec::new());
+            }
+            let words = import_words::load(connection, project)?;
+            let items = cards::load(connection, &ids)?;
+            Ok(items.into_iter().map(|item| CardLine::new(item.id, item.card, &words)).collect())
+        })
+        .await
+    }
+}

@@ -1,0 +1,131 @@
+//! The records that spreadsheets name, and those an import has to create first.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use kontor_catalog::spreadsheet::{CardDraft, ImportError, Vocabulary, VocabularyCategory};
+use kontor_kernel::{CategoryId, Name, ProjectId};
+
+use super::categories::{next_code, reference};
+use super::on_duplicate;
+use crate::database::{Abort, AnyConnection};
+use crate::schema::{brands, categories, countries, dictionary_items, storage_units};
+use crate::statement::{Statement, Value};
+use crate::stored;
+
+#[derive(QueryableByName)]
+struct NumberRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+/// Everything a card of the project can refer to.
+pub(super) fn load<R>(connection: &mut AnyConnection, project: ProjectId) -> Result<Vocabulary, Abort<R>> {
+    let mut words = Vocabulary::default();
+    let rows: Vec<(i64, Option<i64>, String)> = categories::table
+        .filter(categories::project_id.eq(project.get()))
+        .order(categories::id)
+        .select((categories::id, categories::parent_id, categories::name))
+        .load(connection)?;
+    for (id, parent, name) in rows {
+        let (id, parent, name) = (stored::id(id)?, stored::optional_id(parent)?, stored::text(&name)?);
+        words.add_category(VocabularyCategory { id, parent, name });
+    }
+    let rows: Vec<(i64, String)> = brands::table
+        .filter(brands::project_id.eq(project.get()))
+        .order(brands::id)
+        .select((brands::id, brands::name))
+        .load(connection)?;
+    for (id, name) in rows {
+        words.add_brand(reference(id, &name)?);
+    }
+    let rows: Vec<(i64, String)> =
+        countries::table.order(countries::id).select((countries::id, countries::name)).load(connection)?;
+    for (id, name) in rows {
+        words.add_country(reference(id, &name)?);
+    }
+    let rows: Vec<(i64, String, String)> = storage_units::table
+        .order(storage_units::id)
+        .select((storage_units::id, storage_units::name, storage_units::abbreviation))
+        .load(connection)?;
+    for (id, name, abbreviation) in rows {
+        words.add_unit(reference(id, &name)?, &abbreviation);
+    }
+    let rows: Vec<(i64, String)> = dictionary_items::table
+        .filter(dictionary_items::dictionary.eq("vats"))
+        .order(dictionary_items::id)
+        .select((dictionary_items::id, dictionary_items::name))
+        .load(connection)?;
+    for (id, name) in rows {
+        words.add_vat(reference(id, &name)?);
+    }
+    Ok(words)
+}
+
+/// Creates the categories and brands that the drafts name and nobody has.
+pub(super) fn complete(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    drafts: &[CardDraft],
+    words: &mut Vocabulary,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<ImportError>> {
+    let mut code = None;
+    for draft in drafts {
+        if let Some(path) = draft.missing_category(words).cloned() {
+            let (mut parent, depth) = words.category(&path).err().unwrap_or_default();
+            for name in path.names().iter().skip(depth) {
+                let next = match code {
+                    Some(code) => code,
+                    None => next_code(connection, project)?,
+                };
+                code = Some(next + 1);
+                let id = insert_category(connection, project, parent, name, next, at)?;
+                words.add_category(VocabularyCategory { id, parent, name: name.clone() });
+                parent = Some(id);
+            }
+        }
+        if let Some(name) = draft.missing_brand(words).cloned() {
+            let brand =
+                Statement::new("INSERT INTO brands (project_id, name, name_key, created_at, updated_at) VALUES ")
+                    .tuple([
+                        project.get().into(),
+                        name.as_str().into(),
+                        name.key().into(),
+                        at.naive_utc().into(),
+                        at.naive_utc().into(),
+                    ])
+                    .sql(" RETURNING id");
+            let row: NumberRow = brand.get_result(connection).map_err(on_duplicate(ImportError::Stale))?;
+            words.add_brand(reference(row.id, &name)?);
+        }
+    }
+    Ok(())
+}
+
+fn insert_category(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    parent: Option<CategoryId>,
+    name: &Name,
+    code: i64,
+    at: DateTime<Utc>,
+) -> Result<CategoryId, Abort<ImportError>> {
+    let values: [Value; 7] = [
+        project.get().into(),
+        parent.map(CategoryId::get).into(),
+        name.as_str().into(),
+        name.key().into(),
+        code.into(),
+        at.naive_utc().into(),
+        at.naive_utc().into(),
+    ];
+    let row: NumberRow = Statement::new(
+        "INSERT INTO categories (project_id, parent_id, name, name_key, code, created_at, updated_at) VALUES ",
+    )
+    .tuple(values)
+    .sql(" RETURNING id")
+    .get_result(connection)
+    .map_err(on_duplicate(ImportError::Stale))?;
+    Ok(stored::id(row.id)?)
+}

@@ -1,0 +1,182 @@
+//! Cards in bulk: some hundred rows per statement.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use kontor_catalog::model::{BillingPeriod, Card, NomenclatureKind};
+use kontor_catalog::spreadsheet::{ImportError, SettledCard};
+use kontor_kernel::{Line, ProjectId, StoreError};
+
+use super::on_duplicate;
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, Value};
+
+/// Rows per statement; with all columns of a card well below the number of values a statement takes.
+const ROWS: usize = 200;
+
+/// The columns staff write, in the order of [`values`].
+const COLUMNS: [&str; 19] = [
+    "article",
+    "article_key",
+    "name",
+    "name_key",
+    "kind_id",
+    "category_id",
+    "brand_id",
+    "country_id",
+    "storage_unit_id",
+    "vat_id",
+    "price",
+    "description",
+    "characteristics",
+    "is_subscription",
+    "billing_period_months",
+    "wholesale",
+    "pieces_per_pack",
+    "quantity_pack",
+    "updated_at",
+];
+
+fn values(card: &Card, at: DateTime<Utc>) -> [Value; 19] {
+    [
+        card.article.as_deref().into(),
+        card.article.as_ref().map(Line::key).into(),
+        card.name.as_str().into(),
+        card.name.key().into(),
+        card.kind.id().into(),
+        card.category_id.map(i64::from).into(),
+        card.brand_id.map(i64::from).into(),
+        card.country_id.map(i64::from).into(),
+        card.storage_unit_id.map(i64::from).into(),
+        card.vat_id.map(i64::from).into(),
+        card.price.minor().into(),
+        card.description.as_deref().into(),
+        card.characteristics.as_deref().into(),
+        card.subscription.is_some().into(),
+        card.subscription.map(|period| i64::from(BillingPeriod::get(period))).into(),
+        card.packaging.wholesale.into(),
+        card.packaging.pieces_per_pack.get().into(),
+        card.packaging.quantity_pack.get().into(),
+        at.naive_utc().into(),
+    ]
+}
+
+#[derive(QueryableByName)]
+struct InsertedRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Text)]
+    article: String,
+}
+
+/// Several tuples, parted by commas.
+pub(super) fn tuples<const N: usize>(
+    mut statement: Statement,
+    rows: impl IntoIterator<Item = [Value; N]>,
+) -> Statement {
+    for (index, row) in rows.into_iter().enumerate() {
+        if index > 0 {
+            statement = statement.sql(", ");
+        }
+        statement = statement.tuple(row);
+    }
+    statement.once()
+}
+
+/// Writes the cards. Returns the numbers of the items whose offers may have changed.
+pub(super) fn write(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    cards: &[SettledCard],
+    at: DateTime<Utc>,
+) -> Result<Vec<i64>, Abort<ImportError>> {
+    let new: Vec<&Card> = cards.iter().filter(|settled| settled.id.is_none()).map(|settled| &settled.card).collect();
+    let mut photos = Vec::new();
+    let mut offered = Vec::new();
+    for chunk in new.chunks(ROWS) {
+        let mut numbers = insert(connection, project, chunk, at)?;
+        for card in chunk {
+            let id = card.article.as_deref().and_then(|article| numbers.remove(article));
+            let id = id.ok_or_else(|| StoreError::corrupt("an inserted card did not come back"))?;
+            photos.push((id, *card));
+            // New goods lie nowhere yet.
+            if card.kind == NomenclatureKind::Service {
+                offered.push(id);
+            }
+        }
+    }
+    let known: Vec<(i64, &SettledCard)> =
+        cards.iter().filter_map(|settled| Some((settled.id?.get(), settled))).collect();
+    for chunk in known.chunks(ROWS) {
+        update(connection, chunk, at)?;
+        let ids: Vec<i64> = chunk.iter().filter(|(_, settled)| settled.new_photos).map(|(id, _)| *id).collect();
+        if !ids.is_empty() {
+            Statement::new("DELETE FROM nomenclature_photos WHERE nomenclature_id").among(&ids).execute(connection)?;
+        }
+        photos.extend(chunk.iter().filter(|(_, settled)| settled.new_photos).map(|(id, settled)| (*id, &settled.card)));
+        offered.extend(chunk.iter().map(|(id, _)| *id));
+    }
+    hang(connection, &photos)?;
+    Ok(offered)
+}
+
+fn insert(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    cards: &[&Card],
+    at: DateTime<Utc>,
+) -> Result<std::collections::HashMap<String, i64>, Abort<ImportError>> {
+    let columns = COLUMNS.join(", ");
+    let mut statement = Statement::new(format!(
+        "INSERT INTO nomenclatures ({columns}, project_id, views_count, version, created_at) VALUES "
+    ));
+    for (index, card) in cards.iter().enumerate() {
+        if index > 0 {
+            statement = statement.sql(", ");
+        }
+        let rest = [project.get().into(), 0_i64.into(), 1_i64.into(), at.naive_utc().into()];
+        statement = statement.tuple(values(card, at).into_iter().chain(rest));
+    }
+    let rows: Vec<InsertedRow> =
+        statement.sql(" RETURNING id, article").once().load(connection).map_err(on_duplicate(ImportError::Stale))?;
+    Ok(rows.into_iter().map(|row| (row.article, row.id)).collect())
+}
+
+fn update(
+    connection: &mut AnyConnection,
+    cards: &[(i64, &SettledCard)],
+    at: DateTime<Utc>,
+) -> Result<(), Abort<ImportError>> {
+    // The columns of a list of values are called `column1`, `column2` and so on by both databases.
+    let settings: Vec<String> =
+        (2..).zip(COLUMNS).map(|(place, column)| format!("{column} = v.column{place}")).collect();
+    let mut statement = Statement::new(format!(
+        "UPDATE nomenclatures SET version = version + 1, {} FROM (VALUES ",
+        settings.join(", ")
+    ));
+    for (index, (id, settled)) in cards.iter().enumerate() {
+        if index > 0 {
+            statement = statement.sql(", ");
+        }
+        statement = statement.tuple(std::iter::once((*id).into()).chain(values(&settled.card, at)));
+    }
+    statement
+        .sql(") AS v WHERE nomenclatures.id = v.column1")
+        .once()
+        .execute(connection)
+        .map_err(on_duplicate(ImportError::Stale))?;
+    Ok(())
+}
+
+fn hang(connection: &mut AnyConnection, cards: &[(i64, &Card)]) -> Result<(), Abort<ImportError>> {
+    let rows: Vec<(i64, i64, &str)> = cards
+        .iter()
+        .flat_map(|(id, card)| (1..).zip(card.photos.photos()).map(|(place, photo)| (*id, place, photo.as_str())))
+        .collect();
+    for chunk in rows.chunks(ROWS) {
+        let values = chunk.iter().map(|(id, place, url)| [(*id).into(), (*place).into(), (*url).into()]);
+        let statement = Statement::new("INSERT INTO nomenclature_photos (nomenclature_id, position, url) VALUES ");
+        tuples(statement, values).execute(connection)?;
+    }
+    Ok(())
+}

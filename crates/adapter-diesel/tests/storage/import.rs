@@ -1,0 +1,199 @@
+//! Spreadsheets of cards and stock.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_diesel::database_tests;
+use kontor_catalog::spreadsheet::ports::{CardBook, RowSink, SheetReader, StockBook};
+use kontor_catalog::spreadsheet::{
+    CardLine, CardSheet, Cell, Content, ImportError, ImportMode, ImportReport, RowProblems, SheetRefused, SheetRow,
+    StockSheet,
+};
+
+use crate::storehouse::{Item, Storehouse};
+
+/// A sheet written in the test: one line per row, cells parted by `;`.
+struct Grid(String);
+
+impl SheetReader for Grid {
+    fn read(&self, _file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+        for (number, line) in (1..).zip(self.0.lines()) {
+            let cells = line.split(';').map(|text| Cell::Text(text.replace("\\n", "\n"))).collect();
+            sink(SheetRow { number, cells })?;
+        }
+        Ok(())
+    }
+}
+
+fn at() -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
+}
+
+fn cards(text: &str) -> CardSheet {
+    CardSheet::read(&Grid(text.to_owned()), Path::new("")).unwrap()
+}
+
+async fn import(house: &Storehouse<'_>, text: &str, mode: ImportMode) -> Result<ImportReport, ImportError> {
+    CardBook::import(&house.db.database, house.project, Arc::new(cards(text)), mode, at()).await
+}
+
+async fn upload(house: &Storehouse<'_>, text: &str, mode: ImportMode) -> Result<ImportReport, ImportError> {
+    let sheet = StockSheet::read(&Grid(text.to_owned()), Path::new("")).unwrap();
+    house.db.database.upload(house.project, Arc::new(sheet), mode, at()).await
+}
+
+fn counts(report: &ImportReport) -> [usize; 4] {
+    [report.created, report.updated, report.unchanged, report.skipped]
+}
+
+fn reasons(problems: &RowProblems) -> Vec<(u32, &str)> {
+    problems.kept().iter().map(|problem| (problem.row, problem.column)).collect()
+}
+
+fn refused(outcome: Result<ImportReport, ImportError>) -> RowProblems {
+    match outcome {
+        Err(ImportError::Rows(problems)) => problems,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The export as text, one line per row.
+async fn export(house: &Storehouse<'_>) -> String {
+    let lines: Vec<CardLine> = house.db.database.lines(house.project, None, 500).await.unwrap();
+    let text = |cells: Vec<Content<'_>>| {
+        let cells: Vec<String> = cells
+            .into_iter()
+            .map(|cell| match cell {
+                Content::Empty => String::new(),
+                Content::Text(text) => text.replace('\n', "\\n"),
+                Content::Number(number) => number,
+            })
+            .collect();
+        cells.join(";")
+    };
+    let mut rows = vec![text(CardLine::header())];
+    rows.extend(lines.iter().map(|line| text(line.cells())));
+    rows.join("\n")
+}
+
+const FULL: &str = "Артикул;name;kind;Category;brand;price;description;pieces per pack;photos;is_subscription;billing_period_months;colour
+MUG-01;Кружка;goods;Kitchen / Mugs;Nord;1 265,50;<b>x</b>\\ny;6;https://a/1 https://a/2;0;;red
+SRV-1;Engraving;service;;NORD;900;;;;;;
+PLAN-1;Club;service;kitchen;;99;;;;yes;12;
+";
+
+database_tests! {
+    async fn an_export_that_is_imported_again_changes_nothing(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        let report = import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
+        assert_eq!(counts(&report), [3, 0, 0, 0]);
+        assert_eq!(report.ignored_columns, ["colour"]);
+        assert_eq!(house.number("SELECT count(*) AS number FROM categories".to_owned()).await, 2);
+        assert_eq!(house.number("SELECT count(*) AS number FROM brands".to_owned()).await, 1);
+        assert_eq!(house.offers().await.len(), 2, "the service in both applications");
+        let without_article = house.item(Item::goods("No article", house.number("SELECT min(id) AS number FROM categories".to_owned()).await)).await;
+
+        let first = export(&house).await;
+        assert!(first.contains("MUG-01;Кружка;goods;Kitchen / Mugs;Nord;;;;1265.50;<b>x</b>\\ny;"), "{first}");
+        let again = import(&house, &first, ImportMode::AllOrNothing).await.unwrap();
+        assert_eq!(counts(&again), [0, 0, 4, 0]);
+        assert_eq!(export(&house).await, first);
+        assert_eq!(house.number("SELECT max(version) AS number FROM nomenclatures".to_owned()).await, 1);
+
+        let renamed = first.replace("No article", "Still none").replace("https://a/1\\n", "").replace("Nord", "");
+        let report = import(&house, &renamed, ImportMode::AllOrNothing).await.unwrap();
+        assert_eq!(counts(&report), [0, 3, 1, 0]);
+        assert_eq!(export(&house).await, renamed);
+        assert_eq!(house.number(format!("SELECT version AS number FROM nomenclatures WHERE id = {without_article}")).await, 2);
+    }
+
+    async fn a_column_that_is_missing_leaves_its_field_alone(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
+        let before = export(&house).await;
+        let report = import(&house, "article;price\nMUG-01;300\nSRV-1;\n", ImportMode::AllOrNothing).await.unwrap();
+        assert_eq!(counts(&report), [0, 1, 1, 0]);
+        assert_eq!(export(&house).await, before.replace("1265.50", "300.00"));
+    }
+
+    async fn one_bad_row_keeps_everything_out_unless_the_good_ones_are_wanted(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        let text = "article;name;category;brand;country;vat;price;billing_period_months\n\
+            A;First;New;Brand;;;1;\n\
+            B;;;;;;1;\n\
+            ;Nameless;;;;;;\n\
+            C;Third;;;Nowhere;Nothing;x;\n\
+            D;Fourth;;;Nowhere;Nothing;1;\n\
+            A;Again;;;;;;\n\
+            E;Fifth;;;;;;3\n";
+        let problems = refused(import(&house, text, ImportMode::AllOrNothing).await);
+        let expected = [(3, "name"), (4, "article"), (5, "price"), (6, "country"), (6, "vat"), (7, "article"), (8, "billing_period_months")];
+        assert_eq!(reasons(&problems), expected);
+        for table in ["nomenclatures", "categories", "brands"] {
+            assert_eq!(house.number(format!("SELECT count(*) AS number FROM {table}")).await, 0, "{table}");
+        }
+        let report = import(&house, text, ImportMode::Partial).await.unwrap();
+        assert_eq!(counts(&report), [1, 0, 0, 6]);
+        assert_eq!(report.problems.total(), 7);
+    }
+
+    async fn another_project_is_another_world(db: TestDatabase) {
+        let (mine, other) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
+        import(&mine, FULL, ImportMode::AllOrNothing).await.unwrap();
+        let report = import(&other, FULL, ImportMode::AllOrNothing).await.unwrap();
+        assert_eq!(counts(&report), [3, 0, 0, 0]);
+        let id = mine.number("SELECT min(id) AS number FROM nomenclatures".to_owned()).await;
+        let foreign = format!("article;id;name\n;{id};Stolen\n");
+        assert_eq!(reasons(&refused(import(&other, &foreign, ImportMode::AllOrNothing).await)), [(2, "id")]);
+    }
+
+    async fn goods_in_a_warehouse_stay_goods(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
+        upload(&house, "article;warehouse;quantity\nMUG-01;w1;3\n", ImportMode::AllOrNothing).await.unwrap();
+        let outcome = import(&house, "article;kind\nMUG-01;service\n", ImportMode::AllOrNothing).await;
+        assert_eq!(reasons(&refused(outcome)), [(2, "kind")]);
+    }
+
+    async fn stock_is_created_changed_and_never_below_what_is_reserved(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
+        let far = house.far;
+        let text = format!("артикул;склад;количество;цена\nMUG-01;W1;5;1 200,00\nMUG-01;{far};2;\n");
+        let report = upload(&house, &text, ImportMode::AllOrNothing).await.unwrap();
+        assert_eq!(counts(&report), [2, 0, 0, 0]);
+        let prices: Vec<i64> = house.offers().await.into_iter().map(|offer| offer.2).collect();
+        assert_eq!(prices, [120_000, 90_000, 126_550, 90_000], "the card price where the row names none");
+
+        house.run(format!("UPDATE inventories SET reserved = 2 WHERE warehouse_id = {far}")).await;
+        let text = format!("article;warehouse;quantity;price\nMUG-01;{far};1;\nMUG-01;W1;4;\nSRV-1;W1;1;1\nNONE;W1;1;1\nMUG-01;W9;1;1\nMUG-01;w1;3;\n");
+        let problems = refused(upload(&house, &text, ImportMode::AllOrNothing).await);
+        assert_eq!(reasons(&problems), [(2, "quantity"), (4, "article"), (5, "article"), (6, "warehouse"), (7, "article")]);
+        let sum = "SELECT CAST(sum(quantity) AS BIGINT) AS number FROM inventories";
+        assert_eq!(house.number(sum.to_owned()).await, 7);
+        let report = upload(&house, &text, ImportMode::Partial).await.unwrap();
+        assert_eq!(counts(&report), [0, 1, 0, 5]);
+        assert_eq!(house.number(sum.to_owned()).await, 6);
+        let gone = upload(&house, "article;warehouse;quantity\nMUG-01;W1;0\n", ImportMode::AllOrNothing).await.unwrap();
+        assert_eq!(counts(&gone), [0, 1, 0, 0]);
+        assert_eq!(house.offers().await.len(), 2, "the service alone");
+    }
+
+    async fn thousands_of_rows_take_few_statements(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        let row = |n: u32| format!("A-{n};Item {n};Root / Branch {};Brand {};{n};https://a/{n}", n % 20, n % 50);
+        let rows: Vec<String> = (0..2_000).map(row).collect();
+        let text = format!("article;name;category;brand;price;photos\n{}\n", rows.join("\n"));
+        let before = db.database.statements();
+        let report = import(&house, &text, ImportMode::AllOrNothing).await.unwrap();
+        assert_eq!(counts(&report), [2_000, 0, 0, 0]);
+        let spent = db.database.statements() - before;
+        assert!(spent < 120, "{spent} statements");
+        let changed = text.replace("Item", "Thing");
+        let before = db.database.statements();
+        assert_eq!(counts(&import(&house, &changed, ImportMode::AllOrNothing).await.unwrap()), [0, 2_000, 0, 0]);
+        let spent = db.database.statements() - before;
+        assert!(spent < 80, "{spent} statements");
+    }
+}

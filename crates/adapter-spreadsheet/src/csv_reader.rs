@@ -1,0 +1,113 @@
+//! Text with commas, semicolons or tabs.
+
+use std::fs::File;
+use std::io::{BufReader, Seek, SeekFrom};
+
+use csv::{ByteRecord, ReaderBuilder};
+use kontor_catalog::spreadsheet::ports::RowSink;
+use kontor_catalog::spreadsheet::{Cell, SheetRefused, SheetRow};
+
+use crate::limits::Limits;
+
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+pub(crate) fn read(mut file: File, start: &[u8], limits: &Limits, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+    let text = start.strip_prefix(MARK).unwrap_or(start);
+    refuse_other_formats(text)?;
+    let mark = u64::try_from(start.len() - text.len()).unwrap_or_default();
+    file.seek(SeekFrom::Start(mark)).map_err(crate::broken)?;
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter(text))
+        .from_reader(BufReader::new(file));
+    let mut record = ByteRecord::new();
+    let mut number: u32 = 0;
+    while reader.read_byte_record(&mut record).map_err(crate::broken)? {
+        number = number.saturating_add(1).saturating_add(skipped_lines(&record, reader.position().line()));
+        if number > limits.rows {
+            return Err(SheetRefused::TooManyRows(limits.rows));
+        }
+        let filled = record.iter().rposition(|field| !field.is_empty()).map_or(0, |last| last + 1);
+        if filled > limits.columns {
+            return Err(SheetRefused::TooManyColumns(limits.columns));
+        }
+        // The hint that some programs leave for themselves.
+        if number == 1 && record.get(0).is_some_and(|field| field.starts_with(b"sep=")) {
+            continue;
+        }
+        sink(SheetRow { number, cells: record.iter().take(filled).map(cell).collect() })?;
+    }
+    Ok(())
+}
+
+/// Text has no NUL; what starts like a document, an image or JSON is no table.
+fn refuse_other_formats(text: &[u8]) -> Result<(), SheetRefused> {
+    let first = text.trim_ascii_start();
+    let other = [b"{".as_slice(), b"[", b"<", b"%PDF", b"\x89PNG", b"\xFF\xD8", b"\xFF\xFE", b"\xFE\xFF"];
+    let control = text.iter().any(|byte| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\r' | b'\t'));
+    if control || other.iter().any(|sign| first.starts_with(sign)) {
+        Err(SheetRefused::NotASpreadsheet)
+    } else {
+        Ok(())
+    }
+}
+
+/// The sign that parts the fields of the first line: the most frequent one outside of quotes.
+fn delimiter(text: &[u8]) -> u8 {
+    let hint = text.strip_prefix(b"sep=").and_then(|rest| rest.first().copied());
+    if let Some(sign @ (b',' | b';' | b'\t')) = hint {
+        return sign;
+    }
+    let mut quoted = false;
+    let mut counts = [(b',', 0_u32), (b';', 0), (b'\t', 0)];
+    for byte in text.trim_ascii_start() {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'\n' if !quoted => break,
+            byte if !quoted => counts.iter_mut().filter(|(sign, _)| sign == byte).for_each(|(_, count)| *count += 1),
+            _ => {}
+        }
+    }
+    counts.iter().rev().max_by_key(|(_, count)| *count).map_or(b',', |(sign, _)| *sign)
+}
+
+/// Empty lines above a record, from the line where the reader stood before it and the one where it stands after it.
+/// Spreadsheet programs count them as rows, but not the lines inside a cell.
+fn skipped_lines(record: &ByteRecord, after: u64) -> u32 {
+    let before = record.position().map_or(after, csv::Position::line);
+    let inside = record.iter().flatten().filter(|byte| **byte == b'\n').count();
+    let own = u64::try_from(inside).unwrap_or_default() + 1;
+    u32::try_from(after.saturating_sub(before).saturating_sub(own)).unwrap_or(u32::MAX)
+}
+
+fn cell(field: &[u8]) -> Cell {
+    match std::str::from_utf8(field) {
+        Ok(text) => Cell::Text(unquoted(text).to_owned()),
+        Err(_) => Cell::Fault("is not UTF-8 text; save the file as CSV UTF-8".to_owned()),
+    }
+}
+
+/// Takes off the apostrophe that keeps a text from becoming a formula.
+fn unquoted(text: &str) -> &str {
+    text.strip_prefix('\'').filter(|rest| crate::csv_writer::needs_apostrophe(rest)).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delimiter_is_the_most_frequent_sign() {
+        for (text, sign) in [
+            ("a;b;c\n1,2,3,4", b';'),
+            ("a\tb", b'\t'),
+            ("a,b", b','),
+            ("\"x;y;z\",b\n", b','),
+            ("one", b','),
+            ("sep=;\na,b,c", b';'),
+        ] {
+            assert_eq!(delimiter(text.as_bytes()), sign, "{text}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/// The bounds within which a file is read.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Size of the file, in bytes.
+    pub file_bytes: u64,
+    /// Size of everything in it unpacked, in bytes.
+    pub inflated_bytes: u64,
+    /// How many times larger unpacked than packed.
+    pub ratio: u64,
+    /// Files inside a workbook.
+    pub entries: usize,
+    /// Rows, empty ones included.
+    pub rows: u32,
+    /// Columns up to the last filled one.
+    pub columns: usize,
+}
+
+/// 64 MiB, unpacked 512 MiB and 200 times at most, 10,000 entries, 1,100,000 rows, 200 columns.
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            file_bytes: 64 << 20,
+            inflated_bytes: 512 << 20,
+            ratio: 200,
+            entries: 10_000,
+            rows: 1_100_000,
+            columns: 200,
+        }
+    }
+}

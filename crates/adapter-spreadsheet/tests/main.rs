@@ -1,0 +1,188 @@
+//! Files as they come in: good, odd and hostile.
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+use std::io::{Read, Write};
+
+use kontor_adapter_spreadsheet::{Limits, Spreadsheets};
+use kontor_catalog::spreadsheet::ports::{SheetFormat, SheetReader, SheetWriters};
+use kontor_catalog::spreadsheet::{Cell, Content, SheetRefused, SheetRow};
+use rust_xlsxwriter::{Format, Formula, Workbook};
+use tempfile::NamedTempFile;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+fn file(bytes: &[u8]) -> NamedTempFile {
+    let mut file = NamedTempFile::new().unwrap();
+    file.write_all(bytes).unwrap();
+    file.flush().unwrap();
+    file
+}
+
+fn read_with(limits: Limits, bytes: &[u8]) -> Result<Vec<SheetRow>, SheetRefused> {
+    let mut rows = Vec::new();
+    Spreadsheets::with_limits(limits).read(file(bytes).path(), &mut |row| {
+        rows.push(row);
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
+fn read(bytes: &[u8]) -> Result<Vec<SheetRow>, SheetRefused> {
+    read_with(Limits::default(), bytes)
+}
+
+fn texts(rows: &[SheetRow]) -> Vec<(u32, Vec<&str>)> {
+    let text = |cell| match cell {
+        &Cell::Text(ref text) => text.as_str(),
+        Cell::Fault(_) => "FAULT",
+    };
+    rows.iter().map(|row| (row.number, row.cells.iter().map(text).collect())).collect()
+}
+
+fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, content) in entries {
+        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(content).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+#[test]
+fn csv_is_read_whatever_its_delimiter() {
+    let rows =
+        read("\u{feff}артикул;цена\r\n\r\nA-1;\"1 234,50\"\r\n\"A\n2\";\"=1;\"\"x\"\"\"\r\n'=A3;'\r\n".as_bytes())
+            .unwrap();
+    let expected = vec![
+        (1, vec!["артикул", "цена"]),
+        (3, vec!["A-1", "1 234,50"]),
+        (4, vec!["A\n2", "=1;\"x\""]),
+        (5, vec!["=A3", "'"]),
+    ];
+    assert_eq!(texts(&rows), expected);
+    assert_eq!(texts(&read(b"sep=\t\na\tb\n").unwrap()), [(2, vec!["a", "b"])]);
+}
+
+#[test]
+fn text_that_is_not_utf8_is_a_fault_of_its_cell() {
+    let rows = read(b"article,name\nA-1,\xCA\xF0\xF3\n").unwrap();
+    assert_eq!(texts(&rows)[1], (2, vec!["A-1", "FAULT"]));
+}
+
+#[test]
+fn a_workbook_is_read_by_its_first_visible_sheet() {
+    let mut book = Workbook::new();
+    book.add_worksheet().set_hidden(true).write_string(0, 0, "hidden").unwrap();
+    let sheet = book.add_worksheet().set_active(true);
+    sheet.write_string(0, 0, "article").unwrap();
+    sheet.write_string(0, 1, "price").unwrap();
+    sheet.write_number(2, 0, 4_600_000_000_017.0).unwrap();
+    sheet.write_formula(2, 1, Formula::new("0.1+0.2").set_result("0.30000000000000004")).unwrap();
+    sheet.merge_range(3, 0, 4, 1, "00123", &Format::new()).unwrap();
+    sheet.write_formula(5, 1, Formula::new("1/0").set_result("#DIV/0!")).unwrap();
+    sheet.write_boolean(6, 0, true).unwrap();
+    book.add_worksheet().write_string(0, 0, "other").unwrap();
+    let rows = read(&book.save_to_buffer().unwrap()).unwrap();
+    let expected = vec![
+        (1, vec!["article", "price"]),
+        (3, vec!["4600000000017", "0.3"]),
+        (4, vec!["00123"]),
+        (6, vec!["", "FAULT"]),
+        (7, vec!["true"]),
+    ];
+    assert_eq!(texts(&rows), expected);
+}
+
+#[test]
+fn other_files_are_refused() {
+    let docx = archive(&[("word/document.xml", b"<w/>")]);
+    let hollow = archive(&[("xl/workbook.xml", b"<workbook/>")]);
+    let half = &docx[..docx.len() / 2];
+    let cases: [(&[u8], &str); 8] = [
+        (b"{\"file\": 1}", "json"),
+        (b"<html></html>", "html"),
+        (b"%PDF-1.7", "pdf"),
+        (b"\x00\x01\x02", "binary"),
+        (b"\xFF\xFEa\x00", "utf-16"),
+        (b"PK\x03\x04", "cut"),
+        (&docx, "docx"),
+        (half, "half"),
+    ];
+    for (bytes, name) in cases {
+        assert_eq!(read(bytes), Err(SheetRefused::NotASpreadsheet), "{name}");
+    }
+    assert!(read(&hollow).is_err());
+    assert_eq!(read(b"\xD0\xCF\x11\xE0rest"), Err(SheetRefused::OldOrEncrypted));
+    assert_eq!(read(b""), Ok(Vec::new()));
+}
+
+#[test]
+fn what_unpacks_to_too_much_is_refused_before_it_is_opened() {
+    let zeros = vec![b' '; 16 << 20];
+    let bomb = archive(&[("xl/workbook.xml", b"<workbook/>"), ("xl/worksheets/sheet1.xml", &zeros)]);
+    assert!(bomb.len() < 100_000);
+    assert_eq!(read(&bomb), Err(SheetRefused::TooLarge("what it unpacks to")));
+
+    // An archive that lies about the size of what is in it.
+    let mut lying = bomb.clone();
+    let real = u32::try_from(zeros.len()).unwrap().to_le_bytes();
+    while let Some(at) = lying.windows(4).position(|window| window == real) {
+        lying[at..at + 4].copy_from_slice(&100_u32.to_le_bytes());
+    }
+    let tight = Limits { inflated_bytes: 1 << 20, ..Limits::default() };
+    assert!(read(&lying).is_err());
+    assert!(read_with(tight, &lying).is_err());
+
+    let many: Vec<String> = (0..30).map(|n| format!("f{n}")).collect();
+    let mut entries: Vec<(&str, &[u8])> = many.iter().map(|name| (name.as_str(), b"x".as_slice())).collect();
+    entries.push(("xl/workbook.xml", b"<workbook/>"));
+    let few = Limits { entries: 30, ..Limits::default() };
+    assert!(matches!(read_with(few, &archive(&entries)), Err(SheetRefused::TooLarge(_))));
+    let small = Limits { file_bytes: 10, ..Limits::default() };
+    assert_eq!(read_with(small, b"article,price\n"), Err(SheetRefused::TooLarge("the file")));
+}
+
+#[test]
+fn too_many_rows_and_columns_are_refused() {
+    let wide = |columns: u16| {
+        let mut book = Workbook::new();
+        let sheet = book.add_worksheet();
+        for column in 0..columns {
+            sheet.write_string(0, column, "x").unwrap();
+        }
+        book.save_to_buffer().unwrap()
+    };
+    assert_eq!(read(&wide(200)).unwrap()[0].cells.len(), 200);
+    assert_eq!(read(&wide(201)), Err(SheetRefused::TooManyColumns(200)));
+    let line = vec!["x"; 201].join(",");
+    assert_eq!(read(line.as_bytes()), Err(SheetRefused::TooManyColumns(200)));
+    let padded = format!("a,b{}\n", ",".repeat(300));
+    assert_eq!(read(padded.as_bytes()).unwrap()[0].cells.len(), 2);
+    let few = || Limits { rows: 3, ..Limits::default() };
+    assert_eq!(read_with(few(), b"a\n\n\nb\nc\n"), Err(SheetRefused::TooManyRows(3)));
+    let mut book = Workbook::new();
+    book.add_worksheet().write_string(3, 0, "x").unwrap();
+    assert_eq!(read_with(few(), &book.save_to_buffer().unwrap()), Err(SheetRefused::TooManyRows(3)));
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let written = ["00123", "=1+1", "'=x", " padded ", "two\nlines", "a,b;\"c\"", "Ёлка", "_x0041_", "-5"];
+    for format in [SheetFormat::Xlsx, SheetFormat::Csv] {
+        let mut writer = Spreadsheets::default().open(format).unwrap();
+        let header = [Content::Text("text".into()), Content::Text("number".into()), Content::Text("last".into())];
+        writer.row(&header).unwrap();
+        for text in written {
+            writer.row(&[Content::Text(text.into()), Content::Empty, Content::Number("265.10".to_owned())]).unwrap();
+        }
+        let mut bytes = Vec::new();
+        writer.finish().unwrap().read_to_end(&mut bytes).unwrap();
+        let rows = read(&bytes).unwrap();
+        assert_eq!(rows.len(), written.len() + 1);
+        for (row, text) in texts(&rows)[1..].iter().zip(written) {
+            assert_eq!(row.1[..2], [text, ""], "{format:?}");
+            assert!(["265.1", "265.10"].contains(&row.1[2]));
+        }
+    }
+    let mut writer = Spreadsheets::default().open(SheetFormat::Xlsx).unwrap();
+    assert!(writer.row(&[Content::Text("x".repeat(32_768).into())]).is_err());
+}

@@ -1,0 +1,186 @@
+use std::collections::HashMap;
+use std::path::Path;
+
+use kontor_kernel::{Line, Name, NomenclatureId, Prose};
+
+use super::cell::{flag, money, quantity, whole};
+use super::columns::Column;
+use super::ports::SheetReader;
+use super::sheet::{Fields, Sheet};
+use super::{CategoryPath, SheetRefused};
+use crate::model::{BillingPeriod, CardChange, Edit, Gallery, NomenclatureKind, PhotoUrl};
+
+macro_rules! card_columns {
+    ($($(#[doc = $doc:literal])+ $column:ident = $name:literal $(| $other:literal)*;)+) => {
+        /// A column of a sheet of cards.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum CardColumn {
+            $($(#[doc = $doc])+ $column,)+
+        }
+
+        impl Column for CardColumn {
+            const ALL: &'static [(Self, &'static str, &'static [&'static str])] =
+                &[$((Self::$column, $name, &[$($other),*]),)+];
+        }
+    };
+}
+
+card_columns! {
+    /// The article, by which rows and items find each other.
+    Article = "article" | "артикул";
+    /// The name.
+    Name = "name" | "название" | "наименование";
+    /// `goods` or `service`.
+    Kind = "kind" | "kind_id" | "вид";
+    /// The path of the category.
+    Category = "category" | "категория";
+    /// The name of the brand.
+    Brand = "brand" | "бренд";
+    /// The name or number of the country.
+    Country = "country" | "страна";
+    /// The name, abbreviation or number of the storage unit.
+    Unit = "unit" | "storage_unit" | "единица" | "единица измерения" | "ед. изм.";
+    /// The name or number of the VAT rate.
+    Vat = "vat" | "ндс" | "ставка ндс";
+    /// The card price.
+    Price = "price" | "цена";
+    /// HTML.
+    Description = "description" | "описание";
+    /// HTML.
+    Characteristics = "characteristics" | "характеристики";
+    /// Whether it is sold wholesale.
+    Wholesale = "wholesale" | "опт";
+    /// Pieces in one pack.
+    PiecesPerPack = "pieces_per_pack" | "штук в упаковке";
+    /// Packs in one unit of sale.
+    QuantityPack = "quantity_pack" | "количество упаковок";
+    /// Addresses, parted by white space or `|`.
+    Photos = "photos" | "photo" | "фото" | "фотографии";
+    /// Whether it is a subscription plan.
+    IsSubscription = "is_subscription" | "подписка";
+    /// Months between two charges of a plan.
+    BillingPeriod = "billing_period_months" | "период оплаты";
+    /// The number of the item; it finds an item without an article.
+    Id = "id" | "номер";
+}
+
+/// Which item a row is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ItemKey {
+    /// The one with this article, or a new one.
+    Article(Line<100>),
+    /// This one.
+    Id(NomenclatureId),
+}
+
+/// What a row says about an item. A missing column changes nothing; an empty cell clears what may be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardRow {
+    /// The row as the spreadsheet counts.
+    pub row: u32,
+    /// Which item.
+    pub key: ItemKey,
+    /// The fields that need no look-up.
+    pub change: CardChange,
+    /// The category; it is created when it is missing.
+    pub category: Edit<Option<CategoryPath>>,
+    /// The brand; it is created when it is missing.
+    pub brand: Edit<Option<Name>>,
+    /// What the file calls the country.
+    pub country: Edit<Option<String>>,
+    /// What the file calls the storage unit.
+    pub unit: Edit<Option<String>>,
+    /// What the file calls the VAT rate.
+    pub vat: Edit<Option<String>>,
+}
+
+/// The rows of a sheet of cards.
+pub type CardSheet = Sheet<CardRow>;
+
+impl CardSheet {
+    /// Reads a file. Rows that cannot be understood are left out and their problems noted.
+    pub fn read(reader: &dyn SheetReader, file: &Path) -> Result<Self, SheetRefused> {
+        let mut seen = HashMap::new();
+        Self::read_rows(reader, file, &[CardColumn::Article], |fields| {
+            let key = key(fields);
+            if let Some(key) = &key
+                && let Some(first) = seen.insert(key.clone(), fields.number())
+            {
+                fields.problem(CardColumn::Article, format!("stands in row {first} already"));
+            }
+            card_row(fields, key)
+        })
+    }
+}
+
+fn key(fields: &mut Fields<'_, CardColumn>) -> Option<ItemKey> {
+    if let Some(article) =
+        fields.given(CardColumn::Article, |text| Line::parse(text).map_err(|error| error.to_string()))
+    {
+        return Some(ItemKey::Article(article));
+    }
+    let number = |text: &str| NomenclatureId::new(whole(text)?).map_err(|error| error.to_string());
+    if !fields.is_faulty()
+        && let Some(id) = fields.given(CardColumn::Id, number)
+    {
+        return Some(ItemKey::Id(id));
+    }
+    if !fields.is_faulty() {
+        fields.problem(CardColumn::Article, "is required");
+    }
+    None
+}
+
+fn card_row(fields: &mut Fields<'_, CardColumn>, key: Option<ItemKey>) -> Option<CardRow> {
+    use CardColumn as C;
+    let name = |text: &str| Name::parse(text);
+    let owned = |text: &str| Ok::<_, String>(text.trim().to_owned());
+    let period = |text: &str| -> Result<BillingPeriod, String> {
+        BillingPeriod::months(whole(text)?).map_err(|error| error.to_string())
+    };
+    let change = CardChange {
+        name: fields.required(C::Name, name),
+        kind: fields.required(C::Kind, kind),
+        price: fields.required(C::Price, money),
+        description: fields.optional(C::Description, Prose::parse),
+        characteristics: fields.optional(C::Characteristics, Prose::parse),
+        wholesale: fields.required(C::Wholesale, flag),
+        pieces_per_pack: fields.required(C::PiecesPerPack, quantity),
+        quantity_pack: fields.required(C::QuantityPack, quantity),
+        photos: match fields.optional(C::Photos, gallery) {
+            Edit::Keep => Edit::Keep,
+            Edit::Set(photos) => Edit::Set(photos.unwrap_or_default()),
+        },
+        is_subscription: fields.required(C::IsSubscription, flag),
+        billing_period_months: fields.optional(C::BillingPeriod, period),
+        ..CardChange::default()
+    };
+    let row = CardRow {
+        row: fields.number(),
+        change,
+        category: fields.optional(C::Category, CategoryPath::parse),
+        brand: fields.optional(C::Brand, name),
+        country: fields.optional(C::Country, owned),
+        unit: fields.optional(C::Unit, owned),
+        vat: fields.optional(C::Vat, owned),
+        key: key?,
+    };
+    (!fields.is_faulty()).then_some(row)
+}
+
+fn kind(text: &str) -> Result<NomenclatureKind, &'static str> {
+    match text.trim().to_lowercase().as_str() {
+        "goods" | "2" | "товар" | "товары" => Ok(NomenclatureKind::Goods),
+        "service" | "services" | "1" | "услуга" | "услуги" => Ok(NomenclatureKind::Service),
+        _ => Err("must be `goods` or `service`"),
+    }
+}
+
+fn gallery(text: &str) -> Result<Gallery, String> {
+    let photos: Result<Vec<PhotoUrl>, _> = text
+        .split(|c: char| c.is_whitespace() || c == '|')
+        .filter(|url| !url.is_empty())
+        .map(|url| PhotoUrl::parse(url).map_err(|error| format!("{url}: {error}")))
+        .collect();
+    Gallery::new(photos?).map_err(|error| error.to_string())
+}

@@ -1,0 +1,182 @@
+use std::collections::{HashMap, HashSet};
+
+use kontor_kernel::{Name, NomenclatureId, Prose};
+
+use super::columns::Column;
+use super::{CardColumn, CardRow, CardSheet, CategoryPath, ItemKey, RowProblems, Vocabulary};
+use crate::model::{Card, Edit, NomenclatureKind};
+
+/// An item that a row is about, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownCard {
+    /// The number of the item.
+    pub id: NomenclatureId,
+    /// Its card; the tags play no part.
+    pub card: Card,
+    /// Whether it lies in a warehouse.
+    pub has_stock: bool,
+}
+
+/// A card as a row wants it, but for the category and the brand, which may have to be created first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardDraft {
+    /// The item; a new one has no number.
+    pub id: Option<NomenclatureId>,
+    before: Option<Card>,
+    card: Card,
+    category: Edit<Option<CategoryPath>>,
+    brand: Edit<Option<Name>>,
+}
+
+/// What is to be written for a draft.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettledCard {
+    /// The item; a new one has no number.
+    pub id: Option<NomenclatureId>,
+    /// The card to write.
+    pub card: Card,
+    /// Whether its photos differ from those it has.
+    pub new_photos: bool,
+}
+
+/// What a sheet would change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// The cards of the good rows.
+    pub drafts: Vec<CardDraft>,
+    /// What is wrong with the others.
+    pub problems: RowProblems,
+    /// How many others there are.
+    pub skipped: usize,
+}
+
+impl Decision {
+    /// Decides by the records there are and the items the rows are about.
+    pub fn of(sheet: &CardSheet, words: &Vocabulary, known: &HashMap<ItemKey, KnownCard>) -> Self {
+        let mut decision = Self {
+            drafts: Vec::with_capacity(sheet.rows.len()),
+            problems: sheet.problems.clone(),
+            skipped: sheet.refused,
+        };
+        let mut seen = HashSet::new();
+        for row in &sheet.rows {
+            let item = known.get(&row.key);
+            let mut problems = RowProblems::default();
+            if item.is_some_and(|item| !seen.insert(item.id)) {
+                problems.add(row.row, CardColumn::Id.name(), "is an item that stands in an earlier row already");
+            }
+            match draft(row, words, item, &mut problems) {
+                Some(draft) if problems.is_empty() => decision.drafts.push(draft),
+                _ => decision.skipped += 1,
+            }
+            decision.problems.merge(&problems);
+        }
+        decision.problems = decision.problems.sorted();
+        decision
+    }
+}
+
+fn draft(
+    row: &CardRow,
+    words: &Vocabulary,
+    known: Option<&KnownCard>,
+    problems: &mut RowProblems,
+) -> Option<CardDraft> {
+    let mut problem = |column: CardColumn, reason: &str| problems.add(row.row, column.name(), reason);
+    let before = known.map(|known| &known.card);
+    let base = match (&row.key, before) {
+        (_, Some(card)) => Some(card.clone()),
+        (ItemKey::Id(_), None) => {
+            problem(CardColumn::Id, "there is no such item");
+            None
+        }
+        (ItemKey::Article(article), None) => {
+            let name = row.change.name.as_set();
+            if name.is_none() {
+                problem(CardColumn::Name, "is required for a new item");
+            }
+            name.map(|name| Card { article: Some(article.clone()), ..Card::new(name.clone(), NomenclatureKind::Goods) })
+        }
+    };
+    let mut change = row.change.clone();
+    let mut named = |column, found: bool| {
+        if !found {
+            problem(column, "there is no such record");
+        }
+    };
+    if let Edit::Set(text) = &row.country {
+        let id = text.as_ref().map(|text| words.countries().find(text, before.and_then(|card| card.country_id)));
+        named(CardColumn::Country, id != Some(None));
+        change.country_id = Edit::Set(id.flatten());
+    }
+    if let Edit::Set(text) = &row.unit {
+        let id = text.as_ref().map(|text| words.units().find(text, before.and_then(|card| card.storage_unit_id)));
+        named(CardColumn::Unit, id != Some(None));
+        change.storage_unit_id = Edit::Set(id.flatten());
+    }
+    if let Edit::Set(text) = &row.vat {
+        let id = text.as_ref().map(|text| words.vats().find(text, before.and_then(|card| card.vat_id)));
+        named(CardColumn::Vat, id != Some(None));
+        change.vat_id = Edit::Set(id.flatten());
+    }
+    let mut card = match change.apply(base?) {
+        Ok(card) => card,
+        Err(refusal) => {
+            problem(CardColumn::BillingPeriod, &refusal.to_string());
+            return None;
+        }
+    };
+    if let Some(before) = before {
+        card.description = same_lines(before.description.as_ref(), card.description);
+        card.characteristics = same_lines(before.characteristics.as_ref(), card.characteristics);
+    }
+    if known.is_some_and(|known| known.has_stock) && !card.is_stocked() {
+        problem(CardColumn::Kind, "the item has stock in warehouses and must stay goods");
+    }
+    Some(CardDraft {
+        id: known.map(|known| known.id),
+        before: before.cloned(),
+        card,
+        category: row.category.clone(),
+        brand: row.brand.clone(),
+    })
+}
+
+/// Spreadsheet programs change the ends of lines; that alone is no change.
+fn same_lines(before: Option<&Prose>, after: Option<Prose>) -> Option<Prose> {
+    let plain = |text: &Prose| text.as_str().replace("\r\n", "\n").replace('\r', "\n");
+    match (before, after) {
+        (Some(before), Some(after)) if plain(before) == plain(&after) => Some(before.clone()),
+        (_, after) => after,
+    }
+}
+
+impl CardDraft {
+    /// The category that has to be created first.
+    pub fn missing_category(&self, words: &Vocabulary) -> Option<&CategoryPath> {
+        let path = self.category.as_set()?.as_ref()?;
+        words.category(path).is_err().then_some(path)
+    }
+
+    /// The brand that has to be created first.
+    pub fn missing_brand(&self, words: &Vocabulary) -> Option<&Name> {
+        let name = self.brand.as_set()?.as_ref()?;
+        words.brands().find(name, self.card.brand_id).is_none().then_some(name)
+    }
+
+    /// What is to be written, now that nothing is missing; `None` when the item already is as the row says.
+    pub fn settle(self, words: &Vocabulary) -> Option<SettledCard> {
+        let mut card = self.card;
+        if let Edit::Set(path) = &self.category {
+            let keeps = |path: &CategoryPath| {
+                card.category_id.filter(|id| words.path(*id).is_some_and(|current| current.key() == path.key()))
+            };
+            card.category_id = path.as_ref().and_then(|path| keeps(path).or_else(|| words.category(path).ok()));
+        }
+        if let Edit::Set(name) = &self.brand {
+            card.brand_id = name.as_ref().and_then(|name| words.brands().find(name, card.brand_id));
+        }
+        let new_photos = self.before.as_ref().is_none_or(|before| before.photos != card.photos);
+        (self.before.as_ref() != Some(&card)).then_some(SettledCard { id: self.id, card, new_photos })
+    }
+}

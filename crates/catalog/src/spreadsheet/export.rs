@@ -1,0 +1,79 @@
+use std::borrow::Cow;
+
+use kontor_kernel::NomenclatureId;
+
+use super::columns::Column;
+use super::{CardColumn, Content, Vocabulary};
+use crate::model::{Card, NomenclatureKind, PhotoUrl};
+
+/// One item as a row of an export, with the names of what its card refers to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardLine {
+    /// The number of the item.
+    pub id: NomenclatureId,
+    card: Card,
+    category: Option<String>,
+    brand: Option<String>,
+    country: Option<String>,
+    unit: Option<String>,
+    vat: Option<String>,
+}
+
+impl CardLine {
+    /// Looks the names up.
+    pub fn new(id: NomenclatureId, card: Card, words: &Vocabulary) -> Self {
+        let category = card.category_id.and_then(|id| words.path(id)).map(|path| path.to_text());
+        let brand = card.brand_id.and_then(|id| words.brands().name(id)).map(ToString::to_string);
+        let country = card.country_id.and_then(|id| words.countries().name(id)).map(ToString::to_string);
+        let unit = card.storage_unit_id.and_then(|id| words.units().name(id)).map(ToString::to_string);
+        let vat = card.vat_id.and_then(|id| words.vats().name(id)).map(ToString::to_string);
+        Self { id, card, category, brand, country, unit, vat }
+    }
+
+    /// The row of headers.
+    pub fn header() -> Vec<Content<'static>> {
+        CardColumn::ALL.iter().map(|(_, name, _)| Content::Text(Cow::Borrowed(*name))).collect()
+    }
+
+    /// The cells in the order of the headers.
+    pub fn cells(&self) -> Vec<Content<'_>> {
+        CardColumn::ALL.iter().map(|(column, ..)| self.cell(*column)).collect()
+    }
+
+    fn cell(&self, column: CardColumn) -> Content<'_> {
+        let card = &self.card;
+        let flag = |value: bool| Content::Number(u8::from(value).to_string());
+        match column {
+            CardColumn::Article => text(card.article.as_deref()),
+            CardColumn::Name => text(Some(card.name.as_str())),
+            CardColumn::Kind => text(Some(match card.kind {
+                NomenclatureKind::Goods => "goods",
+                NomenclatureKind::Service => "service",
+            })),
+            CardColumn::Category => text(self.category.as_deref()),
+            CardColumn::Brand => text(self.brand.as_deref()),
+            CardColumn::Country => text(self.country.as_deref()),
+            CardColumn::Unit => text(self.unit.as_deref()),
+            CardColumn::Vat => text(self.vat.as_deref()),
+            CardColumn::Price => Content::Number(card.price.to_string()),
+            CardColumn::Description => text(card.description.as_deref()),
+            CardColumn::Characteristics => text(card.characteristics.as_deref()),
+            CardColumn::Wholesale => flag(card.packaging.wholesale),
+            CardColumn::PiecesPerPack => Content::Number(card.packaging.pieces_per_pack.get().to_string()),
+            CardColumn::QuantityPack => Content::Number(card.packaging.quantity_pack.get().to_string()),
+            CardColumn::Photos => {
+                let urls: Vec<&str> = card.photos.photos().iter().map(PhotoUrl::as_str).collect();
+                if urls.is_empty() { Content::Empty } else { Content::Text(urls.join("\n").into()) }
+            }
+            CardColumn::IsSubscription => flag(card.subscription.is_some()),
+            CardColumn::BillingPeriod => {
+                card.subscription.map_or(Content::Empty, |period| Content::Number(period.get().to_string()))
+            }
+            CardColumn::Id => Content::Number(self.id.to_string()),
+        }
+    }
+}
+
+fn text(value: Option<&str>) -> Content<'_> {
+    value.map_or(Content::Empty, |text| Content::Text(Cow::Borrowed(text)))
+}

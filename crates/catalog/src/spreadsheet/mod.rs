@@ -1,0 +1,33 @@
+//! The catalogue and the stock as spreadsheets, in and out.
+//!
+//! **Owns** the columns, the reading of rows into checked changes, the decision what an import changes, and the rows of
+//! an export.
+//!
+//! **Invariants**
+//! - A row is either understood as a whole or refused with every reason, each naming row and column.
+//! - An import is one step: all rows, or nothing; in partial mode all good rows.
+//! - An export that is imported again changes nothing.
+//!
+//! **Ports**: [`ports::SheetReader`], [`ports::SheetWriters`], [`ports::CardBook`], [`ports::StockBook`]
+
+mod card_sheet;
+mod cell;
+mod columns;
+mod decision;
+mod export;
+pub mod ports;
+mod problems;
+mod service;
+mod sheet;
+mod stock_sheet;
+mod vocabulary;
+
+pub use card_sheet::{CardColumn, CardRow, CardSheet, ItemKey};
+pub use cell::{Cell, Content, SheetRow};
+pub use decision::{CardDraft, Decision, KnownCard, SettledCard};
+pub use export::CardLine;
+pub use problems::{ImportError, ImportMode, ImportReport, RowProblem, RowProblems, SheetRefused};
+pub use service::SpreadsheetService;
+pub use sheet::Sheet;
+pub use stock_sheet::{StockColumn, StockDecision, StockRow, StockSheet, StockTarget, StockWrite};
+pub use vocabulary::{CategoryPath, Vocabulary, VocabularyCategory};

@@ -1,0 +1,140 @@
+use kontor_kernel::{AccessDenied, StoreError};
+
+/// What is wrong with one cell, or with a row as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowProblem {
+    /// The row as the spreadsheet counts, from 1.
+    pub row: u32,
+    /// The name of the column.
+    pub column: &'static str,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// Everything that is wrong with the rows of a file; of very many problems the first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RowProblems {
+    kept: Vec<RowProblem>,
+    total: usize,
+}
+
+impl RowProblems {
+    /// How many problems are kept.
+    pub const KEPT: usize = 1000;
+
+    /// Notes a problem.
+    pub fn add(&mut self, row: u32, column: &'static str, reason: impl ToString) {
+        self.total += 1;
+        if self.kept.len() < Self::KEPT {
+            self.kept.push(RowProblem { row, column, reason: reason.to_string() });
+        }
+    }
+
+    /// Adds everything of another list.
+    pub fn merge(&mut self, other: &Self) {
+        let room = Self::KEPT.saturating_sub(self.kept.len());
+        self.kept.extend(other.kept.iter().take(room).cloned());
+        self.total += other.total;
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// The first problems, at most [`RowProblems::KEPT`].
+    pub fn kept(&self) -> &[RowProblem] {
+        &self.kept
+    }
+
+    /// How many there are.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// The same problems by row.
+    #[must_use]
+    pub fn sorted(mut self) -> Self {
+        self.kept.sort_by_key(|problem| problem.row);
+        self
+    }
+}
+
+/// What becomes of the good rows of a file with bad ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ImportMode {
+    /// Nothing is written.
+    #[default]
+    AllOrNothing,
+    /// The good rows are written.
+    Partial,
+}
+
+/// What an import did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ImportReport {
+    /// New records.
+    pub created: usize,
+    /// Records that were changed.
+    pub updated: usize,
+    /// Records that already were as the file says.
+    pub unchanged: usize,
+    /// Rows that were left out because of a problem.
+    pub skipped: usize,
+    /// Why.
+    pub problems: RowProblems,
+    /// Headers that were not understood.
+    pub ignored_columns: Vec<String>,
+}
+
+/// Why a file is refused as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SheetRefused {
+    /// Neither xlsx nor csv.
+    #[error("must be a spreadsheet: an xlsx or csv file")]
+    NotASpreadsheet,
+    /// The binary format before xlsx, or a spreadsheet with a password.
+    #[error("must be an xlsx or csv file without a password; save an xls file as xlsx first")]
+    OldOrEncrypted,
+    /// The file, or what it unpacks to, is too large.
+    #[error("is too large: {0}")]
+    TooLarge(&'static str),
+    /// More rows than can be read.
+    #[error("must have at most {0} rows")]
+    TooManyRows(u32),
+    /// More columns than can be read.
+    #[error("must have at most {0} columns")]
+    TooManyColumns(usize),
+    /// There is no row with headers.
+    #[error("must have a first row with the names of the columns")]
+    Empty,
+    /// A needed column is missing.
+    #[error("must have a column `{0}`")]
+    MissingColumn(&'static str),
+    /// A column stands there twice.
+    #[error("must have the column `{0}` once")]
+    DuplicateColumn(&'static str),
+    /// The file is damaged.
+    #[error("cannot be read: {0}")]
+    Broken(String),
+}
+
+/// Why an import or export is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// The file as a whole.
+    #[error("the file {0}")]
+    Sheet(#[from] SheetRefused),
+    /// Rows are bad, and nothing was written.
+    #[error("{} rows or cells are wrong; nothing was imported", .0.total())]
+    Rows(RowProblems),
+    /// Records of the file were changed by somebody else at the same moment; nothing was written.
+    #[error("the records were changed meanwhile; nothing was imported")]
+    Stale,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,199 @@
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use kontor_kernel::{InventoryId, Line, Money, NomenclatureId, StockLevel, WarehouseId};
+
+use super::cell::{money, stock_level};
+use super::columns::Column;
+use super::ports::SheetReader;
+use super::sheet::{Fields, Sheet};
+use super::vocabulary::Dictionary;
+use super::{RowProblems, SheetRefused};
+use crate::model::Reference;
+
+/// A column of a sheet of stock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StockColumn {
+    /// The article of the item.
+    Article,
+    /// The name or number of the warehouse.
+    Warehouse,
+    /// Pieces in the warehouse, reserved ones included.
+    Quantity,
+    /// The price of one piece.
+    Price,
+}
+
+impl Column for StockColumn {
+    const ALL: &'static [(Self, &'static str, &'static [&'static str])] = &[
+        (Self::Article, "article", &["артикул"]),
+        (Self::Warehouse, "warehouse", &["warehouse_id", "склад"]),
+        (Self::Quantity, "quantity", &["количество", "остаток"]),
+        (Self::Price, "price", &["цена"]),
+    ];
+}
+
+/// What a row says about stock. A missing column or an empty cell changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StockRow {
+    /// The row as the spreadsheet counts.
+    pub row: u32,
+    /// The article of the item.
+    pub article: Line<100>,
+    /// What the file calls the warehouse.
+    pub warehouse: String,
+    /// Pieces in the warehouse.
+    pub quantity: Option<StockLevel>,
+    /// The price of one piece.
+    pub price: Option<Money>,
+}
+
+/// The rows of a sheet of stock.
+pub type StockSheet = Sheet<StockRow>;
+
+impl StockSheet {
+    /// Reads a file. Rows that cannot be understood are left out and their problems noted.
+    pub fn read(reader: &dyn SheetReader, file: &Path) -> Result<Self, SheetRefused> {
+        Self::read_rows(reader, file, &[StockColumn::Article, StockColumn::Warehouse], stock_row)
+    }
+}
+
+fn stock_row(fields: &mut Fields<'_, StockColumn>) -> Option<StockRow> {
+    let article = fields.given(StockColumn::Article, Line::parse);
+    let warehouse = fields.given(StockColumn::Warehouse, |text| Ok::<_, String>(text.trim().to_owned()));
+    let quantity = fields.given(StockColumn::Quantity, stock_level);
+    let price = fields.given(StockColumn::Price, money);
+    if !fields.is_faulty() {
+        for (column, given) in
+            [(StockColumn::Article, article.is_some()), (StockColumn::Warehouse, warehouse.is_some())]
+        {
+            if !given {
+                fields.problem(column, "is required");
+            }
+        }
+    }
+    let row = StockRow { row: fields.number(), article: article?, warehouse: warehouse?, quantity, price };
+    (!fields.is_faulty()).then_some(row)
+}
+
+/// What is known of the items and warehouses of a sheet.
+#[derive(Debug, Clone, Default)]
+pub struct StockTarget {
+    warehouses: Dictionary<WarehouseId>,
+    items: HashMap<Line<100>, (NomenclatureId, bool, Money)>,
+    stock: HashMap<(NomenclatureId, WarehouseId), KnownStock>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct KnownStock {
+    id: InventoryId,
+    quantity: StockLevel,
+    reserved: StockLevel,
+    price: Money,
+}
+
+impl StockTarget {
+    /// Adds a warehouse of the project.
+    pub fn add_warehouse(&mut self, warehouse: Reference<WarehouseId>) {
+        self.warehouses.add(warehouse.id, warehouse.name, None);
+    }
+
+    /// Adds an item: whether it can lie in a warehouse, and its card price.
+    pub fn add_item(&mut self, article: Line<100>, id: NomenclatureId, is_stocked: bool, card_price: Money) {
+        self.items.insert(article, (id, is_stocked, card_price));
+    }
+
+    /// Adds stock: pieces there, pieces of them reserved, and the price.
+    pub fn add_stock(
+        &mut self,
+        (id, item, warehouse): (InventoryId, NomenclatureId, WarehouseId),
+        quantity: StockLevel,
+        reserved: StockLevel,
+        price: Money,
+    ) {
+        self.stock.insert((item, warehouse), KnownStock { id, quantity, reserved, price });
+    }
+}
+
+/// Stock to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StockWrite {
+    /// The record; a new one has no number.
+    pub id: Option<InventoryId>,
+    /// What lies there.
+    pub nomenclature_id: NomenclatureId,
+    /// Where.
+    pub warehouse_id: WarehouseId,
+    /// How many pieces.
+    pub quantity: StockLevel,
+    /// The price of one piece.
+    pub price: Money,
+}
+
+/// What a sheet of stock would change.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StockDecision {
+    /// The stock to be written.
+    pub writes: Vec<StockWrite>,
+    /// How many records already are as the file says.
+    pub unchanged: usize,
+    /// What is wrong with other rows.
+    pub problems: RowProblems,
+    /// How many other rows there are.
+    pub skipped: usize,
+}
+
+impl StockDecision {
+    /// Decides by what is there. New stock takes the card price when the row names none.
+    pub fn of(sheet: &StockSheet, target: &StockTarget) -> Self {
+        let mut decision = Self { problems: sheet.problems.clone(), skipped: sheet.refused, ..Self::default() };
+        let mut seen = HashSet::new();
+        for row in &sheet.rows {
+            match decide(row, target, &mut seen) {
+                Ok(Some(write)) => decision.writes.push(write),
+                Ok(None) => decision.unchanged += 1,
+                Err((column, reason)) => {
+                    decision.problems.add(row.row, column.name(), reason);
+                    decision.skipped += 1;
+                }
+            }
+        }
+        decision.problems = decision.problems.sorted();
+        decision
+    }
+}
+
+fn decide(
+    row: &StockRow,
+    target: &StockTarget,
+    seen: &mut HashSet<(NomenclatureId, WarehouseId)>,
+) -> Result<Option<StockWrite>, (StockColumn, String)> {
+    let refuse = |column, reason: &str| (column, reason.to_owned());
+    let (item, is_stocked, card_price) =
+        *target.items.get(&row.article).ok_or_else(|| refuse(StockColumn::Article, "there is no such item"))?;
+    let warehouse = target.warehouses.find(&row.warehouse, None);
+    let warehouse = warehouse.ok_or_else(|| refuse(StockColumn::Warehouse, "there is no such warehouse"))?;
+    if !is_stocked {
+        return Err(refuse(StockColumn::Article, "is a service or a plan, which needs no stock"));
+    }
+    if !seen.insert((item, warehouse)) {
+        return Err(refuse(StockColumn::Article, "stands with this warehouse in an earlier row already"));
+    }
+    let known = target.stock.get(&(item, warehouse));
+    let quantity = row
+        .quantity
+        .or(known.map(|known| known.quantity))
+        .ok_or_else(|| refuse(StockColumn::Quantity, "is required for new stock"))?;
+    let price = row.price.or(known.map(|known| known.price)).unwrap_or(card_price);
+    if let Some(known) = known {
+        if quantity < known.reserved {
+            let reason = format!("must be at least {}: so many pieces are reserved", known.reserved.get());
+            return Err((StockColumn::Quantity, reason));
+        }
+        if (quantity, price) == (known.quantity, known.price) {
+            return Ok(None);
+        }
+    }
+    let id = known.map(|known| known.id);
+    Ok(Some(StockWrite { id, nomenclature_id: item, warehouse_id: warehouse, quantity, price }))
+}
