@@ -221,6 +221,7 @@ struct OrderPatch {
     address: Patch<wire::Line500>,
 }
 
+#[expect(clippy::option_option, reason = "keep, clear and set, as the use case takes them")]
 fn changed<T>(patch: Patch<In<T>>) -> Option<Option<T>> {
     match patch {
         Patch::Keep => None,

@@ -34,9 +34,9 @@ impl Shopfront {
         let url = format!("{}/v3", sandbox.url());
         let server = TestServer::start_as(db, roles, |config| {
             config.acquirer_url = url;
-            config.acquirer_shop_id = "100500".to_owned();
+            config.acquirer_shop_id = "100500".into();
             config.acquirer_secret_key = "test_sandbox_secret_key".to_owned().into();
-            config.acquirer_return_url = "https://shop.example/orders/{order_id}".to_owned();
+            config.acquirer_return_url = "https://shop.example/orders/{order_id}".into();
         })
         .await;
         sandbox.set_notification_url(format!("{}/callbacks/acquirer", server.url));

@@ -97,6 +97,7 @@ impl TestServer {
     }
 
     /// Starts with a changed configuration, perhaps with a worker.
+    #[expect(clippy::unused_async, reason = "the instance needs the runtime of its caller")]
     pub async fn start_as(db: TestDatabase, roles: Roles, change: impl FnOnce(&mut Config)) -> Self {
         Self::prepare();
         let mut config = Config { http_workers: 2, webhook_allow_internal: true, ..Config::default() };
