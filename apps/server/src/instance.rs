@@ -5,17 +5,15 @@ use std::sync::{Arc, OnceLock};
 
 use actix_web::dev::ServerHandle;
 use kontor_adapter_diesel::Database;
-use kontor_adapter_limits::MemoryRateLimiter;
-use kontor_kernel::{Clock, Random};
+use kontor_kernel::Clock;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
 
-use crate::adapters::{ServiceKey, SystemRandom};
 use crate::config::Config;
 use crate::http::server::{ServeError, build};
-use crate::messaging::{MessagingError, delivery_worker, outbound_policy};
+use crate::messaging::{MessagingError, delivery_worker};
 use crate::views::StoredViews;
-use crate::wiring::{Services, Surroundings};
+use crate::wiring::{Services, Surroundings, SurroundingsError};
 use crate::worker::{RunningWorker, Worker};
 
 /// A running service. [`Instance::stop`] lets requests in flight finish.
@@ -30,9 +28,6 @@ struct Api {
     serving: JoinHandle<std::io::Result<()>>,
     views: StoredViews,
 }
-
-/// Rate limits are counted for this many subjects at once.
-const MOST_COUNTERS: usize = 200_000;
 
 /// The recorder is global to the process; several instances in one test process share it.
 fn prometheus() -> PrometheusHandle {
@@ -69,6 +64,9 @@ pub enum StartError {
     /// The HTTP server cannot be started.
     #[error(transparent)]
     Serve(#[from] ServeError),
+    /// The outside cannot be reached with this configuration.
+    #[error(transparent)]
+    Surroundings(#[from] SurroundingsError),
     /// Messages cannot be sent.
     #[error(transparent)]
     Messaging(#[from] MessagingError),
@@ -83,14 +81,7 @@ impl Instance {
         listener: Option<TcpListener>,
         roles: Roles,
     ) -> Result<Self, StartError> {
-        let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
-        let around = Surroundings {
-            keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
-            limiter: Arc::new(MemoryRateLimiter::new(clock.clone(), MOST_COUNTERS)),
-            outbound: outbound_policy(config),
-            clock,
-            random,
-        };
+        let around = Surroundings::new(config, clock)?;
         let worker = if roles == Roles::Api { None } else { Some(worker(config, database, &around)?.start()) };
         let api = match listener.filter(|_| roles != Roles::Worker) {
             None => None,

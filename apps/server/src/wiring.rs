@@ -3,21 +3,29 @@
 use std::sync::Arc;
 
 use actix_web::web::{Data, ServiceConfig};
+use chrono::TimeDelta;
 use kontor_adapter_diesel::Database;
+use kontor_adapter_limits::MemoryLimiter;
 use kontor_adapter_spreadsheet::Spreadsheets;
-use kontor_auth::{CustomerGuard, StaffGuard};
+use kontor_auth::model::TokenLifetimes;
+use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher};
+use kontor_auth::{CustomerGuard, CustomerSessions, StaffGuard, StaffSessions};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::StorefrontService;
 use kontor_catalog::{
     AssortmentService, BrandService, CategoryService, InventoryService, NomenclatureService, WarehouseService,
 };
+use kontor_customers::ProfileService;
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
 use kontor_organization::{ApplicationService, BranchService, CheckoutOptions, DictionaryService, ShopService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, WebhookService};
 
+use crate::adapters::{Argon2Passwords, ServiceKey, SystemRandom};
+use crate::config::Config;
 use crate::http::Throttle;
+use crate::messaging::{MessagingError, code_messenger, outbound_policy};
 
 /// The ports that are not persistence.
 #[derive(Clone)]
@@ -32,39 +40,100 @@ pub struct Surroundings {
     pub limiter: Arc<dyn RateLimiter>,
     /// Where webhooks may lead.
     pub outbound: OutboundPolicy,
+    /// Hashing of passwords.
+    pub hasher: Arc<dyn PasswordHasher>,
+    /// One-time codes to customers.
+    pub codes: Arc<dyn CodeSender>,
+    /// How long tokens live.
+    pub lifetimes: TokenLifetimes,
 }
 
-/// Every service of every domain, ready to be shared by the HTTP threads.
-#[derive(Clone)]
-pub struct Services {
-    throttle: Data<Throttle>,
-    random: Data<Arc<dyn Random>>,
-    clock: Data<Arc<dyn Clock>>,
-    database: Data<Database>,
-    staff_guard: Data<StaffGuard>,
-    customer_guard: Data<CustomerGuard>,
-    branches: Data<BranchService>,
-    applications: Data<ApplicationService>,
-    webhooks: Data<WebhookService>,
-    deliveries: Data<DeliveryService>,
-    dictionaries: Data<DictionaryService>,
-    checkout_options: Data<CheckoutOptions>,
-    shops: Data<ShopService>,
-    categories: Data<CategoryService>,
-    brands: Data<BrandService>,
-    shown_categories: Data<AssortmentService<Category>>,
-    shown_brands: Data<AssortmentService<Brand>>,
-    warehouses: Data<WarehouseService>,
-    nomenclatures: Data<NomenclatureService>,
-    inventories: Data<InventoryService>,
-    storefront: Data<StorefrontService>,
-    spreadsheets: Data<SpreadsheetService>,
+/// Why the surroundings cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum SurroundingsError {
+    /// Messages cannot be sent.
+    #[error(transparent)]
+    Messaging(#[from] MessagingError),
+    /// Passwords cannot be hashed.
+    #[error(transparent)]
+    Hashing(#[from] HashingFailed),
+}
+
+impl Surroundings {
+    /// The adapters that the configuration asks for.
+    pub fn new(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, SurroundingsError> {
+        let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
+        Ok(Self {
+            keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
+            limiter: Arc::new(MemoryLimiter::new(clock.clone())),
+            outbound: outbound_policy(config),
+            hasher: Arc::new(Argon2Passwords::new(random.clone())?),
+            codes: Arc::new(code_messenger(config)?),
+            lifetimes: TokenLifetimes {
+                staff: TimeDelta::hours(config.staff_token_hours.into()),
+                customer: TimeDelta::hours(config.customer_token_hours.into()),
+            },
+            clock,
+            random,
+        })
+    }
+}
+
+/// The services that handlers and extractors find by their type.
+macro_rules! services {
+    ($($name:ident: $service:ty,)+) => {
+        /// Every service of every domain, shared by the HTTP threads.
+        #[derive(Clone)]
+        pub struct Services {
+            $($name: Data<$service>,)+
+        }
+
+        impl Services {
+            /// Makes the services available to extractors and handlers.
+            pub fn register(&self, config: &mut ServiceConfig) {
+                $(config.app_data(self.$name.clone());)+
+            }
+        }
+    };
+}
+
+services! {
+    throttle: Throttle,
+    random: Arc<dyn Random>,
+    clock: Arc<dyn Clock>,
+    database: Database,
+    staff_guard: StaffGuard,
+    customer_guard: CustomerGuard,
+    staff_sessions: StaffSessions,
+    customer_sessions: CustomerSessions,
+    profiles: ProfileService,
+    branches: BranchService,
+    applications: ApplicationService,
+    dictionaries: DictionaryService,
+    checkout_options: CheckoutOptions,
+    shops: ShopService,
+    categories: CategoryService,
+    brands: BrandService,
+    shown_categories: AssortmentService<Category>,
+    shown_brands: AssortmentService<Brand>,
+    warehouses: WarehouseService,
+    nomenclatures: NomenclatureService,
+    inventories: InventoryService,
+    storefront: StorefrontService,
+    spreadsheets: SpreadsheetService,
+    webhooks: WebhookService,
+    deliveries: DeliveryService,
 }
 
 impl Services {
+    /// The storefront, whose views are stored beside the requests.
+    pub fn storefront(&self) -> Arc<StorefrontService> {
+        self.storefront.clone().into_inner()
+    }
+
     /// Wires everything.
     pub fn new(database: &Database, around: &Surroundings) -> Self {
-        let Surroundings { clock, random, keeper, limiter, outbound } = around.clone();
+        let Surroundings { clock, random, keeper, limiter, outbound, hasher, codes, lifetimes } = around.clone();
         let store = Arc::new(database.clone());
         let sheets = Arc::new(Spreadsheets::default());
         Self {
@@ -82,6 +151,26 @@ impl Services {
                 random.clone(),
                 keeper.clone(),
             )),
+            staff_sessions: Data::new(StaffSessions::new(
+                store.clone(),
+                store.clone(),
+                hasher,
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
+                lifetimes,
+            )),
+            customer_sessions: Data::new(CustomerSessions::new(
+                store.clone(),
+                store.clone(),
+                store.clone(),
+                codes,
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
+                lifetimes,
+            )),
+            profiles: Data::new(ProfileService::new(store.clone())),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
             checkout_options: Data::new(CheckoutOptions::new(store.clone())),
@@ -103,37 +192,5 @@ impl Services {
             )),
             applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
         }
-    }
-
-    /// The storefront, whose views are stored beside the requests.
-    pub fn storefront(&self) -> Arc<StorefrontService> {
-        self.storefront.clone().into_inner()
-    }
-
-    /// Makes the services available to extractors and handlers.
-    pub fn register(&self, config: &mut ServiceConfig) {
-        config
-            .app_data(self.throttle.clone())
-            .app_data(self.random.clone())
-            .app_data(self.clock.clone())
-            .app_data(self.database.clone())
-            .app_data(self.staff_guard.clone())
-            .app_data(self.customer_guard.clone())
-            .app_data(self.branches.clone())
-            .app_data(self.applications.clone())
-            .app_data(self.webhooks.clone())
-            .app_data(self.deliveries.clone())
-            .app_data(self.dictionaries.clone())
-            .app_data(self.checkout_options.clone())
-            .app_data(self.shops.clone())
-            .app_data(self.categories.clone())
-            .app_data(self.brands.clone())
-            .app_data(self.shown_categories.clone())
-            .app_data(self.shown_brands.clone())
-            .app_data(self.warehouses.clone())
-            .app_data(self.nomenclatures.clone())
-            .app_data(self.inventories.clone())
-            .app_data(self.storefront.clone())
-            .app_data(self.spreadsheets.clone());
     }
 }

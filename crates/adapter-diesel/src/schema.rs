@@ -565,7 +565,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     branches,
     access_tokens
 );
-diesel::allow_tables_to_appear_in_same_query!(access_tokens, counterparties);
+diesel::allow_tables_to_appear_in_same_query!(access_tokens, counterparties, applications);
 diesel::allow_tables_to_appear_in_same_query!(counterparties, dictionary_items);
 diesel::allow_tables_to_appear_in_same_query!(counterparties, users);
 diesel::allow_tables_to_appear_in_same_query!(dictionary_items, users);

@@ -11,13 +11,13 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use kontor_adapter_limits::MemoryRateLimiter;
+//! use kontor_adapter_limits::MemoryLimiter;
 //! use kontor_kernel::FixedClock;
 //!
 //! let clock = Arc::new(FixedClock::at(Default::default()));
-//! let limiter = MemoryRateLimiter::new(clock, 100_000);
+//! let limiter = MemoryLimiter::new(clock);
 //! ```
 
 mod memory;
 
-pub use memory::MemoryRateLimiter;
+pub use memory::{MOST_COUNTERS, MemoryLimiter};

@@ -7,6 +7,9 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{Clock, Quota, RateLimiter, RateRule};
 
+/// How many counters are kept unless said otherwise, at some 50 bytes each.
+pub const MOST_COUNTERS: usize = 200_000;
+
 /// Counters are spread over this many locks.
 const SHARDS: usize = 32;
 
@@ -20,17 +23,22 @@ struct Window {
 }
 
 /// Fixed windows in memory, each starting at the first hit of its subject.
-pub struct MemoryRateLimiter {
+pub struct MemoryLimiter {
     clock: Arc<dyn Clock>,
     hashers: (RandomState, RandomState),
     shards: Vec<Mutex<HashMap<Key, Window>>>,
     shard_capacity: usize,
 }
 
-impl MemoryRateLimiter {
+impl MemoryLimiter {
+    /// A limiter with room for [`MOST_COUNTERS`].
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self::with_capacity(clock, MOST_COUNTERS)
+    }
+
     /// A limiter with room for about `capacity` counters. When it is full, ended windows go first, then the windows
     /// with the fewest hits: a flood of new subjects cannot wash away a counter that has reached its limit.
-    pub fn new(clock: Arc<dyn Clock>, capacity: usize) -> Self {
+    pub fn with_capacity(clock: Arc<dyn Clock>, capacity: usize) -> Self {
         Self {
             clock,
             hashers: (RandomState::new(), RandomState::new()),
@@ -90,7 +98,7 @@ fn make_room(windows: &mut HashMap<Key, Window>, now: DateTime<Utc>, capacity: u
 }
 
 #[async_trait]
-impl RateLimiter for MemoryRateLimiter {
+impl RateLimiter for MemoryLimiter {
     async fn hit(&self, rule: RateRule, subject: &str) -> Quota {
         let Some((window, allowed, now)) = self.count(&rule, subject) else {
             return Quota { allowed: false, limit: rule.limit, remaining: 0, resets_in: rule.window };
@@ -111,9 +119,9 @@ mod tests {
 
     const RULE: RateRule = RateRule { name: "login", limit: 3, window: Duration::from_mins(1) };
 
-    fn limiter(capacity: usize) -> (Arc<MemoryRateLimiter>, Arc<FixedClock>) {
+    fn limiter(capacity: usize) -> (Arc<MemoryLimiter>, Arc<FixedClock>) {
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        (Arc::new(MemoryRateLimiter::new(clock.clone(), capacity)), clock)
+        (Arc::new(MemoryLimiter::with_capacity(clock.clone(), capacity)), clock)
     }
 
     #[tokio::test]

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::http::{ClientError, client, read_start};
 
+const CONNECT: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(10);
 const MOST_OF_AN_ANSWER: usize = 64 * 1024;
 const DIGITS: usize = 4;
@@ -34,7 +35,8 @@ impl FlashCalls {
     /// A client of the provider, which is given ten seconds for an answer.
     pub fn new(settings: CallSettings) -> Result<Self, ClientError> {
         let url = format!("{}/code/call", settings.base_url.trim_end_matches('/'));
-        Ok(Self { client: client().build()?, url, api_id: settings.api_id, timeout: TIMEOUT })
+        let client = client().connect_timeout(CONNECT).build()?;
+        Ok(Self { client, url, api_id: settings.api_id, timeout: TIMEOUT })
     }
 
     /// The same client with another limit for a whole exchange.

@@ -1,7 +1,5 @@
 //! What every HTTP client here has in common.
 
-use std::time::Duration;
-
 use reqwest::redirect::Policy;
 use reqwest::{ClientBuilder, Response};
 
@@ -10,14 +8,13 @@ use reqwest::{ClientBuilder, Response};
 #[error("the HTTP client cannot be made: {0}")]
 pub struct ClientError(#[from] reqwest::Error);
 
-/// No redirects, no proxy from the environment, five seconds to connect.
+/// No redirects, no proxy from the environment.
 pub(crate) fn client() -> ClientBuilder {
     // An error means that the process has chosen its TLS provider already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .redirect(Policy::none())
         .no_proxy()
-        .connect_timeout(Duration::from_secs(5))
         .user_agent(concat!("Kontor/", env!("CARGO_PKG_VERSION")))
 }
 

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use kontor_kernel::{AppScope, Clock, CustomerScope, SecretKeeper, Staff, StoreError};
+use kontor_kernel::{AppScope, Clock, CustomerScope, SecretKeeper, Staff, StoreError, TokenId};
 
-use crate::model::BearerToken;
+use crate::model::{BearerToken, StoredCustomerToken};
 use crate::ports::TokenRepository;
 
 /// The use of a token is noted at most this often.
@@ -70,30 +70,47 @@ impl CustomerGuard {
         Self { tokens, clock, keeper }
     }
 
-    /// The customer behind a bearer, seen from the calling application. An employee's token is no token here.
-    pub async fn authenticate(&self, app: AppScope, bearer: &str) -> Result<CustomerAuthentication, StoreError> {
-        let Some(presented) = BearerToken::parse(bearer) else { return Ok(CustomerAuthentication::Unauthenticated) };
+    async fn proved(&self, bearer: &str) -> Result<Option<(TokenId, StoredCustomerToken)>, StoreError> {
+        let Some(presented) = BearerToken::parse(bearer) else { return Ok(None) };
         let stored = self.tokens.customer_token(presented.id()).await?.filter(|stored| {
             presented.proves(&stored.fingerprint, &*self.keeper) && stored.expires_at > self.clock.now()
         });
-        Ok(match stored {
+        Ok(stored.map(|stored| (presented.id(), stored)))
+    }
+
+    /// The customer behind a bearer, seen from the calling application. An employee's token is no token here.
+    pub async fn authenticate(&self, app: AppScope, bearer: &str) -> Result<CustomerAuthentication, StoreError> {
+        Ok(match self.proved(bearer).await? {
             None => CustomerAuthentication::Unauthenticated,
-            Some(stored) if (stored.project_id, stored.application_id) != (app.project_id, app.application_id) => {
+            Some((_, stored))
+                if (stored.app.project_id, stored.app.application_id) != (app.project_id, app.application_id) =>
+            {
                 CustomerAuthentication::OtherApplication
             }
-            Some(stored) => CustomerAuthentication::SignedIn(CustomerScope {
+            Some((token_id, stored)) => CustomerAuthentication::SignedIn(CustomerScope {
                 app,
                 counterparty_id: stored.counterparty_id,
-                token_id: presented.id(),
+                token_id,
             }),
         })
+    }
+
+    /// The customer behind a bearer, in the application he logged in to, for calls that name no application. `None`
+    /// also when that application is no longer active.
+    pub async fn authenticate_alone(&self, bearer: &str) -> Result<Option<CustomerScope>, StoreError> {
+        let proved = self.proved(bearer).await?.filter(|(_, stored)| stored.app_is_active);
+        Ok(proved.map(|(token_id, stored)| CustomerScope {
+            app: stored.app,
+            counterparty_id: stored.counterparty_id,
+            token_id,
+        }))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{StoredCustomerToken, StoredStaffToken};
+    use crate::model::StoredStaffToken;
     use crate::ports::MockTokenRepository;
     use chrono::{DateTime, Utc};
     use kontor_kernel::testing::PlainKeeper;
@@ -168,20 +185,24 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn a_customer_is_signed_in_to_one_application() {
+    fn customer_guard(app_is_active: bool) -> (CustomerGuard, Arc<FixedClock>) {
         let mut tokens = MockTokenRepository::new();
-        tokens.expect_customer_token().returning(|_| {
+        tokens.expect_customer_token().returning(move |_| {
             Ok(Some(StoredCustomerToken {
                 fingerprint: "plain:s".to_owned(),
                 expires_at: NOW + TimeDelta::seconds(1),
                 counterparty_id: CounterpartyId::new(4).unwrap(),
-                project_id: ProjectId::new(2).unwrap(),
-                application_id: ApplicationId::new(8).unwrap(),
+                app: app(2, 8),
+                app_is_active,
             }))
         });
         let clock = Arc::new(FixedClock::at(NOW));
-        let guard = CustomerGuard::new(Arc::new(tokens), clock.clone(), Arc::new(PlainKeeper));
+        (CustomerGuard::new(Arc::new(tokens), clock.clone(), Arc::new(PlainKeeper)), clock)
+    }
+
+    #[tokio::test]
+    async fn a_customer_is_signed_in_to_one_application() {
+        let (guard, clock) = customer_guard(true);
         let seen = guard.authenticate(app(2, 8), "5|s").await.unwrap();
         assert!(matches!(seen, CustomerAuthentication::SignedIn(scope) if scope.counterparty_id.get() == 4));
         for other in [app(2, 9), app(3, 8)] {
@@ -191,5 +212,15 @@ mod tests {
         clock.advance(TimeDelta::seconds(1));
         let expired = guard.authenticate(app(2, 8), "5|s").await.unwrap();
         assert_eq!(expired, CustomerAuthentication::Unauthenticated);
+        assert_eq!(guard.authenticate_alone("5|s").await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn without_an_application_the_token_names_it() {
+        let (guard, _) = customer_guard(true);
+        let scope = guard.authenticate_alone("5|s").await.unwrap().unwrap();
+        assert_eq!((scope.app, scope.token_id.get()), (app(2, 8), 5));
+        assert_eq!(guard.authenticate_alone("5|t").await.unwrap(), None);
+        assert_eq!(customer_guard(false).0.authenticate_alone("5|s").await.unwrap(), None);
     }
 }

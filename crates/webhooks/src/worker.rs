@@ -125,6 +125,7 @@ impl DeliveryWorker {
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
     use crate::model::{Message, Pending};
@@ -200,6 +201,42 @@ mod tests {
         });
         let round = worker(queue, MockWebhookSender::new(), clock).deliver_due("me").await.unwrap();
         assert_eq!(round, Round { claimed: 1, lost: 1, ..Round::default() });
+    }
+
+    /// Counts how many attempts run at the same time.
+    #[derive(Default)]
+    struct Counting {
+        running: AtomicUsize,
+        most: AtomicUsize,
+    }
+
+    #[async_trait::async_trait]
+    impl WebhookSender for Counting {
+        async fn send(&self, _: DeliveryRequest) -> SendOutcome {
+            let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+            self.most.fetch_max(running, Ordering::SeqCst);
+            for _ in 0..10 {
+                tokio::task::yield_now().await;
+            }
+            self.running.fetch_sub(1, Ordering::SeqCst);
+            SendOutcome::Answered(200)
+        }
+    }
+
+    #[tokio::test]
+    async fn eight_deliveries_are_sent_at_the_same_time_and_no_more() {
+        let mut queue = MockDeliveryQueue::new();
+        queue.expect_claim().returning(|_, most, _| {
+            Ok((1..=i64::from(most)).map(|id| claimed(id, "https://good.example", "sealed:key")).collect())
+        });
+        queue.expect_settle().returning(|_| Ok(true));
+        let mut signer = MockSigner::new();
+        signer.expect_hmac_sha256().returning(|_, _| [0; 32]);
+        let sender = Arc::new(Counting::default());
+        let (keeper, random) = (Arc::new(PlainKeeper), Arc::new(CountingRandom::new()));
+        let worker = DeliveryWorker::new(Arc::new(queue), sender.clone(), Arc::new(signer), keeper, random, clock());
+        assert_eq!(worker.deliver_due("me").await.unwrap().delivered, 16);
+        assert_eq!(sender.most.load(Ordering::SeqCst), CONCURRENT);
     }
 
     #[tokio::test]

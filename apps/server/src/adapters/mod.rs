@@ -2,8 +2,10 @@
 
 mod clock;
 mod keeper;
+mod password;
 mod random;
 
 pub use clock::SystemClock;
 pub use keeper::ServiceKey;
+pub use password::Argon2Passwords;
 pub use random::SystemRandom;

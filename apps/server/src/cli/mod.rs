@@ -3,6 +3,7 @@
 mod openapi;
 mod operate;
 mod process;
+pub mod project;
 mod sandbox;
 
 use std::net::SocketAddr;
@@ -55,6 +56,11 @@ enum Command {
         #[arg(long, value_name = "N")]
         revert: Option<usize>,
     },
+    /// Projects.
+    Project {
+        #[command(subcommand)]
+        command: project::ProjectCommand,
+    },
     /// Prints the API description.
     Openapi {
         /// Write it to a file instead.
@@ -96,6 +102,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Serve { bind, database, no_worker } => operate::serve(&load(bind, database)?, !no_worker),
         Command::Worker { database } => operate::work(&load(None, database)?),
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
+        Command::Project { command } => project::run(|database| load(None, database), command),
         Command::Openapi { out, check } => openapi::run(out, check),
         Command::Sandbox { bind } => sandbox::run(bind),
         Command::Config => {

@@ -6,22 +6,25 @@ use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
 use kontor_auth::StaffRegistry;
 use kontor_auth::model::{Login, NewPassword};
-use kontor_kernel::{Email, Name, Random};
+use kontor_kernel::{Email, Name};
 use kontor_organization::ProjectFounding;
 use kontor_organization::model::ProjectRecords;
 use serde::Serialize;
 
 use super::operate::open_migrated;
 use super::{Failure, process};
-use crate::adapters::{ArgonHasher, ServiceKey, SystemClock, SystemRandom};
+use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
+use crate::wiring::Surroundings;
 
+/// What can be done with projects.
 #[derive(Subcommand)]
 pub enum ProjectCommand {
     /// A project ready to sell: owner, branch, application, delivery and payment types.
     Create(CreateArguments),
 }
 
+/// Settings of `kontor project create`.
 #[derive(Args)]
 pub struct CreateArguments {
     /// The name of the project.
@@ -44,11 +47,17 @@ pub struct CreateArguments {
 /// What the owner needs, shown this once.
 #[derive(Serialize)]
 pub struct CreatedProject {
+    /// The project.
     pub project_id: i64,
+    /// Its branch.
     pub branch_id: i64,
+    /// Its application.
     pub application_id: i64,
+    /// The token of the application.
     pub app_token: String,
+    /// The owner's login.
     pub login: String,
+    /// The owner's password.
     pub password: String,
 }
 
@@ -89,16 +98,15 @@ pub async fn create(
     login: &str,
     email: &str,
 ) -> Result<CreatedProject, Failure> {
-    let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
-    let keeper = Arc::new(ServiceKey::new(&config.secret_key, random.clone()));
-    let (store, clock) = (Arc::new(database.clone()), Arc::new(SystemClock));
+    let Surroundings { clock, random, keeper, hasher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
+    let store = Arc::new(database.clone());
     let named = |what: &'static str| move |error| format!("{what} {error}");
     let name = Name::parse(name).map_err(|error| named("--name")(error.to_string()))?;
     let login = Login::parse(login).map_err(|error| named("--login")(error.to_string()))?;
     let email = Email::parse(email).map_err(|error| named("--email")(error.to_string()))?;
     let password = random.alphanumeric(20);
 
-    let registry = StaffRegistry::new(store.clone(), Arc::new(ArgonHasher::new()), clock.clone());
+    let registry = StaffRegistry::new(store.clone(), hasher, clock.clone());
     let founding = ProjectFounding::new(store, clock, random, keeper);
     let founded = founding.found(name).await?;
     let ProjectRecords { project_id, branch_id, application_id } = founded.records;

@@ -5,7 +5,9 @@ mod categories;
 mod delivery;
 mod payment_types;
 mod products;
+mod profile;
 mod queries;
+mod session;
 mod settings;
 mod shops;
 
@@ -15,6 +17,8 @@ pub(crate) use delivery::DeliveryOptionRecord;
 
 /// Registers the client surface.
 pub fn routes(config: &mut ServiceConfig<'_>) {
+    session::routes(config);
+    profile::routes(config);
     settings::routes(config);
     categories::routes(config);
     brands::routes(config);

@@ -22,5 +22,5 @@ pub use body::{Body, Query};
 pub use client_ip::{ClientIp, TrustedProxies};
 pub use error::ApiError;
 pub use path::PathId;
-pub use scopes::{CallingApp, SignedInCustomer, SignedInStaff};
+pub use scopes::{BearerCustomer, CallingApp, SignedInCustomer, SignedInStaff};
 pub use throttle::Throttle;

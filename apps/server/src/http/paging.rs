@@ -1,10 +1,13 @@
 //! Pages on the wire.
 
-use kontor_kernel::{Page, PageRequest, Violations};
+use std::borrow::Cow;
+
+use kontor_kernel::{Page, PageError, PageRequest, Violations};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa::openapi::ObjectBuilder;
 
-use super::wire;
+use super::wire::{self, Scalar, WireValue};
 
 /// The page that a query string asks for; both fields are checked together.
 pub fn page_request(
@@ -19,6 +22,57 @@ pub fn page_request(
     violations.check("per_page", PageRequest::page_size(per_page, most));
     violations.into_result()?;
     PageRequest::new(page, per_page, most).map_err(|error| Violations::one("page", error))
+}
+
+/// Which page, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Number(i64);
+
+/// How many records on a page: 1 to `MOST`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size<const MOST: u32>(i64);
+
+/// `page`, checked with the other fields of a query string.
+pub type PageNumber = wire::In<Number>;
+/// `per_page` of up to 100 records, checked with the other fields of a query string.
+pub type PageSize = wire::In<Size<100>>;
+
+macro_rules! wire_bounds {
+    ($(($($generics:tt)*) $type:ty = $check:expr, $name:expr, $most:expr;)+) => {$(
+        impl<$($generics)*> WireValue for $type {
+            fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+                let number = i64::from_scalar(scalar)?;
+                $check(number).map(|_| Self(number)).map_err(|error: PageError| error.to_string())
+            }
+
+            fn expected() -> Cow<'static, str> {
+                i64::expected()
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+
+            fn schema() -> ObjectBuilder {
+                i64::schema().minimum(Some(1)).maximum(Some($most))
+            }
+        }
+    )+};
+}
+
+wire_bounds! {
+    () Number = PageRequest::page_number, "PageNumber", 1_000_000_000;
+    (const MOST: u32) Size<MOST> = |size| PageRequest::page_size(size, MOST), format!("PageSize{MOST}"), MOST;
+}
+
+/// The page that checked fields ask for.
+pub fn page_of<const MOST: u32>(
+    page: Option<&PageNumber>,
+    size: Option<&wire::In<Size<MOST>>>,
+    default_size: i64,
+) -> Result<PageRequest, Violations> {
+    let size = size.map_or(default_size, |size| size.0.0);
+    PageRequest::new(page.map_or(1, |page| page.0.0), size, MOST).map_err(|error| Violations::one("per_page", error))
 }
 
 /// Where a page lies in its list.

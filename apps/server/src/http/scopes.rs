@@ -23,6 +23,10 @@ pub struct CallingApp(pub AppScope);
 /// A signed-in customer inside the calling application: both headers together.
 pub struct SignedInCustomer(pub CustomerScope);
 
+/// A signed-in customer, for operations that need no application: the header `Token` may be left out, but one that is
+/// sent must be right.
+pub struct BearerCustomer(pub CustomerScope);
+
 macro_rules! derefs {
     ($($guard:ident => $target:ty;)+) => {$(
         impl Deref for $guard {
@@ -39,6 +43,7 @@ derefs! {
     SignedInStaff => Staff;
     CallingApp => AppScope;
     SignedInCustomer => CustomerScope;
+    BearerCustomer => CustomerScope;
 }
 
 fn bearer(request: &HttpRequest) -> Option<String> {
@@ -61,6 +66,16 @@ async fn calling_app(request: HttpRequest) -> Result<AppScope, ApiError> {
     let token = token.ok_or_else(|| ApiError::unauthenticated("Application token is missing"))?;
     let scope = service::<ApplicationService>(&request)?.identify(token).await?;
     scope.ok_or_else(|| ApiError::unauthenticated("Application token is invalid"))
+}
+
+async fn signed_in(request: HttpRequest) -> Result<CustomerScope, ApiError> {
+    let app = calling_app(request.clone()).await?;
+    let token = bearer(&request).ok_or_else(unauthenticated)?;
+    match service::<CustomerGuard>(&request)?.authenticate(app, &token).await? {
+        CustomerAuthentication::SignedIn(scope) => Ok(scope),
+        CustomerAuthentication::Unauthenticated => Err(unauthenticated()),
+        CustomerAuthentication::OtherApplication => Err(ApiError::not_found()),
+    }
 }
 
 impl FromRequest for SignedInStaff {
@@ -93,14 +108,23 @@ impl FromRequest for SignedInCustomer {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
+        Box::pin(async move { signed_in(request).await.map(Self) })
+    }
+}
+
+impl FromRequest for BearerCustomer {
+    type Error = ApiError;
+    type Future = Extraction<Self>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
         Box::pin(async move {
-            let app = calling_app(request.clone()).await?;
-            let token = bearer(&request).ok_or_else(unauthenticated)?;
-            match service::<CustomerGuard>(&request)?.authenticate(app, &token).await? {
-                CustomerAuthentication::SignedIn(scope) => Ok(Self(scope)),
-                CustomerAuthentication::Unauthenticated => Err(unauthenticated()),
-                CustomerAuthentication::OtherApplication => Err(ApiError::not_found()),
+            if request.headers().contains_key("token") {
+                return signed_in(request).await.map(Self);
             }
+            let token = bearer(&request).ok_or_else(unauthenticated)?;
+            let scope = service::<CustomerGuard>(&request)?.authenticate_alone(&token).await?;
+            scope.map(Self).ok_or_else(unauthenticated)
         })
     }
 }

@@ -10,6 +10,7 @@ mod inventories;
 mod inventory_upload;
 mod nomenclature_import;
 mod nomenclatures;
+mod session;
 mod warehouses;
 mod webhook_deliveries;
 mod webhooks;
@@ -18,6 +19,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 /// Registers the platform surface.
 pub fn routes(config: &mut ServiceConfig<'_>) {
+    session::routes(config);
     branches::routes(config);
     applications::routes(config);
     webhooks::routes(config);

@@ -108,7 +108,7 @@ struct DeliveryPage {
 #[utoipa::path(
     tag = "Webhooks",
     security(("staff" = [])),
-    params(("application" = i64, Path), ("webhook" = i64, Path)),
+    params(("application" = i64, Path), ("webhook" = i64, Path), DeliveryPage),
     responses((status = 200, body = DeliveryList)),
 )]
 #[get("/api/applications/{application}/webhooks/{webhook}/deliveries")]

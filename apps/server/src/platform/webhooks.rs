@@ -264,8 +264,8 @@ async fn change_webhook(
     path: OfApplication,
     body: Body<ChangedWebhook>,
 ) -> Result<Json<OneWebhook>, ApiError> {
-    let patch = body.0.try_into()?;
-    let webhook = service.update(&staff, path.0.parse()?, webhook_id(&path)?, patch).await?.into();
+    let change = body.0.try_into()?;
+    let webhook = service.update(&staff, path.0.parse()?, webhook_id(&path)?, change).await?.into();
     Ok(Json(OneWebhook { webhook }))
 }
 

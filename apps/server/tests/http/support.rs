@@ -78,6 +78,14 @@ pub fn sha256(text: &str) -> String {
 }
 
 impl TestServer {
+    /// What a process does once: the provider of TLS.
+    pub fn prepare() {
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        });
+    }
+
     /// Starts with the default configuration of a test.
     pub async fn start(db: TestDatabase) -> Self {
         Self::start_with(db, |_| {}).await
@@ -85,10 +93,7 @@ impl TestServer {
 
     /// Starts with a changed configuration.
     pub async fn start_with(db: TestDatabase, change: impl FnOnce(&mut Config)) -> Self {
-        static PROVIDER: Once = Once::new();
-        PROVIDER.call_once(|| {
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        });
+        Self::prepare();
         let mut config = Config { http_workers: 2, webhook_allow_internal: true, ..Config::default() };
         change(&mut config);
         let clock = Arc::new(AdjustableClock::new(Arc::new(SystemClock)));

@@ -1,15 +1,13 @@
 //! From an event in the outbox to a receiver and back to the list of deliveries.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor::adapters::{ServiceKey, SystemRandom};
 use kontor::config::Config;
-use kontor::messaging::{delivery_worker, outbound_policy};
+use kontor::messaging::delivery_worker;
 use kontor::wiring::Surroundings;
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_limits::MemoryRateLimiter;
-use kontor_kernel::{Clock, Random};
+use kontor_kernel::Clock;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use kontor_webhooks::{DeliveryWorker, Round};
 use reqwest::Method;
@@ -28,6 +26,26 @@ struct Scene {
     hook: String,
 }
 
+/// A worker beside the server, as another process would be.
+fn worker(server: &TestServer) -> DeliveryWorker {
+    let config = Config { webhook_allow_internal: true, ..Config::default() };
+    let around = Surroundings::new(&config, server.clock.clone()).unwrap();
+    delivery_worker(&config, &server.db.database, &around).unwrap()
+}
+
+/// Works until nothing is left. Gives how many deliveries were accepted.
+async fn work_off(worker: &DeliveryWorker, owner: &str) -> usize {
+    while worker.dispatch().await.unwrap().events > 0 {}
+    let mut delivered = 0;
+    loop {
+        let round = worker.deliver_due(owner).await.unwrap();
+        delivered += round.delivered;
+        if round.claimed == 0 {
+            return delivered;
+        }
+    }
+}
+
 impl Scene {
     /// The receiver answers `status` the first `times` times, then 200.
     async fn start(db: kontor_adapter_diesel::testing::TestDatabase, status: u16, times: u32) -> Self {
@@ -35,16 +53,7 @@ impl Scene {
         let project = server.project().await;
         let owner = server.owner(&project).await;
         let sandbox = Sandbox::start(SandboxConfig::new(server.clock.clone())).await.unwrap();
-        let config = Config { webhook_allow_internal: true, ..Config::default() };
-        let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
-        let around = Surroundings {
-            keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
-            limiter: Arc::new(MemoryRateLimiter::new(server.clock.clone(), 1_000)),
-            outbound: outbound_policy(&config),
-            clock: server.clock.clone(),
-            random,
-        };
-        let worker = delivery_worker(&config, &server.db.database, &around).unwrap();
+        let worker = worker(&server);
         let opened = server.http.post(format!("{}/control/hooks", sandbox.url()));
         let opened = send(opened.json(&json!({ "status": status, "times": times }))).await.expect(201);
         let path = format!("/api/applications/{}/webhooks", project.application_id);
@@ -165,6 +174,20 @@ database_tests! {
         scene.resend(&delivered).await.expect(200);
         assert_eq!(scene.work().await.delivered, 1);
         assert_eq!(scene.resend(&json!({ "id": 999_999 })).await.status.as_u16(), 404);
+    }
+
+    async fn two_workers_send_a_hundred_deliveries_once_each(db: TestDatabase) {
+        let scene = Scene::start(db, 200, 0).await;
+        for number in 1..=100 {
+            scene.event(number, "order.paid").await;
+        }
+        let other = worker(&scene.server);
+        let (left, right) = tokio::join!(work_off(&scene.worker, "left"), work_off(&other, "right"));
+        assert_eq!((left + right, work_off(&other, "right").await), (100, 0));
+        let received = scene.received().await;
+        let ids: BTreeSet<_> =
+            received.iter().map(|delivery| delivery["headers"]["x-webhook-delivery-id"].to_string()).collect();
+        assert_eq!((received.len(), ids.len()), (100, 100));
     }
 
     async fn a_rotated_secret_signs_what_is_sent_afterwards(db: TestDatabase) {

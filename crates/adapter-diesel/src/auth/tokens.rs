@@ -6,11 +6,11 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_auth::model::{StoredCustomerToken, StoredStaffToken, TokenOwner};
 use kontor_auth::ports::TokenRepository;
-use kontor_kernel::{Permission, StoreError, TokenId};
+use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 
 use super::guard;
 use crate::database::{Abort, Database};
-use crate::schema::{access_tokens, counterparties, permissions, role_permissions, roles, users};
+use crate::schema::{access_tokens, applications, counterparties, permissions, role_permissions, roles, users};
 use crate::stored;
 
 #[derive(Queryable)]
@@ -31,7 +31,9 @@ struct CustomerTokenRow {
     expires_at: NaiveDateTime,
     counterparty_id: i64,
     project_id: i64,
-    application_id: Option<i64>,
+    application_id: i64,
+    wholesale: bool,
+    app_is_active: bool,
 }
 
 /// A name that the service does not know opens nothing.
@@ -97,6 +99,7 @@ impl TokenRepository for Database {
         self.read(move |connection| {
             let row: Option<CustomerTokenRow> = access_tokens::table
                 .inner_join(counterparties::table.on(counterparties::id.eq(access_tokens::subject_id)))
+                .inner_join(applications::table.on(applications::id.nullable().eq(access_tokens::application_id)))
                 .filter(access_tokens::id.eq(id.get()))
                 .filter(access_tokens::guard.eq(guard::COUNTERPARTY))
                 .select((
@@ -104,20 +107,23 @@ impl TokenRepository for Database {
                     access_tokens::expires_at,
                     counterparties::id,
                     counterparties::project_id,
-                    access_tokens::application_id,
+                    applications::id,
+                    applications::wholesale,
+                    applications::is_active,
                 ))
                 .first(connection)
                 .optional()?;
             let Some(row) = row else { return Ok(None) };
-            let application = row
-                .application_id
-                .ok_or_else(|| StoreError::corrupt(format!("the customer's token {id} belongs to no application")))?;
             Ok(Some(StoredCustomerToken {
                 fingerprint: row.fingerprint,
                 expires_at: stored::moment(row.expires_at),
                 counterparty_id: stored::id(row.counterparty_id)?,
-                project_id: stored::id(row.project_id)?,
-                application_id: stored::id(application)?,
+                app: AppScope {
+                    project_id: stored::id(row.project_id)?,
+                    application_id: stored::id(row.application_id)?,
+                    wholesale: row.wholesale,
+                },
+                app_is_active: row.app_is_active,
             }))
         })
         .await

@@ -2,6 +2,7 @@
 //!
 //! SQLite always runs. PostgreSQL comes from `TEST_DATABASE_URL`, else from server binaries found on the machine (a
 //! throw-away cluster), else the test says loudly that it was skipped; `REQUIRE_POSTGRES=1` turns that into a failure.
+//! `TEST_DATABASES=sqlite` leaves PostgreSQL out on purpose, and says so.
 
 mod cluster;
 mod postgres;
@@ -60,6 +61,10 @@ impl TestDatabase {
     }
 
     fn postgres() -> Option<Self> {
+        if !required() && environment("TEST_DATABASES").is_some_and(|kinds| kinds == "sqlite") {
+            eprintln!("SKIPPED on PostgreSQL: TEST_DATABASES asks for sqlite alone");
+            return None;
+        }
         let fresh = match postgres::FreshDatabase::create() {
             Ok(fresh) => fresh,
             Err(reason) => {

@@ -42,15 +42,6 @@ impl TryFrom<WebhookRow> for Webhook {
     }
 }
 
-#[derive(AsChangeset)]
-#[diesel(table_name = webhooks)]
-struct WebhookChanges<'a> {
-    name: Option<Option<&'a str>>,
-    url: Option<&'a str>,
-    is_active: Option<bool>,
-    updated_at: NaiveDateTime,
-}
-
 /// A webhook is addressed through its application, so that one of another application is not found.
 macro_rules! one {
     ($application:expr, $webhook:expr) => {
@@ -150,13 +141,14 @@ impl WebhookRepository for Database {
         at: DateTime<Utc>,
     ) -> Result<Option<Webhook>, StoreError> {
         self.write(move |connection| {
-            let changes = WebhookChanges {
-                name: patch.name.as_ref().map(|name| name.as_deref()),
-                url: patch.url.as_ref().map(EndpointUrl::as_str),
-                is_active: patch.is_active,
-                updated_at: at.naive_utc(),
-            };
-            diesel::update(one!(application, webhook)).set(&changes).execute(connection)?;
+            diesel::update(one!(application, webhook))
+                .set((
+                    patch.name.as_ref().map(|name| webhooks::name.eq(name.as_deref())),
+                    patch.url.as_ref().map(|url| webhooks::url.eq(url.as_str())),
+                    patch.is_active.map(|active| webhooks::is_active.eq(active)),
+                    webhooks::updated_at.eq(at.naive_utc()),
+                ))
+                .execute(connection)?;
             load(connection, application, webhook)
         })
         .await

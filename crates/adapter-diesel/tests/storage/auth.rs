@@ -69,7 +69,7 @@ database_tests! {
         assert_eq!(db.database.staff_token(token(3)).await.unwrap(), None);
         assert_eq!(db.database.customer_token(token(1)).await.unwrap(), None);
         let customer = db.database.customer_token(token(3)).await.unwrap().unwrap();
-        assert_eq!((customer.counterparty_id.get(), customer.application_id.get()), (1, 1));
+        assert_eq!((customer.counterparty_id.get(), customer.app.application_id.get()), (1, 1));
         assert_eq!(customer.fingerprint, "f3");
         assert_eq!(db.database.customer_token(token(4)).await.unwrap(), None);
     }

@@ -196,7 +196,7 @@ database_tests! {
         assert_eq!(outcomes.iter().filter(|outcome| **outcome == Redeemed::NoLiveCode).count(), 7);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 1);
         let stored = db.database.customer_token(won[0].1).await.unwrap().unwrap();
-        assert_eq!((stored.counterparty_id, stored.application_id.get(), stored.fingerprint.as_str()), (customer, 1, "t"));
+        assert_eq!((stored.counterparty_id, stored.app.application_id.get(), stored.fingerprint.as_str()), (customer, 1, "t"));
     }
 
     async fn wrong_tries_are_counted_even_when_they_race(db: TestDatabase) {

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ApplicationId, CounterpartyId, Permission, ProjectId, UserId};
+use kontor_kernel::{AppScope, CounterpartyId, Permission, ProjectId, UserId};
 
 /// A stored token of an employee.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,10 +31,10 @@ pub struct StoredCustomerToken {
     pub expires_at: DateTime<Utc>,
     /// The customer.
     pub counterparty_id: CounterpartyId,
-    /// His project.
-    pub project_id: ProjectId,
-    /// The application he logged in to.
-    pub application_id: ApplicationId,
+    /// The application he logged in to, in his project.
+    pub app: AppScope,
+    /// Whether that application is active.
+    pub app_is_active: bool,
 }
 
 /// Whose token it is. The kinds never mix: an employee and a customer may have the same number.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use kontor_auth::model as auth;
 use kontor_kernel as kernel;
 use rust_decimal::Decimal;
 use utoipa::openapi::ObjectBuilder;
@@ -17,6 +18,11 @@ pub(super) fn text(scalar: Scalar) -> Result<String, String> {
         Scalar::Integer(number) => Ok(number.to_string()),
         Scalar::Flag(_) | Scalar::Float(_) => Err("must be a text".to_owned()),
     }
+}
+
+/// A password or a code, kept as it was typed.
+fn secret(text: &str) -> Result<kernel::SecretString, &'static str> {
+    if text.is_empty() { Err("must not be empty") } else { Ok(text.into()) }
 }
 
 pub(super) fn integer(scalar: Scalar) -> Result<i64, String> {
@@ -116,6 +122,12 @@ wire_texts! {
         string_schema().examples(["79001234567"]);
     Contact = kernel::Contact, kernel::Contact::parse, "must be a phone or an e-mail address",
         string_schema().examples(["79001234567"]);
+    Login = auth::Login, auth::Login::parse, "must be a text",
+        string_schema().min_length(Some(1)).max_length(Some(100));
+    Device = auth::Device, auth::Device::parse, "must be a text",
+        string_schema().min_length(Some(3)).max_length(Some(50));
+    Secret = kernel::SecretString, secret, "must be a text",
+        string_schema().min_length(Some(1)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Password)));
     Prose = kernel::Prose, kernel::Prose::parse, "must be a text",
         string_schema().max_length(Some(kernel::Prose::MAX));
 }

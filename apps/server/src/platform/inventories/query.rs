@@ -5,7 +5,7 @@ use kontor_catalog::model::InventoryFilter;
 use kontor_kernel::{PageRequest, Violations};
 use utoipa::IntoParams;
 
-use crate::http::paging::page_request;
+use crate::http::paging::{PageNumber, PageSize, page_of};
 use crate::http::wire::{self, InputErrors, Many};
 
 /// Filters, order and page of a list of stock.
@@ -31,15 +31,15 @@ pub(super) struct InventoryQuery {
     #[deserr(default)]
     order_by: Option<wire::InventoryOrder>,
     #[deserr(default)]
-    page: Option<wire::Integer>,
+    page: Option<PageNumber>,
     #[deserr(default)]
-    per_page: Option<wire::Integer>,
+    per_page: Option<PageSize>,
 }
 
 impl InventoryQuery {
     /// The page asked for.
     pub(super) fn page(&self, default_per_page: i64) -> Result<PageRequest, Violations> {
-        page_request(self.page.as_ref(), self.per_page.as_ref(), default_per_page, 100)
+        page_of(self.page.as_ref(), self.per_page.as_ref(), default_per_page)
     }
 }
 

@@ -1,0 +1,104 @@
+use std::sync::Arc;
+
+use argon2::Argon2;
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{Error, PasswordHasher as _, PasswordVerifier as _};
+use async_trait::async_trait;
+use kontor_auth::ports::{HashingFailed, PasswordHasher};
+use kontor_kernel::{ExposeSecret, Random, SecretString};
+use tokio::sync::Semaphore;
+
+/// Argon2id with the library's recommended costs (19 MiB, two passes), on threads that may block. As many hashes run at
+/// once as there are cores, so that a flood of logins takes neither the memory nor the request threads.
+pub struct Argon2Passwords {
+    shared: Arc<Shared>,
+    permits: Arc<Semaphore>,
+    random: Arc<dyn Random>,
+}
+
+struct Shared {
+    argon2: Argon2<'static>,
+    /// What a password is compared with when there is nothing to compare it with.
+    stand_in: String,
+}
+
+const SALT_BYTES: usize = 16;
+
+fn failed(error: impl std::fmt::Display) -> HashingFailed {
+    HashingFailed(error.to_string())
+}
+
+impl Shared {
+    fn hash(&self, password: &str, salt: &[u8]) -> Result<String, HashingFailed> {
+        let hash: PasswordHash = self.argon2.hash_password_with_salt(password.as_bytes(), salt).map_err(failed)?;
+        Ok(hash.to_string())
+    }
+
+    fn matches(&self, password: &str, hash: &str) -> Result<bool, HashingFailed> {
+        match self.argon2.verify_password(password.as_bytes(), &PasswordHash::new(hash).map_err(failed)?) {
+            Ok(()) => Ok(true),
+            Err(Error::PasswordInvalid) => Ok(false),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    fn verify(&self, password: &str, hash: Option<&str>) -> Result<bool, HashingFailed> {
+        let known = hash.filter(|hash| PasswordHash::new(hash).is_ok());
+        let same = self.matches(password, known.unwrap_or(&self.stand_in))?;
+        Ok(same && known.is_some())
+    }
+}
+
+impl Argon2Passwords {
+    /// Makes one hash, to compare with where there is none.
+    pub fn new(random: Arc<dyn Random>) -> Result<Self, HashingFailed> {
+        let mut shared = Shared { argon2: Argon2::default(), stand_in: String::new() };
+        let mut salt = [0; SALT_BYTES];
+        random.fill(&mut salt);
+        shared.stand_in = shared.hash(&random.alphanumeric(32), &salt)?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self { shared: Arc::new(shared), permits: Arc::new(Semaphore::new(cores)), random })
+    }
+
+    async fn on_a_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Shared) -> Result<T, HashingFailed> + Send + 'static,
+    ) -> Result<T, HashingFailed> {
+        let _permit = self.permits.acquire().await.map_err(failed)?;
+        let shared = Arc::clone(&self.shared);
+        tokio::task::spawn_blocking(move || work(&shared)).await.map_err(failed)?
+    }
+}
+
+#[async_trait]
+impl PasswordHasher for Argon2Passwords {
+    async fn hash(&self, password: &SecretString) -> Result<String, HashingFailed> {
+        let mut salt = [0; SALT_BYTES];
+        self.random.fill(&mut salt);
+        let password = password.clone();
+        self.on_a_thread(move |shared| shared.hash(password.expose_secret(), &salt)).await
+    }
+
+    async fn verify(&self, password: &SecretString, hash: Option<String>) -> Result<bool, HashingFailed> {
+        let password = password.clone();
+        self.on_a_thread(move |shared| shared.verify(password.expose_secret(), hash.as_deref())).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kontor_kernel::testing::CountingRandom;
+
+    #[tokio::test]
+    async fn a_password_opens_its_own_hash_only() {
+        let passwords = Argon2Passwords::new(Arc::new(CountingRandom::new())).unwrap();
+        let hash = passwords.hash(&"correct horse".into()).await.unwrap();
+        assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
+        assert_ne!(hash, passwords.hash(&"correct horse".into()).await.unwrap());
+        assert!(passwords.verify(&"correct horse".into(), Some(hash.clone())).await.unwrap());
+        assert!(!passwords.verify(&"correct house".into(), Some(hash)).await.unwrap());
+        assert!(!passwords.verify(&"correct horse".into(), None).await.unwrap());
+        assert!(!passwords.verify(&"none".into(), Some("none".to_owned())).await.unwrap());
+    }
+}

@@ -1,0 +1,165 @@
+//! Customers: a one-time code, signing in with it, signing out.
+
+use std::time::Duration;
+
+use actix_web::web::{Data, Json};
+use actix_web::{HttpRequest, http::StatusCode, post};
+use deserr::Deserr;
+use kontor_auth::{CustomerLoginError, CustomerSessions, SendCodeError};
+use kontor_customers::ProfileService;
+use kontor_kernel::{AppScope, Contact, ExposeSecret, RateRule};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::profile::CustomerRecord;
+use crate::http::records::{AccessTokenRecord, Logout, Message};
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, CallingApp, ClientIp, SignedInCustomer, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(send_password).service(log_in).service(log_out);
+}
+
+const MINUTE: Duration = Duration::from_mins(1);
+const HOUR: Duration = Duration::from_hours(1);
+const CODES_PER_ADDRESS: RateRule = RateRule { name: "send-password-ip", limit: 20, window: HOUR };
+const CODES_PER_CONTACT: RateRule = RateRule { name: "send-password-contact", limit: 3, window: HOUR };
+const LOGINS_PER_ADDRESS: RateRule = RateRule { name: "customer-login-ip", limit: 30, window: MINUTE };
+const LOGINS_PER_CONTACT: RateRule = RateRule { name: "customer-login-contact", limit: 5, window: MINUTE };
+
+fn subject(app: &AppScope, contact: &Contact) -> String {
+    format!("{}|{contact}", app.project_id)
+}
+
+impl From<SendCodeError> for ApiError {
+    fn from(error: SendCodeError) -> Self {
+        match error {
+            SendCodeError::CodeNotSent(reason) => {
+                tracing::warn!(%reason, "a one-time code was not sent");
+                let message = "The code could not be sent.".to_owned();
+                Self::Message(StatusCode::INTERNAL_SERVER_ERROR, message)
+            }
+            SendCodeError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<CustomerLoginError> for ApiError {
+    fn from(error: CustomerLoginError) -> Self {
+        match error {
+            CustomerLoginError::UnknownContact => Self::invalid("phone", "is not known"),
+            CustomerLoginError::CodeNotRequested => {
+                Self::bad_request("No code was requested, or it was used or expired. Request a new one.")
+            }
+            CustomerLoginError::WrongCode => Self::unauthenticated("The code is wrong."),
+            CustomerLoginError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct CodeRequest {
+    /// A phone or an e-mail address.
+    phone: wire::Contact,
+}
+
+/// Finds or creates the customer and sends him a one-time code by call or e-mail.
+#[utoipa::path(
+    tag = "Client: session and login",
+    security(("app_token" = [])),
+    request_body = CodeRequest,
+    responses(
+        (status = 200, body = Message),
+        (status = 429, description = "Too many codes; `Retry-After` says when to try again."),
+        (status = 500, description = "The code was not sent.", body = Message),
+    ),
+)]
+#[post("/api/counterparty/send_password")]
+async fn send_password(
+    request: HttpRequest,
+    app: CallingApp,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    sessions: Data<CustomerSessions>,
+    body: Body<CodeRequest>,
+) -> Result<Json<Message>, ApiError> {
+    let contact = body.0.phone.0;
+    let hits = [(CODES_PER_ADDRESS, ip.0.to_string()), (CODES_PER_CONTACT, subject(&app, &contact))];
+    throttle.hit(&request, &hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()))).await?;
+    sessions.send_code(*app, &contact, Some(ip.0)).await?;
+    Ok(Json(Message::new("The code is on its way.")))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct CodeLogin {
+    /// A phone or an e-mail address.
+    phone: wire::Contact,
+    /// The one-time code.
+    password: wire::Secret,
+    #[deserr(default)]
+    device: Option<wire::Device>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct CustomerWithToken {
+    #[serde(flatten)]
+    record: CustomerRecord,
+    access_token: AccessTokenRecord,
+}
+
+#[derive(Serialize, ToSchema)]
+struct SignedInCounterparty {
+    counterparty: CustomerWithToken,
+}
+
+/// Signs a customer in with the code he got.
+#[utoipa::path(
+    tag = "Client: session and login",
+    security(("app_token" = [])),
+    request_body = CodeLogin,
+    responses(
+        (status = 200, body = SignedInCounterparty),
+        (status = 400, description = "No code was requested, or it was used or expired.", body = Message),
+        (status = 401, description = "The code is wrong, or the App Token is.", body = Message),
+        (status = 429, description = "Too many attempts; `Retry-After` says when to try again."),
+    ),
+)]
+#[post("/api/counterparty/login")]
+async fn log_in(
+    request: HttpRequest,
+    app: CallingApp,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    sessions: Data<CustomerSessions>,
+    profiles: Data<ProfileService>,
+    body: Body<CodeLogin>,
+) -> Result<Json<SignedInCounterparty>, ApiError> {
+    let CodeLogin { phone, password, device } = body.0;
+    let contact = phone.0;
+    let hits = [(LOGINS_PER_ADDRESS, ip.0.to_string()), (LOGINS_PER_CONTACT, subject(&app, &contact))];
+    throttle.hit(&request, &hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()))).await?;
+    let device = device.map(|device| device.0);
+    let signed = sessions.log_in(*app, &contact, password.0.expose_secret(), device).await?;
+    let record = profiles.profile(signed.scope).await?.into();
+    Ok(Json(SignedInCounterparty { counterparty: CustomerWithToken { record, access_token: signed.token.into() } }))
+}
+
+/// Signs the customer out, on this device or on all.
+#[utoipa::path(
+    tag = "Client: session and login",
+    security(("app_token" = [], "customer" = [])),
+    request_body = Logout,
+    responses((status = 200, body = Message)),
+)]
+#[post("/api/counterparty/logout")]
+async fn log_out(
+    customer: SignedInCustomer,
+    sessions: Data<CustomerSessions>,
+    body: Body<Logout>,
+) -> Result<Json<Message>, ApiError> {
+    sessions.log_out(*customer, body.0.into()).await?;
+    Ok(Json(Message::new("Signed out.")))
+}

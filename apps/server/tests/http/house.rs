@@ -1,0 +1,105 @@
+//! Who may know whom, read from `cargo metadata`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{CargoOpt, DependencyKind, Metadata, MetadataCommand};
+
+const DOMAINS: [&str; 6] =
+    ["kontor-auth", "kontor-catalog", "kontor-customers", "kontor-orders", "kontor-organization", "kontor-webhooks"];
+
+/// Small libraries without input or output. `secrecy` keeps secrets out of logs, `futures-util` runs a service's calls
+/// side by side, `url` and `ipnet` read addresses as the client that calls them will.
+const PURE: [&str; 13] = [
+    "async-trait",
+    "chrono",
+    "futures-util",
+    "ipnet",
+    "mockall",
+    "rust_decimal",
+    "secrecy",
+    "serde",
+    "serde_json",
+    "thiserror",
+    "unicode-normalization",
+    "url",
+    "uuid",
+];
+
+fn metadata() -> Metadata {
+    MetadataCommand::new()
+        .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"))
+        .features(CargoOpt::AllFeatures)
+        .no_deps()
+        .exec()
+        .unwrap()
+}
+
+/// The direct dependencies of every member, without those of its tests.
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let normal = |package: &cargo_metadata::Package| {
+        let kept = package.dependencies.iter().filter(|dependency| dependency.kind != DependencyKind::Development);
+        kept.map(|dependency| dependency.name.clone()).collect()
+    };
+    metadata().packages.iter().map(|package| (package.name.to_string(), normal(package))).collect()
+}
+
+fn ours(dependencies: &BTreeSet<String>) -> BTreeSet<&str> {
+    dependencies.iter().map(String::as_str).filter(|name| name.starts_with("kontor")).collect()
+}
+
+#[test]
+fn every_member_has_a_rule() {
+    for name in dependencies().keys() {
+        let known = name == "kontor"
+            || name == "kontor-kernel"
+            || name == "kontor-sandbox"
+            || name == "kontor-bench"
+            || name.starts_with("kontor-adapter-")
+            || DOMAINS.contains(&name.as_str());
+        assert!(known, "{name}: say here whom it may know");
+    }
+}
+
+#[test]
+fn the_kernel_knows_nobody_here() {
+    assert!(ours(&dependencies()["kontor-kernel"]).is_empty());
+}
+
+#[test]
+fn domains_know_the_kernel_and_pure_libraries() {
+    let all = dependencies();
+    for domain in DOMAINS.iter().chain(["kontor-kernel"].iter()) {
+        for name in &all[*domain] {
+            let allowed = PURE.contains(&name.as_str()) || (name == "kontor-kernel" && *domain != "kontor-kernel");
+            assert!(allowed, "{domain} must not know {name}");
+        }
+    }
+}
+
+#[test]
+fn adapters_know_the_kernel_and_domains_but_not_each_other() {
+    for (adapter, dependencies) in dependencies() {
+        if !adapter.starts_with("kontor-adapter-") && adapter != "kontor-sandbox" {
+            continue;
+        }
+        for name in ours(&dependencies) {
+            let domain = DOMAINS.contains(&name) && adapter != "kontor-sandbox";
+            assert!(name == "kontor-kernel" || domain, "{adapter} must not know {name}");
+        }
+    }
+}
+
+#[test]
+fn nobody_knows_the_server_but_its_benchmark() {
+    for (member, dependencies) in dependencies() {
+        assert!(!dependencies.contains("kontor") || member == "kontor-bench", "{member} must not know the server");
+    }
+}
+
+#[test]
+fn only_the_storage_adapter_and_the_benchmark_know_diesel() {
+    for (member, dependencies) in dependencies() {
+        let allowed = member == "kontor-adapter-diesel" || member == "kontor-bench";
+        assert!(allowed || !dependencies.contains("diesel"), "{member} must not know diesel");
+    }
+}

@@ -1,0 +1,84 @@
+//! A service whose calls and mail go to the sandbox.
+
+use std::sync::Arc;
+
+use kontor::adapters::SystemClock;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Project, TestServer, send};
+
+/// A running service and the outside world it talks to.
+pub struct Outside {
+    pub server: TestServer,
+    sandbox: SandboxHandle,
+}
+
+impl Outside {
+    /// Starts both.
+    pub async fn start(db: TestDatabase) -> Self {
+        let sandbox = Sandbox::start(SandboxConfig::new(Arc::new(SystemClock))).await.unwrap();
+        let (telephony, mail) = (sandbox.url().to_owned(), sandbox.smtp_addr());
+        let server = TestServer::start_with(db, |config| {
+            config.telephony_url = telephony;
+            config.telephony_api_id = "sandbox-api-id".into();
+            config.smtp_host = mail.ip().to_string();
+            config.smtp_port = mail.port();
+            config.trusted_proxies = vec!["127.0.0.1".into()];
+        })
+        .await;
+        Self { server, sandbox }
+    }
+
+    /// The next call of this service goes wrong in this way.
+    pub async fn fault(&self, service: &str, fault: &str) {
+        let plan = json!({ "service": service, "fault": fault });
+        let url = format!("{}/control/faults", self.sandbox.url());
+        send(self.server.http.post(url).json(&plan)).await.expect(200);
+    }
+
+    /// The newest code that reached a contact.
+    pub async fn code(&self, contact: &str) -> String {
+        let url = format!("{}/control/messages?to={contact}", self.sandbox.url());
+        let messages = send(self.server.http.get(url)).await.expect(200);
+        messages["messages"][0]["code"].as_str().unwrap_or_else(|| panic!("no code: {messages}")).to_owned()
+    }
+
+    /// How many messages reached a contact.
+    pub async fn count(&self, contact: &str) -> usize {
+        let url = format!("{}/control/messages?to={contact}", self.sandbox.url());
+        send(self.server.http.get(url)).await.expect(200)["messages"].as_array().unwrap().len()
+    }
+
+    /// Asks for a code.
+    pub async fn request_code(&self, project: &Project, contact: &str) -> Answer {
+        let path = "/api/counterparty/send_password";
+        send(self.server.as_app(project, Method::POST, path).json(&json!({ "phone": contact }))).await
+    }
+
+    /// Tries a code.
+    pub async fn log_in(&self, project: &Project, contact: &str, code: &str) -> Answer {
+        let body = json!({ "phone": contact, "password": code });
+        send(self.server.as_app(project, Method::POST, "/api/counterparty/login").json(&body)).await
+    }
+
+    /// Signs a customer in and gives his record with the token.
+    pub async fn signed_in(&self, project: &Project, contact: &str) -> Value {
+        self.request_code(project, contact).await.expect(200);
+        let code = self.code(contact).await;
+        self.log_in(project, contact, &code).await.expect(200)["counterparty"].clone()
+    }
+}
+
+/// The bearer in a record of a login answer.
+pub fn bearer(record: &Value) -> String {
+    record["access_token"]["value"].as_str().unwrap().to_owned()
+}
+
+/// A code that is not this one.
+pub fn another(code: &str) -> String {
+    let last = if code.ends_with('0') { '1' } else { '0' };
+    format!("{}{last}", &code[..code.len() - 1])
+}

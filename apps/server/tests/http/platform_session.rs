@@ -1,0 +1,142 @@
+//! Employees: signing in, the current user, signing out.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor::adapters::{Argon2Passwords, SystemRandom};
+use kontor_adapter_diesel::database_tests;
+use kontor_auth::StaffRegistry;
+use kontor_auth::model::{Login, NewPassword};
+use kontor_kernel::{BranchId, Clock as _, Email, ProjectId};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::outside::bearer;
+use crate::support::{Answer, Project, TestServer, send};
+
+const PASSWORD: &str = "correct horse battery";
+
+/// A service with an owner `Boss`.
+async fn start(db: kontor_adapter_diesel::testing::TestDatabase) -> (TestServer, Project) {
+    let server = TestServer::start(db).await;
+    let project = server.project().await;
+    let hasher = Argon2Passwords::new(Arc::new(SystemRandom::new())).unwrap();
+    StaffRegistry::new(Arc::new(server.db.database.clone()), Arc::new(hasher), server.clock.clone())
+        .create_owner(
+            ProjectId::new(project.id).unwrap(),
+            Login::parse("Boss").unwrap(),
+            Email::parse("boss@example.com").unwrap(),
+            &NewPassword::parse(PASSWORD).unwrap(),
+            Some(BranchId::new(project.branch_id).unwrap()),
+        )
+        .await
+        .unwrap();
+    (server, project)
+}
+
+async fn log_in(server: &TestServer, login: &str, password: &str) -> Answer {
+    let body = json!({ "login": login, "password": password });
+    send(server.request(Method::POST, "/api/login").json(&body)).await
+}
+
+database_tests! {
+    async fn an_employee_signs_in(db: TestDatabase) {
+        let (server, project) = start(db).await;
+        let mut user = log_in(&server, " BOSS ", PASSWORD).await.expect(200)["user"].clone();
+        let token = bearer(&user);
+        let (id, secret) = token.split_once('|').unwrap();
+        assert!(id.bytes().all(|byte| byte.is_ascii_digit()) && !secret.is_empty());
+        let expires_at: DateTime<Utc> = user["access_token"]["expires_at"].as_str().unwrap().parse().unwrap();
+        let lifetime = expires_at - server.clock.now();
+        assert!((TimeDelta::days(29)..=TimeDelta::days(30)).contains(&lifetime), "{lifetime}");
+
+        let current = send(server.as_staff(&token, Method::GET, "/api/user")).await.expect(200);
+        user.as_object_mut().unwrap().remove("access_token");
+        assert_eq!(current, json!({ "user": user }));
+
+        let permissions = user.as_object_mut().unwrap().remove("permissions").unwrap();
+        let last_activity = user.as_object_mut().unwrap().remove("last_activity_at").unwrap();
+        assert!(last_activity.as_str().unwrap().parse::<DateTime<Utc>>().is_ok());
+        assert_eq!(user, json!({
+            "id": user["id"], "login": "boss", "first_name": "Project", "last_name": "Owner", "middle_name": null,
+            "phone": null, "avatar": null,
+            "role": { "id": user["role"]["id"], "name": "Owner", "description": "May do everything in the project" },
+            "branch": { "id": project.branch_id, "name": "Branch" },
+            "department": null, "creator": null, "is_banned": false, "is_sick": false, "active_time": 0,
+        }));
+        let permissions = permissions.as_array().unwrap();
+        assert_eq!(permissions[3], json!({
+            "id": 4, "screen": { "id": 2, "name": "applications" }, "name": "view-applications",
+            "description": "See applications",
+        }));
+        for permission in permissions {
+            let name = permission["name"].as_str().unwrap();
+            assert!(["view-", "create-", "edit-"].iter().any(|prefix| name.starts_with(prefix)), "{name}");
+        }
+        send(server.as_staff(&token, Method::GET, "/api/branches")).await.expect(200);
+    }
+
+    async fn refusals_look_the_same(db: TestDatabase) {
+        let (server, _) = start(db).await;
+        let wrong = log_in(&server, "boss", "wrong").await;
+        let unknown = log_in(&server, "nobody", PASSWORD).await;
+        let token = bearer(&log_in(&server, "boss", PASSWORD).await.expect(200)["user"]);
+        server.execute("UPDATE users SET is_banned = true").await;
+        let banned = log_in(&server, "boss", PASSWORD).await;
+        for refused in [&wrong, &unknown, &banned] {
+            assert_eq!(refused.expect(401), json!({ "message": "The login or the password is wrong." }));
+        }
+        send(server.as_staff(&token, Method::GET, "/api/user")).await.expect(401);
+        let post = async |body: Value| send(server.request(Method::POST, "/api/login").json(&body)).await;
+        post(json!({})).await.expect_invalid(&["login", "password"]);
+        post(json!({ "login": ["boss"], "password": "" })).await.expect_invalid(&["login", "password"]);
+    }
+
+    async fn sign_ins_are_limited(db: TestDatabase) {
+        let (server, _) = start(db).await;
+        for _ in 0..5 {
+            log_in(&server, "boss", "wrong").await.expect(401);
+        }
+        let refused = log_in(&server, "Boss", PASSWORD).await;
+        assert_eq!(refused.expect(429), json!({ "message": "Too Many Attempts." }));
+        let wait: u64 = refused.headers["retry-after"].to_str().unwrap().parse().unwrap();
+        assert!((1..=60).contains(&wait));
+        assert_eq!((&refused.headers["x-ratelimit-limit"], &refused.headers["x-ratelimit-remaining"]),
+            (&"5".parse().unwrap(), &"0".parse().unwrap()));
+        log_in(&server, "other", PASSWORD).await.expect(401);
+        server.clock.advance(60);
+        log_in(&server, "boss", PASSWORD).await.expect(200);
+    }
+
+    async fn signing_out_ends_one_token_or_all(db: TestDatabase) {
+        let (server, _) = start(db).await;
+        let token = async || bearer(&log_in(&server, "boss", PASSWORD).await.expect(200)["user"]);
+        let (first, second, third) = (token().await, token().await, token().await);
+        let user = async |token: &str| send(server.as_staff(token, Method::GET, "/api/user")).await.status.as_u16();
+        let out = async |token: &str, body: Value| {
+            send(server.as_staff(token, Method::POST, "/api/user/logout").json(&body)).await
+        };
+        out(&first, json!({ "from_all_devices": [] })).await.expect_invalid(&["from_all_devices"]);
+        assert!(out(&first, json!({ "from_all_devices": false })).await.expect(200)["message"].is_string());
+        assert_eq!((user(&first).await, user(&second).await), (401, 200));
+        send(server.as_staff(&second, Method::POST, "/api/user/logout")).await.expect(200);
+        assert_eq!((user(&second).await, user(&third).await), (401, 200));
+        let fourth = token().await;
+        out(&fourth, json!({ "from_all_devices": true })).await.expect(200);
+        assert_eq!((user(&third).await, user(&fourth).await), (401, 401));
+        send(server.request(Method::POST, "/api/user/logout").json(&json!({}))).await.expect(401);
+    }
+
+    async fn a_token_expires_and_activity_is_noted(db: TestDatabase) {
+        let (server, _) = start(db).await;
+        let token = bearer(&log_in(&server, "boss", PASSWORD).await.expect(200)["user"]);
+        let user = async || send(server.as_staff(&token, Method::GET, "/api/user")).await;
+        let signed_in = user().await.expect(200)["user"]["last_activity_at"].clone();
+        server.clock.advance(120);
+        let later = user().await.expect(200);
+        assert_ne!(later["user"]["last_activity_at"], signed_in);
+        assert!((120..=125).contains(&later["user"]["active_time"].as_i64().unwrap()), "{later}");
+        server.clock.advance(30 * 24 * 3600);
+        user().await.expect(401);
+    }
+}

@@ -1,0 +1,81 @@
+//! What an answer means.
+
+use std::time::Duration;
+
+use kontor_orders::ports::{CreateAnswer, ReadAnswer};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::wire::{self, ErrorObject};
+
+/// A status and a whole body, or why there is none.
+pub(crate) enum Exchange {
+    /// The acquirer answered.
+    Answered { status: u16, body: Vec<u8> },
+    /// The connection was never made, so no request was sent.
+    NotSent(String),
+    /// The request may have arrived.
+    Lost(String),
+}
+
+/// The acquirer's words when a key comes back with another body: an earlier request under this key exists.
+const KEY_IN_USE: &str = "duplicate idempotence key";
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(body).map_err(|error| format!("an answer that cannot be read: {error}"))
+}
+
+/// What came of asking for a payment.
+pub(crate) fn created(exchange: Exchange) -> CreateAnswer {
+    let unknown = |why| CreateAnswer::Unknown { why, retry_after: None };
+    let (status, body) = match exchange {
+        Exchange::NotSent(why) => return CreateAnswer::Refused { code: "unreachable".to_owned(), description: why },
+        Exchange::Lost(why) => return unknown(why),
+        Exchange::Answered { status, body } => (status, body),
+    };
+    if status == 200 {
+        return match parse::<Value>(&body).and_then(wire::payment) {
+            Ok(payment) => CreateAnswer::Known(payment),
+            Err(why) => unknown(why),
+        };
+    }
+    // An error that does not explain itself is still told by its status.
+    let error: ErrorObject = parse(&body).unwrap_or_default();
+    let description = error.description.unwrap_or_default();
+    let code = error.code.unwrap_or_else(|| format!("http_{status}"));
+    let retry_after = error.retry_after.map(Duration::from_millis);
+    match status {
+        400 if description.to_lowercase().contains(KEY_IN_USE) => unknown(description),
+        408 | 409 | 425 | 429 => CreateAnswer::Unknown { why: code, retry_after },
+        400..=499 => CreateAnswer::Refused { code, description },
+        _ => CreateAnswer::Unknown { why: format!("http {status} {code}"), retry_after },
+    }
+}
+
+/// What came of reading a payment.
+pub(crate) fn read(exchange: Exchange, id: &str) -> ReadAnswer {
+    match exchange {
+        Exchange::NotSent(why) | Exchange::Lost(why) => ReadAnswer::Unknown { why },
+        Exchange::Answered { status: 404, body } if is_not_found(&body) => ReadAnswer::Absent,
+        Exchange::Answered { status: 200, body } => match parse::<Value>(&body).and_then(wire::payment) {
+            Ok(payment) if payment.id.as_str() == id => ReadAnswer::Known(payment),
+            Ok(payment) => ReadAnswer::Unknown { why: format!("asked for payment {id}, told of {}", payment.id) },
+            Err(why) => ReadAnswer::Unknown { why },
+        },
+        Exchange::Answered { status, .. } => ReadAnswer::Unknown { why: format!("http {status}") },
+    }
+}
+
+/// Only the acquirer's own word counts, not that of something between us.
+fn is_not_found(body: &[u8]) -> bool {
+    parse::<ErrorObject>(body).is_ok_and(|error| error.code.as_deref() == Some("not_found"))
+}
+
+/// A page of a list, or why there is none.
+pub(crate) fn list(exchange: Exchange) -> Result<wire::PaymentList, String> {
+    match exchange {
+        Exchange::Answered { status: 200, body } => parse(&body),
+        Exchange::Answered { status, .. } => Err(format!("http {status}")),
+        Exchange::NotSent(why) | Exchange::Lost(why) => Err(why),
+    }
+}

@@ -1,0 +1,167 @@
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, SecondsFormat, Utc};
+use kontor_kernel::{ExposeSecret, SecretString};
+use kontor_orders::model::{PaymentRequest, ProviderPaymentId};
+use kontor_orders::ports::{CreateAnswer, PaymentGateway, ReadAnswer};
+use reqwest::redirect::Policy;
+use reqwest::{RequestBuilder, Response};
+use uuid::Uuid;
+
+use crate::answer::{self, Exchange};
+use crate::wire;
+
+/// Where the acquirer is and who we are to it.
+#[derive(Debug, Clone)]
+pub struct AcquirerConfig {
+    /// The address of the interface, up to `/v3`.
+    pub url: String,
+    /// The shop's number.
+    pub shop_id: String,
+    /// The shop's secret key.
+    pub secret_key: SecretString,
+    /// How long a connection may take.
+    pub connect_timeout: Duration,
+    /// How long a whole call may take; the acquirer itself gives up after 30 seconds.
+    pub timeout: Duration,
+}
+
+impl AcquirerConfig {
+    /// With 5 seconds to connect and 35 for a whole call.
+    pub fn new(url: impl Into<String>, shop_id: impl Into<String>, secret_key: SecretString) -> Self {
+        Self {
+            url: url.into().trim_end_matches('/').to_owned(),
+            shop_id: shop_id.into(),
+            secret_key,
+            connect_timeout: Duration::from_secs(5),
+            timeout: Duration::from_secs(35),
+        }
+    }
+}
+
+/// The HTTP client could not be made; usually the machine has no certificate authorities.
+#[derive(Debug, thiserror::Error)]
+#[error("the HTTP client cannot be made: {0}")]
+pub struct ClientError(#[from] reqwest::Error);
+
+/// The acquirer over HTTP.
+pub struct AcquirerClient {
+    http: reqwest::Client,
+    config: AcquirerConfig,
+}
+
+/// No answer of the acquirer comes near this; what is larger is not its answer.
+const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
+const PAGE: &str = "100";
+/// How many pages of payments are looked through; beyond, the outcome stays unknown.
+const MOST_PAGES: usize = 500;
+
+impl AcquirerClient {
+    /// Makes the client; nothing is called yet.
+    pub fn new(config: AcquirerConfig) -> Result<Self, ClientError> {
+        // An error means that the process has chosen its TLS provider already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .redirect(Policy::none())
+            .no_proxy()
+            .connect_timeout(config.connect_timeout)
+            .timeout(config.timeout)
+            .user_agent(concat!("Kontor/", env!("CARGO_PKG_VERSION")))
+            .build()?;
+        Ok(Self { http, config })
+    }
+
+    fn authorized(&self, call: RequestBuilder) -> RequestBuilder {
+        call.basic_auth(&self.config.shop_id, Some(self.config.secret_key.expose_secret()))
+    }
+
+    async fn get(&self, path: &str, query: &[(&str, &str)]) -> Exchange {
+        let call = self.http.get(format!("{}{path}", self.config.url)).query(query);
+        exchange(self.authorized(call)).await
+    }
+}
+
+async fn exchange(call: RequestBuilder) -> Exchange {
+    match call.send().await {
+        Ok(response) => {
+            let status = response.status().as_u16();
+            match read_whole(response).await {
+                Ok(body) => Exchange::Answered { status, body },
+                Err(why) => Exchange::Lost(why),
+            }
+        }
+        Err(error) if error.is_connect() || error.is_builder() => Exchange::NotSent(without_address(error)),
+        Err(error) => Exchange::Lost(without_address(error)),
+    }
+}
+
+/// Addresses of payments do not belong into logs.
+fn without_address(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    format!("{error}{cause}")
+}
+
+async fn read_whole(mut response: Response) -> Result<Vec<u8>, String> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(without_address)? {
+        body.extend_from_slice(&chunk);
+        if body.len() > LARGEST_ANSWER {
+            return Err("the answer is too long".to_owned());
+        }
+    }
+    Ok(body)
+}
+
+#[async_trait]
+impl PaymentGateway for AcquirerClient {
+    async fn create(&self, request: &PaymentRequest, key: Uuid) -> CreateAnswer {
+        let call = self
+            .http
+            .post(format!("{}/payments", self.config.url))
+            .header("Idempotence-Key", key.to_string())
+            .json(&wire::body(request));
+        let answer = answer::created(exchange(self.authorized(call)).await);
+        match &answer {
+            CreateAnswer::Known(payment) => {
+                tracing::info!(order = %request.order_id, payment = %payment.id, "payment asked for");
+            }
+            CreateAnswer::Refused { code, description } => {
+                tracing::warn!(order = %request.order_id, %code, %description, "the acquirer refuses a payment");
+            }
+            CreateAnswer::Unknown { why, .. } => {
+                tracing::warn!(order = %request.order_id, %why, "the outcome of a payment request is unknown");
+            }
+        }
+        answer
+    }
+
+    async fn read(&self, id: &ProviderPaymentId) -> ReadAnswer {
+        answer::read(self.get(&format!("/payments/{id}"), &[]).await, id.as_str())
+    }
+
+    async fn find(&self, request: &PaymentRequest, since: DateTime<Utc>) -> ReadAnswer {
+        let since = since.to_rfc3339_opts(SecondsFormat::Millis, true);
+        let mut cursor: Option<String> = None;
+        for _ in 0..MOST_PAGES {
+            let mut query = vec![("limit", PAGE), ("created_at.gte", since.as_str())];
+            query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+            let page = match answer::list(self.get("/payments", &query).await) {
+                Ok(page) => page,
+                Err(why) => return ReadAnswer::Unknown { why },
+            };
+            if let Some(object) = page.items.into_iter().find(|item| wire::attempt_of(item) == Some(request.attempt)) {
+                return match wire::payment(object) {
+                    Ok(payment) => ReadAnswer::Known(payment),
+                    Err(why) => ReadAnswer::Unknown { why },
+                };
+            }
+            match page.next_cursor {
+                Some(next) => cursor = Some(next),
+                None => return ReadAnswer::Absent,
+            }
+        }
+        ReadAnswer::Unknown { why: "too many payments to look through".to_owned() }
+    }
+}

@@ -1,0 +1,183 @@
+//! The client against the emulated acquirer, and against things that are no acquirer.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig};
+use kontor_kernel::{FixedClock, Money, OrderId};
+use kontor_orders::model::{GatewayStatus, PaymentMethod, PaymentRequest, ProviderPaymentId};
+use kontor_orders::ports::{CreateAnswer, PaymentGateway, ReadAnswer};
+use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use uuid::Uuid;
+
+struct World {
+    sandbox: SandboxHandle,
+    client: AcquirerClient,
+    http: reqwest::Client,
+}
+
+fn at() -> DateTime<Utc> {
+    "2026-03-01T12:00:00Z".parse().unwrap()
+}
+
+fn config(url: &str) -> AcquirerConfig {
+    let secret = "test_sandbox_secret_key".to_owned().into();
+    AcquirerConfig { timeout: Duration::from_millis(700), ..AcquirerConfig::new(format!("{url}/v3"), "100500", secret) }
+}
+
+fn request(key: u128) -> PaymentRequest {
+    PaymentRequest {
+        order_id: OrderId::new(7).unwrap(),
+        attempt: Uuid::from_u128(key),
+        amount: Money::from_minor(26_550).unwrap(),
+        currency: "RUB".to_owned(),
+        method: PaymentMethod::BankCard,
+        description: "Order 7".to_owned(),
+        return_url: "https://shop.example/7".to_owned(),
+    }
+}
+
+impl World {
+    async fn start() -> Self {
+        let sandbox = Sandbox::start(SandboxConfig::new(Arc::new(FixedClock::at(at())))).await.unwrap();
+        let client = AcquirerClient::new(config(sandbox.url())).unwrap();
+        Self { sandbox, client, http: reqwest::Client::new() }
+    }
+
+    async fn control(&self, path: &str, body: Value) {
+        let url = format!("{}/control{path}", self.sandbox.url());
+        let response = self.http.post(url).json(&body).send().await.unwrap();
+        assert!(response.status().is_success(), "{}", response.text().await.unwrap());
+    }
+
+    async fn payments(&self) -> usize {
+        let url = format!("{}/control/payments", self.sandbox.url());
+        let list: Value = self.http.get(url).send().await.unwrap().json().await.unwrap();
+        list["payments"].as_array().unwrap().len()
+    }
+
+    async fn create(&self, request: &PaymentRequest) -> CreateAnswer {
+        self.client.create(request, request.attempt).await
+    }
+}
+
+#[tokio::test]
+async fn a_payment_is_created_read_and_found() {
+    let world = World::start().await;
+    let request = request(1);
+    let CreateAnswer::Known(created) = world.create(&request).await else { panic!("not created") };
+    assert_eq!((created.status, created.amount), (GatewayStatus::Pending, request.amount));
+    assert_eq!((created.order_id, created.attempt), (Some(request.order_id), Some(request.attempt)));
+    assert!(created.confirmation_url.as_ref().is_some_and(|url| url.starts_with("http")));
+    assert_eq!(world.create(&request).await, CreateAnswer::Known(created.clone()), "the key works once");
+    assert_eq!(world.payments().await, 1);
+
+    world.control(&format!("/payments/{}", created.id), json!({ "outcome": "succeed" })).await;
+    let ReadAnswer::Known(paid) = world.client.read(&created.id).await else { panic!("not read") };
+    assert_eq!((paid.status, paid.id), (GatewayStatus::Succeeded, created.id.clone()));
+    for n in 2..=120 {
+        world.create(&self::request(n)).await;
+    }
+    let since = at() - TimeDelta::minutes(5);
+    assert!(matches!(world.client.find(&request, since).await, ReadAnswer::Known(found) if found.id == created.id));
+    assert_eq!(world.client.find(&self::request(999), since).await, ReadAnswer::Absent);
+    let nobody = ProviderPaymentId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap();
+    assert_eq!(world.client.read(&nobody).await, ReadAnswer::Absent);
+}
+
+#[tokio::test]
+async fn a_canceled_payment_says_why() {
+    let world = World::start().await;
+    let CreateAnswer::Known(created) = world.create(&request(1)).await else { panic!("not created") };
+    let decline = json!({ "outcome": "decline", "reason": "insufficient_funds" });
+    world.control(&format!("/payments/{}", created.id), decline).await;
+    let ReadAnswer::Known(canceled) = world.client.read(&created.id).await else { panic!("not read") };
+    assert_eq!((canceled.status, canceled.reason.as_deref()), (GatewayStatus::Canceled, Some("insufficient_funds")));
+}
+
+#[tokio::test]
+async fn unknown_outcomes_end_in_one_payment() {
+    for fault in ["timeout", "http_500", "http_500_after_commit", "drop"] {
+        let world = World::start().await;
+        world.control("/faults", json!({ "service": "acquirer", "fault": fault })).await;
+        let answer = world.create(&request(1)).await;
+        assert!(matches!(answer, CreateAnswer::Unknown { .. }), "{fault}: {answer:?}");
+        let answer = world.create(&request(1)).await;
+        assert!(matches!(answer, CreateAnswer::Known(_)), "{fault}: {answer:?}");
+        assert_eq!(world.payments().await, 1, "{fault}");
+    }
+}
+
+#[tokio::test]
+async fn refusals_are_told_from_unknown_outcomes() {
+    let world = World::start().await;
+    world.control("/faults", json!({ "service": "acquirer", "fault": "refuse" })).await;
+    assert!(matches!(world.create(&request(1)).await, CreateAnswer::Refused { .. }));
+    let stranger = AcquirerConfig { shop_id: "1".to_owned(), ..config(world.sandbox.url()) };
+    let stranger = AcquirerClient::new(stranger).unwrap();
+    let answer = stranger.create(&request(2), Uuid::nil()).await;
+    assert!(matches!(&answer, CreateAnswer::Refused { code, .. } if code == "invalid_credentials"), "{answer:?}");
+    assert!(matches!(stranger.find(&request(2), at()).await, ReadAnswer::Unknown { .. }));
+
+    let key = request(3);
+    assert!(matches!(world.create(&key).await, CreateAnswer::Known(_)));
+    let other = PaymentRequest { amount: Money::from_minor(1).unwrap(), ..key };
+    let answer = world.create(&other).await;
+    assert!(matches!(answer, CreateAnswer::Unknown { .. }), "a key in use may mean a payment: {answer:?}");
+}
+
+#[tokio::test]
+async fn a_request_that_was_never_sent_is_refused() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let nobody = AcquirerClient::new(config(&url)).unwrap();
+    let answer = nobody.create(&request(1), Uuid::nil()).await;
+    assert!(matches!(&answer, CreateAnswer::Refused { code, .. } if code == "unreachable"), "{answer:?}");
+    let id = ProviderPaymentId::parse("p").unwrap();
+    assert!(matches!(nobody.read(&id).await, ReadAnswer::Unknown { .. }));
+}
+
+/// Answers one call with these bytes.
+async fn once(answer: &'static str) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let mut buffer = [0; 8_192];
+        let _ = socket.read(&mut buffer).await;
+        let _ = socket.write_all(answer.as_bytes()).await;
+    });
+    url
+}
+
+#[tokio::test]
+async fn odd_answers_are_unknown() {
+    for answer in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"id\":",
+        "HTTP/1.1 202 Accepted\r\nContent-Length: 21\r\n\r\n{\"type\":\"processing\"}",
+        "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n",
+    ] {
+        let client = AcquirerClient::new(config(&once(answer).await)).unwrap();
+        let outcome = client.create(&request(1), Uuid::nil()).await;
+        assert!(matches!(outcome, CreateAnswer::Unknown { .. }), "{answer}: {outcome:?}");
+        let client = AcquirerClient::new(config(&once(answer).await)).unwrap();
+        let outcome = client.read(&ProviderPaymentId::parse("p").unwrap()).await;
+        assert!(matches!(outcome, ReadAnswer::Unknown { .. }), "{answer}: {outcome:?}");
+    }
+    let busy = "HTTP/1.1 429 Busy\r\nContent-Length: 22\r\n\r\n{\"retry_after\":120000}";
+    let client = AcquirerClient::new(config(&once(busy).await)).unwrap();
+    let outcome = client.create(&request(1), Uuid::nil()).await;
+    let asked = Some(Duration::from_mins(2));
+    assert!(matches!(outcome, CreateAnswer::Unknown { retry_after, .. } if retry_after == asked), "{outcome:?}");
+    // A 404 that is not the acquirer's own says nothing about a payment.
+    let client = AcquirerClient::new(config(&once("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n").await)).unwrap();
+    let outcome = client.read(&ProviderPaymentId::parse("p").unwrap()).await;
+    assert!(matches!(outcome, ReadAnswer::Unknown { .. }), "{outcome:?}");
+}

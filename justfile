@@ -1,0 +1,38 @@
+# The usual chores. `just` lists them.
+
+_list:
+    @just --list
+
+# A shop to try everything on.
+demo *arguments:
+    cargo run --release -- demo {{arguments}}
+
+# Every test; PostgreSQL runs too where it can be had.
+test *arguments:
+    cargo test --workspace {{arguments}}
+
+# Every test, and PostgreSQL must be there.
+test-postgres *arguments:
+    REQUIRE_POSTGRES=1 cargo test --workspace {{arguments}}
+
+# Ratios against bare peers, measured in one run.
+bench *arguments:
+    cargo run --release -p kontor-bench -- {{arguments}}
+
+# Kills the service at random moments under load and looks for loss.
+crash seconds="120":
+    CRASH_SECONDS={{seconds}} cargo test --release -p kontor --test crash -- --nocapture
+
+# Formatting, lints, dependency rules.
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets --all-features -- -D warnings
+    cargo deny check bans licenses sources
+
+# Pins the API description anew.
+openapi:
+    cargo run -- openapi --out docs/openapi.json
+
+# The API documentation of every crate.
+docs:
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
