@@ -33,7 +33,7 @@ struct World {
 fn address(db: &TestDatabase) -> String {
     match db.url() {
         kontor_adapter_diesel::DatabaseUrl::Postgres(url) => url,
-        file => file.to_string(),
+        file @ kontor_adapter_diesel::DatabaseUrl::Sqlite(_) => file.to_string(),
     }
 }
 
@@ -130,6 +130,9 @@ database_tests! {
         assert_eq!(calculated.expect(200)["final_price"], json!(25001.0));
 
         let anna = world.front.sign_in("79005550001").await;
+        let again = json!({ "phone": "79005550001", "password": anna.code });
+        let again = world.front.request(Method::POST, "/api/counterparty/login").json(&again);
+        send(again).await.expect(400);
         let placed = anna.order(id, 2, true).await.expect(201)["order"].clone();
         let order = placed["id"].as_i64().unwrap();
         assert_eq!(placed["status"]["id"], 2);

@@ -6,9 +6,13 @@ use kontor_organization::ApplicationError;
 use kontor_organization::model::{Application, ApplicationDraft};
 use kontor_organization::ports::ApplicationRepository;
 
+use crate::catalog::offers;
 use crate::database::{Abort, Database};
-use crate::schema::{applications, branches};
+use crate::schema::{applications, branches, nomenclatures};
 use crate::stored;
+
+/// The nomenclature kind of services.
+const SERVICE: i64 = 1;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = applications)]
@@ -95,6 +99,14 @@ impl ApplicationRepository for Database {
                 ))
                 .returning(applications::id)
                 .get_result(connection)?;
+            // Services are sold in every application of their project from its first moment.
+            let services: Vec<i64> = nomenclatures::table
+                .filter(nomenclatures::project_id.eq(project.get()))
+                .filter(nomenclatures::kind_id.eq(SERVICE))
+                .order(nomenclatures::id)
+                .select(nomenclatures::id)
+                .load(connection)?;
+            offers::refresh(connection, &services)?;
             Ok(Application {
                 id: stored::id(id)?,
                 project_id: project,

@@ -170,7 +170,7 @@ fn connect_to(config: &mut Config, sandbox: &SandboxHandle) {
     let defaults = SandboxConfig::new(Arc::new(SystemClock));
     config.acquirer_url = format!("{}/v3", sandbox.url());
     config.acquirer_secret_key = defaults.secret_key.into();
-    config.telephony_url = sandbox.url().to_owned();
+    sandbox.url().clone_into(&mut config.telephony_url);
     config.telephony_api_id = defaults.telephony_api_id.into();
     config.smtp_host = sandbox.smtp_addr().ip().to_string();
     config.smtp_port = sandbox.smtp_addr().port();

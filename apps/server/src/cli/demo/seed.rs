@@ -34,7 +34,8 @@ struct Desk<'a> {
 impl Visit<'_> {
     /// The first run: a project with a catalogue, stock, a shop, a promo code and a webhook.
     pub async fn furnish(&self) -> Result<DemoFile, Failure> {
-        let login = format!("owner-{}", (&SystemRandom::new() as &dyn Random).digits(6));
+        let random: &dyn Random = &SystemRandom::new();
+        let login = format!("owner-{}", random.digits(6));
         let created = project::create(self.config, self.database, "Hanse Kontor", &login, "owner@example.com").await?;
         let desk = self.desk(&created.login, &created.password).await?;
 
@@ -50,8 +51,8 @@ impl Visit<'_> {
             let listed = desk.get(&format!("/api/{kind}")).await?;
             let (path, field) =
                 (format!("{application}/{kind}"), if kind == "brands" { "brand_id" } else { "category_id" });
-            for item in listed[kind].as_array().into_iter().flatten() {
-                desk.post(&path, &json!({ field: item["id"] })).await?;
+            for item in at(&listed, &format!("/{kind}"))?.as_array().into_iter().flatten() {
+                desk.post(&path, &json!({ field: at(item, "/id")? })).await?;
             }
         }
         let hook_id = self.open_hook(&desk.http).await?;
@@ -68,7 +69,7 @@ impl Visit<'_> {
             app_token: created.app_token,
             staff: DemoStaff { login: created.login, password: created.password },
             customer: DemoCustomer { phone: PHONE.to_owned() },
-            webhook: DemoWebhook { id: webhook["webhook"]["id"].as_i64().unwrap_or_default(), hook_id },
+            webhook: DemoWebhook { id: at(&webhook, "/webhook/id")?.as_i64().unwrap_or_default(), hook_id },
         })
     }
 
@@ -91,14 +92,14 @@ impl Visit<'_> {
         let http = Client::builder().no_proxy().build()?;
         let mut desk = Desk { http, base_url: self.base_url, bearer: String::new() };
         let answer = desk.post("/api/login", &json!({ "login": login, "password": password })).await?;
-        answer["user"]["access_token"]["value"].as_str().unwrap_or_default().clone_into(&mut desk.bearer);
+        at(&answer, "/user/access_token/value")?.as_str().unwrap_or_default().clone_into(&mut desk.bearer);
         Ok(desk)
     }
 
     async fn open_hook(&self, http: &Client) -> Result<String, Failure> {
         let request = http.post(format!("{}/control/hooks", self.sandbox_url)).json(&json!({}));
         let hook: Value = request.send().await?.error_for_status()?.json().await?;
-        hook["id"].as_str().map(str::to_owned).ok_or_else(|| "the sandbox gave no hook".into())
+        Ok(at(&hook, "/id")?.as_str().unwrap_or_default().to_owned())
     }
 
     fn hook_url(&self, hook_id: &str) -> String {
@@ -135,6 +136,10 @@ impl Desk<'_> {
             Err(format!("{path} answered {status}: {text}").into())
         }
     }
+}
+
+fn at<'v>(value: &'v Value, pointer: &str) -> Result<&'v Value, Failure> {
+    value.pointer(pointer).ok_or_else(|| format!("an answer lacks {pointer}: {value}").into())
 }
 
 fn showroom() -> Showroom {

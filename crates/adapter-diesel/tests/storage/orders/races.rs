@@ -44,7 +44,7 @@ database_tests! {
         let (vase, cup) = (counter.goods("Vase", 20, 100).await, counter.goods("Cup", 20, 100).await);
         let command = |n: usize| {
             // Half of the carts name the items the other way round.
-            let lines = if n % 2 == 0 { [(vase, 1), (cup, 1)] } else { [(cup, 1), (vase, 1)] };
+            let lines = if n.is_multiple_of(2) { [(vase, 1), (cup, 1)] } else { [(cup, 1), (vase, 1)] };
             (counter.customer, counter.command(&lines))
         };
         assert_eq!(race(&counter.placement, (0..60).map(command).collect()).await, 20);
@@ -67,7 +67,7 @@ database_tests! {
         counter.promo("ONCE", "NULL", "1").await;
         let other = counter.another_customer().await;
         let wish = |n: usize| {
-            let customer = if n % 2 == 0 { counter.customer } else { other };
+            let customer = if n.is_multiple_of(2) { counter.customer } else { other };
             (customer, counter.with_promo(&[(vase, 1)], "ONCE"))
         };
         assert_eq!(race(&counter.placement, (0..40).map(wish).collect()).await, 2);
