@@ -156,7 +156,7 @@ database_tests! {
     async fn nothing_is_lost_when_the_process_is_killed(db: TestDatabase) {
         let (kind, started) = (db.kind, Instant::now());
         let seed = asked("CRASH_SEED").unwrap_or_else(Dice::any_seed);
-        let wishes = asked("CRASH_ORDERS").map_or(80, |orders| usize::try_from(orders).unwrap());
+        let wishes = asked("CRASH_ORDERS").map_or(240, |orders| usize::try_from(orders).unwrap());
         let seconds = asked("CRASH_SECONDS").unwrap_or(20);
         println!("{kind:?}: CRASH_SEED={seed} repeats the choices of this run");
         let mut dice = Dice::new(seed);
@@ -184,7 +184,7 @@ database_tests! {
             })
             .collect();
         let mut killer = Killer { site: &site, market: &market, open, dice: dice.split(), kills: 0 };
-        let process = killer.haunt(process, (wishes / 50).max(5)).await;
+        let process = killer.haunt(process, (wishes / 40).max(5)).await;
         let mut memory = Memory::default();
         for customer in customers {
             let one = customer.await.unwrap();

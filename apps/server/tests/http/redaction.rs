@@ -165,7 +165,7 @@ database_tests! {
         assert!(!lost.ended().await.success());
 
         let log = site.log();
-        assert!(log.contains("\"level\":\"INFO\"") && log.contains("/api/counterparty/login"), "{log}");
+        assert!(log.contains("\"level\":\"TRACE\"") && log.contains("/api/counterparty/login"), "{log}");
         assert_eq!(kind == Kind::Sqlite, log.contains("sqlite:"), "{log}");
         let shown = secrets.shown_in(&log);
         assert!(shown.is_empty(), "{} secrets in {} lines:\n{}", shown.len(), log.lines().count(), shown.join("\n"));
