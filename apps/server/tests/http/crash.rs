@@ -25,6 +25,7 @@ use crate::process::{PATIENCE, Process, Site};
 use crate::shopper::Shopper;
 
 const CUSTOMERS: usize = 8;
+const FEWEST_KILLS: usize = 5;
 /// Names, prices and stock; the last item is scarce.
 const GOODS: [(&str, &str, i64, i64); 5] = [
     ("Anchor", "12500,50", 1_250_050, 100_000),
@@ -69,7 +70,7 @@ async fn furnish(site: &Site) -> (Desk, Vec<Item>) {
     let room = Showroom {
         shop: Shop { name: "Shop", address: "Quay 1", phone: "79001110000" },
         pickup_point: PickupPoint { name: "Gate", address: "Quay 2" },
-        promo: PromoCode { code: PROMO, name: "For the quick", basis_points: 1_000, usage_limit: 12 },
+        promo: PromoCode { code: PROMO, name: "For the quick", basis_points: 1_000, usage_limit: 20 },
     };
     let project = ProjectId::new(desk.project["project_id"].as_i64().unwrap()).unwrap();
     site.connect().furnish(project, room).await.unwrap();
@@ -99,11 +100,14 @@ struct Killer<'a> {
 
 impl Killer<'_> {
     async fn haunt(&mut self, mut process: Process, slices: usize) -> Process {
-        let width = self.market.wishes / slices;
+        let width = self.market.wanted / slices;
         for slice in 0..slices {
             let moment = slice * width + self.dice.below(width);
-            while self.market.sent.load(Ordering::SeqCst) < moment && Instant::now() < self.market.closing {
+            while self.market.begun.load(Ordering::SeqCst) < moment && Instant::now() < self.market.closing {
                 tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            if Instant::now() >= self.market.closing && self.kills >= FEWEST_KILLS {
+                break;
             }
             tokio::time::sleep(self.dice.pause(60)).await;
             process = self.strike(process).await;
@@ -156,8 +160,8 @@ database_tests! {
     async fn nothing_is_lost_when_the_process_is_killed(db: TestDatabase) {
         let (kind, started) = (db.kind, Instant::now());
         let seed = asked("CRASH_SEED").unwrap_or_else(Dice::any_seed);
-        let wishes = asked("CRASH_ORDERS").map_or(240, |orders| usize::try_from(orders).unwrap());
-        let seconds = asked("CRASH_SECONDS").unwrap_or(20);
+        let wanted = asked("CRASH_ORDERS").map_or(160, |orders| usize::try_from(orders).unwrap());
+        let seconds = asked("CRASH_SECONDS").unwrap_or(12);
         println!("{kind:?}: CRASH_SEED={seed} repeats the choices of this run");
         let mut dice = Dice::new(seed);
 
@@ -168,7 +172,7 @@ database_tests! {
         let shoppers = sign_in_all(&desk).await;
         let (open, opened) = watch::channel(true);
         let closing = Instant::now() + Duration::from_secs(seconds);
-        let market = Arc::new(Market { desk, items, wishes, sent: AtomicUsize::new(0), open: opened, closing });
+        let market = Arc::new(Market { desk, items, wanted, begun: AtomicUsize::new(0), open: opened, closing });
 
         let aside = |dice: Dice| {
             let (paying, troubled) = (site.clone(), site.clone());
@@ -184,14 +188,10 @@ database_tests! {
             })
             .collect();
         let mut killer = Killer { site: &site, market: &market, open, dice: dice.split(), kills: 0 };
-        let process = killer.haunt(process, (wishes / 40).max(5)).await;
+        let process = killer.haunt(process, (wanted / 40).max(FEWEST_KILLS)).await;
         let mut memory = Memory::default();
         for customer in customers {
-            let one = customer.await.unwrap();
-            memory.kept.extend(one.kept);
-            memory.strange.extend(one.strange);
-            memory.refused += one.refused;
-            memory.lost += one.lost;
+            memory.join(customer.await.unwrap());
         }
         trouble.abort();
         let loaded = started.elapsed();

@@ -30,10 +30,10 @@ pub struct Market {
     pub desk: Desk,
     /// The last one is scarce.
     pub items: Vec<Item>,
-    /// How many orders are wished for altogether.
-    pub wishes: usize,
-    /// How many have been sent so far.
-    pub sent: AtomicUsize,
+    /// How many orders are to be answered.
+    pub wanted: usize,
+    /// How many of these have begun.
+    pub begun: AtomicUsize,
     /// Whether the service is there.
     pub open: watch::Receiver<bool>,
     /// No wish begins later than this.
@@ -68,6 +68,24 @@ pub struct Memory {
     pub lost: usize,
     /// Answers that nobody should get.
     pub strange: Vec<String>,
+}
+
+impl Memory {
+    /// No order came of it, or nobody knows of one.
+    fn note(&mut self, answer: Option<Answer>) {
+        match answer.as_ref().map(|answer| answer.status) {
+            None | Some(StatusCode::SERVICE_UNAVAILABLE) => self.lost += 1,
+            Some(StatusCode::UNPROCESSABLE_ENTITY) => self.refused += 1,
+            Some(_) => self.strange.push(format!("{answer:?}")),
+        }
+    }
+
+    pub fn join(&mut self, other: Self) {
+        self.kept.extend(other.kept);
+        self.strange.extend(other.strange);
+        self.refused += other.refused;
+        self.lost += other.lost;
+    }
 }
 
 /// What comes of a request to a process that may die.
@@ -125,10 +143,10 @@ impl Market {
         open.wait_for(|open| *open).await.unwrap();
     }
 
-    /// One customer, until nothing is wished for any more.
+    /// One customer, until there are orders enough. What comes to nothing does not count.
     pub async fn trade(&self, shopper: Shopper, mut dice: Dice) -> Memory {
         let mut memory = Memory::default();
-        while self.sent.fetch_add(1, Ordering::SeqCst) < self.wishes && Instant::now() < self.closing {
+        while self.begun.fetch_add(1, Ordering::SeqCst) < self.wanted && Instant::now() < self.closing {
             let wish = self.wish(&mut dice);
             let answer = loop {
                 self.wait_until_open().await;
@@ -140,20 +158,17 @@ impl Market {
                     Told::NotSent => tokio::time::sleep(Duration::from_millis(5)).await,
                 }
             };
-            let Some(answer) = answer else {
-                memory.lost += 1;
-                continue;
-            };
-            match answer.status {
-                StatusCode::CREATED | StatusCode::ACCEPTED => {
-                    let answer = answer.json()["order"].clone();
-                    let ends = if wish.online { Vec::new() } else { self.handle(&answer, &mut dice).await };
-                    memory.kept.push(Kept { wish, answer, shopper: shopper.clone(), ends });
+            let answer = match answer {
+                Some(answer) if matches!(answer.status, StatusCode::CREATED | StatusCode::ACCEPTED) => answer,
+                other => {
+                    memory.note(other);
+                    self.begun.fetch_sub(1, Ordering::SeqCst);
+                    continue;
                 }
-                StatusCode::UNPROCESSABLE_ENTITY => memory.refused += 1,
-                StatusCode::SERVICE_UNAVAILABLE => memory.lost += 1,
-                _ => memory.strange.push(format!("{answer:?}")),
-            }
+            };
+            let answer = answer.json()["order"].clone();
+            let ends = if wish.online { Vec::new() } else { self.handle(&answer, &mut dice).await };
+            memory.kept.push(Kept { wish, answer, shopper: shopper.clone(), ends });
         }
         memory
     }
