@@ -124,3 +124,8 @@ pub use placement::{
     CartSnapshot, CartView, CartViewLine, ItemKind, OfferedItem, OrderCommand, OrderRefused, Packaging, PaymentPage,
     PaymentProblem, PlacedOutcome, PlacementService, StockPlace,
 };
+
+/// The example of the reuse guide, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/reuse.md")]
+struct ReuseGuide;
