@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use figment::Figment;
 use figment::providers::{Env, Format, Serialized, Toml};
+use figment::value::{Dict, Map};
+use figment::{Figment, Metadata, Profile, Provider};
 use kontor_adapter_diesel::DatabaseUrl;
 use kontor_kernel::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -182,7 +183,7 @@ impl Config {
         };
         // KONTOR_DATABASE_URL wins over the file, the file over DATABASE_URL.
         let config: Self = figment
-            .merge(Env::prefixed("KONTOR_"))
+            .merge(EnvironmentLayer(Env::prefixed("KONTOR_")))
             .merge(Serialized::defaults(flags))
             .extract()
             .map_err(|error| ConfigError::Unreadable(Box::new(error)))?;
@@ -246,6 +247,28 @@ impl Config {
     }
 }
 
+/// `KONTOR_*` as it is written: where the default is a text no number is seen, or `00123` would lose its zeros.
+struct EnvironmentLayer(Env);
+
+impl Provider for EnvironmentLayer {
+    fn metadata(&self) -> Metadata {
+        self.0.metadata()
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        let defaults = Serialized::defaults(Config::default()).data()?;
+        let is_text =
+            |key: &str| defaults.values().any(|layer| layer.get(key).is_some_and(|value| value.as_str().is_some()));
+        let mut data = self.0.data()?;
+        for (key, text) in self.0.iter().filter(|(key, _)| is_text(key.as_str())) {
+            for layer in data.values_mut() {
+                layer.insert(key.to_string(), text.clone().into());
+            }
+        }
+        Ok(data)
+    }
+}
+
 /// Secrets are plain texts in the layers; printing goes through [`Config::masked`].
 mod shown {
     use super::{Deserialize, Deserializer, ExposeSecret, SecretString};
@@ -255,17 +278,7 @@ mod shown {
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SecretString, D::Error> {
-        // The environment layer turns `1234` into a number.
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Plain {
-            Text(String),
-            Number(i64),
-        }
-        Ok(match Plain::deserialize(deserializer)? {
-            Plain::Text(text) => text.into(),
-            Plain::Number(number) => number.to_string().into(),
-        })
+        String::deserialize(deserializer).map(Into::into)
     }
 }
 
@@ -344,6 +357,23 @@ mod tests {
         for secret in ["0123456789abcdef", "hunter2", "12345678"] {
             assert!(!shown.contains(secret), "{shown}");
         }
+    }
+
+    #[test]
+    fn texts_may_look_like_anything() {
+        let environment = [
+            ("KONTOR_ACQUIRER_SHOP_ID", "100500"),
+            ("KONTOR_ACQUIRER_SECRET_KEY", "0012"),
+            ("KONTOR_TELEPHONY_API_ID", "1e9"),
+            ("KONTOR_SMTP_USER", "true"),
+            ("KONTOR_SMTP_PASSWORD", "[a, b]"),
+            ("KONTOR_SMTP_PORT", "2525"),
+        ];
+        let config = load("", &environment, Flags::default()).unwrap();
+        assert_eq!((config.acquirer_shop_id.as_str(), config.smtp_user.as_str()), ("100500", "true"));
+        let secrets = [&config.acquirer_secret_key, &config.telephony_api_id, &config.smtp_password];
+        assert_eq!(secrets.map(ExposeSecret::expose_secret), ["0012", "1e9", "[a, b]"]);
+        assert_eq!(config.smtp_port, 2525);
     }
 
     #[test]

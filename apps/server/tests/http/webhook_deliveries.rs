@@ -99,7 +99,8 @@ impl Scene {
     }
 }
 
-fn signature(secret: &Value, delivery: &Value) -> String {
+/// The signature that a delivery must carry.
+pub fn signature(secret: &Value, delivery: &Value) -> String {
     let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret.as_str().unwrap().as_bytes());
     let (timestamp, body) = (&delivery["headers"]["x-webhook-timestamp"], delivery["body"].as_str().unwrap());
     let tag = ring::hmac::sign(&key, format!("{}.{body}", timestamp.as_str().unwrap()).as_bytes());

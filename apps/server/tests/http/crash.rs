@@ -1,0 +1,218 @@
+//! Killed at random moments while customers order and pay, the service loses nothing, sells nothing twice and charges
+//! nobody twice.
+//!
+//! `CRASH_ORDERS` asks for more than the short run, `CRASH_SECONDS` ends the load early, `CRASH_SEED` repeats its choices.
+
+mod books;
+mod dice;
+mod market;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::showroom::{PickupPoint, PromoCode, Shop, Showroom};
+use kontor_kernel::ProjectId;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use self::books::Audit;
+use self::dice::Dice;
+use self::market::{Item, Market, Memory, PROMO, cause_trouble, pay_everything};
+use crate::desk::Desk;
+use crate::process::{PATIENCE, Process, Site};
+use crate::shopper::Shopper;
+
+const CUSTOMERS: usize = 8;
+const FEWEST_KILLS: usize = 5;
+/// Names, prices and stock; the last item is scarce.
+const GOODS: [(&str, &str, i64, i64); 5] = [
+    ("Anchor", "12500,50", 1_250_050, 100_000),
+    ("Buoy", "999,99", 99_999, 100_000),
+    ("Chain", "3100", 310_000, 100_000),
+    ("Deckchair", "45,10", 4_510, 100_000),
+    ("Figurehead", "7777", 777_700, 7),
+];
+/// Time passes while the process is dead: leases run out, checks and deliveries become due.
+const TIME_PASSES: [&str; 4] = [
+    "UPDATE payment_attempts SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
+    "UPDATE payment_attempts SET next_check_at = '2000-01-01 00:00:00' WHERE next_check_at IS NOT NULL",
+    "UPDATE webhook_deliveries SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
+    "UPDATE webhook_deliveries SET next_attempt_at = '2000-01-01 00:00:00' WHERE next_attempt_at IS NOT NULL",
+];
+/// The same while a process lives: what it works on keeps its time.
+const PAUSES_PASS: [&str; 2] = [
+    "UPDATE payment_attempts SET next_check_at = '2000-01-01 00:00:00' WHERE next_check_at IS NOT NULL AND lease_owner IS NULL",
+    "UPDATE webhook_deliveries SET next_attempt_at = '2000-01-01 00:00:00' \
+     WHERE next_attempt_at IS NOT NULL AND lease_owner IS NULL",
+];
+/// What still has to happen.
+const UNSETTLED: &str = "SELECT (SELECT count(*) FROM payment_attempts WHERE state IN ('prepared', 'pending')) \
+    + (SELECT count(*) FROM outbox_events WHERE dispatched_at IS NULL) \
+    + (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') AS id";
+
+#[expect(clippy::disallowed_methods, reason = "a test is configured by its environment alone")]
+fn asked(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|value| value.parse().unwrap())
+}
+
+/// A shop with goods, a promo code for some, and its owner.
+async fn furnish(site: &Site) -> (Desk, Vec<Item>) {
+    let desk = Desk::sign_in(site, site.create_project("owner")).await;
+    let sheet = |header: &str, row: fn((usize, &(&str, &str, i64, i64))) -> String| {
+        GOODS.iter().enumerate().map(row).fold(header.to_owned(), |sheet, row| sheet + "\n" + &row) + "\n"
+    };
+    let cards = sheet("article;name;category;price", |(n, (name, ..))| format!("G-{n};{name};Harbour;"));
+    let stock =
+        sheet("article;warehouse;quantity;price", |(n, (_, price, _, stock))| format!("G-{n};Main;{stock};{price}"));
+    desk.furnish(&cards, &stock).await;
+    let room = Showroom {
+        shop: Shop { name: "Shop", address: "Quay 1", phone: "79001110000" },
+        pickup_point: PickupPoint { name: "Gate", address: "Quay 2" },
+        promo: PromoCode { code: PROMO, name: "For the quick", basis_points: 1_000, usage_limit: 20 },
+    };
+    let project = ProjectId::new(desk.project["project_id"].as_i64().unwrap()).unwrap();
+    site.connect().furnish(project, room).await.unwrap();
+    let mut items = Vec::new();
+    for (name, _, price, stock) in GOODS {
+        items.push(Item { id: desk.product(name).await["id"].as_i64().unwrap(), price, stock });
+    }
+    (desk, items)
+}
+
+async fn sign_in_all(desk: &Desk) -> Vec<Shopper> {
+    let mut shoppers = Vec::new();
+    for number in 0..CUSTOMERS {
+        shoppers.push(desk.front().sign_in(&format!("7900555000{number}")).await);
+    }
+    shoppers
+}
+
+/// Kills and restarts the process: once in every slice of the load, at a random moment of it.
+struct Killer<'a> {
+    site: &'a Site,
+    market: &'a Market,
+    open: watch::Sender<bool>,
+    dice: Dice,
+    kills: usize,
+}
+
+impl Killer<'_> {
+    async fn haunt(&mut self, mut process: Process, slices: usize) -> Process {
+        let width = self.market.wanted / slices;
+        for slice in 0..slices {
+            let moment = slice * width + self.dice.below(width);
+            while self.market.begun.load(Ordering::SeqCst) < moment && Instant::now() < self.market.closing {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            if Instant::now() >= self.market.closing && self.kills >= FEWEST_KILLS {
+                break;
+            }
+            tokio::time::sleep(self.dice.pause(60)).await;
+            process = self.strike(process).await;
+        }
+        process
+    }
+
+    async fn strike(&mut self, process: Process) -> Process {
+        process.kill();
+        self.kills += 1;
+        self.open.send_replace(false);
+        if self.dice.one_in(2) {
+            self.site.execute(&TIME_PASSES).await;
+        }
+        // Now and then the next process does not live long enough to be ready.
+        while self.dice.one_in(4) {
+            let short_lived = self.site.spawn(&["serve"]);
+            tokio::time::sleep(self.dice.pause(400)).await;
+            short_lived.kill();
+            self.kills += 1;
+        }
+        let process = self.site.serve().await;
+        self.open.send_replace(true);
+        process
+    }
+}
+
+/// Waits until nothing is left to be done.
+async fn settle(site: &Site) {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let unsettled = site.number(UNSETTLED).await;
+        let pending = |payment: &&Value| payment["status"] == "pending";
+        let unpaid = site.control("/payments?limit=1000000").await["payments"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(pending)
+            .count();
+        if unsettled == 0 && unpaid == 0 {
+            return;
+        }
+        assert!(Instant::now() < until, "{unsettled} things do not settle, {unpaid} payments wait for the payer");
+        site.execute(&PAUSES_PASS).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+database_tests! {
+    async fn nothing_is_lost_when_the_process_is_killed(db: TestDatabase) {
+        let (kind, started) = (db.kind, Instant::now());
+        let seed = asked("CRASH_SEED").unwrap_or_else(Dice::any_seed);
+        let wanted = asked("CRASH_ORDERS").map_or(160, |orders| usize::try_from(orders).unwrap());
+        let seconds = asked("CRASH_SECONDS").unwrap_or(12);
+        println!("{kind:?}: CRASH_SEED={seed} repeats the choices of this run");
+        let mut dice = Dice::new(seed);
+
+        let site = Arc::new(Site::open(db, 0.05).await);
+        let process = site.serve().await;
+        let (desk, items) = furnish(&site).await;
+        let hook = desk.hook().await;
+        let shoppers = sign_in_all(&desk).await;
+        let (open, opened) = watch::channel(true);
+        let closing = Instant::now() + Duration::from_secs(seconds);
+        let market = Arc::new(Market { desk, items, wanted, begun: AtomicUsize::new(0), open: opened, closing });
+
+        let aside = |dice: Dice| {
+            let (paying, troubled) = (site.clone(), site.clone());
+            let payer = tokio::spawn(async move { pay_everything(&paying).await });
+            (payer, tokio::spawn(async move { cause_trouble(&troubled, dice).await }))
+        };
+        let (payer, trouble) = aside(dice.split());
+        let customers: Vec<_> = shoppers
+            .into_iter()
+            .map(|shopper| {
+                let (market, dice) = (market.clone(), dice.split());
+                tokio::spawn(async move { market.trade(shopper, dice).await })
+            })
+            .collect();
+        let mut killer = Killer { site: &site, market: &market, open, dice: dice.split(), kills: 0 };
+        let process = killer.haunt(process, (wanted / 40).max(FEWEST_KILLS)).await;
+        let mut memory = Memory::default();
+        for customer in customers {
+            memory.join(customer.await.unwrap());
+        }
+        trouble.abort();
+        let loaded = started.elapsed();
+
+        // One last death; then the world is well again.
+        process.kill();
+        site.forgive().await;
+        site.execute(&TIME_PASSES).await;
+        let process = site.serve().await;
+        settle(&site).await;
+        payer.abort();
+        assert!(memory.strange.is_empty(), "{:?}", memory.strange);
+        let figures = Audit::new(&site, &market).examine(&memory.kept, memory.lost, &hook).await;
+        process.terminate();
+        assert!(process.ended().await.success());
+        println!(
+            "{kind:?}: {figures:?}, {} refused, {} lost answers, {} kills, {loaded:.1?} of load, {:.1?} in all",
+            memory.refused,
+            memory.lost,
+            killer.kills + 1,
+            started.elapsed()
+        );
+    }
+}

@@ -1,0 +1,243 @@
+//! The books after the storm: what was answered against what is stored, at the acquirer and at the receiver.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::market::{Kept, Market};
+use crate::desk::Hook;
+use crate::process::Site;
+use crate::support::send;
+
+/// What must be true of every row: how many rows break it.
+const RULES: [(&str, &str); 17] = [
+    ("an order has lines", "orders o WHERE NOT EXISTS (SELECT 1 FROM reservations r WHERE r.order_id = o.id)"),
+    (
+        "an order sums up its lines",
+        "orders o WHERE o.original_price <> (SELECT sum(r.unit_price * r.quantity) FROM reservations r WHERE r.order_id = o.id) \
+         OR o.final_price <> (SELECT sum(r.total) FROM reservations r WHERE r.order_id = o.id) \
+         OR o.promo_discount <> (SELECT sum(r.promo_discount) FROM reservations r WHERE r.order_id = o.id)",
+    ),
+    (
+        "the history of an order begins with it and tells its state",
+        "orders o WHERE (SELECT count(*) FROM order_events e WHERE e.order_id = o.id AND e.event = 'created') <> 1 \
+         OR (SELECT e.status_id FROM order_events e WHERE e.order_id = o.id ORDER BY e.id DESC LIMIT 1) <> o.status_id",
+    ),
+    (
+        "what is reserved is held by orders",
+        "inventories i WHERE i.reserved <> COALESCE((SELECT sum(r.quantity) FROM reservations r \
+         WHERE r.inventory_id = i.id AND r.state = 'held'), 0)",
+    ),
+    ("stock is never negative", "inventories i WHERE NOT (i.quantity >= i.reserved AND i.reserved >= 0)"),
+    (
+        "a line is held, sold or released as its order stands",
+        "reservations r JOIN orders o ON o.id = r.order_id WHERE r.state <> \
+         CASE o.status_id WHEN 6 THEN 'released' WHEN 5 THEN 'sold' ELSE 'held' END",
+    ),
+    (
+        "a discount counts its uses",
+        "discounts d WHERE d.used_count <> (SELECT count(*) FROM discount_usages u WHERE u.discount_id = d.id)",
+    ),
+    (
+        "exactly the orders that stand use their promo code",
+        "orders o WHERE (o.discount_id IS NOT NULL AND o.status_id <> 6) \
+         <> EXISTS (SELECT 1 FROM discount_usages u WHERE u.order_id = o.id)",
+    ),
+    (
+        "an online order has one attempt, any other none",
+        "orders o WHERE (SELECT count(*) FROM payment_attempts a WHERE a.order_id = o.id) \
+         <> CASE WHEN o.payment_method_type IS NULL THEN 0 ELSE 1 END",
+    ),
+    (
+        "an attempt asks for the price of its order",
+        "payment_attempts a JOIN orders o ON o.id = a.order_id WHERE a.amount <> o.final_price",
+    ),
+    (
+        "an attempt has ended as its order says",
+        "payment_attempts a JOIN orders o ON o.id = a.order_id WHERE NOT ((a.state = 'succeeded' AND o.status_id = 22) \
+         OR (a.state = 'canceled' AND o.status_id = 6))",
+    ),
+    ("paid orders know when", "orders o WHERE (o.paid_at IS NOT NULL) <> (o.status_id = 22)"),
+    (
+        "a paid order is announced once, any other never",
+        "orders o WHERE (SELECT count(*) FROM outbox_events e WHERE e.topic = 'order.paid' \
+         AND e.payload LIKE '%\"order_id\":' || o.id || ',%') <> CASE WHEN o.paid_at IS NULL THEN 0 ELSE 1 END",
+    ),
+    ("no announcement waits", "outbox_events e WHERE e.dispatched_at IS NULL"),
+    ("every delivery has arrived", "webhook_deliveries d WHERE d.status <> 'delivered'"),
+    (
+        "the storefront shows what can be bought",
+        "inventories i WHERE (i.quantity > i.reserved) <> EXISTS \
+         (SELECT 1 FROM storefront_offers f WHERE f.nomenclature_id = i.nomenclature_id)",
+    ),
+    (
+        "nobody holds a lease",
+        "(SELECT lease_owner FROM payment_attempts UNION ALL SELECT lease_owner FROM webhook_deliveries) l \
+         WHERE l.lease_owner IS NOT NULL",
+    ),
+];
+
+/// What the test tells at its end.
+#[derive(Debug, Default)]
+pub struct Figures {
+    pub orders: i64,
+    pub answered: usize,
+    pub succeeded: usize,
+    pub canceled: usize,
+    pub deliveries: usize,
+    pub duplicates: usize,
+}
+
+/// Everything that is wrong, in words.
+pub struct Audit<'a> {
+    site: &'a Site,
+    market: &'a Market,
+    wrong: Vec<String>,
+    figures: Figures,
+}
+
+fn cents(value: &Value) -> i64 {
+    let text = value.as_str().map_or_else(|| format!("{:.2}", value.as_f64().unwrap()), str::to_owned);
+    text.replace('.', "").parse().unwrap()
+}
+
+impl<'a> Audit<'a> {
+    pub fn new(site: &'a Site, market: &'a Market) -> Self {
+        Self { site, market, wrong: Vec::new(), figures: Figures::default() }
+    }
+
+    /// Goes through all the books. `lost` is how many orders may stand although nobody was told.
+    pub async fn examine(mut self, kept: &[Kept], lost: usize, hook: &Hook) -> Figures {
+        self.figures.answered = kept.len();
+        self.figures.orders = self.site.number("SELECT count(*) AS id FROM orders").await;
+        let most = i64::try_from(kept.len() + lost).unwrap();
+        self.check(self.figures.orders <= most, || format!("there are more than {most} orders"));
+        for (rule, broken) in RULES {
+            let rows = self.site.number(&format!("SELECT count(*) AS id FROM {broken}")).await;
+            self.check(rows == 0, || format!("{rule}: broken {rows} times"));
+        }
+        self.stock().await;
+        let outcomes = self.acquirer().await;
+        for order in kept {
+            self.order(order, &outcomes).await;
+        }
+        self.announcements(hook).await;
+        assert!(self.wrong.is_empty(), "{:?}\n{}", self.figures, self.wrong.join("\n"));
+        self.figures
+    }
+
+    fn check(&mut self, fine: bool, otherwise: impl FnOnce() -> String) {
+        if !fine {
+            self.wrong.push(otherwise());
+        }
+    }
+
+    /// What is no longer there was sold, and nothing was sold that was not there.
+    async fn stock(&mut self) {
+        for item in &self.market.items {
+            let there = format!(
+                "SELECT i.quantity + COALESCE((SELECT sum(r.quantity) FROM reservations r \
+                 WHERE r.inventory_id = i.id AND r.state = 'sold'), 0) AS id FROM inventories i WHERE nomenclature_id = {}",
+                item.id
+            );
+            let there = self.site.number(&format!("SELECT CAST(s.id AS BIGINT) AS id FROM ({there}) s")).await;
+            self.check(there == item.stock, || {
+                format!("item {}: {there} of {} are accounted for", item.id, item.stock)
+            });
+        }
+    }
+
+    /// How the payment of each order ended at the acquirer. There is never a second one.
+    async fn acquirer(&mut self) -> BTreeMap<i64, String> {
+        let payments = self.site.control("/payments?limit=1000000").await["payments"].as_array().unwrap().clone();
+        let mut outcomes = BTreeMap::new();
+        for payment in payments {
+            let order: i64 = payment["metadata"]["order_id"].as_str().unwrap().parse().unwrap();
+            let status = payment["status"].as_str().unwrap().to_owned();
+            match status.as_str() {
+                "succeeded" => self.figures.succeeded += 1,
+                "canceled" => self.figures.canceled += 1,
+                _ => self.wrong.push(format!("order {order}: its payment is {status}")),
+            }
+            let stored = format!(
+                "SELECT count(*) AS id FROM payment_attempts WHERE order_id = {order} AND state = '{status}' \
+                 AND provider_payment_id = '{}' AND amount = {}",
+                payment["id"].as_str().unwrap(),
+                cents(&payment["amount"]["value"])
+            );
+            let stored = self.site.number(&stored).await;
+            self.check(stored == 1, || format!("order {order}: its books do not know {payment}"));
+            if outcomes.insert(order, status).is_some() {
+                self.wrong.push(format!("order {order} has two payments"));
+            }
+        }
+        outcomes
+    }
+
+    /// An answered order reads as it was answered, and stands as it must.
+    async fn order(&mut self, kept: &Kept, outcomes: &BTreeMap<i64, String>) {
+        let id = kept.answer["id"].as_i64().unwrap();
+        let read = send(kept.shopper.request(Method::GET, &format!("/api/counterparty/orders/{id}"))).await;
+        if read.status != 200 {
+            return self.wrong.push(format!("order {id} was answered and is gone: {}", read.text));
+        }
+        let read = read.json()["order"].clone();
+        for field in [
+            "price",
+            "promo_code",
+            "original_price",
+            "promo_discount_amount",
+            "final_price",
+            "address",
+            "products",
+            "acquirer_payment_method_type",
+            "created_at",
+        ] {
+            let (was, is) = (&kept.answer[field], &read[field]);
+            self.check(was == is, || format!("order {id}: {field} was {was} and is {is}"));
+        }
+        let wished: Vec<Value> = kept
+            .wish
+            .lines
+            .iter()
+            .map(|(item, quantity)| json!([self.market.items[*item].id, self.market.items[*item].price, quantity]))
+            .collect();
+        let products = read["products"].as_array().unwrap();
+        let got: Vec<Value> =
+            products.iter().map(|line| json!([line["id"], cents(&line["price"]), line["quantity"]])).collect();
+        self.check(wished == got, || format!("order {id}: wished {wished:?}, got {got:?}"));
+        let sum: i64 = kept.wish.lines.iter().map(|(item, quantity)| self.market.items[*item].price * quantity).sum();
+        self.check(cents(&read["original_price"]) == sum, || format!("order {id}: the lines cost {sum}: {read}"));
+        let discounted = cents(&read["final_price"]) < sum;
+        self.check(discounted == kept.wish.promo, || format!("order {id}: the promo code is not in the price: {read}"));
+
+        let status = read["status"]["id"].as_i64().unwrap();
+        let ends = match (kept.wish.online, outcomes.get(&id).map(String::as_str)) {
+            (true, Some("succeeded")) => vec![22],
+            (true, _) => vec![6],
+            (false, _) => kept.ends.clone(),
+        };
+        self.check(ends.contains(&status), || format!("order {id} is {status} instead of {ends:?}"));
+    }
+
+    /// Every paid order has reached the receiver, signed, and always as the same event; no other order has.
+    async fn announcements(&mut self, hook: &Hook) {
+        let mut events: BTreeMap<i64, BTreeSet<String>> = BTreeMap::new();
+        for delivery in self.market.desk.received(hook).await {
+            self.figures.deliveries += 1;
+            let event = delivery["headers"]["x-webhook-event-id"].to_string();
+            events.entry(hook.order_of(&delivery)).or_default().insert(event);
+        }
+        self.figures.duplicates = self.figures.deliveries - events.len();
+        for (order, ids) in &events {
+            self.check(ids.len() == 1, || format!("order {order} was announced as {ids:?}"));
+            let paid = format!("SELECT count(*) AS id FROM orders WHERE id = {order} AND paid_at IS NOT NULL");
+            let paid = self.site.number(&paid).await;
+            self.check(paid == 1, || format!("order {order} was announced and is not paid"));
+        }
+        let paid = self.site.number("SELECT count(*) AS id FROM orders WHERE paid_at IS NOT NULL").await;
+        let announced = i64::try_from(events.len()).unwrap();
+        self.check(paid == announced, || format!("{paid} orders are paid, {announced} were announced"));
+    }
+}

@@ -1,0 +1,113 @@
+//! The owner of a project at his desk, before a process of its own.
+
+use std::time::{Duration, Instant};
+
+use reqwest::multipart::{Form, Part};
+use reqwest::{Client, Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use crate::process::{PATIENCE, Site};
+use crate::shopper::Shopfront;
+use crate::support::send;
+use crate::webhook_deliveries::signature;
+
+/// The owner, signed in.
+#[derive(Clone)]
+pub struct Desk {
+    http: Client,
+    url: String,
+    sandbox: String,
+    /// What `kontor project create` said.
+    pub project: Value,
+    pub bearer: String,
+}
+
+/// The webhook of the application and the sandbox's receiver behind it.
+pub struct Hook {
+    id: String,
+    /// The webhook's path on the platform surface.
+    pub path: String,
+    pub secret: Value,
+}
+
+impl Desk {
+    /// Signs in with the password of a new project.
+    pub async fn sign_in(site: &Site, project: Value) -> Self {
+        let login = json!({ "login": project["login"], "password": project["password"] });
+        let signed_in = send(site.http.post(format!("{}/api/login", site.url())).json(&login)).await.expect(200);
+        let bearer = signed_in["user"]["access_token"]["value"].as_str().unwrap().to_owned();
+        Self { http: site.http.clone(), url: site.url(), sandbox: site.sandbox.url().to_owned(), project, bearer }
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.url)).bearer_auth(&self.bearer)
+    }
+
+    /// The application as customers reach it.
+    pub fn front(&self) -> Shopfront {
+        Shopfront {
+            http: self.http.clone(),
+            url: self.url.clone(),
+            sandbox: self.sandbox.clone(),
+            app_token: self.project["app_token"].as_str().unwrap().to_owned(),
+        }
+    }
+
+    /// Brings in items and the stock of a warehouse named `Main`, as CSV.
+    pub async fn furnish(&self, cards: &str, stock: &str) {
+        let warehouse = json!({ "name": "Main", "branch_id": self.project["branch_id"] });
+        send(self.request(Method::POST, "/api/warehouses").json(&warehouse)).await.expect(201);
+        for (path, text) in [("/api/nomenclatures/import", cards), ("/api/inventories/upload", stock)] {
+            let form = Form::new().part("file", Part::text(text.to_owned()).file_name("sheet.csv"));
+            let done = send(self.request(Method::POST, path).multipart(form)).await.expect(200);
+            assert_eq!(done["created"], json!(text.lines().count() - 1), "{done}");
+        }
+    }
+
+    /// What the storefront shows for a query.
+    pub async fn product(&self, query: &str) -> Value {
+        let request = self.front().request(Method::GET, "/api/counterparty/products").query(&[("query", query)]);
+        send(request).await.expect(200)["products"]["data"][0].clone()
+    }
+
+    /// A webhook that leads to a new receiver.
+    pub async fn hook(&self) -> Hook {
+        let opened = send(self.http.post(format!("{}/control/hooks", self.sandbox)).json(&json!({}))).await.expect(201);
+        let path = format!("/api/applications/{}/webhooks", self.project["application_id"]);
+        let created = send(self.request(Method::POST, &path).json(&json!({ "url": opened["url"] }))).await.expect(201);
+        Hook {
+            id: opened["id"].as_str().unwrap().to_owned(),
+            path: format!("{path}/{}", created["webhook"]["id"]),
+            secret: created["webhook"]["secret"].clone(),
+        }
+    }
+
+    /// What the receiver has got so far.
+    pub async fn received(&self, hook: &Hook) -> Vec<Value> {
+        let got = send(self.http.get(format!("{}/control/hooks/{}", self.sandbox, hook.id))).await.expect(200);
+        got["deliveries"].as_array().unwrap().clone()
+    }
+
+    /// Waits for the first delivery.
+    pub async fn first_received(&self, hook: &Hook) -> Value {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(delivery) = self.received(hook).await.first() {
+                return delivery.clone();
+            }
+            assert!(Instant::now() < until, "nothing was delivered");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+impl Hook {
+    /// The order that a delivery announces, once its signature is proven.
+    pub fn order_of(&self, delivery: &Value) -> i64 {
+        assert_eq!(delivery["headers"]["x-webhook-event"], "order.paid");
+        assert_eq!(delivery["headers"]["x-signature"], signature(&self.secret, delivery));
+        let body: Value = serde_json::from_str(delivery["body"].as_str().unwrap()).unwrap();
+        assert_eq!(delivery["headers"]["x-webhook-event-id"], body["id"]);
+        body["data"]["order_id"].as_i64().unwrap()
+    }
+}

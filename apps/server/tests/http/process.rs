@@ -1,0 +1,303 @@
+//! The real binary as a child process, with the sandbox as its outside world.
+
+use std::fs::{File, OpenOptions};
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use diesel::RunQueryDsl;
+use kontor::adapters::SystemClock;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{Abort, Database, DatabaseUrl, PoolOptions};
+use kontor_kernel::StoreError;
+use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
+use reqwest::Client;
+use serde_json::{Value, json};
+
+use crate::support::{TestServer, send};
+
+/// Nothing that is waited for here takes longer.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// Secrets of the configuration, each easy to find again.
+pub const SERVICE_KEY: &str = "service-key-of-the-process-tests-0123456789";
+pub const ACQUIRER_SECRET: &str = "test_secret_of_the_shop_at_the_acquirer";
+pub const TELEPHONY_KEY: &str = "key-of-the-telephony-account";
+pub const SMTP_PASSWORD: &str = "password-of-the-mail-account";
+pub const DATABASE_PASSWORD: &str = "password-of-the-database";
+pub const SHOP_ID: &str = "100500";
+
+/// Where a process runs: a database, an address and a log that outlive it, and the sandbox it talks to.
+pub struct Site {
+    pub sandbox: SandboxHandle,
+    pub http: Client,
+    address: SocketAddr,
+    database: DatabaseUrl,
+    folder: tempfile::TempDir,
+    _server: TestDatabase,
+}
+
+/// A running `kontor`, killed when it is dropped.
+pub struct Process {
+    child: Child,
+    log: PathBuf,
+}
+
+#[derive(diesel::QueryableByName)]
+struct Number {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    id: i64,
+}
+
+/// An address that nobody takes while we do not listen on it: below the range that outgoing connections come from.
+fn lasting_address() -> SocketAddr {
+    static TRIED: AtomicU32 = AtomicU32::new(0);
+    let mut candidates = std::iter::repeat_with(|| {
+        let number = std::process::id().wrapping_mul(97).wrapping_add(TRIED.fetch_add(1, Ordering::Relaxed));
+        SocketAddr::from(([127, 0, 0, 1], u16::try_from(20_000 + number % 10_000).unwrap()))
+    });
+    candidates.find(|address| TcpListener::bind(address).is_ok()).unwrap()
+}
+
+/// The server of the tests trusts everybody; the process is given a password nevertheless.
+fn with_password(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap();
+    let (account, place) = rest.split_once('@').unwrap();
+    let user = account.split(':').next().unwrap();
+    format!("{scheme}://{user}:{DATABASE_PASSWORD}@{place}")
+}
+
+impl Site {
+    /// An empty, migrated database and a sandbox. `redelivery_scale` shortens the acquirer's pauses.
+    pub async fn open(db: TestDatabase, redelivery_scale: f64) -> Self {
+        TestServer::prepare();
+        let sandbox = SandboxConfig {
+            shop_id: SHOP_ID.to_owned(),
+            secret_key: ACQUIRER_SECRET.to_owned(),
+            telephony_api_id: TELEPHONY_KEY.to_owned(),
+            redelivery_scale,
+            entropy: Arc::new(telling_bytes),
+            ..SandboxConfig::new(Arc::new(SystemClock))
+        };
+        let sandbox = Sandbox::start(sandbox).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let database = match db.url() {
+            DatabaseUrl::Postgres(url) => DatabaseUrl::Postgres(with_password(&url)),
+            // A file that nobody else has open: after a kill the next process has to recover it.
+            DatabaseUrl::Sqlite(_) => DatabaseUrl::Sqlite(folder.path().join("kontor.db")),
+        };
+        let http = Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
+        let address = lasting_address();
+        let site = Self { sandbox, http, address, database, folder, _server: db };
+        site.sandbox.set_notification_url(format!("{}/callbacks/acquirer", site.url()));
+        site.run(&["migrate"]);
+        site
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Everything the processes have printed so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.log_file()).unwrap()
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    /// The command with the settings of this place and nothing else in its environment.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let database = match &self.database {
+            DatabaseUrl::Postgres(url) => url.clone(),
+            file @ DatabaseUrl::Sqlite(_) => file.to_string(),
+        };
+        let mail = self.sandbox.smtp_addr();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kontor"));
+        command.args(arguments).env_clear().current_dir(self.folder.path()).envs([
+            ("KONTOR_DATABASE_URL", database),
+            ("KONTOR_DATABASE_CONNECTIONS", "4".to_owned()),
+            ("KONTOR_BIND", self.address.to_string()),
+            ("KONTOR_HTTP_WORKERS", "2".to_owned()),
+            ("KONTOR_SECRET_KEY", SERVICE_KEY.to_owned()),
+            ("KONTOR_LOG", "trace".to_owned()),
+            ("KONTOR_ACQUIRER_URL", format!("{}/v3", self.sandbox.url())),
+            ("KONTOR_ACQUIRER_SHOP_ID", SHOP_ID.to_owned()),
+            ("KONTOR_ACQUIRER_SECRET_KEY", ACQUIRER_SECRET.to_owned()),
+            ("KONTOR_TELEPHONY_URL", self.sandbox.url().to_owned()),
+            ("KONTOR_TELEPHONY_API_ID", TELEPHONY_KEY.to_owned()),
+            ("KONTOR_SMTP_HOST", mail.ip().to_string()),
+            ("KONTOR_SMTP_PORT", mail.port().to_string()),
+            ("KONTOR_SMTP_USER", "kontor".to_owned()),
+            ("KONTOR_SMTP_PASSWORD", SMTP_PASSWORD.to_owned()),
+            ("KONTOR_WEBHOOK_ALLOW_INTERNAL", "true".to_owned()),
+        ]);
+        command
+    }
+
+    /// Runs a command to its successful end. What it says on standard error goes to the log.
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        let output = self.command(arguments).stderr(self.log_end()).output().unwrap();
+        assert!(output.status.success(), "kontor {arguments:?}: {}\n{}", output.status, self.log());
+        output
+    }
+
+    /// A new project: what `kontor project create` says about it.
+    pub fn create_project(&self, login: &str) -> Value {
+        let email = format!("{login}@example.com");
+        let arguments = ["project", "create", "--name", "Trial", "--login", login, "--email", &email, "--json"];
+        serde_json::from_slice(&self.run(&arguments).stdout).unwrap()
+    }
+
+    /// Starts a command that goes on.
+    pub fn spawn(&self, arguments: &[&str]) -> Process {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::null()).stdout(self.log_end()).stderr(self.log_end());
+        Process { child: command.spawn().unwrap(), log: self.log_file() }
+    }
+
+    /// Starts `kontor serve` and waits until it is ready.
+    pub async fn serve(&self) -> Process {
+        let mut process = self.spawn(&["serve"]);
+        self.ready(&mut process).await;
+        process
+    }
+
+    /// Waits until the process says that it is ready.
+    pub async fn ready(&self, process: &mut Process) {
+        let until = Instant::now() + PATIENCE;
+        while self.readiness().await.is_none_or(|(status, _)| status != 200) {
+            process.must_run();
+            assert!(Instant::now() < until, "never ready:\n{}", self.log());
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// What `/readyz` says; `None` while nobody listens.
+    pub async fn readiness(&self) -> Option<(u16, Value)> {
+        let answer = self.http.get(format!("{}/readyz", self.url())).send().await.ok()?;
+        Some((answer.status().as_u16(), answer.json().await.ok()?))
+    }
+
+    /// Asks or tells the control interface of the sandbox.
+    pub async fn control(&self, path: &str) -> Value {
+        send(self.http.get(format!("{}/control{path}", self.sandbox.url()))).await.expect(200)
+    }
+
+    /// The next `times` calls of an outside service go wrong.
+    pub async fn fault(&self, service: &str, fault: &str, times: u32, delay: Duration) {
+        let delay = u64::try_from(delay.as_millis()).unwrap();
+        let plan = json!({ "service": service, "fault": fault, "times": times, "delay_ms": delay });
+        send(self.http.post(format!("{}/control/faults", self.sandbox.url())).json(&plan)).await.expect(200);
+    }
+
+    /// Waits until every planned fault has met its call.
+    pub async fn faults_are_met(&self) {
+        let until = Instant::now() + PATIENCE;
+        while self.control("/faults").await["faults"] != json!([]) {
+            assert!(Instant::now() < until, "a planned fault met nobody");
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Forgets the faults that nobody has met.
+    pub async fn forgive(&self) {
+        send(self.http.delete(format!("{}/control/faults", self.sandbox.url()))).await.expect(200);
+    }
+
+    /// The `BIGINT` named `id` that a statement gives.
+    pub async fn number(&self, statement: &str) -> i64 {
+        let statement = statement.to_owned();
+        let database = self.connect();
+        let row = database.read(move |connection| {
+            let row: Number = diesel::sql_query(&statement).get_result(connection)?;
+            Ok::<_, Abort<StoreError>>(row.id)
+        });
+        row.await.unwrap()
+    }
+
+    /// Runs statements in one transaction.
+    pub async fn execute(&self, statements: &'static [&'static str]) {
+        let database = self.connect();
+        let done = database.write(move |connection| {
+            for statement in statements {
+                diesel::sql_query(*statement).execute(connection)?;
+            }
+            Ok::<_, Abort<StoreError>>(())
+        });
+        done.await.unwrap();
+    }
+
+    /// The database as it is at this moment. Nothing stays open, so a process that starts next finds what a dead one left.
+    pub fn connect(&self) -> Database {
+        Database::open(self.database.clone(), PoolOptions { connections: 1, wait: PATIENCE }).unwrap()
+    }
+
+    fn log_end(&self) -> File {
+        OpenOptions::new().create(true).append(true).open(self.log_file()).unwrap()
+    }
+}
+
+/// The sandbox's codes and identifiers: a code of four digits is always 0739, which no number in a log looks like.
+fn telling_bytes(buffer: &mut [u8]) {
+    for (byte, value) in buffer.iter_mut().zip([10, 17, 23, 39, 45, 51, 68, 74].into_iter().cycle()) {
+        *byte = value;
+    }
+}
+
+impl Process {
+    /// Ends the process without a word, as a failing machine would.
+    pub fn kill(mut self) {
+        self.end();
+    }
+
+    /// Asks the process to end.
+    pub fn terminate(&self) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("sh").args(["-c", "kill -TERM \"$0\"", &id]).status().unwrap().success());
+    }
+
+    /// Waits for the end.
+    pub async fn ended(mut self) -> ExitStatus {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < until, "the process does not end:\n{}", self.tail());
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    fn must_run(&mut self) {
+        let status = self.child.try_wait().unwrap();
+        assert!(status.is_none(), "kontor ended with {status:?}:\n{}", self.tail());
+    }
+
+    fn tail(&self) -> String {
+        let log = std::fs::read_to_string(&self.log).unwrap();
+        let lines: Vec<&str> = log.lines().rev().take(20).collect();
+        lines.into_iter().rev().collect::<Vec<_>>().join("\n")
+    }
+
+    fn end(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

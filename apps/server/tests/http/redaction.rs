@@ -1,0 +1,189 @@
+//! No secret that the process has seen stands in what it says, however much it is asked to say.
+
+use std::time::Duration;
+
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::Kind;
+use reqwest::header::AUTHORIZATION;
+use reqwest::{Client, Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+use crate::process::{ACQUIRER_SECRET, DATABASE_PASSWORD, SERVICE_KEY, SHOP_ID, SMTP_PASSWORD, Site, TELEPHONY_KEY};
+use crate::shopper::{Shopfront, Shopper};
+use crate::support::send;
+
+const CARDS: &str = "article;name;category;price\nA-1;Anchor;Harbour;\n";
+const STOCK: &str = "article;warehouse;quantity;price\nA-1;Main;50;12500,50\n";
+const NO_WAIT: Duration = Duration::ZERO;
+
+/// Everything that must not be found.
+#[derive(Default)]
+struct Secrets(Vec<(&'static str, String)>);
+
+impl Secrets {
+    fn add(&mut self, what: &'static str, secret: impl Into<String>) {
+        let secret = secret.into();
+        assert!(secret.len() >= 4, "{what} is not worth looking for: {secret}");
+        self.0.push((what, secret));
+    }
+
+    /// A bearer: whole, and the part behind the id alone.
+    fn add_bearer(&mut self, what: &'static str, bearer: &str) {
+        let (_, secret) = bearer.split_once('|').unwrap();
+        self.add(what, secret);
+        self.add(what, bearer);
+    }
+
+    fn add_value(&mut self, what: &'static str, value: &Value) {
+        self.add(what, value.as_str().unwrap());
+    }
+
+    /// What a text shows of the secrets.
+    fn shown_in(&self, text: &str) -> Vec<String> {
+        let shown = |(what, secret): &(&str, String)| {
+            let line = text.lines().find(|line| stands_in(line, secret))?;
+            Some(format!("{what} {secret:?} in {line}"))
+        };
+        self.0.iter().filter_map(shown).collect()
+    }
+}
+
+/// Short codes count only when they stand alone: their digits are also part of longer numbers.
+fn stands_in(line: &str, secret: &str) -> bool {
+    let inside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    line.match_indices(secret).any(|(at, _)| {
+        secret.len() > 6
+            || !(inside(line[..at].chars().next_back()) || inside(line[at + secret.len()..].chars().next()))
+    })
+}
+
+/// How a `Basic` header spells the credentials.
+fn basic(user: &str, password: &str) -> String {
+    let request = Client::new().get("http://localhost").basic_auth(user, Some(password)).build().unwrap();
+    request.headers()[AUTHORIZATION].to_str().unwrap().trim_start_matches("Basic ").to_owned()
+}
+
+fn ask_for_code(front: &Shopfront, contact: &str) -> RequestBuilder {
+    front.request(Method::POST, "/api/counterparty/send_password").json(&json!({ "phone": contact }))
+}
+
+async fn login(front: &Shopfront, contact: &str, code: &str) -> u16 {
+    let login = json!({ "phone": contact, "password": code });
+    send(front.request(Method::POST, "/api/counterparty/login").json(&login)).await.status.as_u16()
+}
+
+/// Orders, pays, and sees the order announced.
+async fn trade(desk: &Desk, customer: &Shopper) {
+    let hook = desk.hook().await;
+    let anchor = desk.product("anchor").await["id"].as_i64().unwrap();
+    let order = customer.order(anchor, 1, true).await.expect(201)["order"]["id"].as_i64().unwrap();
+    customer.front.pay(order).await;
+    customer.wait_for_status(order, 22).await;
+    assert_eq!(hook.order_of(&desk.first_received(&hook).await), order);
+}
+
+/// Every outside service fails once; what is said about it must not name a secret either.
+async fn suffer(site: &Site, desk: &Desk, customer: &Shopper) {
+    let front = desk.front();
+    for fault in ["drop", "http_500", "refuse"] {
+        site.fault("telephony", fault, 1, NO_WAIT).await;
+        send(ask_for_code(&front, &format!("7900555100{}", fault.len()))).await.expect(500);
+        site.fault("mail", fault, 1, NO_WAIT).await;
+        send(ask_for_code(&front, &format!("{fault}@example.com"))).await.expect(500);
+    }
+    let anchor = desk.product("anchor").await["id"].as_i64().unwrap();
+    for (fault, status) in [("drop", 202), ("http_500", 202), ("refuse", 502)] {
+        site.fault("acquirer", fault, 1, NO_WAIT).await;
+        customer.order(anchor, 1, true).await.expect(status);
+    }
+}
+
+database_tests! {
+    async fn nothing_secret_is_logged(db: TestDatabase) {
+        let kind = db.kind;
+        let site = Site::open(db, 1.0).await;
+        let mut secrets = Secrets::default();
+        for (what, secret) in [
+            ("the service key", SERVICE_KEY),
+            ("the acquirer's key", ACQUIRER_SECRET),
+            ("the telephony key", TELEPHONY_KEY),
+            ("the mail password", SMTP_PASSWORD),
+            ("the database password", DATABASE_PASSWORD),
+        ] {
+            secrets.add(what, secret);
+        }
+        secrets.add("the acquirer's credentials", basic(SHOP_ID, ACQUIRER_SECRET));
+
+        // A database that cannot be reached is named without its password.
+        let address = format!("postgres://shop:{DATABASE_PASSWORD}@127.0.0.1:1/none");
+        let lost = site.spawn(&["serve", "--database", &address]);
+        let process = site.serve().await;
+        let project = site.create_project("owner");
+        secrets.add_value("the app token", &project["app_token"]);
+        secrets.add_value("the staff password", &project["password"]);
+        let desk = Desk::sign_in(&site, project).await;
+        secrets.add_bearer("a bearer of staff", &desk.bearer);
+        desk.furnish(CARDS, STOCK).await;
+
+        let front = desk.front();
+        let caller = front.sign_in("79005550004").await;
+        let writer = front.sign_in("anna@example.com").await;
+        for customer in [&caller, &writer] {
+            secrets.add_bearer("a bearer of a customer", &customer.bearer);
+            secrets.add("a one-time code", customer.code.as_str());
+            trade(&desk, customer).await;
+        }
+
+        let hook = desk.hook().await;
+        secrets.add_value("a webhook secret", &hook.secret);
+        let rotated = send(desk.request(Method::POST, &format!("{}/rotate-secret", hook.path))).await.expect(200);
+        secrets.add_value("a rotated webhook secret", &rotated["webhook"]["secret"]);
+
+        // What is wrong may be nearly right.
+        send(ask_for_code(&front, "79005550005")).await.expect(200);
+        assert_eq!(login(&front, "79005550005", "0738").await, 401);
+        secrets.add("a wrong code", "0738");
+        let wrong = json!({ "login": "owner", "password": "not-the-password-of-the-owner" });
+        send(site.http.post(format!("{}/api/login", site.url())).json(&wrong)).await.expect(401);
+        secrets.add("a wrong password", "not-the-password-of-the-owner");
+        let mut forged = Shopper { bearer: format!("{}x", caller.bearer), ..caller.clone() };
+        send(forged.request(Method::GET, "/api/counterparty")).await.expect(401);
+        forged.front.app_token = "not-the-token-of-the-application".to_owned();
+        secrets.add("a wrong app token", forged.front.app_token.as_str());
+        send(forged.request(Method::GET, "/api/counterparty")).await.expect(401);
+        suffer(&site, &desk, &caller).await;
+
+        for request in [
+            caller.request(Method::POST, "/api/counterparty/logout"),
+            desk.request(Method::POST, "/api/user/logout"),
+        ] {
+            send(request.json(&json!({}))).await.expect(200);
+        }
+        process.terminate();
+        assert!(process.ended().await.success());
+        assert!(!lost.ended().await.success());
+
+        let log = site.log();
+        assert!(log.contains("\"level\":\"TRACE\"") && log.contains("/api/counterparty/login"), "{log}");
+        assert_eq!(kind == Kind::Sqlite, log.contains("sqlite:"), "{log}");
+        let shown = secrets.shown_in(&log);
+        assert!(shown.is_empty(), "{} secrets in {} lines:\n{}", shown.len(), log.lines().count(), shown.join("\n"));
+    }
+}
+
+#[test]
+fn a_secret_is_found_where_it_stands() {
+    let mut secrets = Secrets::default();
+    secrets.add("a code", "0739");
+    secrets.add_bearer("a bearer", "7|bearer-secret");
+    for (line, found) in [
+        ("the code is 0739", 1),
+        ("{\"code\":\"0739\"}", 1),
+        ("at 10739 and 2026-07-01T00:00:00.0739Z", 0),
+        ("Bearer 7|bearer-secret", 2),
+        ("code 0739, secret bearer-secret", 2),
+    ] {
+        assert_eq!(secrets.shown_in(line).len(), found, "{line}");
+    }
+}
