@@ -49,6 +49,9 @@ enum Piece {
     Value(Value),
 }
 
+/// Identifiers that a statement binds; a longer list stands in its text.
+const MOST_BOUND: usize = 32;
+
 /// SQL in pieces, values between them.
 #[derive(Debug, Clone, Default)]
 #[must_use]
@@ -87,16 +90,24 @@ impl Statement {
         self.sql(")")
     }
 
-    /// Goes on with `IN (...)` over identifiers. One identifier is bound; a list stands in the text, and such a
-    /// statement is not kept prepared, since its forms are without number.
+    /// Goes on with `IN (...)` over identifiers. A few are bound, the last one repeated up to the next power of two: such
+    /// statements have few forms and stay prepared. A long list stands in the text, and its statement is not kept.
     pub fn among(mut self, ids: &[i64]) -> Self {
-        if let [id] = ids {
-            return self.sql(" = ").value(*id);
+        match ids {
+            // An empty list matches nothing, and `IN ()` is not SQL everywhere.
+            [] => self.sql(" IN (NULL)"),
+            [id] => self.sql(" = ").value(*id),
+            [.., last] if ids.len() <= MOST_BOUND => {
+                let places = ids.len().next_power_of_two();
+                let filled = ids.iter().chain(std::iter::repeat(last)).take(places);
+                self.sql(" IN ").tuple(filled.map(|id| Value::from(*id)))
+            }
+            _ => {
+                self.unbounded = true;
+                let list: Vec<String> = ids.iter().map(ToString::to_string).collect();
+                self.sql(format!(" IN ({})", list.join(", ")))
+            }
         }
-        self.unbounded = true;
-        let list: Vec<String> = ids.iter().map(ToString::to_string).collect();
-        // An empty list matches nothing, and `IN ()` is not SQL everywhere.
-        self.sql(if list.is_empty() { " IN (NULL)".to_owned() } else { format!(" IN ({})", list.join(", ")) })
     }
 
     /// Goes on with another statement.

@@ -16,14 +16,14 @@ use super::discounts::{DiscountRow, count, used_by};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{
     counterparties, delivery_subtype_params, delivery_subtypes, delivery_types, inventories, nomenclatures,
-    payment_types, projects, shops, warehouse_applications,
+    payment_types, projects, shops,
 };
 use crate::statement::Statement;
 use crate::stored;
 
 type Failed = Abort<StoreError>;
 
-#[derive(Queryable, Selectable)]
+#[derive(QueryableByName)]
 #[diesel(table_name = nomenclatures)]
 struct CardRow {
     id: i64,
@@ -35,7 +35,7 @@ struct CardRow {
     pieces_per_pack: i32,
 }
 
-#[derive(Queryable, Selectable)]
+#[derive(QueryableByName)]
 #[diesel(table_name = inventories)]
 struct StockRow {
     id: i64,
@@ -59,7 +59,7 @@ const GOODS: i64 = 2;
 #[async_trait]
 impl CartReader for Database {
     async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError> {
-        self.read(move |connection| read(connection, &query)).await
+        self.read_brief(move |connection| read(connection, &query)).await
     }
 }
 
@@ -130,12 +130,15 @@ fn items(
     ids: &[i64],
     with_ancestors: bool,
 ) -> Result<Vec<OfferedItem>, Failed> {
-    let cards: Vec<CardRow> = nomenclatures::table
-        .filter(nomenclatures::project_id.eq(query.app.project_id.get()))
-        .filter(nomenclatures::id.eq_any(ids))
-        .filter(nomenclatures::is_subscription.eq(false))
-        .select(CardRow::as_select())
-        .load(connection)?;
+    let cards: Vec<CardRow> = Statement::new(
+        "SELECT id, name, kind_id, category_id, price, wholesale, pieces_per_pack FROM nomenclatures WHERE project_id = ",
+    )
+    .value(query.app.project_id.get())
+    .sql(" AND is_subscription = ")
+    .value(false)
+    .sql(" AND id")
+    .among(ids)
+    .load(connection)?;
     let mut places = places(connection, query, ids)?;
     let ancestors = if with_ancestors { ancestors(connection, &cards)? } else { BTreeMap::new() };
     let mut items = Vec::with_capacity(cards.len());
@@ -166,14 +169,14 @@ fn places(
     query: &CartQuery,
     ids: &[i64],
 ) -> Result<BTreeMap<i64, Vec<StockPlace>>, Failed> {
-    let rows: Vec<StockRow> = inventories::table
-        .inner_join(
-            warehouse_applications::table.on(warehouse_applications::warehouse_id.eq(inventories::warehouse_id)),
-        )
-        .filter(warehouse_applications::application_id.eq(query.app.application_id.get()))
-        .filter(inventories::nomenclature_id.eq_any(ids))
-        .select(StockRow::as_select())
-        .load(connection)?;
+    let rows: Vec<StockRow> = Statement::new(
+        "SELECT i.id, i.warehouse_id, i.nomenclature_id, i.quantity, i.reserved, i.price FROM inventories i \
+         JOIN warehouse_applications w ON w.warehouse_id = i.warehouse_id AND w.application_id = ",
+    )
+    .value(query.app.application_id.get())
+    .sql(" WHERE i.nomenclature_id")
+    .among(ids)
+    .load(connection)?;
     let mut places: BTreeMap<i64, Vec<StockPlace>> = BTreeMap::new();
     for row in rows {
         places.entry(row.nomenclature_id).or_default().push(StockPlace {
