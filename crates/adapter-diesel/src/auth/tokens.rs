@@ -68,7 +68,7 @@ fn key(owner: TokenOwner) -> (&'static str, i64) {
 #[async_trait]
 impl TokenRepository for Database {
     async fn staff_token(&self, id: TokenId) -> Result<Option<StoredStaffToken>, StoreError> {
-        self.read(move |connection| {
+        self.read_brief(move |connection| {
             // The owner's role has every permission, so nothing is joined for it.
             let rows = access_tokens::table
                 .inner_join(users::table.on(users::id.eq(access_tokens::subject_id)))
@@ -96,7 +96,7 @@ impl TokenRepository for Database {
     }
 
     async fn customer_token(&self, id: TokenId) -> Result<Option<StoredCustomerToken>, StoreError> {
-        self.read(move |connection| {
+        self.read_brief(move |connection| {
             let row: Option<CustomerTokenRow> = access_tokens::table
                 .inner_join(counterparties::table.on(counterparties::id.eq(access_tokens::subject_id)))
                 .inner_join(applications::table.on(applications::id.nullable().eq(access_tokens::application_id)))

@@ -164,7 +164,7 @@ impl Shelves for Database {
         id: NomenclatureId,
         at: DateTime<Utc>,
     ) -> Result<Option<ProductCard>, StoreError> {
-        self.read(move |connection| storefront_card::read(connection, app, id, at)).await
+        self.read_brief(move |connection| storefront_card::read(connection, app, id, at)).await
     }
 
     async fn price_range(

@@ -139,6 +139,25 @@ impl Database {
         .await
     }
 
+    /// Runs a short reading step: few rows, all found by key, so little work that handing it to another thread and back
+    /// would cost more. SQLite answers on the calling thread, out of its page cache, unless every connection is busy;
+    /// everything else goes the way of [`Database::read`].
+    pub async fn read_brief<T, R>(
+        &self,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
+    ) -> Result<T, R>
+    where
+        T: Send + 'static,
+        R: From<StoreError> + Send + 'static,
+    {
+        if self.inner.writer.is_some()
+            && let Some(mut connection) = self.inner.readers.try_get()
+        {
+            return work(&mut connection).map_err(conclude);
+        }
+        self.read(work).await
+    }
+
     /// Runs a reading step whose statements all see the data of one moment.
     pub async fn read_snapshot<T, R>(
         &self,

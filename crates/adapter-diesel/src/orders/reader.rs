@@ -21,7 +21,7 @@ struct Total {
 #[async_trait]
 impl OrderReader for Database {
     async fn find(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
-        self.read(move |connection| {
+        self.read_brief(move |connection| {
             let found = orders(connection, Statement::new(" WHERE o.id = ").value(id.get()))?;
             Ok::<_, Abort<StoreError>>(found.into_iter().next())
         })

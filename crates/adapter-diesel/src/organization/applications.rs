@@ -121,7 +121,7 @@ impl ApplicationRepository for Database {
 
     async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError> {
         let fingerprint = fingerprint.to_owned();
-        self.read(move |connection| {
+        self.read_brief(move |connection| {
             let row: Option<(i64, i64, bool)> = applications::table
                 .filter(applications::token_fingerprint.eq(&fingerprint))
                 .filter(applications::is_active.eq(true))
