@@ -17,6 +17,7 @@ test-postgres *arguments:
 
 # Ratios against bare peers, measured in one run.
 bench *arguments:
+    cargo build --release -p kontor -p kontor-bench
     cargo run --release -p kontor-bench -- {{arguments}}
 
 # Kills the service at random moments under load and looks for loss; `CRASH_SEED` repeats a run.

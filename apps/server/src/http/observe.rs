@@ -6,10 +6,10 @@ use std::time::Instant;
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, ResponseError, web};
-use kontor_kernel::Random;
+use kontor_kernel::{Clock, Random};
 
 use super::ApiError;
 use super::error::quota_headers;
@@ -20,7 +20,15 @@ use super::throttle::TightestQuota;
 pub struct RequestId(pub String);
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const MOST_HEADER_BYTES: usize = 16 * 1024;
+
+/// When a blocked caller is let in again, in Unix seconds.
+fn reset_of(response: &ServiceResponse<impl MessageBody>) -> Option<i64> {
+    let seconds: i64 = response.headers().get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+    let clock = response.request().app_data::<web::Data<Arc<dyn Clock>>>()?;
+    (response.status() == StatusCode::TOO_MANY_REQUESTS).then(|| clock.now().timestamp() + seconds)
+}
 
 /// The outermost middleware.
 pub async fn observe(
@@ -47,6 +55,9 @@ pub async fn observe(
 
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, value);
+    }
+    if let Some(reset) = reset_of(&response) {
+        response.headers_mut().insert(RATE_RESET, HeaderValue::from(reset));
     }
     let quota = response.request().extensions().get::<TightestQuota>().copied();
     if let Some(TightestQuota(quota)) = quota

@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::order_record::{NamedRecord, OrderRecord, OrderStatusId};
-use crate::http::paging::page_request;
+use crate::http::paging::{PageNumber, PageSize, page_of};
 use crate::http::wire::{self, In, InputErrors, Patch};
 use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
 use crate::table::{Cell, Column, Table, TableAnswer};
@@ -20,8 +20,6 @@ use crate::table::{Cell, Column, Table, TableAnswer};
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_orders).service(show_order).service(edit_order).service(table_of_orders);
 }
-
-const MOST_PER_PAGE: u32 = 100;
 
 #[derive(Serialize, ToSchema)]
 struct OrderCustomer {
@@ -117,9 +115,9 @@ struct OrderList {
 #[into_params(parameter_in = Query)]
 struct OrderQuery {
     #[deserr(default)]
-    page: Option<wire::Integer>,
+    page: Option<PageNumber>,
     #[deserr(default)]
-    per_page: Option<wire::Integer>,
+    per_page: Option<PageSize>,
     #[deserr(default)]
     status_id: Option<OrderStatusId>,
     /// The customer.
@@ -141,9 +139,9 @@ struct OrderQuery {
 #[into_params(parameter_in = Query)]
 struct OrderTableQuery {
     #[deserr(default)]
-    page: Option<wire::Integer>,
+    page: Option<PageNumber>,
     #[deserr(default)]
-    per_page: Option<wire::Integer>,
+    per_page: Option<PageSize>,
     #[deserr(default)]
     status_id: Option<OrderStatusId>,
     /// The customer.
@@ -174,7 +172,7 @@ async fn list_orders(
     query: Query<OrderQuery>,
 ) -> Result<Json<OrderList>, ApiError> {
     let Query(query) = query;
-    let page = page_request(query.page.as_ref(), query.per_page.as_ref(), MOST_PER_PAGE.into(), MOST_PER_PAGE)?;
+    let page = page_of(query.page.as_ref(), query.per_page.as_ref(), 100)?;
     let filter = OrderFilter {
         status: query.status_id.map(|status| status.0),
         counterparty_id: query.counterparty_id.map(|id| id.0),
@@ -322,7 +320,7 @@ async fn table_of_orders(
     query: Query<OrderTableQuery>,
 ) -> Result<Json<TableAnswer>, ApiError> {
     let Query(query) = query;
-    let page = page_request(query.page.as_ref(), query.per_page.as_ref(), 15, MOST_PER_PAGE)?;
+    let page = page_of(query.page.as_ref(), query.per_page.as_ref(), 15)?;
     let filter = OrderFilter {
         status: query.status_id.map(|status| status.0),
         counterparty_id: query.counterparty_id.map(|id| id.0),

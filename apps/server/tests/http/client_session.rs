@@ -145,6 +145,7 @@ database_tests! {
         let wait: u64 = refused.headers["retry-after"].to_str().unwrap().parse().unwrap();
         assert!((3590..=3600).contains(&wait), "{wait}");
         assert_eq!(refused.headers["x-ratelimit-remaining"], "0");
+        assert!(refused.headers.contains_key("x-ratelimit-reset"));
         outside.request_code(&other, PHONE).await.expect(200);
         for contact in 0..15 {
             outside.request_code(&project, &format!("buyer{contact}@example.com")).await.expect(200);

@@ -14,17 +14,17 @@ pub fn tour(file: &DemoFile) -> String {
 API={base_url}; SANDBOX={sandbox_url}; APP='Token: {app_token}'; JSON='Content-Type: application/json'
 
 # 1. Look around: no login is needed.
-curl -s "$API/api/counterparty/products?per_page=3" -H "$APP"
+curl -s -w '\n' "$API/api/counterparty/products?per_page=3" -H "$APP"
 
 # 2. Sign in: the phone rings in the sandbox, the code is the end of the calling number.
-curl -s "$API/api/counterparty/send_password" -H "$APP" -H "$JSON" -d '{{"phone":"{phone}"}}'
+curl -s -w '\n' "$API/api/counterparty/send_password" -H "$APP" -H "$JSON" -d '{{"phone":"{phone}"}}'
 CODE=$(curl -s "$SANDBOX/control/messages?to={phone}" | grep -o '"code":"[0-9]*"' | head -n 1 | grep -o '[0-9]*')
 TOKEN=$(curl -s "$API/api/counterparty/login" -H "$APP" -H "$JSON" -d '{{"phone":"{phone}","password":"'$CODE'"}}' | grep -o '[0-9]*|[A-Za-z0-9]*' | head -n 1)
 
 # 3. Fill a cart and have it calculated with the promo code.
 PRODUCT=$(curl -s -G "$API/api/counterparty/products" --data-urlencode "query=mug" -H "$APP" | grep -o '"id":[0-9]*,"name":"Stoneware mug' | grep -o '[0-9]*' | head -n 1)
 CART='"products":[{{"id":'$PRODUCT',"quantity":2}}],"promo_code":"HANSE10"'
-curl -s "$API/api/counterparty/orders/precalculate" -H "$APP" -H "$JSON" -d "{{$CART}}"
+curl -s -w '\n' "$API/api/counterparty/orders/precalculate" -H "$APP" -H "$JSON" -d "{{$CART}}"
 
 # 4. Order, by courier, paid by card.
 ORDER=$(curl -s "$API/api/counterparty/orders" -H "$APP" -H "Authorization: Bearer $TOKEN" -H "$JSON" -d "{{$CART,\"delivery_type_id\":2,\"delivery_subtype_id\":2,\"address\":\"Elbe Street 5\",\"payment_method_type\":\"bank_card\"}}")
@@ -32,16 +32,16 @@ echo "$ORDER"
 
 # 5. Pay: open the payment_link in a browser, or let the sandbox pay.
 PAYMENT=$(curl -s "$SANDBOX/control/payments" | grep -o '"id":"[^"]*"' | head -n 1 | cut -d'"' -f4)
-curl -s "$SANDBOX/control/payments/$PAYMENT" -H "$JSON" -d '{{"outcome":"succeed"}}'
+curl -s -w '\n' "$SANDBOX/control/payments/$PAYMENT" -H "$JSON" -d '{{"outcome":"succeed"}}'
 sleep 2
 
 # 6. The order is paid (status 22), and the shop's backend was told by a signed webhook.
-curl -s "$API/api/counterparty/orders" -H "$APP" -H "Authorization: Bearer $TOKEN"
-curl -s "$SANDBOX/control/hooks/{hook}"
+curl -s -w '\n' "$API/api/counterparty/orders" -H "$APP" -H "Authorization: Bearer $TOKEN"
+curl -s -w '\n' "$SANDBOX/control/hooks/{hook}"
 
 # 7. Staff see the order.
 STAFF=$(curl -s "$API/api/login" -H "$JSON" -d '{{"login":"{login}","password":"{password}"}}' | grep -o '[0-9]*|[A-Za-z0-9]*' | head -n 1)
-curl -s "$API/api/tables/orders" -H "Authorization: Bearer $STAFF"
+curl -s -w '\n' "$API/api/tables/orders" -H "Authorization: Bearer $STAFF"
 "#
     )
 }

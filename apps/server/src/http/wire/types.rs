@@ -15,8 +15,15 @@ use super::{In, Scalar, WireValue};
 pub(super) fn text(scalar: Scalar) -> Result<String, String> {
     match scalar {
         Scalar::Text(text) => Ok(text),
+        Scalar::Flag(_) | Scalar::Integer(_) | Scalar::Float(_) => Err("must be a text".to_owned()),
+    }
+}
+
+/// A text of digits, which some clients send as a number: a phone, a code.
+fn digits(scalar: Scalar) -> Result<String, String> {
+    match scalar {
         Scalar::Integer(number) => Ok(number.to_string()),
-        Scalar::Flag(_) | Scalar::Float(_) => Err("must be a text".to_owned()),
+        scalar => text(scalar),
     }
 }
 
@@ -91,10 +98,10 @@ wire_ids! {
 }
 
 macro_rules! wire_texts {
-    ($($name:ident = $type:ty, $parse:expr, $expected:literal, $schema:expr;)+) => {$(
+    ($($name:ident = $type:ty, $read:ident, $parse:expr, $expected:literal, $schema:expr;)+) => {$(
         impl WireValue for $type {
             fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-                $parse(&text(scalar)?).map_err(|error| error.to_string())
+                $parse(&$read(scalar)?).map_err(|error| error.to_string())
             }
 
             fn expected() -> Cow<'static, str> {
@@ -116,19 +123,19 @@ macro_rules! wire_texts {
 }
 
 wire_texts! {
-    Email = kernel::Email, kernel::Email::parse, "must be an e-mail address",
+    Email = kernel::Email, text, kernel::Email::parse, "must be an e-mail address",
         string_schema().format(Some(SchemaFormat::KnownFormat(KnownFormat::Email)));
-    Phone = kernel::Phone, kernel::Phone::parse, "must be a phone such as 79001234567",
+    Phone = kernel::Phone, digits, kernel::Phone::parse, "must be a phone such as 79001234567",
         string_schema().examples(["79001234567"]);
-    Contact = kernel::Contact, kernel::Contact::parse, "must be a phone or an e-mail address",
+    Contact = kernel::Contact, digits, kernel::Contact::parse, "must be a phone or an e-mail address",
         string_schema().examples(["79001234567"]);
-    Login = auth::Login, auth::Login::parse, "must be a text",
+    Login = auth::Login, digits, auth::Login::parse, "must be a text",
         string_schema().min_length(Some(1)).max_length(Some(100));
-    Device = auth::Device, auth::Device::parse, "must be a text",
+    Device = auth::Device, text, auth::Device::parse, "must be a text",
         string_schema().min_length(Some(3)).max_length(Some(50));
-    Secret = kernel::SecretString, secret, "must be a text",
+    Secret = kernel::SecretString, digits, secret, "must be a text",
         string_schema().min_length(Some(1)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Password)));
-    Prose = kernel::Prose, kernel::Prose::parse, "must be a text",
+    Prose = kernel::Prose, text, kernel::Prose::parse, "must be a text",
         string_schema().max_length(Some(kernel::Prose::MAX));
 }
 

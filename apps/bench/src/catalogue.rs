@@ -1,0 +1,135 @@
+//! A generated catalogue: the same rows every time.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use kontor_adapter_spreadsheet::Spreadsheets;
+use kontor_catalog::spreadsheet::Content;
+use kontor_catalog::spreadsheet::ports::{SheetFormat, SheetWriters as _};
+
+use crate::Failure;
+
+/// How many cards there are.
+pub const ROWS: usize = 3_694;
+/// The name of the only warehouse.
+pub const WAREHOUSE: &str = "Main warehouse";
+
+/// Category, then what is in it.
+const SHELVES: [(&str, &str); 17] = [
+    ("Furniture / Tables", "Table"),
+    ("Furniture / Chairs", "Chair"),
+    ("Furniture / Shelves", "Shelf"),
+    ("Furniture / Beds", "Bed"),
+    ("Kitchen / Pots", "Pot"),
+    ("Kitchen / Pans", "Pan"),
+    ("Kitchen / Knives", "Knife"),
+    ("Kitchen / Mugs", "Mug"),
+    ("Lighting / Lamps", "Lamp"),
+    ("Lighting / Bulbs", "Bulb"),
+    ("Textiles / Towels", "Towel"),
+    ("Textiles / Curtains", "Curtain"),
+    ("Textiles / Blankets", "Blanket"),
+    ("Garden / Tools", "Spade"),
+    ("Garden / Pots", "Planter"),
+    ("Office / Paper", "Notebook"),
+    ("Office / Pens", "Pen"),
+];
+const MATERIALS: [&str; 12] =
+    ["oak", "birch", "walnut", "steel", "brass", "copper", "linen", "cotton", "wool", "glass", "ceramic", "leather"];
+const SERIES: [&str; 14] = [
+    "Alster", "Trave", "Weser", "Elbe", "Saale", "Havel", "Spree", "Oder", "Memel", "Newa", "Wolchow", "Dwina",
+    "Warthe", "Persante",
+];
+const COLOURS: [&str; 9] = ["white", "black", "grey", "sand", "olive", "navy", "ochre", "moss", "natural"];
+const BRANDS: [&str; 11] = [
+    "Hanse",
+    "Kogge",
+    "Speicher",
+    "Kontorhaus",
+    "Brooks",
+    "Lotse",
+    "Hafenrand",
+    "Deich",
+    "Fleet",
+    "Windjammer",
+    "Boje",
+];
+
+/// A sequence that looks random and is always the same (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^= mixed >> 31;
+        usize::try_from(mixed >> 33).unwrap_or_default() % bound
+    }
+
+    fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words.get(self.below(words.len())).copied().unwrap_or_default()
+    }
+}
+
+fn article(row: usize) -> String {
+    format!("K-{row:05}")
+}
+
+/// Writes the cards.
+pub fn write_cards(format: SheetFormat, file: &Path) -> Result<(), Failure> {
+    let header = ["article", "name", "kind", "category", "brand", "unit", "price", "description", "photos"];
+    let mut dice = Dice(3_694);
+    let rows = (0..ROWS).map(|row| {
+        let (category, thing) = SHELVES.get(dice.below(SHELVES.len())).copied().unwrap_or_default();
+        let (material, series, colour) = (dice.one_of(&MATERIALS), dice.one_of(&SERIES), dice.one_of(&COLOURS));
+        let size = 10 + 5 * dice.below(30);
+        let article = article(row);
+        let description = format!(
+            "<p>{thing} of the series {series}: {material}, {colour}, {size} cm. Made to be used every day and to last.</p>"
+        );
+        let photo = format!("https://pictures.example/{article}.jpg");
+        vec![
+            text(article),
+            text(format!("{thing} {series}, {material}, {colour}, {size} cm")),
+            text("goods"),
+            text(category),
+            text(dice.one_of(&BRANDS)),
+            text("pc"),
+            Content::Number(format!("{}.{:02}", 90 + dice.below(25_000), dice.below(100))),
+            text(description),
+            text(photo),
+        ]
+    });
+    write(format, file, &header, rows)
+}
+
+/// Writes the stock: so much of everything that it never ends.
+pub fn write_stock(file: &Path) -> Result<(), Failure> {
+    let mut dice = Dice(17);
+    let rows = (0..ROWS).map(|row| {
+        let price = format!("{}.{:02}", 100 + dice.below(30_000), dice.below(100));
+        vec![text(article(row)), text(WAREHOUSE), Content::Number("10000000".into()), Content::Number(price)]
+    });
+    write(SheetFormat::Csv, file, &["article", "warehouse", "quantity", "price"], rows)
+}
+
+fn text<'a>(text: impl Into<Cow<'a, str>>) -> Content<'a> {
+    Content::Text(text.into())
+}
+
+fn write<'a>(
+    format: SheetFormat,
+    file: &Path,
+    header: &[&'a str],
+    rows: impl Iterator<Item = Vec<Content<'a>>>,
+) -> Result<(), Failure> {
+    let mut sheet = Spreadsheets::default().open(format)?;
+    sheet.row(&header.iter().map(|title| text(*title)).collect::<Vec<_>>())?;
+    for row in rows {
+        sheet.row(&row)?;
+    }
+    std::io::copy(&mut sheet.finish()?, &mut std::fs::File::create(file)?)?;
+    Ok(())
+}

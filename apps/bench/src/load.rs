@@ -1,0 +1,222 @@
+//! The load generator: requests over kept-alive connections, one after the other on each, as fast as they are answered.
+
+use std::io::Write as _;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::Failure;
+
+/// A request, ready to be sent but for the address of the visitor.
+pub struct Request {
+    before: Vec<u8>,
+    after: Vec<u8>,
+}
+
+impl Request {
+    /// A request with these headers and, unless it is empty, a JSON body.
+    pub fn new(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Self {
+        let mut before = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n");
+        for (name, value) in headers {
+            before += &format!("{name}: {value}\r\n");
+        }
+        before += "X-Forwarded-For: ";
+        let after = if body.is_empty() {
+            "\r\n\r\n".to_owned()
+        } else {
+            format!("\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+        };
+        Self { before: before.into_bytes(), after: after.into_bytes() }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), Failure> {
+        out.clear();
+        out.extend_from_slice(&self.before);
+        write!(out, "{}", visitor())?;
+        out.extend_from_slice(&self.after);
+        Ok(())
+    }
+}
+
+/// Every request comes from the next of 65,536 visitors: limits per address are checked and counted, never reached.
+fn visitor() -> Ipv4Addr {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    Ipv4Addr::from_bits(0x0A00_0000 | NEXT.fetch_add(1, Ordering::Relaxed) & 0xFFFF)
+}
+
+/// A server and what it is asked.
+#[derive(Clone)]
+pub struct Target {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The only status that is no failure.
+    pub expected: u16,
+    /// Connection `i` of `n` sends requests `i`, `i + n`, `i + 2n` and so on, around and around.
+    pub requests: Arc<[Request]>,
+}
+
+/// What was measured.
+pub struct Sample {
+    count: u32,
+    time: Duration,
+    /// Ascending.
+    latencies: Vec<Duration>,
+}
+
+impl Sample {
+    /// From the time of every single piece of work, done within `time`.
+    pub fn new(time: Duration, mut latencies: Vec<Duration>) -> Result<Self, Failure> {
+        latencies.sort_unstable();
+        let count = u32::try_from(latencies.len())?;
+        if count == 0 { Err("nothing was measured".into()) } else { Ok(Self { count, time, latencies }) }
+    }
+
+    /// Pieces of work per second.
+    pub fn per_second(&self) -> f64 {
+        f64::from(self.count) / self.time.as_secs_f64()
+    }
+
+    /// The time within which so many per cent were done.
+    pub fn percentile(&self, percent: usize) -> Duration {
+        let place = (self.latencies.len() * percent).div_ceil(100).saturating_sub(1);
+        self.latencies.get(place).copied().unwrap_or_default()
+    }
+}
+
+/// Asks on `connections` connections, spread over `threads` threads, for this long.
+pub fn run(target: &Target, connections: usize, threads: usize, time: Duration) -> Result<Sample, Failure> {
+    let start = Instant::now();
+    let until = start + time;
+    let latencies = std::thread::scope(|scope| {
+        let spawn = |thread: usize| {
+            let mine = (0..connections).filter(move |connection| connection % threads == thread);
+            scope.spawn(move || on_thread(target, mine.collect(), connections, until))
+        };
+        let running: Vec<_> = (0..threads).map(spawn).collect();
+        let mut latencies = Vec::new();
+        for thread in running {
+            latencies.extend(thread.join().map_err(|_| "a thread of the load generator panicked")??);
+        }
+        Ok::<_, Failure>(latencies)
+    })?;
+    Sample::new(start.elapsed(), latencies)
+}
+
+fn on_thread(target: &Target, mine: Vec<usize>, step: usize, until: Instant) -> Result<Vec<Duration>, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    runtime.block_on(async {
+        let running: Vec<_> =
+            mine.into_iter().map(|first| tokio::spawn(connection(target.clone(), first, step, until))).collect();
+        let mut latencies = Vec::new();
+        for connection in running {
+            latencies.extend(connection.await??);
+        }
+        Ok(latencies)
+    })
+}
+
+async fn connection(target: Target, first: usize, step: usize, until: Instant) -> Result<Vec<Duration>, Failure> {
+    let mut wire = Wire::open(target.address).await?;
+    let mut latencies = Vec::new();
+    let mut next = first;
+    while Instant::now() < until {
+        let request = target.requests.get(next % target.requests.len()).ok_or("there is nothing to ask")?;
+        let sent = Instant::now();
+        wire.exchange(request, target.expected).await?;
+        latencies.push(sent.elapsed());
+        next += step;
+    }
+    Ok(latencies)
+}
+
+/// The average size of the bodies that the first `most` requests are answered with, in bytes.
+pub fn body_size(target: &Target, most: usize) -> Result<usize, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    runtime.block_on(async {
+        let mut wire = Wire::open(target.address).await?;
+        let mut total = 0;
+        let asked = target.requests.len().min(most);
+        for request in target.requests.iter().take(asked) {
+            total += wire.exchange(request, target.expected).await?;
+        }
+        total.checked_div(asked).ok_or_else(|| "there is nothing to ask".into())
+    })
+}
+
+/// One connection, with its buffers.
+struct Wire {
+    stream: TcpStream,
+    out: Vec<u8>,
+    answer: Vec<u8>,
+}
+
+impl Wire {
+    async fn open(address: SocketAddr) -> Result<Self, Failure> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, out: Vec::with_capacity(1024), answer: Vec::with_capacity(32 * 1024) })
+    }
+
+    /// Sends a request and reads its answer. Returns the size of the body.
+    async fn exchange(&mut self, request: &Request, expected: u16) -> Result<usize, Failure> {
+        request.write(&mut self.out)?;
+        self.stream.write_all(&self.out).await?;
+        self.answer.clear();
+        let (head, body) = loop {
+            self.receive().await?;
+            if let Some(end) = self.answer.windows(4).position(|window| window == b"\r\n\r\n") {
+                let head = std::str::from_utf8(self.answer.get(..end).unwrap_or_default())?;
+                break (end + 4, content_length(head)?);
+            }
+        };
+        while self.answer.len() < head + body {
+            self.receive().await?;
+        }
+        let status = self.answer.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+        if status == Some(expected) {
+            Ok(body)
+        } else {
+            let question = String::from_utf8_lossy(self.out.split(|byte| *byte == b'\r').next().unwrap_or_default());
+            Err(format!("{question} was answered with\n{}", String::from_utf8_lossy(&self.answer)).into())
+        }
+    }
+
+    async fn receive(&mut self) -> Result<(), Failure> {
+        if self.stream.read_buf(&mut self.answer).await? == 0 {
+            return Err("the server closed a connection".into());
+        }
+        Ok(())
+    }
+}
+
+fn content_length(head: &str) -> Result<usize, Failure> {
+    let length = head
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .find_map(|(name, value)| name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse()));
+    Ok(length.ok_or("an answer does not say how long it is")??)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_of_the_sorted_times() {
+        let times = (1..=100).rev().map(Duration::from_millis).collect();
+        let sample = Sample::new(Duration::from_secs(2), times).unwrap();
+        assert_eq!(sample.percentile(50), Duration::from_millis(50));
+        assert_eq!(sample.percentile(99), Duration::from_millis(99));
+        assert!((sample.per_second() - 50.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn the_length_is_found_in_any_case() {
+        assert_eq!(content_length("HTTP/1.1 200 OK\r\nContent-LENGTH: 17\r\nx: y").unwrap(), 17);
+        assert!(content_length("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked").is_err());
+    }
+}

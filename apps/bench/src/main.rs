@@ -1,0 +1,94 @@
+//! Kontor against bare peers: ratios measured side by side, in one run, on one machine.
+//!
+//! Absolute figures of one machine promise nothing about another; a ratio to the same work without the service does.
+//! `docs/performance.md` says what each figure means.
+
+mod bare;
+mod catalogue;
+mod import;
+mod load;
+mod orders;
+mod pace;
+mod report;
+mod shop;
+mod start;
+mod storefront;
+
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+
+use crate::pace::Pace;
+use crate::report::Report;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// A failure told to the person at the terminal.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+#[derive(Parser)]
+#[command(name = "kontor-bench", about = "Ratios of the service against bare peers, measured in one run.")]
+struct Arguments {
+    /// Short rounds: shows that everything runs; the figures mean little.
+    #[arg(long)]
+    quick: bool,
+    /// End with an error when a target is missed.
+    #[arg(long)]
+    check: bool,
+    /// Measure these alone.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Part>,
+}
+
+/// What can be measured by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    Storefront,
+    Orders,
+    Import,
+    Start,
+}
+
+impl Arguments {
+    fn wants(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match measure(&arguments) {
+        Ok(report) => {
+            println!("{report}");
+            if arguments.check && report.misses() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+        }
+        Err(failure) => {
+            eprintln!("kontor-bench: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(arguments: &Arguments) -> Result<Report, Failure> {
+    let pace = if arguments.quick { Pace::QUICK } else { Pace::FULL };
+    // The process has one provider of TLS; a second installation would only tell that it is there.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let shop = shop::Shop::open()?;
+    let mut report = Report::default();
+    if arguments.wants(Part::Storefront) {
+        storefront::measure(&shop, &pace, &mut report)?;
+    }
+    if arguments.wants(Part::Orders) {
+        report.add(orders::measure(&shop, &pace)?);
+    }
+    let database = shop.close();
+    if arguments.wants(Part::Import) {
+        import::measure(&database, &pace, &mut report)?;
+    }
+    if arguments.wants(Part::Start) {
+        start::measure(&database, &pace, &mut report)?;
+    }
+    report.resident = report::resident("self")?;
+    Ok(report)
+}

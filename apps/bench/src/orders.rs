@@ -1,0 +1,70 @@
+//! Orders that are on the disk when they are answered, beside bare commits to the same file.
+
+use std::time::{Duration, Instant};
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use serde_json::json;
+
+use crate::Failure;
+use crate::load::{self, Request, Sample, Target};
+use crate::pace::{Pace, in_turns};
+use crate::report::{Figure, Goal};
+use crate::shop::Shop;
+
+diesel::table! {
+    bench_commits (id) {
+        id -> BigInt,
+        value -> BigInt,
+    }
+}
+
+/// Measures orders of one line, paid otherwise than online, by as many customers at once as there are connections.
+pub fn measure(shop: &Shop, pace: &Pace) -> Result<Figure, Failure> {
+    let customers = shop.customers(pace.connections)?;
+    let offers = shop.offers()?;
+    let order = |(bearer, product): (&String, i64)| {
+        let body = json!({
+            "delivery_type_id": 2,
+            "delivery_subtype_id": 2,
+            "address": "Elbe Street 5",
+            "products": [{ "id": product, "quantity": 1 }],
+        });
+        let headers = [("Token", shop.project.app_token.as_str()), ("Authorization", bearer.as_str())];
+        Request::new("POST", "/api/counterparty/orders", &headers, &body.to_string())
+    };
+    let requests = customers.iter().zip(offers.iter().map(|offer| offer.product)).map(order).collect();
+    let target = Target { address: shop.address, expected: 201, requests };
+    let orders = |time| load::run(&target, pace.connections, pace.threads, time);
+    let mut file = open(shop)?;
+    commits(&mut file, pace.warm_up)?;
+    orders(pace.warm_up)?;
+    let pair = in_turns(pace.rounds, || orders(pace.round), || commits(&mut file, pace.round))?;
+    let name = format!("durable orders, {} customers", pace.connections);
+    Ok(Figure::ratio(name, pair.ratio(), Goal::AtLeast(0.15)).beside(&pair))
+}
+
+/// A connection of its own to the service's file, as careful with the disk as the service is.
+fn open(shop: &Shop) -> Result<SqliteConnection, Failure> {
+    let mut file = SqliteConnection::establish(&shop.file().to_string_lossy())?;
+    file.batch_execute(
+        "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+         CREATE TABLE IF NOT EXISTS bench_commits (id INTEGER NOT NULL PRIMARY KEY, value BIGINT NOT NULL);",
+    )?;
+    Ok(file)
+}
+
+fn commits(file: &mut SqliteConnection, time: Duration) -> Result<Sample, Failure> {
+    let start = Instant::now();
+    let mut latencies = Vec::new();
+    let mut value: i64 = 0;
+    while start.elapsed() < time {
+        let began = Instant::now();
+        file.immediate_transaction(|file| {
+            diesel::insert_into(bench_commits::table).values(bench_commits::value.eq(value)).execute(file)
+        })?;
+        latencies.push(began.elapsed());
+        value += 1;
+    }
+    Sample::new(start.elapsed(), latencies)
+}

@@ -1,0 +1,166 @@
+//! The table at the end.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::Failure;
+use crate::load::Sample;
+use crate::pace::Pair;
+
+/// What a figure should be.
+#[derive(Debug, Clone, Copy)]
+pub enum Goal {
+    /// More is better.
+    AtLeast(f64),
+    /// Less is better.
+    AtMost(f64),
+    /// Told for comparison.
+    None,
+}
+
+/// One measured figure.
+pub struct Figure {
+    name: String,
+    value: f64,
+    unit: &'static str,
+    goal: Goal,
+    sides: Option<[Side; 2]>,
+}
+
+/// One side of a ratio.
+struct Side {
+    per_second: f64,
+    half: Duration,
+    most: Duration,
+}
+
+impl From<&Sample> for Side {
+    fn from(sample: &Sample) -> Self {
+        Self { per_second: sample.per_second(), half: sample.percentile(50), most: sample.percentile(99) }
+    }
+}
+
+impl Figure {
+    /// A share of the peer's rate.
+    pub fn ratio(name: impl Into<String>, value: f64, goal: Goal) -> Self {
+        Self::plain(name, value, "", goal)
+    }
+
+    /// How many times the peer's time.
+    pub fn times(name: impl Into<String>, value: f64, goal: Goal) -> Self {
+        Self::plain(name, value, "x", goal)
+    }
+
+    /// A figure without a peer.
+    pub fn plain(name: impl Into<String>, value: f64, unit: &'static str, goal: Goal) -> Self {
+        Self { name: name.into(), value, unit, goal, sides: None }
+    }
+
+    /// With the rates and times of both sides.
+    pub fn beside(mut self, pair: &Pair) -> Self {
+        self.sides = Some([(&pair.ours).into(), (&pair.peer).into()]);
+        self
+    }
+
+    fn missed(&self) -> bool {
+        match self.goal {
+            Goal::AtLeast(least) => self.value < least,
+            Goal::AtMost(most) => self.value > most,
+            Goal::None => false,
+        }
+    }
+
+    fn cells(&self) -> [String; 8] {
+        let digits = if self.unit.is_empty() { 3 } else { 1 };
+        let number =
+            |value: f64| format!("{value:.digits$}{}{}", if self.unit.len() > 1 { " " } else { "" }, self.unit);
+        let (goal, verdict) = match self.goal {
+            Goal::AtLeast(least) => (format!(">= {}", number(least)), if self.missed() { "MISSED" } else { "ok" }),
+            Goal::AtMost(most) => (format!("<= {}", number(most)), if self.missed() { "MISSED" } else { "ok" }),
+            Goal::None => (String::new(), ""),
+        };
+        let rate = |side: &Side| format!("{:.*}", if side.per_second < 100.0 { 1 } else { 0 }, side.per_second);
+        let times = |side: &Side| format!("{}/{}", milliseconds(side.half), milliseconds(side.most));
+        let [ours_rate, ours_times, peer_rate, peer_times] = match &self.sides {
+            None => Default::default(),
+            Some([ours, peer]) => [rate(ours), times(ours), rate(peer), times(peer)],
+        };
+        [self.name.clone(), number(self.value), goal, verdict.into(), ours_rate, ours_times, peer_rate, peer_times]
+    }
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.2}", time.as_secs_f64() * 1000.0)
+}
+
+/// Everything that was measured.
+#[derive(Default)]
+pub struct Report {
+    figures: Vec<Figure>,
+    /// Resident memory of this process at the end, in megabytes.
+    pub resident: f64,
+}
+
+const HEADINGS: [&str; 8] = ["figure", "measured", "target", "", "kontor/s", "p50/p99 ms", "peer/s", "p50/p99 ms"];
+
+impl Report {
+    /// Adds a figure and says so.
+    pub fn add(&mut self, figure: Figure) {
+        eprintln!("{}: {:.3} {}", figure.name, figure.value, figure.unit);
+        self.figures.push(figure);
+    }
+
+    /// Whether any target is missed.
+    pub fn misses(&self) -> bool {
+        self.figures.iter().any(Figure::missed)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows: Vec<[String; 8]> =
+            std::iter::once(HEADINGS.map(str::to_owned)).chain(self.figures.iter().map(Figure::cells)).collect();
+        let mut widths = [0; 8];
+        for row in &rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        for row in &rows {
+            for (place, (cell, width)) in row.iter().zip(widths).enumerate() {
+                match place {
+                    0 => write!(f, "{cell:<width$}")?,
+                    _ => write!(f, "  {cell:>width$}")?,
+                }
+            }
+            writeln!(f)?;
+        }
+        write!(f, "resident memory of the bench, servers and load generator included: {:.1} MB", self.resident)
+    }
+}
+
+/// Resident memory of a process, in megabytes.
+pub fn resident(process: &str) -> Result<f64, Failure> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("the memory cannot be read")?;
+    let kilobytes: u32 = line.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(f64::from(kilobytes) / 1024.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_miss_is_said_and_counted() {
+        let mut report = Report::default();
+        report.add(Figure::ratio("list", 0.2, Goal::AtLeast(0.1)));
+        assert!(!report.misses());
+        report.add(Figure::plain("start", 301.0, "ms", Goal::AtMost(300.0)));
+        assert!(report.misses());
+        let table = report.to_string();
+        let line = |name: &str| table.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+        assert!(line("list").contains("ok"), "{table}");
+        assert!(line("start").contains("301.0 ms") && line("start").contains("MISSED"), "{table}");
+    }
+}

@@ -1,0 +1,223 @@
+//! The service under test, run as `kontor serve` runs it, with a catalogue in a SQLite file of its own.
+
+use std::fmt::Write as _;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use diesel::RunQueryDsl;
+use diesel::sql_types::BigInt;
+use kontor::adapters::SystemClock;
+use kontor::cli::project::{self, CreatedProject};
+use kontor::config::{Config, Environment};
+use kontor::instance::{Instance, Roles};
+use kontor_adapter_diesel::{Abort, Database, PoolOptions};
+use kontor_adapter_spreadsheet::Spreadsheets;
+use kontor_catalog::WarehouseService;
+use kontor_catalog::model::WarehouseDraft;
+use kontor_catalog::spreadsheet::ports::SheetFormat;
+use kontor_catalog::spreadsheet::{ImportMode, SpreadsheetService};
+use kontor_kernel::{BranchId, Name, Permission, ProjectId, Staff, StoreError, TokenId, UserId};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use crate::Failure;
+use crate::catalogue::{self, ROWS, WAREHOUSE};
+
+/// The database and what is needed to work on it without HTTP.
+pub struct Data {
+    /// For everything that is not an HTTP thread.
+    pub runtime: Runtime,
+    /// The open database.
+    pub database: Database,
+    config: Config,
+    folder: TempDir,
+    projects: AtomicU32,
+}
+
+/// A running service.
+pub struct Shop {
+    data: Data,
+    instance: Instance,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Its project.
+    pub project: CreatedProject,
+}
+
+impl std::ops::Deref for Shop {
+    type Target = Data;
+
+    fn deref(&self) -> &Data {
+        &self.data
+    }
+}
+
+/// Something the application sells.
+#[derive(diesel::QueryableByName)]
+pub struct Offer {
+    /// The product.
+    #[diesel(sql_type = BigInt)]
+    pub product: i64,
+    /// Its category.
+    #[diesel(sql_type = BigInt)]
+    pub category: i64,
+}
+
+/// The use cases of spreadsheets on a database.
+pub fn importer(database: &Database) -> SpreadsheetService {
+    let (files, store) = (Arc::new(Spreadsheets::default()), Arc::new(database.clone()));
+    SpreadsheetService::new(files.clone(), files, store.clone(), store, Arc::new(SystemClock))
+}
+
+impl Data {
+    fn create() -> Result<Self, Failure> {
+        let folder = tempfile::tempdir()?;
+        let config = Config {
+            env: Environment::Production,
+            secret_key: "a-key-of-the-benchmark-that-opens-nothing-else".into(),
+            database_url: format!("sqlite:{}", folder.path().join("kontor.db").display()).into(),
+            trusted_proxies: vec!["127.0.0.1".into()],
+            ..Config::default()
+        };
+        config.check()?;
+        // The same lines that production writes, to a file.
+        let log = std::fs::File::create(folder.path().join("kontor.log"))?;
+        let filter = tracing_subscriber::EnvFilter::try_new(&config.log)?;
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(Arc::new(log)).json().try_init()?;
+
+        let options = PoolOptions { connections: config.database_connections, ..PoolOptions::default() };
+        let database = Database::open(config.database()?, options)?;
+        database.migrate()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        Ok(Self { runtime, database, config, folder, projects: AtomicU32::new(1) })
+    }
+
+    /// Where the files are.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The file of the database.
+    pub fn file(&self) -> PathBuf {
+        self.folder().join("kontor.db")
+    }
+
+    /// A new project.
+    pub fn project(&self) -> Result<CreatedProject, Failure> {
+        let login = format!("owner-{}", self.projects.fetch_add(1, Ordering::Relaxed));
+        let email = format!("{login}@example.com");
+        self.runtime.block_on(project::create(&self.config, &self.database, "Bench", &login, &email))
+    }
+
+    /// Somebody of the project who may do everything.
+    pub fn staff(project: &CreatedProject) -> Result<Staff, Failure> {
+        Ok(Staff {
+            project_id: ProjectId::new(project.project_id)?,
+            user_id: UserId::new(1)?,
+            token_id: TokenId::new(1)?,
+            permissions: Permission::all().collect(),
+        })
+    }
+
+    /// Fills a project with the catalogue and stock of it.
+    fn furnish(&self, project: &CreatedProject) -> Result<(), Failure> {
+        let staff = Self::staff(project)?;
+        let warehouses = WarehouseService::new(Arc::new(self.database.clone()), Arc::new(SystemClock));
+        let draft = WarehouseDraft {
+            name: Name::parse(WAREHOUSE)?,
+            address: None,
+            branch_id: BranchId::new(project.branch_id)?,
+            application_ids: None,
+        };
+        self.runtime.block_on(warehouses.create(&staff, draft))?;
+        let service = importer(&self.database);
+        let (cards, stock) = (self.folder().join("first.xlsx"), self.folder().join("stock.csv"));
+        catalogue::write_cards(SheetFormat::Xlsx, &cards)?;
+        catalogue::write_stock(&stock)?;
+        let cards = service.read_cards(&cards)?;
+        self.runtime.block_on(service.import_cards(&staff, cards, ImportMode::AllOrNothing))?;
+        let stock = service.read_stock(&stock)?;
+        self.runtime.block_on(service.upload_stock(&staff, stock, ImportMode::AllOrNothing))?;
+        Ok(())
+    }
+}
+
+impl Shop {
+    /// Makes the database, fills it and starts the service on it.
+    pub fn open() -> Result<Self, Failure> {
+        let data = Data::create()?;
+        let project = data.project()?;
+        data.furnish(&project)?;
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let inside = data.runtime.enter();
+        let instance =
+            Instance::start(&data.config, &data.database, Arc::new(SystemClock), Some(listener), Roles::Both)?;
+        drop(inside);
+        Ok(Self { data, instance, address, project })
+    }
+
+    /// Ends the service and keeps its data.
+    pub fn close(self) -> Data {
+        self.data.runtime.block_on(self.instance.stop());
+        self.data
+    }
+
+    /// Everything that is sold, mixed.
+    pub fn offers(&self) -> Result<Vec<Offer>, Failure> {
+        let statement = format!(
+            "SELECT nomenclature_id AS product, category_id AS category FROM storefront_offers \
+             WHERE application_id = {} ORDER BY name_key",
+            self.project.application_id
+        );
+        let offers: Vec<Offer> = self.runtime.block_on(
+            self.database
+                .read(move |connection| Ok::<_, Abort<StoreError>>(diesel::sql_query(&statement).load(connection)?)),
+        )?;
+        if offers.len() == ROWS { Ok(offers) } else { Err(format!("{} products are sold", offers.len()).into()) }
+    }
+
+    /// So many signed-in customers: the value of each one's header `Authorization`.
+    pub fn customers(&self, count: usize) -> Result<Vec<String>, Failure> {
+        let numbers = 1..=u32::try_from(count)?;
+        let (project, application) = (self.project.project_id, self.project.application_id);
+        let secret = |number: u32| format!("secret-of-customer-{number}");
+        let statements: Vec<String> = numbers
+            .clone()
+            .flat_map(|number| {
+                let fingerprint = sha256(&secret(number));
+                [
+                    format!(
+                        "INSERT INTO counterparties (id, project_id, is_company, phone_1, created_at, updated_at) \
+                         VALUES ({number}, {project}, false, '7900{number:07}', '{AT}', '{AT}')"
+                    ),
+                    format!(
+                        "INSERT INTO access_tokens (id, guard, subject_id, project_id, application_id, fingerprint, \
+                         created_at, expires_at) VALUES ({number}, 'counterparty', {number}, {project}, {application}, \
+                         '{fingerprint}', '{AT}', '9999-01-01 00:00:00')"
+                    ),
+                ]
+            })
+            .collect();
+        self.runtime.block_on(self.database.write(move |connection| {
+            for statement in &statements {
+                diesel::sql_query(statement).execute(connection)?;
+            }
+            Ok::<_, Abort<StoreError>>(())
+        }))?;
+        Ok(numbers.map(|number| format!("Bearer {number}|{}", secret(number))).collect())
+    }
+}
+
+const AT: &str = "2026-01-01 00:00:00";
+
+fn sha256(text: &str) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+    digest.as_ref().iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,55 @@
+//! What visitors do most, each beside a bare server that answers with as many bytes.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::Failure;
+use crate::bare::Bare;
+use crate::load::{self, Request, Target};
+use crate::pace::{Pace, in_turns};
+use crate::report::{Figure, Goal, Report};
+use crate::shop::{Offer, Shop};
+
+/// Distinct carts.
+const CARTS: usize = 500;
+
+/// Measures the product list, the product card and the calculation of a cart.
+pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+    let offers = shop.offers()?;
+    let token = [("Token", shop.project.app_token.as_str())];
+    let list = |category: &i64| {
+        Request::new("GET", &format!("/api/counterparty/products?category_id[]={category}&per_page=20"), &token, "")
+    };
+    let card =
+        |offer: &Offer| Request::new("GET", &format!("/api/counterparty/products/{}", offer.product), &token, "");
+    let cart = |lines: &[Offer]| {
+        let lines = lines.iter().zip(1..).map(|(offer, quantity)| json!({ "id": offer.product, "quantity": quantity }));
+        let body = json!({ "products": lines.collect::<Vec<_>>() }).to_string();
+        Request::new("POST", "/api/counterparty/orders/precalculate", &token, &body)
+    };
+    let mut categories: Vec<i64> = offers.iter().map(|offer| offer.category).collect();
+    categories.sort_unstable();
+    categories.dedup();
+    let lists = categories.iter().map(list).collect();
+    let cards = offers.iter().map(card).collect();
+    let carts = offers.chunks_exact(3).take(CARTS).map(cart).collect();
+
+    report.add(beside(shop, pace, "product list, 20 of a category", 0.12, lists)?);
+    report.add(beside(shop, pace, "product card", 0.12, cards)?);
+    report.add(beside(shop, pace, "precalculate, 3 lines", 0.08, carts)?);
+    Ok(())
+}
+
+fn beside(shop: &Shop, pace: &Pace, name: &str, goal: f64, requests: Arc<[Request]>) -> Result<Figure, Failure> {
+    let ours = Target { address: shop.address, expected: 200, requests };
+    let size = load::body_size(&ours, CARTS)?;
+    let bare = Bare::start(&shop.runtime, size)?;
+    let peer = Target { address: bare.address, ..ours.clone() };
+    let run = |target: &Target, time| load::run(target, pace.connections, pace.threads, time);
+    run(&peer, pace.warm_up)?;
+    run(&ours, pace.warm_up)?;
+    let pair = in_turns(pace.rounds, || run(&ours, pace.round), || run(&peer, pace.round))?;
+    bare.stop(&shop.runtime);
+    Ok(Figure::ratio(format!("{name} ({size} bytes)"), pair.ratio(), Goal::AtLeast(goal)).beside(&pair))
+}
