@@ -57,6 +57,28 @@ database_tests! {
         assert_eq!((shop.reserved(item).await, shop.payments().await.len()), (0, 0));
     }
 
+    async fn a_slow_answer_about_one_payment_holds_up_no_other(db: TestDatabase) {
+        let shop = Shopfront::open_as(db, Roles::Both).await;
+        let item = shop.goods(9, 100).await;
+        shop.fault("http_500", 2).await;
+        let mut orders = Vec::new();
+        for _ in 0..2 {
+            let order = shop.order(&shop.online(item)).await.expect(202)["order"].clone();
+            orders.push(order["id"].as_i64().unwrap());
+        }
+        // Whichever is asked about first gets no answer for half a minute.
+        shop.control("/faults", json!({ "service": "acquirer", "fault": "timeout", "delay_ms": 30_000 })).await;
+        shop.server.clock.advance(3);
+        for _ in 0..200 {
+            let links = [shop.state(orders[0]).await.1, shop.state(orders[1]).await.1];
+            if links.iter().any(Option::is_some) {
+                return assert!(links.iter().any(Option::is_none), "the fault met nobody");
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        panic!("the second payment waits for the first");
+    }
+
     async fn unknown_outcomes_are_cleared_up_by_the_worker(db: TestDatabase) {
         let shop = Shopfront::open_as(db, Roles::Both).await;
         let item = shop.goods(9, 100).await;
