@@ -20,9 +20,10 @@ bench *arguments:
     cargo build --release -p kontor -p kontor-bench
     cargo run --release -p kontor-bench -- {{arguments}}
 
-# Kills the service at random moments under load and looks for loss.
-crash seconds="120":
-    CRASH_SECONDS={{seconds}} cargo test --release -p kontor --test crash -- --nocapture
+# Kills the service at random moments under load and looks for loss; `CRASH_SEED` repeats a run.
+crash orders="2000" seconds="240":
+    CRASH_ORDERS={{orders}} CRASH_SECONDS={{seconds}} \
+        cargo test --release -p kontor --test http -- crash:: --nocapture --test-threads 1
 
 # Formatting, lints, dependency rules.
 lint:

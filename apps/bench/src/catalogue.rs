@@ -37,12 +37,22 @@ const SHELVES: [(&str, &str); 17] = [
 const MATERIALS: [&str; 12] =
     ["oak", "birch", "walnut", "steel", "brass", "copper", "linen", "cotton", "wool", "glass", "ceramic", "leather"];
 const SERIES: [&str; 14] = [
-    "Alster", "Trave", "Weser", "Elbe", "Saale", "Havel", "Spree", "Oder", "Memel", "Newa", "Wolchow", "Dwina", "Warthe",
-    "Persante",
+    "Alster", "Trave", "Weser", "Elbe", "Saale", "Havel", "Spree", "Oder", "Memel", "Newa", "Wolchow", "Dwina",
+    "Warthe", "Persante",
 ];
 const COLOURS: [&str; 9] = ["white", "black", "grey", "sand", "olive", "navy", "ochre", "moss", "natural"];
 const BRANDS: [&str; 11] = [
-    "Hanse", "Kogge", "Speicher", "Kontorhaus", "Brooks", "Lotse", "Hafenrand", "Deich", "Fleet", "Windjammer", "Boje",
+    "Hanse",
+    "Kogge",
+    "Speicher",
+    "Kontorhaus",
+    "Brooks",
+    "Lotse",
+    "Hafenrand",
+    "Deich",
+    "Fleet",
+    "Windjammer",
+    "Boje",
 ];
 
 /// A sequence that looks random and is always the same (splitmix64).

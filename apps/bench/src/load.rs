@@ -194,9 +194,10 @@ impl Wire {
 }
 
 fn content_length(head: &str) -> Result<usize, Failure> {
-    let length = head.lines().filter_map(|line| line.split_once(':')).find_map(|(name, value)| {
-        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse())
-    });
+    let length = head
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .find_map(|(name, value)| name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse()));
     Ok(length.ok_or("an answer does not say how long it is")??)
 }
 

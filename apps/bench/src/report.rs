@@ -72,7 +72,8 @@ impl Figure {
 
     fn cells(&self) -> [String; 8] {
         let digits = if self.unit.is_empty() { 3 } else { 1 };
-        let number = |value: f64| format!("{value:.digits$}{}{}", if self.unit.len() > 1 { " " } else { "" }, self.unit);
+        let number =
+            |value: f64| format!("{value:.digits$}{}{}", if self.unit.len() > 1 { " " } else { "" }, self.unit);
         let (goal, verdict) = match self.goal {
             Goal::AtLeast(least) => (format!(">= {}", number(least)), if self.missed() { "MISSED" } else { "ok" }),
             Goal::AtMost(most) => (format!("<= {}", number(most)), if self.missed() { "MISSED" } else { "ok" }),

@@ -172,9 +172,10 @@ impl Shop {
              WHERE application_id = {} ORDER BY name_key",
             self.project.application_id
         );
-        let offers: Vec<Offer> = self.runtime.block_on(self.database.read(move |connection| {
-            Ok::<_, Abort<StoreError>>(diesel::sql_query(&statement).load(connection)?)
-        }))?;
+        let offers: Vec<Offer> = self.runtime.block_on(
+            self.database
+                .read(move |connection| Ok::<_, Abort<StoreError>>(diesel::sql_query(&statement).load(connection)?)),
+        )?;
         if offers.len() == ROWS { Ok(offers) } else { Err(format!("{} products are sold", offers.len()).into()) }
     }
 

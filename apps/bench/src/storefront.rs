@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::Failure;
 use crate::bare::Bare;
 use crate::load::{self, Request, Target};
 use crate::pace::{Pace, in_turns};
 use crate::report::{Figure, Goal, Report};
 use crate::shop::{Offer, Shop};
-use crate::Failure;
 
 /// Distinct carts.
 const CARTS: usize = 500;
@@ -21,7 +21,8 @@ pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Fail
     let list = |category: &i64| {
         Request::new("GET", &format!("/api/counterparty/products?category_id[]={category}&per_page=20"), &token, "")
     };
-    let card = |offer: &Offer| Request::new("GET", &format!("/api/counterparty/products/{}", offer.product), &token, "");
+    let card =
+        |offer: &Offer| Request::new("GET", &format!("/api/counterparty/products/{}", offer.product), &token, "");
     let cart = |lines: &[Offer]| {
         let lines = lines.iter().zip(1..).map(|(offer, quantity)| json!({ "id": offer.product, "quantity": quantity }));
         let body = json!({ "products": lines.collect::<Vec<_>>() }).to_string();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use futures_util::future::join_all;
 use kontor_adapter_diesel::Database;
 use kontor_kernel::{Clock, StoreError};
 use kontor_orders::PaymentService;
@@ -15,10 +16,8 @@ use tokio_util::sync::CancellationToken;
 const IDLE: Duration = Duration::from_millis(200);
 /// How often a worker shows that it lives.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// Payments asked about side by side: an acquirer that keeps one waiting delays the others less.
-const PAYMENTS_AT_ONCE: usize = 4;
-/// Payments looked at in one round.
-const PAYMENTS_PER_ROUND: u32 = 16;
+/// Payments asked about at the same time: one that the acquirer is slow about holds up no other.
+const PAYMENTS_AT_ONCE: u32 = 4;
 
 /// When any worker last showed that it lives.
 pub async fn last_seen(database: &Database) -> Result<Option<DateTime<Utc>>, StoreError> {
@@ -65,7 +64,7 @@ impl Worker {
 
     /// Works until told to stop. The duties run side by side: a slow receiver delays no payment.
     async fn run(self, stop: CancellationToken) {
-        let payments = futures_util::future::join_all((0..PAYMENTS_AT_ONCE).map(|_| self.clear_up(&stop)));
+        let payments = join_all((0..PAYMENTS_AT_ONCE).map(|turn| self.clear_up(turn, &stop)));
         tokio::join!(self.deliver(&stop), self.fan_out(&stop), payments, self.live(&stop));
         if let Err(error) = self.deliveries.release(&self.name).await {
             tracing::warn!(%error, "leases could not be given back; they run out by themselves");
@@ -75,10 +74,11 @@ impl Worker {
         }
     }
 
-    /// Finds out how payments stand.
-    async fn clear_up(&self, stop: &CancellationToken) {
+    /// Finds out how payments stand. Together those who do so look as often as one alone would.
+    async fn clear_up(&self, turn: u32, stop: &CancellationToken) {
+        sleep(IDLE * turn, stop).await;
         while !stop.is_cancelled() {
-            let checked = match self.payments.reconcile(&self.name, PAYMENTS_PER_ROUND).await {
+            let checked = match self.payments.reconcile(&self.name, 1).await {
                 Ok(round) => {
                     for (order, why) in round.suspicious {
                         tracing::error!(%order, %why, "a payment needs to be looked at");
@@ -87,7 +87,9 @@ impl Worker {
                 }
                 Err(error) => trouble("payments", &error),
             };
-            pause_unless(checked > 0, stop).await;
+            if checked == 0 {
+                sleep(IDLE * PAYMENTS_AT_ONCE, stop).await;
+            }
         }
     }
 

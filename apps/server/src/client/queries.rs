@@ -1,14 +1,18 @@
 //! Query strings of the storefront.
 
+use std::borrow::Cow;
+
 use deserr::Deserr;
 use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::{Money, PageRequest, Violations};
 use rust_decimal::{Decimal, RoundingStrategy};
 use utoipa::IntoParams;
+use utoipa::openapi::ObjectBuilder;
+use utoipa::openapi::schema::Type;
 
 use crate::http::ApiError;
-use crate::http::paging::page_request;
-use crate::http::wire::{self, InputErrors, Many};
+use crate::http::paging::{PageNumber, PageSize, page_of};
+use crate::http::wire::{self, In, InputErrors, Many, Scalar, WireValue};
 
 /// The most records a list can be limited to: a whole number of at least 1.
 pub(super) fn limit(limit: Option<&wire::Integer>) -> Result<Option<u32>, ApiError> {
@@ -64,24 +68,24 @@ pub(super) struct ProductQuery {
     /// `name_asc`, `name_desc`, `popularity_asc`, `popularity_desc`, `price_asc` or `price_desc`.
     #[deserr(default)]
     #[param(value_type = Option<String>)]
-    order_by: Option<wire::Line64>,
+    order_by: Option<In<ProductOrder>>,
     #[deserr(default)]
     #[param(value_type = Option<f64>, minimum = 0)]
-    price_from: Option<wire::Line64>,
+    price_from: Option<In<PriceFrom>>,
     #[deserr(default)]
     #[param(value_type = Option<f64>, minimum = 1)]
-    price_to: Option<wire::Line64>,
+    price_to: Option<In<PriceTo>>,
     /// Only products that a discount makes cheaper right now.
     #[deserr(default)]
     #[param(value_type = Option<bool>)]
     sale: Option<wire::Flag>,
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
-    page: Option<wire::Integer>,
+    page: Option<PageNumber>,
     /// At most 100, without it 10.
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
-    per_page: Option<wire::Integer>,
+    per_page: Option<PageSize>,
 }
 
 /// A bound of prices is any number; only whole minor units lie within it.
@@ -94,42 +98,77 @@ fn bound(text: &str, least: u32, rounding: RoundingStrategy) -> Result<Money, St
     Money::from_decimal(number.round_dp_with_strategy(2, rounding)).map_err(|error| error.to_string())
 }
 
+macro_rules! price_bounds {
+    ($($(#[doc = $doc:literal])+ $name:ident = $least:literal, $rounding:ident;)+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy)]
+        pub(super) struct $name(Money);
+
+        impl WireValue for $name {
+            fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+                let Scalar::Text(text) = scalar else { return Err(Self::expected().into_owned()) };
+                bound(&text, $least, RoundingStrategy::$rounding).map(Self)
+            }
+
+            fn expected() -> Cow<'static, str> {
+                "must be a number".into()
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn schema() -> ObjectBuilder {
+                ObjectBuilder::new().schema_type(Type::Number).minimum(Some($least))
+            }
+        }
+    )+};
+}
+
+price_bounds! {
+    /// The lowest price, rounded up to a minor unit.
+    PriceFrom = 0, ToPositiveInfinity;
+    /// The highest price, rounded down to a minor unit.
+    PriceTo = 1, ToZero;
+}
+
+impl WireValue for ProductOrder {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        let named = if let Scalar::Text(name) = scalar { Self::named(&name) } else { None };
+        named.ok_or_else(|| Self::expected().into_owned())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        format!("must be one of {}", Self::ALL.map(|(name, _)| name).join(", ")).into()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "ProductOrder".into()
+    }
+
+    fn schema() -> ObjectBuilder {
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Self::ALL.map(|(name, _)| name)))
+    }
+}
+
 impl ProductQuery {
     /// The filter, the order and the page.
     pub fn list(&self) -> Result<(ProductFilter, Option<ProductOrder>, PageRequest), Violations> {
-        let mut violations = Violations::default();
-        let (filter, order) = self.checked(&mut violations);
-        match page_request(self.page.as_ref(), self.per_page.as_ref(), 10, 100) {
-            Ok(page) => violations.into_result().map(|()| (filter, order, page)),
-            Err(wrong) => {
-                violations.merge(wrong);
-                Err(violations)
-            }
-        }
+        let (filter, order) = self.filter()?;
+        Ok((filter, order, page_of(self.page.as_ref(), self.per_page.as_ref(), 10)?))
     }
 
     /// The filter and the order alone.
     pub fn filter(&self) -> Result<(ProductFilter, Option<ProductOrder>), Violations> {
         let mut violations = Violations::default();
-        let checked = self.checked(&mut violations);
-        violations.into_result().map(|()| checked)
-    }
-
-    fn checked(&self, violations: &mut Violations) -> (ProductFilter, Option<ProductOrder>) {
-        let from = |text: &wire::Line64| bound(&text.0, 0, RoundingStrategy::ToPositiveInfinity);
-        let to = |text: &wire::Line64| bound(&text.0, 1, RoundingStrategy::ToZero);
-        let named = |name: &wire::Line64| {
-            let known = ProductOrder::ALL.map(|(name, _)| name).join(", ");
-            ProductOrder::named(&name.0).ok_or_else(|| format!("must be one of {known}"))
-        };
         let filter = ProductFilter {
             query: self.query.as_ref().map(|query| query.0.clone()),
             category_ids: self.category_id.0.iter().map(|id| id.0).collect(),
             brand_ids: self.brand_id.0.iter().map(|id| id.0).collect(),
             country_ids: self.country_id.0.iter().map(|id| id.0).collect(),
             tag_ids: self.tag_id.0.iter().map(|id| id.0).collect(),
-            price_from: self.price_from.as_ref().and_then(|text| violations.check("price_from", from(text))),
-            price_to: self.price_to.as_ref().and_then(|text| violations.check("price_to", to(text))),
+            price_from: self.price_from.as_ref().map(|bound| bound.0.0),
+            price_to: self.price_to.as_ref().map(|bound| bound.0.0),
             on_sale: self.sale.as_ref().is_some_and(|sale| sale.0),
         };
         for (field, count) in [
@@ -142,8 +181,8 @@ impl ProductQuery {
                 violations.add(field, format!("must have at most {MOST_IDS} values"));
             }
         }
-        let order = self.order_by.as_ref().and_then(|name| violations.check("order_by", named(name)));
-        (filter, order)
+        violations.into_result()?;
+        Ok((filter, self.order_by.as_ref().map(|order| order.0)))
     }
 }
 

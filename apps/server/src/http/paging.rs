@@ -9,21 +9,6 @@ use utoipa::openapi::ObjectBuilder;
 
 use super::wire::{self, Scalar, WireValue};
 
-/// The page that a query string asks for; both fields are checked together.
-pub fn page_request(
-    page: Option<&wire::Integer>,
-    per_page: Option<&wire::Integer>,
-    default_per_page: i64,
-    most: u32,
-) -> Result<PageRequest, Violations> {
-    let (page, per_page) = (page.map_or(1, |page| page.0), per_page.map_or(default_per_page, |size| size.0));
-    let mut violations = Violations::default();
-    violations.check("page", PageRequest::page_number(page));
-    violations.check("per_page", PageRequest::page_size(per_page, most));
-    violations.into_result()?;
-    PageRequest::new(page, per_page, most).map_err(|error| Violations::one("page", error))
-}
-
 /// Which page, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Number(i64);

@@ -10,6 +10,7 @@ mod inventories;
 mod inventory_upload;
 mod nomenclature_import;
 mod nomenclatures;
+mod order_queries;
 mod orders;
 mod session;
 mod warehouses;

@@ -4,15 +4,15 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{get, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_orders::model::{Order, OrderFilter, OrderLine};
+use kontor_orders::model::{Order, OrderLine};
 use kontor_orders::{OrderEdit, OrderService};
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use super::order_queries::{OrderQuery, OrderTableQuery};
 use crate::http::order_record::{NamedRecord, OrderRecord, OrderStatusId};
-use crate::http::paging::page_request;
 use crate::http::wire::{self, In, InputErrors, Patch};
 use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
 use crate::table::{Cell, Column, Table, TableAnswer};
@@ -20,8 +20,6 @@ use crate::table::{Cell, Column, Table, TableAnswer};
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_orders).service(show_order).service(edit_order).service(table_of_orders);
 }
-
-const MOST_PER_PAGE: u32 = 100;
 
 #[derive(Serialize, ToSchema)]
 struct OrderCustomer {
@@ -112,59 +110,11 @@ struct OrderList {
     orders_count: u64,
 }
 
-#[derive(Deserr, IntoParams)]
-#[deserr(error = InputErrors, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct OrderQuery {
-    #[deserr(default)]
-    page: Option<wire::Integer>,
-    #[deserr(default)]
-    per_page: Option<wire::Integer>,
-    #[deserr(default)]
-    status_id: Option<OrderStatusId>,
-    /// The customer.
-    #[deserr(default)]
-    counterparty_id: Option<wire::CounterpartyId>,
-    #[deserr(default)]
-    application_id: Option<wire::ApplicationId>,
-    #[deserr(default)]
-    date_from: Option<wire::Date>,
-    #[deserr(default)]
-    date_to: Option<wire::Date>,
-    /// The number of the order, the customer's phone, or the promo code.
-    #[deserr(default)]
-    query: Option<wire::Line64>,
-}
-
-#[derive(Deserr, IntoParams)]
-#[deserr(error = InputErrors, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct OrderTableQuery {
-    #[deserr(default)]
-    page: Option<wire::Integer>,
-    #[deserr(default)]
-    per_page: Option<wire::Integer>,
-    #[deserr(default)]
-    status_id: Option<OrderStatusId>,
-    /// The customer.
-    #[deserr(default)]
-    counterparty_id: Option<wire::CounterpartyId>,
-    /// The client through which the order was made: the application.
-    #[deserr(default)]
-    client_id: Option<wire::ApplicationId>,
-    #[deserr(default)]
-    date_from: Option<wire::Date>,
-    #[deserr(default)]
-    date_to: Option<wire::Date>,
-    /// The number of the order, the customer's phone, or the promo code.
-    #[deserr(default)]
-    query: Option<wire::Line64>,
-}
-
 /// Every order of the project, newest first.
 #[utoipa::path(
     tag = "Orders",
     security(("staff" = [])),
+    params(OrderQuery),
     responses((status = 200, body = OrderList)),
 )]
 #[get("/api/orders")]
@@ -173,16 +123,7 @@ async fn list_orders(
     service: Data<OrderService>,
     query: Query<OrderQuery>,
 ) -> Result<Json<OrderList>, ApiError> {
-    let Query(query) = query;
-    let page = page_request(query.page.as_ref(), query.per_page.as_ref(), MOST_PER_PAGE.into(), MOST_PER_PAGE)?;
-    let filter = OrderFilter {
-        status: query.status_id.map(|status| status.0),
-        counterparty_id: query.counterparty_id.map(|id| id.0),
-        application_id: query.application_id.map(|id| id.0),
-        date_from: query.date_from.map(|date| date.0),
-        date_to: query.date_to.map(|date| date.0),
-        query: query.query.map(|text| text.0.into()),
-    };
+    let (filter, page) = query.0.checked(100)?;
     let page = service.list(&staff, filter, page).await?;
     Ok(Json(OrderList { orders: page.items.iter().map(Into::into).collect(), orders_count: page.total }))
 }
@@ -313,6 +254,7 @@ const ORDERS: Table<Order> = Table {
 #[utoipa::path(
     tag = "Orders",
     security(("staff" = [])),
+    params(OrderTableQuery),
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/orders")]
@@ -321,16 +263,7 @@ async fn table_of_orders(
     service: Data<OrderService>,
     query: Query<OrderTableQuery>,
 ) -> Result<Json<TableAnswer>, ApiError> {
-    let Query(query) = query;
-    let page = page_request(query.page.as_ref(), query.per_page.as_ref(), 15, MOST_PER_PAGE)?;
-    let filter = OrderFilter {
-        status: query.status_id.map(|status| status.0),
-        counterparty_id: query.counterparty_id.map(|id| id.0),
-        application_id: query.client_id.map(|id| id.0),
-        date_from: query.date_from.map(|date| date.0),
-        date_to: query.date_to.map(|date| date.0),
-        query: query.query.map(|text| text.0.into()),
-    };
+    let (filter, page) = query.0.checked(15)?;
     let page = service.list(&staff, filter, page).await?;
     Ok(Json(ORDERS.render(&page)))
 }

@@ -12,8 +12,8 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
-use crate::http::paging::{Pagination, page_request};
-use crate::http::wire::{self, InputErrors};
+use crate::http::paging::{PageNumber, PageSize, Pagination, page_of};
+use crate::http::wire::InputErrors;
 use crate::http::{ApiError, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -98,10 +98,10 @@ struct OneDelivery {
 struct DeliveryPage {
     /// From 1, which is also the default.
     #[deserr(default)]
-    page: Option<wire::Integer>,
+    page: Option<PageNumber>,
     /// 1 to 100, 15 by default.
     #[deserr(default)]
-    per_page: Option<wire::Integer>,
+    per_page: Option<PageSize>,
 }
 
 /// The deliveries of a webhook, newest first.
@@ -118,7 +118,7 @@ async fn list_deliveries(
     path: Path<(PathId, PathId)>,
     query: Query<DeliveryPage>,
 ) -> Result<Json<DeliveryList>, ApiError> {
-    let request = page_request(query.0.page.as_ref(), query.0.per_page.as_ref(), 15, 100)?;
+    let request = page_of(query.0.page.as_ref(), query.0.per_page.as_ref(), 15)?;
     let page = service.list(&staff, path.0.parse()?, path.1.parse()?, request).await?;
     let pagination = Pagination::from(&page);
     let deliveries = page.items.into_iter().map(Into::into).collect();

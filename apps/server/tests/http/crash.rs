@@ -7,6 +7,7 @@ mod books;
 mod dice;
 mod market;
 
+use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -26,13 +27,13 @@ use crate::shopper::Shopper;
 
 const CUSTOMERS: usize = 8;
 const FEWEST_KILLS: usize = 5;
-/// Names, prices and stock; the last item is scarce.
-const GOODS: [(&str, &str, i64, i64); 5] = [
-    ("Anchor", "12500,50", 1_250_050, 100_000),
-    ("Buoy", "999,99", 99_999, 100_000),
-    ("Chain", "3100", 310_000, 100_000),
-    ("Deckchair", "45,10", 4_510, 100_000),
-    ("Figurehead", "7777", 777_700, 7),
+/// What is sold, at which price; how many there are. The last one is scarce.
+const GOODS: [(&str, i64, i64); 5] = [
+    ("Anchor", 1_250_050, 100_000),
+    ("Buoy", 99_999, 100_000),
+    ("Chain", 310_000, 100_000),
+    ("Deckchair", 4_510, 100_000),
+    ("Figurehead", 777_700, 7),
 ];
 /// Time passes while the process is dead: leases run out, checks and deliveries become due.
 const TIME_PASSES: [&str; 4] = [
@@ -60,12 +61,12 @@ fn asked(name: &str) -> Option<u64> {
 /// A shop with goods, a promo code for some, and its owner.
 async fn furnish(site: &Site) -> (Desk, Vec<Item>) {
     let desk = Desk::sign_in(site, site.create_project("owner")).await;
-    let sheet = |header: &str, row: fn((usize, &(&str, &str, i64, i64))) -> String| {
-        GOODS.iter().enumerate().map(row).fold(header.to_owned(), |sheet, row| sheet + "\n" + &row) + "\n"
-    };
-    let cards = sheet("article;name;category;price", |(n, (name, ..))| format!("G-{n};{name};Harbour;"));
-    let stock =
-        sheet("article;warehouse;quantity;price", |(n, (_, price, _, stock))| format!("G-{n};Main;{stock};{price}"));
+    let (mut cards, mut stock) =
+        ("article;name;category;price".to_owned(), "article;warehouse;quantity;price".to_owned());
+    for (name, price, pieces) in GOODS {
+        write!(cards, "\n{name};{name};Harbour;").unwrap();
+        write!(stock, "\n{name};Main;{pieces};{},{:02}", price / 100, price % 100).unwrap();
+    }
     desk.furnish(&cards, &stock).await;
     let room = Showroom {
         shop: Shop { name: "Shop", address: "Quay 1", phone: "79001110000" },
@@ -75,7 +76,7 @@ async fn furnish(site: &Site) -> (Desk, Vec<Item>) {
     let project = ProjectId::new(desk.project["project_id"].as_i64().unwrap()).unwrap();
     site.connect().furnish(project, room).await.unwrap();
     let mut items = Vec::new();
-    for (name, _, price, stock) in GOODS {
+    for (name, price, stock) in GOODS {
         items.push(Item { id: desk.product(name).await["id"].as_i64().unwrap(), price, stock });
     }
     (desk, items)
@@ -174,12 +175,9 @@ database_tests! {
         let closing = Instant::now() + Duration::from_secs(seconds);
         let market = Arc::new(Market { desk, items, wanted, begun: AtomicUsize::new(0), open: opened, closing });
 
-        let aside = |dice: Dice| {
-            let (paying, troubled) = (site.clone(), site.clone());
-            let payer = tokio::spawn(async move { pay_everything(&paying).await });
-            (payer, tokio::spawn(async move { cause_trouble(&troubled, dice).await }))
-        };
-        let (payer, trouble) = aside(dice.split());
+        let (paying, troubled, troubles) = (site.clone(), site.clone(), dice.split());
+        let payer = tokio::spawn(async move { pay_everything(&paying).await });
+        let trouble = tokio::spawn(async move { cause_trouble(&troubled, troubles).await });
         let customers: Vec<_> = shoppers
             .into_iter()
             .map(|shopper| {

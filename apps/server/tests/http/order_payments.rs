@@ -1,5 +1,7 @@
 //! Orders paid online, from the request to the acquirer and back.
 
+use std::time::{Duration, Instant};
+
 use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
@@ -57,6 +59,29 @@ database_tests! {
         assert_eq!((shop.reserved(item).await, shop.payments().await.len()), (0, 0));
     }
 
+    async fn a_slow_answer_about_one_payment_holds_up_no_other(db: TestDatabase) {
+        let shop = Shopfront::open_as(db, Roles::Both).await;
+        let item = shop.goods(9, 100).await;
+        shop.fault("http_500", 2).await;
+        let mut orders = Vec::new();
+        for _ in 0..2 {
+            let order = shop.order(&shop.online(item)).await.expect(202)["order"].clone();
+            orders.push(order["id"].as_i64().unwrap());
+        }
+        // Whichever is asked about first has to wait for its answer.
+        shop.control("/faults", json!({ "service": "acquirer", "fault": "timeout", "delay_ms": 7_000 })).await;
+        shop.server.clock.advance(3);
+        let until = Instant::now() + Duration::from_secs(6);
+        loop {
+            let links = [shop.state(orders[0]).await.1, shop.state(orders[1]).await.1];
+            assert!(Instant::now() < until, "the second payment waits for the first");
+            if links.iter().any(Option::is_some) {
+                return assert!(links.iter().any(Option::is_none), "the fault met nobody");
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
     async fn unknown_outcomes_are_cleared_up_by_the_worker(db: TestDatabase) {
         let shop = Shopfront::open_as(db, Roles::Both).await;
         let item = shop.goods(9, 100).await;
@@ -70,7 +95,7 @@ database_tests! {
                 if shop.state(id).await.1.is_some() {
                     break;
                 }
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                tokio::time::sleep(Duration::from_millis(50)).await;
             }
             let (status, link) = shop.state(id).await;
             assert!(status == 2 && link.is_some(), "{fault}: {status} {link:?}");

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::support::{TestServer, send};
 
 /// Nothing that is waited for here takes longer.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Secrets of the configuration, each easy to find again.

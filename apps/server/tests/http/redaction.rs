@@ -149,7 +149,7 @@ database_tests! {
         secrets.add("a wrong password", "not-the-password-of-the-owner");
         let mut forged = Shopper { bearer: format!("{}x", caller.bearer), ..caller.clone() };
         send(forged.request(Method::GET, "/api/counterparty")).await.expect(401);
-        forged.front.app_token = "not-the-token-of-the-application".to_owned();
+        "not-the-token-of-the-application".clone_into(&mut forged.front.app_token);
         secrets.add("a wrong app token", forged.front.app_token.as_str());
         send(forged.request(Method::GET, "/api/counterparty")).await.expect(401);
         suffer(&site, &desk, &caller).await;

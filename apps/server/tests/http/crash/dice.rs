@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-/// A source of choices (SplitMix64).
+/// A source of choices (`SplitMix64`).
 #[derive(Clone)]
 pub struct Dice(u64);
 

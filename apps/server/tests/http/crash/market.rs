@@ -138,6 +138,12 @@ impl Market {
         body
     }
 
+    /// Whether another order is wanted.
+    fn begin(&self) -> bool {
+        let one_more = |begun| (begun < self.wanted).then_some(begun + 1);
+        self.begun.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_ok()
+    }
+
     async fn wait_until_open(&self) {
         let mut open = self.open.clone();
         open.wait_for(|open| *open).await.unwrap();
@@ -146,7 +152,7 @@ impl Market {
     /// One customer, until there are orders enough. What comes to nothing does not count.
     pub async fn trade(&self, shopper: Shopper, mut dice: Dice) -> Memory {
         let mut memory = Memory::default();
-        while self.begun.fetch_add(1, Ordering::SeqCst) < self.wanted && Instant::now() < self.closing {
+        while Instant::now() < self.closing && self.begin() {
             let wish = self.wish(&mut dice);
             let answer = loop {
                 self.wait_until_open().await;
