@@ -22,7 +22,7 @@ impl Request {
     pub fn new(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Self {
         let mut before = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n");
         for (name, value) in headers {
-            before += &format!("{name}: {value}\r\n");
+            before = before + name + ": " + value + "\r\n";
         }
         before += "X-Forwarded-For: ";
         let after = if body.is_empty() {

@@ -79,7 +79,7 @@ impl Figure {
             Goal::AtMost(most) => (format!("<= {}", number(most)), if self.missed() { "MISSED" } else { "ok" }),
             Goal::None => (String::new(), ""),
         };
-        let rate = |side: &Side| format!("{:.*}", if side.per_second < 100.0 { 1 } else { 0 }, side.per_second);
+        let rate = |side: &Side| format!("{:.*}", usize::from(side.per_second < 100.0), side.per_second);
         let times = |side: &Side| format!("{}/{}", milliseconds(side.half), milliseconds(side.most));
         let [ours_rate, ours_times, peer_rate, peer_times] = match &self.sides {
             None => Default::default(),

@@ -23,7 +23,7 @@ pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Fail
     };
     let card =
         |offer: &Offer| Request::new("GET", &format!("/api/counterparty/products/{}", offer.product), &token, "");
-    let cart = |lines: &[Offer]| {
+    let basket = |lines: &[Offer]| {
         let lines = lines.iter().zip(1..).map(|(offer, quantity)| json!({ "id": offer.product, "quantity": quantity }));
         let body = json!({ "products": lines.collect::<Vec<_>>() }).to_string();
         Request::new("POST", "/api/counterparty/orders/precalculate", &token, &body)
@@ -33,11 +33,11 @@ pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Fail
     categories.dedup();
     let lists = categories.iter().map(list).collect();
     let cards = offers.iter().map(card).collect();
-    let carts = offers.chunks_exact(3).take(CARTS).map(cart).collect();
+    let baskets = offers.chunks_exact(3).take(CARTS).map(basket).collect();
 
     report.add(beside(shop, pace, "product list, 20 of a category", 0.12, lists)?);
     report.add(beside(shop, pace, "product card", 0.12, cards)?);
-    report.add(beside(shop, pace, "precalculate, 3 lines", 0.08, carts)?);
+    report.add(beside(shop, pace, "precalculate, 3 lines", 0.08, baskets)?);
     Ok(())
 }
 
