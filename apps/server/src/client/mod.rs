@@ -17,17 +17,17 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 pub(crate) use delivery::DeliveryOptionRecord;
 
-/// Registers the client surface.
+/// Registers the client surface, what visitors ask for most first: routes are tried in this order.
 pub fn routes(config: &mut ServiceConfig<'_>) {
+    products::routes(config);
+    cart::routes(config);
+    orders::routes(config);
     session::routes(config);
     profile::routes(config);
     settings::routes(config);
     categories::routes(config);
     brands::routes(config);
-    products::routes(config);
     delivery::routes(config);
     payment_types::routes(config);
     shops::routes(config);
-    cart::routes(config);
-    orders::routes(config);
 }

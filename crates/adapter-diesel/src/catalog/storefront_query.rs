@@ -7,11 +7,12 @@ use kontor_kernel::{AppScope, Line, PageRequest};
 use super::search::containing;
 use crate::statement::Statement;
 
-/// What a product row of a list or a card has.
+/// What a product row of a list or a card has. The photos are sorted before they are put together: that walks their
+/// index, where an order inside the aggregate would sort each row's photos in a table of their own.
 pub(super) const COLUMNS: &str = "o.nomenclature_id AS id, n.kind_id, n.name, n.article, o.price, c.id AS category_id, \
     c.name AS category_name, b.id AS brand_id, b.name AS brand_name, n.wholesale, n.pieces_per_pack, n.quantity_pack, \
-    (SELECT string_agg(p.url, '\n' ORDER BY p.position) FROM nomenclature_photos p \
-    WHERE p.nomenclature_id = o.nomenclature_id) AS photos";
+    (SELECT string_agg(p.url, '\n') FROM (SELECT url FROM nomenclature_photos \
+    WHERE nomenclature_id = o.nomenclature_id ORDER BY position) AS p) AS photos";
 
 /// Joins what [`COLUMNS`] needs.
 pub(super) const JOINS: &str = " JOIN nomenclatures n ON n.id = o.nomenclature_id \
