@@ -18,7 +18,7 @@ const ROWS: usize = 200;
 const PHOTOS: usize = 2_000;
 
 /// The columns staff write, in the order of [`values`].
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 18] = [
     "article",
     "article_key",
     "name",
@@ -37,10 +37,9 @@ const COLUMNS: [&str; 19] = [
     "wholesale",
     "pieces_per_pack",
     "quantity_pack",
-    "updated_at",
 ];
 
-fn values(card: &Card, at: DateTime<Utc>) -> [Value; 19] {
+fn values(card: &Card) -> [Value; 18] {
     [
         card.article.as_deref().into(),
         card.article.as_ref().map(Line::key).into(),
@@ -60,7 +59,6 @@ fn values(card: &Card, at: DateTime<Utc>) -> [Value; 19] {
         card.packaging.wholesale.into(),
         card.packaging.pieces_per_pack.get().into(),
         card.packaging.quantity_pack.get().into(),
-        at.naive_utc().into(),
     ]
 }
 
@@ -129,19 +127,28 @@ fn insert(
     cards: &[&Card],
     at: DateTime<Utc>,
 ) -> Result<std::collections::HashMap<String, i64>, Abort<ImportError>> {
-    let columns = COLUMNS.join(", ");
+    // What all cards have in common is bound once.
+    let moment = at.naive_utc();
     let mut statement = Statement::new(format!(
-        "INSERT INTO nomenclatures ({columns}, project_id, views_count, version, created_at) VALUES "
-    ));
+        "INSERT INTO nomenclatures (project_id, created_at, updated_at, views_count, version, {}) SELECT ",
+        COLUMNS.join(", ")
+    ))
+    .value(project.get())
+    .sql(", ")
+    .value(moment)
+    .sql(", ")
+    .value(moment)
+    .sql(", 0, 1, v.* FROM (VALUES ");
     for (index, card) in cards.iter().enumerate() {
         if index > 0 {
             statement = statement.sql(", ");
         }
-        let rest = [project.get().into(), 0_i64.into(), 1_i64.into(), at.naive_utc().into()];
-        statement = statement.tuple(values(card, at).into_iter().chain(rest));
+        statement = statement.tuple(values(card));
     }
-    let rows: Vec<InsertedRow> =
-        statement.sql(" RETURNING id, article").once().load(connection).map_err(on_duplicate(ImportError::Stale))?;
+    statement = statement.sql(") AS v RETURNING id, article");
+    // Full chunks share one form, which stays prepared; the last one has any length.
+    let statement = if cards.len() < ROWS { statement.once() } else { statement };
+    let rows: Vec<InsertedRow> = statement.load(connection).map_err(on_duplicate(ImportError::Stale))?;
     Ok(rows.into_iter().map(|row| (row.article, row.id)).collect())
 }
 
@@ -153,15 +160,14 @@ fn update(
     // The columns of a list of values are called `column1`, `column2` and so on by both databases.
     let settings: Vec<String> =
         (2..).zip(COLUMNS).map(|(place, column)| format!("{column} = v.column{place}")).collect();
-    let mut statement = Statement::new(format!(
-        "UPDATE nomenclatures SET version = version + 1, {} FROM (VALUES ",
-        settings.join(", ")
-    ));
+    let mut statement = Statement::new("UPDATE nomenclatures SET version = version + 1, updated_at = ")
+        .value(at.naive_utc())
+        .sql(format!(", {} FROM (VALUES ", settings.join(", ")));
     for (index, (id, settled)) in cards.iter().enumerate() {
         if index > 0 {
             statement = statement.sql(", ");
         }
-        statement = statement.tuple(std::iter::once((*id).into()).chain(values(&settled.card, at)));
+        statement = statement.tuple(std::iter::once((*id).into()).chain(values(&settled.card)));
     }
     statement
         .sql(") AS v WHERE nomenclatures.id = v.column1")
