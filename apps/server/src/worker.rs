@@ -19,11 +19,6 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Payments asked about at the same time: one that the acquirer is slow about holds up no other.
 const PAYMENTS_AT_ONCE: u32 = 4;
 
-/// When any worker last showed that it lives.
-pub async fn last_seen(database: &Database) -> Result<Option<DateTime<Utc>>, StoreError> {
-    database.worker_last_seen().await
-}
-
 /// What a worker works with.
 pub struct Worker {
     /// Names this process in leases; no other process may have the same name.

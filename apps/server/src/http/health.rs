@@ -9,8 +9,6 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::json;
 use std::sync::Arc;
 
-use crate::worker;
-
 /// `GET /healthz`: the process answers.
 #[get("/healthz")]
 pub async fn healthz() -> HttpResponse {
@@ -27,7 +25,7 @@ pub async fn readyz(database: web::Data<Database>, clock: web::Data<Arc<dyn Cloc
         Ok(Ok(_)) => ("ok", "pending"),
         _ => ("unreachable", "unknown"),
     };
-    let worker = match worker::last_seen(&database).await {
+    let worker = match database.worker_last_seen().await {
         Ok(Some(seen)) if clock.now() - seen < TimeDelta::seconds(30) => "ok",
         Ok(_) => "missing",
         Err(_) => "unknown",
