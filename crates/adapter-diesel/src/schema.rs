@@ -150,6 +150,7 @@ diesel::table! {
         is_owner -> Bool,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        kind -> Text,
     }
 }
 
@@ -180,6 +181,7 @@ diesel::table! {
         last_activity_at -> Nullable<Timestamp>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        kind -> Text,
     }
 }
 
@@ -225,6 +227,8 @@ diesel::table! {
         created_at -> Timestamp,
         last_used_at -> Nullable<Timestamp>,
         expires_at -> Timestamp,
+        name -> Nullable<Text>,
+        abilities -> Nullable<Text>,
     }
 }
 

@@ -41,7 +41,7 @@ impl StaffGuard {
             project_id: stored.project_id,
             user_id: stored.user_id,
             token_id: presented.id(),
-            permissions: stored.permissions,
+            permissions: stored.granted(),
         }))
     }
 }
@@ -127,6 +127,7 @@ mod tests {
             project_id: ProjectId::new(2).unwrap(),
             is_banned: false,
             permissions: [Permission::view(Resource::Orders)].into(),
+            abilities: None,
         }
     }
 
@@ -147,6 +148,17 @@ mod tests {
         assert_eq!(guard.authenticate("s").await.unwrap(), None);
         clock.advance(TimeDelta::seconds(1));
         assert_eq!(guard.authenticate("5|s").await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn a_token_allows_no_more_than_the_role() {
+        let wider = [Permission::view(Resource::Orders), Permission::edit(Resource::Orders)];
+        for (abilities, expected) in [(Vec::new(), Vec::new()), (wider.to_vec(), vec![wider[0]])] {
+            let abilities = Some(abilities.into_iter().collect());
+            let (guard, _) = staff_guard(StoredStaffToken { abilities, ..staff_token() });
+            let staff = guard.authenticate("5|s").await.unwrap().unwrap();
+            assert_eq!(staff.permissions.into_iter().collect::<Vec<_>>(), expected);
+        }
     }
 
     #[tokio::test]

@@ -89,6 +89,16 @@ impl Permission {
         Self { action: Action::Edit, resource }
     }
 
+    /// Whether somebody with these permissions has this one; `edit` includes `create`.
+    pub fn is_covered_by(self, granted: &BTreeSet<Self>) -> bool {
+        granted.contains(&self) || self.action == Action::Create && granted.contains(&Self::edit(self.resource))
+    }
+
+    /// What both sets cover: the permissions of somebody who is held to the smaller of two grants.
+    pub fn common(left: &BTreeSet<Self>, right: &BTreeSet<Self>) -> BTreeSet<Self> {
+        left.union(right).copied().filter(|one| one.is_covered_by(left) && one.is_covered_by(right)).collect()
+    }
+
     /// Every permission there is.
     pub fn all() -> impl Iterator<Item = Self> {
         Resource::ALL
@@ -148,9 +158,7 @@ pub struct Staff {
 impl Staff {
     /// Refuses an actor without the permission; `edit` includes `create`.
     pub fn require(&self, permission: Permission) -> Result<(), AccessDenied> {
-        let included =
-            permission.action == Action::Create && self.permissions.contains(&Permission::edit(permission.resource));
-        if included || self.permissions.contains(&permission) {
+        if permission.is_covered_by(&self.permissions) {
             Ok(())
         } else {
             Err(AccessDenied::MissingPermission(permission))
@@ -205,6 +213,15 @@ mod tests {
         assert!(editor.require(Permission::view(Resource::Brands)).is_err());
         let creator = staff([Permission::create(Resource::Brands)]);
         assert!(creator.require(Permission::edit(Resource::Brands)).is_err());
+    }
+
+    #[test]
+    fn two_grants_share_what_both_cover() {
+        let [create, edit, view] =
+            [Permission::create, Permission::edit, Permission::view].map(|of| of(Resource::Brands));
+        assert_eq!(Permission::common(&[edit].into(), &[create, view].into()), [create].into());
+        assert_eq!(Permission::common(&[create].into(), &[edit].into()), [create].into());
+        assert_eq!(Permission::common(&[edit, view].into(), &[edit].into()), [edit].into());
     }
 
     #[test]

@@ -6,6 +6,8 @@ use actix_web::{HttpResponse, ResponseError};
 use kontor_kernel::{AccessDenied, Quota, StoreError, Violations};
 use serde_json::json;
 
+use super::NamedError;
+
 /// Everything a handler can answer instead of success. Bodies follow the contract's "Errors".
 #[derive(Debug)]
 pub enum ApiError {
@@ -15,6 +17,8 @@ pub enum ApiError {
     Invalid(Violations),
     /// `429` with `Retry-After` and the state of the counter.
     Throttled(Quota),
+    /// The structured body of the flows with named codes.
+    Named(NamedError),
 }
 
 impl ApiError {
@@ -82,6 +86,7 @@ impl std::fmt::Display for ApiError {
             Self::Message(status, message) => write!(f, "{status}: {message}"),
             Self::Invalid(violations) => write!(f, "422: {:?}", violations.fields()),
             Self::Throttled(_) => f.write_str("429"),
+            Self::Named(named) => write!(f, "{}: {}", named.status, named.code),
         }
     }
 }
@@ -100,6 +105,7 @@ impl ResponseError for ApiError {
             Self::Message(status, _) => *status,
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Throttled(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Named(named) => named.status,
         }
     }
 
@@ -120,6 +126,12 @@ impl ResponseError for ApiError {
                 }
                 response.insert_header((RETRY_AFTER, seconds.to_string()));
                 response.json(json!({ "message": "Too Many Attempts." }))
+            }
+            Self::Named(named) => {
+                if let Some(seconds) = named.retry_after_seconds {
+                    response.insert_header((RETRY_AFTER, seconds.to_string()));
+                }
+                response.json(named.body(None))
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use actix_web::body::MessageBody;
+use actix_web::body::{BoxBody, EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER};
@@ -30,6 +30,15 @@ fn reset_of(response: &ServiceResponse<impl MessageBody>) -> Option<i64> {
     (response.status() == StatusCode::TOO_MANY_REQUESTS).then(|| clock.now().timestamp() + seconds)
 }
 
+/// Structured refusals name the request in their body, too.
+fn with_request_id<B: MessageBody + 'static>(response: ServiceResponse<B>, id: &str) -> ServiceResponse<EitherBody<B>> {
+    let named = match response.response().error().and_then(|error| error.as_error::<ApiError>()) {
+        Some(ApiError::Named(named)) => named.body(Some(id)).to_string(),
+        _ => return response.map_into_left_body(),
+    };
+    response.map_body(|_, _| EitherBody::Right { body: BoxBody::new(named) })
+}
+
 /// The outermost middleware.
 pub async fn observe(
     request: ServiceRequest,
@@ -50,7 +59,7 @@ pub async fn observe(
         request.into_response(refusal.error_response()).map_into_right_body()
     } else {
         // Errors of handlers and extractors are responses by now; the request must not be held while it is routed.
-        next.call(request).await?.map_into_left_body()
+        with_request_id(next.call(request).await?, &id)
     };
 
     if let Ok(value) = HeaderValue::from_str(&id) {

@@ -22,6 +22,7 @@ struct StaffTokenRow {
     project_id: i64,
     is_banned: bool,
     is_owner: bool,
+    abilities: Option<String>,
     permission: Option<String>,
 }
 
@@ -43,6 +44,12 @@ fn permission(name: &str) -> Option<Permission> {
     NAMES.get(name).copied()
 }
 
+/// The stored form of a token's abilities: a JSON list of permission names.
+fn abilities(text: &str) -> Result<BTreeSet<Permission>, StoreError> {
+    let names: Vec<String> = serde_json::from_str(text).map_err(StoreError::corrupt)?;
+    Ok(names.iter().filter_map(|name| permission(name)).collect())
+}
+
 fn staff_token(rows: Vec<StaffTokenRow>) -> Result<Option<StoredStaffToken>, StoreError> {
     let granted: BTreeSet<Permission> =
         rows.iter().filter_map(|row| row.permission.as_deref()).filter_map(permission).collect();
@@ -55,6 +62,7 @@ fn staff_token(rows: Vec<StaffTokenRow>) -> Result<Option<StoredStaffToken>, Sto
         project_id: stored::id(row.project_id)?,
         is_banned: row.is_banned,
         permissions: if row.is_owner { Permission::all().collect() } else { granted },
+        abilities: row.abilities.as_deref().map(abilities).transpose()?,
     }))
 }
 
@@ -87,6 +95,7 @@ impl TokenRepository for Database {
                     users::project_id,
                     users::is_banned,
                     roles::is_owner,
+                    access_tokens::abilities,
                     permissions::name.nullable(),
                 ))
                 .load(connection)?;

@@ -20,6 +20,18 @@ pub struct StoredStaffToken {
     pub is_banned: bool,
     /// What his role allows.
     pub permissions: BTreeSet<Permission>,
+    /// What the token may do at most; `None` for all that the role allows.
+    pub abilities: Option<BTreeSet<Permission>>,
+}
+
+impl StoredStaffToken {
+    /// What a call with the token may do: never more than the role allows now.
+    pub fn granted(self) -> BTreeSet<Permission> {
+        match self.abilities {
+            None => self.permissions,
+            Some(abilities) => Permission::common(&self.permissions, &abilities),
+        }
+    }
 }
 
 /// A stored token of a customer.

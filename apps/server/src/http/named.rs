@@ -1,0 +1,90 @@
+//! The structured refusals of the flows with named codes (contract, "Errors").
+
+use actix_web::http::StatusCode;
+use kontor_kernel::Violations;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+/// What a client does next. The contract has exactly these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NextAction {
+    /// Correct the named fields.
+    FixInput,
+    /// Stop, and show the request id to the support.
+    ContactSupport,
+    /// A new attempt with a new nonce.
+    Restart,
+    /// Keep checking the same attempt.
+    Poll,
+    /// Wait without a new attempt.
+    Wait,
+}
+
+/// A refusal with a machine-readable code. The request id is put in where the answer leaves the server.
+#[derive(Debug, Clone)]
+pub struct NamedError {
+    /// The status of the answer.
+    pub status: StatusCode,
+    /// The machine-readable code; `message` of the body repeats it.
+    pub code: &'static str,
+    /// The same for people.
+    pub message: String,
+    /// What the client does next.
+    pub next_action: NextAction,
+    /// When another try makes sense, in seconds; also sent as `Retry-After`.
+    pub retry_after_seconds: Option<u64>,
+    /// The wrong fields of a `422`.
+    pub errors: Option<Violations>,
+}
+
+impl NamedError {
+    /// A refusal without a time to wait and without wrong fields.
+    pub fn new(status: StatusCode, code: &'static str, next_action: NextAction, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), next_action, retry_after_seconds: None, errors: None }
+    }
+
+    /// Tells when another try makes sense.
+    #[must_use]
+    pub fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after_seconds: Some(seconds), ..self }
+    }
+
+    /// The body, `{message, error: {code, message, next_action, retry_after_seconds, request_id}, errors?}`.
+    pub fn body(&self, request_id: Option<&str>) -> Value {
+        let mut body = json!({
+            "message": self.code,
+            "error": {
+                "code": self.code,
+                "message": self.message,
+                "next_action": self.next_action,
+                "retry_after_seconds": self.retry_after_seconds,
+                "request_id": request_id,
+            },
+        });
+        if let (Some(errors), Some(fields)) = (&self.errors, body.as_object_mut()) {
+            fields.insert("errors".to_owned(), json!(errors.fields()));
+        }
+        body
+    }
+}
+
+/// The body of a structured refusal, for the description.
+#[derive(Serialize, ToSchema)]
+pub struct NamedErrorBody {
+    /// The code again.
+    message: String,
+    error: NamedErrorDetails,
+}
+
+#[derive(Serialize, ToSchema)]
+struct NamedErrorDetails {
+    code: String,
+    message: String,
+    next_action: NextAction,
+    /// `null` does not mean that a retry makes sense now.
+    retry_after_seconds: Option<u64>,
+    /// The same as in the header `X-Request-ID`.
+    request_id: String,
+}
