@@ -20,6 +20,15 @@ pub struct Request {
 impl Request {
     /// A request with these headers and, unless it is empty, a JSON body.
     pub fn new(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Self {
+        Self::with(method, path, headers, "application/json", body)
+    }
+
+    /// A `POST` request with these headers and a form.
+    pub fn form(path: &str, headers: &[(&str, &str)], body: &str) -> Self {
+        Self::with("POST", path, headers, "application/x-www-form-urlencoded", body)
+    }
+
+    fn with(method: &str, path: &str, headers: &[(&str, &str)], content_type: &str, body: &str) -> Self {
         let mut before = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n");
         for (name, value) in headers {
             before = before + name + ": " + value + "\r\n";
@@ -28,7 +37,7 @@ impl Request {
         let after = if body.is_empty() {
             "\r\n\r\n".to_owned()
         } else {
-            format!("\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+            format!("\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
         };
         Self { before: before.into_bytes(), after: after.into_bytes() }
     }
@@ -57,6 +66,8 @@ pub struct Target {
     pub expected: u16,
     /// Connection `i` of `n` sends requests `i`, `i + n`, `i + 2n` and so on, around and around.
     pub requests: Arc<[Request]>,
+    /// Whether every request is good for one time; the run ends when none is left.
+    pub once: bool,
 }
 
 /// What was measured.
@@ -123,7 +134,7 @@ async fn connection(target: Target, first: usize, step: usize, until: Instant) -
     let mut wire = Wire::open(target.address).await?;
     let mut latencies = Vec::new();
     let mut next = first;
-    while Instant::now() < until {
+    while Instant::now() < until && !(target.once && next >= target.requests.len()) {
         let request = target.requests.get(next % target.requests.len()).ok_or("there is nothing to ask")?;
         let sent = Instant::now();
         wire.exchange(request, target.expected).await?;

@@ -6,7 +6,9 @@
 mod bare;
 mod catalogue;
 mod import;
+mod introspection;
 mod load;
+mod login;
 mod orders;
 mod pace;
 mod report;
@@ -39,6 +41,9 @@ struct Arguments {
     /// Measure these alone.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Part>,
+    /// A PostgreSQL server to measure on, too, `postgres://USER:PASSWORD@HOST/NAME`; a database is made there and dropped.
+    #[arg(long, env = "TEST_DATABASE_URL", hide_env_values = true)]
+    postgres: Option<String>,
 }
 
 /// What can be measured by itself.
@@ -46,6 +51,8 @@ struct Arguments {
 enum Part {
     Storefront,
     Orders,
+    Introspection,
+    Login,
     Import,
     Start,
 }
@@ -74,21 +81,35 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     let pace = if arguments.quick { Pace::QUICK } else { Pace::FULL };
     // The process has one provider of TLS; a second installation would only tell that it is there.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let shop = shop::Shop::open()?;
     let mut report = Report::default();
-    if arguments.wants(Part::Storefront) {
-        storefront::measure(&shop, &pace, &mut report)?;
+    if arguments.wants(Part::Introspection) {
+        introspection::measure(&pace, arguments.postgres.as_deref(), &mut report)?;
     }
-    if arguments.wants(Part::Orders) {
-        report.add(orders::measure(&shop, &pace)?);
+    if arguments.wants(Part::Login) {
+        report.add(login::measure(&pace)?);
     }
-    let database = shop.close();
-    if arguments.wants(Part::Import) {
-        import::measure(&database, &pace, &mut report)?;
-    }
-    if arguments.wants(Part::Start) {
-        start::measure(&database, &pace, &mut report)?;
+    if [Part::Storefront, Part::Orders, Part::Import, Part::Start].iter().any(|part| arguments.wants(*part)) {
+        with_catalogue(arguments, &pace, &mut report)?;
     }
     report.resident = report::resident("self")?;
     Ok(report)
+}
+
+/// What needs goods.
+fn with_catalogue(arguments: &Arguments, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+    let shop = shop::Shop::open()?;
+    if arguments.wants(Part::Storefront) {
+        storefront::measure(&shop, pace, report)?;
+    }
+    if arguments.wants(Part::Orders) {
+        report.add(orders::measure(&shop, pace)?);
+    }
+    let database = shop.close();
+    if arguments.wants(Part::Import) {
+        import::measure(&database, pace, report)?;
+    }
+    if arguments.wants(Part::Start) {
+        start::measure(&database, pace, report)?;
+    }
+    Ok(())
 }

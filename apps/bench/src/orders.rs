@@ -34,7 +34,7 @@ pub fn measure(shop: &Shop, pace: &Pace) -> Result<Figure, Failure> {
         Request::new("POST", "/api/counterparty/orders", &headers, &body.to_string())
     };
     let requests = customers.iter().zip(offers.iter().map(|offer| offer.product)).map(order).collect();
-    let target = Target { address: shop.address, expected: 201, requests };
+    let target = Target { address: shop.address, expected: 201, requests, once: false };
     let orders = |time| load::run(&target, pace.connections, pace.threads, time);
     let mut file = open(shop)?;
     commits(&mut file, pace.warm_up)?;
@@ -45,7 +45,7 @@ pub fn measure(shop: &Shop, pace: &Pace) -> Result<Figure, Failure> {
 }
 
 /// A connection of its own to the service's file, as careful with the disk as the service is.
-fn open(shop: &Shop) -> Result<SqliteConnection, Failure> {
+pub fn open(shop: &Shop) -> Result<SqliteConnection, Failure> {
     let mut file = SqliteConnection::establish(&shop.file().to_string_lossy())?;
     file.batch_execute(
         "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
@@ -54,7 +54,8 @@ fn open(shop: &Shop) -> Result<SqliteConnection, Failure> {
     Ok(file)
 }
 
-fn commits(file: &mut SqliteConnection, time: Duration) -> Result<Sample, Failure> {
+/// One small commit after the other.
+pub fn commits(file: &mut SqliteConnection, time: Duration) -> Result<Sample, Failure> {
     let start = Instant::now();
     let mut latencies = Vec::new();
     let mut value: i64 = 0;

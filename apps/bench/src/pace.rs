@@ -34,6 +34,11 @@ impl Pace {
         starts: 5,
         idle: Duration::from_secs(3),
     };
+    /// Whether nobody will look at the figures.
+    pub fn is_quick(&self) -> bool {
+        self.rounds < Self::FULL.rounds
+    }
+
     /// For a smoke run.
     pub const QUICK: Self = Self {
         warm_up: Duration::from_millis(50),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use diesel::RunQueryDsl;
 use diesel::sql_types::BigInt;
-use kontor::adapters::SystemClock;
+use kontor::adapters::{ServiceKey, SystemClock, SystemRandom};
 use kontor::cli::project::{self, CreatedProject};
 use kontor::config::{Config, Environment};
 use kontor::instance::{Instance, Roles};
@@ -72,20 +72,20 @@ pub fn importer(database: &Database) -> SpreadsheetService {
 }
 
 impl Data {
-    fn create() -> Result<Self, Failure> {
+    fn create(url: Option<String>) -> Result<Self, Failure> {
         let folder = tempfile::tempdir()?;
         let config = Config {
             env: Environment::Production,
             secret_key: "a-key-of-the-benchmark-that-opens-nothing-else".into(),
-            database_url: format!("sqlite:{}", folder.path().join("kontor.db").display()).into(),
+            database_url: url.unwrap_or_else(|| format!("sqlite:{}", folder.path().join("kontor.db").display())).into(),
             trusted_proxies: vec!["127.0.0.1".into()],
             ..Config::default()
         };
         config.check()?;
-        // The same lines that production writes, to a file.
+        // The same lines that production writes, to a file; services of later parts write to the first one's.
         let log = std::fs::File::create(folder.path().join("kontor.log"))?;
         let filter = tracing_subscriber::EnvFilter::try_new(&config.log)?;
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(Arc::new(log)).json().try_init()?;
+        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Arc::new(log)).json().try_init();
 
         let options = PoolOptions { connections: config.database_connections, ..PoolOptions::default() };
         let database = Database::open(config.database()?, options)?;
@@ -109,6 +109,11 @@ impl Data {
         let login = format!("owner-{}", self.projects.fetch_add(1, Ordering::Relaxed));
         let email = format!("{login}@example.com");
         self.runtime.block_on(project::create(&self.config, &self.database, "Bench", &login, &email))
+    }
+
+    /// How the service keeps secrets.
+    pub fn keeper(&self) -> ServiceKey {
+        ServiceKey::new(&self.config.secret_key, Arc::new(SystemRandom::new()))
     }
 
     /// Somebody of the project who may do everything.
@@ -147,9 +152,20 @@ impl Data {
 impl Shop {
     /// Makes the database, fills it and starts the service on it.
     pub fn open() -> Result<Self, Failure> {
-        let data = Data::create()?;
+        Self::start(None, true)
+    }
+
+    /// The same without goods, on a SQLite file of its own or on the named database.
+    pub fn empty(url: Option<String>) -> Result<Self, Failure> {
+        Self::start(url, false)
+    }
+
+    fn start(url: Option<String>, furnished: bool) -> Result<Self, Failure> {
+        let data = Data::create(url)?;
         let project = data.project()?;
-        data.furnish(&project)?;
+        if furnished {
+            data.furnish(&project)?;
+        }
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         let inside = data.runtime.enter();
@@ -201,19 +217,27 @@ impl Shop {
                 ]
             })
             .collect();
-        self.runtime.block_on(self.database.write(move |connection| {
-            for statement in &statements {
-                diesel::sql_query(statement).execute(connection)?;
-            }
-            Ok::<_, Abort<StoreError>>(())
-        }))?;
+        in_one_commit(self, statements)?;
         Ok(numbers.map(|number| format!("Bearer {number}|{}", secret(number))).collect())
     }
 }
 
-const AT: &str = "2026-01-01 00:00:00";
+/// Runs statements in one transaction.
+pub fn in_one_commit(data: &Data, statements: Vec<String>) -> Result<(), Failure> {
+    let written = data.database.write(move |connection| {
+        for statement in &statements {
+            diesel::sql_query(statement).execute(connection)?;
+        }
+        Ok::<_, Abort<StoreError>>(())
+    });
+    Ok(data.runtime.block_on(written)?)
+}
 
-fn sha256(text: &str) -> String {
+/// A moment, as the databases read it.
+pub const AT: &str = "2026-01-01 00:00:00";
+
+/// Lower hex.
+pub fn sha256(text: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
     digest.as_ref().iter().fold(String::new(), |mut text, byte| {
         // Writing to a String cannot fail.

@@ -35,14 +35,20 @@ pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Fail
     let cards = offers.iter().map(card).collect();
     let baskets = offers.chunks_exact(3).take(CARTS).map(basket).collect();
 
-    report.add(beside(shop, pace, "product list, 20 of a category", 0.12, lists)?);
-    report.add(beside(shop, pace, "product card", 0.12, cards)?);
-    report.add(beside(shop, pace, "precalculate, 3 lines", 0.08, baskets)?);
+    let figures: [(&str, f64, Arc<[Request]>); 3] = [
+        ("product list, 20 of a category", 0.12, lists),
+        ("product card", 0.12, cards),
+        ("precalculate, 3 lines", 0.08, baskets),
+    ];
+    for (name, goal, requests) in figures {
+        let target = Target { address: shop.address, expected: 200, requests, once: false };
+        report.add(beside(shop, pace, name, Goal::AtLeast(goal), target)?);
+    }
     Ok(())
 }
 
-fn beside(shop: &Shop, pace: &Pace, name: &str, goal: f64, requests: Arc<[Request]>) -> Result<Figure, Failure> {
-    let ours = Target { address: shop.address, expected: 200, requests };
+/// Measures what is asked of the service beside a bare server.
+pub fn beside(shop: &Shop, pace: &Pace, name: &str, goal: Goal, ours: Target) -> Result<Figure, Failure> {
     let size = load::body_size(&ours, CARTS)?;
     let bare = Bare::start(&shop.runtime, size)?;
     let peer = Target { address: bare.address, ..ours.clone() };
@@ -51,5 +57,5 @@ fn beside(shop: &Shop, pace: &Pace, name: &str, goal: f64, requests: Arc<[Reques
     run(&ours, pace.warm_up)?;
     let pair = in_turns(pace.rounds, || run(&ours, pace.round), || run(&peer, pace.round))?;
     bare.stop(&shop.runtime);
-    Ok(Figure::ratio(format!("{name} ({size} bytes)"), pair.ratio(), Goal::AtLeast(goal)).beside(&pair))
+    Ok(Figure::ratio(format!("{name} ({size} bytes)"), pair.ratio(), goal).beside(&pair))
 }

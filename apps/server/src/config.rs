@@ -73,6 +73,8 @@ pub struct Config {
     pub staff_token_hours: u32,
     /// How long a customer's token lives, in hours.
     pub customer_token_hours: u32,
+    /// How long what is over is kept, in days: sessions of customers, events that were sent, settled deliveries.
+    pub retention_days: u32,
     /// The acquirer's interface, up to `/v3`.
     pub acquirer_url: String,
     /// The shop's number at the acquirer.
@@ -122,6 +124,7 @@ impl Default for Config {
             log_format: "json".into(),
             staff_token_hours: 30 * 24,
             customer_token_hours: 365 * 24,
+            retention_days: 30,
             acquirer_url: "https://api.yookassa.ru/v3".into(),
             acquirer_shop_id: String::new(),
             acquirer_secret_key: String::new().into(),

@@ -4,15 +4,16 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, OnceLock};
 
 use actix_web::dev::ServerHandle;
+use chrono::TimeDelta;
 use kontor_adapter_diesel::Database;
 use kontor_kernel::Clock;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
 
+use crate::beside::StoredBeside;
 use crate::config::Config;
 use crate::http::server::{ServeError, build};
 use crate::messaging::{MessagingError, delivery_worker};
-use crate::views::StoredViews;
 use crate::wiring::{Services, Surroundings, SurroundingsError};
 use crate::worker::{RunningWorker, Worker};
 
@@ -26,7 +27,7 @@ struct Api {
     address: SocketAddr,
     handle: ServerHandle,
     serving: JoinHandle<std::io::Result<()>>,
-    views: StoredViews,
+    beside: StoredBeside,
 }
 
 /// The recorder is global to the process; several instances in one test process share it.
@@ -88,10 +89,10 @@ impl Instance {
             Some(listener) => {
                 let address = listener.local_addr().map_err(ServeError::from)?;
                 let services = Services::new(database, &around);
-                let storefront = services.storefront();
+                let left = services.left_behind();
                 let server = build(config, services, prometheus(), listener)?;
-                let views = StoredViews::start(storefront);
-                Some(Api { address, handle: server.handle(), serving: tokio::spawn(server), views })
+                let beside = StoredBeside::start(left);
+                Some(Api { address, handle: server.handle(), serving: tokio::spawn(server), beside })
             }
         };
         Ok(Self { api, worker })
@@ -109,7 +110,7 @@ impl Instance {
             if let Err(error) = api.serving.await {
                 tracing::warn!(%error, "the server ended badly");
             }
-            api.views.stop().await;
+            api.beside.stop().await;
         }
         if let Some(worker) = self.worker {
             worker.stop().await;
@@ -124,5 +125,6 @@ fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result
         clock: around.clock.clone(),
         deliveries: delivery_worker(config, database, around)?,
         payments: around.payments(database),
+        retention: TimeDelta::days(config.retention_days.into()),
     })
 }

@@ -8,6 +8,7 @@
 //! - There is no branch for the sandbox anywhere: only addresses and credentials differ.
 
 pub mod adapters;
+pub mod beside;
 mod callbacks;
 pub mod cli;
 mod client;
@@ -17,6 +18,5 @@ pub mod instance;
 pub mod messaging;
 mod platform;
 pub mod table;
-pub mod views;
 pub mod wiring;
 pub mod worker;

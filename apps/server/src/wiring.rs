@@ -10,7 +10,7 @@ use kontor_adapter_limits::MemoryLimiter;
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher};
-use kontor_auth::{CustomerGuard, CustomerSessions, StaffGuard, StaffSessions};
+use kontor_auth::{CustomerGuard, CustomerSessions, Heartbeats, Introspection, StaffGuard, StaffSessions};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::StorefrontService;
@@ -26,6 +26,7 @@ use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, WebhookService};
 
 use crate::adapters::{Argon2Passwords, ServiceKey, SystemRandom};
+use crate::beside::LeftBehind;
 use crate::config::Config;
 use crate::http::Throttle;
 use crate::messaging::{MessagingError, code_messenger, outbound_policy};
@@ -126,6 +127,8 @@ services! {
     customer_guard: CustomerGuard,
     staff_sessions: StaffSessions,
     customer_sessions: CustomerSessions,
+    heartbeats: Heartbeats,
+    introspection: Introspection,
     profiles: ProfileService,
     branches: BranchService,
     applications: ApplicationService,
@@ -198,6 +201,8 @@ impl Services {
                 keeper.clone(),
                 lifetimes,
             )),
+            heartbeats: Data::new(Heartbeats::new(store.clone(), clock.clone())),
+            introspection: Data::new(Introspection::new(store.clone(), clock.clone(), keeper.clone())),
             profiles: Data::new(ProfileService::new(store.clone())),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
@@ -225,8 +230,12 @@ impl Services {
         }
     }
 
-    /// The storefront, whose views are stored beside the requests.
-    pub fn storefront(&self) -> Arc<StorefrontService> {
-        self.storefront.clone().into_inner()
+    /// Where requests leave what is stored beside them.
+    pub fn left_behind(&self) -> LeftBehind {
+        LeftBehind {
+            storefront: self.storefront.clone().into_inner(),
+            staff: self.staff_guard.clone().into_inner(),
+            customers: self.customer_guard.clone().into_inner(),
+        }
     }
 }

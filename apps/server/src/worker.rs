@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
 use kontor_adapter_diesel::Database;
+use kontor_adapter_diesel::upkeep::{BATCH, PILES};
 use kontor_kernel::{Clock, StoreError};
 use kontor_orders::PaymentService;
 use kontor_webhooks::DeliveryWorker;
@@ -16,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 const IDLE: Duration = Duration::from_millis(200);
 /// How often a worker shows that it lives.
 const HEARTBEAT: Duration = Duration::from_secs(5);
+/// How often a worker looks for what has had its time.
+const UPKEEP: Duration = Duration::from_mins(1);
 /// Payments asked about at the same time: one that the acquirer is slow about holds up no other.
 const PAYMENTS_AT_ONCE: u32 = 4;
 
@@ -31,6 +34,8 @@ pub struct Worker {
     pub deliveries: DeliveryWorker,
     /// Payments whose outcome is not known yet.
     pub payments: Arc<PaymentService>,
+    /// How long what is over is kept.
+    pub retention: TimeDelta,
 }
 
 /// A worker that runs in the background.
@@ -60,7 +65,7 @@ impl Worker {
     /// Works until told to stop. The duties run side by side: a slow receiver delays no payment.
     async fn run(self, stop: CancellationToken) {
         let payments = join_all((0..PAYMENTS_AT_ONCE).map(|turn| self.clear_up(turn, &stop)));
-        tokio::join!(self.deliver(&stop), self.fan_out(&stop), payments, self.live(&stop));
+        tokio::join!(self.deliver(&stop), self.fan_out(&stop), payments, self.live(&stop), self.clean(&stop));
         if let Err(error) = self.deliveries.release(&self.name).await {
             tracing::warn!(%error, "leases could not be given back; they run out by themselves");
         }
@@ -105,6 +110,19 @@ impl Worker {
                 Err(error) => trouble("events", &error),
             };
             pause_unless(found > 0, stop).await;
+        }
+    }
+
+    /// Deletes what has had its time, batch after batch; others write in between.
+    async fn clean(&self, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            for pile in PILES {
+                let sweep = || self.database.sweep(pile, self.clock.now(), self.retention);
+                while sweep().await.unwrap_or_else(|error| trouble("upkeep", &error)) >= BATCH && !stop.is_cancelled() {
+                    sleep(IDLE, stop).await;
+                }
+            }
+            sleep(UPKEEP, stop).await;
         }
     }
 

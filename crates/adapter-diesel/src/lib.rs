@@ -21,6 +21,7 @@ mod statement;
 mod stored;
 #[cfg(feature = "test-support")]
 pub mod testing;
+pub mod upkeep;
 mod webhooks;
 mod workers;
 

@@ -204,6 +204,7 @@ diesel::table! {
         email -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        handle -> Text,
     }
 }
 
@@ -241,6 +242,35 @@ diesel::table! {
         expires_at -> Timestamp,
         consumed_at -> Nullable<Timestamp>,
         created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    introspection_clients (id) {
+        id -> BigInt,
+        client_id -> Text,
+        project_id -> BigInt,
+        application_id -> BigInt,
+        audience -> Text,
+        fingerprint -> Text,
+        is_active -> Bool,
+        created_at -> Timestamp,
+        rotated_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
+    client_sessions (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        application_id -> BigInt,
+        counterparty_id -> BigInt,
+        token_id -> BigInt,
+        status -> Text,
+        started_at -> Timestamp,
+        last_seen_at -> Timestamp,
+        duration_micros -> BigInt,
+        closed_at -> Nullable<Timestamp>,
     }
 }
 
@@ -569,7 +599,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     branches,
     access_tokens
 );
-diesel::allow_tables_to_appear_in_same_query!(access_tokens, counterparties, applications);
+diesel::allow_tables_to_appear_in_same_query!(access_tokens, counterparties, applications, introspection_clients);
 diesel::allow_tables_to_appear_in_same_query!(counterparties, dictionary_items);
 diesel::allow_tables_to_appear_in_same_query!(counterparties, users);
 diesel::allow_tables_to_appear_in_same_query!(dictionary_items, users);

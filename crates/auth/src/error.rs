@@ -60,3 +60,46 @@ pub enum CustomerLoginError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+/// Why a sign of life is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum HeartbeatError {
+    /// The token ended meanwhile.
+    #[error("the customer has signed out")]
+    SignedOut,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a backend learns nothing about a token.
+#[derive(Debug, thiserror::Error)]
+pub enum IntrospectionError {
+    /// The client is unknown or shut out, its application is inactive, or the secret is wrong; which of them is not
+    /// said.
+    #[error("the client credentials are wrong")]
+    WrongCredentials,
+    /// The client was issued for another audience.
+    #[error("the client was not issued for this audience")]
+    WrongAudience,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a client for introspection is not issued or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum IntrospectionRegistryError {
+    /// There is no such application.
+    #[error("there is no such application")]
+    UnknownApplication,
+    /// The application has a client for this audience.
+    #[error("the application has a client for this audience; rotate its secret instead")]
+    AlreadyIssued,
+    /// There is no such client.
+    #[error("there is no such client")]
+    UnknownClient,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

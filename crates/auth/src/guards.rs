@@ -1,27 +1,29 @@
 use std::sync::Arc;
 
-use chrono::TimeDelta;
 use kontor_kernel::{AppScope, Clock, CustomerScope, SecretKeeper, Staff, StoreError, TokenId};
 
 use crate::model::{BearerToken, StoredCustomerToken};
 use crate::ports::TokenRepository;
-
-/// The use of a token is noted at most this often.
-const USE_NOTED_EVERY: TimeDelta = TimeDelta::minutes(1);
-/// Time between two uses counts as active up to this gap.
-const ACTIVE_GAP: TimeDelta = TimeDelta::minutes(5);
+use crate::uses::PendingUses;
 
 /// Tells which employee a bearer token names.
 pub struct StaffGuard {
     tokens: Arc<dyn TokenRepository>,
     clock: Arc<dyn Clock>,
     keeper: Arc<dyn SecretKeeper>,
+    uses: PendingUses,
 }
 
 impl StaffGuard {
     /// Wires the ports.
     pub fn new(tokens: Arc<dyn TokenRepository>, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Self {
-        Self { tokens, clock, keeper }
+        Self { tokens, clock, keeper, uses: PendingUses::default() }
+    }
+
+    /// Stores the uses of tokens noted since the last time. They stay noted when the storage fails. Returns how many
+    /// tokens were used. Called by one task at a time.
+    pub async fn store_uses(&self) -> Result<usize, StoreError> {
+        self.uses.store(&*self.tokens).await
     }
 
     /// The employee behind a bearer; `None` for a malformed, unknown or expired token, a customer's token, or a
@@ -33,10 +35,7 @@ impl StaffGuard {
         if !presented.proves(&stored.fingerprint, &*self.keeper) || stored.expires_at <= now || stored.is_banned {
             return Ok(None);
         }
-        let unnoted_since = now - USE_NOTED_EVERY;
-        if stored.last_used_at.is_none_or(|used| used <= unnoted_since) {
-            self.tokens.record_use(presented.id(), now, unnoted_since, now - ACTIVE_GAP).await?;
-        }
+        self.uses.note(presented.id(), stored.last_used_at, now);
         Ok(Some(Staff {
             project_id: stored.project_id,
             user_id: stored.user_id,
@@ -62,20 +61,29 @@ pub struct CustomerGuard {
     tokens: Arc<dyn TokenRepository>,
     clock: Arc<dyn Clock>,
     keeper: Arc<dyn SecretKeeper>,
+    uses: PendingUses,
 }
 
 impl CustomerGuard {
     /// Wires the ports.
     pub fn new(tokens: Arc<dyn TokenRepository>, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Self {
-        Self { tokens, clock, keeper }
+        Self { tokens, clock, keeper, uses: PendingUses::default() }
+    }
+
+    /// Stores the uses of tokens noted since the last time. They stay noted when the storage fails. Returns how many
+    /// tokens were used. Called by one task at a time.
+    pub async fn store_uses(&self) -> Result<usize, StoreError> {
+        self.uses.store(&*self.tokens).await
     }
 
     async fn proved(&self, bearer: &str) -> Result<Option<(TokenId, StoredCustomerToken)>, StoreError> {
         let Some(presented) = BearerToken::parse(bearer) else { return Ok(None) };
-        let stored = self.tokens.customer_token(presented.id()).await?.filter(|stored| {
-            presented.proves(&stored.fingerprint, &*self.keeper) && stored.expires_at > self.clock.now()
-        });
-        Ok(stored.map(|stored| (presented.id(), stored)))
+        let stored = self.tokens.customer_token(presented.id()).await?;
+        let now = self.clock.now();
+        let proved = stored
+            .filter(|stored| presented.proves(&stored.fingerprint, &*self.keeper) && stored.expires_at > now)
+            .map(|stored| (presented.id(), stored));
+        Ok(proved)
     }
 
     /// The customer behind a bearer, seen from the calling application. An employee's token is no token here.
@@ -87,11 +95,11 @@ impl CustomerGuard {
             {
                 CustomerAuthentication::OtherApplication
             }
-            Some((token_id, stored)) => CustomerAuthentication::SignedIn(CustomerScope {
-                app,
-                counterparty_id: stored.counterparty_id,
-                token_id,
-            }),
+            Some((token_id, stored)) => {
+                self.uses.note(token_id, stored.last_used_at, self.clock.now());
+                let counterparty_id = stored.counterparty_id;
+                CustomerAuthentication::SignedIn(CustomerScope { app, counterparty_id, token_id })
+            }
         })
     }
 
@@ -99,10 +107,9 @@ impl CustomerGuard {
     /// also when that application is no longer active.
     pub async fn authenticate_alone(&self, bearer: &str) -> Result<Option<CustomerScope>, StoreError> {
         let proved = self.proved(bearer).await?.filter(|(_, stored)| stored.app_is_active);
-        Ok(proved.map(|(token_id, stored)| CustomerScope {
-            app: stored.app,
-            counterparty_id: stored.counterparty_id,
-            token_id,
+        Ok(proved.map(|(token_id, stored)| {
+            self.uses.note(token_id, stored.last_used_at, self.clock.now());
+            CustomerScope { app: stored.app, counterparty_id: stored.counterparty_id, token_id }
         }))
     }
 }
@@ -110,9 +117,9 @@ impl CustomerGuard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::StoredStaffToken;
+    use crate::model::{StoredStaffToken, TokenUse};
     use crate::ports::MockTokenRepository;
-    use chrono::{DateTime, Utc};
+    use chrono::{DateTime, TimeDelta, Utc};
     use kontor_kernel::testing::PlainKeeper;
     use kontor_kernel::{ApplicationId, CounterpartyId, FixedClock, Permission, ProjectId, Resource, UserId};
 
@@ -168,25 +175,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn use_is_noted_once_a_minute() {
+    async fn recognizing_writes_nothing_and_uses_are_stored_later() {
         let mut tokens = MockTokenRepository::new();
         let stored = StoredStaffToken { expires_at: NOW + TimeDelta::days(1), ..staff_token() };
         tokens.expect_staff_token().returning(move |_| Ok(Some(stored.clone())));
-        tokens
-            .expect_record_use()
-            .withf(|token, at, unless_after, active_since| {
-                token.get() == 5
-                    && *at == NOW + TimeDelta::seconds(60)
-                    && *unless_after == NOW
-                    && *active_since == NOW - TimeDelta::minutes(4)
-            })
-            .once()
-            .returning(|_, _, _, _| Ok(()));
+        let minute = NOW + TimeDelta::seconds(60);
+        let used = TokenUse { token: TokenId::new(5).unwrap(), first: minute, last: minute };
+        tokens.expect_record_uses().withf(move |uses| uses == &[used]).once().returning(|_| Ok(()));
         let clock = Arc::new(FixedClock::at(NOW + TimeDelta::seconds(59)));
         let guard = StaffGuard::new(Arc::new(tokens), clock.clone(), Arc::new(PlainKeeper));
         assert!(guard.authenticate("5|s").await.unwrap().is_some());
+        assert_eq!(guard.store_uses().await.unwrap(), 0);
         clock.advance(TimeDelta::seconds(1));
         assert!(guard.authenticate("5|s").await.unwrap().is_some());
+        assert!(guard.authenticate("5|wrong").await.unwrap().is_none());
+        assert_eq!(guard.store_uses().await.unwrap(), 1);
     }
 
     fn app(project: i64, application: i64) -> AppScope {
@@ -206,8 +209,10 @@ mod tests {
                 counterparty_id: CounterpartyId::new(4).unwrap(),
                 app: app(2, 8),
                 app_is_active,
+                last_used_at: None,
             }))
         });
+        tokens.expect_record_uses().returning(|_| Ok(()));
         let clock = Arc::new(FixedClock::at(NOW));
         (CustomerGuard::new(Arc::new(tokens), clock.clone(), Arc::new(PlainKeeper)), clock)
     }
@@ -221,6 +226,7 @@ mod tests {
             assert_eq!(guard.authenticate(other, "5|s").await.unwrap(), CustomerAuthentication::OtherApplication);
             assert_eq!(guard.authenticate(other, "5|t").await.unwrap(), CustomerAuthentication::Unauthenticated);
         }
+        assert_eq!(guard.store_uses().await.unwrap(), 1);
         clock.advance(TimeDelta::seconds(1));
         let expired = guard.authenticate(app(2, 8), "5|s").await.unwrap();
         assert_eq!(expired, CustomerAuthentication::Unauthenticated);

@@ -1,17 +1,21 @@
-//! Guards, tokens, one-time codes, employees and permissions.
+//! Guards, tokens, one-time codes, client sessions, introspection, employees and permissions.
 //!
 //! **Owns** access tokens of employees and customers, the two guards that tell who is calling, the passwords of
-//! employees and the one-time codes of customers.
+//! employees, the one-time codes and sessions of customers, and the backends that may ask about tokens.
 //!
 //! **Invariants**
 //! - Of a token only the fingerprint is stored; the value `<id>|<secret>` is shown once and counts only whole.
 //! - Employees and customers have different guards; a token of one never opens the other.
 //! - A customer's token belongs to one application of one project.
 //! - One code gives one token, within [`model::CODE_LIFETIME`] and [`model::CODE_ATTEMPTS`] wrong tries.
+//! - At most one session per token goes on; no time counts twice, however many signs of life race.
+//! - A backend learns nothing about a token that is not one of its own application, not even that it exists.
+//! - Recognizing a token writes nothing: its uses are noted in memory and stored together.
 //! - An unknown login, a wrong password and a banned employee cannot be told apart, not even by time.
 //!
 //! **Ports**: [`ports::TokenRepository`], [`ports::StaffRepository`], [`ports::CustomerAccounts`],
-//! [`ports::CodeRepository`], [`ports::CodeSender`], [`ports::PasswordHasher`].
+//! [`ports::CodeRepository`], [`ports::CodeSender`], [`ports::PasswordHasher`], [`ports::ClientSessions`],
+//! [`ports::IntrospectionClients`].
 //!
 //! ```
 //! use kontor_auth::model::BearerToken;
@@ -25,13 +29,21 @@
 mod customers;
 mod error;
 mod guards;
+mod heartbeats;
+mod introspection;
 pub mod model;
 pub mod ports;
 mod staff;
+mod uses;
 
 pub use customers::{CustomerSessions, SignedInCustomer};
-pub use error::{CustomerLoginError, SendCodeError, StaffLoginError, StaffRegistryError};
+pub use error::{
+    CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, SendCodeError, StaffLoginError,
+    StaffRegistryError,
+};
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
+pub use heartbeats::{Heartbeat, Heartbeats};
+pub use introspection::{Inquiry, Introspection, IntrospectionRegistry, IssuedIntrospectionClient};
 pub use staff::{SignedInStaff, StaffRegistry, StaffSessions};
 
 /// How far logging out goes (`from_all_devices` in the contract).

@@ -4,13 +4,16 @@ use std::net::IpAddr;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{Contact, CounterpartyId, Email, Phone, ProjectId, SecretString, StoreError, TokenId, UserId};
-
-use crate::StaffRegistryError;
-use crate::model::{
-    CodeRedemption, Employee, Login, NewCode, NewOwner, NewToken, Redeemed, StaffCredentials, StoredCustomerToken,
-    StoredStaffToken, TokenOwner,
+use kontor_kernel::{
+    Contact, CounterpartyId, CustomerScope, Email, Phone, ProjectId, SecretString, StoreError, TokenId, UserId,
 };
+use uuid::Uuid;
+
+use crate::model::{
+    ClientSession, CodeRedemption, Employee, Login, NewCode, NewIntrospectionClient, NewOwner, NewToken, Redeemed,
+    StaffCredentials, StoredCustomerToken, StoredInquiry, StoredStaffToken, TokenOwner, TokenUse,
+};
+use crate::{IntrospectionRegistryError, StaffRegistryError};
 
 /// Issued tokens. The two look-ups keep to their guard: a token of the other guard is not found.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -22,20 +25,14 @@ pub trait TokenRepository: Send + Sync {
     /// The token of a customer who still exists.
     async fn customer_token(&self, id: TokenId) -> Result<Option<StoredCustomerToken>, StoreError>;
 
-    /// Notes that an employee used his token, unless another request noted so since `unless_after`. Time since the
-    /// last use counts as active when it began at `active_since` or later.
-    async fn record_use(
-        &self,
-        token: TokenId,
-        at: DateTime<Utc>,
-        unless_after: DateTime<Utc>,
-        active_since: DateTime<Utc>,
-    ) -> Result<(), StoreError>;
+    /// Stores uses of tokens, and with those of employees the time they were active; see [`TokenUse::active_after`].
+    /// What was used is told by the token, so tokens of both guards may come together; ended ones are passed over.
+    async fn record_uses(&self, uses: Vec<TokenUse>) -> Result<(), StoreError>;
 
-    /// Ends one token of its owner; ending it twice is no error.
+    /// Ends one token of its owner, a customer's session with it; ending it twice is no error.
     async fn revoke(&self, owner: TokenOwner, token: TokenId) -> Result<(), StoreError>;
 
-    /// Ends every token of the owner.
+    /// Ends every token of the owner, a customer's sessions with them.
     async fn revoke_all(&self, owner: TokenOwner) -> Result<(), StoreError>;
 }
 
@@ -81,6 +78,53 @@ pub trait CodeRepository: Send + Sync {
     /// Uses up the code and stores the token, or counts a wrong try. However many tries race, one code gives one
     /// token, and no more wrong tries pass than the code has.
     async fn redeem(&self, redemption: CodeRedemption) -> Result<Redeemed, StoreError>;
+}
+
+/// How a session was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionStart {
+    /// It goes on from here.
+    Started(ClientSession),
+    /// Another sign of life was quicker.
+    Overtaken,
+    /// The token ended meanwhile.
+    SignedOut,
+}
+
+/// The sessions of customers: at most one per token goes on.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ClientSessions: Send + Sync {
+    /// The session of a token that goes on.
+    async fn current(&self, token: TokenId) -> Result<Option<ClientSession>, StoreError>;
+
+    /// Stores how a session goes on, unless it was closed or seen since `seen_at`; then the answer is `false`.
+    async fn go_on(&self, session: ClientSession, seen_at: DateTime<Utc>) -> Result<bool, StoreError>;
+
+    /// Starts a session of the customer's token and closes the one before, unless that was seen meanwhile.
+    async fn start(
+        &self,
+        customer: CustomerScope,
+        before: Option<ClientSession>,
+        at: DateTime<Utc>,
+    ) -> Result<SessionStart, StoreError>;
+}
+
+/// The backends that may ask what a customer's token is worth.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait IntrospectionClients: Send + Sync {
+    /// The client and, if it exists, the named token of a customer of the client's application, in one statement.
+    async fn inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Result<Option<StoredInquiry>, StoreError>;
+
+    /// Adds a client of an application. Refuses an unknown application and a second client for one audience.
+    async fn insert(&self, client: NewIntrospectionClient) -> Result<(), IntrospectionRegistryError>;
+
+    /// Puts another secret in the place of the client's and makes it active; `false` when there is no such client.
+    async fn rotate(&self, client_id: Uuid, fingerprint: String, at: DateTime<Utc>) -> Result<bool, StoreError>;
+
+    /// Shuts a client out; `false` when there is no such client.
+    async fn disable(&self, client_id: Uuid) -> Result<bool, StoreError>;
 }
 
 /// Why a one-time code did not go out. Whether the provider did part of the work is unknown.

@@ -67,6 +67,8 @@ ids! {
     CounterpartyId;
     /// An issued access token (the part before the `|`).
     TokenId;
+    /// One time a customer was there, from his first sign of life to his last.
+    ClientSessionId;
     /// One requested one-time code.
     CodeId;
     /// A catalogue item: goods, service or subscription plan.

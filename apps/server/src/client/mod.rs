@@ -4,6 +4,8 @@ mod brands;
 mod cart;
 mod categories;
 mod delivery;
+mod heartbeat;
+mod introspection;
 mod orders;
 mod payment_types;
 mod products;
@@ -22,6 +24,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     products::routes(config);
     cart::routes(config);
     orders::routes(config);
+    introspection::routes(config);
+    heartbeat::routes(config);
     session::routes(config);
     profile::routes(config);
     settings::routes(config);

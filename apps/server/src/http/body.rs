@@ -22,24 +22,15 @@ impl<T: Deserr<InputErrors> + 'static> FromRequest for Body<T> {
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let content_type =
-            request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let media = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let media = media_type(request);
         let is_json = media == "application/json" || (media.starts_with("application/") && media.ends_with("+json"));
         let bytes = Bytes::from_request(request, payload);
         Box::pin(async move {
-            let bytes = bytes.await.map_err(|error| {
-                if error.as_response_error().status_code() == StatusCode::PAYLOAD_TOO_LARGE {
-                    ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large.".to_owned())
-                } else {
-                    ApiError::bad_request("The body could not be read.")
-                }
-            })?;
+            let bytes = bytes.await.map_err(|error| unreadable(&error))?;
             // An operation whose fields are all optional takes no body at all, too.
             let no_body = media.is_empty() && bytes.is_empty();
             if !is_json && !no_body {
-                let message = "The body must be application/json.".to_owned();
-                return Err(ApiError::Message(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+                return Err(unsupported("application/json"));
             }
             let value = if bytes.is_empty() {
                 Value::Object(Map::new())
@@ -52,6 +43,47 @@ impl<T: Deserr<InputErrors> + 'static> FromRequest for Body<T> {
     }
 }
 
+/// A body as HTML forms are sent, `application/x-www-form-urlencoded`.
+pub struct Form<T>(pub T);
+
+impl<T: Deserr<InputErrors> + 'static> FromRequest for Form<T> {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let media = media_type(request);
+        let bytes = Bytes::from_request(request, payload);
+        Box::pin(async move {
+            let bytes = bytes.await.map_err(|error| unreadable(&error))?;
+            let no_body = media.is_empty() && bytes.is_empty();
+            if media != FORM && !no_body {
+                return Err(unsupported(FORM));
+            }
+            Ok(Self(fields(&bytes).and_then(violations_of)?))
+        })
+    }
+}
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// The media type of the body in lower case, without its parameters; empty when there is none.
+fn media_type(request: &HttpRequest) -> String {
+    let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn unreadable(error: &actix_web::Error) -> ApiError {
+    if error.as_response_error().status_code() == StatusCode::PAYLOAD_TOO_LARGE {
+        ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large.".to_owned())
+    } else {
+        ApiError::bad_request("The body could not be read.")
+    }
+}
+
+fn unsupported(expected: &str) -> ApiError {
+    ApiError::Message(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("The body must be {expected}."))
+}
+
 /// A query string: `a=1`, `a[]=1&a[]=2`.
 pub struct Query<T>(pub T);
 
@@ -60,14 +92,16 @@ impl<T: Deserr<InputErrors>> FromRequest for Query<T> {
     type Future = std::future::Ready<Result<Self, ApiError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        std::future::ready(fields(request.query_string()).and_then(violations_of).map(Self).map_err(ApiError::Invalid))
+        std::future::ready(
+            fields(request.query_string().as_bytes()).and_then(violations_of).map(Self).map_err(ApiError::Invalid),
+        )
     }
 }
 
-fn fields(query: &str) -> Result<Value, Violations> {
+fn fields(pairs: &[u8]) -> Result<Value, Violations> {
     let mut fields = Map::new();
     let mut violations = Violations::default();
-    for (key, value) in form_urlencoded::parse(query.as_bytes()) {
+    for (key, value) in form_urlencoded::parse(pairs) {
         if let Some(key) = key.strip_suffix("[]") {
             let list = fields.entry(key).or_insert_with(|| Value::Array(Vec::new()));
             match list {
@@ -88,9 +122,9 @@ mod tests {
 
     #[test]
     fn lists_and_single_values_are_told_apart() {
-        assert_eq!(fields("a=1&b[]=2&b[]=3").unwrap(), json!({"a": "1", "b": ["2", "3"]}));
-        assert_eq!(fields("q=%D1%81%D1%82%D0%BE%D0%BB").unwrap(), json!({"q": "стол"}));
-        assert!(fields("a=1&a=2").is_err());
-        assert!(fields("a=1&a[]=2").is_err());
+        assert_eq!(fields(b"a=1&b[]=2&b[]=3").unwrap(), json!({"a": "1", "b": ["2", "3"]}));
+        assert_eq!(fields(b"q=%D1%81%D1%82%D0%BE%D0%BB").unwrap(), json!({"q": "стол"}));
+        assert!(fields(b"a=1&a=2").is_err());
+        assert!(fields(b"a=1&a[]=2").is_err());
     }
 }

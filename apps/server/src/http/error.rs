@@ -1,7 +1,7 @@
 //! The one table from refusals to answers.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER};
+use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
 use kontor_kernel::{AccessDenied, Quota, StoreError, Violations};
 use serde_json::json;
@@ -17,6 +17,8 @@ pub enum ApiError {
     Invalid(Violations),
     /// `429` with `Retry-After` and the state of the counter.
     Throttled(Quota),
+    /// `401 {message}` with the question for Basic credentials.
+    Challenge(&'static str),
     /// The structured body of the flows with named codes.
     Named(NamedError),
 }
@@ -86,6 +88,7 @@ impl std::fmt::Display for ApiError {
             Self::Message(status, message) => write!(f, "{status}: {message}"),
             Self::Invalid(violations) => write!(f, "422: {:?}", violations.fields()),
             Self::Throttled(_) => f.write_str("429"),
+            Self::Challenge(message) => write!(f, "401: {message}"),
             Self::Named(named) => write!(f, "{}: {}", named.status, named.code),
         }
     }
@@ -104,6 +107,7 @@ impl ResponseError for ApiError {
         match self {
             Self::Message(status, _) => *status,
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Challenge(_) => StatusCode::UNAUTHORIZED,
             Self::Throttled(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Named(named) => named.status,
         }
@@ -126,6 +130,10 @@ impl ResponseError for ApiError {
                 }
                 response.insert_header((RETRY_AFTER, seconds.to_string()));
                 response.json(json!({ "message": "Too Many Attempts." }))
+            }
+            Self::Challenge(message) => {
+                response.insert_header((WWW_AUTHENTICATE, "Basic realm=\"introspection\", charset=\"UTF-8\""));
+                response.json(json!({ "message": message }))
             }
             Self::Named(named) => {
                 if let Some(seconds) = named.retry_after_seconds {

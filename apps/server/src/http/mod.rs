@@ -20,10 +20,10 @@ pub mod unrouted;
 pub mod upload;
 pub mod wire;
 
-pub use body::{Body, Query};
+pub use body::{Body, Form, Query};
 pub use client_ip::{ClientIp, TrustedProxies};
 pub use error::ApiError;
 pub use named::{NamedError, NextAction};
 pub use path::PathId;
-pub use scopes::{BearerCustomer, CallingApp, SignedInCustomer, SignedInStaff};
+pub use scopes::{Backend, BearerCustomer, CallingApp, SignedInCustomer, SignedInStaff};
 pub use throttle::Throttle;

@@ -41,6 +41,10 @@ fn components() -> utoipa::openapi::Components {
     let bearer = |text: &str| {
         SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(text)).build())
     };
+    let backend = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Basic)
+        .description(Some("`client_id:client_secret` of a backend, issued by an operator."))
+        .build();
     let token = ApiKeyValue::with_description("Token", "App Token: which application is calling.");
     let message = ObjectBuilder::new()
         .property("message", ObjectBuilder::new().schema_type(utoipa::openapi::schema::Type::String))
@@ -53,6 +57,7 @@ fn components() -> utoipa::openapi::Components {
         .security_scheme("app_token", SecurityScheme::ApiKey(ApiKey::Header(token)))
         .security_scheme("customer", bearer("Counterparty Bearer `<id>|<secret>`, the whole value unchanged."))
         .security_scheme("staff", bearer("Employee Bearer `<id>|<secret>`, the whole value unchanged."))
+        .security_scheme("backend", SecurityScheme::Http(backend))
         .schema("Message", message)
         .schema("ValidationErrors", errors)
         .build()

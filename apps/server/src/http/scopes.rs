@@ -6,6 +6,9 @@ use std::pin::Pin;
 
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use kontor_auth::model::ClientCredentials;
 use kontor_auth::{CustomerAuthentication, CustomerGuard, StaffGuard};
 use kontor_kernel::{AppScope, CustomerScope, Staff};
 use kontor_organization::ApplicationService;
@@ -27,6 +30,10 @@ pub struct SignedInCustomer(pub CustomerScope);
 /// sent must be right.
 pub struct BearerCustomer(pub CustomerScope);
 
+/// A backend, as it presents itself: `Authorization: Basic <base64(client_id:client_secret)>`. Whether it is the one is
+/// found out together with what it asks.
+pub struct Backend(pub ClientCredentials);
+
 macro_rules! derefs {
     ($($guard:ident => $target:ty;)+) => {$(
         impl Deref for $guard {
@@ -44,12 +51,23 @@ derefs! {
     CallingApp => AppScope;
     SignedInCustomer => CustomerScope;
     BearerCustomer => CustomerScope;
+    Backend => ClientCredentials;
 }
 
 fn bearer(request: &HttpRequest) -> Option<String> {
     let value = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
+}
+
+fn backend(request: &HttpRequest) -> Result<ClientCredentials, ApiError> {
+    let presented = || {
+        let value = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
+        let (_, encoded) = value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic"))?;
+        let decoded = BASE64_STANDARD.decode(encoded.trim()).ok()?;
+        ClientCredentials::parse(std::str::from_utf8(&decoded).ok()?)
+    };
+    presented().ok_or(ApiError::Challenge("The client credentials are missing or malformed."))
 }
 
 fn unauthenticated() -> ApiError {
@@ -109,6 +127,15 @@ impl FromRequest for SignedInCustomer {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move { signed_in(request).await.map(Self) })
+    }
+}
+
+impl FromRequest for Backend {
+    type Error = ApiError;
+    type Future = std::future::Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        std::future::ready(backend(request).map(Self))
     }
 }
 

@@ -23,7 +23,8 @@ impl Throttle {
 
     /// Counts one hit against each rule; the first exhausted one refuses.
     pub async fn hit(&self, request: &HttpRequest, hits: &[(RateRule, &str)]) -> Result<(), ApiError> {
-        let mut tightest: Option<Quota> = None;
+        // A request may be counted in several steps.
+        let mut tightest = request.extensions().get::<TightestQuota>().map(|so_far| so_far.0);
         for (rule, subject) in hits {
             let quota = self.0.hit(*rule, subject).await;
             if !quota.allowed {

@@ -1,6 +1,8 @@
 //! Every surface over real HTTP, on both databases.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod client_heartbeat;
+mod client_introspection;
 mod client_profile;
 mod client_session;
 mod client_storefront;

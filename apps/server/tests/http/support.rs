@@ -20,7 +20,7 @@ pub struct TestServer {
     pub clock: Arc<AdjustableClock>,
     pub url: String,
     pub http: reqwest::Client,
-    _instance: Instance,
+    instance: Instance,
 }
 
 /// A project with a branch and an application.
@@ -107,7 +107,13 @@ impl TestServer {
         let instance = Instance::start(&config, &db.database, clock.clone(), Some(listener), roles).unwrap();
         let url = format!("http://{}", instance.address().unwrap());
         let http = reqwest::Client::builder().timeout(Duration::from_mins(1)).build().unwrap();
-        Self { db, clock, url, http, _instance: instance }
+        Self { db, clock, url, http, instance }
+    }
+
+    /// Ends in order: what requests left to be stored beside them is in the database.
+    pub async fn stop(self) -> TestDatabase {
+        self.instance.stop().await;
+        self.db
     }
 
     /// Runs an `INSERT ... RETURNING id`.

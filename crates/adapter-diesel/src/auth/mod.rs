@@ -2,8 +2,11 @@
 
 mod accounts;
 mod codes;
+mod introspection;
+mod sessions;
 mod staff;
 mod tokens;
+mod uses;
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
@@ -25,6 +28,7 @@ enum Holder {
     Customer(ProjectId, ApplicationId, CounterpartyId),
 }
 
+/// Stores a token, a customer's with the session that starts with it.
 fn insert_token(connection: &mut AnyConnection, holder: &Holder, token: &NewToken) -> Result<i64, QueryError> {
     let (guard, subject, project, application) = match holder {
         Holder::Staff(project, user) => (guard::USER, user.get(), project, None),
@@ -32,7 +36,7 @@ fn insert_token(connection: &mut AnyConnection, holder: &Holder, token: &NewToke
             (guard::COUNTERPARTY, customer.get(), project, Some(application.get()))
         }
     };
-    diesel::insert_into(access_tokens::table)
+    let id = diesel::insert_into(access_tokens::table)
         .values((
             access_tokens::guard.eq(guard),
             access_tokens::subject_id.eq(subject),
@@ -45,5 +49,9 @@ fn insert_token(connection: &mut AnyConnection, holder: &Holder, token: &NewToke
             access_tokens::expires_at.eq(token.expires_at.naive_utc()),
         ))
         .returning(access_tokens::id)
-        .get_result(connection)
+        .get_result(connection)?;
+    if let Holder::Customer(project, application, customer) = holder {
+        sessions::open(connection, (*project, *application, *customer), id, token.created_at.naive_utc())?;
+    }
+    Ok(id)
 }

@@ -2,14 +2,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_auth::model::{StoredCustomerToken, StoredStaffToken, TokenOwner};
+use kontor_auth::model::{StoredCustomerToken, StoredStaffToken, TokenOwner, TokenUse};
 use kontor_auth::ports::TokenRepository;
 use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 
-use super::guard;
-use crate::database::{Abort, Database};
+use super::{guard, sessions, uses};
+use crate::database::Database;
 use crate::schema::{access_tokens, applications, counterparties, permissions, role_permissions, roles, users};
 use crate::stored;
 
@@ -35,6 +35,7 @@ struct CustomerTokenRow {
     application_id: i64,
     wholesale: bool,
     app_is_active: bool,
+    last_used_at: Option<NaiveDateTime>,
 }
 
 /// A name that the service does not know opens nothing.
@@ -119,6 +120,7 @@ impl TokenRepository for Database {
                     applications::id,
                     applications::wholesale,
                     applications::is_active,
+                    access_tokens::last_used_at,
                 ))
                 .first(connection)
                 .optional()?;
@@ -133,45 +135,14 @@ impl TokenRepository for Database {
                     wholesale: row.wholesale,
                 },
                 app_is_active: row.app_is_active,
+                last_used_at: row.last_used_at.map(stored::moment),
             }))
         })
         .await
     }
 
-    async fn record_use(
-        &self,
-        token: TokenId,
-        at: DateTime<Utc>,
-        unless_after: DateTime<Utc>,
-        active_since: DateTime<Utc>,
-    ) -> Result<(), StoreError> {
-        self.write(move |connection| {
-            let row: Option<(i64, Option<NaiveDateTime>)> = access_tokens::table
-                .filter(access_tokens::id.eq(token.get()))
-                .filter(access_tokens::guard.eq(guard::USER))
-                .select((access_tokens::subject_id, access_tokens::last_used_at))
-                .first(connection)
-                .optional()?;
-            let Some((user, last_used_at)) = row else { return Ok(()) };
-            let unnoted = access_tokens::last_used_at
-                .is_null()
-                .or(access_tokens::last_used_at.le(unless_after.naive_utc()).assume_not_null());
-            let noted = diesel::update(access_tokens::table.filter(access_tokens::id.eq(token.get())).filter(unnoted))
-                .set(access_tokens::last_used_at.eq(at.naive_utc()))
-                .execute(connection)?;
-            if noted == 1 {
-                let since = last_used_at.filter(|since| *since >= active_since.naive_utc());
-                let active = since.map_or(0, |since| (at.naive_utc() - since).num_seconds());
-                diesel::update(users::table.find(user))
-                    .set((
-                        users::last_activity_at.eq(at.naive_utc()),
-                        users::active_seconds.eq(users::active_seconds + active),
-                    ))
-                    .execute(connection)?;
-            }
-            Ok::<_, Abort<StoreError>>(())
-        })
-        .await
+    async fn record_uses(&self, uses: Vec<TokenUse>) -> Result<(), StoreError> {
+        self.write(move |connection| uses::store(connection, &uses)).await
     }
 
     async fn revoke(&self, owner: TokenOwner, token: TokenId) -> Result<(), StoreError> {
@@ -181,7 +152,9 @@ impl TokenRepository for Database {
                 .filter(access_tokens::id.eq(token.get()))
                 .filter(access_tokens::guard.eq(guard))
                 .filter(access_tokens::subject_id.eq(subject));
-            diesel::delete(one).execute(connection)?;
+            if diesel::delete(one).execute(connection)? == 1 && matches!(owner, TokenOwner::Customer(_)) {
+                sessions::close_of_token(connection, token)?;
+            }
             Ok(())
         })
         .await
@@ -194,6 +167,9 @@ impl TokenRepository for Database {
                 .filter(access_tokens::guard.eq(guard))
                 .filter(access_tokens::subject_id.eq(subject));
             diesel::delete(all).execute(connection)?;
+            if let TokenOwner::Customer(customer) = owner {
+                sessions::close_of_customer(connection, customer)?;
+            }
             Ok(())
         })
         .await

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_auth::model::TokenOwner;
+use kontor_auth::model::{TokenOwner, TokenUse};
 use kontor_auth::ports::TokenRepository;
 use kontor_kernel::{CounterpartyId, Permission, Resource, TokenId, UserId};
 
@@ -14,7 +14,7 @@ use crate::fixtures;
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
 /// An owner (1), a clerk (2) who may see orders, an application (1) and a customer (1), with a token each: 1, 2 and 3.
-async fn people(db: &TestDatabase) {
+pub async fn people(db: &TestDatabase) {
     let project = fixtures::project(db).await;
     fixtures::run(
         db,
@@ -74,18 +74,30 @@ database_tests! {
         assert_eq!(db.database.customer_token(token(4)).await.unwrap(), None);
     }
 
-    async fn use_is_noted_once_and_counts_as_active_time(db: TestDatabase) {
+    async fn uses_are_stored_together_and_count_as_active_time(db: TestDatabase) {
         people(&db).await;
-        let note = async |seconds: i64| {
-            let at = START + TimeDelta::seconds(seconds);
-            db.database.record_use(token(1), at, at - TimeDelta::seconds(60), at - TimeDelta::seconds(300)).await.unwrap();
-            db.database.staff_token(token(1)).await.unwrap().unwrap().last_used_at.unwrap()
+        let used = |id: i64, first: i64, last: i64| {
+            let at = |seconds| START + TimeDelta::seconds(seconds);
+            TokenUse { token: token(id), first: at(first), last: at(last) }
         };
-        assert_eq!(note(0).await, START);
-        assert_eq!(note(59).await, START);
-        assert_eq!(note(90).await, START + TimeDelta::seconds(90));
-        assert_eq!(note(1000).await, START + TimeDelta::seconds(1000));
-        assert_eq!(fixtures::number(&db, "SELECT active_seconds AS value FROM users WHERE id = 1").await, 90);
+        let last_used = async |id: i64| db.database.staff_token(token(id)).await.unwrap().unwrap().last_used_at.unwrap();
+        let before = db.database.statements();
+        db.database.record_uses(vec![used(1, 0, 0), used(2, 5, 7), used(3, 1, 2), used(404, 1, 2)]).await.unwrap();
+        assert!(db.database.statements() - before <= 7, "begin, locks, a look, one update per table, commit");
+        assert_eq!((last_used(1).await, last_used(2).await), (START, START + TimeDelta::seconds(7)));
+        let customer = db.database.customer_token(token(3)).await.unwrap().unwrap();
+        assert_eq!(customer.last_used_at, Some(START + TimeDelta::seconds(2)));
+
+        for (first, last, expected) in [(59, 59, 0), (90, 91, 91), (1000, 1004, 1004)] {
+            db.database.record_uses(vec![used(1, first, last)]).await.unwrap();
+            assert_eq!(last_used(1).await, START + TimeDelta::seconds(expected));
+        }
+        let active = "SELECT active_seconds AS value FROM users WHERE id = 1";
+        assert_eq!(fixtures::number(&db, active).await, 91 + 4);
+        assert_eq!(fixtures::number(&db, "SELECT active_seconds AS value FROM users WHERE id = 2").await, 2);
+        let tokens = (1..=1200).map(|id| used(id, 5000, 5000)).collect();
+        db.database.record_uses(tokens).await.unwrap();
+        assert_eq!(last_used(2).await, START + TimeDelta::seconds(5000));
     }
 
     async fn tokens_end_one_by_one_or_all_at_once(db: TestDatabase) {

@@ -7,7 +7,7 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::StaffRegistryError;
 use kontor_auth::model::{CodeRedemption, Device, Login, NewCode, NewOwner, NewToken, Redeemed};
-use kontor_auth::ports::{CodeRepository, CustomerAccounts, StaffRepository, TokenRepository};
+use kontor_auth::ports::{ClientSessions, CodeRepository, CustomerAccounts, StaffRepository, TokenRepository};
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{ApplicationId, BranchId, Contact, CounterpartyId, Email, Permission, ProjectId, UserId};
 
@@ -195,6 +195,10 @@ database_tests! {
         assert_eq!((won.len(), won[0].0), (1, customer));
         assert_eq!(outcomes.iter().filter(|outcome| **outcome == Redeemed::NoLiveCode).count(), 7);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 1);
+        let session = db.database.current(won[0].1).await.unwrap().unwrap();
+        let signed_in_at = START + TimeDelta::seconds(299);
+        assert_eq!((session.started_at, session.last_seen_at, session.duration), (signed_in_at, signed_in_at, TimeDelta::zero()));
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM client_sessions").await, 1);
         let stored = db.database.customer_token(won[0].1).await.unwrap().unwrap();
         assert_eq!((stored.counterparty_id, stored.app.application_id.get(), stored.fingerprint.as_str()), (customer, 1, "t"));
     }

@@ -47,6 +47,8 @@ pub struct StoredCustomerToken {
     pub app: AppScope,
     /// Whether that application is active.
     pub app_is_active: bool,
+    /// When it was last used, to the minute or so.
+    pub last_used_at: Option<DateTime<Utc>>,
 }
 
 /// Whose token it is. The kinds never mix: an employee and a customer may have the same number.

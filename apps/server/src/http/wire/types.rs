@@ -133,6 +133,8 @@ wire_texts! {
         string_schema().min_length(Some(1)).max_length(Some(100));
     Device = auth::Device, text, auth::Device::parse, "must be a text",
         string_schema().min_length(Some(3)).max_length(Some(50));
+    Audience = auth::Audience, text, auth::Audience::parse, "must be a text",
+        string_schema().min_length(Some(1)).max_length(Some(64));
     Secret = kernel::SecretString, digits, secret, "must be a text",
         string_schema().min_length(Some(1)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Password)));
     Prose = kernel::Prose, text, kernel::Prose::parse, "must be a text",

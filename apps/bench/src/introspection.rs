@@ -1,0 +1,97 @@
+//! Backends that ask what a token is worth, beside a bare server that answers with as many bytes.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, PgConnection};
+
+use crate::Failure;
+use crate::load::{Request, Target};
+use crate::pace::Pace;
+use crate::report::{Goal, Report};
+use crate::shop::{AT, Shop, in_one_commit, sha256};
+use crate::storefront::beside;
+
+/// Clients, each with a token to ask about: so many that none reaches its limit.
+const CLIENTS: u32 = 4_000;
+
+/// Measures questions about active tokens on SQLite and, when a server is named, on PostgreSQL.
+pub fn measure(pace: &Pace, postgres: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    on(None, "introspection, SQLite", 0.4, pace, report)?;
+    match postgres {
+        None => eprintln!("introspection on PostgreSQL is left out: name a server by --postgres or TEST_DATABASE_URL"),
+        Some(server) => {
+            let database = OnServer::create(server)?;
+            on(Some(database.url.clone()), "introspection, PostgreSQL", 0.2, pace, report)?;
+        }
+    }
+    Ok(())
+}
+
+fn on(url: Option<String>, name: &str, goal: f64, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+    let shop = Shop::empty(url)?;
+    let bearers = shop.customers(usize::try_from(CLIENTS)?)?;
+    let requests = (1..=CLIENTS).zip(&bearers).map(|(number, bearer)| question(number, bearer)).collect();
+    let statements = (1..=CLIENTS).map(|number| {
+        format!(
+            "INSERT INTO introspection_clients (client_id, project_id, application_id, audience, fingerprint, is_active, \
+             created_at) VALUES ('{}', {}, {}, 'backend-{number}', '{}', true, '{AT}')",
+            client_id(number),
+            shop.project.project_id,
+            shop.project.application_id,
+            sha256(&secret(number)),
+        )
+    });
+    in_one_commit(&shop, statements.collect())?;
+    let target = Target { address: shop.address, expected: 200, requests, once: false };
+    report.add(beside(&shop, pace, name, Goal::AtLeast(goal), target)?);
+    shop.close();
+    Ok(())
+}
+
+fn client_id(number: u32) -> String {
+    format!("00000000-0000-4000-8000-{number:012}")
+}
+
+fn secret(number: u32) -> String {
+    format!("secret-of-the-backend-with-the-usual-length-{number:04}")
+}
+
+fn question(number: u32, bearer: &str) -> Request {
+    let credentials = BASE64_STANDARD.encode(format!("{}:{}", client_id(number), secret(number)));
+    let token = bearer.trim_start_matches("Bearer ").replace('|', "%7C");
+    let body = format!("token={token}&audience=backend-{number}");
+    let headers = [("Authorization", format!("Basic {credentials}"))];
+    let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
+    Request::form("/api/counterparty/auth/introspect", &headers, &body)
+}
+
+/// A database of its own on a server, dropped with the value.
+struct OnServer {
+    server: String,
+    name: String,
+    url: String,
+}
+
+impl OnServer {
+    fn create(server: &str) -> Result<Self, Failure> {
+        let (base, _) = server.rsplit_once('/').ok_or("the address of the server names no database")?;
+        let name = format!("kontor_bench_{}", std::process::id());
+        let url = format!("{base}/{name}");
+        PgConnection::establish(server)?.batch_execute(&format!("CREATE DATABASE {name}"))?;
+        Ok(Self { server: server.to_owned(), name, url })
+    }
+
+    fn drop_database(&self) -> Result<(), Failure> {
+        let statement = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
+        Ok(PgConnection::establish(&self.server)?.batch_execute(&statement)?)
+    }
+}
+
+impl Drop for OnServer {
+    fn drop(&mut self) {
+        if let Err(error) = self.drop_database() {
+            eprintln!("the database {} stays behind: {error}", self.name);
+        }
+    }
+}

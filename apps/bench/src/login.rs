@@ -1,0 +1,91 @@
+//! Customers who sign in with the code they got, beside bare commits to the same file.
+
+use kontor_kernel::SecretKeeper as _;
+use serde_json::json;
+
+use crate::Failure;
+use crate::load::{self, Request, Sample, Target};
+use crate::orders::{commits, open};
+use crate::pace::{Pace, in_turns};
+use crate::report::{Figure, Goal};
+use crate::shop::{AT, Shop, in_one_commit};
+
+/// Codes for one round: more than are used up in it. Every code is good for one login.
+const CODES: u32 = 20_000;
+/// The first customer has this number.
+const FIRST: u32 = 1_000_000;
+/// Codes stored by one statement.
+const CHUNK: usize = 500;
+
+/// Measures logins with codes that were sent before: one commit each, which uses the code up and stores the token and
+/// its session.
+pub fn measure(pace: &Pace) -> Result<Figure, Failure> {
+    let shop = Shop::empty(None)?;
+    let mut file = open(&shop)?;
+    let rounds = u32::try_from(pace.rounds)?;
+    let codes = if pace.is_quick() { CODES / 10 } else { CODES };
+    prepare(&shop, codes * (rounds + 1))?;
+    let mut next = 0;
+    let mut logins = |time| {
+        let target = Target {
+            address: shop.address,
+            expected: 200,
+            requests: (next..next + codes).map(|number| login(&shop, number)).collect(),
+            once: true,
+        };
+        next += codes;
+        load::run(&target, pace.connections, pace.threads, time)
+    };
+    commits(&mut file, pace.warm_up)?;
+    logins(pace.warm_up)?;
+    let pair =
+        in_turns(pace.rounds, || logins(pace.round), || -> Result<Sample, Failure> { commits(&mut file, pace.round) })?;
+    shop.close();
+    let name = format!("logins by code, {} at once", pace.connections);
+    Ok(Figure::ratio(name, pair.ratio(), Goal::AtLeast(0.15)).beside(&pair))
+}
+
+fn phone(number: u32) -> String {
+    format!("7900{number:07}")
+}
+
+fn code(number: u32) -> String {
+    format!("{:04}", number % 10_000)
+}
+
+fn login(shop: &Shop, number: u32) -> Request {
+    let body = json!({ "phone": phone(number), "password": code(number) });
+    let headers = [("Token", shop.project.app_token.as_str())];
+    Request::new("POST", "/api/counterparty/login", &headers, &body.to_string())
+}
+
+/// Customers with a code each, as `send_password` leaves them.
+fn prepare(shop: &Shop, count: u32) -> Result<(), Failure> {
+    let project = shop.project.project_id;
+    let keeper = shop.keeper();
+    let numbers: Vec<u32> = (0..count).collect();
+    let mut statements = Vec::new();
+    for chunk in numbers.chunks(CHUNK) {
+        let rows = |row: &dyn Fn(u32) -> String| chunk.iter().map(|number| row(*number)).collect::<Vec<_>>().join(", ");
+        let customer = |number| format!("({}, {project}, false, '{}', '{AT}', '{AT}')", FIRST + number, phone(number));
+        let contact = |number| format!("({project}, '{}', {})", phone(number), FIRST + number);
+        let code = |number| {
+            let context = format!("one-time-code:{project}:{}", phone(number));
+            let fingerprint = keeper.keyed_fingerprint(&context, &code(number));
+            format!("({project}, '{}', '{fingerprint}', 5, '9999-01-01 00:00:00', '{AT}')", phone(number))
+        };
+        statements.push(format!(
+            "INSERT INTO counterparties (id, project_id, is_company, phone_1, created_at, updated_at) VALUES {}",
+            rows(&customer)
+        ));
+        statements.push(format!(
+            "INSERT INTO login_contacts (project_id, contact, counterparty_id) VALUES {}",
+            rows(&contact)
+        ));
+        statements.push(format!(
+            "INSERT INTO one_time_codes (project_id, contact, fingerprint, attempts_left, expires_at, created_at) VALUES {}",
+            rows(&code)
+        ));
+    }
+    in_one_commit(shop, statements)
+}

@@ -1,0 +1,64 @@
+//! What requests leave to be stored beside them, every few seconds and many at a time: views of products, uses of tokens.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kontor_auth::{CustomerGuard, StaffGuard};
+use kontor_catalog::storefront::StorefrontService;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// How long it may wait to be stored.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// Where requests leave it.
+pub struct LeftBehind {
+    /// Views of products.
+    pub storefront: Arc<StorefrontService>,
+    /// Uses of employees' tokens.
+    pub staff: Arc<StaffGuard>,
+    /// Uses of customers' tokens.
+    pub customers: Arc<CustomerGuard>,
+}
+
+/// Stores in the background what the requests of this process leave.
+pub struct StoredBeside {
+    stop: CancellationToken,
+    running: JoinHandle<()>,
+}
+
+impl StoredBeside {
+    /// Starts storing.
+    pub fn start(left: LeftBehind) -> Self {
+        let stop = CancellationToken::new();
+        let running = tokio::spawn(run(left, stop.clone()));
+        Self { stop, running }
+    }
+
+    /// Stores what is left, ends.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        if let Err(error) = self.running.await {
+            tracing::warn!(%error, "what requests left was not stored to the end");
+        }
+    }
+}
+
+async fn run(left: LeftBehind, stop: CancellationToken) {
+    while !stop.is_cancelled() {
+        tokio::select! {
+            () = tokio::time::sleep(WAIT) => {}
+            () = stop.cancelled() => {}
+        }
+        let stored = [
+            ("views", left.storefront.store_views().await),
+            ("uses of staff tokens", left.staff.store_uses().await),
+            ("uses of customer tokens", left.customers.store_uses().await),
+        ];
+        for (what, outcome) in stored {
+            if let Err(error) = outcome {
+                tracing::warn!(%error, what, "could not be stored and is kept");
+            }
+        }
+    }
+}

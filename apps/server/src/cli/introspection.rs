@@ -1,0 +1,110 @@
+//! `kontor introspection issue|rotate|disable`
+
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use kontor_auth::model::Audience;
+use kontor_auth::{IntrospectionRegistry, IssuedIntrospectionClient};
+use kontor_kernel::{ApplicationId, ExposeSecret};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::operate::open_migrated;
+use super::{Failure, process};
+use crate::adapters::SystemClock;
+use crate::config::{Config, ConfigError};
+use crate::wiring::Surroundings;
+
+/// What can be done with the backends that ask about tokens.
+#[derive(Subcommand)]
+pub enum IntrospectionCommand {
+    /// Credentials of a backend, for one application and audience.
+    Issue(IssueArguments),
+    /// Another secret in the place of the old one, which is worth nothing at once; a disabled client is active again.
+    Rotate(ClientArguments),
+    /// Shuts a client out at once.
+    Disable(ClientArguments),
+}
+
+/// Settings of `kontor introspection issue`.
+#[derive(Args)]
+pub struct IssueArguments {
+    /// The number of the application whose customers the backend asks about.
+    #[arg(long, value_name = "ID")]
+    application: i64,
+    /// Whom it is for; the backend sends the same text with every question.
+    #[arg(long)]
+    audience: String,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Settings of the commands that change a client.
+#[derive(Args)]
+pub struct ClientArguments {
+    /// The client.
+    #[arg(long, value_name = "UUID")]
+    client_id: Uuid,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Args)]
+struct Output {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// The database.
+    #[arg(long)]
+    database: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    command: IntrospectionCommand,
+) -> Result<(), Failure> {
+    let output = match &command {
+        IntrospectionCommand::Issue(arguments) => &arguments.output,
+        IntrospectionCommand::Rotate(arguments) | IntrospectionCommand::Disable(arguments) => &arguments.output,
+    };
+    let config = load(output.database.clone())?;
+    let registry = registry(&config)?;
+    let runtime = process::runtime()?;
+    match command {
+        IntrospectionCommand::Issue(IssueArguments { application, audience, output }) => {
+            let application = ApplicationId::new(application).map_err(|error| format!("--application: {error}"))?;
+            let audience = Audience::parse(&audience).map_err(|error| format!("--audience {error}"))?;
+            print(&runtime.block_on(registry.issue(application, audience))?, output.json);
+        }
+        IntrospectionCommand::Rotate(ClientArguments { client_id, output }) => {
+            print(&runtime.block_on(registry.rotate(client_id))?, output.json);
+        }
+        IntrospectionCommand::Disable(ClientArguments { client_id, output }) => {
+            runtime.block_on(registry.disable(client_id))?;
+            if output.json {
+                println!("{}", json!({ "client_id": client_id, "is_active": false }));
+            } else {
+                println!("{client_id} is shut out.");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn registry(config: &Config) -> Result<IntrospectionRegistry, Failure> {
+    let store = Arc::new(open_migrated(config)?);
+    let Surroundings { clock, random, keeper, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
+    Ok(IntrospectionRegistry::new(store, clock, random, keeper))
+}
+
+fn print(issued: &IssuedIntrospectionClient, as_json: bool) {
+    let (client_id, secret) = (issued.client_id, issued.secret.expose_secret());
+    if as_json {
+        println!("{}", json!({ "client_id": client_id, "client_secret": secret }));
+    } else {
+        println!("client_id      {client_id}");
+        println!("client_secret  {secret}");
+        println!("The secret is shown this once.");
+    }
+}

@@ -1,0 +1,118 @@
+//! Signs of life of a signed-in customer.
+
+use std::time::Duration;
+
+use actix_web::web::{Data, Json};
+use actix_web::{HttpRequest, http::StatusCode, post};
+use chrono::{DateTime, Utc};
+use kontor_auth::model::{ClientSession, NEXT_HEARTBEAT};
+use kontor_auth::{Heartbeat, HeartbeatError, Heartbeats};
+use kontor_kernel::RateRule;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::named::NamedErrorBody;
+use crate::http::{ApiError, NamedError, NextAction, SignedInCustomer, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(heartbeat);
+}
+
+/// A token has one session at a time, and a session that ended is further away than this window.
+const PER_SESSION: RateRule = RateRule { name: "heartbeat", limit: 6, window: Duration::from_mins(1) };
+
+impl From<HeartbeatError> for ApiError {
+    fn from(error: HeartbeatError) -> Self {
+        match error {
+            HeartbeatError::SignedOut => Self::unauthenticated("Unauthenticated."),
+            HeartbeatError::Store(reason) => {
+                tracing::warn!(%reason, "the sessions of customers are unavailable");
+                let text = "The session could not be stored, try again later.";
+                let code = "counterparty_session_unavailable";
+                let refusal = NamedError::new(StatusCode::SERVICE_UNAVAILABLE, code, NextAction::Wait, text);
+                Self::Named(refusal.retry_after(NEXT_HEARTBEAT.num_seconds().unsigned_abs()))
+            }
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct SessionRecord {
+    id: i64,
+    /// `active`
+    status: &'static str,
+    started_at: DateTime<Utc>,
+    last_seen_at: DateTime<Utc>,
+    /// The time that counts: between two signs of life at most 180 seconds.
+    duration_seconds: i64,
+}
+
+impl From<ClientSession> for SessionRecord {
+    fn from(session: ClientSession) -> Self {
+        Self {
+            id: session.id.get(),
+            status: "active",
+            started_at: session.started_at,
+            last_seen_at: session.last_seen_at,
+            duration_seconds: session.duration.num_seconds(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct TakenHeartbeat {
+    session: SessionRecord,
+    server_time: DateTime<Utc>,
+    /// How long to wait before the next sign of life.
+    next_heartbeat_in_seconds: i64,
+}
+
+impl From<Heartbeat> for TakenHeartbeat {
+    fn from(heartbeat: Heartbeat) -> Self {
+        Self {
+            session: heartbeat.session.into(),
+            server_time: heartbeat.taken_at,
+            next_heartbeat_in_seconds: NEXT_HEARTBEAT.num_seconds(),
+        }
+    }
+}
+
+/// Notes that the customer is still there. After 300 seconds without a sign of life a new session starts.
+#[utoipa::path(
+    tag = "Client: session and login",
+    responses(
+        (status = 200, body = TakenHeartbeat),
+        (status = 404, description = "The customer signed in to another application.", body = crate::http::records::Message),
+        (status = 429, description = "More than 6 in a minute; `Retry-After` says when to try again."),
+        (status = 503, description = "`counterparty_session_unavailable`", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/counterparty/session/heartbeat")]
+async fn heartbeat(
+    request: HttpRequest,
+    customer: SignedInCustomer,
+    throttle: Data<Throttle>,
+    heartbeats: Data<Heartbeats>,
+) -> Result<Json<TakenHeartbeat>, ApiError> {
+    throttle.hit(&request, &[(PER_SESSION, &customer.token_id.to_string())]).await?;
+    Ok(Json(heartbeats.beat(*customer).await?.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::ResponseError;
+    use kontor_kernel::StoreError;
+
+    #[test]
+    fn whatever_is_wrong_with_the_storage_is_named() {
+        let reasons = || "gone".to_owned();
+        for error in [StoreError::Unavailable(reasons()), StoreError::Corrupt(reasons()), StoreError::Failed(reasons())]
+        {
+            let refusal = ApiError::from(HeartbeatError::from(error));
+            assert_eq!(refusal.status_code(), StatusCode::SERVICE_UNAVAILABLE);
+            assert!(matches!(refusal, ApiError::Named(named) if named.code == "counterparty_session_unavailable"));
+        }
+    }
+}

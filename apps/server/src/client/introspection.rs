@@ -1,0 +1,146 @@
+//! What a customer's token is worth, told to backends.
+
+use std::time::Duration;
+
+use actix_web::web::{Data, Json};
+use actix_web::{HttpRequest, http::StatusCode, post};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_auth::model::{CLIENT_SCOPES, TokenState};
+use kontor_auth::{Introspection, IntrospectionError};
+use kontor_kernel::{ExposeSecret, RateRule, Violations};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+use uuid::Uuid;
+
+use crate::http::records::Message;
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Backend, ClientIp, Form, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(introspect);
+}
+
+const MINUTE: Duration = Duration::from_mins(1);
+const PER_ADDRESS: RateRule = RateRule { name: "introspect-ip", limit: 60, window: MINUTE };
+const PER_CLIENT: RateRule = RateRule { name: "introspect-client", limit: 300, window: MINUTE };
+
+impl From<IntrospectionError> for ApiError {
+    fn from(error: IntrospectionError) -> Self {
+        match error {
+            IntrospectionError::WrongCredentials => Self::Challenge("The client credentials are wrong."),
+            IntrospectionError::WrongAudience => {
+                Self::Message(StatusCode::FORBIDDEN, "The client was not issued for this audience.".to_owned())
+            }
+            IntrospectionError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct Question {
+    /// The whole Bearer, `<id>|<secret>`.
+    token: wire::Secret,
+    /// Whom the client was issued for.
+    audience: wire::Audience,
+}
+
+#[derive(Serialize, ToSchema)]
+struct IntrospectedProject {
+    id: i64,
+}
+
+#[derive(Serialize, ToSchema)]
+struct IntrospectedApplication {
+    id: i64,
+    name: String,
+}
+
+/// What the token is worth. An inactive one has `active` alone.
+#[derive(Serialize, ToSchema)]
+struct TokenWorth {
+    active: bool,
+    #[serde(flatten)]
+    details: Option<TokenDetails>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct TokenDetails {
+    /// The customer, by a name that never changes.
+    principal_handle: Uuid,
+    project: IntrospectedProject,
+    application: IntrospectedApplication,
+    /// `counterparty`: the client surface of the application.
+    scopes: Vec<&'static str>,
+    expires_at: Option<DateTime<Utc>>,
+}
+
+impl From<TokenState> for TokenWorth {
+    fn from(state: TokenState) -> Self {
+        let details = match state {
+            TokenState::Inactive => None,
+            TokenState::Active(token) => Some(TokenDetails {
+                principal_handle: token.principal,
+                project: IntrospectedProject { id: token.project_id.get() },
+                application: IntrospectedApplication {
+                    id: token.application_id.get(),
+                    name: token.application_name.into(),
+                },
+                scopes: CLIENT_SCOPES.to_vec(),
+                expires_at: Some(token.expires_at),
+            }),
+        };
+        Self { active: details.is_some(), details }
+    }
+}
+
+/// Tokens do not belong into addresses, which end up in logs: whatever stands there is refused.
+fn question(request: &HttpRequest, form: Result<Form<Question>, ApiError>) -> Result<Question, ApiError> {
+    let mut violations = Violations::default();
+    for (key, _) in form_urlencoded::parse(request.query_string().as_bytes()) {
+        violations.add(key, "must not stand in the address");
+    }
+    match form {
+        Ok(Form(question)) => {
+            violations.into_result()?;
+            Ok(question)
+        }
+        Err(ApiError::Invalid(wrong)) => {
+            violations.merge(wrong);
+            Err(violations.into())
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// Tells a backend whether a customer's token is valid for its application. The client proves itself first; whatever is
+/// wrong with the token is answered with `{active: false}`.
+#[utoipa::path(
+    tag = "Client: session and login",
+    request_body(content = Question, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 200, body = TokenWorth),
+        (status = 401, description = "The credentials are wrong, or the client is shut out.", body = Message),
+        (status = 403, description = "The client was issued for another audience.", body = Message),
+        (status = 415, description = "The body is no form.", body = Message),
+        (status = 429, description = "Too many questions; `Retry-After` says when to try again."),
+    ),
+)]
+#[post("/api/counterparty/auth/introspect")]
+async fn introspect(
+    request: HttpRequest,
+    backend: Backend,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    introspection: Data<Introspection>,
+    form: Result<Form<Question>, ApiError>,
+) -> Result<Json<TokenWorth>, ApiError> {
+    throttle.hit(&request, &[(PER_ADDRESS, &ip.0.to_string())]).await?;
+    let question = question(&request, form);
+    let token = question.as_ref().ok().map(|question| question.token.0.expose_secret());
+    let inquiry = introspection.inquire(&backend, token).await?;
+    throttle.hit(&request, &[(PER_CLIENT, &inquiry.client_id().to_string())]).await?;
+    Ok(Json(inquiry.answer(&question?.audience.0)?.into()))
+}

@@ -1,0 +1,138 @@
+//! The backends that may ask about tokens.
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use diesel::result::{DatabaseErrorKind, Error as QueryError};
+use kontor_auth::IntrospectionRegistryError;
+use kontor_auth::model::{Audience, IntrospectedToken, NewIntrospectionClient, StoredInquiry};
+use kontor_auth::ports::IntrospectionClients;
+use kontor_kernel::{StoreError, TokenId};
+use uuid::Uuid;
+
+use super::guard;
+use crate::database::{Abort, Database};
+use crate::schema::{access_tokens, applications, counterparties, introspection_clients};
+use crate::stored;
+
+#[derive(Queryable)]
+struct InquiryRow {
+    fingerprint: String,
+    client_is_active: bool,
+    audience: String,
+    project_id: i64,
+    application_id: i64,
+    application_name: String,
+    application_is_active: bool,
+    token: Option<(String, NaiveDateTime, String)>,
+}
+
+impl TryFrom<InquiryRow> for StoredInquiry {
+    type Error = StoreError;
+
+    fn try_from(row: InquiryRow) -> Result<Self, StoreError> {
+        let token = row.token.map(|(fingerprint, expires_at, handle)| {
+            let (expires_at, principal) = (stored::moment(expires_at), stored::text(&handle)?);
+            Ok::<_, StoreError>(IntrospectedToken { fingerprint, expires_at, principal })
+        });
+        Ok(Self {
+            fingerprint: row.fingerprint,
+            is_active: row.client_is_active && row.application_is_active,
+            audience: Audience::parse(&row.audience).map_err(StoreError::corrupt)?,
+            project_id: stored::id(row.project_id)?,
+            application_id: stored::id(row.application_id)?,
+            application_name: stored::text(&row.application_name)?,
+            token: token.transpose()?,
+        })
+    }
+}
+
+#[async_trait]
+impl IntrospectionClients for Database {
+    async fn inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Result<Option<StoredInquiry>, StoreError> {
+        let client_id = client_id.to_string();
+        // No token has the number 0.
+        let token = token.map_or(0, TokenId::get);
+        self.read_brief(move |connection| {
+            let of_application = access_tokens::id
+                .eq(token)
+                .and(access_tokens::guard.eq(guard::COUNTERPARTY))
+                .and(access_tokens::application_id.eq(introspection_clients::application_id.nullable()));
+            let row: Option<InquiryRow> = introspection_clients::table
+                .inner_join(applications::table.on(applications::id.eq(introspection_clients::application_id)))
+                .left_join(access_tokens::table.on(of_application))
+                .left_join(counterparties::table.on(counterparties::id.eq(access_tokens::subject_id)))
+                .filter(introspection_clients::client_id.eq(&client_id))
+                .select((
+                    introspection_clients::fingerprint,
+                    introspection_clients::is_active,
+                    introspection_clients::audience,
+                    applications::project_id,
+                    applications::id,
+                    applications::name,
+                    applications::is_active,
+                    (access_tokens::fingerprint, access_tokens::expires_at, counterparties::handle).nullable(),
+                ))
+                .first(connection)
+                .optional()?;
+            Ok(row.map(StoredInquiry::try_from).transpose()?)
+        })
+        .await
+    }
+
+    async fn insert(&self, client: NewIntrospectionClient) -> Result<(), IntrospectionRegistryError> {
+        self.write(move |connection| {
+            let application = client.application_id.get();
+            let project: Option<i64> =
+                applications::table.find(application).select(applications::project_id).first(connection).optional()?;
+            let project = project.ok_or(Abort::Refused(IntrospectionRegistryError::UnknownApplication))?;
+            let inserted = diesel::insert_into(introspection_clients::table)
+                .values((
+                    introspection_clients::client_id.eq(client.client_id.to_string()),
+                    introspection_clients::project_id.eq(project),
+                    introspection_clients::application_id.eq(application),
+                    introspection_clients::audience.eq(client.audience.as_str()),
+                    introspection_clients::fingerprint.eq(&client.fingerprint),
+                    introspection_clients::is_active.eq(true),
+                    introspection_clients::created_at.eq(client.created_at.naive_utc()),
+                ))
+                .execute(connection);
+            match inserted {
+                Ok(_) => Ok(()),
+                // The audience within the application is the only unique key that is not generated.
+                Err(QueryError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
+                    Err(Abort::Refused(IntrospectionRegistryError::AlreadyIssued))
+                }
+                Err(error) => Err(error.into()),
+            }
+        })
+        .await
+    }
+
+    async fn rotate(&self, client_id: Uuid, fingerprint: String, at: DateTime<Utc>) -> Result<bool, StoreError> {
+        let client_id = client_id.to_string();
+        self.write(move |connection| {
+            let client = introspection_clients::table.filter(introspection_clients::client_id.eq(&client_id));
+            let rotated = diesel::update(client)
+                .set((
+                    introspection_clients::fingerprint.eq(&fingerprint),
+                    introspection_clients::is_active.eq(true),
+                    introspection_clients::rotated_at.eq(at.naive_utc()),
+                ))
+                .execute(connection)?;
+            Ok(rotated == 1)
+        })
+        .await
+    }
+
+    async fn disable(&self, client_id: Uuid) -> Result<bool, StoreError> {
+        let client_id = client_id.to_string();
+        self.write(move |connection| {
+            let client = introspection_clients::table.filter(introspection_clients::client_id.eq(&client_id));
+            let disabled =
+                diesel::update(client).set(introspection_clients::is_active.eq(false)).execute(connection)?;
+            Ok(disabled == 1)
+        })
+        .await
+    }
+}

@@ -1,0 +1,182 @@
+//! The sessions of customers.
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+use diesel::sql_types::BigInt;
+use kontor_auth::model::ClientSession;
+use kontor_auth::ports::{ClientSessions, SessionStart};
+use kontor_kernel::{ApplicationId, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
+
+use super::guard;
+use crate::database::{AnyConnection, Database};
+use crate::schema::client_sessions;
+use crate::statement::Statement;
+use crate::stored;
+
+const ACTIVE: &str = "active";
+const CLOSED: &str = "closed";
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = client_sessions)]
+struct SessionRow {
+    id: i64,
+    started_at: NaiveDateTime,
+    last_seen_at: NaiveDateTime,
+    duration_micros: i64,
+}
+
+#[derive(QueryableByName)]
+struct Started {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+impl TryFrom<SessionRow> for ClientSession {
+    type Error = StoreError;
+
+    fn try_from(row: SessionRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            started_at: stored::moment(row.started_at),
+            last_seen_at: stored::moment(row.last_seen_at),
+            duration: TimeDelta::microseconds(row.duration_micros),
+        })
+    }
+}
+
+fn micros(duration: TimeDelta) -> i64 {
+    duration.num_microseconds().unwrap_or(i64::MAX)
+}
+
+/// The session that starts with a token.
+pub(super) fn open(
+    connection: &mut AnyConnection,
+    (project, application, customer): (ProjectId, ApplicationId, CounterpartyId),
+    token: i64,
+    at: NaiveDateTime,
+) -> Result<(), QueryError> {
+    diesel::insert_into(client_sessions::table)
+        .values((
+            client_sessions::project_id.eq(project.get()),
+            client_sessions::application_id.eq(application.get()),
+            client_sessions::counterparty_id.eq(customer.get()),
+            client_sessions::token_id.eq(token),
+            client_sessions::status.eq(ACTIVE),
+            client_sessions::started_at.eq(at),
+            client_sessions::last_seen_at.eq(at),
+            client_sessions::duration_micros.eq(0),
+        ))
+        .execute(connection)?;
+    Ok(())
+}
+
+/// A session ended when its customer was last seen.
+macro_rules! close {
+    ($connection:expr, $which:expr) => {
+        diesel::update(client_sessions::table.filter(client_sessions::status.eq(ACTIVE)).filter($which))
+            .set((
+                client_sessions::status.eq(CLOSED),
+                client_sessions::closed_at.eq(client_sessions::last_seen_at.nullable()),
+            ))
+            .execute($connection)
+    };
+}
+
+pub(super) fn close_of_token(connection: &mut AnyConnection, token: TokenId) -> Result<(), QueryError> {
+    close!(connection, client_sessions::token_id.eq(token.get())).map(|_| ())
+}
+
+pub(super) fn close_of_customer(connection: &mut AnyConnection, customer: CounterpartyId) -> Result<(), QueryError> {
+    close!(connection, client_sessions::counterparty_id.eq(customer.get())).map(|_| ())
+}
+
+/// The partial unique key lets one of several racing starts win. The token is asked for in the same statement: one that
+/// ended meanwhile gets no session.
+fn start(
+    connection: &mut AnyConnection,
+    customer: &CustomerScope,
+    at: NaiveDateTime,
+) -> Result<Option<i64>, QueryError> {
+    let mut insert = Statement::new(
+        "INSERT INTO client_sessions (project_id, application_id, counterparty_id, token_id, status, started_at, \
+         last_seen_at, duration_micros) SELECT t.project_id, t.application_id, t.subject_id, t.id, 'active', ",
+    )
+    .value(at)
+    .sql(", ")
+    .value(at)
+    .sql(", 0 FROM access_tokens t WHERE t.id = ")
+    .value(customer.token_id.get())
+    .sql(" AND t.guard = ")
+    .value(guard::COUNTERPARTY)
+    .sql(" AND t.subject_id = ")
+    .value(customer.counterparty_id.get());
+    if matches!(connection, AnyConnection::Postgres(_)) {
+        insert = insert.sql(" FOR KEY SHARE OF t");
+    }
+    insert = insert.sql(" ON CONFLICT (token_id) WHERE status = 'active' DO NOTHING RETURNING id");
+    let started: Vec<Started> = insert.load(connection)?;
+    Ok(started.first().map(|row| row.id))
+}
+
+#[async_trait]
+impl ClientSessions for Database {
+    async fn current(&self, token: TokenId) -> Result<Option<ClientSession>, StoreError> {
+        self.read_brief(move |connection| {
+            let row: Option<SessionRow> = client_sessions::table
+                .filter(client_sessions::token_id.eq(token.get()))
+                .filter(client_sessions::status.eq(ACTIVE))
+                .select(SessionRow::as_select())
+                .first(connection)
+                .optional()?;
+            Ok(row.map(ClientSession::try_from).transpose()?)
+        })
+        .await
+    }
+
+    async fn go_on(&self, session: ClientSession, seen_at: DateTime<Utc>) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let unseen = client_sessions::table
+                .find(session.id.get())
+                .filter(client_sessions::status.eq(ACTIVE))
+                .filter(client_sessions::last_seen_at.eq(seen_at.naive_utc()));
+            let stored = diesel::update(unseen)
+                .set((
+                    client_sessions::last_seen_at.eq(session.last_seen_at.naive_utc()),
+                    client_sessions::duration_micros.eq(micros(session.duration)),
+                ))
+                .execute(connection)?;
+            Ok(stored == 1)
+        })
+        .await
+    }
+
+    async fn start(
+        &self,
+        customer: CustomerScope,
+        before: Option<ClientSession>,
+        at: DateTime<Utc>,
+    ) -> Result<SessionStart, StoreError> {
+        self.write(move |connection| {
+            if let Some(before) = before {
+                let unseen = client_sessions::id
+                    .eq(before.id.get())
+                    .and(client_sessions::last_seen_at.eq(before.last_seen_at.naive_utc()));
+                if close!(connection, unseen)? == 0 {
+                    return Ok(SessionStart::Overtaken);
+                }
+            }
+            if let Some(id) = start(connection, &customer, at.naive_utc())? {
+                let (id, duration) = (stored::id(id)?, TimeDelta::zero());
+                return Ok(SessionStart::Started(ClientSession { id, started_at: at, last_seen_at: at, duration }));
+            }
+            let other = client_sessions::table
+                .filter(client_sessions::token_id.eq(customer.token_id.get()))
+                .filter(client_sessions::status.eq(ACTIVE));
+            let overtaken = diesel::select(diesel::dsl::exists(other)).get_result::<bool>(connection)?;
+            Ok(if overtaken { SessionStart::Overtaken } else { SessionStart::SignedOut })
+        })
+        .await
+    }
+}

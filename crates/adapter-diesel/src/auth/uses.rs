@@ -1,0 +1,104 @@
+//! Uses of tokens, stored many at a time.
+
+use std::collections::BTreeMap;
+
+use chrono::{NaiveDateTime, TimeDelta};
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+use kontor_auth::model::TokenUse;
+use kontor_kernel::StoreError;
+
+use super::guard;
+use crate::database::{Abort, AnyConnection};
+use crate::schema::access_tokens;
+use crate::statement::Statement;
+use crate::stored;
+
+const CHUNK: usize = 500;
+
+type Row = (i64, String, i64, Option<NaiveDateTime>);
+
+/// What a user's tokens add to him.
+#[derive(Default)]
+struct Activity {
+    active: TimeDelta,
+    last: NaiveDateTime,
+}
+
+/// The tokens in the order of their numbers, so that two processes storing uses wait for each other instead of blocking
+/// each other. A token that is gone is passed over.
+pub(super) fn store(connection: &mut AnyConnection, uses: &[TokenUse]) -> Result<(), Abort<StoreError>> {
+    for chunk in uses.chunks(CHUNK) {
+        store_some(connection, chunk)?;
+    }
+    Ok(())
+}
+
+fn store_some(connection: &mut AnyConnection, uses: &[TokenUse]) -> Result<(), QueryError> {
+    let ids: Vec<i64> = uses.iter().map(|used| used.token.get()).collect();
+    lock(connection, "access_tokens", &ids)?;
+    let rows: Vec<Row> = access_tokens::table
+        .filter(access_tokens::id.eq_any(&ids))
+        .select((access_tokens::id, access_tokens::guard, access_tokens::subject_id, access_tokens::last_used_at))
+        .load(connection)?;
+    let stored: BTreeMap<i64, Row> = rows.into_iter().map(|row| (row.0, row)).collect();
+    let (mut tokens, mut users) = (Vec::new(), BTreeMap::<i64, Activity>::new());
+    for used in uses {
+        let Some((id, kind, subject, last_used_at)) = stored.get(&used.token.get()) else { continue };
+        let Some(active) = used.active_after(last_used_at.map(stored::moment)) else { continue };
+        let last = used.last.naive_utc();
+        tokens.push((*id, last));
+        if kind == guard::USER {
+            let activity = users.entry(*subject).or_default();
+            activity.active += active;
+            activity.last = activity.last.max(last);
+        }
+    }
+    if !tokens.is_empty() {
+        mark_tokens(connection, &tokens)?;
+    }
+    if !users.is_empty() {
+        mark_users(connection, &users)?;
+    }
+    Ok(())
+}
+
+fn lock(connection: &mut AnyConnection, table: &'static str, ids: &[i64]) -> Result<(), QueryError> {
+    if matches!(connection, AnyConnection::Postgres(_)) {
+        Statement::new(format!("SELECT id FROM {table} WHERE id"))
+            .among(ids)
+            .sql(" ORDER BY id FOR NO KEY UPDATE")
+            .execute(connection)?;
+    }
+    Ok(())
+}
+
+fn mark_tokens(connection: &mut AnyConnection, tokens: &[(i64, NaiveDateTime)]) -> Result<(), QueryError> {
+    let ids: Vec<i64> = tokens.iter().map(|(id, _)| *id).collect();
+    let mut update = Statement::new("UPDATE access_tokens SET last_used_at = CASE id");
+    for (id, last) in tokens {
+        update = update.sql(format!(" WHEN {id} THEN ")).value(*last);
+    }
+    update.sql(" ELSE last_used_at END WHERE id").among(&ids).once().execute(connection)?;
+    Ok(())
+}
+
+/// Signing in may have noted a later moment already.
+fn mark_users(connection: &mut AnyConnection, users: &BTreeMap<i64, Activity>) -> Result<(), QueryError> {
+    let ids: Vec<i64> = users.keys().copied().collect();
+    lock(connection, "users", &ids)?;
+    let mut update = Statement::new("UPDATE users SET active_seconds = active_seconds + CASE id");
+    for (id, activity) in users {
+        update = update.sql(format!(" WHEN {id} THEN {}", activity.active.num_seconds()));
+    }
+    update = update.sql(" ELSE 0 END, last_activity_at = CASE");
+    for (id, activity) in users {
+        update = update
+            .sql(format!(" WHEN id = {id} AND (last_activity_at IS NULL OR last_activity_at < "))
+            .value(activity.last)
+            .sql(") THEN ")
+            .value(activity.last);
+    }
+    update.sql(" ELSE last_activity_at END WHERE id").among(&ids).once().execute(connection)?;
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! Rows that have had their time, deleted a few at a time.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel::prelude::*;
+use kontor_kernel::StoreError;
+
+use crate::database::{Abort, Database};
+use crate::statement::Statement;
+
+/// As many rows go in one transaction: other writers wait no longer than for these.
+pub const BATCH: usize = 500;
+
+/// When a row has had its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// At the moment that stands in it.
+    UntilThen,
+    /// The configured time after it.
+    Afterwards,
+}
+
+/// A table that grows unless it is swept.
+#[derive(Debug)]
+pub struct Pile {
+    /// The table.
+    pub table: &'static str,
+    key: &'static str,
+    /// The moment that counts; it leads an index.
+    moment: &'static str,
+    keep: Keep,
+    /// What must hold besides, ` AND ...`.
+    besides: &'static str,
+}
+
+const fn pile(table: &'static str, key: &'static str, moment: &'static str, keep: Keep, besides: &'static str) -> Pile {
+    Pile { table, key, moment, keep, besides }
+}
+
+/// Everything that is swept, in this order: what refers to other rows comes before them.
+pub const PILES: &[Pile] = &[
+    pile("access_tokens", "id", "expires_at", Keep::UntilThen, ""),
+    pile("one_time_codes", "(project_id, contact)", "expires_at", Keep::UntilThen, ""),
+    // Whoever gives a sign of life afterwards starts a new session.
+    pile("client_sessions", "id", "started_at", Keep::Afterwards, " AND last_seen_at <= :moment"),
+    pile("webhook_deliveries", "id", "updated_at", Keep::Afterwards, " AND status <> 'pending'"),
+    pile(
+        "outbox_events",
+        "id",
+        "dispatched_at",
+        Keep::Afterwards,
+        " AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.outbox_event_id = outbox_events.id)",
+    ),
+];
+
+impl Pile {
+    /// The guard stands inside and outside: between the two another process may have renewed the row.
+    fn delete(&self, now: DateTime<Utc>, retention: TimeDelta) -> Statement {
+        let until = match self.keep {
+            Keep::UntilThen => now,
+            Keep::Afterwards => now.checked_sub_signed(retention).unwrap_or(DateTime::<Utc>::MIN_UTC),
+        };
+        let until = until.naive_utc();
+        let Self { table, key, moment, besides, .. } = self;
+        let guarded = |statement: Statement| {
+            let statement = statement.sql(*moment).sql(" <= ").value(until);
+            match besides.split_once(":moment") {
+                None => statement.sql(*besides),
+                Some((before, after)) => statement.sql(before).value(until).sql(after),
+            }
+        };
+        let delete = guarded(Statement::new(format!("DELETE FROM {table} WHERE ")));
+        let columns = key.trim_matches(['(', ')']);
+        let some = guarded(delete.sql(format!(" AND {key} IN (SELECT {columns} FROM {table} WHERE ")));
+        some.sql(format!(" ORDER BY {moment} LIMIT {BATCH})"))
+    }
+}
+
+impl Database {
+    /// Deletes up to [`BATCH`] rows of a pile that have had their time. Returns how many; fewer than a batch means that
+    /// no more are left. Any number of processes may sweep at the same time.
+    pub async fn sweep(
+        &self,
+        pile: &'static Pile,
+        now: DateTime<Utc>,
+        retention: TimeDelta,
+    ) -> Result<usize, StoreError> {
+        self.write(move |connection| Ok::<_, Abort<StoreError>>(pile.delete(now, retention).execute(connection)?)).await
+    }
+}

@@ -1,0 +1,114 @@
+//! What is swept, and what stays.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::upkeep::{BATCH, PILES, Pile};
+use kontor_adapter_diesel::{Database, database_tests};
+
+use crate::auth::people;
+use crate::fixtures;
+
+fn pile(table: &str) -> &'static Pile {
+    PILES.iter().find(|pile| pile.table == table).unwrap()
+}
+
+fn now() -> DateTime<Utc> {
+    "2026-06-30T12:00:00Z".parse().unwrap()
+}
+
+async fn sweep(database: &Database, table: &str) -> usize {
+    database.sweep(pile(table), now(), TimeDelta::days(30)).await.unwrap()
+}
+
+async fn left(db: &TestDatabase, statement: &'static str) -> i64 {
+    fixtures::number(db, statement).await
+}
+
+database_tests! {
+    async fn expired_tokens_and_codes_go(db: TestDatabase) {
+        people(&db).await;
+        fixtures::run(&db, "
+            UPDATE access_tokens SET expires_at = '2026-06-30 12:00:01' WHERE id = 2;
+            INSERT INTO one_time_codes
+                (project_id, contact, fingerprint, attempts_left, expires_at, consumed_at, created_at) VALUES
+                (1, 'a', 'f', 5, '2026-06-30 12:00:00', NULL, '2026-06-30 11:55:00'),
+                (1, 'b', 'f', 5, '2026-06-30 11:56:00', '2026-06-30 11:52:00', '2026-06-30 11:51:00'),
+                (1, 'c', 'f', 5, '2026-06-30 12:04:00', '2026-06-30 11:59:30', '2026-06-30 11:59:00');".to_owned()).await;
+        assert_eq!(sweep(&db.database, "access_tokens").await, 2);
+        assert_eq!(left(&db, "SELECT MAX(id) AS value FROM access_tokens").await, 2);
+        assert_eq!(sweep(&db.database, "one_time_codes").await, 2);
+        assert_eq!(left(&db, "SELECT COUNT(*) AS value FROM one_time_codes WHERE contact = 'c'").await, 1);
+        assert_eq!(sweep(&db.database, "one_time_codes").await, 0);
+    }
+
+    async fn sessions_that_ended_long_ago_go(db: TestDatabase) {
+        people(&db).await;
+        fixtures::run(&db, "
+            INSERT INTO client_sessions (id, project_id, application_id, counterparty_id, token_id, status, started_at,
+                last_seen_at, duration_micros, closed_at) VALUES
+                (1, 1, 1, 1, 1, 'closed', '2026-05-31 10:00:00', '2026-05-31 12:00:00', 1, '2026-05-31 12:00:00'),
+                (2, 1, 1, 1, 2, 'active', '2026-05-01 10:00:00', '2026-05-01 10:00:00', 1, NULL),
+                (3, 1, 1, 1, 3, 'active', '2026-05-01 10:00:00', '2026-06-30 11:59:00', 1, NULL),
+                (4, 1, 1, 1, 3, 'closed', '2026-06-01 10:00:00', '2026-06-01 10:00:00', 1, '2026-06-01 10:00:00');
+            ".to_owned()).await;
+        assert_eq!(sweep(&db.database, "client_sessions").await, 2);
+        assert_eq!(left(&db, "SELECT MIN(id) AS value FROM client_sessions").await, 3);
+    }
+
+    async fn events_go_after_their_deliveries(db: TestDatabase) {
+        people(&db).await;
+        let (old, young) = ("'2026-05-01 00:00:00'", "'2026-06-29 00:00:00'");
+        fixtures::run(&db, format!("
+            INSERT INTO outbox_events
+                (id, event_id, project_id, application_id, topic, payload, created_at, dispatched_at) VALUES
+                (1, 'e1', 1, 1, 'order.paid', '{{}}', {old}, {old}),
+                (2, 'e2', 1, 1, 'order.paid', '{{}}', {old}, {old}),
+                (3, 'e3', 1, 1, 'order.paid', '{{}}', {old}, {young}),
+                (4, 'e4', 1, 1, 'order.paid', '{{}}', {old}, NULL),
+                (5, 'e5', 1, 1, 'order.paid', '{{}}', {old}, {old});
+            INSERT INTO webhooks (id, project_id, application_id, url, sealed_secret, is_active, created_at, updated_at)
+                VALUES (1, 1, 1, 'u', 's', TRUE, {old}, {old});
+            INSERT INTO webhook_deliveries (id, delivery_id, project_id, webhook_id, outbox_event_id, status, attempts,
+                next_attempt_at, created_at, updated_at) VALUES
+                (1, 'd1', 1, 1, 1, 'delivered', 1, NULL, {old}, {old}),
+                (2, 'd2', 1, 1, 2, 'pending', 1, {old}, {old}, {old}),
+                (3, 'd3', 1, 1, 3, 'failed', 6, NULL, {old}, {young}),
+                (5, 'd5', 1, 1, 5, 'failed', 6, NULL, {old}, {old});")).await;
+        assert_eq!(sweep(&db.database, "outbox_events").await, 0);
+        assert_eq!(sweep(&db.database, "webhook_deliveries").await, 2);
+        assert_eq!(sweep(&db.database, "outbox_events").await, 2);
+        assert_eq!(left(&db, "SELECT CAST(SUM(id) AS BIGINT) AS value FROM webhook_deliveries").await, 5);
+        assert_eq!(left(&db, "SELECT COUNT(*) AS value FROM outbox_events WHERE id IN (2, 3, 4)").await, 3);
+    }
+
+    async fn several_sweepers_do_no_harm(db: TestDatabase) {
+        people(&db).await;
+        let rows: Vec<String> = (0..3 * BATCH)
+            .map(|number| format!("(1, 'c{number}', 'f', 5, '2026-06-30 11:56:00', NULL, '2026-06-30 11:51:00')"))
+            .chain(["(1, 'fresh', 'f', 5, '2026-06-30 12:04:00', NULL, '2026-06-30 11:59:00')".to_owned()])
+            .collect();
+        fixtures::run(&db, format!(
+            "INSERT INTO one_time_codes
+                (project_id, contact, fingerprint, attempts_left, expires_at, consumed_at, created_at) VALUES {};",
+            rows.join(", ")
+        )).await;
+        let sweepers = (0..4).map(|_| {
+            let database = db.database.clone();
+            tokio::spawn(async move { sweep(&database, "one_time_codes").await })
+        });
+        let mut swept = 0;
+        for sweeper in sweepers.collect::<Vec<_>>() {
+            let batch = sweeper.await.unwrap();
+            assert!(batch <= BATCH, "{batch}");
+            swept += batch;
+        }
+        loop {
+            match sweep(&db.database, "one_time_codes").await {
+                0 => break,
+                batch => swept += batch,
+            }
+        }
+        assert_eq!(swept, 3 * BATCH);
+        assert_eq!(left(&db, "SELECT COUNT(*) AS value FROM one_time_codes").await, 1);
+    }
+}

@@ -1,0 +1,135 @@
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::{Clock, CustomerScope, StoreError};
+
+use crate::HeartbeatError;
+use crate::model::{ClientSession, SessionStep};
+use crate::ports::{ClientSessions, SessionStart};
+
+/// A sign of life can be overtaken by others of the same token; after so many the storage counts as overloaded.
+const TRIES: usize = 16;
+
+/// The session after a sign of life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heartbeat {
+    /// The session that goes on.
+    pub session: ClientSession,
+    /// When the sign was taken.
+    pub taken_at: DateTime<Utc>,
+}
+
+/// Signs of life of customers.
+pub struct Heartbeats {
+    sessions: Arc<dyn ClientSessions>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Heartbeats {
+    /// Wires the ports.
+    pub fn new(sessions: Arc<dyn ClientSessions>, clock: Arc<dyn Clock>) -> Self {
+        Self { sessions, clock }
+    }
+
+    /// Takes a sign of life: the session of the token goes on, or a new one starts.
+    pub async fn beat(&self, customer: CustomerScope) -> Result<Heartbeat, HeartbeatError> {
+        let taken_at = self.clock.now();
+        for _ in 0..TRIES {
+            let current = self.sessions.current(customer.token_id).await?;
+            let session = match current.map(|session| (session, session.step(taken_at))) {
+                Some((session, SessionStep::None)) => Some(session),
+                Some((session, SessionStep::GoesOn(next))) => {
+                    self.sessions.go_on(next, session.last_seen_at).await?.then_some(next)
+                }
+                Some((_, SessionStep::StartsAnew)) | None => {
+                    match self.sessions.start(customer, current, taken_at).await? {
+                        SessionStart::Started(session) => Some(session),
+                        SessionStart::Overtaken => None,
+                        SessionStart::SignedOut => return Err(HeartbeatError::SignedOut),
+                    }
+                }
+            };
+            if let Some(session) = session {
+                return Ok(Heartbeat { session, taken_at });
+            }
+        }
+        Err(StoreError::Unavailable("a session is seen by too many at once".to_owned()).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::MockClientSessions;
+    use chrono::TimeDelta;
+    use kontor_kernel::{AppScope, ApplicationId, ClientSessionId, CounterpartyId, FixedClock, ProjectId, TokenId};
+
+    const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    fn customer() -> CustomerScope {
+        let (project_id, application_id) = (ProjectId::new(2).unwrap(), ApplicationId::new(8).unwrap());
+        CustomerScope {
+            app: AppScope { project_id, application_id, wholesale: false },
+            counterparty_id: CounterpartyId::new(4).unwrap(),
+            token_id: TokenId::new(5).unwrap(),
+        }
+    }
+
+    fn session(id: i64, seconds: i64) -> ClientSession {
+        let id = ClientSessionId::new(id).unwrap();
+        let last_seen_at = START + TimeDelta::seconds(seconds);
+        ClientSession { id, started_at: START, last_seen_at, duration: TimeDelta::seconds(seconds) }
+    }
+
+    async fn beat(sessions: MockClientSessions, seconds: i64) -> Result<ClientSession, HeartbeatError> {
+        let clock = Arc::new(FixedClock::at(START + TimeDelta::seconds(seconds)));
+        Heartbeats::new(Arc::new(sessions), clock).beat(customer()).await.map(|heartbeat| heartbeat.session)
+    }
+
+    #[tokio::test]
+    async fn a_session_goes_on() {
+        let mut sessions = MockClientSessions::new();
+        sessions.expect_current().once().returning(|_| Ok(Some(session(7, 0))));
+        sessions
+            .expect_go_on()
+            .withf(|next, seen_at| *next == session(7, 60) && *seen_at == START)
+            .once()
+            .returning(|_, _| Ok(true));
+        assert_eq!(beat(sessions, 60).await.unwrap(), session(7, 60));
+    }
+
+    #[tokio::test]
+    async fn who_is_overtaken_looks_again() {
+        let mut sessions = MockClientSessions::new();
+        sessions.expect_current().once().returning(|_| Ok(Some(session(7, 0))));
+        sessions.expect_go_on().once().returning(|_, _| Ok(false));
+        sessions.expect_current().once().returning(|_| Ok(Some(session(7, 60))));
+        assert_eq!(beat(sessions, 60).await.unwrap(), session(7, 60));
+    }
+
+    #[tokio::test]
+    async fn after_a_break_and_without_a_session_one_starts() {
+        for before in [None, Some(session(7, 0))] {
+            let mut sessions = MockClientSessions::new();
+            sessions.expect_current().returning(move |_| Ok(before));
+            sessions.expect_start().withf(move |_, closed, _| *closed == before).once().returning(|_, _, at| {
+                let id = ClientSessionId::new(8).unwrap();
+                let session = ClientSession { id, started_at: at, last_seen_at: at, duration: TimeDelta::zero() };
+                Ok(SessionStart::Started(session))
+            });
+            assert_eq!(beat(sessions, 301).await.unwrap().id.get(), 8);
+        }
+    }
+
+    #[tokio::test]
+    async fn nobody_looks_forever_and_a_signed_out_customer_has_no_session() {
+        let mut sessions = MockClientSessions::new();
+        sessions.expect_current().returning(|_| Ok(None));
+        sessions.expect_start().returning(|_, _, _| Ok(SessionStart::Overtaken));
+        assert!(matches!(beat(sessions, 1).await, Err(HeartbeatError::Store(StoreError::Unavailable(_)))));
+        let mut sessions = MockClientSessions::new();
+        sessions.expect_current().returning(|_| Ok(None));
+        sessions.expect_start().returning(|_, _, _| Ok(SessionStart::SignedOut));
+        assert!(matches!(beat(sessions, 1).await, Err(HeartbeatError::SignedOut)));
+    }
+}

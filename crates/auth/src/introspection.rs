@@ -1,0 +1,250 @@
+use std::sync::Arc;
+
+use kontor_kernel::{ApplicationId, Clock, ExposeSecret, Random, SecretKeeper, SecretString};
+use uuid::Uuid;
+
+use crate::model::{
+    ActiveToken, Audience, BearerToken, ClientCredentials, NewIntrospectionClient, StoredInquiry, TokenState,
+};
+use crate::ports::IntrospectionClients;
+use crate::{IntrospectionError, IntrospectionRegistryError};
+
+/// Letters and digits of a client's secret.
+const SECRET_LENGTH: usize = 48;
+
+/// Tells backends what a customer's token is worth.
+pub struct Introspection {
+    clients: Arc<dyn IntrospectionClients>,
+    clock: Arc<dyn Clock>,
+    keeper: Arc<dyn SecretKeeper>,
+}
+
+/// A question of a client that has proved who it is.
+#[derive(Debug)]
+pub struct Inquiry {
+    client_id: Uuid,
+    audience: Audience,
+    state: TokenState,
+}
+
+impl Inquiry {
+    /// Who asks.
+    pub fn client_id(&self) -> Uuid {
+        self.client_id
+    }
+
+    /// The answer for an audience, which must be the one the client was issued for.
+    pub fn answer(self, audience: &Audience) -> Result<TokenState, IntrospectionError> {
+        if *audience == self.audience { Ok(self.state) } else { Err(IntrospectionError::WrongAudience) }
+    }
+}
+
+impl Introspection {
+    /// Wires the ports.
+    pub fn new(clients: Arc<dyn IntrospectionClients>, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Self {
+        Self { clients, clock, keeper }
+    }
+
+    /// Checks the client and looks the token up. Anything wrong with the token makes it inactive, a malformed or absent
+    /// one too. Asking is no use of the token.
+    pub async fn inquire(
+        &self,
+        credentials: &ClientCredentials,
+        token: Option<&str>,
+    ) -> Result<Inquiry, IntrospectionError> {
+        let client_id = credentials.client_id;
+        let presented = token.and_then(BearerToken::parse);
+        let stored = self.clients.inquiry(client_id, presented.as_ref().map(BearerToken::id)).await?;
+        let stored = stored.filter(|client| client.is_active && self.knows(credentials, client));
+        let stored = stored.ok_or(IntrospectionError::WrongCredentials)?;
+        let token = presented.zip(stored.token).filter(|(presented, token)| {
+            presented.proves(&token.fingerprint, &*self.keeper) && token.expires_at > self.clock.now()
+        });
+        let state = token.map_or(TokenState::Inactive, |(_, token)| {
+            TokenState::Active(ActiveToken {
+                principal: token.principal,
+                project_id: stored.project_id,
+                application_id: stored.application_id,
+                application_name: stored.application_name,
+                expires_at: token.expires_at,
+            })
+        });
+        Ok(Inquiry { client_id, audience: stored.audience, state })
+    }
+
+    fn knows(&self, credentials: &ClientCredentials, client: &StoredInquiry) -> bool {
+        self.keeper.same(&self.keeper.fingerprint(credentials.secret.expose_secret()), &client.fingerprint)
+    }
+}
+
+/// What an operator hands to a backend. The secret is shown this once.
+#[derive(Debug)]
+pub struct IssuedIntrospectionClient {
+    /// The public half.
+    pub client_id: Uuid,
+    /// The secret half: 48 random letters and digits, of which only the fingerprint is stored.
+    pub secret: SecretString,
+}
+
+/// Issues and ends the credentials of backends.
+pub struct IntrospectionRegistry {
+    clients: Arc<dyn IntrospectionClients>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    keeper: Arc<dyn SecretKeeper>,
+}
+
+impl IntrospectionRegistry {
+    /// Wires the ports.
+    pub fn new(
+        clients: Arc<dyn IntrospectionClients>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        keeper: Arc<dyn SecretKeeper>,
+    ) -> Self {
+        Self { clients, clock, random, keeper }
+    }
+
+    fn draw(&self) -> (SecretString, String) {
+        let secret = self.random.alphanumeric(SECRET_LENGTH);
+        let fingerprint = self.keeper.fingerprint(&secret);
+        (secret.into(), fingerprint)
+    }
+
+    /// Issues a client of an application for an audience.
+    pub async fn issue(
+        &self,
+        application_id: ApplicationId,
+        audience: Audience,
+    ) -> Result<IssuedIntrospectionClient, IntrospectionRegistryError> {
+        let (client_id, (secret, fingerprint)) = (self.random.uuid(), self.draw());
+        let created_at = self.clock.now();
+        let client = NewIntrospectionClient { client_id, application_id, audience, fingerprint, created_at };
+        self.clients.insert(client).await?;
+        Ok(IssuedIntrospectionClient { client_id, secret })
+    }
+
+    /// Replaces the secret of a client; the old one is worth nothing from this moment. A disabled client is active
+    /// again.
+    pub async fn rotate(&self, client_id: Uuid) -> Result<IssuedIntrospectionClient, IntrospectionRegistryError> {
+        let (secret, fingerprint) = self.draw();
+        if self.clients.rotate(client_id, fingerprint, self.clock.now()).await? {
+            Ok(IssuedIntrospectionClient { client_id, secret })
+        } else {
+            Err(IntrospectionRegistryError::UnknownClient)
+        }
+    }
+
+    /// Shuts a client out at once.
+    pub async fn disable(&self, client_id: Uuid) -> Result<(), IntrospectionRegistryError> {
+        if self.clients.disable(client_id).await? { Ok(()) } else { Err(IntrospectionRegistryError::UnknownClient) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::IntrospectedToken;
+    use crate::ports::MockIntrospectionClients;
+    use chrono::{DateTime, TimeDelta, Utc};
+    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+    use kontor_kernel::{FixedClock, Name, ProjectId};
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+    const CLIENT: Uuid = Uuid::from_u128(7);
+    const PRINCIPAL: Uuid = Uuid::from_u128(9);
+
+    fn audience(text: &str) -> Audience {
+        Audience::parse(text).unwrap()
+    }
+
+    fn stored() -> StoredInquiry {
+        StoredInquiry {
+            fingerprint: "plain:c".to_owned(),
+            is_active: true,
+            audience: audience("billing"),
+            project_id: ProjectId::new(2).unwrap(),
+            application_id: ApplicationId::new(8).unwrap(),
+            application_name: Name::parse("Shop").unwrap(),
+            token: Some(IntrospectedToken {
+                fingerprint: "plain:s".to_owned(),
+                expires_at: NOW + TimeDelta::seconds(1),
+                principal: PRINCIPAL,
+            }),
+        }
+    }
+
+    async fn inquire(stored: Option<StoredInquiry>, secret: &str, token: &str) -> Result<Inquiry, IntrospectionError> {
+        let mut clients = MockIntrospectionClients::new();
+        clients.expect_inquiry().returning(move |_, id| {
+            Ok(stored.clone().map(|client| StoredInquiry { token: client.token.filter(|_| id.is_some()), ..client }))
+        });
+        let introspection = Introspection::new(Arc::new(clients), Arc::new(FixedClock::at(NOW)), Arc::new(PlainKeeper));
+        let credentials = ClientCredentials::parse(&format!("{CLIENT}:{secret}")).unwrap();
+        introspection.inquire(&credentials, Some(token)).await
+    }
+
+    #[tokio::test]
+    async fn a_valid_token_is_told_to_its_audience_alone() {
+        let inquiry = inquire(Some(stored()), "c", "5|s").await.unwrap();
+        assert_eq!(inquiry.client_id(), CLIENT);
+        let TokenState::Active(active) = inquiry.answer(&audience("billing")).unwrap() else { panic!("inactive") };
+        assert_eq!((active.principal, active.application_name.as_str()), (PRINCIPAL, "Shop"));
+        for other in ["Billing", "billin", "shipping"] {
+            let refused = inquire(Some(stored()), "c", "5|s").await.unwrap().answer(&audience(other));
+            assert!(matches!(refused, Err(IntrospectionError::WrongAudience)));
+        }
+    }
+
+    #[tokio::test]
+    async fn anything_wrong_with_the_token_looks_the_same() {
+        let expired = StoredInquiry {
+            token: stored().token.map(|token| IntrospectedToken { expires_at: NOW, ..token }),
+            ..stored()
+        };
+        let absent = StoredInquiry { token: None, ..stored() };
+        let long = format!("5|{}", "s".repeat(10_000));
+        let known = ["5|t", "5", "s", "5s", "|", "|s", "5|", "", &long].map(|token| (stored(), token));
+        for (client, token) in known.into_iter().chain([(expired, "5|s"), (absent, "5|s")]) {
+            let inquiry = inquire(Some(client), "c", token).await.unwrap();
+            assert_eq!(inquiry.answer(&audience("billing")).unwrap(), TokenState::Inactive, "{token}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_that_proves_nothing_learns_nothing() {
+        let inactive = StoredInquiry { is_active: false, ..stored() };
+        for (client, secret) in [(None, "c"), (Some(stored()), "d"), (Some(inactive), "c")] {
+            let refused = inquire(client, secret, "5|s").await;
+            assert!(matches!(refused, Err(IntrospectionError::WrongCredentials)));
+        }
+    }
+
+    fn registry(clients: MockIntrospectionClients) -> IntrospectionRegistry {
+        let clock = Arc::new(FixedClock::at(NOW));
+        let random = Arc::new(CountingRandom::new());
+        IntrospectionRegistry::new(Arc::new(clients), clock, random, Arc::new(PlainKeeper))
+    }
+
+    #[tokio::test]
+    async fn only_the_fingerprint_of_a_secret_is_stored() {
+        let mut clients = MockIntrospectionClients::new();
+        clients.expect_insert().withf(|client| client.fingerprint.starts_with("plain:")).returning(|_| Ok(()));
+        clients.expect_rotate().withf(|_, fingerprint, _| fingerprint.len() == 54).returning(|_, _, _| Ok(true));
+        let registry = registry(clients);
+        let issued = registry.issue(ApplicationId::new(8).unwrap(), audience("billing")).await.unwrap();
+        assert_eq!((issued.secret.expose_secret().len(), issued.client_id.get_version_num()), (48, 4));
+        let rotated = registry.rotate(issued.client_id).await.unwrap();
+        assert_ne!(rotated.secret.expose_secret(), issued.secret.expose_secret());
+    }
+
+    #[tokio::test]
+    async fn an_unknown_client_is_said_to_be_unknown() {
+        let mut clients = MockIntrospectionClients::new();
+        clients.expect_rotate().returning(|_, _, _| Ok(false));
+        clients.expect_disable().returning(|_| Ok(false));
+        let registry = registry(clients);
+        assert!(matches!(registry.rotate(CLIENT).await, Err(IntrospectionRegistryError::UnknownClient)));
+        assert!(matches!(registry.disable(CLIENT).await, Err(IntrospectionRegistryError::UnknownClient)));
+    }
+}

@@ -1,0 +1,96 @@
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_kernel::ClientSessionId;
+
+/// A customer who gives no sign of life for longer than this starts anew.
+pub const SESSION_BREAK: TimeDelta = TimeDelta::seconds(300);
+/// So much of the time between two signs of life counts at most.
+pub const COUNTED_AT_MOST: TimeDelta = TimeDelta::seconds(180);
+/// How long a client waits before its next sign of life.
+pub const NEXT_HEARTBEAT: TimeDelta = TimeDelta::seconds(60);
+
+/// A session that goes on: the time a customer is there, from signing in or coming back to his last sign of life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientSession {
+    /// Its number.
+    pub id: ClientSessionId,
+    /// Its first moment.
+    pub started_at: DateTime<Utc>,
+    /// The last sign of life.
+    pub last_seen_at: DateTime<Utc>,
+    /// The time that counts, to the microsecond.
+    pub duration: TimeDelta,
+}
+
+/// What a sign of life does to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionStep {
+    /// Nothing: another one was seen at this moment or later.
+    None,
+    /// The session goes on like this.
+    GoesOn(ClientSession),
+    /// The session is over, and a new one starts.
+    StartsAnew,
+}
+
+impl ClientSession {
+    /// What a sign of life at this moment does.
+    pub fn step(&self, now: DateTime<Utc>) -> SessionStep {
+        let gap = now - self.last_seen_at;
+        if gap <= TimeDelta::zero() {
+            SessionStep::None
+        } else if gap > SESSION_BREAK {
+            SessionStep::StartsAnew
+        } else {
+            let duration = self.duration + gap.min(COUNTED_AT_MOST);
+            SessionStep::GoesOn(Self { last_seen_at: now, duration, ..*self })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    fn session() -> ClientSession {
+        let id = ClientSessionId::new(7).unwrap();
+        ClientSession { id, started_at: START, last_seen_at: START, duration: TimeDelta::seconds(10) }
+    }
+
+    #[test]
+    fn the_time_between_two_signs_counts_up_to_a_bound() {
+        for (gap, counted) in [(1, 1), (60, 60), (179, 179), (180, 180), (181, 180), (299, 180), (300, 180)] {
+            let now = START + TimeDelta::seconds(gap);
+            let duration = TimeDelta::seconds(10 + counted);
+            assert_eq!(
+                session().step(now),
+                SessionStep::GoesOn(ClientSession { last_seen_at: now, duration, ..session() })
+            );
+        }
+    }
+
+    #[test]
+    fn after_the_break_a_new_session_starts() {
+        assert_eq!(session().step(START + SESSION_BREAK + TimeDelta::microseconds(1)), SessionStep::StartsAnew);
+        assert_eq!(session().step(START + TimeDelta::days(400)), SessionStep::StartsAnew);
+    }
+
+    #[test]
+    fn what_was_seen_is_not_counted_again() {
+        assert_eq!(session().step(START), SessionStep::None);
+        assert_eq!(session().step(START - TimeDelta::seconds(1)), SessionStep::None);
+    }
+
+    #[test]
+    fn parts_of_seconds_add_up() {
+        let mut session = session();
+        for tenth in 1..=100 {
+            let SessionStep::GoesOn(next) = session.step(START + TimeDelta::milliseconds(100 * tenth)) else {
+                panic!()
+            };
+            session = next;
+        }
+        assert_eq!(session.duration, TimeDelta::seconds(20));
+    }
+}

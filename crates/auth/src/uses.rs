@@ -1,0 +1,105 @@
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::{StoreError, TokenId};
+
+use crate::model::TokenUse;
+use crate::model::usage::NOTED_EVERY;
+use crate::ports::TokenRepository;
+
+/// As many tokens are remembered; the uses of others are not noted until these are stored.
+const MOST_TOKENS: usize = 10_000;
+
+/// Uses of tokens that are noted but not stored yet: recognizing a token writes nothing.
+#[derive(Default)]
+pub(crate) struct PendingUses(Mutex<BTreeMap<TokenId, TokenUse>>);
+
+impl PendingUses {
+    /// Notes a use, unless one is stored that is less than a minute old.
+    pub fn note(&self, token: TokenId, stored: Option<DateTime<Utc>>, now: DateTime<Utc>) {
+        if stored.is_some_and(|used| used > now - NOTED_EVERY) {
+            return;
+        }
+        let mut pending = self.pending();
+        if let Some(known) = pending.get_mut(&token) {
+            known.last = known.last.max(now);
+        } else if pending.len() < MOST_TOKENS {
+            pending.insert(token, TokenUse { token, first: now, last: now });
+        }
+    }
+
+    /// Stores what was noted since the last time. It stays noted when the storage fails. Returns how many tokens were
+    /// used. Called by one task at a time.
+    pub async fn store(&self, tokens: &dyn TokenRepository) -> Result<usize, StoreError> {
+        let uses: Vec<TokenUse> = self.pending().values().copied().collect();
+        if !uses.is_empty() {
+            tokens.record_uses(uses.clone()).await?;
+            // A token that was used meanwhile goes, too: the time since what is stored counts with its next use.
+            let mut pending = self.pending();
+            for stored in &uses {
+                pending.remove(&stored.token);
+            }
+        }
+        Ok(uses.len())
+    }
+
+    /// The map stays usable after a panic elsewhere: every step leaves it whole.
+    fn pending(&self) -> MutexGuard<'_, BTreeMap<TokenId, TokenUse>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::MockTokenRepository;
+    use chrono::TimeDelta;
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    fn token(id: i64) -> TokenId {
+        TokenId::new(id).unwrap()
+    }
+
+    fn used(id: i64, first: i64, last: i64) -> TokenUse {
+        let at = |seconds| NOW + TimeDelta::seconds(seconds);
+        TokenUse { token: token(id), first: at(first), last: at(last) }
+    }
+
+    #[tokio::test]
+    async fn many_uses_are_stored_at_once_and_survive_a_failing_storage() {
+        let pending = PendingUses::default();
+        for (id, seconds) in [(5, 0), (6, 1), (5, 2), (5, 1)] {
+            pending.note(token(id), None, NOW + TimeDelta::seconds(seconds));
+        }
+        let mut tokens = MockTokenRepository::new();
+        tokens.expect_record_uses().once().returning(|_| Err(StoreError::Failed("full".to_owned())));
+        tokens.expect_record_uses().once().withf(|uses| uses == &[used(5, 0, 2), used(6, 1, 1)]).returning(|_| Ok(()));
+        assert!(pending.store(&tokens).await.is_err());
+        assert_eq!(pending.store(&tokens).await.unwrap(), 2);
+        assert_eq!(pending.store(&tokens).await.unwrap(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_use_within_a_minute_of_the_stored_one_is_not_noted() {
+        let (pending, now) = (PendingUses::default(), NOW + TimeDelta::seconds(60));
+        pending.note(token(5), Some(NOW + TimeDelta::microseconds(1)), now);
+        assert_eq!(pending.store(&MockTokenRepository::new()).await.unwrap(), 0);
+        pending.note(token(5), Some(NOW), now);
+        let mut tokens = MockTokenRepository::new();
+        tokens.expect_record_uses().withf(|uses| uses == &[used(5, 60, 60)]).returning(|_| Ok(()));
+        assert_eq!(pending.store(&tokens).await.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn memory_is_bounded() {
+        let pending = PendingUses::default();
+        for id in 1..=11_000 {
+            pending.note(token(id), None, NOW);
+        }
+        let mut tokens = MockTokenRepository::new();
+        tokens.expect_record_uses().withf(|uses| uses.len() == MOST_TOKENS).returning(|_| Ok(()));
+        assert_eq!(pending.store(&tokens).await.unwrap(), MOST_TOKENS);
+    }
+}
