@@ -16,7 +16,7 @@ use crate::http::named::NamedErrorBody;
 use crate::http::{ApiError, NamedError, NextAction, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(heartbeat);
+    config.service(take_heartbeat);
 }
 
 /// A token has one session at a time, and a session that ended is further away than this window.
@@ -89,7 +89,7 @@ impl From<Heartbeat> for TakenHeartbeat {
     ),
 )]
 #[post("/api/counterparty/session/heartbeat")]
-async fn heartbeat(
+async fn take_heartbeat(
     request: HttpRequest,
     customer: SignedInCustomer,
     throttle: Data<Throttle>,
