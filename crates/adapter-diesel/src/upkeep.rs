@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
 use kontor_kernel::StoreError;
 
-use crate::database::{Abort, Database};
+use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::Statement;
 
 /// As many rows go in one transaction: other writers wait no longer than for these.
@@ -54,13 +54,15 @@ pub const PILES: &[Pile] = &[
 
 impl Pile {
     /// The guard stands inside and outside: between the two another process may have renewed the row.
-    fn delete(&self, now: DateTime<Utc>, retention: TimeDelta) -> Statement {
+    fn delete(&self, connection: &AnyConnection, now: DateTime<Utc>, retention: TimeDelta) -> Statement {
+        // SQLite looks rows up by their number, and several columns by the first of them alone.
+        let key = if matches!(connection, AnyConnection::Sqlite(_)) { "rowid" } else { self.key };
         let until = match self.keep {
             Keep::UntilThen => now,
             Keep::Afterwards => now.checked_sub_signed(retention).unwrap_or(DateTime::<Utc>::MIN_UTC),
         };
         let until = until.naive_utc();
-        let Self { table, key, moment, besides, .. } = self;
+        let Self { table, moment, besides, .. } = self;
         let guarded = |statement: Statement| {
             let statement = statement.sql(*moment).sql(" <= ").value(until);
             match besides.split_once(":moment") {
@@ -84,6 +86,10 @@ impl Database {
         now: DateTime<Utc>,
         retention: TimeDelta,
     ) -> Result<usize, StoreError> {
-        self.write(move |connection| Ok::<_, Abort<StoreError>>(pile.delete(now, retention).execute(connection)?)).await
+        self.write(move |connection| {
+            let delete = pile.delete(connection, now, retention);
+            Ok::<_, Abort<StoreError>>(delete.execute(connection)?)
+        })
+        .await
     }
 }

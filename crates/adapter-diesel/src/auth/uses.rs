@@ -42,14 +42,14 @@ fn store_some(connection: &mut AnyConnection, uses: &[TokenUse]) -> Result<(), Q
         .select((access_tokens::id, access_tokens::guard, access_tokens::subject_id, access_tokens::last_used_at))
         .load(connection)?;
     let stored: BTreeMap<i64, Row> = rows.into_iter().map(|row| (row.0, row)).collect();
-    let (mut tokens, mut users) = (Vec::new(), BTreeMap::<i64, Activity>::new());
+    let (mut tokens, mut active_users) = (Vec::new(), BTreeMap::<i64, Activity>::new());
     for used in uses {
         let Some((id, kind, subject, last_used_at)) = stored.get(&used.token.get()) else { continue };
         let Some(active) = used.active_after(last_used_at.map(stored::moment)) else { continue };
         let last = used.last.naive_utc();
         tokens.push((*id, last));
         if kind == guard::USER {
-            let activity = users.entry(*subject).or_default();
+            let activity = active_users.entry(*subject).or_default();
             activity.active += active;
             activity.last = activity.last.max(last);
         }
@@ -57,8 +57,8 @@ fn store_some(connection: &mut AnyConnection, uses: &[TokenUse]) -> Result<(), Q
     if !tokens.is_empty() {
         mark_tokens(connection, &tokens)?;
     }
-    if !users.is_empty() {
-        mark_users(connection, &users)?;
+    if !active_users.is_empty() {
+        mark_users(connection, &active_users)?;
     }
     Ok(())
 }
