@@ -69,8 +69,6 @@ ids! {
     TokenId;
     /// One time a customer was there, from his first sign of life to his last.
     ClientSessionId;
-    /// One requested one-time code.
-    CodeId;
     /// A catalogue item: goods, service or subscription plan.
     NomenclatureId;
     /// A category of the catalogue.
