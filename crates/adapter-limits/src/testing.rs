@@ -38,6 +38,7 @@ fn missing<T>(reason: &str) -> Option<T> {
 }
 
 fn answers(url: &str) -> bool {
+    crate::redis::provide_tls();
     let connected = Client::open(url).and_then(|client| client.get_connection_with_timeout(CONNECT_WITHIN));
     connected.is_ok_and(|mut connection| redis::cmd("PING").exec(&mut connection).is_ok())
 }

@@ -78,7 +78,7 @@ impl Link {
         match self.count(&mut connection, rule, key).await {
             Ok(quota) => Some(quota),
             Err(why) => {
-                self.lost(number, &why);
+                self.fall(|state| matches!(state, State::Up { number: up, .. } if *up == number), &why);
                 None
             }
         }
@@ -94,7 +94,13 @@ impl Link {
         if matches!(state, State::Starting) {
             let mut changes = self.state.subscribe();
             let decided = changes.wait_for(|state| !matches!(state, State::Starting));
-            state = timeout(self.patience, decided).await.ok()?.ok()?.clone();
+            let decided = timeout(self.patience, decided).await.map(|state| state.map(|state| state.clone()));
+            let Ok(Ok(decided)) = decided else {
+                // Only the first hits wait for a first attempt that takes long.
+                self.fall(|state| matches!(state, State::Starting), &Lost::Slow(self.patience));
+                return None;
+            };
+            state = decided;
         }
         match state {
             State::Up { number, connection } => Some((number, connection)),
@@ -102,10 +108,10 @@ impl Link {
         }
     }
 
-    /// Of all hits that lose the same connection, one says so.
-    fn lost(&self, lost: u64, why: &Lost) {
+    /// Goes down from a state that still lasts: of all hits that lose the same connection, one says so.
+    fn fall(&self, lasts: impl Fn(&State) -> bool, why: &Lost) {
         let first = self.state.send_if_modified(|state| {
-            let current = matches!(state, State::Up { number, .. } if *number == lost);
+            let current = lasts(state);
             if current {
                 *state = State::Down;
             }

@@ -14,6 +14,7 @@ use tokio::task::AbortHandle;
 use crate::MemoryLimiter;
 use counter::Counter;
 use link::Link;
+pub(crate) use url::provide_tls;
 pub use url::{NotARedisUrl, RedisUrl};
 
 /// Begins every key; the version changes when the meaning of a stored value does.
@@ -49,6 +50,7 @@ impl RedisLimiter {
     /// A limiter that counts in memory until it is [started](Self::start). `keeper` hashes the subjects, `clock` is
     /// for the windows in memory.
     pub fn new(url: RedisUrl, options: RedisOptions, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Self {
+        provide_tls();
         let RedisOptions { patience, namespace } = options;
         Self {
             link: Arc::new(Link::new(url, patience, Counter::new(), format!("{namespace}:probe"))),

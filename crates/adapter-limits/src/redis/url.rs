@@ -12,6 +12,11 @@ pub struct NotARedisUrl;
 #[derive(Clone)]
 pub struct RedisUrl(ConnectionInfo);
 
+/// TLS needs a provider for the whole process.
+pub fn provide_tls() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 impl RedisUrl {
     pub(super) fn connection_info(&self) -> ConnectionInfo {
         self.0.clone()

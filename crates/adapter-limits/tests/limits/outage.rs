@@ -140,6 +140,26 @@ async fn a_start_without_redis_counts_in_memory() {
 }
 
 #[tokio::test]
+async fn a_redis_that_hangs_at_the_start_holds_up_the_first_hits_only() {
+    let Some(redis) = OwnRedis::start() else { return };
+    assert!(redis.signal("STOP"));
+    let (log, _listening) = Log::listen();
+    let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+    let limiter =
+        RedisLimiter::new(redis.url().parse().unwrap(), RedisOptions::default(), clock, Arc::new(PlainKeeper));
+    limiter.start();
+    let started = Instant::now();
+    for number in 0..100 {
+        assert!(limiter.hit(RULE, &number.to_string()).await.allowed);
+    }
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert_eq!((log.count(LOST), log.count(FOUND)), (1, 0), "{}", log.text());
+    assert!(redis.signal("CONT"));
+    until(|| limiter.is_connected()).await;
+    assert_eq!((log.count(LOST), log.count(FOUND)), (1, 1), "{}", log.text());
+}
+
+#[tokio::test]
 async fn a_redis_that_takes_no_writes_is_none() {
     let Some(redis) = OwnRedis::start() else { return };
     let limiter = connected(&redis.url(), patient()).await;
