@@ -1,26 +1,21 @@
 //! Signs of life of a signed-in customer.
 
-use std::time::Duration;
-
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, http::StatusCode, post};
 use chrono::{DateTime, Utc};
 use kontor_auth::model::{ClientSession, NEXT_HEARTBEAT};
 use kontor_auth::{Heartbeat, HeartbeatError, Heartbeats};
-use kontor_kernel::RateRule;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::limits::HEARTBEAT_SESSION;
 use crate::http::named::NamedErrorBody;
 use crate::http::{ApiError, NamedError, NextAction, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(take_heartbeat);
 }
-
-/// A token has one session at a time, and a session that ended is further away than this window.
-const PER_SESSION: RateRule = RateRule { name: "heartbeat", limit: 6, window: Duration::from_mins(1) };
 
 impl From<HeartbeatError> for ApiError {
     fn from(error: HeartbeatError) -> Self {
@@ -95,7 +90,8 @@ async fn take_heartbeat(
     throttle: Data<Throttle>,
     heartbeats: Data<Heartbeats>,
 ) -> Result<Json<TakenHeartbeat>, ApiError> {
-    throttle.hit(&request, &[(PER_SESSION, &customer.token_id.to_string())]).await?;
+    // A token has one session at a time, and one that ended is further away than the window of this limit.
+    throttle.hit(&request, &[(HEARTBEAT_SESSION, &customer.token_id.to_string())]).await?;
     Ok(Json(heartbeats.beat(*customer).await?.into()))
 }
 

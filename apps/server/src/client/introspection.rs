@@ -1,19 +1,18 @@
 //! What a customer's token is worth, told to backends.
 
-use std::time::Duration;
-
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, http::StatusCode, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_auth::model::{CLIENT_SCOPES, TokenState};
 use kontor_auth::{Introspection, IntrospectionError};
-use kontor_kernel::{ExposeSecret, RateRule, Violations};
+use kontor_kernel::{ExposeSecret, Violations};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
+use crate::http::limits::{INTROSPECT_CLIENT, INTROSPECT_IP};
 use crate::http::records::Message;
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Backend, ClientIp, Form, Throttle};
@@ -21,10 +20,6 @@ use crate::http::{ApiError, Backend, ClientIp, Form, Throttle};
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(introspect);
 }
-
-const MINUTE: Duration = Duration::from_mins(1);
-const PER_ADDRESS: RateRule = RateRule { name: "introspect-ip", limit: 60, window: MINUTE };
-const PER_CLIENT: RateRule = RateRule { name: "introspect-client", limit: 300, window: MINUTE };
 
 impl From<IntrospectionError> for ApiError {
     fn from(error: IntrospectionError) -> Self {
@@ -137,10 +132,10 @@ async fn introspect(
     introspection: Data<Introspection>,
     form: Result<Form<Question>, ApiError>,
 ) -> Result<Json<TokenWorth>, ApiError> {
-    throttle.hit(&request, &[(PER_ADDRESS, &ip.0.to_string())]).await?;
+    throttle.hit(&request, &[(INTROSPECT_IP, &ip.subject())]).await?;
     let question = question(&request, form);
     let token = question.as_ref().ok().map(|question| question.token.0.expose_secret());
     let inquiry = introspection.inquire(&backend, token).await?;
-    throttle.hit(&request, &[(PER_CLIENT, &inquiry.client_id().to_string())]).await?;
+    throttle.hit(&request, &[(INTROSPECT_CLIENT, &inquiry.client_id().to_string())]).await?;
     Ok(Json(inquiry.answer(&question?.audience.0)?.into()))
 }
