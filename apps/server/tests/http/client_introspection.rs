@@ -140,9 +140,7 @@ database_tests! {
         let with = async |header: &str| send(trial.post().header(AUTHORIZATION, header).form(&form)).await;
         let basic = |text: &str| {
             let request = reqwest::Client::new().get("http://localhost").basic_auth(text, None::<&str>).build().unwrap();
-            // reqwest ends the name with a colon; the text brings its own.
-            let header = request.headers()[AUTHORIZATION].to_str().unwrap().to_owned();
-            header
+            request.headers()[AUTHORIZATION].to_str().unwrap().to_owned()
         };
         for (id, secret) in [
             (trial.client_id.as_str(), "wrong"), (trial.client_id.as_str(), ""), ("", SECRET), ("billing", SECRET),
