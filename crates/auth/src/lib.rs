@@ -8,10 +8,11 @@
 //! - Employees and customers have different guards; a token of one never opens the other.
 //! - A customer's token belongs to one application of one project.
 //! - One code gives one token, within [`model::CODE_LIFETIME`] and [`model::CODE_ATTEMPTS`] wrong tries.
+//! - A contact from a mini-app counts only when the messenger has signed it for the user who started the mini-app.
 //! - An unknown login, a wrong password and a banned employee cannot be told apart, not even by time.
 //!
 //! **Ports**: [`ports::TokenRepository`], [`ports::StaffRepository`], [`ports::CustomerAccounts`],
-//! [`ports::CodeRepository`], [`ports::CodeSender`], [`ports::PasswordHasher`].
+//! [`ports::CodeRepository`], [`ports::CodeSender`], [`ports::PasswordHasher`], [`ports::MiniAppTokens`], [`ports::Hmac`].
 //!
 //! ```
 //! use kontor_auth::model::BearerToken;
@@ -25,12 +26,15 @@
 mod customers;
 mod error;
 mod guards;
+pub mod miniapp;
 pub mod model;
 pub mod ports;
 mod staff;
 
 pub use customers::{CustomerSessions, SignedInCustomer};
-pub use error::{CustomerLoginError, SendCodeError, StaffLoginError, StaffRegistryError};
+pub use error::{
+    ContactLoginError, CustomerLoginError, MiniAppRegistryError, SendCodeError, StaffLoginError, StaffRegistryError,
+};
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use staff::{SignedInStaff, StaffRegistry, StaffSessions};
 
@@ -42,3 +46,8 @@ pub enum LogoutExtent {
     /// Ends every token of the person.
     AllDevices,
 }
+
+/// The example of the reuse guide, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/reuse-auth.md")]
+struct ReuseGuide;

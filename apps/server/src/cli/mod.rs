@@ -1,6 +1,7 @@
 //! The command line.
 
 pub mod demo;
+mod miniapp;
 mod openapi;
 mod operate;
 mod process;
@@ -64,6 +65,11 @@ enum Command {
         #[command(subcommand)]
         command: project::ProjectCommand,
     },
+    /// The bots behind the mini-apps of an application.
+    Miniapp {
+        #[command(subcommand)]
+        command: miniapp::MiniAppCommand,
+    },
     /// Prints the API description.
     Openapi {
         /// Write it to a file instead.
@@ -107,6 +113,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Worker { database } => operate::work(&load(None, database)?),
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
         Command::Project { command } => project::run(|database| load(None, database), command),
+        Command::Miniapp { command } => miniapp::run(|database| load(None, database), command),
         Command::Openapi { out, check } => openapi::run(out, check),
         Command::Sandbox { bind } => sandbox::run(bind),
         Command::Config => {

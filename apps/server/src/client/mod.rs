@@ -4,6 +4,7 @@ mod brands;
 mod cart;
 mod categories;
 mod delivery;
+mod miniapps;
 mod orders;
 mod payment_types;
 mod products;
@@ -23,6 +24,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     cart::routes(config);
     orders::routes(config);
     session::routes(config);
+    miniapps::routes(config);
     profile::routes(config);
     settings::routes(config);
     categories::routes(config);

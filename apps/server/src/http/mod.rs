@@ -3,6 +3,7 @@
 pub mod body;
 pub mod client_ip;
 pub mod error;
+pub mod failures;
 pub mod health;
 pub mod named;
 pub mod observe;
@@ -23,6 +24,7 @@ pub mod wire;
 pub use body::{Body, Query};
 pub use client_ip::{ClientIp, TrustedProxies};
 pub use error::ApiError;
+pub use failures::FailureLog;
 pub use named::{NamedError, NextAction};
 pub use path::PathId;
 pub use scopes::{BearerCustomer, CallingApp, SignedInCustomer, SignedInStaff};

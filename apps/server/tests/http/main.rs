@@ -1,6 +1,7 @@
 //! Every surface over real HTTP, on both databases.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod client_miniapps;
 mod client_profile;
 mod client_session;
 mod client_storefront;
@@ -10,7 +11,9 @@ mod desk;
 mod dictionaries;
 mod graceful;
 mod house;
+mod login_process;
 mod main_job;
+mod messenger;
 mod office;
 mod order_payments;
 mod orders;

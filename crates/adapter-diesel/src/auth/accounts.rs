@@ -2,9 +2,11 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
+use kontor_auth::model::NewToken;
 use kontor_auth::ports::CustomerAccounts;
-use kontor_kernel::{Contact, CounterpartyId, ProjectId, StoreError};
+use kontor_kernel::{AppScope, Contact, CounterpartyId, ProjectId, StoreError, TokenId};
 
+use super::{Holder, insert_token};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::schema::{counterparties, login_contacts};
 use crate::stored;
@@ -88,6 +90,28 @@ fn bind(connection: &mut AnyConnection, project: ProjectId, contact: &Contact, i
     if added == 1 { Ok(()) } else { Err(Abort::Refused(Unbound::Lost)) }
 }
 
+/// The customer a contact logs in, bound to it by now.
+fn find_or_bind(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    contact: &Contact,
+    at: NaiveDateTime,
+) -> Result<CounterpartyId, Abort<Unbound>> {
+    if let Some(id) = bound(connection, project, contact)? {
+        return Ok(stored::id(id)?);
+    }
+    let id = match noted(connection, project, contact)? {
+        Some(id) => id,
+        None => create(connection, project, contact, at)?,
+    };
+    bind(connection, project, contact, id)?;
+    Ok(stored::id(id)?)
+}
+
+fn unbound_meanwhile() -> StoreError {
+    StoreError::Unavailable("a contact was bound and unbound meanwhile".to_owned())
+}
+
 #[async_trait]
 impl CustomerAccounts for Database {
     async fn find_or_create(
@@ -104,26 +128,38 @@ impl CustomerAccounts for Database {
         if let Some(customer) = self.read(find.clone()).await? {
             return Ok(customer);
         }
-        let made = self
-            .write(move |connection| {
-                if let Some(id) = bound(connection, project, &wanted)? {
-                    return Ok(stored::id(id)?);
-                }
-                let id = match noted(connection, project, &wanted)? {
-                    Some(id) => id,
-                    None => create(connection, project, &wanted, at.naive_utc())?,
-                };
-                bind(connection, project, &wanted, id)?;
-                Ok(stored::id(id)?)
-            })
-            .await;
+        let made = self.write(move |connection| find_or_bind(connection, project, &wanted, at.naive_utc())).await;
         match made {
             Ok(customer) => Ok(customer),
             Err(Unbound::Store(error)) => Err(error),
-            Err(Unbound::Lost) => self
-                .read(find)
-                .await?
-                .ok_or_else(|| StoreError::Unavailable("a contact was bound and unbound meanwhile".to_owned())),
+            Err(Unbound::Lost) => self.read(find).await?.ok_or_else(unbound_meanwhile),
         }
+    }
+
+    async fn sign_in_customer(
+        &self,
+        app: AppScope,
+        contact: &Contact,
+        token: NewToken,
+    ) -> Result<(CounterpartyId, TokenId), StoreError> {
+        // Who loses the race for a new contact finds it bound the second time.
+        for _ in 0..2 {
+            let (contact, token) = (contact.clone(), token.clone());
+            let signed = self
+                .write(move |connection| {
+                    let at = token.created_at.naive_utc();
+                    let customer = find_or_bind(connection, app.project_id, &contact, at)?;
+                    let holder = Holder::Customer(app.project_id, app.application_id, customer);
+                    let token = insert_token(connection, &holder, &token)?;
+                    Ok((customer, stored::id(token)?))
+                })
+                .await;
+            match signed {
+                Ok(signed) => return Ok(signed),
+                Err(Unbound::Store(error)) => return Err(error),
+                Err(Unbound::Lost) => {}
+            }
+        }
+        Err(unbound_meanwhile())
     }
 }

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod codes;
+mod miniapps;
 mod staff;
 mod tokens;
 
