@@ -81,7 +81,6 @@ struct ContactLogin {
 /// Signs a customer in with the contact he shared in a mini-app.
 #[utoipa::path(
     tag = "Client: session and login",
-    security(("app_token" = [])),
     params(("provider" = String, Path, description = "The messenger: `max`. `telegram` is known and refused.")),
     request_body = ContactLogin,
     responses(

@@ -12,6 +12,7 @@ use actix_web::{Error, HttpMessage, ResponseError, web};
 use kontor_kernel::{Clock, Random};
 
 use super::error::quota_headers;
+use super::policy::Policy;
 use super::throttle::TightestQuota;
 use super::{ApiError, FailureLog};
 
@@ -32,7 +33,11 @@ fn reset_of(response: &ServiceResponse<impl MessageBody>) -> Option<i64> {
 
 /// The template of the route, never the path: a path may carry identifiers, and a query string anything at all.
 fn route_of(response: &ServiceResponse<impl MessageBody>) -> String {
-    response.request().match_pattern().unwrap_or_else(|| "unmatched".to_owned())
+    let policy = response.request().extensions().get::<&'static Policy>().copied();
+    match policy {
+        Some(policy) => policy.path.to_owned(),
+        None => response.request().match_pattern().unwrap_or_else(|| "unmatched".to_owned()),
+    }
 }
 
 /// Structured refusals name the request in their body, too, and some of them are logged.
