@@ -396,6 +396,16 @@ mod tests {
     }
 
     #[test]
+    fn phones_are_called_unless_told_otherwise() {
+        assert_eq!(load("", &[], Flags::default()).unwrap().phone_codes, PhoneCodes::Call);
+        let sms = load("", &[("KONTOR_PHONE_CODES", "sms")], Flags::default()).unwrap();
+        assert_eq!(sms.phone_codes, PhoneCodes::Sms);
+        assert!(load("phone_codes = \"pigeon\"", &[], Flags::default()).unwrap_err().contains("pigeon"));
+        let never = load("miniapp_contact_seconds = 0", &[], Flags::default());
+        assert!(never.unwrap_err().contains("miniapp_contact_seconds"));
+    }
+
+    #[test]
     fn lists_take_commas() {
         let config = load("", &[("KONTOR_TRUSTED_PROXIES", "10.0.0.0/8, 127.0.0.1")], Flags::default()).unwrap();
         assert_eq!(config.proxies().unwrap().len(), 2);

@@ -3,13 +3,11 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
-use kontor::adapters::SystemClock;
 use kontor_adapter_diesel::database_tests;
-use kontor_kernel::Clock as _;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
-use crate::messenger::{BOT, contact};
+use crate::messenger::BOT;
 use crate::process::Site;
 use crate::shopper::Shopfront;
 use crate::support::{Answer, send};
@@ -71,8 +69,8 @@ database_tests! {
         let project = site.create_project("owner");
         let (front, application) = (front(&site, &project), project["application_id"].to_string());
         let sign_in = async || {
-            let now = SystemClock.now().timestamp();
-            let body = contact(now - 9, PHONE, &(now - 1).to_string());
+            let share = json!({ "token": BOT, "phone": "+7 900 555-00-21" });
+            let body = send(site.http.post(format!("{}/control/contacts", site.sandbox.url())).json(&share)).await.expect(200);
             send(front.request(Method::POST, "/api/counterparty/miniapps/max/contact_auth").json(&body)).await.status.as_u16()
         };
         let place = ["--application", &application, "--provider", "max"];
@@ -111,9 +109,18 @@ database_tests! {
         assert!(miniapp(&site, &remove, "").0);
         assert!(!miniapp(&site, &remove, "").0);
         assert_eq!(sign_in().await, 503);
+
+        // However many are refused, some of a kind are logged; nobody else notices.
+        for _ in 0..8 {
+            let telegram = front.request(Method::POST, "/api/counterparty/miniapps/telegram/contact_auth");
+            let refused = send(telegram.json(&json!({}))).await;
+            assert_eq!(refused.expect(422)["error"]["request_id"], refused.headers["x-request-id"].to_str().unwrap());
+        }
         drop(process);
         let log = site.log();
-        assert!(log.contains("miniapp_contact_auth_not_configured") && !log.contains(BOT), "{log}");
+        let logged = |code: &str| log.lines().filter(|line| line.contains("\"refused\"") && line.contains(code)).count();
+        assert_eq!((logged("miniapp_contact_auth_not_supported"), logged("miniapp_contact_auth_not_configured")), (5, 2));
+        assert!(log.contains("\"stage\":\"/api/counterparty/miniapps/{provider}/contact_auth\"") && !log.contains(BOT), "{log}");
         assert!(!log.contains("67890") && !log.contains("auth_date="), "{log}");
     }
 }
