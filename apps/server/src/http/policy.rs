@@ -104,13 +104,13 @@ impl Policies {
             }
             alike.push(policy);
         }
-        let mut router = Router::new();
+        let mut tree = Router::new();
         let ambiguous: Vec<String> = by_shape
             .into_iter()
-            .filter_map(|(shape, rows)| router.insert(shape.clone(), rows).err().map(|_| shape))
+            .filter_map(|(shape, rows)| tree.insert(shape.clone(), rows).err().map(|_| shape))
             .collect();
         if routes.is_empty() && without_route.is_empty() && twice.is_empty() && ambiguous.is_empty() {
-            Ok(Self(router))
+            Ok(Self(tree))
         } else {
             let without_policy = routes.into_iter().collect();
             Err(PoliciesIncomplete { without_policy, without_route, twice, ambiguous })

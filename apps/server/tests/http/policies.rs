@@ -102,8 +102,11 @@ fn is_staff(policy: &Policy) -> bool {
 
 /// The callers that do not depend on the row, each with what the kinds of access make of him.
 struct Cast {
-    callers: Vec<(&'static str, Credentials, fn(&Policy) -> Expected)>,
+    callers: Vec<Caller>,
 }
+
+/// Who it is, what he brings, what each row makes of him.
+type Caller = (&'static str, Credentials, fn(&Policy) -> Expected);
 
 fn nobody(_: &Policy) -> Expected {
     Refused(401)
@@ -162,7 +165,7 @@ impl Cast {
         let part = |token: &str, second: bool| token.split('|').nth(usize::from(second)).unwrap().to_owned();
         let cut = |token: &str| token[..token.len() - 1].to_owned();
         let in_query = |token: &str| Credentials { query: Some(token.to_owned()), ..Credentials::default() };
-        let callers: Vec<(&'static str, Credentials, fn(&Policy) -> Expected)> = vec![
+        let callers: Vec<Caller> = vec![
             ("nobody", Credentials::default(), nobody),
             ("an unknown application", Credentials::app("no-such-token"), nobody),
             ("an unknown application with a customer", Credentials::app("no-such-token").with_bearer(&whole), nobody),
