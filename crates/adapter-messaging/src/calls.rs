@@ -8,12 +8,22 @@ use kontor_kernel::Phone;
 use serde_json::Value;
 
 use crate::http::ClientError;
-use crate::smsru::{CallSettings, SmsRu, senseless};
+use crate::smsru::{CallSettings, SmsRu, Trouble, senseless};
 
 const DIGITS: usize = 4;
 
 /// Orders calls.
 pub struct FlashCalls(SmsRu);
+
+impl From<Trouble> for SendError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Refused(Some(number), text) => Self::Refused(format!("{number}: {text}")),
+            Trouble::Refused(None, text) => Self::Refused(text),
+            Trouble::Unavailable(text) => Self::Unavailable(text),
+        }
+    }
+}
 
 impl FlashCalls {
     /// A client of the provider, which is given ten seconds for an answer.
@@ -31,9 +41,12 @@ impl FlashCalls {
     pub async fn call(&self, phone: &Phone, ip: Option<IpAddr>) -> Result<String, SendError> {
         // The provider's word for an unknown address.
         let ip = ip.map_or_else(|| "-1".to_owned(), |ip| ip.to_string());
-        let answer = self.0.ask("/code/call", &[("phone", phone), ("ip", &ip)]).await?;
-        code(answer.get("code")).ok_or_else(senseless)
+        read(self.0.ask("/code/call", &[("phone", phone.as_str()), ("ip", &ip)]).await)
     }
+}
+
+fn read(answer: Result<Value, Trouble>) -> Result<String, SendError> {
+    Ok(code(answer?.get("code")).ok_or_else(senseless)?)
 }
 
 /// The code comes as a text or as a number, which has lost its leading zeros.
@@ -50,22 +63,53 @@ fn code(value: Option<&Value>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::smsru;
+
+    fn read_answer(body: &[u8]) -> Result<String, SendError> {
+        read(smsru::read_answer(body))
+    }
 
     #[test]
     fn a_code_keeps_its_leading_zeros() {
-        for (value, expected) in [
-            (json!("1435"), "1435"),
-            (json!("0007"), "0007"),
-            (json!(1435), "1435"),
-            (json!(7), "0007"),
-            (json!(0), "0000"),
-        ] {
-            assert_eq!(code(Some(&value)).as_deref(), Some(expected), "{value}");
+        let cases = [
+            (r#"{"status":"OK","code":"1435","call_id":"1"}"#, "1435"),
+            (r#"{"status":"OK","code":"0007"}"#, "0007"),
+            (r#"{"status":"OK","code":1435,"cost":0.4}"#, "1435"),
+            (r#"{"status":"OK","code":7}"#, "0007"),
+            (r#"{"status":"OK","code":0}"#, "0000"),
+        ];
+        for (body, expected) in cases {
+            assert_eq!(read_answer(body.as_bytes()).unwrap(), expected, "{body}");
         }
-        for value in [json!("12345"), json!("12a4"), json!(""), json!(-5), json!(1.5), json!(null), json!([1])] {
-            assert_eq!(code(Some(&value)), None, "{value}");
+    }
+
+    #[test]
+    fn a_refusal_is_told_from_a_provider_in_trouble() {
+        let refused = [
+            (r#"{"status":"ERROR","status_code":202,"status_text":"bad phone"}"#, "202: bad phone"),
+            (r#"{"status":"ERROR","status_text":"no"}"#, "no"),
+        ];
+        for (body, expected) in refused {
+            assert!(
+                matches!(read_answer(body.as_bytes()), Err(SendError::Refused(text)) if text == expected),
+                "{body}"
+            );
         }
-        assert_eq!(code(None), None);
+        let unavailable = [
+            r#"{"status":"ERROR","status_code":220,"status_text":"later"}"#,
+            r#"{"status":"ERROR","status_code":500}"#,
+            r#"{"status":"OK"}"#,
+            r#"{"status":"OK","code":"12345"}"#,
+            r#"{"status":"OK","code":"12a4"}"#,
+            r#"{"status":"OK","code":-5}"#,
+            r#"{"status":"OK","code":null}"#,
+            r#"{"code":"1234"}"#,
+            "[]",
+            "<html>",
+            "",
+        ];
+        for body in unavailable {
+            assert!(matches!(read_answer(body.as_bytes()), Err(SendError::Unavailable(_))), "{body}");
+        }
     }
 }

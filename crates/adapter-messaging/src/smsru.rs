@@ -1,8 +1,7 @@
-//! SMS.RU: how its methods are called and how its answers are read.
+//! What the calls to SMS.RU have in common.
 
 use std::time::Duration;
 
-use kontor_auth::ports::SendError;
 use kontor_kernel::{ExposeSecret, SecretString};
 use serde_json::Value;
 
@@ -12,7 +11,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(10);
 const MOST_OF_AN_ANSWER: usize = 64 * 1024;
 
-/// The account that calls and messages are ordered with.
+/// Where calls are ordered.
 #[derive(Debug, Clone)]
 pub struct CallSettings {
     /// The provider's address without a trailing slash, such as `https://sms.ru`.
@@ -21,7 +20,16 @@ pub struct CallSettings {
     pub api_id: SecretString,
 }
 
-/// Calls the methods of the provider. Nothing is repeated by itself.
+/// Why there is no answer that helps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The provider refused with its number for the reason, if it named one.
+    Refused(Option<u64>, String),
+    /// The provider is in trouble, could not be reached, or its answer made no sense.
+    Unavailable(String),
+}
+
+/// Calls the methods of the provider. Every exchange ends within ten seconds, and none is repeated by itself.
 pub(crate) struct SmsRu {
     client: reqwest::Client,
     base_url: String,
@@ -30,41 +38,43 @@ pub(crate) struct SmsRu {
 }
 
 impl SmsRu {
-    /// A client that gives the provider ten seconds for an answer.
     pub(crate) fn new(settings: CallSettings) -> Result<Self, ClientError> {
-        let base_url = settings.base_url.trim_end_matches('/').to_owned();
         let client = client().connect_timeout(CONNECT).build()?;
+        let base_url = settings.base_url.trim_end_matches('/').to_owned();
         Ok(Self { client, base_url, api_id: settings.api_id, timeout: TIMEOUT })
     }
 
-    /// The same client with another limit for a whole exchange.
     pub(crate) fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// Calls a method and gives its answer, when that says `OK` as a whole.
-    pub(crate) async fn ask(&self, path: &str, fields: &[(&str, &str)]) -> Result<Value, SendError> {
-        let unavailable = |error: reqwest::Error| SendError::Unavailable(error.without_url().to_string());
-        let form: Vec<_> =
-            [("api_id", self.api_id.expose_secret())].into_iter().chain(fields.iter().copied()).collect();
+    /// The account's key; empty when there is no account.
+    pub(crate) fn api_id(&self) -> &str {
+        self.api_id.expose_secret()
+    }
+
+    /// The provider's answer, if it says `OK`.
+    pub(crate) async fn ask(&self, path: &str, fields: &[(&str, &str)]) -> Result<Value, Trouble> {
+        let unavailable = |error: reqwest::Error| Trouble::Unavailable(error.without_url().to_string());
+        let form: Vec<(&str, &str)> = [("api_id", self.api_id())].into_iter().chain(fields.iter().copied()).collect();
         let post = self.client.post(format!("{}{path}", self.base_url)).timeout(self.timeout).form(&form);
         let response = post.send().await.map_err(unavailable)?;
         let status = response.status();
         let body = read_start(response, MOST_OF_AN_ANSWER).await.map_err(unavailable)?;
         if !status.is_success() {
-            return Err(SendError::Unavailable(format!("the telephony provider answered {status}")));
+            return Err(Trouble::Unavailable(format!("the telephony provider answered {status}")));
         }
         read_answer(&body)
     }
 }
 
 /// An answer that is not what the provider describes.
-pub(crate) fn senseless() -> SendError {
-    SendError::Unavailable("the answer of the telephony provider makes no sense".to_owned())
+pub(crate) fn senseless() -> Trouble {
+    Trouble::Unavailable("the answer of the telephony provider makes no sense".to_owned())
 }
 
 /// The answer, when it says `OK`.
-pub(crate) fn read_answer(body: &[u8]) -> Result<Value, SendError> {
+pub(crate) fn read_answer(body: &[u8]) -> Result<Value, Trouble> {
     let answer: Value = serde_json::from_slice(body).map_err(|_| senseless())?;
     match answer.get("status").and_then(Value::as_str) {
         Some("OK") => Ok(answer),
@@ -74,42 +84,16 @@ pub(crate) fn read_answer(body: &[u8]) -> Result<Value, SendError> {
 }
 
 /// 220 and 500 are the provider's own troubles; everything else is a refusal of this call.
-pub(crate) fn refusal(answer: &Value) -> SendError {
-    let number = answer.get("status_code").and_then(Value::as_u64);
-    let text = answer.get("status_text").and_then(Value::as_str).unwrap_or("no reason given");
+pub(crate) fn refusal(answer: &Value) -> Trouble {
+    let number = answer.get("status_code").and_then(number);
+    let text = answer.get("status_text").and_then(Value::as_str).unwrap_or("no reason given").to_owned();
     match number {
-        Some(220 | 500) => SendError::Unavailable(text.to_owned()),
-        Some(number) => SendError::Refused(format!("{number}: {text}")),
-        None => SendError::Refused(text.to_owned()),
+        Some(220 | 500) => Trouble::Unavailable(text),
+        number => Trouble::Refused(number, text),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_refusal_is_told_from_a_provider_in_trouble() {
-        let refused = [
-            (r#"{"status":"ERROR","status_code":202,"status_text":"bad phone"}"#, "202: bad phone"),
-            (r#"{"status":"ERROR","status_text":"no"}"#, "no"),
-        ];
-        for (body, expected) in refused {
-            assert!(
-                matches!(read_answer(body.as_bytes()), Err(SendError::Refused(text)) if text == expected),
-                "{body}"
-            );
-        }
-        let unavailable = [
-            r#"{"status":"ERROR","status_code":220,"status_text":"later"}"#,
-            r#"{"status":"ERROR","status_code":500}"#,
-            r#"{"code":"1234"}"#,
-            "[]",
-            "<html>",
-            "",
-        ];
-        for body in unavailable {
-            assert!(matches!(read_answer(body.as_bytes()), Err(SendError::Unavailable(_))), "{body}");
-        }
-    }
+/// Numbers come as numbers or as texts.
+pub(crate) fn number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.trim().parse().ok())
 }
