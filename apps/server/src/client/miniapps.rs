@@ -8,7 +8,7 @@ use deserr::Deserr;
 use kontor_auth::ContactLoginError;
 use kontor_auth::miniapp::{MiniAppLogin, MiniAppProvider, SignedContact};
 use kontor_customers::ProfileService;
-use kontor_kernel::RateRule;
+use kontor_kernel::{RateRule, Violations};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -48,9 +48,19 @@ impl From<ContactLoginError> for ApiError {
                     "The contact is not proven, or too old. Share it again.",
                 )
             }
-            ContactLoginError::UnusablePhone(error) => Self::invalid("phone", error),
+            ContactLoginError::UnusablePhone(error) => {
+                Self::Named(NamedError::fix_input(Violations::one("phone", error)))
+            }
             ContactLoginError::Store(error) => error.into(),
         }
+    }
+}
+
+/// Wrong fields are told in the structured body of this flow, too.
+fn in_this_flow(error: ApiError) -> ApiError {
+    match error {
+        ApiError::Invalid(errors) => ApiError::Named(NamedError::fix_input(errors)),
+        error => error,
     }
 }
 
@@ -106,7 +116,7 @@ async fn contact_auth(
 ) -> Result<Json<SignedInCounterparty>, ApiError> {
     let provider = MiniAppProvider::parse(&provider).ok_or_else(ApiError::not_found)?;
     logins.require(provider)?;
-    let ContactLogin { phone, auth_date, hash, init_data, device } = body?.0;
+    let ContactLogin { phone, auth_date, hash, init_data, device } = body.map_err(in_this_flow)?.0;
     throttle.hit(&request, &[(CONTACTS, &format!("{}|{}", app.application_id, ip.0))]).await?;
     let contact = SignedContact { phone: phone.0, signed_at: auth_date.0, hash: hash.0, init_data: init_data.0 };
     let signed = logins.log_in(*app, provider, &contact, device.and_then(|device| device.0)).await?;
