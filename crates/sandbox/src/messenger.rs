@@ -1,5 +1,7 @@
 //! The messenger MAX: it starts mini-apps and signs the contacts that their users share.
 
+use std::fmt::Write as _;
+
 use chrono::{DateTime, Utc};
 use ring::hmac;
 use serde_json::{Value, json};
@@ -22,14 +24,21 @@ fn mac(key: &[u8], message: &str) -> Vec<u8> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn encode(text: &str) -> String {
-    let each = text
-        .bytes()
-        .map(|byte| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") });
-    each.collect()
+    text.bytes().fold(String::new(), |mut text, byte| {
+        let _ = match byte {
+            plain if plain.is_ascii_alphanumeric() => write!(text, "{}", char::from(plain)),
+            byte => write!(text, "%{byte:02X}"),
+        };
+        text
+    })
 }
 
 #[cfg(test)]

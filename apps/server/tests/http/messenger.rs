@@ -12,7 +12,7 @@ fn mac(key: &[u8], message: &str) -> Vec<u8> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 /// The body of a sign-in with a contact that was signed at the moment of these digits, in a mini-app that was started at

@@ -67,8 +67,8 @@ impl SignedAt {
         let number = digits.parse::<i64>().ok();
         let number = number.filter(|_| canonical && digits.bytes().all(|byte| byte.is_ascii_digit()));
         let moment = number.and_then(|number| match number {
-            ..100_000_000_000 => DateTime::from_timestamp(number, 0),
-            ..100_000_000_000_000 => DateTime::from_timestamp_millis(number),
+            0..100_000_000_000 => DateTime::from_timestamp(number, 0),
+            100_000_000_000..100_000_000_000_000 => DateTime::from_timestamp_millis(number),
             _ => DateTime::from_timestamp_micros(number),
         });
         moment.map(|moment| Self { digits: digits.to_owned(), moment }).ok_or(InvalidField::Time)

@@ -1,5 +1,6 @@
 //! Whether a messenger has signed a contact.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -68,8 +69,15 @@ impl Verifier {
     }
 
     fn signed(&self, key: &[u8], message: &str, hash: &str) -> bool {
-        let expected: String =
-            self.hmac.hmac_sha256(key, message.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let expected = hex(&self.hmac.hmac_sha256(key, message.as_bytes()));
         self.keeper.same(&expected, hash)
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

@@ -27,15 +27,16 @@ fn mac(key: &[u8], message: &[u8]) -> Vec<u8> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 /// `key=value` in URL encoding.
 pub fn encode(pairs: &[(&str, &str)]) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    let value = |text: &str| -> String {
-        let each = text.bytes().map(|byte| if plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") });
-        each.collect()
+    let value = |text: &str| {
+        text.bytes().fold(String::new(), |text, byte| {
+            if plain(byte) { text + &char::from(byte).to_string() } else { text + &format!("%{byte:02X}") }
+        })
     };
     pairs.iter().map(|(key, text)| format!("{key}={}", value(text))).collect::<Vec<_>>().join("&")
 }
