@@ -1,18 +1,17 @@
 //! Customers: signing in with a contact that a messenger has signed.
 
-use std::time::Duration;
-
 use actix_web::web::{Data, Json, Path};
 use actix_web::{HttpRequest, http::StatusCode, post};
 use deserr::Deserr;
 use kontor_auth::ContactLoginError;
 use kontor_auth::miniapp::{MiniAppLogin, MiniAppProvider, SignedContact};
 use kontor_customers::ProfileService;
-use kontor_kernel::{RateRule, Violations};
+use kontor_kernel::Violations;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::session::SignedInCounterparty;
+use crate::http::limits::MINIAPP_CONTACT;
 use crate::http::named::NamedErrorBody;
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, Throttle};
@@ -20,8 +19,6 @@ use crate::http::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(contact_auth);
 }
-
-const CONTACTS: RateRule = RateRule { name: "miniapp-contact", limit: 5, window: Duration::from_mins(1) };
 
 impl From<ContactLoginError> for ApiError {
     fn from(error: ContactLoginError) -> Self {
@@ -117,7 +114,7 @@ async fn contact_auth(
     let provider = MiniAppProvider::parse(&provider).ok_or_else(ApiError::not_found)?;
     logins.require(provider)?;
     let ContactLogin { phone, auth_date, hash, init_data, device } = body.map_err(in_this_flow)?.0;
-    throttle.hit(&request, &[(CONTACTS, &format!("{}|{}", app.application_id, ip.0))]).await?;
+    throttle.hit(&request, &[(MINIAPP_CONTACT, &format!("{}|{}", app.application_id, ip.subject()))]).await?;
     let contact = SignedContact { phone: phone.0, signed_at: auth_date.0, hash: hash.0, init_data: init_data.0 };
     let signed = logins.log_in(*app, provider, &contact, device.and_then(|device| device.0)).await?;
     Ok(Json(SignedInCounterparty::of(signed, &profiles).await?))

@@ -11,6 +11,7 @@ mod desk;
 mod dictionaries;
 mod graceful;
 mod house;
+mod limits;
 mod login_process;
 mod main_job;
 mod messenger;
