@@ -33,6 +33,16 @@ pub enum SmtpTls {
     Tls,
 }
 
+/// How one-time codes get to phones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PhoneCodes {
+    /// A call whose number ends in the code.
+    Call,
+    /// A message with the code.
+    Sms,
+}
+
 /// The service key of a fresh checkout; refused in production.
 pub const DEFAULT_SECRET_KEY: &str = "kontor-development-key-not-for-production";
 
@@ -96,6 +106,10 @@ pub struct Config {
     /// The key of the telephony account.
     #[serde(with = "shown")]
     pub telephony_api_id: SecretString,
+    /// Whether codes get to phones by `call` or by `sms`.
+    pub phone_codes: PhoneCodes,
+    /// How old a contact signed by a messenger may be, in seconds.
+    pub miniapp_contact_seconds: u32,
     /// The mail server.
     pub smtp_host: String,
     /// Its port.
@@ -140,6 +154,8 @@ impl Default for Config {
             acquirer_return_url: "http://127.0.0.1:8080/".into(),
             telephony_url: "https://sms.ru".into(),
             telephony_api_id: String::new().into(),
+            phone_codes: PhoneCodes::Call,
+            miniapp_contact_seconds: 3600,
             smtp_host: "localhost".into(),
             smtp_port: 25,
             smtp_tls: SmtpTls::None,
@@ -236,6 +252,9 @@ impl Config {
         }
         if self.secret_key.expose_secret().len() < 32 {
             return Err(unfit("secret_key", "must have at least 32 characters"));
+        }
+        if self.miniapp_contact_seconds == 0 {
+            return Err(unfit("miniapp_contact_seconds", "must be at least 1"));
         }
         if self.env == Environment::Production {
             if self.secret_key.expose_secret() == DEFAULT_SECRET_KEY {
@@ -415,6 +434,16 @@ mod tests {
         let secrets = [&config.acquirer_secret_key, &config.telephony_api_id, &config.smtp_password];
         assert_eq!(secrets.map(ExposeSecret::expose_secret), ["0012", "1e9", "[a, b]"]);
         assert_eq!(config.smtp_port, 2525);
+    }
+
+    #[test]
+    fn phones_are_called_unless_told_otherwise() {
+        assert_eq!(load("", &[], Flags::default()).unwrap().phone_codes, PhoneCodes::Call);
+        let sms = load("", &[("KONTOR_PHONE_CODES", "sms")], Flags::default()).unwrap();
+        assert_eq!(sms.phone_codes, PhoneCodes::Sms);
+        assert!(load("phone_codes = \"pigeon\"", &[], Flags::default()).unwrap_err().contains("pigeon"));
+        let never = load("miniapp_contact_seconds = 0", &[], Flags::default());
+        assert!(never.unwrap_err().contains("miniapp_contact_seconds"));
     }
 
     #[test]

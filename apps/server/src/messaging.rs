@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kontor_adapter_diesel::Database;
 use kontor_adapter_messaging::{
     CallSettings, ClientError, CodeMessenger, FlashCalls, HmacSigner, HttpWebhookSender, Mailer, MailerError,
-    SmtpCredentials, SmtpSettings, SmtpTls,
+    PhoneCodes, SmsCodes, SmtpCredentials, SmtpSettings, SmtpTls,
 };
 use kontor_webhooks::DeliveryWorker;
 use kontor_webhooks::model::OutboundPolicy;
@@ -31,7 +31,7 @@ pub fn outbound_policy(config: &Config) -> OutboundPolicy {
 
 /// What brings one-time codes to customers.
 pub fn code_messenger(config: &Config) -> Result<CodeMessenger, MessagingError> {
-    let calls = CallSettings { base_url: config.telephony_url.clone(), api_id: config.telephony_api_id.clone() };
+    let telephony = CallSettings { base_url: config.telephony_url.clone(), api_id: config.telephony_api_id.clone() };
     let account = SmtpCredentials { user: config.smtp_user.clone(), password: config.smtp_password.clone() };
     let mail = SmtpSettings {
         host: config.smtp_host.clone(),
@@ -44,7 +44,11 @@ pub fn code_messenger(config: &Config) -> Result<CodeMessenger, MessagingError> 
         credentials: (!account.user.is_empty()).then_some(account),
         from: config.smtp_from.clone(),
     };
-    Ok(CodeMessenger::new(FlashCalls::new(calls)?, Mailer::new(mail)?))
+    let phones = match config.phone_codes {
+        config::PhoneCodes::Call => PhoneCodes::Calls(FlashCalls::new(telephony)?),
+        config::PhoneCodes::Sms => PhoneCodes::Sms(SmsCodes::new(telephony)?),
+    };
+    Ok(CodeMessenger::new(phones, Mailer::new(mail)?))
 }
 
 /// What turns events into deliveries and sends them.

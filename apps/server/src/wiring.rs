@@ -6,7 +6,9 @@ use actix_web::web::{Data, ServiceConfig};
 use chrono::TimeDelta;
 use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig, ClientError};
 use kontor_adapter_diesel::Database;
+use kontor_adapter_messaging::HmacSigner;
 use kontor_adapter_spreadsheet::Spreadsheets;
+use kontor_auth::miniapp::{MiniAppLogin, Verifier};
 use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher};
 use kontor_auth::{CustomerGuard, CustomerSessions, Heartbeats, Introspection, StaffGuard, StaffSessions};
@@ -28,7 +30,7 @@ use crate::adapters::{Argon2Passwords, ServiceKey, SystemRandom};
 use crate::beside::LeftBehind;
 use crate::config::{Config, ConfigError};
 use crate::counters::Counters;
-use crate::http::Throttle;
+use crate::http::{FailureLog, Throttle};
 use crate::messaging::{MessagingError, code_messenger, outbound_policy};
 
 /// The ports that are not persistence.
@@ -52,6 +54,8 @@ pub struct Surroundings {
     pub codes: Arc<dyn CodeSender>,
     /// How long tokens live.
     pub lifetimes: TokenLifetimes,
+    /// How old a contact signed by a messenger may be.
+    pub contact_lifetime: TimeDelta,
     /// The acquirer.
     pub acquirer: Arc<dyn PaymentGateway>,
     /// Where payers come back to.
@@ -96,6 +100,7 @@ impl Surroundings {
                 staff: TimeDelta::hours(config.staff_token_hours.into()),
                 customer: TimeDelta::hours(config.customer_token_hours.into()),
             },
+            contact_lifetime: TimeDelta::seconds(config.miniapp_contact_seconds.into()),
             clock,
             random,
         })
@@ -136,8 +141,7 @@ services! {
     customer_guard: CustomerGuard,
     staff_sessions: StaffSessions,
     customer_sessions: CustomerSessions,
-    heartbeats: Heartbeats,
-    introspection: Introspection,
+    heartbeats: Heartbeats, introspection: Introspection, miniapps: MiniAppLogin, failures: FailureLog,
     profiles: ProfileService,
     branches: BranchService,
     applications: ApplicationService,
@@ -177,6 +181,7 @@ impl Services {
             payment_page,
             ..
         } = around.clone();
+        let contact_lifetime = around.contact_lifetime;
         let store = Arc::new(database.clone());
         let sheets = Arc::new(Spreadsheets::default());
         Self {
@@ -224,6 +229,16 @@ impl Services {
             )),
             heartbeats: Data::new(Heartbeats::new(store.clone(), clock.clone())),
             introspection: Data::new(Introspection::new(store.clone(), clock.clone(), keeper.clone())),
+            miniapps: Data::new(MiniAppLogin::new(
+                store.clone(),
+                store.clone(),
+                Verifier::new(Arc::new(HmacSigner), keeper.clone(), contact_lifetime),
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
+                lifetimes,
+            )),
+            failures: Data::new(FailureLog::new(clock.clone())),
             profiles: Data::new(ProfileService::new(store.clone())),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),

@@ -234,6 +234,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    application_miniapps (application_id, provider) {
+        application_id -> BigInt,
+        provider -> Text,
+        sealed_token -> Text,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
     one_time_codes (project_id, contact) {
         project_id -> BigInt,
         contact -> Text,

@@ -6,24 +6,36 @@ use kontor_kernel::{Email, Phone};
 
 use crate::calls::FlashCalls;
 use crate::mail::Mailer;
+use crate::sms::SmsCodes;
 
-/// Brings one-time codes to customers: phones are called, addresses are written to.
+/// How a code gets to a phone.
+pub enum PhoneCodes {
+    /// The phone rings; the code is the end of the calling number.
+    Calls(FlashCalls),
+    /// The code comes in a message.
+    Sms(SmsCodes),
+}
+
+/// Brings one-time codes to customers, to their phones or by mail.
 pub struct CodeMessenger {
-    calls: FlashCalls,
+    phones: PhoneCodes,
     mailer: Mailer,
 }
 
 impl CodeMessenger {
     /// Both ways together.
-    pub fn new(calls: FlashCalls, mailer: Mailer) -> Self {
-        Self { calls, mailer }
+    pub fn new(phones: PhoneCodes, mailer: Mailer) -> Self {
+        Self { phones, mailer }
     }
 }
 
 #[async_trait]
 impl CodeSender for CodeMessenger {
-    async fn call_with_code(&self, phone: &Phone, ip: Option<IpAddr>) -> Result<String, SendError> {
-        self.calls.call(phone, ip).await
+    async fn code_to_phone(&self, phone: &Phone, proposed: &str, ip: Option<IpAddr>) -> Result<String, SendError> {
+        match &self.phones {
+            PhoneCodes::Calls(calls) => calls.call(phone, ip).await,
+            PhoneCodes::Sms(sms) => sms.send_code(phone, proposed).await.map(|()| proposed.to_owned()),
+        }
     }
 
     async fn email_code(&self, email: &Email, code: &str) -> Result<(), SendError> {

@@ -1,7 +1,8 @@
 //! Messages out: calls with a code, e-mail and webhook deliveries.
 //!
-//! **Implements** `kontor_auth::ports::CodeSender` ([`CodeMessenger`]: SMS.RU's flash call and SMTP) and
-//! `kontor_webhooks::ports::{WebhookSender, Signer}` ([`HttpWebhookSender`], [`HmacSigner`]).
+//! **Implements** `kontor_auth::ports::CodeSender` ([`CodeMessenger`]: SMS.RU's flash call or its SMS, and SMTP),
+//! `kontor_webhooks::ports::{WebhookSender, Signer}` ([`HttpWebhookSender`], [`HmacSigner`]) and
+//! `kontor_auth::ports::Hmac` ([`HmacSigner`]).
 //!
 //! **Invariants**
 //! - Every exchange ends: 10 seconds for HTTP, 15 for a mail.
@@ -15,12 +16,16 @@ mod http;
 mod mail;
 mod resolver;
 mod signer;
+mod sms;
+mod smsru;
 mod webhook;
 
-pub use calls::{CallSettings, FlashCalls};
-pub use codes::CodeMessenger;
+pub use calls::FlashCalls;
+pub use codes::{CodeMessenger, PhoneCodes};
 pub use http::ClientError;
 pub use mail::{Mailer, MailerError, SmtpCredentials, SmtpSettings, SmtpTls};
 pub use resolver::{Lookup, SystemLookup};
 pub use signer::HmacSigner;
+pub use sms::SmsCodes;
+pub use smsru::CallSettings;
 pub use webhook::HttpWebhookSender;

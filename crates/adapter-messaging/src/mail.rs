@@ -8,7 +8,7 @@ use lettre::message::header::ContentType;
 use lettre::message::{Mailbox, Message};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
-use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 
 const CONNECT: Duration = Duration::from_secs(5);
 const WHOLE: Duration = Duration::from_secs(15);
@@ -104,7 +104,7 @@ impl Mailer {
     }
 
     fn message(&self, to: &Email, code: &str) -> Result<Message, String> {
-        let address = to.as_str().parse().map_err(|error| format!("the address cannot be written to: {error}"))?;
+        let address = address(to)?;
         Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, address))
@@ -116,5 +116,31 @@ impl Mailer {
                  This is your sign-in code, valid for 5 minutes. If you did not ask for it, do nothing.\n"
             ))
             .map_err(|error| error.to_string())
+    }
+}
+
+/// The address as every mail server takes it: a domain in national letters in its ASCII form.
+fn address(of: &Email) -> Result<Address, String> {
+    let cannot = |error: &dyn std::fmt::Display| format!("the address cannot be written to: {error}");
+    let (local, domain) = of.as_str().rsplit_once('@').ok_or_else(|| cannot(&"no domain"))?;
+    let domain = idna::domain_to_ascii(domain).map_err(|error| cannot(&error))?;
+    Address::new(local, domain).map_err(|error| cannot(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_an_address_can_be_written_to() {
+        for (text, written) in [
+            ("ivan@пример.рф", "ivan@xn--e1afmkfd.xn--p1ai"),
+            ("Anna.K+shop@Example.com", "anna.k+shop@example.com"),
+            ("o'neil_{x}=!#$%&*/?^`|~-@x-1.ru", "o'neil_{x}=!#$%&*/?^`|~-@x-1.ru"),
+            ("иван@xn--e1afmkfd.xn--p1ai", "иван@xn--e1afmkfd.xn--p1ai"),
+            ("a@1.2.3.4", "a@1.2.3.4"),
+        ] {
+            assert_eq!(address(&Email::parse(text).unwrap()).unwrap().to_string(), written, "{text}");
+        }
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use kontor_kernel::{AppScope, Clock, Contact, CustomerScope, Random, SecretKeeper, StoreError};
 
-use crate::model::code::{self, EMAILED_DIGITS};
+use crate::model::code::{self, OWN_DIGITS};
 use crate::model::{
     AccessToken, CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, Device, NewCode, NewToken, Redeemed, TokenLifetimes,
     TokenOwner, TokenSecret,
@@ -48,16 +48,16 @@ impl CustomerSessions {
         Self { accounts, codes, tokens, sender, clock, random, keeper, lifetimes }
     }
 
-    /// Finds or creates the customer of a contact and sends him a code: phones are called, addresses get mail. A code
-    /// that the provider did not accept is not stored and leaves an earlier one as it was.
+    /// Finds or creates the customer of a contact and sends him a code, to his phone or by mail. A code that the provider
+    /// did not accept is not stored and leaves an earlier one as it was.
     pub async fn send_code(&self, app: AppScope, contact: &Contact, ip: Option<IpAddr>) -> Result<(), SendCodeError> {
         self.accounts.find_or_create(app.project_id, contact, self.clock.now()).await?;
+        let own = self.random.digits(OWN_DIGITS);
         let sent = match contact {
-            Contact::Phone(phone) => self.sender.call_with_code(phone, ip).await?,
+            Contact::Phone(phone) => self.sender.code_to_phone(phone, &own, ip).await?,
             Contact::Email(email) => {
-                let code = self.random.digits(EMAILED_DIGITS);
-                self.sender.email_code(email, &code).await?;
-                code
+                self.sender.email_code(email, &own).await?;
+                own
             }
         };
         if !(4..=10).contains(&sent.len()) || !sent.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -150,7 +150,7 @@ mod tests {
     #[tokio::test]
     async fn the_code_of_a_call_is_the_providers() {
         let mut sender = MockCodeSender::new();
-        sender.expect_call_with_code().returning(|_, _| Ok("0042".to_owned()));
+        sender.expect_code_to_phone().returning(|_, _, _| Ok("0042".to_owned()));
         let mut codes = MockCodeRepository::new();
         codes
             .expect_replace()
@@ -159,6 +159,19 @@ mod tests {
                     && code.expires_at == DateTime::UNIX_EPOCH + TimeDelta::minutes(5)
                     && code.attempts == 5
             })
+            .once()
+            .returning(|_, _, _| Ok(()));
+        sessions(codes, sender).send_code(app(), &phone(), None).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_code_of_a_message_is_ours() {
+        let mut sender = MockCodeSender::new();
+        sender.expect_code_to_phone().returning(|_, proposed, _| Ok(proposed.to_owned()));
+        let mut codes = MockCodeRepository::new();
+        codes
+            .expect_replace()
+            .withf(|_, _, code| code.fingerprint.ends_with("79001234567:012345"))
             .once()
             .returning(|_, _, _| Ok(()));
         sessions(codes, sender).send_code(app(), &phone(), None).await.unwrap();
@@ -181,7 +194,7 @@ mod tests {
     async fn a_code_that_did_not_go_out_is_not_stored() {
         for answer in [Err(SendError::Refused("no money".to_owned())), Ok(String::new()), Ok("call me".to_owned())] {
             let mut sender = MockCodeSender::new();
-            sender.expect_call_with_code().returning(move |_, _| answer.clone());
+            sender.expect_code_to_phone().returning(move |_, _, _| answer.clone());
             let refused = sessions(MockCodeRepository::new(), sender).send_code(app(), &phone(), None).await;
             assert!(matches!(refused, Err(SendCodeError::CodeNotSent(_))));
         }

@@ -1,5 +1,6 @@
-use kontor_kernel::StoreError;
+use kontor_kernel::{ContactError, StoreError, Unsealable};
 
+use crate::miniapp::Doubt;
 use crate::ports::{HashingFailed, SendError};
 
 /// Why an employee is not signed in.
@@ -72,6 +73,29 @@ pub enum HeartbeatError {
     Store(#[from] StoreError),
 }
 
+/// Why a customer is not signed in with a contact from a mini-app.
+#[derive(Debug, thiserror::Error)]
+pub enum ContactLoginError {
+    /// The messenger does not prove whose phone it is.
+    #[error("this messenger does not prove whose phone it is")]
+    NotSupported,
+    /// The application has no bot at this messenger.
+    #[error("the application has no bot at this messenger")]
+    NotConfigured,
+    /// The stored token of the bot was sealed with another service key.
+    #[error(transparent)]
+    Unsealable(#[from] Unsealable),
+    /// The contact is not proven, or too old.
+    #[error("the contact is not proven: {0}")]
+    NotProven(#[from] Doubt),
+    /// The phone is the customer's, but none that can be used here.
+    #[error("the phone {0}")]
+    UnusablePhone(#[from] ContactError),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 /// Why a backend learns nothing about a token.
 #[derive(Debug, thiserror::Error)]
 pub enum IntrospectionError {
@@ -99,6 +123,23 @@ pub enum IntrospectionRegistryError {
     /// There is no such client.
     #[error("there is no such client")]
     UnknownClient,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why the bot of an application is not set or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum MiniAppRegistryError {
+    /// The messenger does not prove whose phone it is.
+    #[error("this messenger does not sign contacts, so nobody can sign in with it")]
+    NotSupported,
+    /// There is no such application.
+    #[error("there is no such application")]
+    UnknownApplication,
+    /// There is nothing to remove.
+    #[error("the application has no bot at this messenger")]
+    NotSet,
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -8,14 +8,15 @@
 //! - Employees and customers have different guards; a token of one never opens the other.
 //! - A customer's token belongs to one application of one project.
 //! - One code gives one token, within [`model::CODE_LIFETIME`] and [`model::CODE_ATTEMPTS`] wrong tries.
+//! - A contact from a mini-app counts only when the messenger has signed it for the user who started the mini-app.
 //! - At most one session per token goes on; no time counts twice, however many signs of life race.
 //! - A backend learns nothing about a token that is not one of its own application, not even that it exists.
 //! - Recognizing a token writes nothing: its uses are noted in memory and stored together.
 //! - An unknown login, a wrong password and a banned employee cannot be told apart, not even by time.
 //!
 //! **Ports**: [`ports::TokenRepository`], [`ports::StaffRepository`], [`ports::CustomerAccounts`],
-//! [`ports::CodeRepository`], [`ports::CodeSender`], [`ports::PasswordHasher`], [`ports::ClientSessions`],
-//! [`ports::IntrospectionClients`].
+//! [`ports::CodeRepository`], [`ports::CodeSender`], [`ports::PasswordHasher`], [`ports::MiniAppTokens`],
+//! [`ports::Hmac`], [`ports::ClientSessions`], [`ports::IntrospectionClients`].
 //!
 //! ```
 //! use kontor_auth::model::BearerToken;
@@ -31,6 +32,7 @@ mod error;
 mod guards;
 mod heartbeats;
 mod introspection;
+pub mod miniapp;
 pub mod model;
 pub mod ports;
 mod staff;
@@ -38,8 +40,7 @@ mod uses;
 
 pub use customers::{CustomerSessions, SignedInCustomer};
 pub use error::{
-    CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, SendCodeError, StaffLoginError,
-    StaffRegistryError,
+    CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, SendCodeError, StaffLoginError, StaffRegistryError, ContactLoginError, MiniAppRegistryError,
 };
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use heartbeats::{Heartbeat, Heartbeats};
@@ -54,3 +55,8 @@ pub enum LogoutExtent {
     /// Ends every token of the person.
     AllDevices,
 }
+
+/// The example of the reuse guide, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/reuse-auth.md")]
+struct ReuseGuide;

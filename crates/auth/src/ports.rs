@@ -1,13 +1,17 @@
 //! What access control needs from the outside.
 
+mod miniapp;
+
 use std::net::IpAddr;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    Contact, CounterpartyId, CustomerScope, Email, Phone, ProjectId, SecretString, StoreError, TokenId, UserId,
+    AppScope, Contact, CounterpartyId, CustomerScope, Email, Phone, ProjectId, SecretString, StoreError, TokenId, UserId,
 };
 use uuid::Uuid;
+
+pub use miniapp::*;
 
 use crate::model::{
     ClientSession, CodeRedemption, Employee, Login, NewCode, NewIntrospectionClient, NewOwner, NewToken, Redeemed,
@@ -66,6 +70,15 @@ pub trait CustomerAccounts: Send + Sync {
         contact: &Contact,
         at: DateTime<Utc>,
     ) -> Result<CounterpartyId, StoreError>;
+
+    /// Stores the token of the customer whose contact is proven, in one step with finding or creating him as
+    /// [`CustomerAccounts::find_or_create`] does.
+    async fn sign_in_customer(
+        &self,
+        app: AppScope,
+        contact: &Contact,
+        token: NewToken,
+    ) -> Result<(CounterpartyId, TokenId), StoreError>;
 }
 
 /// One-time codes, at most one per contact of a project.
@@ -142,9 +155,10 @@ pub enum SendError {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CodeSender: Send + Sync {
-    /// Rings the phone. The code is the last digits of the calling number, chosen by the provider and returned here.
-    /// `ip` is the address of the customer, which the provider uses against abuse.
-    async fn call_with_code(&self, phone: &Phone, ip: Option<IpAddr>) -> Result<String, SendError>;
+    /// Brings a code to a phone and returns it. A message carries the `proposed` code; the code of a call is the last
+    /// digits of the calling number, which the provider chooses. `ip` is the address of the customer, which the provider
+    /// uses against abuse.
+    async fn code_to_phone(&self, phone: &Phone, proposed: &str, ip: Option<IpAddr>) -> Result<String, SendError>;
 
     /// Sends the code by e-mail.
     async fn email_code(&self, email: &Email, code: &str) -> Result<(), SendError>;

@@ -11,7 +11,7 @@ use crate::world::World;
 
 const LATEST: usize = 100;
 
-const OFFERS: [(&str, &str); 18] = [
+const OFFERS: [(&str, &str); 19] = [
     ("/v3", "Acquirer: YooKassa API v3 (payments, refunds, payment methods, me)"),
     ("/pay/{id}, /bind/{id}", "The payer's pages"),
     ("/code/call", "Telephony: SMS.RU flash call"),
@@ -24,6 +24,10 @@ const OFFERS: [(&str, &str); 18] = [
     ("POST /control/refunds/{id}", "{outcome: succeed|decline}"),
     ("GET /control/notifications", "What became of the latest notifications"),
     ("GET, POST /control/acquirer", "{notification_url?, notification_urls?, refunds?: pending|succeeded|canceled}"),
+    (
+        "POST /control/contacts",
+        "{token, phone, user_id?} gives a contact that MAX has signed for the bot with this token",
+    ),
     ("POST /control/hooks", "{status?, times?} gives {id, url}"),
     ("GET /control/hooks/{id}", "The deliveries to a hook"),
     ("POST /control/faults", "{service, fault, times?, delay_ms?}"),

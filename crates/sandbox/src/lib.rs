@@ -6,7 +6,7 @@
 //! - telephony: SMS.RU's flash call and SMS under `/code/call` and `/sms/send`;
 //! - the mailbox: an SMTP server on a port of its own;
 //! - the webhook receiver under `/hooks`;
-//! - the control interface under `/control`: messages, payments, faults, the clock.
+//! - the control interface under `/control`: messages, payments, faults, the clock, contacts signed by MAX.
 //!
 //! **Invariants**
 //! - Time is the configured [`kontor_kernel::Clock`]: expiries, idempotence keys and redeliveries follow it. Only held
@@ -42,6 +42,7 @@ mod hooks;
 mod html;
 mod index;
 mod messages;
+mod messenger;
 mod named;
 mod pictures;
 mod server;

@@ -2,6 +2,7 @@
 
 pub mod demo;
 pub mod introspection;
+mod miniapp;
 mod openapi;
 mod operate;
 mod process;
@@ -70,6 +71,11 @@ enum Command {
         #[command(subcommand)]
         command: introspection::IntrospectionCommand,
     },
+    /// The bots behind the mini-apps of an application.
+    Miniapp {
+        #[command(subcommand)]
+        command: miniapp::MiniAppCommand,
+    },
     /// Prints the API description.
     Openapi {
         /// Write it to a file instead.
@@ -114,6 +120,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
         Command::Project { command } => project::run(|database| load(None, database), command),
         Command::Introspection { command } => introspection::run(|database| load(None, database), command),
+        Command::Miniapp { command } => miniapp::run(|database| load(None, database), command),
         Command::Openapi { out, check } => openapi::run(out, check),
         Command::Sandbox { bind } => sandbox::run(bind),
         Command::Config => {

@@ -6,6 +6,7 @@ mod categories;
 mod delivery;
 mod heartbeat;
 mod introspection;
+mod miniapps;
 mod orders;
 mod payment_types;
 mod policies;
@@ -29,6 +30,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     introspection::routes(config);
     heartbeat::routes(config);
     session::routes(config);
+    miniapps::routes(config);
     profile::routes(config);
     settings::routes(config);
     categories::routes(config);

@@ -6,6 +6,7 @@ pub const POLICIES: &[Policy] = &[
     // Session and login
     post("/api/counterparty/send_password", App),
     post("/api/counterparty/login", App),
+    post("/api/counterparty/miniapps/{provider}/contact_auth", App),
     post("/api/counterparty/logout", Customer),
     post("/api/counterparty/session/heartbeat", Customer),
     post("/api/counterparty/auth/introspect", Backend),

@@ -3,7 +3,7 @@
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, http::StatusCode, post};
 use deserr::Deserr;
-use kontor_auth::{CustomerLoginError, CustomerSessions, SendCodeError};
+use kontor_auth::{CustomerLoginError, CustomerSessions, SendCodeError, SignedInCustomer as SignedIn};
 use kontor_customers::ProfileService;
 use kontor_kernel::{AppScope, Contact, ExposeSecret};
 use serde::Serialize;
@@ -101,9 +101,18 @@ struct CustomerWithToken {
     access_token: AccessTokenRecord,
 }
 
+/// The answer of every way to sign in that shows the customer.
 #[derive(Serialize, ToSchema)]
-struct SignedInCounterparty {
+pub(super) struct SignedInCounterparty {
     counterparty: CustomerWithToken,
+}
+
+impl SignedInCounterparty {
+    /// Reads the record of a customer who has just signed in.
+    pub(super) async fn of(signed: SignedIn, profiles: &ProfileService) -> Result<Self, ApiError> {
+        let record = profiles.profile(signed.scope).await?.into();
+        Ok(Self { counterparty: CustomerWithToken { record, access_token: signed.token.into() } })
+    }
 }
 
 /// Signs a customer in with the code he got.
@@ -133,8 +142,7 @@ async fn log_in(
     throttle.hit(&request, &hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()))).await?;
     let device = device.map(|device| device.0);
     let signed = sessions.log_in(*app, &contact, password.0.expose_secret(), device).await?;
-    let record = profiles.profile(signed.scope).await?.into();
-    Ok(Json(SignedInCounterparty { counterparty: CustomerWithToken { record, access_token: signed.token.into() } }))
+    Ok(Json(SignedInCounterparty::of(signed, &profiles).await?))
 }
 
 /// Signs the customer out, on this device or on all.

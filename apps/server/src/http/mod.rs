@@ -3,6 +3,7 @@
 pub mod body;
 pub mod client_ip;
 pub mod error;
+pub mod failures;
 pub mod health;
 pub mod limits;
 pub mod named;
@@ -25,6 +26,7 @@ pub mod wire;
 pub use body::{Body, Form, Query};
 pub use client_ip::{ClientIp, TrustedProxies};
 pub use error::ApiError;
+pub use failures::FailureLog;
 pub use named::{NamedError, NextAction};
 pub use path::PathId;
 pub use scopes::{Backend, BearerCustomer, CallingApp, SignedInCustomer, SignedInStaff};

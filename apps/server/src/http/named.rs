@@ -45,6 +45,13 @@ impl NamedError {
         Self { status, code, message: message.into(), next_action, retry_after_seconds: None, errors: None }
     }
 
+    /// Wrong fields, in the structured body of a flow with named codes.
+    pub fn fix_input(errors: Violations) -> Self {
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        let named = Self::new(status, "invalid_input", NextAction::FixInput, "Some fields are wrong.");
+        Self { errors: Some(errors), ..named }
+    }
+
     /// Tells when another try makes sense.
     #[must_use]
     pub fn retry_after(self, seconds: u64) -> Self {

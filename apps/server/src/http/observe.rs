@@ -11,10 +11,10 @@ use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, ResponseError, web};
 use kontor_kernel::{Clock, Random};
 
-use super::ApiError;
 use super::error::quota_headers;
 use super::policy::Policy;
 use super::throttle::TightestQuota;
+use super::{ApiError, FailureLog};
 
 /// The identifier of a request, made by the server; one sent by the client is ignored.
 #[derive(Debug, Clone)]
@@ -31,13 +31,26 @@ fn reset_of(response: &ServiceResponse<impl MessageBody>) -> Option<i64> {
     (response.status() == StatusCode::TOO_MANY_REQUESTS).then(|| clock.now().timestamp() + seconds)
 }
 
-/// Structured refusals name the request in their body, too.
+/// The template of the route, never the path: a path may carry identifiers, and a query string anything at all.
+fn route_of(response: &ServiceResponse<impl MessageBody>) -> String {
+    let policy = response.request().extensions().get::<&'static Policy>().copied();
+    match policy {
+        Some(policy) => policy.path.to_owned(),
+        None => response.request().match_pattern().unwrap_or_else(|| "unmatched".to_owned()),
+    }
+}
+
+/// Structured refusals name the request in their body, too, and some of them are logged.
 fn with_request_id<B: MessageBody + 'static>(response: ServiceResponse<B>, id: &str) -> ServiceResponse<EitherBody<B>> {
-    let named = match response.response().error().and_then(|error| error.as_error::<ApiError>()) {
-        Some(ApiError::Named(named)) => named.body(Some(id)).to_string(),
-        _ => return response.map_into_left_body(),
+    let Some(ApiError::Named(named)) = response.response().error().and_then(|error| error.as_error::<ApiError>())
+    else {
+        return response.map_into_left_body();
     };
-    response.map_body(|_, _| EitherBody::Right { body: BoxBody::new(named) })
+    if let Some(failures) = response.request().app_data::<web::Data<FailureLog>>() {
+        failures.record(&route_of(&response), named, id);
+    }
+    let body = named.body(Some(id)).to_string();
+    response.map_body(|_, _| EitherBody::Right { body: BoxBody::new(body) })
 }
 
 /// The outermost middleware.
@@ -79,12 +92,7 @@ pub async fn observe(
         }
     }
 
-    // The template, never the path: a path may carry identifiers, and a query string anything at all.
-    let policy = response.request().extensions().get::<&'static Policy>().copied();
-    let route = match policy {
-        Some(policy) => policy.path.to_owned(),
-        None => response.request().match_pattern().unwrap_or_else(|| "unmatched".to_owned()),
-    };
+    let route = route_of(&response);
     let status = response.status().as_u16();
     let elapsed = started.elapsed();
     let labels = [("method", method.to_string()), ("route", route.clone()), ("status", status.to_string())];

@@ -1,6 +1,7 @@
 //! Customers: codes, signing in and out.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use kontor::config::PhoneCodes;
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Clock as _;
 use reqwest::Method;
@@ -41,6 +42,102 @@ database_tests! {
         let customer = outside.signed_in(&project, "Anna@Example.com").await;
         assert_eq!((&customer["email"], &customer["phone_1"]), (&json!("anna@example.com"), &json!(null)));
         assert_eq!(outside.code("anna@example.com").await.len(), 6);
+    }
+
+    async fn a_customer_signs_in_by_sms(db: TestDatabase) {
+        let outside = Outside::start_with(db, |config| config.phone_codes = PhoneCodes::Sms).await;
+        let project = outside.server.project().await;
+        let customer = outside.signed_in(&project, PHONE).await;
+        assert_eq!((&customer["phone_1"], outside.code(PHONE).await.len()), (&json!(PHONE), 6));
+        outside.fault("telephony", "refuse").await;
+        outside.request_code(&project, PHONE).await.expect(500);
+        assert_eq!(outside.signed_in(&project, PHONE).await["id"], customer["id"]);
+    }
+
+    async fn every_spelling_of_a_phone_is_one_customer(db: TestDatabase) {
+        let outside = Outside::start(db).await;
+        let project = outside.server.project().await;
+        let first = outside.signed_in(&project, PHONE).await;
+        let spellings = [
+            "+79001234567", "89001234567", "9001234567", "+7 (900) 123-45-67", "8 900 123-45-67", "8(900)1234567",
+            "7-900-123-45-67", " 7.900.123.45.67 ", "(900) 123 45 67", "+7\u{a0}900\u{202f}123\u{2011}45\u{2013}67",
+        ];
+        for spelling in spellings {
+            // An hour later the limit of codes is forgotten.
+            outside.server.clock.advance(3600);
+            outside.request_code(&project, spelling).await.expect(200);
+            let code = outside.code(PHONE).await;
+            let signed = outside.log_in(&project, spelling, &code).await.expect(200);
+            assert_eq!(signed["counterparty"]["id"], first["id"], "{spelling}");
+        }
+        outside.server.clock.advance(3600);
+        let number = outside.server.as_app(&project, Method::POST, "/api/counterparty/send_password");
+        send(number.json(&json!({ "phone": 79_001_234_567_i64 }))).await.expect(200);
+        for spelling in ["７９００１２３４５６７", "tel:79001234567", "+89001234567", "7900\n1234567"] {
+            outside.request_code(&project, spelling).await.expect_invalid(&["phone"]);
+        }
+    }
+
+    async fn addresses_ignore_case_and_may_be_in_national_letters(db: TestDatabase) {
+        let outside = Outside::start(db).await;
+        let project = outside.server.project().await;
+        outside.request_code(&project, "Ivan@Пример.РФ").await.expect(200);
+        let code = outside.code("ivan@xn--e1afmkfd.xn--p1ai").await;
+        let signed = outside.log_in(&project, "IVAN@пример.рф", &code).await.expect(200);
+        assert_eq!(signed["counterparty"]["email"], "ivan@пример.рф");
+        for address in ["a@x.ru\nBcc: b@x.ru", "a\r\nBcc: b@x.ru", "a@x.ru\r\n.", "Anna <a@x.ru>", "a..b@x.ru", "a@x.ru,b@x.ru"] {
+            outside.request_code(&project, address).await.expect_invalid(&["phone"]);
+        }
+        assert_eq!(outside.count("b@x.ru").await, 0);
+    }
+
+    async fn a_stranger_and_a_customer_get_the_same_answer(db: TestDatabase) {
+        let outside = Outside::start(db).await;
+        let project = outside.server.project().await;
+        outside.server.customer(&project).await;
+        let known = outside.request_code(&project, PHONE).await.expect(200);
+        assert_eq!(known, outside.request_code(&project, "79007654321").await.expect(200));
+        assert_eq!(known, outside.request_code(&project, "anna@example.com").await.expect(200));
+    }
+
+    async fn whatever_the_providers_do_no_customer_is_doubled_and_no_code_lost(db: TestDatabase) {
+        let outside = Outside::start(db).await;
+        let project = outside.server.project().await;
+        for (service, contact) in [("telephony", PHONE), ("mail", "anna@example.com")] {
+            let first = outside.signed_in(&project, contact).await;
+            for (fault, answer) in [
+                ("refuse", 500), ("http_500", 500), ("drop", 500), ("http_500_after_commit", 500), ("delay", 200), ("timeout", 200),
+            ] {
+                outside.server.clock.advance(3600);
+                outside.request_code(&project, contact).await.expect(200);
+                let code = outside.code(contact).await;
+                outside.fault(service, fault).await;
+                outside.request_code(&project, contact).await.expect(answer);
+                let newest = outside.code(contact).await;
+                let good = if answer == 200 { newest } else { code };
+                let signed = outside.log_in(&project, contact, &good).await.expect(200);
+                assert_eq!(signed["counterparty"]["id"], first["id"], "{service} {fault}");
+            }
+        }
+        // Asked twice at once, a new customer is one, and the code that counts has reached him.
+        let contact = "79007654321";
+        let (one, two) = tokio::join!(outside.request_code(&project, contact), outside.request_code(&project, contact));
+        assert_eq!((one.status.as_u16(), two.status.as_u16(), outside.count(contact).await), (200, 200, 2));
+        let mut signed = 0;
+        for code in outside.codes(contact).await {
+            signed += u32::from(outside.log_in(&project, contact, &code).await.status.as_u16() == 200);
+        }
+        assert_eq!(signed, 1);
+    }
+
+    async fn a_send_that_failed_counts_against_the_limits(db: TestDatabase) {
+        let outside = Outside::start(db).await;
+        let project = outside.server.project().await;
+        for _ in 0..3 {
+            outside.fault("telephony", "drop").await;
+            outside.request_code(&project, PHONE).await.expect(500);
+        }
+        outside.request_code(&project, PHONE).await.expect(429);
     }
 
     async fn a_code_works_once_and_for_five_minutes(db: TestDatabase) {

@@ -3,6 +3,7 @@
 
 mod client_heartbeat;
 mod client_introspection;
+mod client_miniapps;
 mod client_profile;
 mod client_session;
 mod client_storefront;
@@ -13,7 +14,9 @@ mod dictionaries;
 mod graceful;
 mod house;
 mod limits;
+mod login_process;
 mod main_job;
+mod messenger;
 mod office;
 mod order_payments;
 mod orders;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kontor::adapters::SystemClock;
+use kontor::config::Config;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use reqwest::Method;
@@ -19,6 +20,11 @@ pub struct Outside {
 impl Outside {
     /// Starts both.
     pub async fn start(db: TestDatabase) -> Self {
+        Self::start_with(db, |_| {}).await
+    }
+
+    /// Starts both, with a changed configuration.
+    pub async fn start_with(db: TestDatabase, change: impl FnOnce(&mut Config)) -> Self {
         let sandbox = Sandbox::start(SandboxConfig::new(Arc::new(SystemClock))).await.unwrap();
         let (telephony, mail) = (sandbox.url().to_owned(), sandbox.smtp_addr());
         let server = TestServer::start_with(db, |config| {
@@ -27,6 +33,7 @@ impl Outside {
             config.smtp_host = mail.ip().to_string();
             config.smtp_port = mail.port();
             config.trusted_proxies = vec!["127.0.0.1".into()];
+            change(config);
         })
         .await;
         Self { server, sandbox }
@@ -34,7 +41,7 @@ impl Outside {
 
     /// The next call of this service goes wrong in this way.
     pub async fn fault(&self, service: &str, fault: &str) {
-        let plan = json!({ "service": service, "fault": fault });
+        let plan = json!({ "service": service, "fault": fault, "delay_ms": 300 });
         let url = format!("{}/control/faults", self.sandbox.url());
         send(self.server.http.post(url).json(&plan)).await.expect(200);
     }
@@ -44,6 +51,14 @@ impl Outside {
         let url = format!("{}/control/messages?to={contact}", self.sandbox.url());
         let messages = send(self.server.http.get(url)).await.expect(200);
         messages["messages"][0]["code"].as_str().unwrap_or_else(|| panic!("no code: {messages}")).to_owned()
+    }
+
+    /// All codes that reached a contact, the newest first.
+    pub async fn codes(&self, contact: &str) -> Vec<String> {
+        let url = format!("{}/control/messages?to={contact}", self.sandbox.url());
+        let messages = send(self.server.http.get(url)).await.expect(200);
+        let each = messages["messages"].as_array().unwrap().iter();
+        each.map(|message| message["code"].as_str().unwrap().to_owned()).collect()
     }
 
     /// How many messages reached a contact.

@@ -51,12 +51,13 @@ impl Secrets {
     }
 }
 
-/// Short codes count only when they stand alone: their digits are also part of longer numbers.
+/// Short codes count only when they stand alone: their digits are also part of longer numbers, and a group of a UUID.
 fn stands_in(line: &str, secret: &str) -> bool {
     let inside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     line.match_indices(secret).any(|(at, _)| {
-        secret.len() > 6
-            || !(inside(line[..at].chars().next_back()) || inside(line[at + secret.len()..].chars().next()))
+        let (before, after) = (line[..at].chars().next_back(), line[at + secret.len()..].chars().next());
+        let of_uuid = before == Some('-') && after == Some('-');
+        secret.len() > 6 || !(of_uuid || inside(before) || inside(after))
     })
 }
 
@@ -183,6 +184,7 @@ fn a_secret_is_found_where_it_stands() {
     for (line, found) in [
         ("the code is 0739", 1),
         ("{\"code\":\"0739\"}", 1),
+        ("request ecc4213e-0739-4a1e-876b-505070eba4d0", 0),
         ("at 10739 and 2026-07-01T00:00:00.0739Z", 0),
         ("Bearer 7|bearer-secret", 2),
         ("code 0739, secret bearer-secret", 2),

@@ -2,9 +2,11 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
+use kontor_auth::model::NewToken;
 use kontor_auth::ports::CustomerAccounts;
-use kontor_kernel::{Contact, CounterpartyId, ProjectId, StoreError};
+use kontor_kernel::{AppScope, Contact, CounterpartyId, ProjectId, StoreError, TokenId};
 
+use super::{Holder, insert_token};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::schema::{counterparties, login_contacts};
 use crate::stored;
@@ -35,24 +37,24 @@ pub(super) fn bound(
         .optional()
 }
 
-/// The oldest customer that staff noted the contact for.
+/// The customers that staff noted the contact for, oldest first, two at most.
 pub(super) fn noted(
     connection: &mut AnyConnection,
     project: ProjectId,
     contact: &Contact,
-) -> Result<Option<i64>, QueryError> {
+) -> Result<Vec<i64>, QueryError> {
     let of_project = counterparties::table
         .filter(counterparties::project_id.eq(project.get()))
         .order(counterparties::id)
-        .select(counterparties::id);
+        .select(counterparties::id)
+        .limit(2);
     match contact {
-        Contact::Phone(phone) => of_project.filter(counterparties::phone_1.eq(phone.as_str())).first(connection),
-        Contact::Email(email) => of_project.filter(counterparties::email.eq(email.as_str())).first(connection),
+        Contact::Phone(phone) => of_project.filter(counterparties::phone_1.eq(phone.as_str())).load(connection),
+        Contact::Email(email) => of_project.filter(counterparties::email.eq(email.as_str())).load(connection),
     }
-    .optional()
 }
 
-fn create(
+pub(super) fn create(
     connection: &mut AnyConnection,
     project: ProjectId,
     contact: &Contact,
@@ -75,8 +77,13 @@ fn create(
         .get_result(connection)
 }
 
-/// Binds the contact; the key of the table lets one of several racing calls win and rolls back the others.
-fn bind(connection: &mut AnyConnection, project: ProjectId, contact: &Contact, id: i64) -> Result<(), Abort<Unbound>> {
+/// Binds the contact, unless a racing call did: the key of the table lets one of them win.
+pub(super) fn bind(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    contact: &Contact,
+    id: i64,
+) -> Result<bool, QueryError> {
     let binding = (
         login_contacts::project_id.eq(project.get()),
         login_contacts::contact.eq(contact.as_str()),
@@ -85,7 +92,32 @@ fn bind(connection: &mut AnyConnection, project: ProjectId, contact: &Contact, i
     let added = on_each!(connection, concrete => {
         diesel::insert_into(login_contacts::table).values(binding).on_conflict_do_nothing().execute(concrete)
     })?;
-    if added == 1 { Ok(()) } else { Err(Abort::Refused(Unbound::Lost)) }
+    Ok(added == 1)
+}
+
+/// The customer a contact logs in, bound to it by now.
+fn find_or_bind(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    contact: &Contact,
+    at: NaiveDateTime,
+) -> Result<CounterpartyId, Abort<Unbound>> {
+    if let Some(id) = bound(connection, project, contact)? {
+        return Ok(stored::id(id)?);
+    }
+    let id = match noted(connection, project, contact)?.first() {
+        Some(id) => *id,
+        None => create(connection, project, contact, at)?,
+    };
+    if !bind(connection, project, contact, id)? {
+        // What was made for it is rolled back.
+        return Err(Abort::Refused(Unbound::Lost));
+    }
+    Ok(stored::id(id)?)
+}
+
+fn unbound_meanwhile() -> StoreError {
+    StoreError::Unavailable("a contact was bound and unbound meanwhile".to_owned())
 }
 
 #[async_trait]
@@ -104,26 +136,38 @@ impl CustomerAccounts for Database {
         if let Some(customer) = self.read(find.clone()).await? {
             return Ok(customer);
         }
-        let made = self
-            .write(move |connection| {
-                if let Some(id) = bound(connection, project, &wanted)? {
-                    return Ok(stored::id(id)?);
-                }
-                let id = match noted(connection, project, &wanted)? {
-                    Some(id) => id,
-                    None => create(connection, project, &wanted, at.naive_utc())?,
-                };
-                bind(connection, project, &wanted, id)?;
-                Ok(stored::id(id)?)
-            })
-            .await;
+        let made = self.write(move |connection| find_or_bind(connection, project, &wanted, at.naive_utc())).await;
         match made {
             Ok(customer) => Ok(customer),
             Err(Unbound::Store(error)) => Err(error),
-            Err(Unbound::Lost) => self
-                .read(find)
-                .await?
-                .ok_or_else(|| StoreError::Unavailable("a contact was bound and unbound meanwhile".to_owned())),
+            Err(Unbound::Lost) => self.read(find).await?.ok_or_else(unbound_meanwhile),
         }
+    }
+
+    async fn sign_in_customer(
+        &self,
+        app: AppScope,
+        contact: &Contact,
+        token: NewToken,
+    ) -> Result<(CounterpartyId, TokenId), StoreError> {
+        // Who loses the race for a new contact finds it bound the second time.
+        for _ in 0..2 {
+            let (contact, token) = (contact.clone(), token.clone());
+            let signed = self
+                .write(move |connection| {
+                    let at = token.created_at.naive_utc();
+                    let customer = find_or_bind(connection, app.project_id, &contact, at)?;
+                    let holder = Holder::Customer(app.project_id, app.application_id, customer);
+                    let token = insert_token(connection, &holder, &token)?;
+                    Ok((customer, stored::id(token)?))
+                })
+                .await;
+            match signed {
+                Ok(signed) => return Ok(signed),
+                Err(Unbound::Store(error)) => return Err(error),
+                Err(Unbound::Lost) => {}
+            }
+        }
+        Err(unbound_meanwhile())
     }
 }

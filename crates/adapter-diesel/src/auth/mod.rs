@@ -4,6 +4,7 @@ mod accounts;
 mod codes;
 mod introspection;
 mod sessions;
+mod miniapps;
 mod staff;
 mod tokens;
 mod uses;

@@ -6,10 +6,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::StaffRegistryError;
+use kontor_auth::miniapp::MiniAppProvider;
 use kontor_auth::model::{CodeRedemption, Device, Login, NewCode, NewOwner, NewToken, Redeemed};
-use kontor_auth::ports::{ClientSessions, CodeRepository, CustomerAccounts, StaffRepository, TokenRepository};
+use kontor_auth::ports::{ClientSessions, CodeRepository, CustomerAccounts, StaffRepository, TokenRepository, MiniAppTokens};
 use kontor_customers::ports::CustomerRepository;
-use kontor_kernel::{ApplicationId, BranchId, Contact, CounterpartyId, Email, Permission, ProjectId, UserId};
+use kontor_kernel::{AppScope, ApplicationId, BranchId, Contact, CounterpartyId, Email, Permission, ProjectId, UserId};
 
 use crate::fixtures;
 
@@ -52,6 +53,10 @@ fn token(fingerprint: &str, at: DateTime<Utc>) -> NewToken {
     }
 }
 
+fn app(project_id: ProjectId) -> AppScope {
+    AppScope { project_id, application_id: ApplicationId::new(1).unwrap(), wholesale: false }
+}
+
 fn phone() -> Contact {
     Contact::parse("79001234567").unwrap()
 }
@@ -60,7 +65,7 @@ async fn send(db: &Database, project: ProjectId, fingerprint: &str) -> Counterpa
     let customer = db.find_or_create(project, &phone(), START).await.unwrap();
     let code = NewCode {
         fingerprint: fingerprint.to_owned(),
-        attempts: 2,
+        attempts: 5,
         created_at: START,
         expires_at: START + TimeDelta::minutes(5),
     };
@@ -157,6 +162,56 @@ database_tests! {
         assert_eq!((record.phone_1.unwrap().as_str(), record.email, record.manager), ("79001234567", None, None));
     }
 
+    async fn racing_proven_contacts_agree_on_one_customer(db: TestDatabase) {
+        let project = shop(&db).await;
+        let calls = (0..40).map(|number| {
+            let database = db.database.clone();
+            let token = token(&format!("t{number}"), START);
+            tokio::spawn(async move { database.sign_in_customer(app(project), &phone(), token).await.unwrap() })
+        });
+        let mut signed = Vec::new();
+        for call in calls.collect::<Vec<_>>() {
+            signed.push(call.await.unwrap());
+        }
+        assert!(signed.iter().all(|(customer, _)| *customer == signed[0].0));
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM counterparties").await, 1);
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 40);
+        assert_eq!(db.database.find_or_create(project, &phone(), START).await.unwrap(), signed[0].0);
+        let stored = db.database.customer_token(signed[0].1).await.unwrap().unwrap();
+        assert_eq!((stored.counterparty_id, stored.app), (signed[0].0, app(project)));
+        let before = db.database.statements();
+        db.database.sign_in_customer(app(project), &phone(), token("again", START)).await.unwrap();
+        assert!(db.database.statements() - before <= 4, "begin, customer, token, commit");
+    }
+
+    async fn a_proven_contact_adopts_the_customer_of_staff(db: TestDatabase) {
+        let project = shop(&db).await;
+        fixtures::run(&db, format!(
+            "INSERT INTO counterparties (id, project_id, is_company, phone_1, created_at, updated_at) VALUES
+                 (5, {project}, FALSE, '79001234567', '2026-01-01 00:00:00', '2026-01-01 00:00:00'),
+                 (6, {project}, FALSE, '79001234567', '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
+        )).await;
+        let (customer, _) = db.database.sign_in_customer(app(project), &phone(), token("t", START)).await.unwrap();
+        assert_eq!(customer.get(), 5);
+    }
+
+    async fn the_bot_of_an_application_is_set_replaced_and_removed(db: TestDatabase) {
+        shop(&db).await;
+        let (application, absent) = (ApplicationId::new(1).unwrap(), ApplicationId::new(9).unwrap());
+        let (max, telegram) = (MiniAppProvider::Max, MiniAppProvider::Telegram);
+        assert_eq!(db.database.token(application, max).await.unwrap(), None);
+        assert!(!db.database.put(absent, max, "sealed".to_owned(), START).await.unwrap());
+        for sealed in ["first", "second"] {
+            assert!(db.database.put(application, max, sealed.to_owned(), START).await.unwrap());
+            assert_eq!(db.database.token(application, max).await.unwrap().as_deref(), Some(sealed));
+        }
+        assert_eq!(db.database.token(application, telegram).await.unwrap(), None);
+        assert!(!db.database.remove(application, telegram).await.unwrap());
+        assert!(db.database.remove(application, max).await.unwrap());
+        assert!(!db.database.remove(application, max).await.unwrap());
+        assert_eq!(db.database.token(application, max).await.unwrap(), None);
+    }
+
     async fn a_customer_noted_by_staff_is_adopted(db: TestDatabase) {
         let project = shop(&db).await;
         let boss = db.database.insert_owner(owner(project, "boss")).await.unwrap();
@@ -180,7 +235,7 @@ database_tests! {
         let project = shop(&db).await;
         assert_eq!(redeem(&db.database, project, "c", 1).await, Redeemed::UnknownContact);
         let customer = send(&db.database, project, "c").await;
-        let tries = (0..8).map(|_| {
+        let tries = (0..100).map(|_| {
             let database = db.database.clone();
             tokio::spawn(async move { redeem(&database, project, "c", 299).await })
         });
@@ -193,7 +248,7 @@ database_tests! {
             _ => None,
         }).collect();
         assert_eq!((won.len(), won[0].0), (1, customer));
-        assert_eq!(outcomes.iter().filter(|outcome| **outcome == Redeemed::NoLiveCode).count(), 7);
+        assert_eq!(outcomes.iter().filter(|outcome| **outcome == Redeemed::NoLiveCode).count(), 99);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 1);
         let session = db.database.current(won[0].1).await.unwrap().unwrap();
         let signed_in_at = START + TimeDelta::seconds(299);
@@ -206,7 +261,7 @@ database_tests! {
     async fn wrong_tries_are_counted_even_when_they_race(db: TestDatabase) {
         let project = shop(&db).await;
         send(&db.database, project, "c").await;
-        let tries = (0..6).map(|_| {
+        let tries = (0..100).map(|_| {
             let database = Arc::new(db.database.clone());
             tokio::spawn(async move { redeem(&database, project, "wrong", 1).await })
         });
@@ -214,8 +269,9 @@ database_tests! {
         for attempt in tries.collect::<Vec<_>>() {
             wrong += usize::from(attempt.await.unwrap() == Redeemed::WrongCode);
         }
-        assert_eq!(wrong, 2);
+        assert_eq!(wrong, 5);
         assert_eq!(redeem(&db.database, project, "c", 1).await, Redeemed::NoLiveCode);
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 0);
     }
 
     async fn a_code_expires_and_a_new_one_replaces_it(db: TestDatabase) {

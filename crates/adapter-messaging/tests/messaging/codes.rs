@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use kontor_adapter_messaging::{
-    CallSettings, CodeMessenger, FlashCalls, Mailer, MailerError, SmtpCredentials, SmtpSettings, SmtpTls,
+    CallSettings, CodeMessenger, FlashCalls, Mailer, MailerError, PhoneCodes, SmsCodes, SmtpCredentials, SmtpSettings,
+    SmtpTls,
 };
 use kontor_auth::ports::{CodeSender, SendError};
 use kontor_kernel::{Email, Phone};
@@ -13,6 +14,10 @@ use crate::support::{Outside, outside};
 
 fn calls(outside: &Outside, api_id: &str) -> FlashCalls {
     FlashCalls::new(CallSettings { base_url: outside.sandbox.url().to_owned(), api_id: api_id.into() }).unwrap()
+}
+
+fn sms(outside: &Outside, api_id: &str) -> SmsCodes {
+    SmsCodes::new(CallSettings { base_url: outside.sandbox.url().to_owned(), api_id: api_id.into() }).unwrap()
 }
 
 fn settings(server: SocketAddr) -> SmtpSettings {
@@ -36,15 +41,19 @@ fn email() -> Email {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn codes_reach_the_phone_and_the_mailbox() {
     let outside = outside().await;
-    let messenger = CodeMessenger::new(
-        calls(&outside, "sandbox-api-id"),
-        Mailer::new(settings(outside.sandbox.smtp_addr())).unwrap(),
-    );
+    let mailer = || Mailer::new(settings(outside.sandbox.smtp_addr())).unwrap();
+    let messenger = CodeMessenger::new(PhoneCodes::Calls(calls(&outside, "sandbox-api-id")), mailer());
     for ip in [None, Some("203.0.113.7".parse().unwrap())] {
-        let code = messenger.call_with_code(&phone(), ip).await.unwrap();
+        let code = messenger.code_to_phone(&phone(), "012345", ip).await.unwrap();
         assert_eq!(code.len(), 4);
         assert_eq!(outside.messages("79001234567").await[0]["code"], code.as_str());
     }
+    let by_sms = CodeMessenger::new(PhoneCodes::Sms(sms(&outside, "sandbox-api-id")), mailer());
+    assert_eq!(by_sms.code_to_phone(&phone(), "012345", None).await.unwrap(), "012345");
+    let message = &outside.messages("79001234567").await[0];
+    assert_eq!((message["channel"].as_str(), message["code"].as_str()), (Some("sms"), Some("012345")));
+    // One message of an SMS in Cyrillic holds 70 characters.
+    assert!(message["text"].as_str().unwrap().chars().count() <= 70, "{message}");
     messenger.email_code(&email(), "012345").await.unwrap();
     let mail = &outside.messages("buyer@mail.example").await[0];
     assert_eq!((mail["channel"].as_str(), mail["code"].as_str()), (Some("email"), Some("012345")));
@@ -62,6 +71,20 @@ async fn a_call_that_was_not_made_is_an_error() {
         let error = patient.call(&phone(), None).await.unwrap_err();
         assert!(matches!(error, SendError::Unavailable(_)), "{fault}: {error}");
         assert!(!error.to_string().contains("sandbox-api-id"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_that_was_not_taken_is_an_error() {
+    let outside = outside().await;
+    let refused = sms(&outside, "another account").send_code(&phone(), "012345").await;
+    assert!(matches!(refused, Err(SendError::Refused(text)) if text.starts_with("200: ")));
+    for fault in ["refuse", "http_500", "drop", "timeout"] {
+        outside.fault("telephony", fault).await;
+        let patient = sms(&outside, "sandbox-api-id").with_timeout(Duration::from_millis(500));
+        let error = patient.send_code(&phone(), "012345").await.unwrap_err();
+        assert!(matches!(error, SendError::Unavailable(_)), "{fault}: {error}");
+        assert!(!error.to_string().contains("sandbox-api-id") && !error.to_string().contains("012345"));
     }
 }
 

@@ -7,8 +7,8 @@ use super::NewToken;
 pub const CODE_LIFETIME: TimeDelta = TimeDelta::minutes(5);
 /// How many wrong tries end a one-time code.
 pub const CODE_ATTEMPTS: u16 = 5;
-/// How many digits a code by e-mail has.
-pub(crate) const EMAILED_DIGITS: usize = 6;
+/// How many digits a code has that we choose: those of e-mails and SMS.
+pub(crate) const OWN_DIGITS: usize = 6;
 
 /// The stored form of a code, bound to the contact it was sent to.
 pub(crate) fn fingerprint(keeper: &dyn SecretKeeper, project: ProjectId, contact: &Contact, code: &str) -> String {

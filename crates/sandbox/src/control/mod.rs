@@ -2,6 +2,7 @@
 
 mod acquirer;
 mod clock;
+mod contacts;
 mod faults;
 mod hooks;
 mod input;
@@ -25,6 +26,7 @@ pub fn routes(config: &mut ServiceConfig) {
             .service(path("/refunds/{id}").route(web::post().to(acquirer::end_refund)))
             .service(path("/notifications").route(web::get().to(acquirer::notifications)))
             .service(path("/messages").route(web::get().to(messages::list)))
+            .service(path("/contacts").route(web::post().to(contacts::share)))
             .service(path("/hooks").route(web::post().to(hooks::open)))
             .service(path("/hooks/{id}").route(web::get().to(hooks::deliveries)))
             .service(

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{id, outside, outside_with, read};
+use crate::support::{id, outside, outside_with, read, start_of_time};
 
 #[tokio::test]
 async fn a_hook_answers_as_told_and_keeps_the_exact_text() {
@@ -23,6 +23,20 @@ async fn a_hook_answers_as_told_and_keeps_the_exact_text() {
     let (_, always) = outside.hook(json!({ "status": 500 })).await;
     for _ in 0..3 {
         assert_eq!(outside.http.post(&always).send().await.unwrap().status(), 500);
+    }
+}
+
+#[tokio::test]
+async fn a_contact_is_signed_now_and_complaints_name_the_field() {
+    let outside = outside().await;
+    let (status, contact) = outside.post("/control/contacts", json!({ "token": "1:x", "phone": "+79001234567" })).await;
+    assert_eq!((status, &contact["phone"]), (200, &json!("+79001234567")));
+    assert_eq!(contact["auth_date"], start_of_time().timestamp());
+    assert_eq!(contact["hash"].as_str().unwrap().len(), 64);
+    assert!(contact["init_data"].as_str().unwrap().contains("&user=%7B"), "{contact}");
+    for (body, field) in [(json!({ "token": "1:x" }), "phone"), (json!({ "phone": "7" }), "token")] {
+        let (status, answer) = outside.post("/control/contacts", body).await;
+        assert!(status == 422 && answer["message"].as_str().unwrap().starts_with(field), "{answer}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kontor_auth::model as auth;
+use kontor_auth::{miniapp, model as auth};
 use kontor_kernel as kernel;
 use rust_decimal::Decimal;
 use utoipa::openapi::ObjectBuilder;
@@ -24,6 +24,15 @@ fn digits(scalar: Scalar) -> Result<String, String> {
     match scalar {
         Scalar::Integer(number) => Ok(number.to_string()),
         scalar => text(scalar),
+    }
+}
+
+/// The digits of a whole number, as they came.
+fn whole_digits(scalar: Scalar) -> Result<String, String> {
+    match scalar {
+        Scalar::Integer(number) => Ok(number.to_string()),
+        Scalar::Text(text) => Ok(text),
+        Scalar::Flag(_) | Scalar::Float(_) => Err("must be a whole number".to_owned()),
     }
 }
 
@@ -135,6 +144,16 @@ wire_texts! {
         string_schema().min_length(Some(3)).max_length(Some(50));
     Audience = auth::Audience, text, auth::Audience::parse, "must be a text",
         string_schema().min_length(Some(1)).max_length(Some(64));
+    DeviceNote = Option<auth::Device>, text, auth::Device::parse_note, "must be a text",
+        string_schema().max_length(Some(255));
+    SignedPhone = miniapp::SignedPhone, digits, miniapp::SignedPhone::parse, "must be a text",
+        string_schema().min_length(Some(1)).max_length(Some(miniapp::SignedPhone::MAX)).examples(["+79001234567"]);
+    SignedAt = miniapp::SignedAt, whole_digits, miniapp::SignedAt::parse, "must be a whole number",
+        integer_schema().minimum(Some(0));
+    ContactHash = miniapp::ContactHash, text, miniapp::ContactHash::parse, "must be a text",
+        string_schema().pattern(Some("^[0-9A-Fa-f]{64}$"));
+    InitData = miniapp::InitData, text, miniapp::InitData::parse, "must be a text",
+        string_schema().min_length(Some(1)).max_length(Some(miniapp::InitData::MAX));
     Secret = kernel::SecretString, digits, secret, "must be a text",
         string_schema().min_length(Some(1)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Password)));
     Prose = kernel::Prose, text, kernel::Prose::parse, "must be a text",

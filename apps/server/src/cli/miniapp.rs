@@ -1,0 +1,88 @@
+//! `kontor miniapp set` and `kontor miniapp remove`
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use kontor_auth::miniapp::{BotToken, MiniAppProvider, MiniAppRegistry};
+use kontor_kernel::ApplicationId;
+
+use super::operate::open_migrated;
+use super::{Failure, process};
+use crate::adapters::SystemClock;
+use crate::config::{Config, ConfigError};
+use crate::wiring::Surroundings;
+
+/// More than any token has.
+const MOST_BYTES: u64 = 4_096;
+
+/// What can be done with the mini-apps of an application.
+#[derive(Subcommand)]
+pub enum MiniAppCommand {
+    /// Lets customers sign in with contacts that are signed with the token of this bot.
+    Set {
+        #[command(flatten)]
+        place: Place,
+        /// The file with the token; by default it is read from standard input. It is no argument: those can be seen.
+        #[arg(long, value_name = "FILE")]
+        token_file: Option<PathBuf>,
+    },
+    /// Ends that; customers who have signed in stay signed in.
+    Remove {
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+/// Whose bot.
+#[derive(Args)]
+pub struct Place {
+    /// The number of the application.
+    #[arg(long, value_name = "ID")]
+    application: i64,
+    /// The messenger: `max`.
+    #[arg(long)]
+    provider: String,
+    /// The database.
+    #[arg(long)]
+    database: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    command: MiniAppCommand,
+) -> Result<(), Failure> {
+    let (place, token) = match command {
+        MiniAppCommand::Set { place, token_file } => (place, Some(read_token(token_file)?)),
+        MiniAppCommand::Remove { place } => (place, None),
+    };
+    let application = ApplicationId::new(place.application).map_err(|error| format!("--application {error}"))?;
+    let provider = MiniAppProvider::parse(&place.provider).ok_or("--provider must be max")?;
+    let config = load(place.database)?;
+    let database = open_migrated(&config)?;
+    let Surroundings { clock, keeper, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
+    let registry = MiniAppRegistry::new(Arc::new(database), clock, keeper);
+    process::runtime()?.block_on(async {
+        match &token {
+            Some(token) => registry.set(application, provider, token).await,
+            None => registry.remove(application, provider).await,
+        }
+    })?;
+    let done = if token.is_some() { "set" } else { "removed" };
+    println!("{done} {} for application {application}", provider.name());
+    Ok(())
+}
+
+fn read_token(file: Option<PathBuf>) -> Result<BotToken, Failure> {
+    let mut text = String::new();
+    match file {
+        None => std::io::stdin().lock().take(MOST_BYTES).read_to_string(&mut text)?,
+        Some(path) => {
+            let opened = std::fs::File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            opened.take(MOST_BYTES).read_to_string(&mut text)?
+        }
+    };
+    Ok(BotToken::parse(&text)?)
+}

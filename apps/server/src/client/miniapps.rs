@@ -1,0 +1,121 @@
+//! Customers: signing in with a contact that a messenger has signed.
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{HttpRequest, http::StatusCode, post};
+use deserr::Deserr;
+use kontor_auth::ContactLoginError;
+use kontor_auth::miniapp::{MiniAppLogin, MiniAppProvider, SignedContact};
+use kontor_customers::ProfileService;
+use kontor_kernel::Violations;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::session::SignedInCounterparty;
+use crate::http::limits::MINIAPP_CONTACT;
+use crate::http::named::NamedErrorBody;
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(contact_auth);
+}
+
+impl From<ContactLoginError> for ApiError {
+    fn from(error: ContactLoginError) -> Self {
+        let named =
+            |status, code, next_action, message: &str| Self::Named(NamedError::new(status, code, next_action, message));
+        match error {
+            ContactLoginError::NotSupported => named(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "miniapp_contact_auth_not_supported",
+                NextAction::ContactSupport,
+                "This messenger does not prove whose phone it is. Sign in another way.",
+            ),
+            ContactLoginError::NotConfigured => not_configured(),
+            ContactLoginError::Unsealable(reason) => {
+                tracing::error!(%reason, "the token of a bot has to be set anew");
+                not_configured()
+            }
+            ContactLoginError::NotProven(doubt) => {
+                tracing::debug!(%doubt, "a contact from a mini-app was refused");
+                named(
+                    StatusCode::UNAUTHORIZED,
+                    "miniapp_contact_auth_invalid",
+                    NextAction::Restart,
+                    "The contact is not proven, or too old. Share it again.",
+                )
+            }
+            ContactLoginError::UnusablePhone(error) => {
+                Self::Named(NamedError::fix_input(Violations::one("phone", error)))
+            }
+            ContactLoginError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// Wrong fields are told in the structured body of this flow, too.
+fn in_this_flow(error: ApiError) -> ApiError {
+    match error {
+        ApiError::Invalid(errors) => ApiError::Named(NamedError::fix_input(errors)),
+        error => error,
+    }
+}
+
+fn not_configured() -> ApiError {
+    ApiError::Named(NamedError::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "miniapp_contact_auth_not_configured",
+        NextAction::ContactSupport,
+        "Signing in with this messenger is not set up for the application.",
+    ))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ContactLogin {
+    /// The phone as the messenger gave it.
+    phone: wire::SignedPhone,
+    /// When the messenger signed the contact: Unix time in seconds, milliseconds or microseconds.
+    auth_date: wire::SignedAt,
+    /// The messenger's signature of the contact.
+    hash: wire::ContactHash,
+    /// What the mini-app was started with, unchanged.
+    init_data: wire::InitData,
+    #[deserr(default)]
+    device: Option<wire::DeviceNote>,
+}
+
+/// Signs a customer in with the contact he shared in a mini-app.
+#[utoipa::path(
+    tag = "Client: session and login",
+    params(("provider" = String, Path, description = "The messenger: `max`. `telegram` is known and refused.")),
+    request_body = ContactLogin,
+    responses(
+        (status = 200, body = SignedInCounterparty),
+        (status = 401, description = "The contact is not proven, or the App Token is wrong.", body = NamedErrorBody),
+        (status = 404, description = "There is no such messenger."),
+        (status = 422, description = "Wrong fields, or a messenger that proves nothing.", body = NamedErrorBody),
+        (status = 429, description = "Too many attempts; `Retry-After` says when to try again."),
+        (status = 503, description = "The messenger is not set up for the application.", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/counterparty/miniapps/{provider}/contact_auth")]
+#[expect(clippy::too_many_arguments, reason = "one argument per thing extracted")]
+async fn contact_auth(
+    request: HttpRequest,
+    app: CallingApp,
+    ip: ClientIp,
+    provider: Path<String>,
+    throttle: Data<Throttle>,
+    logins: Data<MiniAppLogin>,
+    profiles: Data<ProfileService>,
+    body: Result<Body<ContactLogin>, ApiError>,
+) -> Result<Json<SignedInCounterparty>, ApiError> {
+    let provider = MiniAppProvider::parse(&provider).ok_or_else(ApiError::not_found)?;
+    logins.require(provider)?;
+    let ContactLogin { phone, auth_date, hash, init_data, device } = body.map_err(in_this_flow)?.0;
+    throttle.hit(&request, &[(MINIAPP_CONTACT, &format!("{}|{}", app.application_id, ip.subject()))]).await?;
+    let contact = SignedContact { phone: phone.0, signed_at: auth_date.0, hash: hash.0, init_data: init_data.0 };
+    let signed = logins.log_in(*app, provider, &contact, device.and_then(|device| device.0)).await?;
+    Ok(Json(SignedInCounterparty::of(signed, &profiles).await?))
+}

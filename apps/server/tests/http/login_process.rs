@@ -1,0 +1,126 @@
+//! Signing in to a process of its own: what a kill leaves, and how a mini-app is set up.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use kontor_adapter_diesel::database_tests;
+use reqwest::{Client, Method};
+use serde_json::{Value, json};
+
+use crate::messenger::BOT;
+use crate::process::Site;
+use crate::shopper::Shopfront;
+use crate::support::{Answer, send};
+
+const PHONE: &str = "79005550021";
+
+/// The application as customers reach it.
+fn front(site: &Site, project: &Value) -> Shopfront {
+    Shopfront {
+        http: Client::new(),
+        url: site.url(),
+        sandbox: site.sandbox.url().to_owned(),
+        app_token: project["app_token"].as_str().unwrap().to_owned(),
+    }
+}
+
+async fn log_in(front: &Shopfront, contact: &str, code: &str) -> Answer {
+    let body = json!({ "phone": contact, "password": code });
+    send(front.request(Method::POST, "/api/counterparty/login").json(&body)).await
+}
+
+/// Runs `kontor miniapp` with a text on its standard input. Tells whether it went well and what it said.
+fn miniapp(site: &Site, arguments: &[&str], input: &str) -> (bool, String) {
+    let mut command = site.command(&[&["miniapp"], arguments].concat());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // A command that reads nothing may have ended.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(said).unwrap())
+}
+
+database_tests! {
+    async fn a_code_that_was_sent_outlives_the_process(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let process = site.serve().await;
+        let project = site.create_project("owner");
+        let front = front(&site, &project);
+        for contact in [PHONE, "anna@example.com"] {
+            let asked = front.request(Method::POST, "/api/counterparty/send_password").json(&json!({ "phone": contact }));
+            send(asked).await.expect(200);
+        }
+        process.kill();
+
+        let process = site.serve().await;
+        for contact in [PHONE, "anna@example.com"] {
+            let messages = site.control(&format!("/messages?to={contact}")).await;
+            let code = messages["messages"][0]["code"].as_str().unwrap().to_owned();
+            log_in(&front, contact, &code).await.expect(200);
+            log_in(&front, contact, &code).await.expect(400);
+        }
+        assert_eq!(site.number("SELECT count(*) AS id FROM counterparties").await, 2);
+        drop(process);
+    }
+
+    async fn a_mini_app_is_set_up_by_a_command(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let process = site.serve().await;
+        let project = site.create_project("owner");
+        let (front, application) = (front(&site, &project), project["application_id"].to_string());
+        let sign_in = async || {
+            let share = json!({ "token": BOT, "phone": "+7 900 555-00-21" });
+            let body = send(site.http.post(format!("{}/control/contacts", site.sandbox.url())).json(&share)).await.expect(200);
+            send(front.request(Method::POST, "/api/counterparty/miniapps/max/contact_auth").json(&body)).await.status.as_u16()
+        };
+        let place = ["--application", &application, "--provider", "max"];
+        let set = [&["set"][..], &place].concat();
+        assert_eq!(sign_in().await, 503);
+        let (done, said) = miniapp(&site, &set, &format!("{BOT}\n"));
+        assert!(done && said == format!("set max for application {application}\n"), "{said}");
+        assert_eq!(sign_in().await, 200);
+        let sealed = format!("SELECT count(*) AS id FROM application_miniapps WHERE sealed_token LIKE '%{BOT}%'");
+        assert_eq!(site.number(&sealed).await, 0);
+
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, "54321:another-bot\n").unwrap();
+        let by_file = [&set[..], &["--token-file", file.path().to_str().unwrap()]].concat();
+        assert!(miniapp(&site, &by_file, "").0);
+        assert_eq!(sign_in().await, 401);
+
+        let elsewhere = ["--application", "999", "--provider", "max"];
+        let (telegram, vk) = (["--application", "1", "--provider", "telegram"], ["--application", "1", "--provider", "vk"]);
+        for (arguments, input, complaint) in [
+            ([&["set"][..], &place].concat(), "", "one word"),
+            ([&["set"][..], &place].concat(), "two words", "one word"),
+            ([&["set"][..], &elsewhere].concat(), BOT, "no such application"),
+            ([&["set"][..], &telegram].concat(), BOT, "does not sign contacts"),
+            ([&["set"][..], &vk].concat(), BOT, "--provider must be max"),
+            ([&["set"][..], &place, &["--token-file", "absent"]].concat(), "", "absent"),
+            ([&["remove"][..], &elsewhere].concat(), "", "has no bot"),
+        ] {
+            let (done, said) = miniapp(&site, &arguments, input);
+            assert!(!done && said.contains(complaint), "{arguments:?}: {said}");
+            assert!(!said.contains(BOT), "{said}");
+        }
+        assert_eq!(sign_in().await, 401);
+
+        let remove = [&["remove"][..], &place].concat();
+        assert!(miniapp(&site, &remove, "").0);
+        assert!(!miniapp(&site, &remove, "").0);
+        assert_eq!(sign_in().await, 503);
+
+        // However many are refused, some of a kind are logged; nobody else notices.
+        for _ in 0..8 {
+            let telegram = front.request(Method::POST, "/api/counterparty/miniapps/telegram/contact_auth");
+            let refused = send(telegram.json(&json!({}))).await;
+            assert_eq!(refused.expect(422)["error"]["request_id"], refused.headers["x-request-id"].to_str().unwrap());
+        }
+        drop(process);
+        let log = site.log();
+        let logged = |code: &str| log.lines().filter(|line| line.contains("\"refused\"") && line.contains(code)).count();
+        assert_eq!((logged("miniapp_contact_auth_not_supported"), logged("miniapp_contact_auth_not_configured")), (5, 2));
+        assert!(log.contains("\"stage\":\"/api/counterparty/miniapps/{provider}/contact_auth\"") && !log.contains(BOT), "{log}");
+        assert!(!log.contains("67890") && !log.contains("auth_date="), "{log}");
+    }
+}

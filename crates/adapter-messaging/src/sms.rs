@@ -1,0 +1,66 @@
+//! One-time codes by SMS, through SMS.RU.
+
+use kontor_auth::ports::SendError;
+use kontor_kernel::Phone;
+use serde_json::Value;
+
+use crate::http::ClientError;
+use crate::smsru::{CallSettings, SmsRu, Trouble, refusal, senseless};
+
+/// Sends SMS.
+pub struct SmsCodes(SmsRu);
+
+impl SmsCodes {
+    /// A client of the provider, which is given ten seconds for an answer.
+    pub fn new(settings: CallSettings) -> Result<Self, ClientError> {
+        SmsRu::new(settings).map(Self)
+    }
+
+    /// The same client with another limit for a whole exchange.
+    #[must_use]
+    pub fn with_timeout(self, timeout: std::time::Duration) -> Self {
+        Self(self.0.with_timeout(timeout))
+    }
+
+    /// Sends a code. `Ok` means that the provider has taken the message for this phone. It is never repeated by itself:
+    /// every message costs.
+    pub async fn send_code(&self, phone: &Phone, code: &str) -> Result<(), SendError> {
+        let text = format!("{code} - код для входа, действует 5 минут");
+        let answer = self.0.ask("/sms/send", &[("to", phone.as_str()), ("msg", &text), ("json", "1")]).await?;
+        Ok(accepted(&answer, phone)?)
+    }
+}
+
+/// The answer has a verdict of its own for each phone: one that is taken as a whole may have taken nothing.
+fn accepted(answer: &Value, phone: &Phone) -> Result<(), Trouble> {
+    let verdict = answer.get("sms").and_then(|each| each.get(phone.as_str())).ok_or_else(senseless)?;
+    match verdict.get("status").and_then(Value::as_str) {
+        Some("OK") => Ok(()),
+        Some("ERROR") => Err(refusal(verdict)),
+        _ => Err(senseless()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verdict_about_the_phone_counts() {
+        let phone = Phone::parse("79001234567").unwrap();
+        let outcome = |body: &str| accepted(&serde_json::from_str(body).unwrap(), &phone);
+        outcome(r#"{"status":"OK","sms":{"79001234567":{"status":"OK","status_code":100,"sms_id":"0-1"}}}"#).unwrap();
+        let refused =
+            r#"{"status":"OK","sms":{"79001234567":{"status":"ERROR","status_code":207,"status_text":"no route"}}}"#;
+        assert_eq!(outcome(refused), Err(Trouble::Refused(Some(207), "no route".to_owned())));
+        for body in [
+            r#"{"status":"OK","sms":{"79001234567":{"status":"ERROR","status_code":220,"status_text":"later"}}}"#,
+            r#"{"status":"OK","sms":{"79007654321":{"status":"OK"}}}"#,
+            r#"{"status":"OK","sms":{"79001234567":{}}}"#,
+            r#"{"status":"OK","sms":[]}"#,
+            r#"{"status":"OK"}"#,
+        ] {
+            assert!(matches!(outcome(body), Err(Trouble::Unavailable(_))), "{body}");
+        }
+    }
+}

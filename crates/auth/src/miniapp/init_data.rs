@@ -1,0 +1,97 @@
+//! Reading the data a mini-app was started with.
+
+use std::collections::BTreeMap;
+
+/// The pairs of a text such as `auth_date=1771409719&user=%7B...%7D&hash=...`, decoded once.
+pub(super) struct Launch {
+    pairs: BTreeMap<String, String>,
+    hash: String,
+}
+
+impl Launch {
+    /// Splits at `&`, each pair at its first `=`. `None` for a text that no messenger makes: a pair without `=`, a key
+    /// that stands twice, encoding that is none, no hash.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let mut pairs = BTreeMap::new();
+        for pair in text.split('&') {
+            let (key, value) = pair.split_once('=')?;
+            if pairs.insert(decode(key)?, decode(value)?).is_some() {
+                return None;
+            }
+        }
+        let hash = pairs.remove("hash")?;
+        Some(Self { pairs, hash })
+    }
+
+    /// The signature in lower case.
+    pub(super) fn hash(&self) -> String {
+        self.hash.to_ascii_lowercase()
+    }
+
+    /// What was signed: `key=value` by key, one a line.
+    pub(super) fn message(&self) -> String {
+        let lines: Vec<String> = self.pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        lines.join("\n")
+    }
+
+    /// When it was signed.
+    pub(super) fn auth_date(&self) -> Option<&str> {
+        self.pairs.get("auth_date").map(String::as_str)
+    }
+
+    /// The number of the user, of the JSON object `user`.
+    pub(super) fn user_id(&self) -> Option<u64> {
+        let user: serde_json::Value = serde_json::from_str(self.pairs.get("user")?).ok()?;
+        user.get("id")?.as_u64()
+    }
+}
+
+/// `%41` and `+` as in a query string.
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'+' => b' ',
+            b'%' => digit(rest.next()?)? << 4 | digit(rest.next()?)?,
+            plain => plain,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_decoded_once_and_split_at_the_first_equals_sign() {
+        let launch = Launch::read("b=https%3A%2F%2Fx.ru%3Fa%3D1%26b&hash=AB&a=x=y%253D+z").unwrap();
+        assert_eq!(launch.message(), "a=x=y%3D z\nb=https://x.ru?a=1&b");
+        assert_eq!(launch.hash(), "ab");
+    }
+
+    #[test]
+    fn what_no_messenger_makes_is_not_read() {
+        let cases =
+            ["", "&", "a=1", "hash", "a=1&hash=x&hash=x", "a=1&a=1&hash=x", "a&hash=x", "a=%zz&hash=x", "a=%4&hash=x"];
+        for text in cases.into_iter().chain(["a=%ff&hash=x", "a=1&&hash=x", "%68ash=x&hash=x"]) {
+            assert!(Launch::read(text).is_none(), "{text}");
+        }
+        assert!(Launch::read("a=&hash=").is_some());
+    }
+
+    #[test]
+    fn the_user_is_named_by_a_whole_number() {
+        let id = |user: &str| Launch::read(&format!("hash=x&user={user}")).unwrap().user_id();
+        assert_eq!(id("%7B%22id%22%3A67890%7D"), Some(67_890));
+        for user in ["", "{}", "[]", "67890", "{\"id\":\"67890\"}", "{\"id\":1.5}", "{\"id\":-1}", "{\"id\":null}"] {
+            assert_eq!(id(user), None, "{user}");
+        }
+        assert_eq!(Launch::read("hash=x").unwrap().user_id(), None);
+    }
+}

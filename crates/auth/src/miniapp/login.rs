@@ -1,0 +1,145 @@
+use std::sync::Arc;
+
+use kontor_kernel::{AppScope, Clock, Contact, CustomerScope, Random, SecretKeeper};
+
+use super::{BotToken, MiniAppProvider, SignedContact, Verifier};
+use crate::model::{Device, NewToken, TokenLifetimes, TokenSecret};
+use crate::ports::{CustomerAccounts, MiniAppTokens};
+use crate::{ContactLoginError, SignedInCustomer};
+
+/// Signing in of customers with a contact that a messenger has signed.
+pub struct MiniAppLogin {
+    bots: Arc<dyn MiniAppTokens>,
+    accounts: Arc<dyn CustomerAccounts>,
+    verifier: Verifier,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    keeper: Arc<dyn SecretKeeper>,
+    lifetimes: TokenLifetimes,
+}
+
+impl MiniAppLogin {
+    /// Wires the ports.
+    pub fn new(
+        bots: Arc<dyn MiniAppTokens>,
+        accounts: Arc<dyn CustomerAccounts>,
+        verifier: Verifier,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        keeper: Arc<dyn SecretKeeper>,
+        lifetimes: TokenLifetimes,
+    ) -> Self {
+        Self { bots, accounts, verifier, clock, random, keeper, lifetimes }
+    }
+
+    /// Refuses a messenger that cannot sign anybody in, whatever it sends.
+    pub fn require(&self, provider: MiniAppProvider) -> Result<(), ContactLoginError> {
+        if provider.signs_contacts() { Ok(()) } else { Err(ContactLoginError::NotSupported) }
+    }
+
+    /// Signs in the customer of a proven phone, who is found as by a code, or created. The same contact may come again
+    /// while it is fresh, since an answer may be lost; each time it gives a token.
+    pub async fn log_in(
+        &self,
+        app: AppScope,
+        provider: MiniAppProvider,
+        contact: &SignedContact,
+        device: Option<Device>,
+    ) -> Result<SignedInCustomer, ContactLoginError> {
+        self.require(provider)?;
+        let sealed = self.bots.token(app.application_id, provider).await?;
+        let bot = BotToken::open(&sealed.ok_or(ContactLoginError::NotConfigured)?, &*self.keeper)?;
+        let now = self.clock.now();
+        self.verifier.verify(contact, &bot, now)?;
+        let phone = Contact::Phone(contact.phone.normalized()?);
+
+        let secret = TokenSecret::generate(&*self.random);
+        let expires_at = now + self.lifetimes.customer;
+        let token = NewToken { fingerprint: secret.fingerprint(&*self.keeper), device, created_at: now, expires_at };
+        let (counterparty_id, token_id) = self.accounts.sign_in_customer(app, &phone, token).await?;
+        Ok(SignedInCustomer {
+            scope: CustomerScope { app, counterparty_id, token_id },
+            token: secret.into_token(token_id, expires_at),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::miniapp::{CONTACT_LIFETIME, ContactHash, Doubt, InitData, SignedAt, SignedPhone};
+    use crate::ports::{MockCustomerAccounts, MockHmac, MockMiniAppTokens};
+    use chrono::DateTime;
+    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+    use kontor_kernel::{ApplicationId, ContactError, CounterpartyId, FixedClock, ProjectId, TokenId};
+
+    fn app() -> AppScope {
+        let (project_id, application_id) = (ProjectId::new(2).unwrap(), ApplicationId::new(8).unwrap());
+        AppScope { project_id, application_id, wholesale: false }
+    }
+
+    /// Everything that is signed is signed with zeros.
+    fn login(token: Option<&'static str>, accounts: MockCustomerAccounts) -> MiniAppLogin {
+        let mut bots = MockMiniAppTokens::new();
+        bots.expect_token().returning(move |application, provider| {
+            assert_eq!((application.get(), provider), (8, MiniAppProvider::Max));
+            Ok(token.map(str::to_owned))
+        });
+        let mut hmac = MockHmac::new();
+        hmac.expect_hmac_sha256().returning(|_, _| [0; 32]);
+        let (clock, keeper) = (FixedClock::at(DateTime::from_timestamp(60, 0).unwrap()), Arc::new(PlainKeeper));
+        MiniAppLogin::new(
+            Arc::new(bots),
+            Arc::new(accounts),
+            Verifier::new(Arc::new(hmac), keeper.clone(), CONTACT_LIFETIME),
+            Arc::new(clock),
+            Arc::new(CountingRandom::new()),
+            keeper,
+            TokenLifetimes::default(),
+        )
+    }
+
+    fn contact(phone: &str) -> SignedContact {
+        let hash = "0".repeat(64);
+        SignedContact {
+            phone: SignedPhone::parse(phone).unwrap(),
+            signed_at: SignedAt::parse("30").unwrap(),
+            init_data: InitData::parse(&format!("auth_date=1&user={{\"id\":5}}&hash={hash}")).unwrap(),
+            hash: ContactHash::parse(&hash).unwrap(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_proven_phone_signs_in() {
+        let mut accounts = MockCustomerAccounts::new();
+        accounts
+            .expect_sign_in_customer()
+            .withf(|scope, contact, token| {
+                (*scope, contact.as_str()) == (app(), "79001234567") && token.created_at.timestamp() == 60
+            })
+            .once()
+            .returning(|_, _, _| Ok((CounterpartyId::new(4).unwrap(), TokenId::new(6).unwrap())));
+        let login = login(Some("sealed:1:x"), accounts);
+        let device = Some(Device::parse("Phone").unwrap());
+        let signed = login.log_in(app(), MiniAppProvider::Max, &contact("+7 900 123-45-67"), device).await.unwrap();
+        assert_eq!((signed.scope.counterparty_id.get(), signed.scope.token_id.get()), (4, 6));
+    }
+
+    #[tokio::test]
+    async fn refusals_are_told_apart() {
+        let refused = async |token, provider, contact: SignedContact| {
+            let login = login(token, MockCustomerAccounts::new());
+            login.log_in(app(), provider, &contact, None).await.unwrap_err()
+        };
+        let (max, good) = (MiniAppProvider::Max, contact("79001234567"));
+        let unsupported = refused(None, MiniAppProvider::Telegram, good.clone()).await;
+        assert!(matches!(unsupported, ContactLoginError::NotSupported));
+        assert!(matches!(refused(None, max, good.clone()).await, ContactLoginError::NotConfigured));
+        assert!(matches!(refused(Some("torn"), max, good.clone()).await, ContactLoginError::Unsealable(_)));
+        let forged = SignedContact { hash: ContactHash::parse(&"1".repeat(64)).unwrap(), ..good };
+        let doubt = refused(Some("sealed:1:x"), max, forged).await;
+        assert!(matches!(doubt, ContactLoginError::NotProven(Doubt::ContactSignature)));
+        let abroad = refused(Some("sealed:1:x"), max, contact("+49 40 123456")).await;
+        assert!(matches!(abroad, ContactLoginError::UnusablePhone(ContactError::Phone)));
+    }
+}

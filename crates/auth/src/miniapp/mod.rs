@@ -1,0 +1,115 @@
+//! Signing in with a contact that a messenger has signed.
+//!
+//! A mini-app runs inside a messenger. When its user shares his contact, the messenger signs the phone with the token of
+//! the application's bot, which nobody else knows; so the phone is his, and he is signed in without a code.
+
+mod contact;
+mod init_data;
+mod login;
+mod proof;
+mod registry;
+
+pub use contact::{ContactHash, InitData, InvalidField, SignedAt, SignedContact, SignedPhone};
+pub use login::MiniAppLogin;
+pub use proof::{Doubt, Verifier};
+pub use registry::MiniAppRegistry;
+
+use std::fmt;
+
+use kontor_kernel::{ExposeSecret, SecretKeeper, SecretString, Unsealable};
+
+/// How old a signed contact may be unless told otherwise.
+pub const CONTACT_LIFETIME: chrono::TimeDelta = chrono::TimeDelta::hours(1);
+
+/// A messenger with mini-apps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MiniAppProvider {
+    /// MAX, which signs the contacts that its users share.
+    Max,
+    /// Telegram, whose mini-apps get no proof of whose phone it is.
+    Telegram,
+}
+
+impl MiniAppProvider {
+    /// Reads the name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Max, Self::Telegram].into_iter().find(|provider| provider.name() == name)
+    }
+
+    /// The name in paths and in storage.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Max => "max",
+            Self::Telegram => "telegram",
+        }
+    }
+
+    /// Whether a contact from it proves whose phone it is.
+    pub const fn signs_contacts(self) -> bool {
+        matches!(self, Self::Max)
+    }
+}
+
+/// The token of the bot behind a mini-app: the key of the messenger's signatures.
+pub struct BotToken(SecretString);
+
+/// A text that cannot be a bot's token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the token of a bot is one word of at most 500 characters")]
+pub struct InvalidBotToken;
+
+impl BotToken {
+    /// The longest token, in bytes.
+    pub const MAX: usize = 500;
+
+    /// Takes off the white space around it, such as the line break a file ends with.
+    pub fn parse(text: &str) -> Result<Self, InvalidBotToken> {
+        let text = text.trim();
+        let word = (1..=Self::MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        if word { Ok(Self(text.into())) } else { Err(InvalidBotToken) }
+    }
+
+    /// The form that is stored.
+    pub fn seal(&self, keeper: &dyn SecretKeeper) -> String {
+        keeper.seal(&self.0)
+    }
+
+    /// Back from the stored form.
+    pub fn open(sealed: &str, keeper: &dyn SecretKeeper) -> Result<Self, Unsealable> {
+        keeper.open(sealed).map(Self)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.0.expose_secret().as_bytes()
+    }
+}
+
+impl fmt::Debug for BotToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BotToken(***)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn providers_are_known_by_name() {
+        assert_eq!(MiniAppProvider::parse("max"), Some(MiniAppProvider::Max));
+        assert_eq!(MiniAppProvider::parse("telegram"), Some(MiniAppProvider::Telegram));
+        assert!(MiniAppProvider::Max.signs_contacts() && !MiniAppProvider::Telegram.signs_contacts());
+        for name in ["", "MAX", "vk", "max "] {
+            assert_eq!(MiniAppProvider::parse(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_one_word() {
+        assert_eq!(BotToken::parse(" 12345:secret\n").unwrap().bytes(), b"12345:secret");
+        for text in ["", " \n", "two words", "a\nb", "ключ", &"x".repeat(501)] {
+            assert!(BotToken::parse(text).is_err(), "{text}");
+        }
+        assert!(!format!("{:?}", BotToken::parse("12345:secret").unwrap()).contains("secret"));
+    }
+}

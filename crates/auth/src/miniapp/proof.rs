@@ -1,0 +1,83 @@
+//! Whether a messenger has signed a contact.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_kernel::SecretKeeper;
+
+use super::init_data::Launch;
+use super::{BotToken, SignedAt, SignedContact};
+use crate::ports::Hmac;
+
+/// Why a contact proves nothing. It is for the log of the service; a client is not told which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Doubt {
+    /// The data of the start cannot be read.
+    #[error("the data of the start cannot be read")]
+    InitData,
+    /// The data of the start is signed with another token, or was changed.
+    #[error("the data of the start is not signed by the bot's token")]
+    InitDataSignature,
+    /// The data of the start names no user or no time.
+    #[error("the data of the start names no user or no time")]
+    NoUser,
+    /// The contact is signed with another token or for another user, or was changed.
+    #[error("the contact is not signed by the bot's token for this user")]
+    ContactSignature,
+    /// One of the two was signed too long ago, or in the future.
+    #[error("signed too long ago or in the future")]
+    Age,
+}
+
+/// Verifies signed contacts, as MAX describes it:
+/// - the data of the start is signed with the HMAC-SHA256 of the bot's token under the key `WebAppData`;
+/// - the contact, `authDate`, `phone` and `userId` of that data, is signed with the bot's token itself.
+pub struct Verifier {
+    hmac: Arc<dyn Hmac>,
+    keeper: Arc<dyn SecretKeeper>,
+    lifetime: TimeDelta,
+}
+
+impl Verifier {
+    /// `lifetime` is how old either signature may be.
+    pub fn new(hmac: Arc<dyn Hmac>, keeper: Arc<dyn SecretKeeper>, lifetime: TimeDelta) -> Self {
+        Self { hmac, keeper, lifetime }
+    }
+
+    /// Whether the user who started the mini-app has shared this contact, lately.
+    pub fn verify(&self, contact: &SignedContact, token: &BotToken, now: DateTime<Utc>) -> Result<(), Doubt> {
+        let launch = Launch::read(contact.init_data.as_str()).ok_or(Doubt::InitData)?;
+        let key = self.hmac.hmac_sha256(b"WebAppData", token.bytes());
+        if !self.signed(&key, &launch.message(), &launch.hash()) {
+            return Err(Doubt::InitDataSignature);
+        }
+        let started_at = launch.auth_date().and_then(|digits| SignedAt::parse(digits).ok());
+        let (Some(user), Some(started_at)) = (launch.user_id(), started_at) else { return Err(Doubt::NoUser) };
+
+        let (phone, signed_at) = (contact.phone.as_str(), &contact.signed_at);
+        let by_bot = |phone: &str| {
+            let message = format!("authDate={}\nphone={phone}\nuserId={user}", signed_at.digits());
+            self.signed(token.bytes(), &message, contact.hash.as_str())
+        };
+        // MAX shows phones with the plus and signs them without.
+        if !by_bot(phone) && !phone.strip_prefix('+').is_some_and(by_bot) {
+            return Err(Doubt::ContactSignature);
+        }
+        let fresh = |moment: DateTime<Utc>| (TimeDelta::zero()..=self.lifetime).contains(&(now - moment));
+        if fresh(started_at.moment()) && fresh(signed_at.moment()) { Ok(()) } else { Err(Doubt::Age) }
+    }
+
+    fn signed(&self, key: &[u8], message: &str, hash: &str) -> bool {
+        let expected = hex(&self.hmac.hmac_sha256(key, message.as_bytes()));
+        self.keeper.same(&expected, hash)
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,80 @@
+use std::sync::Arc;
+
+use kontor_kernel::{ApplicationId, Clock, SecretKeeper};
+
+use super::{BotToken, MiniAppProvider};
+use crate::MiniAppRegistryError;
+use crate::ports::MiniAppTokens;
+
+/// Which bots stand behind the mini-apps of an application; for those who run the service.
+pub struct MiniAppRegistry {
+    bots: Arc<dyn MiniAppTokens>,
+    clock: Arc<dyn Clock>,
+    keeper: Arc<dyn SecretKeeper>,
+}
+
+impl MiniAppRegistry {
+    /// Wires the ports.
+    pub fn new(bots: Arc<dyn MiniAppTokens>, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Self {
+        Self { bots, clock, keeper }
+    }
+
+    /// Lets contacts that were signed with this token sign in to the application, in place of an earlier token.
+    pub async fn set(
+        &self,
+        application: ApplicationId,
+        provider: MiniAppProvider,
+        token: &BotToken,
+    ) -> Result<(), MiniAppRegistryError> {
+        if !provider.signs_contacts() {
+            return Err(MiniAppRegistryError::NotSupported);
+        }
+        let stored = self.bots.put(application, provider, token.seal(&*self.keeper), self.clock.now()).await?;
+        if stored { Ok(()) } else { Err(MiniAppRegistryError::UnknownApplication) }
+    }
+
+    /// Ends that. Tokens of customers who have signed in stay valid.
+    pub async fn remove(
+        &self,
+        application: ApplicationId,
+        provider: MiniAppProvider,
+    ) -> Result<(), MiniAppRegistryError> {
+        if self.bots.remove(application, provider).await? { Ok(()) } else { Err(MiniAppRegistryError::NotSet) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::MockMiniAppTokens;
+    use chrono::DateTime;
+    use kontor_kernel::FixedClock;
+    use kontor_kernel::testing::PlainKeeper;
+
+    fn registry(bots: MockMiniAppTokens) -> MiniAppRegistry {
+        MiniAppRegistry::new(Arc::new(bots), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)), Arc::new(PlainKeeper))
+    }
+
+    #[tokio::test]
+    async fn a_token_is_stored_sealed() {
+        let (application, token) = (ApplicationId::new(8).unwrap(), BotToken::parse("1:x").unwrap());
+        let mut bots = MockMiniAppTokens::new();
+        bots.expect_put().withf(|_, _, sealed, _| sealed == "sealed:1:x").once().returning(|_, _, _, _| Ok(true));
+        bots.expect_remove().once().returning(|_, _| Ok(false));
+        let registry = registry(bots);
+        registry.set(application, MiniAppProvider::Max, &token).await.unwrap();
+        let refused = registry.set(application, MiniAppProvider::Telegram, &token).await;
+        assert!(matches!(refused, Err(MiniAppRegistryError::NotSupported)));
+        let absent = registry.remove(application, MiniAppProvider::Max).await;
+        assert!(matches!(absent, Err(MiniAppRegistryError::NotSet)));
+    }
+
+    #[tokio::test]
+    async fn an_application_must_exist() {
+        let mut bots = MockMiniAppTokens::new();
+        bots.expect_put().returning(|_, _, _, _| Ok(false));
+        let (application, token) = (ApplicationId::new(8).unwrap(), BotToken::parse("1:x").unwrap());
+        let refused = registry(bots).set(application, MiniAppProvider::Max, &token).await;
+        assert!(matches!(refused, Err(MiniAppRegistryError::UnknownApplication)));
+    }
+}

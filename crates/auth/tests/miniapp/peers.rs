@@ -1,0 +1,63 @@
+//! A verifier that others wrote.
+
+use std::io::{Write as _, stderr};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use crate::cases::table;
+use crate::messenger::TOKEN;
+
+#[test]
+fn an_independent_verifier_judges_the_same() {
+    let there = Command::new("python3").args(["-c", "import aioscam.webapp"]).output();
+    if !there.is_ok_and(|output| output.status.success()) {
+        assert!(!required(), "REQUIRE_PYTHON_PEERS=1, but python3 cannot import aioscam");
+        // Not `eprintln!`: the test harness would swallow it.
+        writeln!(stderr(), "SKIPPED: the independent verifier is not installed (pip install aioscam==0.2.2)").unwrap();
+        return;
+    }
+    let cases: Vec<_> = table(now()).into_iter().filter(|case| case.compared).collect();
+    let asked: Vec<Value> = cases
+        .iter()
+        .map(|case| {
+            let contact = &case.contact;
+            json!({
+                "phone": contact.phone,
+                "auth_date": contact.auth_date,
+                "hash": contact.hash,
+                "init_data": contact.init_data,
+            })
+        })
+        .collect();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/max_contacts.py");
+    let mut python = Command::new("python3")
+        .arg(script)
+        .arg(TOKEN)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    python.stdin.take().unwrap().write_all(json!(asked).to_string().as_bytes()).unwrap();
+    let output = python.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let verdicts: Vec<bool> = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(verdicts.len(), cases.len());
+    for (case, accepted) in cases.iter().zip(verdicts) {
+        assert_eq!(accepted, case.verdict.is_ok(), "{}", case.name);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the verifier compares with the clock of the machine")]
+fn now() -> DateTime<Utc> {
+    std::time::SystemTime::now().into()
+}
+
+/// Whether a missing peer is a failure.
+#[expect(clippy::disallowed_methods, reason = "a switch of the test run, not of the program")]
+fn required() -> bool {
+    std::env::var("REQUIRE_PYTHON_PEERS").is_ok_and(|value| value == "1")
+}
