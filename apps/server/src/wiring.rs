@@ -10,7 +10,7 @@ use kontor_adapter_limits::MemoryLimiter;
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher};
-use kontor_auth::{CustomerGuard, CustomerSessions, StaffGuard, StaffSessions};
+use kontor_auth::{AccessRequestService, AgentService, CustomerGuard, CustomerSessions, StaffGuard, StaffSessions};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::StorefrontService;
@@ -126,6 +126,8 @@ services! {
     customer_guard: CustomerGuard,
     staff_sessions: StaffSessions,
     customer_sessions: CustomerSessions,
+    agents: AgentService,
+    access_requests: AccessRequestService,
     profiles: ProfileService,
     branches: BranchService,
     applications: ApplicationService,
@@ -197,6 +199,13 @@ impl Services {
                 random.clone(),
                 keeper.clone(),
                 lifetimes,
+            )),
+            agents: Data::new(AgentService::new(store.clone(), clock.clone(), random.clone(), keeper.clone())),
+            access_requests: Data::new(AccessRequestService::new(
+                store.clone(),
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
             )),
             profiles: Data::new(ProfileService::new(store.clone())),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),

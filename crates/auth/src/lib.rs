@@ -1,4 +1,4 @@
-//! Guards, tokens, one-time codes, employees and permissions.
+//! Guards, tokens, one-time codes, employees, agents and permissions.
 //!
 //! **Owns** access tokens of employees and customers, the two guards that tell who is calling, the passwords of
 //! employees and the one-time codes of customers.
@@ -8,10 +8,13 @@
 //! - Employees and customers have different guards; a token of one never opens the other.
 //! - A customer's token belongs to one application of one project.
 //! - One code gives one token, within [`model::CODE_LIFETIME`] and [`model::CODE_ATTEMPTS`] wrong tries.
+//! - Nobody grants what he does not have; a token never opens more than the role behind it does now.
+//! - A request for access gives one token, to whoever has its secret, after an employee agreed.
 //! - An unknown login, a wrong password and a banned employee cannot be told apart, not even by time.
 //!
 //! **Ports**: [`ports::TokenRepository`], [`ports::StaffRepository`], [`ports::CustomerAccounts`],
-//! [`ports::CodeRepository`], [`ports::CodeSender`], [`ports::PasswordHasher`].
+//! [`ports::CodeRepository`], [`ports::CodeSender`], [`ports::PasswordHasher`], [`ports::AgentRepository`],
+//! [`ports::AccessRequestRepository`].
 //!
 //! ```
 //! use kontor_auth::model::BearerToken;
@@ -22,6 +25,8 @@
 //! }
 //! ```
 
+mod access_requests;
+mod agents;
 mod customers;
 mod error;
 mod guards;
@@ -29,8 +34,12 @@ pub mod model;
 pub mod ports;
 mod staff;
 
+pub use access_requests::{AccessRequestService, OpenedAccessRequest};
+pub use agents::{AgentService, IssuedAgentToken};
 pub use customers::{CustomerSessions, SignedInCustomer};
-pub use error::{CustomerLoginError, SendCodeError, StaffLoginError, StaffRegistryError};
+pub use error::{
+    AccessRequestError, AgentError, CustomerLoginError, SendCodeError, StaffLoginError, StaffRegistryError,
+};
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use staff::{SignedInStaff, StaffRegistry, StaffSessions};
 

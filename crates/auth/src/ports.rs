@@ -1,5 +1,7 @@
 //! What access control needs from the outside.
 
+mod agents;
+
 use std::net::IpAddr;
 
 use async_trait::async_trait;
@@ -11,6 +13,10 @@ use crate::model::{
     CodeRedemption, Employee, Login, NewCode, NewOwner, NewToken, Redeemed, StaffCredentials, StoredCustomerToken,
     StoredStaffToken, TokenOwner,
 };
+
+pub use agents::{AccessRequestRepository, AgentRepository};
+#[cfg(feature = "mocks")]
+pub use agents::{MockAccessRequestRepository, MockAgentRepository};
 
 /// Issued tokens. The two look-ups keep to their guard: a token of the other guard is not found.
 #[cfg_attr(feature = "mocks", mockall::automock)]

@@ -3,6 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use actix_web::{HttpResponse, ResponseError};
+use kontor_auth::model::GrantDenied;
 use kontor_kernel::{AccessDenied, Quota, StoreError, Violations};
 use serde_json::json;
 
@@ -58,6 +59,12 @@ impl From<AccessDenied> for ApiError {
             AccessDenied::ForeignProject => "This action is unauthorized.".to_owned(),
         };
         Self::Message(StatusCode::FORBIDDEN, message)
+    }
+}
+
+impl From<GrantDenied> for ApiError {
+    fn from(denied: GrantDenied) -> Self {
+        Self::Message(StatusCode::FORBIDDEN, format!("This action is unauthorized: {denied}."))
     }
 }
 

@@ -11,6 +11,7 @@ pub mod order_record;
 pub mod paging;
 pub mod path;
 pub mod records;
+pub mod review_page;
 pub mod routes;
 pub mod scopes;
 pub mod server;

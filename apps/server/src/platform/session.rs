@@ -34,7 +34,7 @@ impl From<StaffLoginError> for ApiError {
 }
 
 #[derive(Serialize, ToSchema)]
-struct NamedRecord {
+pub(super) struct NamedRecord {
     id: i64,
     name: String,
 }
@@ -59,7 +59,7 @@ impl From<Role> for EmployeeRole {
 }
 
 #[derive(Serialize, ToSchema)]
-struct EmployeePermission {
+pub(super) struct EmployeePermission {
     id: i64,
     screen: NamedRecord,
     name: String,

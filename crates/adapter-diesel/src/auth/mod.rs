@@ -1,6 +1,8 @@
 //! The ports of access control.
 
+mod access_requests;
 mod accounts;
+mod agents;
 mod codes;
 mod staff;
 mod tokens;
@@ -12,6 +14,11 @@ use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, UserId};
 
 use crate::database::AnyConnection;
 use crate::schema::access_tokens;
+
+/// What `users.kind` and `roles.kind` say of agents.
+const AGENT: &str = "agent";
+/// What `users.kind` says of employees.
+const EMPLOYEE: &str = "employee";
 
 /// The two kinds of tokens, as the column `guard` spells them.
 mod guard {
