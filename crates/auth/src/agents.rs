@@ -354,9 +354,9 @@ mod tests {
             assert!(issued.token.value.expose_secret().starts_with("4|"));
             assert_eq!((issued.token.expires_at, issued.record.abilities), (NOW + TimeDelta::days(days), None));
         }
-        let late =
-            service(knowing(1)).issue_token(&staff_with([EDIT]), id(), wanted(None, Some(TokenExpiry::InDays(0))));
-        assert!(matches!(late.await, Err(AgentError::Expiry(_))));
+        let dead = wanted(None, Some(TokenExpiry::InDays(0)));
+        let late = service(knowing(1)).issue_token(&staff_with([EDIT]), id(), dead).await;
+        assert!(matches!(late, Err(AgentError::Expiry(_))));
     }
 
     #[tokio::test]

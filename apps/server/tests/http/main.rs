@@ -1,6 +1,7 @@
 //! Every surface over real HTTP, on both databases.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod agent_access;
 mod client_profile;
 mod client_session;
 mod client_storefront;
@@ -15,6 +16,7 @@ mod office;
 mod order_payments;
 mod orders;
 mod outside;
+mod platform_agents;
 mod platform_branches;
 mod platform_categories;
 mod platform_inventories;
@@ -23,6 +25,7 @@ mod platform_session;
 mod platform_spreadsheets;
 mod platform_warehouses;
 mod platform_webhooks;
+mod policies;
 mod process;
 mod redaction;
 mod shopfront;
