@@ -8,8 +8,8 @@ use kontor_kernel::{
 
 use crate::AgentError;
 use crate::model::{
-    AGENT_TOKEN_LIFETIME, AccessToken, Agent, AgentChange, AgentDraft, AgentPatch, AgentToken, AgentTokenDraft, Grant,
-    Login, NewAgent, NewAgentToken, PermissionRef, TokenSecret,
+    AGENT_TOKEN_LIFETIME, AccessToken, Agent, AgentChange, AgentDraft, AgentPatch, AgentToken, AgentTokenDraft, Login,
+    NewAgent, NewAgentToken, PermissionRef, TokenSecret, within_reach,
 };
 use crate::ports::AgentRepository;
 
@@ -66,7 +66,7 @@ impl AgentService {
     pub async fn create(&self, staff: &Staff, draft: AgentDraft) -> Result<Agent, AgentError> {
         staff.require(Permission::create(Resource::Agents))?;
         let permissions = self.resolve(&draft.permissions).await?;
-        Grant::check(&staff.permissions, &permissions)?;
+        within_reach(&staff.permissions, &permissions)?;
         let (login, email) = unusable_account(&*self.random)?;
         let new = NewAgent {
             project_id: staff.project_id,
@@ -91,7 +91,7 @@ impl AgentService {
             Some(wanted) => Some(self.resolve(wanted).await?),
         };
         if let Some(wanted) = &permissions {
-            Grant::check(&staff.permissions, wanted)?;
+            within_reach(&staff.permissions, wanted)?;
         }
         let change = AgentChange {
             name: patch.name,
@@ -282,7 +282,7 @@ mod tests {
         let service = service(agents);
         let staff = staff_with([Permission::create(Resource::Agents)]);
         let refused = service.create(&staff, draft(vec![PermissionRef::Name(ORDERS)])).await.unwrap_err();
-        assert!(matches!(refused, AgentError::Grant(denied) if denied.missing == [ORDERS].into()));
+        assert!(matches!(refused, AgentError::BeyondReach(denied) if denied.missing == [ORDERS].into()));
         let number = |id| PermissionRef::Id(PermissionId::new(id).unwrap());
         let unknown = service.create(&staff, draft(vec![number(999), number(46), number(1000)])).await.unwrap_err();
         assert!(matches!(unknown, AgentError::UnknownPermissions(places) if places == [0, 2]));
@@ -332,7 +332,7 @@ mod tests {
         };
         service.update(&staff, id(), patch(ORDERS)).await.unwrap();
         let wider = service.update(&staff, id(), patch(Permission::edit(Resource::Orders))).await;
-        assert!(matches!(wider, Err(AgentError::Grant(_))));
+        assert!(matches!(wider, Err(AgentError::BeyondReach(_))));
     }
 
     #[tokio::test]

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use kontor_kernel::{AccessDenied, Permission, StoreError};
 
-use crate::model::{ExpiryError, GrantDenied, RequestStatus};
+use crate::model::{BeyondReach, ExpiryError, RequestStatus};
 use crate::ports::{HashingFailed, SendError};
 
 /// Why an employee is not signed in.
@@ -72,7 +72,7 @@ pub enum AgentError {
     Denied(#[from] AccessDenied),
     /// The actor has less than he would grant, or less than the agent has.
     #[error(transparent)]
-    Grant(#[from] GrantDenied),
+    BeyondReach(#[from] BeyondReach),
     /// There is no such agent or token.
     #[error("there is no such agent or token")]
     NotFound,
@@ -101,7 +101,7 @@ pub enum AccessRequestError {
     Denied(#[from] AccessDenied),
     /// The employee has less than the agent would get.
     #[error(transparent)]
-    Grant(#[from] GrantDenied),
+    BeyondReach(#[from] BeyondReach),
     /// There is no such request, its secret is another, or another project deals with it.
     #[error("there is no such request")]
     NotFound,

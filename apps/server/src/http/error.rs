@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use actix_web::{HttpResponse, ResponseError};
-use kontor_auth::model::GrantDenied;
+use kontor_auth::model::BeyondReach;
 use kontor_kernel::{AccessDenied, Quota, StoreError, Violations};
 use serde_json::json;
 
@@ -62,8 +62,8 @@ impl From<AccessDenied> for ApiError {
     }
 }
 
-impl From<GrantDenied> for ApiError {
-    fn from(denied: GrantDenied) -> Self {
+impl From<BeyondReach> for ApiError {
+    fn from(denied: BeyondReach) -> Self {
         Self::Message(StatusCode::FORBIDDEN, format!("This action is unauthorized: {denied}."))
     }
 }

@@ -34,7 +34,7 @@ impl From<StaffLoginError> for ApiError {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(super) struct NamedRecord {
+struct NamedRecord {
     id: i64,
     name: String,
 }
@@ -59,7 +59,7 @@ impl From<Role> for EmployeeRole {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(super) struct EmployeePermission {
+struct EmployeePermission {
     id: i64,
     screen: NamedRecord,
     name: String,

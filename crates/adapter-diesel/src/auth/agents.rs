@@ -6,12 +6,12 @@ use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_auth::AgentError;
 use kontor_auth::model::{
-    AGENT_TOKENS_MOST, Agent, AgentChange, AgentToken, Grant, GrantedPermission, NewAgent, NewAgentToken,
+    AGENT_TOKENS_MOST, Agent, AgentChange, AgentToken, GrantedPermission, NewAgent, NewAgentToken, Reference,
+    within_reach,
 };
 use kontor_auth::ports::AgentRepository;
 use kontor_kernel::{Name, Page, PageRequest, Permission, PermissionId, ProjectId, Prose, StoreError, TokenId, UserId};
 
-use super::staff::{PermissionRow, reference};
 use super::tokens::{abilities, permission};
 use super::{AGENT, guard};
 use crate::database::{Abort, AnyConnection, Database, on_each};
@@ -40,6 +40,16 @@ struct AgentRow {
 }
 
 #[derive(Queryable)]
+struct PermissionRow {
+    role_id: i64,
+    id: i64,
+    screen_id: i64,
+    screen: String,
+    name: String,
+    description: String,
+}
+
+#[derive(Queryable)]
 struct TokenRow {
     id: i64,
     name: Option<String>,
@@ -47,6 +57,19 @@ struct TokenRow {
     last_used_at: Option<NaiveDateTime>,
     created_at: NaiveDateTime,
     expires_at: NaiveDateTime,
+}
+
+impl TryFrom<PermissionRow> for GrantedPermission {
+    type Error = StoreError;
+
+    fn try_from(row: PermissionRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            screen: Reference { id: stored::id(row.screen_id)?, name: stored::text(&row.screen)? },
+            name: row.name,
+            description: row.description,
+        })
+    }
 }
 
 impl TryFrom<TokenRow> for AgentToken {
@@ -71,18 +94,23 @@ pub(super) fn names(permissions: &BTreeSet<Permission>) -> String {
 
 /// What each of these roles lists.
 fn listed<R>(connection: &mut AnyConnection, roles: &[i64]) -> Result<HashMap<i64, Vec<GrantedPermission>>, Abort<R>> {
-    let rows: Vec<(i64, PermissionRow)> = role_permissions::table
+    let rows: Vec<PermissionRow> = role_permissions::table
         .inner_join(permissions::table.on(permissions::id.eq(role_permissions::permission_id)))
         .inner_join(screens::table.on(screens::id.eq(permissions::screen_id)))
         .filter(role_permissions::role_id.eq_any(roles.to_vec()))
         .order(permissions::id)
         .select((
             role_permissions::role_id,
-            (permissions::id, screens::id, screens::name, permissions::name, permissions::description),
+            permissions::id,
+            screens::id,
+            screens::name,
+            permissions::name,
+            permissions::description,
         ))
         .load(connection)?;
     let mut listed: HashMap<i64, Vec<GrantedPermission>> = HashMap::new();
-    for (role, row) in rows {
+    for row in rows {
+        let role = row.role_id;
         listed.entry(role).or_default().push(row.try_into()?);
     }
     Ok(listed)
@@ -118,13 +146,15 @@ fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Agent>, Ab
     let mut agents = Vec::with_capacity(rows.len());
     for row in rows {
         let creator = row.creator_id.and_then(|id| Some((id, creators.get(&id)?)));
+        let creator =
+            creator.map(|(id, name)| Ok::<_, StoreError>(Reference { id: stored::id(id)?, name: stored::text(name)? }));
         agents.push(Agent {
             id: stored::id(row.id)?,
             project_id: stored::id(row.project_id)?,
             name: stored::text(&row.name)?,
             description: stored::optional_text(row.description.as_deref())?,
             is_banned: row.is_banned,
-            creator: creator.map(|(id, name)| reference(id, name)).transpose()?,
+            creator: creator.transpose()?,
             permissions: listed.remove(&row.role_id).unwrap_or_default(),
             last_activity_at: row.last_activity_at.map(stored::moment),
             created_at: stored::moment(row.created_at),
@@ -163,7 +193,7 @@ fn allowed(connection: &mut AnyConnection, role: i64) -> Result<BTreeSet<Permiss
 fn hold_lesser(connection: &mut AnyConnection, change: &AgentChange) -> Result<i64, Abort<AgentError>> {
     let role = hold(connection, change.agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
     let current = allowed(connection, role)?;
-    Grant::check(&change.held, &current).map_err(|denied| Abort::Refused(denied.into()))?;
+    within_reach(&change.held, &current).map_err(|denied| Abort::Refused(denied.into()))?;
     Ok(role)
 }
 

@@ -17,8 +17,6 @@ use crate::schema::access_tokens;
 
 /// What `users.kind` and `roles.kind` say of agents.
 const AGENT: &str = "agent";
-/// What `users.kind` says of employees.
-const EMPLOYEE: &str = "employee";
 
 /// The two kinds of tokens, as the column `guard` spells them.
 mod guard {

@@ -7,7 +7,7 @@ use kontor_auth::model::{Employee, GrantedPermission, Login, NewOwner, NewToken,
 use kontor_auth::ports::StaffRepository;
 use kontor_kernel::{BranchId, InvalidId, StoreError, TokenId, UserId};
 
-use super::{EMPLOYEE, Holder, insert_token};
+use super::{Holder, insert_token};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{branches, permissions, role_permissions, roles, screens, users};
 use crate::stored;
@@ -46,7 +46,7 @@ struct BranchRow {
 }
 
 #[derive(Queryable)]
-pub(super) struct PermissionRow {
+struct PermissionRow {
     id: i64,
     screen_id: i64,
     screen: String,
@@ -54,7 +54,7 @@ pub(super) struct PermissionRow {
     description: String,
 }
 
-pub(super) fn reference<Id: TryFrom<i64, Error = InvalidId>>(id: i64, name: &str) -> Result<Reference<Id>, StoreError> {
+fn reference<Id: TryFrom<i64, Error = InvalidId>>(id: i64, name: &str) -> Result<Reference<Id>, StoreError> {
     Ok(Reference { id: stored::id(id)?, name: stored::text(name)? })
 }
 
@@ -127,7 +127,7 @@ impl StaffRepository for Database {
         self.read(move |connection| {
             let row: Option<(i64, i64, String, bool)> = users::table
                 .filter(users::login.eq(login.as_str()))
-                .filter(users::kind.eq(EMPLOYEE))
+                .filter(users::kind.eq("employee"))
                 .select((users::id, users::project_id, users::password_hash, users::is_banned))
                 .first(connection)
                 .optional()?;

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{Email, Name, Permission, ProjectId, Prose, TextError, UserId};
 use uuid::Uuid;
 
-use super::{Grant, Login, NewAgent};
+use super::{Login, NewAgent, within_reach};
 use crate::AccessRequestError;
 
 /// How long a request for access can be answered, and its answer fetched.
@@ -138,7 +138,7 @@ impl AccessRequest {
     pub fn approved(&self, approval: &Approval) -> Result<NewAgent, AccessRequestError> {
         self.require_pending(approval.project_id, approval.at)?;
         let permissions = self.narrowed(approval.permissions.as_ref())?;
-        Grant::check(&approval.held, &permissions)?;
+        within_reach(&approval.held, &permissions)?;
         Ok(NewAgent {
             project_id: approval.project_id,
             creator: approval.reviewer,
@@ -340,7 +340,7 @@ mod tests {
             at: NOW,
         };
         let request = request(Stage::Pending);
-        assert!(matches!(request.approved(&approval(&[view], None)), Err(AccessRequestError::Grant(_))));
+        assert!(matches!(request.approved(&approval(&[view], None)), Err(AccessRequestError::BeyondReach(_))));
         let agent = request.approved(&approval(&[view], Some(&[view]))).unwrap();
         assert_eq!(
             (agent.permissions, agent.name, agent.description.unwrap().as_str()),

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{Email, Name, Permission, PermissionId, ProjectId, Prose, TokenId, UserId};
 
-use super::{Grant, GrantedPermission, Login, Reference};
+use super::{GrantedPermission, Login, Reference, within_reach};
 use crate::AgentError;
 
 /// How long a token of an agent is valid when nobody says otherwise.
@@ -210,7 +210,7 @@ impl NewAgentToken {
                 return Err(AgentError::BeyondAgent(foreign));
             }
         }
-        Ok(Grant::check(&self.held, self.abilities.as_ref().unwrap_or(agent))?)
+        Ok(within_reach(&self.held, self.abilities.as_ref().unwrap_or(agent))?)
     }
 }
 
@@ -259,8 +259,8 @@ mod tests {
         assert!(token(&[view, edit], None).check(&agent).is_ok());
         assert!(token(&[view], Some(&[view])).check(&agent).is_ok());
         assert!(token(&[], Some(&[])).check(&agent).is_ok());
-        assert!(matches!(token(&[view], None).check(&agent), Err(AgentError::Grant(_))));
-        assert!(matches!(token(&[view], Some(&[edit])).check(&agent), Err(AgentError::Grant(_))));
+        assert!(matches!(token(&[view], None).check(&agent), Err(AgentError::BeyondReach(_))));
+        assert!(matches!(token(&[view], Some(&[edit])).check(&agent), Err(AgentError::BeyondReach(_))));
         let wider = token(&[view, edit], Some(&[view, edit])).check(&[view].into());
         assert!(matches!(wider, Err(AgentError::BeyondAgent(foreign)) if foreign == [edit].into()));
     }

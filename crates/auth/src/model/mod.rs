@@ -4,7 +4,7 @@ mod access_request;
 mod agent;
 pub(crate) mod code;
 mod employee;
-mod grant;
+mod reach;
 mod stored;
 mod token;
 
@@ -20,6 +20,6 @@ pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, Redeemed};
 pub use employee::{
     Employee, GrantedPermission, Login, NewOwner, NewPassword, Reference, Role, StaffCredentials, WeakPassword,
 };
-pub use grant::{Grant, GrantDenied};
+pub use reach::{BeyondReach, within_reach};
 pub use stored::{StoredCustomerToken, StoredStaffToken, TokenOwner};
 pub use token::{AccessToken, BearerToken, Device, InvalidDevice, NewToken, TokenLifetimes, TokenSecret};

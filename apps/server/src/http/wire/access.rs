@@ -23,7 +23,7 @@ impl WireValue for kernel::Permission {
     }
 
     fn schema_name() -> Cow<'static, str> {
-        Cow::Borrowed("PermissionName")
+        Cow::Borrowed("SystemPermission")
     }
 
     fn schema() -> ObjectBuilder {
@@ -32,7 +32,7 @@ impl WireValue for kernel::Permission {
 }
 
 /// A permission by its name.
-pub type PermissionName = In<kernel::Permission>;
+pub type SystemPermission = In<kernel::Permission>;
 
 impl WireValue for auth::PermissionRef {
     fn from_scalar(scalar: Scalar) -> Result<Self, String> {
@@ -66,14 +66,14 @@ pub type PermissionRef = In<auth::PermissionRef>;
 
 /// At least one permission, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PermissionNames(pub BTreeSet<kernel::Permission>);
+pub struct SystemPermissions(pub BTreeSet<kernel::Permission>);
 
-impl Deserr<InputErrors> for PermissionNames {
+impl Deserr<InputErrors> for SystemPermissions {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, InputErrors> {
-        let names = Vec::<PermissionName>::deserialize_from_value(value, location)?;
+        let names = Vec::<SystemPermission>::deserialize_from_value(value, location)?;
         if names.is_empty() {
             let msg = "must name at least one permission".to_owned();
             return Err(take_cf_content(InputErrors::error::<V>(None, ErrorKind::Unexpected { msg }, location)));

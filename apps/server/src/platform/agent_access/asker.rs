@@ -42,8 +42,8 @@ struct AccessWanted {
     /// What it wants to do, for the employee who decides.
     reason: wire::Reason,
     /// Names of the permissions it needs; at least one.
-    #[schema(value_type = Vec<wire::PermissionName>, min_items = 1)]
-    permissions: wire::PermissionNames,
+    #[schema(value_type = Vec<wire::SystemPermission>, min_items = 1)]
+    permissions: wire::SystemPermissions,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -30,7 +30,7 @@ impl From<AccessRequestError> for ApiError {
     fn from(error: AccessRequestError) -> Self {
         match error {
             AccessRequestError::Denied(denied) => denied.into(),
-            AccessRequestError::Grant(denied) => denied.into(),
+            AccessRequestError::BeyondReach(denied) => denied.into(),
             AccessRequestError::NotFound => Self::not_found(),
             AccessRequestError::NotRequested(foreign) => {
                 Self::invalid("permissions", format!("the request does not ask for {}", names(&foreign).join(", ")))

@@ -45,8 +45,8 @@ async fn show_review(
 struct Narrowing {
     /// What is left of the permissions, by name; absent leaves them as they are.
     #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::PermissionName>>, min_items = 1)]
-    permissions: Option<wire::PermissionNames>,
+    #[schema(value_type = Option<Vec<wire::SystemPermission>>, min_items = 1)]
+    permissions: Option<wire::SystemPermissions>,
 }
 
 /// Takes a request on for the caller's project, and takes permissions away from it. From now on the request does not
@@ -77,8 +77,8 @@ async fn review(
 struct Approved {
     /// What the agent gets of what is left of the request, by name; absent: all of it.
     #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::PermissionName>>, min_items = 1)]
-    permissions: Option<wire::PermissionNames>,
+    #[schema(value_type = Option<Vec<wire::SystemPermission>>, min_items = 1)]
+    permissions: Option<wire::SystemPermissions>,
     /// What the agent is called; absent: as it called itself.
     #[deserr(default)]
     name: Option<wire::Name>,

@@ -37,7 +37,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 fn refused(error: AgentError, permissions: &str, expiry: &str) -> ApiError {
     match error {
         AgentError::Denied(denied) => denied.into(),
-        AgentError::Grant(denied) => denied.into(),
+        AgentError::BeyondReach(denied) => denied.into(),
         AgentError::NotFound => ApiError::not_found(),
         AgentError::UnknownPermissions(places) => {
             let mut violations = Violations::default();

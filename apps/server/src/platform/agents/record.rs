@@ -1,14 +1,34 @@
 //! How agents are shown.
 
 use chrono::{DateTime, Utc};
-use kontor_auth::model::Agent;
+use kontor_auth::model::{Agent, GrantedPermission};
 use kontor_kernel::Page;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::platform::session::{EmployeePermission, NamedRecord};
+use crate::http::wire::NamedRecord;
 use crate::table::{Cell, Column, Table};
+
+/// A permission of an agent.
+#[derive(Serialize, ToSchema)]
+struct AgentPermission {
+    id: i64,
+    screen: NamedRecord,
+    name: String,
+    description: String,
+}
+
+impl From<GrantedPermission> for AgentPermission {
+    fn from(granted: GrantedPermission) -> Self {
+        Self {
+            id: granted.id.get(),
+            screen: NamedRecord::new(granted.screen.id, granted.screen.name),
+            name: granted.name,
+            description: granted.description,
+        }
+    }
+}
 
 /// An agent: a program that works on the platform surface with tokens of its own.
 #[derive(Serialize, ToSchema)]
@@ -21,7 +41,7 @@ pub(in crate::platform) struct AgentRecord {
     is_banned: bool,
     creator: Option<NamedRecord>,
     /// What it may do at most.
-    permissions: Vec<EmployeePermission>,
+    permissions: Vec<AgentPermission>,
     last_activity_at: Option<DateTime<Utc>>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
@@ -34,7 +54,7 @@ impl From<Agent> for AgentRecord {
             name: agent.name.into(),
             description: agent.description.map(Into::into),
             is_banned: agent.is_banned,
-            creator: agent.creator.map(Into::into),
+            creator: agent.creator.map(|creator| NamedRecord::new(creator.id, creator.name)),
             permissions: agent.permissions.into_iter().map(Into::into).collect(),
             last_activity_at: agent.last_activity_at,
             created_at: agent.created_at,
