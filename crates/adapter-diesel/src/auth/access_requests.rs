@@ -12,6 +12,7 @@ use kontor_auth::ports::AccessRequestRepository;
 use kontor_kernel::{Permission, StoreError, TokenId};
 use uuid::Uuid;
 
+use super::agent_records;
 use super::agents::{self, TokenToStore, names};
 use super::tokens::abilities;
 use crate::database::{Abort, AnyConnection, Database};
@@ -179,7 +180,7 @@ impl AccessRequestRepository for Database {
             let agent = request.consumable(consumption.at).map_err(Abort::Refused)?;
             let revoked = || Abort::Refused(AccessRequestError::State(RequestStatus::Declined));
             agents::hold(connection, agent)?.ok_or_else(revoked)?;
-            let agent = agents::written(connection, agent.get())?;
+            let agent = agent_records::written(connection, agent.get())?;
             let token = TokenToStore {
                 project: agent.project_id.get(),
                 agent: agent.id,

@@ -1,21 +1,19 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_auth::AgentError;
-use kontor_auth::model::{
-    AGENT_TOKENS_MOST, Agent, AgentChange, AgentToken, GrantedPermission, NewAgent, NewAgentToken, Reference,
-    within_reach,
-};
+use kontor_auth::model::{AGENT_TOKENS_MOST, Agent, AgentChange, AgentToken, NewAgent, NewAgentToken, within_reach};
 use kontor_auth::ports::AgentRepository;
 use kontor_kernel::{Name, Page, PageRequest, Permission, PermissionId, ProjectId, Prose, StoreError, TokenId, UserId};
 
+use super::agent_records::{load, written};
 use super::tokens::{abilities, permission};
 use super::{AGENT, guard};
 use crate::database::{Abort, AnyConnection, Database, on_each};
-use crate::schema::{access_tokens, permissions, role_permissions, roles, screens, users};
+use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
 use crate::stored;
 
 /// Agents that are not deleted.
@@ -26,30 +24,6 @@ macro_rules! live {
 }
 
 #[derive(Queryable)]
-struct AgentRow {
-    id: i64,
-    project_id: i64,
-    role_id: i64,
-    creator_id: Option<i64>,
-    name: String,
-    description: Option<String>,
-    is_banned: bool,
-    last_activity_at: Option<NaiveDateTime>,
-    created_at: NaiveDateTime,
-    updated_at: NaiveDateTime,
-}
-
-#[derive(Queryable)]
-struct PermissionRow {
-    role_id: i64,
-    id: i64,
-    screen_id: i64,
-    screen: String,
-    name: String,
-    description: String,
-}
-
-#[derive(Queryable)]
 struct TokenRow {
     id: i64,
     name: Option<String>,
@@ -57,19 +31,6 @@ struct TokenRow {
     last_used_at: Option<NaiveDateTime>,
     created_at: NaiveDateTime,
     expires_at: NaiveDateTime,
-}
-
-impl TryFrom<PermissionRow> for GrantedPermission {
-    type Error = StoreError;
-
-    fn try_from(row: PermissionRow) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: stored::id(row.id)?,
-            screen: Reference { id: stored::id(row.screen_id)?, name: stored::text(&row.screen)? },
-            name: row.name,
-            description: row.description,
-        })
-    }
 }
 
 impl TryFrom<TokenRow> for AgentToken {
@@ -90,84 +51,6 @@ impl TryFrom<TokenRow> for AgentToken {
 /// The stored form of a list of permissions.
 pub(super) fn names(permissions: &BTreeSet<Permission>) -> String {
     serde_json::Value::from(permissions.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
-}
-
-/// What each of these roles lists.
-fn listed<R>(connection: &mut AnyConnection, roles: &[i64]) -> Result<HashMap<i64, Vec<GrantedPermission>>, Abort<R>> {
-    let rows: Vec<PermissionRow> = role_permissions::table
-        .inner_join(permissions::table.on(permissions::id.eq(role_permissions::permission_id)))
-        .inner_join(screens::table.on(screens::id.eq(permissions::screen_id)))
-        .filter(role_permissions::role_id.eq_any(roles.to_vec()))
-        .order(permissions::id)
-        .select((
-            role_permissions::role_id,
-            permissions::id,
-            screens::id,
-            screens::name,
-            permissions::name,
-            permissions::description,
-        ))
-        .load(connection)?;
-    let mut listed: HashMap<i64, Vec<GrantedPermission>> = HashMap::new();
-    for row in rows {
-        let role = row.role_id;
-        listed.entry(role).or_default().push(row.try_into()?);
-    }
-    Ok(listed)
-}
-
-/// These agents, by number.
-fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Agent>, Abort<R>> {
-    let rows: Vec<AgentRow> = users::table
-        .inner_join(roles::table.on(roles::id.eq(users::role_id)))
-        .filter(users::id.eq_any(ids.to_vec()))
-        .order(users::id)
-        .select((
-            users::id,
-            users::project_id,
-            users::role_id,
-            users::creator_id,
-            users::first_name,
-            roles::description,
-            users::is_banned,
-            users::last_activity_at,
-            users::created_at,
-            users::updated_at,
-        ))
-        .load(connection)?;
-    let mut listed = listed(connection, &rows.iter().map(|row| row.role_id).collect::<Vec<_>>())?;
-    let creators: BTreeSet<i64> = rows.iter().filter_map(|row| row.creator_id).collect();
-    let creators: Vec<(i64, String, String)> = users::table
-        .filter(users::id.eq_any(creators))
-        .select((users::id, users::first_name, users::last_name))
-        .load(connection)?;
-    let creators: HashMap<i64, String> =
-        creators.into_iter().map(|(id, first, last)| (id, format!("{first} {last}"))).collect();
-    let mut agents = Vec::with_capacity(rows.len());
-    for row in rows {
-        let creator = row.creator_id.and_then(|id| Some((id, creators.get(&id)?)));
-        let creator =
-            creator.map(|(id, name)| Ok::<_, StoreError>(Reference { id: stored::id(id)?, name: stored::text(name)? }));
-        agents.push(Agent {
-            id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
-            name: stored::text(&row.name)?,
-            description: stored::optional_text(row.description.as_deref())?,
-            is_banned: row.is_banned,
-            creator: creator.transpose()?,
-            permissions: listed.remove(&row.role_id).unwrap_or_default(),
-            last_activity_at: row.last_activity_at.map(stored::moment),
-            created_at: stored::moment(row.created_at),
-            updated_at: stored::moment(row.updated_at),
-        });
-    }
-    Ok(agents)
-}
-
-/// The agent that was just written.
-pub(super) fn written<R>(connection: &mut AnyConnection, id: i64) -> Result<Agent, Abort<R>> {
-    let gone = || Abort::Store(StoreError::Failed("an agent vanished inside its transaction".to_owned()));
-    load(connection, &[id])?.pop().ok_or_else(gone)
 }
 
 /// Holds an agent still until the transaction ends, so that what is decided by its permissions stays true. Its role.

@@ -2,6 +2,7 @@
 
 mod access_requests;
 mod accounts;
+mod agent_records;
 mod agents;
 mod codes;
 mod staff;
