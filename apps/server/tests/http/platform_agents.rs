@@ -101,7 +101,6 @@ database_tests! {
         let body = listed.expect(200);
         assert_eq!((body["tokensCount"].as_i64(), &body["tokens"][0]["id"]), (Some(1), &token["id"]));
         assert!(!listed.text.contains(bearer.split('|').nth(1).unwrap()) && !listed.text.contains("fingerprint"));
-        assert!(office.get(&agent).await.expect(200)["agent"]["last_activity_at"].is_string());
 
         let other = office.agent("Other", &[]).await;
         office.delete(&format!("{other}/tokens/{}", token["id"])).await.expect(404);
@@ -111,9 +110,9 @@ database_tests! {
         office.delete(&format!("{agent}/tokens/{}", token["id"])).await.expect(404);
 
         let short = office.token(&agent, json!({ "expires_in_days": 1 })).await;
-        office.server.clock.advance(24 * 3600 - 5);
+        office.server.clock.advance(24 * 3600 - 300);
         assert_eq!(office.status(&short, "/api/user").await, 200);
-        office.server.clock.advance(10);
+        office.server.clock.advance(600);
         assert_eq!(office.status(&short, "/api/user").await, 401);
     }
 
