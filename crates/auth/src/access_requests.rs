@@ -94,7 +94,7 @@ impl AccessRequestService {
         staff.require(Permission::view(Resource::Agents))?;
         let stored = self.requests.find(public_id).await?;
         let request = stored.map(|stored| stored.request).filter(|request| request.is_open_to(staff.project_id));
-        self.dated(request.ok_or(AccessRequestError::NotFound)?)
+        Ok(self.dated(request.ok_or(AccessRequestError::NotFound)?))
     }
 
     /// Takes a request on for the employee's project and, if told so, leaves only a part of its permissions.
@@ -107,7 +107,7 @@ impl AccessRequestService {
         staff.require(Permission::create(Resource::Agents))?;
         let (project_id, reviewer, at) = (staff.project_id, staff.user_id, self.clock.now());
         let review = Review { public_id, project_id, reviewer, permissions, at };
-        self.dated(self.requests.review(review).await?)
+        Ok(self.dated(self.requests.review(review).await?))
     }
 
     /// Agrees: makes an agent with what is left of the request, or a part of that.
@@ -132,7 +132,7 @@ impl AccessRequestService {
             at: self.clock.now(),
         };
         let (request, agent) = self.requests.approve(approval).await?;
-        let (request, status) = self.dated(request)?;
+        let (request, status) = self.dated(request);
         Ok((request, status, agent))
     }
 
@@ -145,12 +145,13 @@ impl AccessRequestService {
     ) -> Result<(AccessRequest, RequestStatus), AccessRequestError> {
         staff.require(Permission::create(Resource::Agents))?;
         let (project_id, reviewer, at) = (staff.project_id, staff.user_id, self.clock.now());
-        self.dated(self.requests.decline(Refusal { public_id, project_id, reviewer, reason, at }).await?)
+        let declined = self.requests.decline(Refusal { public_id, project_id, reviewer, reason, at }).await?;
+        Ok(self.dated(declined))
     }
 
-    fn dated(&self, request: AccessRequest) -> Result<(AccessRequest, RequestStatus), AccessRequestError> {
+    fn dated(&self, request: AccessRequest) -> (AccessRequest, RequestStatus) {
         let status = request.status(self.clock.now());
-        Ok((request, status))
+        (request, status)
     }
 }
 
