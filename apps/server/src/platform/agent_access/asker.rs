@@ -1,7 +1,5 @@
 //! The asker's own steps. They need no token; the secret of the request proves who is asking.
 
-use std::time::Duration;
-
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{HttpRequest, post};
@@ -9,7 +7,7 @@ use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_auth::AccessRequestService;
 use kontor_auth::model::{AccessRequest, AccessRequestDraft, RequestStatus};
-use kontor_kernel::{ExposeSecret, RateRule};
+use kontor_kernel::ExposeSecret;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -17,6 +15,7 @@ use uuid::Uuid;
 
 use super::{POLL_SECONDS, decline_reason, names, public_id};
 use crate::config::Config;
+use crate::http::limits::{AGENT_ACCESS_CONSUME, AGENT_ACCESS_HOUR, AGENT_ACCESS_MINUTE, AGENT_ACCESS_STATUS};
 use crate::http::named::NamedErrorBody;
 use crate::http::records::AccessTokenRecord;
 use crate::http::wire::{self, InputErrors};
@@ -26,13 +25,6 @@ use crate::platform::agents::AgentRecord;
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(open_request).service(request_status).service(consume_request);
 }
-
-const MINUTE: Duration = Duration::from_mins(1);
-const HOUR: Duration = Duration::from_hours(1);
-const REQUESTS_PER_MINUTE: RateRule = RateRule { name: "agent-access-minute", limit: 5, window: MINUTE };
-const REQUESTS_PER_HOUR: RateRule = RateRule { name: "agent-access-hour", limit: 20, window: HOUR };
-const STEPS_PER_ADDRESS: RateRule = RateRule { name: "agent-access-steps-ip", limit: 300, window: MINUTE };
-const STEPS_PER_REQUEST: RateRule = RateRule { name: "agent-access-steps", limit: 30, window: MINUTE };
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -75,8 +67,8 @@ async fn open_request(
     service: Data<AccessRequestService>,
     body: Body<AccessWanted>,
 ) -> Result<(Json<OpenedRequest>, StatusCode), ApiError> {
-    let address = ip.0.to_string();
-    throttle.hit(&request, &[(REQUESTS_PER_MINUTE, &address), (REQUESTS_PER_HOUR, &address)]).await?;
+    let address = ip.subject();
+    throttle.hit(&request, &[(AGENT_ACCESS_MINUTE, &address), (AGENT_ACCESS_HOUR, &address)]).await?;
     let wanted = body.0;
     let draft = AccessRequestDraft { name: wanted.name.0, reason: wanted.reason.0, permissions: wanted.permissions.0 };
     let opened = service.open(draft).await?;
@@ -121,13 +113,7 @@ impl From<(AccessRequest, RequestStatus)> for RequestState {
     }
 }
 
-async fn count_step(request: &HttpRequest, ip: ClientIp, throttle: &Throttle, id: Uuid) -> Result<(), ApiError> {
-    let (address, subject) = (ip.0.to_string(), id.to_string());
-    throttle.hit(request, &[(STEPS_PER_ADDRESS, &address), (STEPS_PER_REQUEST, &subject)]).await
-}
-
-/// What became of a request. A wrong secret is answered as an unknown request. At most 30 times a minute per request,
-/// `consume` included.
+/// What became of a request. A wrong secret is answered as an unknown request. At most 30 times a minute per request.
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),
@@ -141,14 +127,13 @@ async fn count_step(request: &HttpRequest, ip: ClientIp, throttle: &Throttle, id
 #[post("/api/agent-access-requests/{publicId}/status")]
 async fn request_status(
     request: HttpRequest,
-    ip: ClientIp,
     throttle: Data<Throttle>,
     service: Data<AccessRequestService>,
     path: Path<String>,
     body: Body<Proof>,
 ) -> Result<Json<RequestState>, ApiError> {
     let id = public_id(&path)?;
-    count_step(&request, ip, &throttle, id).await?;
+    throttle.hit(&request, &[(AGENT_ACCESS_STATUS, &id.to_string())]).await?;
     Ok(Json(service.status(id, &body.0.secret.0).await?.into()))
 }
 
@@ -158,7 +143,7 @@ struct FetchedAccess {
     agent: AgentRecord,
 }
 
-/// Fetches the token of an approved request, once. The answer shows its value once.
+/// Fetches the token of an approved request, once. The answer shows its value once. At most 30 tries a minute per request.
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),
@@ -174,14 +159,13 @@ struct FetchedAccess {
 #[post("/api/agent-access-requests/{publicId}/consume")]
 async fn consume_request(
     request: HttpRequest,
-    ip: ClientIp,
     throttle: Data<Throttle>,
     service: Data<AccessRequestService>,
     path: Path<String>,
     body: Body<Proof>,
 ) -> Result<Json<FetchedAccess>, ApiError> {
     let id = public_id(&path)?;
-    count_step(&request, ip, &throttle, id).await?;
+    throttle.hit(&request, &[(AGENT_ACCESS_CONSUME, &id.to_string())]).await?;
     let (token, agent) = service.consume(id, &body.0.secret.0).await?;
     Ok(Json(FetchedAccess { access_token: token.into(), agent: agent.into() }))
 }
