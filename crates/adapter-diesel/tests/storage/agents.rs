@@ -256,7 +256,7 @@ database_tests! {
         let office = office(&db).await;
         let (agent, other) = (made(&db, office, "Bot", &[VIEW]).await, made(&db, office, "Other", &[VIEW]).await);
         let issued = db.database.insert_token(token(&agent, Some(&[VIEW]))).await.unwrap();
-        assert_eq!(db.database.tokens(agent.id).await.unwrap(), [issued.clone()]);
+        assert_eq!(db.database.tokens(agent.id).await.unwrap(), std::slice::from_ref(&issued));
         assert!(db.database.tokens(other.id).await.unwrap().is_empty());
         assert!(!db.database.delete_token(other.id, issued.id).await.unwrap());
         assert!(db.database.delete_token(agent.id, issued.id).await.unwrap());
