@@ -11,7 +11,7 @@ use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_auth::miniapp::{MiniAppLogin, Verifier};
 use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher};
-use kontor_auth::{CustomerGuard, CustomerSessions, Heartbeats, Introspection, StaffGuard, StaffSessions};
+use kontor_auth::{CustomerGuard, CustomerSessions, Heartbeats, Introspection, StaffGuard, StaffSessions, AccessRequestService, AgentService};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::StorefrontService;
@@ -141,7 +141,7 @@ services! {
     customer_guard: CustomerGuard,
     staff_sessions: StaffSessions,
     customer_sessions: CustomerSessions,
-    heartbeats: Heartbeats, introspection: Introspection, miniapps: MiniAppLogin, failures: FailureLog,
+    heartbeats: Heartbeats, introspection: Introspection, miniapps: MiniAppLogin, failures: FailureLog, agents: AgentService, access_requests: AccessRequestService,
     profiles: ProfileService,
     branches: BranchService,
     applications: ApplicationService,
@@ -239,6 +239,13 @@ impl Services {
                 lifetimes,
             )),
             failures: Data::new(FailureLog::new(clock.clone())),
+            agents: Data::new(AgentService::new(store.clone(), clock.clone(), random.clone(), keeper.clone())),
+            access_requests: Data::new(AccessRequestService::new(
+                store.clone(),
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
+            )),
             profiles: Data::new(ProfileService::new(store.clone())),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),

@@ -182,6 +182,7 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         kind -> Text,
+        deleted_at -> Nullable<Timestamp>,
     }
 }
 
@@ -632,3 +633,24 @@ diesel::allow_tables_to_appear_in_same_query!(orders, counterparties, reservatio
 diesel::allow_tables_to_appear_in_same_query!(webhook_deliveries, webhooks, outbox_events);
 diesel::allow_tables_to_appear_in_same_query!(warehouse_applications, applications);
 diesel::allow_tables_to_appear_in_same_query!(warehouses, branches);
+
+diesel::table! {
+    agent_access_requests (id) {
+        id -> BigInt,
+        public_id -> Text,
+        secret_fingerprint -> Text,
+        project_id -> Nullable<BigInt>,
+        name -> Text,
+        reason -> Text,
+        requested -> Text,
+        permissions -> Text,
+        status -> Text,
+        reviewer_id -> Nullable<BigInt>,
+        agent_id -> Nullable<BigInt>,
+        decline_reason -> Nullable<Text>,
+        created_at -> Timestamp,
+        expires_at -> Timestamp,
+        decided_at -> Nullable<Timestamp>,
+        consumed_at -> Nullable<Timestamp>,
+    }
+}

@@ -1,7 +1,9 @@
-use kontor_kernel::{ContactError, StoreError, Unsealable};
+use kontor_kernel::{ContactError, StoreError, Unsealable, AccessDenied, Permission};
+use std::collections::BTreeSet;
 
 use crate::miniapp::Doubt;
 use crate::ports::{HashingFailed, SendError};
+use crate::model::{BeyondReach, ExpiryError, RequestStatus};
 
 /// Why an employee is not signed in.
 #[derive(Debug, thiserror::Error)]
@@ -140,6 +142,58 @@ pub enum MiniAppRegistryError {
     /// There is nothing to remove.
     #[error("the application has no bot at this messenger")]
     NotSet,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why an agent or its token stays as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// The actor may not do this, or not in this project.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// The actor has less than he would grant, or less than the agent has.
+    #[error(transparent)]
+    BeyondReach(#[from] BeyondReach),
+    /// There is no such agent or token.
+    #[error("there is no such agent or token")]
+    NotFound,
+    /// These places of the list name no permission.
+    #[error("some of these are no permissions")]
+    UnknownPermissions(Vec<usize>),
+    /// The token would be held to something that the agent may not do.
+    #[error("the agent does not have these permissions")]
+    BeyondAgent(BTreeSet<Permission>),
+    /// The token would end at an impossible moment.
+    #[error(transparent)]
+    Expiry(#[from] ExpiryError),
+    /// The agent has as many tokens as it may have.
+    #[error("the agent has as many tokens as it may have")]
+    TooManyTokens,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a request for access does not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum AccessRequestError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// The employee has less than the agent would get.
+    #[error(transparent)]
+    BeyondReach(#[from] BeyondReach),
+    /// There is no such request, its secret is another, or another project deals with it.
+    #[error("there is no such request")]
+    NotFound,
+    /// These were not asked for, or an earlier review took them away.
+    #[error("the request does not ask for these permissions")]
+    NotRequested(BTreeSet<Permission>),
+    /// The request has come to where this step cannot be taken.
+    #[error("the request is {}", .0.as_str())]
+    State(RequestStatus),
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -37,15 +37,17 @@ pub mod model;
 pub mod ports;
 mod staff;
 mod uses;
+mod access_requests;
+mod agents;
 
 pub use customers::{CustomerSessions, SignedInCustomer};
-pub use error::{
-    CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, SendCodeError, StaffLoginError, StaffRegistryError, ContactLoginError, MiniAppRegistryError,
-};
+pub use error::{CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, SendCodeError, StaffLoginError, StaffRegistryError, ContactLoginError, MiniAppRegistryError, AccessRequestError, AgentError};
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use heartbeats::{Heartbeat, Heartbeats};
 pub use introspection::{Inquiry, Introspection, IntrospectionRegistry, IssuedIntrospectionClient};
 pub use staff::{SignedInStaff, StaffRegistry, StaffSessions};
+pub use access_requests::{AccessRequestService, OpenedAccessRequest};
+pub use agents::{AgentService, IssuedAgentToken};
 
 /// How far logging out goes (`from_all_devices` in the contract).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,23 +1,19 @@
 //! What access control needs from the outside.
 
 mod miniapp;
+mod agents;
 
 use std::net::IpAddr;
-
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{
-    AppScope, Contact, CounterpartyId, CustomerScope, Email, Phone, ProjectId, SecretString, StoreError, TokenId, UserId,
-};
+use kontor_kernel::{AppScope, Contact, CounterpartyId, CustomerScope, Email, Phone, ProjectId, SecretString, StoreError, TokenId, UserId};
 use uuid::Uuid;
+#[cfg(feature = "mocks")] pub use agents::{MockAccessRequestRepository, MockAgentRepository};
 
 pub use miniapp::*;
-
-use crate::model::{
-    ClientSession, CodeRedemption, Employee, Login, NewCode, NewIntrospectionClient, NewOwner, NewToken, Redeemed,
-    StaffCredentials, StoredCustomerToken, StoredInquiry, StoredStaffToken, TokenOwner, TokenUse,
-};
+use crate::model::{ClientSession, CodeRedemption, Employee, Login, NewCode, NewIntrospectionClient, NewOwner, NewToken, Redeemed, StaffCredentials, StoredCustomerToken, StoredInquiry, StoredStaffToken, TokenOwner, TokenUse};
 use crate::{IntrospectionRegistryError, StaffRegistryError};
+pub use agents::{AccessRequestRepository, AgentRepository};
 
 /// Issued tokens. The two look-ups keep to their guard: a token of the other guard is not found.
 #[cfg_attr(feature = "mocks", mockall::automock)]

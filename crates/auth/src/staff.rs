@@ -1,6 +1,9 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kontor_kernel::{BranchId, Clock, Email, ProjectId, Random, SecretKeeper, SecretString, Staff, StoreError, UserId};
+use kontor_kernel::{
+    BranchId, Clock, Email, Permission, ProjectId, Random, SecretKeeper, SecretString, Staff, StoreError, UserId,
+};
 
 use crate::model::{
     AccessToken, Employee, Login, NewOwner, NewPassword, NewToken, TokenLifetimes, TokenOwner, TokenSecret,
@@ -58,9 +61,20 @@ impl StaffSessions {
         Ok(SignedInStaff { employee, token: secret.into_token(token_id, expires_at) })
     }
 
-    /// The record of the employee himself; `None` when he was removed meanwhile.
+    /// The record of the employee or agent himself, with the permissions that the token of the call opens; `None` when
+    /// he was removed meanwhile.
     pub async fn current(&self, staff: &Staff) -> Result<Option<Employee>, StoreError> {
-        self.staff.employee(staff.user_id).await
+        let mut employee = self.staff.employee(staff.user_id).await?;
+        if let Some(employee) = &mut employee {
+            let (open, closed): (Vec<_>, Vec<_>) =
+                Permission::all().partition(|permission| permission.is_covered_by(&staff.permissions));
+            let named = |all: &[Permission]| all.iter().map(ToString::to_string).collect::<BTreeSet<String>>();
+            let (open, closed) = (named(&open), named(&closed));
+            if employee.permissions.iter().any(|granted| closed.contains(&granted.name)) {
+                employee.permissions.retain(|granted| open.contains(&granted.name));
+            }
+        }
+        Ok(employee)
     }
 
     /// Ends the token he came with, or all his tokens.
@@ -104,11 +118,11 @@ impl StaffRegistry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Role, StaffCredentials};
+    use crate::model::{GrantedPermission, Reference, Role, StaffCredentials};
     use crate::ports::{MockPasswordHasher, MockStaffRepository, MockTokenRepository};
     use chrono::{DateTime, TimeDelta};
     use kontor_kernel::testing::{CountingRandom, PlainKeeper, staff_with};
-    use kontor_kernel::{ExposeSecret, FixedClock, Name, RoleId, TokenId};
+    use kontor_kernel::{ExposeSecret, FixedClock, Name, PermissionId, Resource, RoleId, ScreenId, TokenId};
 
     fn anna() -> Login {
         Login::parse(" Anna").unwrap()
@@ -180,6 +194,26 @@ mod tests {
             staff.expect_credentials().returning(move |_| Ok(known.clone()));
             let refused = sessions(staff, MockTokenRepository::new(), proved).log_in(&anna(), &"pw".into()).await;
             assert!(matches!(refused, Err(StaffLoginError::WrongCredentials)));
+        }
+    }
+
+    #[tokio::test]
+    async fn the_own_record_lists_what_the_token_opens() {
+        let granted = |id, name: &str| GrantedPermission {
+            id: PermissionId::new(id).unwrap(),
+            screen: Reference { id: ScreenId::new(1).unwrap(), name: Name::parse("screen").unwrap() },
+            name: name.to_owned(),
+            description: String::new(),
+        };
+        let all = [granted(1, "view-orders"), granted(2, "edit-brands"), granted(3, "view-of-a-project")];
+        let (orders, brands) = (Permission::view(Resource::Orders), Permission::edit(Resource::Brands));
+        for (open, listed) in [(vec![orders, brands], 3), (vec![brands], 1), (vec![], 0)] {
+            let mut staff = MockStaffRepository::new();
+            let record = Employee { permissions: all.to_vec(), ..employee() };
+            staff.expect_employee().returning(move |_| Ok(Some(record.clone())));
+            let sessions = sessions(staff, MockTokenRepository::new(), false);
+            let current = sessions.current(&staff_with(open)).await.unwrap().unwrap();
+            assert_eq!(current.permissions.len(), listed);
         }
     }
 

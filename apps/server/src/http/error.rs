@@ -3,6 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
+use kontor_auth::model::BeyondReach;
 use kontor_kernel::{AccessDenied, Quota, StoreError, Violations};
 use serde_json::json;
 
@@ -61,6 +62,12 @@ impl From<AccessDenied> for ApiError {
             AccessDenied::ForeignProject => "This action is unauthorized.".to_owned(),
         };
         Self::Message(StatusCode::FORBIDDEN, message)
+    }
+}
+
+impl From<BeyondReach> for ApiError {
+    fn from(denied: BeyondReach) -> Self {
+        Self::Message(StatusCode::FORBIDDEN, format!("This action is unauthorized: {denied}."))
     }
 }
 

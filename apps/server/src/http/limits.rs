@@ -13,6 +13,14 @@ const fn per(window: Duration, limit: u32, name: &'static str) -> RateRule {
 
 /// Signing in of staff.
 pub const STAFF_LOGIN: RateRule = per(MINUTE, 5, "staff-login");
+/// Requests of agents for access, by address and minute.
+pub const AGENT_ACCESS_MINUTE: RateRule = per(MINUTE, 5, "agent-access-minute");
+/// Requests of agents for access, by address and hour.
+pub const AGENT_ACCESS_HOUR: RateRule = per(HOUR, 20, "agent-access-hour");
+/// Looks at what became of a request for access.
+pub const AGENT_ACCESS_STATUS: RateRule = per(MINUTE, 30, "agent-access-status");
+/// Tries to fetch the token of a request for access.
+pub const AGENT_ACCESS_CONSUME: RateRule = per(MINUTE, 30, "agent-access-consume");
 /// Signing in of customers, by address.
 pub const CUSTOMER_LOGIN_IP: RateRule = per(MINUTE, 30, "customer-login-ip");
 /// Signing in of customers, by contact.
@@ -51,8 +59,12 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// The whole table. The rules of one operation stand in the order in which they count.
-pub const TABLE: [Limit; 11] = [
+pub const TABLE: [Limit; 15] = [
     row("POST /api/login", STAFF_LOGIN, "address and login"),
+    row("POST /api/agent-access-requests", AGENT_ACCESS_MINUTE, "address"),
+    row("POST /api/agent-access-requests", AGENT_ACCESS_HOUR, "address"),
+    row("POST /api/agent-access-requests/{publicId}/status", AGENT_ACCESS_STATUS, "request"),
+    row("POST /api/agent-access-requests/{publicId}/consume", AGENT_ACCESS_CONSUME, "request"),
     row("POST /api/counterparty/login", CUSTOMER_LOGIN_IP, "address"),
     row("POST /api/counterparty/login", CUSTOMER_LOGIN_CONTACT, "project and contact"),
     row("POST /api/counterparty/send_password", SEND_CODE_IP, "address"),

@@ -14,6 +14,7 @@ pub mod paging;
 pub mod path;
 pub mod policy;
 pub mod records;
+pub mod review_page;
 pub mod routes;
 pub mod scopes;
 pub mod server;

@@ -19,6 +19,7 @@ use super::health::{healthz, metrics_text, readyz};
 use super::observe::observe;
 use super::openapi::{description, openapi_json, pinned_text};
 use super::policy::{Policies, PoliciesIncomplete, enforce};
+use super::review_page::review_page;
 use super::routes::routes;
 use super::unrouted::{KnownPaths, unrouted};
 use crate::config::{Config, ConfigError};
@@ -97,6 +98,7 @@ pub fn build(
             .service(readyz)
             .service(metrics_text)
             .service(openapi_json)
+            .service(review_page)
             .service(web::redirect("/docs", "/docs/"))
             .service(SwaggerUi::new("/docs/{_:.*}").config(utoipa_swagger_ui::Config::from("/openapi.json")))
             .default_service(web::to(unrouted))

@@ -1,5 +1,7 @@
 //! The platform surface: staff, integrations and agents.
 
+mod agent_access;
+mod agents;
 mod applications;
 mod assortment;
 mod branches;
@@ -24,6 +26,8 @@ use utoipa_actix_web::service_config::ServiceConfig;
 /// Registers the platform surface.
 pub fn routes(config: &mut ServiceConfig<'_>) {
     session::routes(config);
+    agents::routes(config);
+    agent_access::routes(config);
     branches::routes(config);
     applications::routes(config);
     webhooks::routes(config);

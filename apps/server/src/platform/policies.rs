@@ -1,6 +1,7 @@
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{
-    Applications, Branches, Brands, Categories, Dictionaries, Inventories, Nomenclatures, Orders, Warehouses, Webhooks,
+    Agents, Applications, Branches, Brands, Categories, Dictionaries, Inventories, Nomenclatures, Orders, Warehouses,
+    Webhooks,
 };
 
 use crate::http::policy::Access::{self, Public, Staff};
@@ -19,6 +20,24 @@ pub const POLICIES: &[Policy] = &[
     post("/api/login", Public),
     get("/api/user", SIGNED_IN),
     post("/api/user/logout", SIGNED_IN),
+    // Agent access
+    post("/api/agent-access-requests", Public),
+    get("/api/agent-access-requests/{publicId}/review", staff!(view Agents)),
+    post("/api/agent-access-requests/{publicId}/review", staff!(create Agents)),
+    post("/api/agent-access-requests/{publicId}/approve", staff!(create Agents)),
+    post("/api/agent-access-requests/{publicId}/decline", staff!(create Agents)),
+    post("/api/agent-access-requests/{publicId}/status", Public),
+    post("/api/agent-access-requests/{publicId}/consume", Public),
+    // Agents
+    get("/api/agents", staff!(view Agents)),
+    post("/api/agents", staff!(create Agents)),
+    get("/api/agents/{agent}", staff!(view Agents)),
+    patch("/api/agents/{agent}", staff!(edit Agents)),
+    delete("/api/agents/{agent}", staff!(edit Agents)),
+    get("/api/agents/{agent}/tokens", staff!(view Agents)),
+    post("/api/agents/{agent}/tokens", staff!(edit Agents)),
+    delete("/api/agents/{agent}/tokens/{token}", staff!(edit Agents)),
+    get("/api/tables/agents", staff!(view Agents)),
     // Businesses
     get("/api/branches", staff!(view Branches)),
     post("/api/branches", staff!(create Branches)),

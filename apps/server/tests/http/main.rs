@@ -37,3 +37,5 @@ mod shopper;
 mod support;
 mod transport;
 mod webhook_deliveries;
+mod agent_access;
+mod platform_agents;

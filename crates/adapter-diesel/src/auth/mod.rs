@@ -1,6 +1,9 @@
 //! The ports of access control.
 
+mod access_requests;
 mod accounts;
+mod agent_records;
+mod agents;
 mod codes;
 mod introspection;
 mod sessions;
@@ -16,6 +19,9 @@ use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, UserId};
 
 use crate::database::AnyConnection;
 use crate::schema::access_tokens;
+
+/// What `users.kind` and `roles.kind` say of agents.
+const AGENT: &str = "agent";
 
 /// The two kinds of tokens, as the column `guard` spells them.
 mod guard {

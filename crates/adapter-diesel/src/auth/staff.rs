@@ -127,6 +127,7 @@ impl StaffRepository for Database {
         self.read(move |connection| {
             let row: Option<(i64, i64, String, bool)> = users::table
                 .filter(users::login.eq(login.as_str()))
+                .filter(users::kind.eq("employee"))
                 .select((users::id, users::project_id, users::password_hash, users::is_banned))
                 .first(connection)
                 .optional()?;

@@ -39,14 +39,14 @@ struct CustomerTokenRow {
 }
 
 /// A name that the service does not know opens nothing.
-fn permission(name: &str) -> Option<Permission> {
+pub(super) fn permission(name: &str) -> Option<Permission> {
     static NAMES: LazyLock<HashMap<String, Permission>> =
         LazyLock::new(|| Permission::all().map(|permission| (permission.to_string(), permission)).collect());
     NAMES.get(name).copied()
 }
 
 /// The stored form of a token's abilities: a JSON list of permission names.
-fn abilities(text: &str) -> Result<BTreeSet<Permission>, StoreError> {
+pub(super) fn abilities(text: &str) -> Result<BTreeSet<Permission>, StoreError> {
     let names: Vec<String> = serde_json::from_str(text).map_err(StoreError::corrupt)?;
     Ok(names.iter().filter_map(|name| permission(name)).collect())
 }

@@ -7,16 +7,17 @@ mod session;
 mod stored;
 mod token;
 pub(crate) mod usage;
+mod access_request;
+mod agent;
+mod reach;
 
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, Redeemed};
-pub use employee::{
-    Employee, GrantedPermission, Login, NewOwner, NewPassword, Reference, Role, StaffCredentials, WeakPassword,
-};
-pub use introspection::{
-    ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient, StoredInquiry,
-    TokenState,
-};
+pub use employee::{Employee, GrantedPermission, Login, NewOwner, NewPassword, Reference, Role, StaffCredentials, WeakPassword};
+pub use introspection::{ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient, StoredInquiry, TokenState};
 pub use session::{COUNTED_AT_MOST, ClientSession, NEXT_HEARTBEAT, SESSION_BREAK, SessionStep};
 pub use stored::{StoredCustomerToken, StoredStaffToken, TokenOwner};
 pub use token::{AccessToken, BearerToken, Device, InvalidDevice, NewToken, TokenLifetimes, TokenSecret};
 pub use usage::TokenUse;
+pub use access_request::{ACCESS_REQUEST_LIFETIME, AccessRequest, AccessRequestDraft, Approval, Consumption, NewAccessRequest, Reason, Refusal, RequestStatus, Review, Stage, StoredAccessRequest};
+pub use agent::{AGENT_TOKEN_LIFETIME, AGENT_TOKEN_LIFETIME_MOST, AGENT_TOKENS_MOST, Agent, AgentChange, AgentDraft, AgentPatch, AgentToken, AgentTokenDraft, ExpiryError, NewAgent, NewAgentToken, PermissionRef, TokenExpiry};
+pub use reach::{BeyondReach, within_reach};

@@ -3,11 +3,13 @@
 //! Request structs are built from these types and derive `Deserr`; every wrong field is reported at once, by its dotted
 //! path. A value that came through is already the domain's own checked type.
 
+mod access;
 mod catalog;
 mod input;
 mod output;
 mod types;
 
+pub use access::*;
 pub use catalog::*;
 pub use input::{InputErrors, violations_of};
 pub use output::{NamedRecord, PhotoRecord};

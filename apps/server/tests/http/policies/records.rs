@@ -34,7 +34,18 @@ impl Records {
                 shop.project.id
             ))
             .await;
+        let agent = server.as_staff(&owner, Method::POST, "/api/agents").json(&json!({ "name": "Agent" }));
+        let agent = send(agent).await.expect(201)["agent"]["id"].clone();
+        let asked = json!({ "name": "Bot", "reason": "to help", "permissions": ["view-orders"] });
+        let asked = send(server.request(Method::POST, "/api/agent-access-requests").json(&asked)).await.expect(201);
+        let asked = asked["publicId"].as_str().unwrap().to_owned();
+        let taken = format!("/api/agent-access-requests/{asked}/review");
+        send(server.as_staff(&owner, Method::POST, &taken)).await.expect(200);
         let ids = [
+            ("agents", agent.to_string()),
+            ("agent-access-requests", asked),
+            // The agent in front of it is foreign already.
+            ("tokens", "1".to_owned()),
             ("applications", shop.project.application_id.to_string()),
             ("branches", shop.project.branch_id.to_string()),
             ("brands", brand.to_string()),
@@ -72,6 +83,7 @@ impl Records {
 /// A body that only the owner of the record can be refused for.
 pub fn body(policy: &Policy) -> Value {
     match (policy.method.as_str(), policy.path) {
+        ("POST", "/api/agents/{agent}/tokens") => json!({ "name": "Token" }),
         ("POST", "/api/applications/{id}/brands") => json!({ "brand_id": 1 }),
         ("POST", "/api/applications/{id}/categories") => json!({ "category_id": 1 }),
         ("POST", "/api/applications/{application}/webhooks") => json!({ "url": "http://127.0.0.1:9/y" }),

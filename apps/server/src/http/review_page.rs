@@ -1,0 +1,58 @@
+//! The page on which an employee decides about an agent's request in a browser. It is the same for every request: what
+//! there is to see it fetches itself, with the employee's token, and puts into the page as text.
+
+use std::sync::Arc;
+
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, ContentType, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, get};
+use kontor_kernel::Random;
+use uuid::Uuid;
+
+use super::ApiError;
+
+const PAGE: &str = include_str!("review_page.html");
+/// Stands in the page where the nonce belongs.
+const NONCE: &str = "{{nonce}}";
+
+/// Where the page of a request is, below the address of the service.
+pub fn path_of(public_id: Uuid) -> String {
+    format!("/agent-access/{public_id}")
+}
+
+/// `GET /agent-access/{publicId}`. Only the page's own style and script run, and only this service can be called from it.
+#[get("/agent-access/{public_id}")]
+pub async fn review_page(random: Data<Arc<dyn Random>>, path: Path<String>) -> Result<HttpResponse, ApiError> {
+    Uuid::parse_str(&path).map_err(|_| ApiError::not_found())?;
+    let nonce = random.alphanumeric(32);
+    let policy = format!(
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    let answer = HttpResponse::Ok()
+        .insert_header(ContentType::html())
+        .insert_header((CONTENT_SECURITY_POLICY, policy))
+        .insert_header((X_FRAME_OPTIONS, "DENY"))
+        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header((REFERRER_POLICY, "no-referrer"))
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .body(PAGE.replace(NONCE, &nonce));
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_never_become_markup() {
+        for sink in ["innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Storage", "cookie", "src="]
+        {
+            assert!(!PAGE.contains(sink), "{sink}");
+        }
+        assert_eq!(PAGE.matches(NONCE).count(), 2);
+        assert!(!PAGE.contains("http://") && !PAGE.contains("https://"));
+    }
+}

@@ -1,0 +1,126 @@
+//! The wire form of permissions and what goes with them.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content};
+use kontor_auth::model as auth;
+use kontor_kernel as kernel;
+use utoipa::openapi::ObjectBuilder;
+use utoipa::openapi::schema::{KnownFormat, SchemaFormat, SchemaType, Type};
+
+use super::types::{integer, string_schema, text};
+use super::{In, InputErrors, Scalar, WireValue};
+
+impl WireValue for kernel::Permission {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        text(scalar)?.parse().map_err(|_| "names no permission".to_owned())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be the name of a permission")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("SystemPermission")
+    }
+
+    fn schema() -> ObjectBuilder {
+        string_schema().pattern(Some("^(view|create|edit)-[a-z]+$")).examples(["view-orders"])
+    }
+}
+
+/// A permission by its name.
+pub type SystemPermission = In<kernel::Permission>;
+
+impl WireValue for auth::PermissionRef {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        match scalar {
+            Scalar::Text(name) if name.parse::<i64>().is_err() => {
+                kernel::Permission::from_scalar(Scalar::Text(name)).map(Self::Name)
+            }
+            scalar => {
+                let number = integer(scalar).map_err(|_| Self::expected().into_owned())?;
+                kernel::PermissionId::new(number).map(Self::Id).map_err(|_| "must be at least 1".to_owned())
+            }
+        }
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be the number or the name of a permission")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("PermissionRef")
+    }
+
+    fn schema() -> ObjectBuilder {
+        let types = SchemaType::from_iter([Type::Integer, Type::String]);
+        ObjectBuilder::new().schema_type(types).examples([serde_json::json!(46), serde_json::json!("view-orders")])
+    }
+}
+
+/// A permission by its number or its name.
+pub type PermissionRef = In<auth::PermissionRef>;
+
+/// At least one permission, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SystemPermissions(pub BTreeSet<kernel::Permission>);
+
+impl Deserr<InputErrors> for SystemPermissions {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, InputErrors> {
+        let names = Vec::<SystemPermission>::deserialize_from_value(value, location)?;
+        if names.is_empty() {
+            let msg = "must name at least one permission".to_owned();
+            return Err(take_cf_content(InputErrors::error::<V>(None, ErrorKind::Unexpected { msg }, location)));
+        }
+        Ok(Self(names.into_iter().map(|name| name.0).collect()))
+    }
+}
+
+impl WireValue for auth::Reason {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        Self::parse(&text(scalar)?).map_err(|error| error.to_string())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be a text")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Reason")
+    }
+
+    fn schema() -> ObjectBuilder {
+        string_schema().min_length(Some(1)).max_length(Some(Self::MAX))
+    }
+}
+
+/// Why something is asked for or refused.
+pub type Reason = In<auth::Reason>;
+
+impl WireValue for DateTime<Utc> {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        let moment = DateTime::parse_from_rfc3339(text(scalar)?.trim());
+        moment.map(|moment| moment.to_utc()).map_err(|_| Self::expected().into_owned())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be a moment with its timezone, such as 2026-01-31T12:00:00Z")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Moment")
+    }
+
+    fn schema() -> ObjectBuilder {
+        string_schema().format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+    }
+}
+
+/// A moment, ISO 8601 with its timezone.
+pub type Moment = In<DateTime<Utc>>;

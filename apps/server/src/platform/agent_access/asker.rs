@@ -1,0 +1,171 @@
+//! The asker's own steps. They need no token; the secret of the request proves who is asking.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{HttpRequest, post};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_auth::AccessRequestService;
+use kontor_auth::model::{AccessRequest, AccessRequestDraft, RequestStatus};
+use kontor_kernel::ExposeSecret;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+use uuid::Uuid;
+
+use super::{POLL_SECONDS, decline_reason, names, public_id};
+use crate::config::Config;
+use crate::http::limits::{AGENT_ACCESS_CONSUME, AGENT_ACCESS_HOUR, AGENT_ACCESS_MINUTE, AGENT_ACCESS_STATUS};
+use crate::http::named::NamedErrorBody;
+use crate::http::records::AccessTokenRecord;
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, ClientIp, Throttle, review_page};
+use crate::platform::agents::AgentRecord;
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(open_request).service(request_status).service(consume_request);
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct AccessWanted {
+    /// How the program calls itself.
+    name: wire::Name,
+    /// What it wants to do, for the employee who decides.
+    reason: wire::Reason,
+    /// Names of the permissions it needs; at least one.
+    #[schema(value_type = Vec<wire::SystemPermission>, min_items = 1)]
+    permissions: wire::SystemPermissions,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OpenedRequest {
+    #[serde(rename = "publicId")]
+    public_id: Uuid,
+    /// Proves who is asking, in `status` and `consume`. Shown this once.
+    secret: String,
+    /// The page where an employee decides: to be shown to him.
+    review_url: String,
+    expires_at: DateTime<Utc>,
+}
+
+/// Asks for access. At most 5 times a minute and 20 times an hour per address. The request lives 30 minutes.
+#[utoipa::path(
+    tag = "Agent access",
+    request_body = AccessWanted,
+    responses(
+        (status = 201, body = OpenedRequest),
+        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+    ),
+)]
+#[post("/api/agent-access-requests")]
+async fn open_request(
+    request: HttpRequest,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    config: Data<Config>,
+    service: Data<AccessRequestService>,
+    body: Body<AccessWanted>,
+) -> Result<(Json<OpenedRequest>, StatusCode), ApiError> {
+    let address = ip.subject();
+    throttle.hit(&request, &[(AGENT_ACCESS_MINUTE, &address), (AGENT_ACCESS_HOUR, &address)]).await?;
+    let wanted = body.0;
+    let draft = AccessRequestDraft { name: wanted.name.0, reason: wanted.reason.0, permissions: wanted.permissions.0 };
+    let opened = service.open(draft).await?;
+    let base = config.public_url.trim_end_matches('/');
+    let answer = OpenedRequest {
+        public_id: opened.public_id,
+        secret: opened.secret.expose_secret().to_owned(),
+        review_url: format!("{base}{}", review_page::path_of(opened.public_id)),
+        expires_at: opened.expires_at,
+    };
+    Ok((Json(answer), StatusCode::CREATED))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct Proof {
+    /// The secret of the request.
+    secret: wire::Secret,
+}
+
+#[derive(Serialize, ToSchema)]
+struct RequestState {
+    /// `pending`, `approved`, `declined`, `consumed` or `expired`.
+    status: &'static str,
+    /// Names of the permissions that are left of those that were asked for.
+    permissions: Vec<String>,
+    decline_reason: Option<String>,
+    expires_at: DateTime<Utc>,
+    /// How long to wait before the next look, while `pending`.
+    next_poll_in_seconds: Option<u64>,
+}
+
+impl From<(AccessRequest, RequestStatus)> for RequestState {
+    fn from((request, status): (AccessRequest, RequestStatus)) -> Self {
+        Self {
+            status: status.as_str(),
+            permissions: names(&request.permissions),
+            decline_reason: decline_reason(&request),
+            expires_at: request.expires_at,
+            next_poll_in_seconds: (status == RequestStatus::Pending).then_some(POLL_SECONDS),
+        }
+    }
+}
+
+/// What became of a request. A wrong secret is answered as an unknown request. At most 30 times a minute per request.
+#[utoipa::path(
+    tag = "Agent access",
+    params(("publicId" = String, Path)),
+    request_body = Proof,
+    responses(
+        (status = 200, body = RequestState),
+        (status = 404, description = "No such request, or another secret.", body = crate::http::records::Message),
+        (status = 429, description = "Too many looks; `Retry-After` says when to try again."),
+    ),
+)]
+#[post("/api/agent-access-requests/{publicId}/status")]
+async fn request_status(
+    request: HttpRequest,
+    throttle: Data<Throttle>,
+    service: Data<AccessRequestService>,
+    path: Path<String>,
+    body: Body<Proof>,
+) -> Result<Json<RequestState>, ApiError> {
+    let id = public_id(&path)?;
+    throttle.hit(&request, &[(AGENT_ACCESS_STATUS, &id.to_string())]).await?;
+    Ok(Json(service.status(id, &body.0.secret.0).await?.into()))
+}
+
+#[derive(Serialize, ToSchema)]
+struct FetchedAccess {
+    access_token: AccessTokenRecord,
+    agent: AgentRecord,
+}
+
+/// Fetches the token of an approved request, once. The answer shows its value once. At most 30 tries a minute per request.
+#[utoipa::path(
+    tag = "Agent access",
+    params(("publicId" = String, Path)),
+    request_body = Proof,
+    responses(
+        (status = 200, body = FetchedAccess),
+        (status = 404, description = "No such request, or another secret.", body = crate::http::records::Message),
+        (status = 409, description = "`agent_access_pending`, `agent_access_declined`, `agent_access_consumed` or \
+            `agent_access_expired`.", body = NamedErrorBody),
+        (status = 429, description = "Too many tries; `Retry-After` says when to try again."),
+    ),
+)]
+#[post("/api/agent-access-requests/{publicId}/consume")]
+async fn consume_request(
+    request: HttpRequest,
+    throttle: Data<Throttle>,
+    service: Data<AccessRequestService>,
+    path: Path<String>,
+    body: Body<Proof>,
+) -> Result<Json<FetchedAccess>, ApiError> {
+    let id = public_id(&path)?;
+    throttle.hit(&request, &[(AGENT_ACCESS_CONSUME, &id.to_string())]).await?;
+    let (token, agent) = service.consume(id, &body.0.secret.0).await?;
+    Ok(Json(FetchedAccess { access_token: token.into(), agent: agent.into() }))
+}

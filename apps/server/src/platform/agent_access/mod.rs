@@ -1,0 +1,109 @@
+//! How a program without credentials becomes an agent: it asks, an employee decides, it fetches its token.
+
+mod asker;
+mod reviewer;
+
+use std::collections::BTreeSet;
+
+use actix_web::http::StatusCode;
+use actix_web::web::Path;
+use chrono::{DateTime, Utc};
+use kontor_auth::AccessRequestError;
+use kontor_auth::model::{AccessRequest, Reason, RequestStatus, Stage};
+use kontor_kernel::Permission;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+use uuid::Uuid;
+
+use crate::http::{ApiError, NamedError, NextAction};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    asker::routes(config);
+    reviewer::routes(config);
+}
+
+/// How long a client waits between two looks at the status, in seconds.
+const POLL_SECONDS: u64 = 5;
+
+impl From<AccessRequestError> for ApiError {
+    fn from(error: AccessRequestError) -> Self {
+        match error {
+            AccessRequestError::Denied(denied) => denied.into(),
+            AccessRequestError::BeyondReach(denied) => denied.into(),
+            AccessRequestError::NotFound => Self::not_found(),
+            AccessRequestError::NotRequested(foreign) => {
+                Self::invalid("permissions", format!("the request does not ask for {}", names(&foreign).join(", ")))
+            }
+            AccessRequestError::State(status) => Self::Named(conflict(status)),
+            AccessRequestError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// A step that the request has not come to yet, or has passed.
+fn conflict(status: RequestStatus) -> NamedError {
+    let refusal =
+        |code, next, text: &str| NamedError::new(StatusCode::CONFLICT, code, next, format!("The request {text}."));
+    match status {
+        RequestStatus::Pending => {
+            refusal("agent_access_pending", NextAction::Poll, "waits for an employee").retry_after(POLL_SECONDS)
+        }
+        RequestStatus::Approved => refusal("agent_access_approved", NextAction::ContactSupport, "was approved already"),
+        RequestStatus::Declined => refusal("agent_access_declined", NextAction::ContactSupport, "was declined"),
+        RequestStatus::Consumed => refusal("agent_access_consumed", NextAction::Restart, "gave its token already"),
+        RequestStatus::Expired => refusal("agent_access_expired", NextAction::Restart, "has expired"),
+    }
+}
+
+fn names(permissions: &BTreeSet<Permission>) -> Vec<String> {
+    permissions.iter().map(ToString::to_string).collect()
+}
+
+/// A text that is no identifier of a request names no request.
+fn public_id(path: &Path<String>) -> Result<Uuid, ApiError> {
+    Uuid::parse_str(path).map_err(|_| ApiError::not_found())
+}
+
+/// A request for access as employees see it.
+#[derive(Serialize, ToSchema)]
+struct AccessRequestRecord {
+    #[serde(rename = "publicId")]
+    public_id: Uuid,
+    /// How the program calls itself. Nobody checked this.
+    name: String,
+    /// What it says it wants to do. Nobody checked this.
+    reason: String,
+    /// Names of the permissions that are left of those it asked for.
+    permissions: Vec<String>,
+    /// Names of the permissions it asked for.
+    requested_permissions: Vec<String>,
+    /// `pending`, `approved`, `declined`, `consumed` or `expired`.
+    status: &'static str,
+    decline_reason: Option<String>,
+    created_at: DateTime<Utc>,
+    expires_at: DateTime<Utc>,
+}
+
+fn decline_reason(request: &AccessRequest) -> Option<String> {
+    match &request.stage {
+        Stage::Declined(reason) => reason.as_ref().map(Reason::as_str).map(str::to_owned),
+        Stage::Pending | Stage::Approved(_) | Stage::Consumed(_) => None,
+    }
+}
+
+impl From<(AccessRequest, RequestStatus)> for AccessRequestRecord {
+    fn from((request, status): (AccessRequest, RequestStatus)) -> Self {
+        Self {
+            public_id: request.public_id,
+            permissions: names(&request.permissions),
+            requested_permissions: names(&request.requested),
+            status: status.as_str(),
+            decline_reason: decline_reason(&request),
+            created_at: request.created_at,
+            expires_at: request.expires_at,
+            reason: request.reason.as_str().to_owned(),
+            name: request.name.into(),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The employee's steps.
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post};
+use deserr::Deserr;
+use kontor_auth::AccessRequestService;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::{AccessRequestRecord, public_id};
+use crate::http::named::NamedErrorBody;
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, SignedInStaff};
+use crate::platform::agents::AgentRecord;
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(show_review).service(review).service(approve).service(decline);
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OneRequest {
+    agent_access_request: AccessRequestRecord,
+}
+
+/// A request for access as employees see it. In a browser there is a page for it, the `review_url` of the request.
+#[utoipa::path(
+    tag = "Agent access",
+    params(("publicId" = String, Path)),
+    responses((status = 200, body = OneRequest)),
+)]
+#[get("/api/agent-access-requests/{publicId}/review")]
+async fn show_review(
+    staff: SignedInStaff,
+    service: Data<AccessRequestService>,
+    path: Path<String>,
+) -> Result<Json<OneRequest>, ApiError> {
+    let agent_access_request = service.show(&staff, public_id(&path)?).await?.into();
+    Ok(Json(OneRequest { agent_access_request }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct Narrowing {
+    /// What is left of the permissions, by name; absent leaves them as they are.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<wire::SystemPermission>>, min_items = 1)]
+    permissions: Option<wire::SystemPermissions>,
+}
+
+/// Takes a request on for the caller's project, and takes permissions away from it. From now on the request does not
+/// exist for other projects, and what was taken away does not come back.
+#[utoipa::path(
+    tag = "Agent access",
+    params(("publicId" = String, Path)),
+    request_body = Narrowing,
+    responses(
+        (status = 200, body = OneRequest),
+        (status = 409, description = "Decided already, or expired.", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/agent-access-requests/{publicId}/review")]
+async fn review(
+    staff: SignedInStaff,
+    service: Data<AccessRequestService>,
+    path: Path<String>,
+    body: Body<Narrowing>,
+) -> Result<Json<OneRequest>, ApiError> {
+    let permissions = body.0.permissions.map(|names| names.0);
+    let agent_access_request = service.review(&staff, public_id(&path)?, permissions).await?.into();
+    Ok(Json(OneRequest { agent_access_request }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct Approved {
+    /// What the agent gets of what is left of the request, by name; absent: all of it.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<wire::SystemPermission>>, min_items = 1)]
+    permissions: Option<wire::SystemPermissions>,
+    /// What the agent is called; absent: as it called itself.
+    #[deserr(default)]
+    name: Option<wire::Name>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ApprovedRequest {
+    agent_access_request: AccessRequestRecord,
+    agent: AgentRecord,
+}
+
+/// Makes the agent. Nobody grants what he does not have himself.
+#[utoipa::path(
+    tag = "Agent access",
+    params(("publicId" = String, Path)),
+    request_body = Approved,
+    responses(
+        (status = 200, body = ApprovedRequest),
+        (status = 409, description = "Decided already, or expired.", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/agent-access-requests/{publicId}/approve")]
+async fn approve(
+    staff: SignedInStaff,
+    service: Data<AccessRequestService>,
+    path: Path<String>,
+    body: Body<Approved>,
+) -> Result<Json<ApprovedRequest>, ApiError> {
+    let Approved { permissions, name } = body.0;
+    let (permissions, name) = (permissions.map(|names| names.0), name.map(|name| name.0));
+    let (request, status, agent) = service.approve(&staff, public_id(&path)?, permissions, name).await?;
+    Ok(Json(ApprovedRequest { agent_access_request: (request, status).into(), agent: agent.into() }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct Declined {
+    /// What the asker is told.
+    #[deserr(default)]
+    reason: Option<wire::Reason>,
+}
+
+/// Refuses.
+#[utoipa::path(
+    tag = "Agent access",
+    params(("publicId" = String, Path)),
+    request_body = Declined,
+    responses(
+        (status = 200, body = OneRequest),
+        (status = 409, description = "Decided already, or expired.", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/agent-access-requests/{publicId}/decline")]
+async fn decline(
+    staff: SignedInStaff,
+    service: Data<AccessRequestService>,
+    path: Path<String>,
+    body: Body<Declined>,
+) -> Result<Json<OneRequest>, ApiError> {
+    let reason = body.0.reason.map(|reason| reason.0);
+    let agent_access_request = service.decline(&staff, public_id(&path)?, reason).await?.into();
+    Ok(Json(OneRequest { agent_access_request }))
+}

@@ -1,0 +1,213 @@
+//! Agents of a project.
+
+mod query;
+mod record;
+mod tokens;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, patch, post};
+use deserr::Deserr;
+use kontor_auth::model::{AgentDraft, AgentPatch};
+use kontor_auth::{AgentError, AgentService};
+use kontor_kernel::Violations;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::query::AgentQuery;
+pub(super) use self::record::AgentRecord;
+use self::record::{AgentList, OneAgent, TABLE};
+use crate::http::records::Message;
+use crate::http::wire::{self, Given, InputErrors, Patch};
+use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
+use crate::table::TableAnswer;
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_agents)
+        .service(agents_table)
+        .service(create_agent)
+        .service(show_agent)
+        .service(change_agent)
+        .service(delete_agent);
+    tokens::routes(config);
+}
+
+/// `permissions` or `abilities` is the field that names permissions, `expiry` the one that names the end.
+fn refused(error: AgentError, permissions: &str, expiry: &str) -> ApiError {
+    match error {
+        AgentError::Denied(denied) => denied.into(),
+        AgentError::BeyondReach(denied) => denied.into(),
+        AgentError::NotFound => ApiError::not_found(),
+        AgentError::UnknownPermissions(places) => {
+            let mut violations = Violations::default();
+            for place in places {
+                violations.add(format!("{permissions}.{place}"), "names no permission");
+            }
+            violations.into()
+        }
+        AgentError::BeyondAgent(foreign) => {
+            let names: Vec<String> = foreign.iter().map(ToString::to_string).collect();
+            ApiError::invalid(permissions, format!("the agent does not have {}", names.join(", ")))
+        }
+        AgentError::Expiry(reason) => ApiError::invalid(expiry, reason),
+        AgentError::TooManyTokens => ApiError::invalid("agent", "has as many tokens as it may have"),
+        AgentError::Store(error) => error.into(),
+    }
+}
+
+impl From<AgentError> for ApiError {
+    fn from(error: AgentError) -> Self {
+        refused(error, "permissions", "expires_at")
+    }
+}
+
+/// The agents of the project.
+#[utoipa::path(
+    tag = "Agents",
+    params(AgentQuery),
+    responses((status = 200, body = AgentList)),
+)]
+#[get("/api/agents")]
+async fn list_agents(
+    staff: SignedInStaff,
+    service: Data<AgentService>,
+    query: Query<AgentQuery>,
+) -> Result<Json<AgentList>, ApiError> {
+    let page = query.0.page(100)?;
+    Ok(Json(service.list(&staff, page).await?.into()))
+}
+
+/// The agents of the project as a table.
+#[utoipa::path(
+    tag = "Agents",
+    params(AgentQuery),
+    responses((status = 200, body = TableAnswer)),
+)]
+#[get("/api/tables/agents")]
+async fn agents_table(
+    staff: SignedInStaff,
+    service: Data<AgentService>,
+    query: Query<AgentQuery>,
+) -> Result<Json<TableAnswer>, ApiError> {
+    let page = query.0.page(15)?;
+    Ok(Json(TABLE.render(&service.list(&staff, page).await?)))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewAgent {
+    name: wire::Name,
+    #[deserr(default)]
+    description: Option<wire::Prose>,
+    /// By number or name. Nobody grants what he does not have himself. None when absent.
+    #[deserr(default)]
+    permissions: Option<Vec<wire::PermissionRef>>,
+    /// Whether it starts paused; `false` when absent.
+    #[deserr(default)]
+    is_banned: Option<wire::Flag>,
+}
+
+/// Adds an agent. It has no token yet.
+#[utoipa::path(
+    tag = "Agents",
+    request_body = NewAgent,
+    responses((status = 201, body = OneAgent)),
+)]
+#[post("/api/agents")]
+async fn create_agent(
+    staff: SignedInStaff,
+    service: Data<AgentService>,
+    body: Body<NewAgent>,
+) -> Result<(Json<OneAgent>, StatusCode), ApiError> {
+    let new = body.0;
+    let draft = AgentDraft {
+        name: new.name.0,
+        description: new.description.map(|text| text.0),
+        permissions: new.permissions.unwrap_or_default().into_iter().map(|one| one.0).collect(),
+        is_banned: new.is_banned.is_some_and(|flag| flag.0),
+    };
+    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+}
+
+/// One agent.
+#[utoipa::path(
+    tag = "Agents",
+    params(("agent" = i64, Path)),
+    responses((status = 200, body = OneAgent)),
+)]
+#[get("/api/agents/{agent}")]
+async fn show_agent(
+    staff: SignedInStaff,
+    service: Data<AgentService>,
+    agent: Path<PathId>,
+) -> Result<Json<OneAgent>, ApiError> {
+    Ok(Json(service.read(&staff, agent.parse()?).await?.into()))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedAgent {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>)]
+    name: Given<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Prose>)]
+    description: Patch<wire::Prose>,
+    /// All that the agent may do from now on, by number or name; its tokens follow at once.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<wire::PermissionRef>>)]
+    permissions: Given<Vec<wire::PermissionRef>>,
+    /// Pauses the agent or lets it go on.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Flag>)]
+    is_banned: Given<wire::Flag>,
+}
+
+impl From<ChangedAgent> for AgentPatch {
+    fn from(changed: ChangedAgent) -> Self {
+        Self {
+            name: changed.name.0.map(|name| name.0),
+            description: match changed.description {
+                Patch::Keep => None,
+                Patch::Clear => Some(None),
+                Patch::Set(text) => Some(Some(text.0)),
+            },
+            permissions: changed.permissions.0.map(|all| all.into_iter().map(|one| one.0).collect()),
+            is_banned: changed.is_banned.0.map(|flag| flag.0),
+        }
+    }
+}
+
+/// Changes an agent that may do no more than the caller.
+#[utoipa::path(
+    tag = "Agents",
+    params(("agent" = i64, Path)),
+    request_body = ChangedAgent,
+    responses((status = 200, body = OneAgent)),
+)]
+#[patch("/api/agents/{agent}")]
+async fn change_agent(
+    staff: SignedInStaff,
+    service: Data<AgentService>,
+    agent: Path<PathId>,
+    body: Body<ChangedAgent>,
+) -> Result<Json<OneAgent>, ApiError> {
+    Ok(Json(service.update(&staff, agent.parse()?, body.0.into()).await?.into()))
+}
+
+/// Removes an agent that may do no more than the caller. Its tokens end at once.
+#[utoipa::path(
+    tag = "Agents",
+    params(("agent" = i64, Path)),
+    responses((status = 200, body = Message)),
+)]
+#[delete("/api/agents/{agent}")]
+async fn delete_agent(
+    staff: SignedInStaff,
+    service: Data<AgentService>,
+    agent: Path<PathId>,
+) -> Result<Json<Message>, ApiError> {
+    service.delete(&staff, agent.parse()?).await?;
+    Ok(Json(Message::new("The agent was deleted.")))
+}

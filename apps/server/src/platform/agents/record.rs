@@ -1,0 +1,135 @@
+//! How agents are shown.
+
+use chrono::{DateTime, Utc};
+use kontor_auth::model::{Agent, GrantedPermission};
+use kontor_kernel::Page;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::http::wire::NamedRecord;
+use crate::table::{Cell, Column, Table};
+
+/// A permission of an agent.
+#[derive(Serialize, ToSchema)]
+struct AgentPermission {
+    id: i64,
+    screen: NamedRecord,
+    name: String,
+    description: String,
+}
+
+impl From<GrantedPermission> for AgentPermission {
+    fn from(granted: GrantedPermission) -> Self {
+        Self {
+            id: granted.id.get(),
+            screen: NamedRecord::new(granted.screen.id, granted.screen.name),
+            name: granted.name,
+            description: granted.description,
+        }
+    }
+}
+
+/// An agent: a program that works on the platform surface with tokens of its own.
+#[derive(Serialize, ToSchema)]
+pub(in crate::platform) struct AgentRecord {
+    /// Its number, among those of the employees.
+    id: i64,
+    name: String,
+    description: Option<String>,
+    /// Whether it is paused: none of its tokens opens anything.
+    is_banned: bool,
+    creator: Option<NamedRecord>,
+    /// What it may do at most.
+    permissions: Vec<AgentPermission>,
+    last_activity_at: Option<DateTime<Utc>>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<Agent> for AgentRecord {
+    fn from(agent: Agent) -> Self {
+        Self {
+            id: agent.id.get(),
+            name: agent.name.into(),
+            description: agent.description.map(Into::into),
+            is_banned: agent.is_banned,
+            creator: agent.creator.map(|creator| NamedRecord::new(creator.id, creator.name)),
+            permissions: agent.permissions.into_iter().map(Into::into).collect(),
+            last_activity_at: agent.last_activity_at,
+            created_at: agent.created_at,
+            updated_at: agent.updated_at,
+        }
+    }
+}
+
+/// One agent.
+#[derive(Serialize, ToSchema)]
+pub(super) struct OneAgent {
+    agent: AgentRecord,
+}
+
+impl From<Agent> for OneAgent {
+    fn from(agent: Agent) -> Self {
+        Self { agent: agent.into() }
+    }
+}
+
+/// A page of agents, and how many there are in all.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AgentList {
+    agents: Vec<AgentRecord>,
+    agents_count: u64,
+}
+
+impl From<Page<Agent>> for AgentList {
+    fn from(page: Page<Agent>) -> Self {
+        Self { agents_count: page.total, agents: page.items.into_iter().map(Into::into).collect() }
+    }
+}
+
+/// `GET /api/tables/agents`
+pub(super) const TABLE: Table<Agent> = Table {
+    id: 16,
+    resource: "agents",
+    columns: &[
+        Column { key: "id", text: "No.", has_icon: false, cell: |agent| Cell::plain(agent.id.get()) },
+        Column {
+            key: "name",
+            text: "Name",
+            has_icon: false,
+            cell: |agent| Cell::linked(agent.name.as_str(), format!("/api/agents/{}", agent.id)),
+        },
+        Column {
+            key: "description",
+            text: "Description",
+            has_icon: false,
+            cell: |agent| Cell::plain(agent.description.as_deref()),
+        },
+        Column { key: "is_banned", text: "Paused", has_icon: false, cell: |agent| Cell::plain(agent.is_banned) },
+        Column {
+            key: "permissions",
+            text: "Permissions",
+            has_icon: false,
+            cell: |agent| {
+                let names = agent.permissions.iter().map(|granted| granted.name.as_str());
+                Cell::plain(names.collect::<Vec<_>>().join(", "))
+            },
+        },
+        Column {
+            key: "creator",
+            text: "Made by",
+            has_icon: false,
+            cell: |agent| Cell::plain(agent.creator.as_ref().map(|creator| creator.name.as_str())),
+        },
+        Column {
+            key: "last_activity_at",
+            text: "Last active",
+            has_icon: false,
+            cell: |agent| agent.last_activity_at.map_or(Cell::Plain(Value::Null), Cell::moment),
+        },
+        Column { key: "created_at", text: "Created", has_icon: false, cell: |agent| Cell::moment(agent.created_at) },
+        Column { key: "updated_at", text: "Changed", has_icon: false, cell: |agent| Cell::moment(agent.updated_at) },
+    ],
+};

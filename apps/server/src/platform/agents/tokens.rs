@@ -1,0 +1,142 @@
+//! Tokens of an agent.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_auth::AgentService;
+use kontor_auth::model::{AgentToken, AgentTokenDraft, TokenExpiry};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::refused;
+use crate::http::records::{AccessTokenRecord, Message};
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, PathId, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_tokens).service(issue_token).service(revoke_token);
+}
+
+/// A token of an agent, without its secret.
+#[derive(Serialize, ToSchema)]
+struct AgentTokenRecord {
+    /// The part of the value before the `|`.
+    id: i64,
+    name: Option<String>,
+    /// Names of the permissions it is held to; `null` for all that the agent has.
+    abilities: Option<Vec<String>>,
+    last_used_at: Option<DateTime<Utc>>,
+    created_at: DateTime<Utc>,
+    expires_at: DateTime<Utc>,
+}
+
+impl From<AgentToken> for AgentTokenRecord {
+    fn from(token: AgentToken) -> Self {
+        let names = |abilities: std::collections::BTreeSet<kontor_kernel::Permission>| {
+            abilities.iter().map(ToString::to_string).collect()
+        };
+        Self {
+            id: token.id.get(),
+            name: token.name.map(Into::into),
+            abilities: token.abilities.map(names),
+            last_used_at: token.last_used_at,
+            created_at: token.created_at,
+            expires_at: token.expires_at,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct AgentTokenList {
+    tokens: Vec<AgentTokenRecord>,
+    tokens_count: usize,
+}
+
+#[derive(Serialize, ToSchema)]
+struct IssuedToken {
+    token: AgentTokenRecord,
+    access_token: AccessTokenRecord,
+}
+
+/// The tokens of an agent. Their values are never shown again.
+#[utoipa::path(
+    tag = "Agents",
+    params(("agent" = i64, Path)),
+    responses((status = 200, body = AgentTokenList)),
+)]
+#[get("/api/agents/{agent}/tokens")]
+async fn list_tokens(
+    staff: SignedInStaff,
+    service: Data<AgentService>,
+    agent: Path<PathId>,
+) -> Result<Json<AgentTokenList>, ApiError> {
+    let tokens = service.tokens(&staff, agent.parse()?).await?;
+    let tokens: Vec<AgentTokenRecord> = tokens.into_iter().map(Into::into).collect();
+    Ok(Json(AgentTokenList { tokens_count: tokens.len(), tokens }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewToken {
+    name: wire::Name,
+    /// Some of the agent's permissions, by number or name. Absent: all of them, as they are at any time.
+    #[deserr(default)]
+    abilities: Option<Vec<wire::PermissionRef>>,
+    /// At most 365 days away; 30 days when neither this nor `expires_in_days` is given.
+    #[deserr(default)]
+    expires_at: Option<wire::Moment>,
+    /// 1 to 365; not together with `expires_at`.
+    #[deserr(default)]
+    expires_in_days: Option<wire::Integer>,
+}
+
+/// Issues a token. The answer shows its value once.
+#[utoipa::path(
+    tag = "Agents",
+    params(("agent" = i64, Path)),
+    request_body = NewToken,
+    responses((status = 201, body = IssuedToken)),
+)]
+#[post("/api/agents/{agent}/tokens")]
+async fn issue_token(
+    staff: SignedInStaff,
+    service: Data<AgentService>,
+    agent: Path<PathId>,
+    body: Body<NewToken>,
+) -> Result<(Json<IssuedToken>, StatusCode), ApiError> {
+    let new = body.0;
+    let (expiry, field) = match (new.expires_at, new.expires_in_days) {
+        (None, None) => (None, "expires_at"),
+        (Some(at), None) => (Some(TokenExpiry::At(at.0)), "expires_at"),
+        (None, Some(days)) => (Some(TokenExpiry::InDays(days.0)), "expires_in_days"),
+        (Some(_), Some(_)) => {
+            return Err(ApiError::invalid("expires_in_days", "must not be given together with expires_at"));
+        }
+    };
+    let abilities = new.abilities.map(|all| all.into_iter().map(|one| one.0).collect());
+    let draft = AgentTokenDraft { name: new.name.0, abilities, expiry };
+    let issued = service.issue_token(&staff, agent.parse()?, draft).await;
+    let issued = issued.map_err(|error| refused(error, "abilities", field))?;
+    let answer = IssuedToken { token: issued.record.into(), access_token: issued.token.into() };
+    Ok((Json(answer), StatusCode::CREATED))
+}
+
+/// Ends a token at once.
+#[utoipa::path(
+    tag = "Agents",
+    params(("agent" = i64, Path), ("token" = i64, Path)),
+    responses((status = 200, body = Message)),
+)]
+#[delete("/api/agents/{agent}/tokens/{token}")]
+async fn revoke_token(
+    staff: SignedInStaff,
+    service: Data<AgentService>,
+    path: Path<(PathId, PathId)>,
+) -> Result<Json<Message>, ApiError> {
+    service.revoke_token(&staff, path.0.parse()?, path.1.parse()?).await?;
+    Ok(Json(Message::new("The token was deleted.")))
+}

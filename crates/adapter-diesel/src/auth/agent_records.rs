@@ -1,0 +1,127 @@
+//! Agents as records, however many at once.
+
+use std::collections::{BTreeSet, HashMap};
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use kontor_auth::model::{Agent, GrantedPermission, Reference};
+use kontor_kernel::StoreError;
+
+use crate::database::{Abort, AnyConnection};
+use crate::schema::{permissions, role_permissions, roles, screens, users};
+use crate::stored;
+
+#[derive(Queryable)]
+struct AgentRow {
+    id: i64,
+    project_id: i64,
+    role_id: i64,
+    creator_id: Option<i64>,
+    name: String,
+    description: Option<String>,
+    is_banned: bool,
+    last_activity_at: Option<NaiveDateTime>,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+#[derive(Queryable)]
+struct PermissionRow {
+    role_id: i64,
+    id: i64,
+    screen_id: i64,
+    screen: String,
+    name: String,
+    description: String,
+}
+
+impl TryFrom<PermissionRow> for GrantedPermission {
+    type Error = StoreError;
+
+    fn try_from(row: PermissionRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            screen: Reference { id: stored::id(row.screen_id)?, name: stored::text(&row.screen)? },
+            name: row.name,
+            description: row.description,
+        })
+    }
+}
+
+/// What each of these roles lists.
+fn listed<R>(connection: &mut AnyConnection, roles: &[i64]) -> Result<HashMap<i64, Vec<GrantedPermission>>, Abort<R>> {
+    let rows: Vec<PermissionRow> = role_permissions::table
+        .inner_join(permissions::table.on(permissions::id.eq(role_permissions::permission_id)))
+        .inner_join(screens::table.on(screens::id.eq(permissions::screen_id)))
+        .filter(role_permissions::role_id.eq_any(roles.to_vec()))
+        .order(permissions::id)
+        .select((
+            role_permissions::role_id,
+            permissions::id,
+            screens::id,
+            screens::name,
+            permissions::name,
+            permissions::description,
+        ))
+        .load(connection)?;
+    let mut listed: HashMap<i64, Vec<GrantedPermission>> = HashMap::new();
+    for row in rows {
+        let role = row.role_id;
+        listed.entry(role).or_default().push(row.try_into()?);
+    }
+    Ok(listed)
+}
+
+/// These agents, by number.
+pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Agent>, Abort<R>> {
+    let rows: Vec<AgentRow> = users::table
+        .inner_join(roles::table.on(roles::id.eq(users::role_id)))
+        .filter(users::id.eq_any(ids.to_vec()))
+        .order(users::id)
+        .select((
+            users::id,
+            users::project_id,
+            users::role_id,
+            users::creator_id,
+            users::first_name,
+            roles::description,
+            users::is_banned,
+            users::last_activity_at,
+            users::created_at,
+            users::updated_at,
+        ))
+        .load(connection)?;
+    let mut listed = listed(connection, &rows.iter().map(|row| row.role_id).collect::<Vec<_>>())?;
+    let creators: BTreeSet<i64> = rows.iter().filter_map(|row| row.creator_id).collect();
+    let creators: Vec<(i64, String, String)> = users::table
+        .filter(users::id.eq_any(creators))
+        .select((users::id, users::first_name, users::last_name))
+        .load(connection)?;
+    let creators: HashMap<i64, String> =
+        creators.into_iter().map(|(id, first, last)| (id, format!("{first} {last}"))).collect();
+    let mut agents = Vec::with_capacity(rows.len());
+    for row in rows {
+        let creator = row.creator_id.and_then(|id| Some((id, creators.get(&id)?)));
+        let creator =
+            creator.map(|(id, name)| Ok::<_, StoreError>(Reference { id: stored::id(id)?, name: stored::text(name)? }));
+        agents.push(Agent {
+            id: stored::id(row.id)?,
+            project_id: stored::id(row.project_id)?,
+            name: stored::text(&row.name)?,
+            description: stored::optional_text(row.description.as_deref())?,
+            is_banned: row.is_banned,
+            creator: creator.transpose()?,
+            permissions: listed.remove(&row.role_id).unwrap_or_default(),
+            last_activity_at: row.last_activity_at.map(stored::moment),
+            created_at: stored::moment(row.created_at),
+            updated_at: stored::moment(row.updated_at),
+        });
+    }
+    Ok(agents)
+}
+
+/// The agent that was just written.
+pub(super) fn written<R>(connection: &mut AnyConnection, id: i64) -> Result<Agent, Abort<R>> {
+    let gone = || Abort::Store(StoreError::Failed("an agent vanished inside its transaction".to_owned()));
+    load(connection, &[id])?.pop().ok_or_else(gone)
+}

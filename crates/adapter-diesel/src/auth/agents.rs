@@ -1,0 +1,318 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+use kontor_auth::AgentError;
+use kontor_auth::model::{AGENT_TOKENS_MOST, Agent, AgentChange, AgentToken, NewAgent, NewAgentToken, within_reach};
+use kontor_auth::ports::AgentRepository;
+use kontor_kernel::{Name, Page, PageRequest, Permission, PermissionId, ProjectId, Prose, StoreError, TokenId, UserId};
+
+use super::agent_records::{load, written};
+use super::tokens::{abilities, permission};
+use super::{AGENT, guard};
+use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
+use crate::stored;
+
+/// Agents that are not deleted.
+macro_rules! live {
+    () => {
+        users::table.filter(users::kind.eq(AGENT)).filter(users::deleted_at.is_null())
+    };
+}
+
+#[derive(Queryable)]
+struct TokenRow {
+    id: i64,
+    name: Option<String>,
+    abilities: Option<String>,
+    last_used_at: Option<NaiveDateTime>,
+    created_at: NaiveDateTime,
+    expires_at: NaiveDateTime,
+}
+
+impl TryFrom<TokenRow> for AgentToken {
+    type Error = StoreError;
+
+    fn try_from(row: TokenRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            name: stored::optional_text(row.name.as_deref())?,
+            abilities: row.abilities.as_deref().map(abilities).transpose()?,
+            last_used_at: row.last_used_at.map(stored::moment),
+            created_at: stored::moment(row.created_at),
+            expires_at: stored::moment(row.expires_at),
+        })
+    }
+}
+
+/// The stored form of a list of permissions.
+pub(super) fn names(permissions: &BTreeSet<Permission>) -> String {
+    serde_json::Value::from(permissions.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
+}
+
+/// Holds an agent still until the transaction ends, so that what is decided by its permissions stays true. Its role.
+pub(super) fn hold(connection: &mut AnyConnection, agent: UserId) -> Result<Option<i64>, QueryError> {
+    diesel::update(live!().filter(users::id.eq(agent.get())))
+        .set(users::is_banned.eq(users::is_banned))
+        .returning(users::role_id)
+        .get_result(connection)
+        .optional()
+}
+
+/// What a role allows.
+fn allowed(connection: &mut AnyConnection, role: i64) -> Result<BTreeSet<Permission>, QueryError> {
+    let names: Vec<String> = role_permissions::table
+        .inner_join(permissions::table.on(permissions::id.eq(role_permissions::permission_id)))
+        .filter(role_permissions::role_id.eq(role))
+        .select(permissions::name)
+        .load(connection)?;
+    Ok(names.iter().filter_map(|name| permission(name)).collect())
+}
+
+/// Holds an agent still, unless it may do more than the actor. Its role.
+fn hold_lesser(connection: &mut AnyConnection, change: &AgentChange) -> Result<i64, Abort<AgentError>> {
+    let role = hold(connection, change.agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
+    let current = allowed(connection, role)?;
+    within_reach(&change.held, &current).map_err(|denied| Abort::Refused(denied.into()))?;
+    Ok(role)
+}
+
+fn grant<R>(connection: &mut AnyConnection, role: i64, wanted: &BTreeSet<Permission>) -> Result<(), Abort<R>> {
+    let names: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+    let ids: Vec<i64> =
+        permissions::table.filter(permissions::name.eq_any(names)).select(permissions::id).load(connection)?;
+    let rows: Vec<_> = ids
+        .into_iter()
+        .map(|id| (role_permissions::role_id.eq(role), role_permissions::permission_id.eq(id)))
+        .collect();
+    if !rows.is_empty() {
+        on_each!(connection, concrete => {
+            diesel::insert_into(role_permissions::table).values(&rows).execute(concrete)
+        })?;
+    }
+    Ok(())
+}
+
+/// Stores an agent with its role.
+pub(super) fn insert<R>(connection: &mut AnyConnection, new: &NewAgent) -> Result<Agent, Abort<R>> {
+    let at = new.at.naive_utc();
+    let role: i64 = diesel::insert_into(roles::table)
+        .values((
+            roles::project_id.eq(new.project_id.get()),
+            roles::kind.eq(AGENT),
+            roles::name.eq(new.name.as_str()),
+            roles::description.eq(new.description.as_deref()),
+            roles::is_owner.eq(false),
+            roles::created_at.eq(at),
+            roles::updated_at.eq(at),
+        ))
+        .returning(roles::id)
+        .get_result(connection)?;
+    grant(connection, role, &new.permissions)?;
+    let id: i64 = diesel::insert_into(users::table)
+        .values((
+            users::project_id.eq(new.project_id.get()),
+            users::kind.eq(AGENT),
+            users::role_id.eq(role),
+            users::creator_id.eq(new.creator.get()),
+            users::login.eq(new.login.as_str()),
+            users::email.eq(new.email.as_str()),
+            // No hash at all: no password matches it.
+            users::password_hash.eq("none"),
+            users::first_name.eq(new.name.as_str()),
+            users::last_name.eq("(agent)"),
+            users::is_banned.eq(new.is_banned),
+            users::is_sick.eq(false),
+            users::active_seconds.eq(0),
+            users::created_at.eq(at),
+            users::updated_at.eq(at),
+        ))
+        .returning(users::id)
+        .get_result(connection)?;
+    written(connection, id)
+}
+
+/// A token on its way into the table.
+pub(super) struct TokenToStore<'a> {
+    pub project: i64,
+    pub agent: UserId,
+    pub name: &'a Name,
+    pub abilities: Option<&'a BTreeSet<Permission>>,
+    pub fingerprint: &'a str,
+    pub created_at: DateTime<Utc>,
+    pub expires_at: DateTime<Utc>,
+}
+
+pub(super) fn insert_token(connection: &mut AnyConnection, token: &TokenToStore<'_>) -> Result<i64, QueryError> {
+    diesel::insert_into(access_tokens::table)
+        .values((
+            access_tokens::guard.eq(guard::USER),
+            access_tokens::subject_id.eq(token.agent.get()),
+            access_tokens::project_id.eq(token.project),
+            access_tokens::name.eq(token.name.as_str()),
+            access_tokens::abilities.eq(token.abilities.map(names)),
+            access_tokens::fingerprint.eq(token.fingerprint),
+            access_tokens::created_at.eq(token.created_at.naive_utc()),
+            access_tokens::expires_at.eq(token.expires_at.naive_utc()),
+        ))
+        .returning(access_tokens::id)
+        .get_result(connection)
+}
+
+/// The tokens of an agent.
+macro_rules! tokens_of {
+    ($agent:expr) => {
+        access_tokens::table
+            .filter(access_tokens::guard.eq(guard::USER))
+            .filter(access_tokens::subject_id.eq($agent.get()))
+    };
+}
+
+#[async_trait]
+impl AgentRepository for Database {
+    async fn known_permissions(&self) -> Result<BTreeMap<PermissionId, Permission>, StoreError> {
+        self.read(|connection| {
+            let rows: Vec<(i64, String)> =
+                permissions::table.select((permissions::id, permissions::name)).load(connection)?;
+            let known = rows.into_iter().filter_map(|(id, name)| Some((id, permission(&name)?)));
+            known.map(|(id, permission)| Ok((stored::id(id)?, permission))).collect()
+        })
+        .await
+    }
+
+    async fn page(&self, project: ProjectId, page: PageRequest) -> Result<Page<Agent>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let of_project = live!().filter(users::project_id.eq(project.get()));
+            let total: i64 = of_project.count().get_result(connection)?;
+            let ids: Vec<i64> = of_project
+                .order(users::id)
+                .limit(page.limit())
+                .offset(page.offset())
+                .select(users::id)
+                .load(connection)?;
+            let items = load(connection, &ids)?;
+            Ok(Page { items, total: u64::try_from(total).map_err(StoreError::corrupt)?, request: page })
+        })
+        .await
+    }
+
+    async fn find(&self, agent: UserId) -> Result<Option<Agent>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let known: Option<i64> =
+                live!().filter(users::id.eq(agent.get())).select(users::id).first(connection).optional()?;
+            Ok(load(connection, known.as_slice())?.pop())
+        })
+        .await
+    }
+
+    async fn insert(&self, new: NewAgent) -> Result<Agent, StoreError> {
+        self.write(move |connection| insert(connection, &new)).await
+    }
+
+    async fn update(&self, change: AgentChange) -> Result<Agent, AgentError> {
+        self.write(move |connection| {
+            let role = hold_lesser(connection, &change)?;
+            let at = change.at.naive_utc();
+            diesel::update(users::table.find(change.agent.get()))
+                .set((
+                    change.name.as_ref().map(|name| users::first_name.eq(name.as_str())),
+                    change.is_banned.map(|banned| users::is_banned.eq(banned)),
+                    users::updated_at.eq(at),
+                ))
+                .execute(connection)?;
+            let description = change.description.as_ref();
+            diesel::update(roles::table.find(role))
+                .set((
+                    change.name.as_ref().map(|name| roles::name.eq(name.as_str())),
+                    description.map(|text| roles::description.eq(text.as_ref().map(Prose::as_str))),
+                    roles::updated_at.eq(at),
+                ))
+                .execute(connection)?;
+            if let Some(wanted) = &change.permissions {
+                diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(role)))
+                    .execute(connection)?;
+                grant(connection, role, wanted)?;
+            }
+            written(connection, change.agent.get())
+        })
+        .await
+    }
+
+    async fn delete(&self, change: AgentChange) -> Result<(), AgentError> {
+        self.write(move |connection| {
+            let role = hold_lesser(connection, &change)?;
+            let at = change.at.naive_utc();
+            diesel::delete(tokens_of!(change.agent)).execute(connection)?;
+            diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(role))).execute(connection)?;
+            diesel::update(users::table.find(change.agent.get()))
+                .set((users::is_banned.eq(true), users::deleted_at.eq(at), users::updated_at.eq(at)))
+                .execute(connection)?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn tokens(&self, agent: UserId) -> Result<Vec<AgentToken>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<TokenRow> = tokens_of!(agent)
+                .order(access_tokens::id)
+                .select((
+                    access_tokens::id,
+                    access_tokens::name,
+                    access_tokens::abilities,
+                    access_tokens::last_used_at,
+                    access_tokens::created_at,
+                    access_tokens::expires_at,
+                ))
+                .load(connection)?;
+            rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
+        })
+        .await
+    }
+
+    async fn insert_token(&self, token: NewAgentToken) -> Result<AgentToken, AgentError> {
+        self.write(move |connection| {
+            let role = hold(connection, token.agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
+            let allowed = allowed(connection, role)?;
+            token.check(&allowed).map_err(Abort::Refused)?;
+            let count: i64 = tokens_of!(token.agent).count().get_result(connection)?;
+            if count >= AGENT_TOKENS_MOST {
+                return Err(Abort::Refused(AgentError::TooManyTokens));
+            }
+            let project = roles::table.find(role).select(roles::project_id).first(connection)?;
+            let id = insert_token(
+                connection,
+                &TokenToStore {
+                    project,
+                    agent: token.agent,
+                    name: &token.name,
+                    abilities: token.abilities.as_ref(),
+                    fingerprint: &token.fingerprint,
+                    created_at: token.created_at,
+                    expires_at: token.expires_at,
+                },
+            )?;
+            Ok(AgentToken {
+                id: stored::id(id)?,
+                name: Some(token.name.clone()),
+                abilities: token.abilities.clone(),
+                last_used_at: None,
+                created_at: token.created_at,
+                expires_at: token.expires_at,
+            })
+        })
+        .await
+    }
+
+    async fn delete_token(&self, agent: UserId, token: TokenId) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let deleted =
+                diesel::delete(tokens_of!(agent).filter(access_tokens::id.eq(token.get()))).execute(connection)?;
+            Ok(deleted > 0)
+        })
+        .await
+    }
+}

@@ -1,0 +1,384 @@
+//! Agents, their tokens, and the requests they come from.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{Database, database_tests};
+use kontor_auth::model::{
+    AGENT_TOKENS_MOST, AccessRequestDraft, Agent, AgentChange, Approval, Consumption, Login, NewAccessRequest,
+    NewAgent, NewAgentToken, Reason, Refusal, RequestStatus, Review, Stage,
+};
+use kontor_auth::ports::{AccessRequestRepository, AgentRepository, StaffRepository, TokenRepository};
+use kontor_auth::{AccessRequestError, AgentError};
+use kontor_kernel::{Email, Name, PageRequest, Permission, ProjectId, Prose, Resource, TokenId, UserId};
+use uuid::Uuid;
+
+use crate::fixtures;
+
+const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
+const VIEW: Permission = Permission::view(Resource::Orders);
+const EDIT: Permission = Permission::edit(Resource::Orders);
+
+fn set(permissions: &[Permission]) -> BTreeSet<Permission> {
+    permissions.iter().copied().collect()
+}
+
+fn minutes(minutes: i64) -> DateTime<Utc> {
+    START + TimeDelta::minutes(minutes)
+}
+
+/// A project with an employee.
+async fn office(db: &TestDatabase) -> (ProjectId, UserId) {
+    let project = fixtures::project(db).await;
+    let login = Login::parse(&format!("boss-{project}")).unwrap();
+    let owner = kontor_auth::model::NewOwner {
+        project_id: project,
+        branch_id: None,
+        login,
+        email: Email::parse("boss@x.ru").unwrap(),
+        password_hash: "hash".to_owned(),
+        created_at: START,
+    };
+    (project, db.database.insert_owner(owner).await.unwrap())
+}
+
+fn new_agent(office: (ProjectId, UserId), name: &str, permissions: &[Permission]) -> NewAgent {
+    NewAgent {
+        project_id: office.0,
+        creator: office.1,
+        login: Login::parse(&format!("agent-{name}")).unwrap(),
+        email: Email::parse("agent@agents.invalid").unwrap(),
+        name: Name::parse(name).unwrap(),
+        description: Some(Prose::parse("counts").unwrap()),
+        permissions: set(permissions),
+        is_banned: false,
+        at: START,
+    }
+}
+
+async fn made(db: &TestDatabase, office: (ProjectId, UserId), name: &str, permissions: &[Permission]) -> Agent {
+    AgentRepository::insert(&db.database, new_agent(office, name, permissions)).await.unwrap()
+}
+
+fn change(agent: &Agent, held: &[Permission]) -> AgentChange {
+    AgentChange {
+        agent: agent.id,
+        held: set(held),
+        name: None,
+        description: None,
+        permissions: None,
+        is_banned: None,
+        at: minutes(1),
+    }
+}
+
+fn token(agent: &Agent, abilities: Option<&[Permission]>) -> NewAgentToken {
+    NewAgentToken {
+        agent: agent.id,
+        held: Permission::all().collect(),
+        name: Name::parse("Night run").unwrap(),
+        abilities: abilities.map(set),
+        fingerprint: "f".to_owned(),
+        created_at: START,
+        expires_at: minutes(60),
+    }
+}
+
+/// What a call with a token may do; `None` when the guard would not find it or not let it in.
+async fn opens(db: &Database, token: TokenId) -> Option<BTreeSet<Permission>> {
+    let stored = db.staff_token(token).await.unwrap()?;
+    (!stored.is_banned).then(|| stored.granted())
+}
+
+fn request(id: u128) -> NewAccessRequest {
+    NewAccessRequest {
+        public_id: Uuid::from_u128(id),
+        fingerprint: "s".to_owned(),
+        details: AccessRequestDraft {
+            name: Name::parse("Bot").unwrap(),
+            reason: Reason::parse("to help").unwrap(),
+            permissions: set(&[VIEW, EDIT]),
+        },
+        created_at: START,
+        expires_at: minutes(30),
+    }
+}
+
+fn approval(id: u128, office: (ProjectId, UserId), login: &str) -> Approval {
+    Approval {
+        public_id: Uuid::from_u128(id),
+        project_id: office.0,
+        reviewer: office.1,
+        held: Permission::all().collect(),
+        permissions: None,
+        name: None,
+        login: Login::parse(login).unwrap(),
+        email: Email::parse("agent@agents.invalid").unwrap(),
+        at: minutes(1),
+    }
+}
+
+fn refusal(id: u128, office: (ProjectId, UserId)) -> Refusal {
+    let reason = Some(Reason::parse("no").unwrap());
+    Refusal { public_id: Uuid::from_u128(id), project_id: office.0, reviewer: office.1, reason, at: minutes(1) }
+}
+
+fn review(id: u128, office: (ProjectId, UserId), permissions: Option<&[Permission]>) -> Review {
+    let (project_id, reviewer) = office;
+    let permissions = permissions.map(set);
+    Review { public_id: Uuid::from_u128(id), project_id, reviewer, permissions, at: minutes(1) }
+}
+
+fn consumption(id: u128, at: DateTime<Utc>) -> Consumption {
+    Consumption {
+        public_id: Uuid::from_u128(id),
+        fingerprint: "t".to_owned(),
+        at,
+        expires_at: at + TimeDelta::days(30),
+    }
+}
+
+fn state<T>(outcome: Result<T, AccessRequestError>) -> RequestStatus {
+    match outcome {
+        Err(AccessRequestError::State(status)) => status,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it went on"),
+    }
+}
+
+database_tests! {
+    async fn an_agent_has_a_role_of_its_own_and_no_login(db: TestDatabase) {
+        let office = office(&db).await;
+        let agent = made(&db, office, "Bot", &[VIEW, EDIT]).await;
+        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap().unwrap(), agent);
+        assert_eq!((agent.name.as_str(), agent.description.as_deref()), ("Bot", Some("counts")));
+        assert_eq!(agent.creator.unwrap().name.as_str(), "Project Owner");
+        let names: Vec<&str> = agent.permissions.iter().map(|granted| granted.name.as_str()).collect();
+        assert_eq!(names, ["view-orders", "edit-orders"]);
+        let record = db.database.employee(agent.id).await.unwrap().unwrap();
+        assert_eq!((record.first_name.as_str(), record.role.description.as_deref()), ("Bot", Some("counts")));
+        assert!(AgentRepository::find(&db.database, office.1).await.unwrap().is_none(), "employees are no agents");
+        let known = db.database.known_permissions().await.unwrap();
+        assert_eq!(known.values().copied().collect::<BTreeSet<_>>(), Permission::all().collect());
+    }
+
+    async fn a_list_costs_the_same_however_long_it_is(db: TestDatabase) {
+        let (office, other) = (office(&db).await, office(&db).await);
+        made(&db, other, "Foreign", &[VIEW]).await;
+        let mut costs = BTreeSet::new();
+        for count in 1..=12_u64 {
+            made(&db, office, &format!("Bot {count}"), &[VIEW, EDIT]).await;
+            let before = db.database.statements();
+            let page = db.database.page(office.0, PageRequest::new(1, 5, 100).unwrap()).await.unwrap();
+            costs.insert(db.database.statements() - before);
+            assert_eq!((page.total, page.items.len()), (count, usize::try_from(count.min(5)).unwrap()));
+        }
+        assert_eq!(costs.len(), 1, "{costs:?}");
+        let last = db.database.page(office.0, PageRequest::new(3, 5, 100).unwrap()).await.unwrap();
+        assert_eq!(last.items.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>(), ["Bot 11", "Bot 12"]);
+    }
+
+    async fn what_changes_in_an_agent_changes_in_its_tokens_at_once(db: TestDatabase) {
+        let agent = made(&db, office(&db).await, "Bot", &[VIEW, EDIT]).await;
+        let whole = db.database.insert_token(token(&agent, None)).await.unwrap().id;
+        let part = db.database.insert_token(token(&agent, Some(&[EDIT]))).await.unwrap().id;
+        assert_eq!(opens(&db.database, whole).await, Some(set(&[VIEW, EDIT])));
+        assert_eq!(opens(&db.database, part).await, Some(set(&[EDIT])));
+
+        let shrunk = AgentChange {
+            name: Some(Name::parse("Clerk").unwrap()),
+            description: Some(None),
+            permissions: Some(set(&[VIEW])),
+            ..change(&agent, &[VIEW, EDIT])
+        };
+        let shrunk = AgentRepository::update(&db.database, shrunk).await.unwrap();
+        assert_eq!((shrunk.name.as_str(), shrunk.description.as_deref(), shrunk.permissions.len()), ("Clerk", None, 1));
+        assert_eq!(shrunk.updated_at, minutes(1));
+        assert_eq!(opens(&db.database, whole).await, Some(set(&[VIEW])));
+        assert_eq!(opens(&db.database, part).await, Some(set(&[])));
+
+        let paused = AgentChange { is_banned: Some(true), ..change(&agent, &[VIEW]) };
+        assert!(AgentRepository::update(&db.database, paused).await.unwrap().is_banned);
+        assert_eq!(opens(&db.database, whole).await, None);
+    }
+
+    async fn who_has_less_than_the_agent_changes_nothing(db: TestDatabase) {
+        let agent = made(&db, office(&db).await, "Bot", &[VIEW, EDIT]).await;
+        let paused = AgentChange { is_banned: Some(true), ..change(&agent, &[VIEW]) };
+        let refused = AgentRepository::update(&db.database, paused).await;
+        assert!(matches!(refused, Err(AgentError::BeyondReach(denied)) if denied.missing == set(&[EDIT])));
+        let refused = AgentRepository::delete(&db.database, change(&agent, &[EDIT])).await;
+        assert!(matches!(refused, Err(AgentError::BeyondReach(denied)) if denied.missing == set(&[VIEW])));
+        let refused = db.database.insert_token(NewAgentToken { held: set(&[VIEW]), ..token(&agent, None) }).await;
+        assert!(matches!(refused, Err(AgentError::BeyondReach(_))));
+        let refused = db.database.insert_token(token(&agent, Some(&[Permission::view(Resource::Brands)]))).await;
+        assert!(matches!(refused, Err(AgentError::BeyondAgent(_))));
+        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap().unwrap(), agent);
+        assert!(db.database.tokens(agent.id).await.unwrap().is_empty());
+    }
+
+    async fn a_deleted_agent_is_hidden_and_its_tokens_are_dead(db: TestDatabase) {
+        let office = office(&db).await;
+        let agent = made(&db, office, "Bot", &[VIEW]).await;
+        let id = db.database.insert_token(token(&agent, None)).await.unwrap().id;
+        AgentRepository::delete(&db.database, change(&agent, &[VIEW])).await.unwrap();
+        assert_eq!(opens(&db.database, id).await, None);
+        assert!(AgentRepository::find(&db.database, agent.id).await.unwrap().is_none());
+        assert_eq!(db.database.page(office.0, PageRequest::new(1, 5, 100).unwrap()).await.unwrap().total, 0);
+        let gone = |outcome: Result<(), AgentError>| assert!(matches!(outcome, Err(AgentError::NotFound)));
+        gone(db.database.insert_token(token(&agent, None)).await.map(|_| ()));
+        gone(AgentRepository::update(&db.database, change(&agent, &[VIEW])).await.map(|_| ()));
+        gone(AgentRepository::delete(&db.database, change(&agent, &[VIEW])).await);
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM users WHERE kind = 'agent'").await, 1);
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 0);
+    }
+
+    async fn a_deletion_leaves_no_token_however_many_are_issued_meanwhile(db: TestDatabase) {
+        let agent = made(&db, office(&db).await, "Bot", &[VIEW]).await;
+        let calls = (0..12).map(|index| {
+            let (database, agent) = (db.database.clone(), agent.clone());
+            tokio::spawn(async move {
+                if index == 6 {
+                    AgentRepository::delete(&database, change(&agent, &[VIEW])).await.unwrap();
+                } else {
+                    let _ = database.insert_token(token(&agent, None)).await;
+                }
+            })
+        });
+        for call in calls.collect::<Vec<_>>() {
+            call.await.unwrap();
+        }
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 0);
+    }
+
+    async fn tokens_belong_to_their_agent_and_are_bounded(db: TestDatabase) {
+        let office = office(&db).await;
+        let (agent, other) = (made(&db, office, "Bot", &[VIEW]).await, made(&db, office, "Other", &[VIEW]).await);
+        let issued = db.database.insert_token(token(&agent, Some(&[VIEW]))).await.unwrap();
+        assert_eq!(db.database.tokens(agent.id).await.unwrap(), std::slice::from_ref(&issued));
+        assert!(db.database.tokens(other.id).await.unwrap().is_empty());
+        assert!(!db.database.delete_token(other.id, issued.id).await.unwrap());
+        assert!(db.database.delete_token(agent.id, issued.id).await.unwrap());
+        assert!(!db.database.delete_token(agent.id, issued.id).await.unwrap());
+        for _ in 0..AGENT_TOKENS_MOST {
+            db.database.insert_token(token(&agent, None)).await.unwrap();
+        }
+        assert!(matches!(db.database.insert_token(token(&agent, None)).await, Err(AgentError::TooManyTokens)));
+    }
+
+    async fn an_approved_request_becomes_an_agent(db: TestDatabase) {
+        let office = office(&db).await;
+        AccessRequestRepository::insert(&db.database, request(1)).await.unwrap();
+        let before = db.database.statements();
+        let stored = AccessRequestRepository::find(&db.database, Uuid::from_u128(1)).await.unwrap().unwrap();
+        assert_eq!(db.database.statements() - before, 1);
+        assert_eq!((stored.fingerprint.as_str(), stored.request.project_id), ("s", None));
+        assert_eq!((stored.request.requested, stored.request.stage), (set(&[VIEW, EDIT]), Stage::Pending));
+        assert_eq!(state(db.database.consume(consumption(1, minutes(1))).await), RequestStatus::Pending);
+
+        let wider = Approval { permissions: Some(set(&[Permission::view(Resource::Brands)])), ..approval(1, office, "a") };
+        assert!(matches!(db.database.approve(wider).await, Err(AccessRequestError::NotRequested(_))));
+        let poor = Approval { held: set(&[VIEW]), ..approval(1, office, "a") };
+        assert!(matches!(db.database.approve(poor).await, Err(AccessRequestError::BeyondReach(_))));
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM users WHERE kind = 'agent'").await, 0);
+
+        let part = Approval { permissions: Some(set(&[VIEW])), held: set(&[VIEW]), ..approval(1, office, "a") };
+        let (approved, agent) = db.database.approve(part).await.unwrap();
+        assert_eq!((approved.stage, approved.project_id), (Stage::Approved(agent.id), Some(office.0)));
+        assert_eq!((approved.permissions, approved.requested), (set(&[VIEW]), set(&[VIEW, EDIT])));
+        assert_eq!((agent.name.as_str(), agent.description.as_deref(), agent.permissions.len()), ("Bot", Some("to help"), 1));
+        assert_eq!(agent.creator.as_ref().unwrap().id, office.1);
+
+        let (id, fetched) = db.database.consume(consumption(1, minutes(29))).await.unwrap();
+        assert_eq!((fetched, opens(&db.database, id).await), (agent, Some(set(&[VIEW]))));
+        assert_eq!(state(db.database.consume(consumption(1, minutes(29))).await), RequestStatus::Consumed);
+        assert_eq!(state(db.database.decline(refusal(1, office)).await), RequestStatus::Consumed);
+    }
+
+    async fn one_request_gives_one_token(db: TestDatabase) {
+        let office = office(&db).await;
+        AccessRequestRepository::insert(&db.database, request(1)).await.unwrap();
+        db.database.approve(approval(1, office, "a")).await.unwrap();
+        let calls = (0..50).map(|_| {
+            let database = db.database.clone();
+            tokio::spawn(async move { database.consume(consumption(1, minutes(2))).await })
+        });
+        let mut won = 0;
+        for call in calls.collect::<Vec<_>>() {
+            match call.await.unwrap() {
+                Ok(_) => won += 1,
+                lost => assert_eq!(state(lost), RequestStatus::Consumed),
+            }
+        }
+        assert_eq!(won, 1);
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 1);
+    }
+
+    async fn racing_decisions_make_one_agent_in_one_project(db: TestDatabase) {
+        let (left, right) = (office(&db).await, office(&db).await);
+        AccessRequestRepository::insert(&db.database, request(1)).await.unwrap();
+        let calls = (0..12).map(|index| {
+            let (database, office) = (db.database.clone(), if index % 2 == 0 { left } else { right });
+            tokio::spawn(async move {
+                match index % 3 {
+                    0 => database.decline(refusal(1, office)).await.is_ok(),
+                    _ => database.approve(approval(1, office, &format!("a{index}"))).await.is_ok(),
+                }
+            })
+        });
+        let mut won = 0;
+        for call in calls.collect::<Vec<_>>() {
+            won += usize::from(call.await.unwrap());
+        }
+        assert_eq!(won, 1);
+        let made = fixtures::number(&db, "SELECT COUNT(*) AS value FROM users WHERE kind = 'agent'").await;
+        let approved = "SELECT COUNT(*) AS value FROM agent_access_requests WHERE status = 'approved'";
+        assert_eq!(made, fixtures::number(&db, approved).await);
+    }
+
+    async fn a_request_belongs_to_the_project_that_reviewed_it(db: TestDatabase) {
+        let (own, other) = (office(&db).await, office(&db).await);
+        AccessRequestRepository::insert(&db.database, request(1)).await.unwrap();
+        let reviewed = db.database.review(review(1, own, Some(&[VIEW]))).await.unwrap();
+        assert_eq!((reviewed.project_id, reviewed.permissions), (Some(own.0), set(&[VIEW])));
+        for refused in [
+            db.database.review(review(1, other, None)).await.map(|_| ()),
+            db.database.approve(approval(1, other, "a")).await.map(|_| ()),
+            db.database.decline(refusal(1, other)).await.map(|_| ()),
+            db.database.review(review(2, own, None)).await.map(|_| ()),
+            db.database.consume(consumption(2, START)).await.map(|_| ()),
+        ] {
+            assert!(matches!(refused, Err(AccessRequestError::NotFound)));
+        }
+        let again = db.database.review(review(1, own, Some(&[VIEW, EDIT]))).await;
+        assert!(matches!(again, Err(AccessRequestError::NotRequested(foreign)) if foreign == set(&[EDIT])));
+        let declined = db.database.decline(refusal(1, own)).await.unwrap();
+        assert_eq!(declined.stage, Stage::Declined(Some(Reason::parse("no").unwrap())));
+        assert_eq!(state(db.database.approve(approval(1, own, "a")).await), RequestStatus::Declined);
+        assert_eq!(state(db.database.consume(consumption(1, minutes(2))).await), RequestStatus::Declined);
+    }
+
+    async fn requests_end_and_are_cleaned_away(db: TestDatabase) {
+        let office = office(&db).await;
+        for id in 1..=4 {
+            AccessRequestRepository::insert(&db.database, request(id)).await.unwrap();
+        }
+        db.database.approve(approval(1, office, "a1")).await.unwrap();
+        assert_eq!(state(db.database.consume(consumption(1, minutes(30))).await), RequestStatus::Expired);
+        let late = Approval { at: minutes(30), ..approval(2, office, "a2") };
+        assert_eq!(state(db.database.approve(late).await), RequestStatus::Expired);
+
+        let (_, agent) = db.database.approve(approval(3, office, "a3")).await.unwrap();
+        let all: Vec<Permission> = Permission::all().collect();
+        AgentRepository::delete(&db.database, change(&agent, &all)).await.unwrap();
+        assert_eq!(state(db.database.consume(consumption(3, minutes(2))).await), RequestStatus::Declined);
+
+        AccessRequestRepository::insert(&db.database, NewAccessRequest { expires_at: minutes(31), ..request(5) }).await.unwrap();
+        assert_eq!(db.database.delete_old(minutes(30), 10).await.unwrap(), 0);
+        assert_eq!(db.database.delete_old(minutes(31), 3).await.unwrap(), 3);
+        assert_eq!(db.database.delete_old(minutes(31), 3).await.unwrap(), 1);
+        assert_eq!(db.database.delete_old(minutes(31), 3).await.unwrap(), 0);
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM agent_access_requests").await, 1);
+    }
+}

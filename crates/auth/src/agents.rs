@@ -1,0 +1,369 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kontor_kernel::{
+    Clock, Email, Page, PageRequest, Permission, PermissionId, Random, Resource, SecretKeeper, Staff, StoreError,
+    TokenId, UserId,
+};
+
+use crate::AgentError;
+use crate::model::{
+    AGENT_TOKEN_LIFETIME, AccessToken, Agent, AgentChange, AgentDraft, AgentPatch, AgentToken, AgentTokenDraft, Login,
+    NewAgent, NewAgentToken, PermissionRef, TokenSecret, within_reach,
+};
+use crate::ports::AgentRepository;
+
+/// A token of an agent that has just been issued.
+#[derive(Debug)]
+pub struct IssuedAgentToken {
+    /// As it is listed from now on.
+    pub record: AgentToken,
+    /// The value, shown this once.
+    pub token: AccessToken,
+}
+
+/// A login and an address for an account that nobody signs in to. Logins are looked up among employees only, and an
+/// address under `.invalid` takes no mail (RFC 2606).
+pub(crate) fn unusable_account(random: &dyn Random) -> Result<(Login, Email), StoreError> {
+    let login = Login::parse(&format!("agent-{}", random.uuid())).map_err(StoreError::corrupt)?;
+    let email = Email::parse(&format!("{login}@agents.invalid")).map_err(StoreError::corrupt)?;
+    Ok((login, email))
+}
+
+/// Agents of a project and their tokens. An agent acts through this service like an employee: whoever comes, hands on
+/// no more than he has at the moment himself.
+pub struct AgentService {
+    agents: Arc<dyn AgentRepository>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    keeper: Arc<dyn SecretKeeper>,
+}
+
+impl AgentService {
+    /// Wires the ports.
+    pub fn new(
+        agents: Arc<dyn AgentRepository>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        keeper: Arc<dyn SecretKeeper>,
+    ) -> Self {
+        Self { agents, clock, random, keeper }
+    }
+
+    /// The agents of the employee's project.
+    pub async fn list(&self, staff: &Staff, page: PageRequest) -> Result<Page<Agent>, AgentError> {
+        staff.require(Permission::view(Resource::Agents))?;
+        Ok(self.agents.page(staff.project_id, page).await?)
+    }
+
+    /// One agent of the employee's project.
+    pub async fn read(&self, staff: &Staff, agent: UserId) -> Result<Agent, AgentError> {
+        staff.require(Permission::view(Resource::Agents))?;
+        self.own(staff, agent).await
+    }
+
+    /// Adds an agent.
+    pub async fn create(&self, staff: &Staff, draft: AgentDraft) -> Result<Agent, AgentError> {
+        staff.require(Permission::create(Resource::Agents))?;
+        let permissions = self.resolve(&draft.permissions).await?;
+        within_reach(&staff.permissions, &permissions)?;
+        let (login, email) = unusable_account(&*self.random)?;
+        let new = NewAgent {
+            project_id: staff.project_id,
+            creator: staff.user_id,
+            login,
+            email,
+            name: draft.name,
+            description: draft.description,
+            permissions,
+            is_banned: draft.is_banned,
+            at: self.clock.now(),
+        };
+        Ok(self.agents.insert(new).await?)
+    }
+
+    /// Changes an agent; its tokens follow at once.
+    pub async fn update(&self, staff: &Staff, agent: UserId, patch: AgentPatch) -> Result<Agent, AgentError> {
+        staff.require(Permission::edit(Resource::Agents))?;
+        self.own(staff, agent).await?;
+        let permissions = match &patch.permissions {
+            None => None,
+            Some(wanted) => Some(self.resolve(wanted).await?),
+        };
+        if let Some(wanted) = &permissions {
+            within_reach(&staff.permissions, wanted)?;
+        }
+        let change = AgentChange {
+            name: patch.name,
+            description: patch.description,
+            permissions,
+            is_banned: patch.is_banned,
+            ..self.untouched(staff, agent)
+        };
+        self.agents.update(change).await
+    }
+
+    /// Removes an agent; its tokens end at once.
+    pub async fn delete(&self, staff: &Staff, agent: UserId) -> Result<(), AgentError> {
+        staff.require(Permission::edit(Resource::Agents))?;
+        self.own(staff, agent).await?;
+        self.agents.delete(self.untouched(staff, agent)).await
+    }
+
+    /// The tokens of an agent, without their secrets.
+    pub async fn tokens(&self, staff: &Staff, agent: UserId) -> Result<Vec<AgentToken>, AgentError> {
+        staff.require(Permission::view(Resource::Agents))?;
+        self.own(staff, agent).await?;
+        Ok(self.agents.tokens(agent).await?)
+    }
+
+    /// Issues a token of an agent, for everything the agent may do or for a part of it.
+    pub async fn issue_token(
+        &self,
+        staff: &Staff,
+        agent: UserId,
+        draft: AgentTokenDraft,
+    ) -> Result<IssuedAgentToken, AgentError> {
+        staff.require(Permission::edit(Resource::Agents))?;
+        self.own(staff, agent).await?;
+        let now = self.clock.now();
+        let expires_at = match draft.expiry {
+            Some(expiry) => expiry.moment(now)?,
+            None => now + AGENT_TOKEN_LIFETIME,
+        };
+        let abilities = match &draft.abilities {
+            None => None,
+            Some(wanted) => Some(self.resolve(wanted).await?),
+        };
+        let secret = TokenSecret::generate(&*self.random);
+        let token = NewAgentToken {
+            agent,
+            held: staff.permissions.clone(),
+            name: draft.name,
+            abilities,
+            fingerprint: secret.fingerprint(&*self.keeper),
+            created_at: now,
+            expires_at,
+        };
+        let record = self.agents.insert_token(token).await?;
+        let token = secret.into_token(record.id, expires_at);
+        Ok(IssuedAgentToken { record, token })
+    }
+
+    /// Ends a token of an agent. Whoever may edit agents may do so, even if the agent may do more than he.
+    pub async fn revoke_token(&self, staff: &Staff, agent: UserId, token: TokenId) -> Result<(), AgentError> {
+        staff.require(Permission::edit(Resource::Agents))?;
+        self.own(staff, agent).await?;
+        if self.agents.delete_token(agent, token).await? { Ok(()) } else { Err(AgentError::NotFound) }
+    }
+
+    async fn own(&self, staff: &Staff, agent: UserId) -> Result<Agent, AgentError> {
+        let agent = self.agents.find(agent).await?.ok_or(AgentError::NotFound)?;
+        staff.require_project(agent.project_id)?;
+        Ok(agent)
+    }
+
+    fn untouched(&self, staff: &Staff, agent: UserId) -> AgentChange {
+        AgentChange {
+            agent,
+            held: staff.permissions.clone(),
+            name: None,
+            description: None,
+            permissions: None,
+            is_banned: None,
+            at: self.clock.now(),
+        }
+    }
+
+    async fn resolve(&self, wanted: &[PermissionRef]) -> Result<BTreeSet<Permission>, AgentError> {
+        let known: BTreeMap<PermissionId, Permission> = if wanted.iter().any(|one| matches!(one, PermissionRef::Id(_)))
+        {
+            self.agents.known_permissions().await?
+        } else {
+            BTreeMap::new()
+        };
+        let found: Vec<Option<Permission>> = wanted
+            .iter()
+            .map(|one| match one {
+                PermissionRef::Id(id) => known.get(id).copied(),
+                PermissionRef::Name(permission) => Some(*permission),
+            })
+            .collect();
+        let unknown: Vec<usize> =
+            found.iter().enumerate().filter_map(|(index, one)| one.is_none().then_some(index)).collect();
+        if unknown.is_empty() {
+            Ok(found.into_iter().flatten().collect())
+        } else {
+            Err(AgentError::UnknownPermissions(unknown))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{GrantedPermission, Reference, TokenExpiry};
+    use crate::ports::MockAgentRepository;
+    use chrono::{DateTime, TimeDelta, Utc};
+    use kontor_kernel::testing::{CountingRandom, PlainKeeper, staff_with};
+    use kontor_kernel::{AccessDenied, ExposeSecret, FixedClock, Name, ProjectId, ScreenId};
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+    const ORDERS: Permission = Permission::view(Resource::Orders);
+    const EDIT: Permission = Permission::edit(Resource::Agents);
+
+    fn service(agents: MockAgentRepository) -> AgentService {
+        let clock = Arc::new(FixedClock::at(NOW));
+        AgentService::new(Arc::new(agents), clock, Arc::new(CountingRandom::new()), Arc::new(PlainKeeper))
+    }
+
+    fn agent(project: i64) -> Agent {
+        Agent {
+            id: UserId::new(9).unwrap(),
+            project_id: ProjectId::new(project).unwrap(),
+            name: Name::parse("Bot").unwrap(),
+            description: None,
+            is_banned: false,
+            creator: None,
+            permissions: vec![GrantedPermission {
+                id: PermissionId::new(46).unwrap(),
+                screen: Reference { id: ScreenId::new(15).unwrap(), name: Name::parse("orders").unwrap() },
+                name: "view-orders".to_owned(),
+                description: "See orders".to_owned(),
+            }],
+            last_activity_at: None,
+            created_at: NOW,
+            updated_at: NOW,
+        }
+    }
+
+    fn id() -> UserId {
+        UserId::new(9).unwrap()
+    }
+
+    fn draft(permissions: Vec<PermissionRef>) -> AgentDraft {
+        AgentDraft { name: Name::parse("Bot").unwrap(), description: None, permissions, is_banned: false }
+    }
+
+    fn wanted(abilities: Option<Vec<PermissionRef>>, expiry: Option<TokenExpiry>) -> AgentTokenDraft {
+        AgentTokenDraft { name: Name::parse("Night run").unwrap(), abilities, expiry }
+    }
+
+    /// Finds an agent of this project, any number of times.
+    fn knowing(project: i64) -> MockAgentRepository {
+        let mut agents = MockAgentRepository::new();
+        agents.expect_find().returning(move |_| Ok(Some(agent(project))));
+        agents
+    }
+
+    #[tokio::test]
+    async fn an_agent_is_made_that_nobody_can_sign_in_as() {
+        let mut agents = MockAgentRepository::new();
+        agents.expect_known_permissions().returning(|| Ok([(PermissionId::new(46).unwrap(), ORDERS)].into()));
+        agents
+            .expect_insert()
+            .withf(|new| {
+                new.login.as_str().starts_with("agent-")
+                    && new.email.as_str().ends_with("@agents.invalid")
+                    && new.permissions == BTreeSet::from([ORDERS])
+                    && (new.project_id.get(), new.creator.get()) == (1, 1)
+            })
+            .returning(|_| Ok(agent(1)));
+        let staff = staff_with([Permission::edit(Resource::Agents), ORDERS]);
+        let number = PermissionRef::Id(PermissionId::new(46).unwrap());
+        let made = service(agents).create(&staff, draft(vec![number, PermissionRef::Name(ORDERS)])).await;
+        assert_eq!(made.unwrap(), agent(1));
+    }
+
+    #[tokio::test]
+    async fn what_is_granted_is_known_and_had() {
+        let mut agents = MockAgentRepository::new();
+        agents.expect_known_permissions().returning(|| Ok([(PermissionId::new(46).unwrap(), ORDERS)].into()));
+        let service = service(agents);
+        let staff = staff_with([Permission::create(Resource::Agents)]);
+        let refused = service.create(&staff, draft(vec![PermissionRef::Name(ORDERS)])).await.unwrap_err();
+        assert!(matches!(refused, AgentError::BeyondReach(denied) if denied.missing == [ORDERS].into()));
+        let number = |id| PermissionRef::Id(PermissionId::new(id).unwrap());
+        let unknown = service.create(&staff, draft(vec![number(999), number(46), number(1000)])).await.unwrap_err();
+        assert!(matches!(unknown, AgentError::UnknownPermissions(places) if places == [0, 2]));
+    }
+
+    #[tokio::test]
+    async fn every_step_needs_its_permission_and_the_own_project() {
+        let nobody = staff_with([Permission::view(Resource::Users)]);
+        let service_of_nobody = service(MockAgentRepository::new());
+        let page = PageRequest::new(1, 15, 100).unwrap();
+        let patch = AgentPatch::default;
+        let token = TokenId::new(4).unwrap();
+        assert!(matches!(service_of_nobody.list(&nobody, page).await, Err(AgentError::Denied(_))));
+        assert!(matches!(service_of_nobody.create(&nobody, draft(vec![])).await, Err(AgentError::Denied(_))));
+        let all = staff_with(Permission::all());
+        for (staff, service, foreign) in [(&nobody, service_of_nobody, false), (&all, service(knowing(2)), true)] {
+            let refusals = [
+                service.read(staff, id()).await.unwrap_err(),
+                service.update(staff, id(), patch()).await.unwrap_err(),
+                service.delete(staff, id()).await.unwrap_err(),
+                service.tokens(staff, id()).await.unwrap_err(),
+                service.issue_token(staff, id(), wanted(None, None)).await.unwrap_err(),
+                service.revoke_token(staff, id(), token).await.unwrap_err(),
+            ];
+            for refusal in refusals {
+                let AgentError::Denied(denied) = refusal else { panic!("{refusal}") };
+                assert_eq!(denied == AccessDenied::ForeignProject, foreign);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_change_carries_what_the_actor_holds() {
+        let staff = staff_with([EDIT, ORDERS]);
+        let mut agents = knowing(1);
+        agents
+            .expect_update()
+            .withf(|change| {
+                change.held == BTreeSet::from([EDIT, ORDERS]) && change.permissions == Some([ORDERS].into())
+            })
+            .once()
+            .returning(|_| Ok(agent(1)));
+        let service = service(agents);
+        let patch = |permission| AgentPatch {
+            permissions: Some(vec![PermissionRef::Name(permission)]),
+            ..AgentPatch::default()
+        };
+        service.update(&staff, id(), patch(ORDERS)).await.unwrap();
+        let wider = service.update(&staff, id(), patch(Permission::edit(Resource::Orders))).await;
+        assert!(matches!(wider, Err(AgentError::BeyondReach(_))));
+    }
+
+    #[tokio::test]
+    async fn a_token_is_shown_once_and_lives_thirty_days_by_default() {
+        for (expiry, days) in [(None, 30), (Some(TokenExpiry::InDays(1)), 1)] {
+            let mut agents = knowing(1);
+            agents.expect_insert_token().withf(|token| token.fingerprint.starts_with("plain:")).returning(|token| {
+                Ok(AgentToken {
+                    id: TokenId::new(4).unwrap(),
+                    name: Some(token.name),
+                    abilities: token.abilities,
+                    last_used_at: None,
+                    created_at: token.created_at,
+                    expires_at: token.expires_at,
+                })
+            });
+            let staff = staff_with([EDIT]);
+            let issued = service(agents).issue_token(&staff, id(), wanted(None, expiry)).await.unwrap();
+            assert!(issued.token.value.expose_secret().starts_with("4|"));
+            assert_eq!((issued.token.expires_at, issued.record.abilities), (NOW + TimeDelta::days(days), None));
+        }
+        let dead = wanted(None, Some(TokenExpiry::InDays(0)));
+        let late = service(knowing(1)).issue_token(&staff_with([EDIT]), id(), dead).await;
+        assert!(matches!(late, Err(AgentError::Expiry(_))));
+    }
+
+    #[tokio::test]
+    async fn a_token_of_another_agent_is_not_there() {
+        let mut agents = knowing(1);
+        agents.expect_delete_token().returning(|_, _| Ok(false));
+        let gone = service(agents).revoke_token(&staff_with([EDIT]), id(), TokenId::new(4).unwrap()).await;
+        assert!(matches!(gone, Err(AgentError::NotFound)));
+    }
+}
