@@ -138,6 +138,7 @@ diesel::table! {
         screen_id -> BigInt,
         name -> Text,
         description -> Text,
+        project_id -> Nullable<BigInt>,
     }
 }
 
@@ -151,6 +152,7 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         kind -> Text,
+        version -> BigInt,
     }
 }
 
@@ -182,6 +184,37 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         kind -> Text,
+        department_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    departments (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        branch_id -> Nullable<BigInt>,
+        name -> Text,
+        description -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    temporary_passwords (user_id) {
+        user_id -> BigInt,
+        password_hash -> Text,
+        created_at -> Timestamp,
+        expires_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    password_requests (login) {
+        login -> Text,
+        requested_at -> Timestamp,
+        attempts -> Integer,
+        next_attempt_at -> Timestamp,
     }
 }
 
@@ -567,8 +600,10 @@ diesel::allow_tables_to_appear_in_same_query!(
     roles,
     users,
     branches,
+    departments,
     access_tokens
 );
+diesel::allow_tables_to_appear_in_same_query!(temporary_passwords, users);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, counterparties, applications);
 diesel::allow_tables_to_appear_in_same_query!(counterparties, dictionary_items);
 diesel::allow_tables_to_appear_in_same_query!(counterparties, users);

@@ -1,7 +1,7 @@
 //! Messages out: calls with a code, e-mail and webhook deliveries.
 //!
-//! **Implements** `kontor_auth::ports::CodeSender` ([`CodeMessenger`]: SMS.RU's flash call and SMTP) and
-//! `kontor_webhooks::ports::{WebhookSender, Signer}` ([`HttpWebhookSender`], [`HmacSigner`]).
+//! **Implements** `kontor_auth::ports::CodeSender` ([`CodeMessenger`]: SMS.RU's flash call and SMTP),
+//! `kontor_auth::ports::PasswordSender` ([`Mailer`]) and `kontor_webhooks::ports::{WebhookSender, Signer}` ([`HttpWebhookSender`], [`HmacSigner`]).
 //!
 //! **Invariants**
 //! - Every exchange ends: 10 seconds for HTTP, 15 for a mail.

@@ -2,6 +2,13 @@
 
 mod accounts;
 mod codes;
+mod directory;
+mod employees;
+mod passwords;
+mod permission_rows;
+mod permissions;
+mod registry;
+mod roles;
 mod staff;
 mod tokens;
 
@@ -12,6 +19,9 @@ use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, UserId};
 
 use crate::database::AnyConnection;
 use crate::schema::access_tokens;
+
+/// What `users.kind` says of employees.
+const EMPLOYEE: &str = "employee";
 
 /// The two kinds of tokens, as the column `guard` spells them.
 mod guard {
