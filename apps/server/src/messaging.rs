@@ -32,6 +32,11 @@ pub fn outbound_policy(config: &Config) -> OutboundPolicy {
 /// What brings one-time codes to customers.
 pub fn code_messenger(config: &Config) -> Result<CodeMessenger, MessagingError> {
     let calls = CallSettings { base_url: config.telephony_url.clone(), api_id: config.telephony_api_id.clone() };
+    Ok(CodeMessenger::new(FlashCalls::new(calls)?, mailer(config)?))
+}
+
+/// What sends mail.
+pub fn mailer(config: &Config) -> Result<Mailer, MessagingError> {
     let account = SmtpCredentials { user: config.smtp_user.clone(), password: config.smtp_password.clone() };
     let mail = SmtpSettings {
         host: config.smtp_host.clone(),
@@ -44,7 +49,7 @@ pub fn code_messenger(config: &Config) -> Result<CodeMessenger, MessagingError> 
         credentials: (!account.user.is_empty()).then_some(account),
         from: config.smtp_from.clone(),
     };
-    Ok(CodeMessenger::new(FlashCalls::new(calls)?, Mailer::new(mail)?))
+    Ok(Mailer::new(mail)?)
 }
 
 /// What turns events into deliveries and sends them.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use futures_util::future::join_all;
 use kontor_adapter_diesel::Database;
+use kontor_auth::{PasswordRound, TemporaryPasswords};
 use kontor_kernel::{Clock, StoreError};
 use kontor_orders::PaymentService;
 use kontor_webhooks::DeliveryWorker;
@@ -31,6 +32,8 @@ pub struct Worker {
     pub deliveries: DeliveryWorker,
     /// Payments whose outcome is not known yet.
     pub payments: Arc<PaymentService>,
+    /// Temporary passwords that employees asked for.
+    pub passwords: Arc<TemporaryPasswords>,
 }
 
 /// A worker that runs in the background.
@@ -60,7 +63,7 @@ impl Worker {
     /// Works until told to stop. The duties run side by side: a slow receiver delays no payment.
     async fn run(self, stop: CancellationToken) {
         let payments = join_all((0..PAYMENTS_AT_ONCE).map(|turn| self.clear_up(turn, &stop)));
-        tokio::join!(self.deliver(&stop), self.fan_out(&stop), payments, self.live(&stop));
+        tokio::join!(self.deliver(&stop), self.fan_out(&stop), payments, self.send_passwords(&stop), self.live(&stop));
         if let Err(error) = self.deliveries.release(&self.name).await {
             tracing::warn!(%error, "leases could not be given back; they run out by themselves");
         }
@@ -105,6 +108,24 @@ impl Worker {
                 Err(error) => trouble("events", &error),
             };
             pause_unless(found > 0, stop).await;
+        }
+    }
+
+    /// Sends temporary passwords. The log names no login: whether it is known is nobody's business.
+    async fn send_passwords(&self, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            let busy = match self.passwords.send_due().await {
+                Ok(PasswordRound::Failed(error)) => {
+                    tracing::warn!(%error, "a temporary password was not sent");
+                    true
+                }
+                Ok(round) => round != PasswordRound::Idle,
+                Err(error) => {
+                    tracing::warn!(%error, "a round of temporary passwords failed; it goes on");
+                    false
+                }
+            };
+            pause_unless(busy, stop).await;
         }
     }
 

@@ -6,6 +6,7 @@ mod operate;
 mod process;
 pub mod project;
 mod sandbox;
+mod user;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -64,6 +65,11 @@ enum Command {
         #[command(subcommand)]
         command: project::ProjectCommand,
     },
+    /// Employees.
+    User {
+        #[command(subcommand)]
+        command: user::UserCommand,
+    },
     /// Prints the API description.
     Openapi {
         /// Write it to a file instead.
@@ -107,6 +113,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Worker { database } => operate::work(&load(None, database)?),
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
         Command::Project { command } => project::run(|database| load(None, database), command),
+        Command::User { command } => user::run(|database| load(None, database), command),
         Command::Openapi { out, check } => openapi::run(out, check),
         Command::Sandbox { bind } => sandbox::run(bind),
         Command::Config => {

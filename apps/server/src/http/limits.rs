@@ -13,6 +13,10 @@ const fn per(window: Duration, limit: u32, name: &'static str) -> RateRule {
 
 /// Signing in of staff.
 pub const STAFF_LOGIN: RateRule = per(MINUTE, 5, "staff-login");
+/// Temporary passwords to staff, by address.
+pub const STAFF_PASSWORD_IP: RateRule = per(HOUR, 20, "staff-password-ip");
+/// Temporary passwords to staff, by login.
+pub const STAFF_PASSWORD_LOGIN: RateRule = per(HOUR, 3, "staff-password-login");
 /// Signing in of customers, by address.
 pub const CUSTOMER_LOGIN_IP: RateRule = per(MINUTE, 30, "customer-login-ip");
 /// Signing in of customers, by contact.
@@ -51,8 +55,10 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// The whole table. The rules of one operation stand in the order in which they count.
-pub const TABLE: [Limit; 11] = [
+pub const TABLE: [Limit; 13] = [
     row("POST /api/login", STAFF_LOGIN, "address and login"),
+    row("POST /api/send_password", STAFF_PASSWORD_IP, "address"),
+    row("POST /api/send_password", STAFF_PASSWORD_LOGIN, "login"),
     row("POST /api/counterparty/login", CUSTOMER_LOGIN_IP, "address"),
     row("POST /api/counterparty/login", CUSTOMER_LOGIN_CONTACT, "project and contact"),
     row("POST /api/counterparty/send_password", SEND_CODE_IP, "address"),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kontor::adapters::SystemClock;
+use kontor::instance::Roles;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use reqwest::Method;
@@ -19,9 +20,14 @@ pub struct Outside {
 impl Outside {
     /// Starts both.
     pub async fn start(db: TestDatabase) -> Self {
+        Self::start_as(db, Roles::Api).await
+    }
+
+    /// Starts both, perhaps with a worker.
+    pub async fn start_as(db: TestDatabase, roles: Roles) -> Self {
         let sandbox = Sandbox::start(SandboxConfig::new(Arc::new(SystemClock))).await.unwrap();
         let (telephony, mail) = (sandbox.url().to_owned(), sandbox.smtp_addr());
-        let server = TestServer::start_with(db, |config| {
+        let server = TestServer::start_as(db, roles, |config| {
             config.telephony_url = telephony;
             config.telephony_api_id = "sandbox-api-id".into();
             config.smtp_host = mail.ip().to_string();
@@ -44,6 +50,13 @@ impl Outside {
         let url = format!("{}/control/messages?to={contact}", self.sandbox.url());
         let messages = send(self.server.http.get(url)).await.expect(200);
         messages["messages"][0]["code"].as_str().unwrap_or_else(|| panic!("no code: {messages}")).to_owned()
+    }
+
+    /// The text of the newest message that reached a contact.
+    pub async fn newest(&self, contact: &str) -> Option<String> {
+        let url = format!("{}/control/messages?to={contact}", self.sandbox.url());
+        let messages = send(self.server.http.get(url)).await.expect(200);
+        messages["messages"][0]["text"].as_str().map(str::to_owned)
     }
 
     /// How many messages reached a contact.

@@ -34,7 +34,15 @@ impl Records {
                 shop.project.id
             ))
             .await;
+        let create = async |path: &str, body: Value, key: &str| {
+            let created = send(server.as_staff(&owner, Method::POST, path).json(&body)).await.expect(201);
+            created[key]["id"].to_string()
+        };
+        let permission = json!({ "name": "view-reports", "screen_id": 1 });
         let ids = [
+            ("departments", create("/api/departments", json!({ "name": "Sales" }), "department").await),
+            ("permissions", create("/api/permissions", permission, "permission").await),
+            ("roles", create("/api/roles", json!({ "name": "Clerk" }), "role").await),
             ("applications", shop.project.application_id.to_string()),
             ("branches", shop.project.branch_id.to_string()),
             ("brands", brand.to_string()),
@@ -67,6 +75,11 @@ impl Records {
         });
         segments.collect::<Vec<_>>().join("/")
     }
+}
+
+/// Whether its records belong to no project.
+pub fn is_shared(policy: &Policy) -> bool {
+    policy.path.starts_with("/api/screens/")
 }
 
 /// A body that only the owner of the record can be refused for.
