@@ -127,5 +127,6 @@ fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result
         deliveries: delivery_worker(config, database, around)?,
         payments: around.payments(database),
         retention: TimeDelta::days(config.retention_days.into()),
+        passwords: around.temporary_passwords(database),
     })
 }

@@ -32,6 +32,15 @@ pub fn outbound_policy(config: &Config) -> OutboundPolicy {
 /// What brings one-time codes to customers.
 pub fn code_messenger(config: &Config) -> Result<CodeMessenger, MessagingError> {
     let telephony = CallSettings { base_url: config.telephony_url.clone(), api_id: config.telephony_api_id.clone() };
+    let phones = match config.phone_codes {
+        config::PhoneCodes::Call => PhoneCodes::Calls(FlashCalls::new(telephony)?),
+        config::PhoneCodes::Sms => PhoneCodes::Sms(SmsCodes::new(telephony)?),
+    };
+    Ok(CodeMessenger::new(phones, mailer(config)?))
+}
+
+/// What sends mail.
+pub fn mailer(config: &Config) -> Result<Mailer, MessagingError> {
     let account = SmtpCredentials { user: config.smtp_user.clone(), password: config.smtp_password.clone() };
     let mail = SmtpSettings {
         host: config.smtp_host.clone(),
@@ -44,11 +53,7 @@ pub fn code_messenger(config: &Config) -> Result<CodeMessenger, MessagingError> 
         credentials: (!account.user.is_empty()).then_some(account),
         from: config.smtp_from.clone(),
     };
-    let phones = match config.phone_codes {
-        config::PhoneCodes::Call => PhoneCodes::Calls(FlashCalls::new(telephony)?),
-        config::PhoneCodes::Sms => PhoneCodes::Sms(SmsCodes::new(telephony)?),
-    };
-    Ok(CodeMessenger::new(phones, Mailer::new(mail)?))
+    Ok(Mailer::new(mail)?)
 }
 
 /// What turns events into deliveries and sends them.

@@ -12,6 +12,11 @@ use kontor_auth::miniapp::{MiniAppLogin, Verifier};
 use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher};
 use kontor_auth::{CustomerGuard, CustomerSessions, Heartbeats, Introspection, StaffGuard, StaffSessions, AccessRequestService, AgentService};
+use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher, PasswordSender};
+use kontor_auth::{
+    CustomerGuard, CustomerSessions, PermissionService, RoleService, StaffDirectory, StaffGuard, StaffSessions,
+    TemporaryPasswords,
+};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::StorefrontService;
@@ -22,7 +27,9 @@ use kontor_customers::ProfileService;
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
 use kontor_orders::ports::PaymentGateway;
 use kontor_orders::{OrderService, PaymentPage, PaymentService, PlacementService};
-use kontor_organization::{ApplicationService, BranchService, CheckoutOptions, DictionaryService, ShopService};
+use kontor_organization::{
+    ApplicationService, BranchService, CheckoutOptions, DepartmentService, DictionaryService, ShopService,
+};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, WebhookService};
 
@@ -32,6 +39,8 @@ use crate::config::{Config, ConfigError};
 use crate::counters::Counters;
 use crate::http::{FailureLog, Throttle};
 use crate::messaging::{MessagingError, code_messenger, outbound_policy};
+use crate::http::Throttle;
+use crate::messaging::{MessagingError, code_messenger, mailer, outbound_policy};
 
 /// The ports that are not persistence.
 #[derive(Clone)]
@@ -52,6 +61,8 @@ pub struct Surroundings {
     pub hasher: Arc<dyn PasswordHasher>,
     /// One-time codes to customers.
     pub codes: Arc<dyn CodeSender>,
+    /// Temporary passwords to employees.
+    pub passwords: Arc<dyn PasswordSender>,
     /// How long tokens live.
     pub lifetimes: TokenLifetimes,
     /// How old a contact signed by a messenger may be.
@@ -96,6 +107,7 @@ impl Surroundings {
             outbound: outbound_policy(config),
             hasher: Arc::new(Argon2Passwords::new(random.clone())?),
             codes: Arc::new(code_messenger(config)?),
+            passwords: Arc::new(mailer(config)?),
             lifetimes: TokenLifetimes {
                 staff: TimeDelta::hours(config.staff_token_hours.into()),
                 customer: TimeDelta::hours(config.customer_token_hours.into()),
@@ -110,6 +122,13 @@ impl Surroundings {
     pub fn payments(&self, database: &Database) -> Arc<PaymentService> {
         let store = Arc::new(database.clone());
         Arc::new(PaymentService::new(store, self.acquirer.clone(), self.clock.clone(), self.random.clone()))
+    }
+
+    /// The use cases of temporary passwords, for requests and for the worker.
+    pub fn temporary_passwords(&self, database: &Database) -> Arc<TemporaryPasswords> {
+        let store = Arc::new(database.clone());
+        let Self { hasher, passwords, clock, random, .. } = self.clone();
+        Arc::new(TemporaryPasswords::new(store, hasher, passwords, clock, random))
     }
 }
 
@@ -140,10 +159,15 @@ services! {
     staff_guard: StaffGuard,
     customer_guard: CustomerGuard,
     staff_sessions: StaffSessions,
+    temporary_passwords: TemporaryPasswords,
+    staff_directory: StaffDirectory,
+    roles: RoleService,
+    permissions: PermissionService,
     customer_sessions: CustomerSessions,
     heartbeats: Heartbeats, introspection: Introspection, miniapps: MiniAppLogin, failures: FailureLog, agents: AgentService, access_requests: AccessRequestService,
     profiles: ProfileService,
     branches: BranchService,
+    departments: DepartmentService,
     applications: ApplicationService,
     dictionaries: DictionaryService,
     checkout_options: CheckoutOptions,
@@ -217,6 +241,10 @@ impl Services {
                 keeper.clone(),
                 lifetimes,
             )),
+            temporary_passwords: Data::from(around.temporary_passwords(database)),
+            staff_directory: Data::new(StaffDirectory::new(store.clone())),
+            roles: Data::new(RoleService::new(store.clone(), clock.clone())),
+            permissions: Data::new(PermissionService::new(store.clone())),
             customer_sessions: Data::new(CustomerSessions::new(
                 store.clone(),
                 store.clone(),
@@ -248,6 +276,7 @@ impl Services {
             )),
             profiles: Data::new(ProfileService::new(store.clone())),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
+            departments: Data::new(DepartmentService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
             checkout_options: Data::new(CheckoutOptions::new(store.clone())),
             shops: Data::new(ShopService::new(store.clone())),

@@ -7,6 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
 use kontor_adapter_diesel::Database;
 use kontor_adapter_diesel::upkeep::{BATCH, PILES};
+use kontor_auth::{PasswordRound, TemporaryPasswords};
 use kontor_kernel::{Clock, StoreError};
 use kontor_orders::PaymentService;
 use kontor_webhooks::DeliveryWorker;
@@ -36,6 +37,8 @@ pub struct Worker {
     pub payments: Arc<PaymentService>,
     /// How long what is over is kept.
     pub retention: TimeDelta,
+    /// Temporary passwords that employees asked for.
+    pub passwords: Arc<TemporaryPasswords>,
 }
 
 /// A worker that runs in the background.
@@ -65,7 +68,9 @@ impl Worker {
     /// Works until told to stop. The duties run side by side: a slow receiver delays no payment.
     async fn run(self, stop: CancellationToken) {
         let payments = join_all((0..PAYMENTS_AT_ONCE).map(|turn| self.clear_up(turn, &stop)));
-        tokio::join!(self.deliver(&stop), self.fan_out(&stop), payments, self.live(&stop), self.clean(&stop));
+        let (deliver, fan_out) = (self.deliver(&stop), self.fan_out(&stop));
+        let passwords = self.send_passwords(&stop);
+        tokio::join!(deliver, fan_out, payments, passwords, self.live(&stop), self.clean(&stop));
         if let Err(error) = self.deliveries.release(&self.name).await {
             tracing::warn!(%error, "leases could not be given back; they run out by themselves");
         }
@@ -123,6 +128,24 @@ impl Worker {
                 }
             }
             sleep(UPKEEP, stop).await;
+        }
+    }
+
+    /// Sends temporary passwords. The log names no login: whether it is known is nobody's business.
+    async fn send_passwords(&self, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            let busy = match self.passwords.send_due().await {
+                Ok(PasswordRound::Failed(error)) => {
+                    tracing::warn!(%error, "a temporary password was not sent");
+                    true
+                }
+                Ok(round) => round != PasswordRound::Idle,
+                Err(error) => {
+                    tracing::warn!(%error, "a round of temporary passwords failed; it goes on");
+                    false
+                }
+            };
+            pause_unless(busy, stop).await;
         }
     }
 

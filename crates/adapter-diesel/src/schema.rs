@@ -138,6 +138,7 @@ diesel::table! {
         screen_id -> BigInt,
         name -> Text,
         description -> Text,
+        project_id -> Nullable<BigInt>,
     }
 }
 
@@ -151,6 +152,7 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         kind -> Text,
+        version -> BigInt,
     }
 }
 
@@ -183,6 +185,7 @@ diesel::table! {
         updated_at -> Timestamp,
         kind -> Text,
         deleted_at -> Nullable<Timestamp>,
+        department_id -> Nullable<BigInt>,
     }
 }
 
@@ -601,38 +604,6 @@ diesel::table! {
 }
 
 // One call per group of tables that really join: the macro's work is quadratic.
-diesel::allow_tables_to_appear_in_same_query!(
-    screens,
-    permissions,
-    role_permissions,
-    roles,
-    users,
-    branches,
-    access_tokens
-);
-diesel::allow_tables_to_appear_in_same_query!(access_tokens, counterparties, applications, introspection_clients);
-diesel::allow_tables_to_appear_in_same_query!(counterparties, dictionary_items);
-diesel::allow_tables_to_appear_in_same_query!(counterparties, users);
-diesel::allow_tables_to_appear_in_same_query!(dictionary_items, users);
-diesel::allow_tables_to_appear_in_same_query!(
-    storefront_offers,
-    nomenclatures,
-    categories,
-    brands,
-    countries,
-    storage_units,
-    inventories,
-    warehouses,
-    warehouse_applications,
-    nomenclature_tags,
-    tags,
-);
-diesel::allow_tables_to_appear_in_same_query!(application_categories, categories);
-diesel::allow_tables_to_appear_in_same_query!(application_brands, brands);
-diesel::allow_tables_to_appear_in_same_query!(orders, counterparties, reservations, payment_attempts);
-diesel::allow_tables_to_appear_in_same_query!(webhook_deliveries, webhooks, outbox_events);
-diesel::allow_tables_to_appear_in_same_query!(warehouse_applications, applications);
-diesel::allow_tables_to_appear_in_same_query!(warehouses, branches);
 
 diesel::table! {
     agent_access_requests (id) {
@@ -654,3 +625,49 @@ diesel::table! {
         consumed_at -> Nullable<Timestamp>,
     }
 }
+
+diesel::table! {
+    departments (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        branch_id -> Nullable<BigInt>,
+        name -> Text,
+        description -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    temporary_passwords (user_id) {
+        user_id -> BigInt,
+        password_hash -> Text,
+        created_at -> Timestamp,
+        expires_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    password_requests (login) {
+        login -> Text,
+        requested_at -> Timestamp,
+        attempts -> Integer,
+        next_attempt_at -> Timestamp,
+    }
+}
+
+// One call per group of tables that really join: the macro's work is quadratic.
+
+diesel::allow_tables_to_appear_in_same_query!(access_tokens, counterparties, applications, introspection_clients);
+diesel::allow_tables_to_appear_in_same_query!(counterparties, dictionary_items);
+diesel::allow_tables_to_appear_in_same_query!(counterparties, users);
+diesel::allow_tables_to_appear_in_same_query!(dictionary_items, users);
+diesel::allow_tables_to_appear_in_same_query!(storefront_offers, nomenclatures, categories, brands, countries, storage_units, inventories, warehouses, warehouse_applications, nomenclature_tags, tags);
+diesel::allow_tables_to_appear_in_same_query!(application_categories, categories);
+diesel::allow_tables_to_appear_in_same_query!(application_brands, brands);
+diesel::allow_tables_to_appear_in_same_query!(orders, counterparties, reservations, payment_attempts);
+diesel::allow_tables_to_appear_in_same_query!(webhook_deliveries, webhooks, outbox_events);
+diesel::allow_tables_to_appear_in_same_query!(warehouse_applications, applications);
+diesel::allow_tables_to_appear_in_same_query!(warehouses, branches);
+diesel::allow_tables_to_appear_in_same_query!(screens, permissions, role_permissions, roles, users, branches, departments, access_tokens);
+diesel::allow_tables_to_appear_in_same_query!(temporary_passwords, users);

@@ -1,8 +1,8 @@
 //! Messages out: calls with a code, e-mail and webhook deliveries.
 //!
 //! **Implements** `kontor_auth::ports::CodeSender` ([`CodeMessenger`]: SMS.RU's flash call or its SMS, and SMTP),
-//! `kontor_webhooks::ports::{WebhookSender, Signer}` ([`HttpWebhookSender`], [`HmacSigner`]) and
-//! `kontor_auth::ports::Hmac` ([`HmacSigner`]).
+//! `kontor_auth::ports::PasswordSender` ([`Mailer`]), `kontor_webhooks::ports::{WebhookSender, Signer}`
+//! ([`HttpWebhookSender`], [`HmacSigner`]) and `kontor_auth::ports::Hmac` ([`HmacSigner`]).
 //!
 //! **Invariants**
 //! - Every exchange ends: 10 seconds for HTTP, 15 for a mail.

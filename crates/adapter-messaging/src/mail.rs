@@ -1,8 +1,10 @@
-//! One-time codes by e-mail, over SMTP.
+//! One-time codes and temporary passwords by e-mail, over SMTP.
 
 use std::time::Duration;
 
-use kontor_auth::ports::SendError;
+use async_trait::async_trait;
+use kontor_auth::model::Login;
+use kontor_auth::ports::{PasswordSender, SendError};
 use kontor_kernel::{Email, ExposeSecret, SecretString};
 use lettre::message::header::ContentType;
 use lettre::message::{Mailbox, Message};
@@ -94,7 +96,16 @@ impl Mailer {
 
     /// Sends a one-time code. `Ok` means that the server has taken the message.
     pub async fn send_code(&self, to: &Email, code: &str) -> Result<(), SendError> {
-        let message = self.message(to, code).map_err(SendError::Refused)?;
+        let text = format!(
+            "{code}\n\n\
+             Это код для входа, он действует 5 минут. Если вы его не запрашивали, ничего не делайте.\n\n\
+             This is your sign-in code, valid for 5 minutes. If you did not ask for it, do nothing.\n"
+        );
+        self.send(to, "Код для входа / Your sign-in code", text).await
+    }
+
+    async fn send(&self, to: &Email, subject: &str, text: String) -> Result<(), SendError> {
+        let message = self.message(to, subject, text).map_err(SendError::Refused)?;
         match tokio::time::timeout(self.whole, self.transport.send(message)).await {
             Err(_) => Err(SendError::Unavailable("the mail server did not answer in time".to_owned())),
             Ok(Err(error)) if error.is_permanent() => Err(SendError::Refused(error.to_string())),
@@ -103,18 +114,14 @@ impl Mailer {
         }
     }
 
-    fn message(&self, to: &Email, code: &str) -> Result<Message, String> {
+    fn message(&self, to: &Email, subject: &str, text: String) -> Result<Message, String> {
         let address = address(to)?;
         Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, address))
-            .subject("Код для входа / Your sign-in code")
+            .subject(subject)
             .header(ContentType::TEXT_PLAIN)
-            .body(format!(
-                "{code}\n\n\
-                 Это код для входа, он действует 5 минут. Если вы его не запрашивали, ничего не делайте.\n\n\
-                 This is your sign-in code, valid for 5 minutes. If you did not ask for it, do nothing.\n"
-            ))
+            .body(text)
             .map_err(|error| error.to_string())
     }
 }
@@ -125,6 +132,21 @@ fn address(of: &Email) -> Result<Address, String> {
     let (local, domain) = of.as_str().rsplit_once('@').ok_or_else(|| cannot(&"no domain"))?;
     let domain = idna::domain_to_ascii(domain).map_err(|error| cannot(&error))?;
     Address::new(local, domain).map_err(|error| cannot(&error))
+}
+
+#[async_trait]
+impl PasswordSender for Mailer {
+    async fn email_password(&self, to: &Email, login: &Login, password: &SecretString) -> Result<(), SendError> {
+        let password = password.expose_secret();
+        let text = format!(
+            "{password}\n\n\
+             Это временный пароль для логина {login}. Он действует один час; после входа с ним он становится вашим \
+             паролем. Прежний пароль до тех пор остаётся в силе. Если вы его не запрашивали, ничего не делайте.\n\n\
+             This is a temporary password for the login {login}, valid for one hour; once you sign in with it, it is \
+             your password. Until then the old one stays valid. If you did not ask for it, do nothing.\n"
+        );
+        self.send(to, "Временный пароль / Your temporary password", text).await
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 
 use crate::miniapp::Doubt;
 use crate::ports::{HashingFailed, SendError};
-use crate::model::{BeyondReach, ExpiryError, RequestStatus};
+use crate::model::{BeyondReach, ExpiryError, RequestStatus, BeyondHoldings};
 
 /// Why an employee is not signed in.
 #[derive(Debug, thiserror::Error)]
@@ -19,15 +19,30 @@ pub enum StaffLoginError {
     Store(#[from] StoreError),
 }
 
-/// Why an employee is not added.
+/// Why an employee is not added or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StaffRegistryError {
     /// Another employee has this login.
     #[error("the login is already in use")]
     LoginTaken,
+    /// There is no such project.
+    #[error("there is no such project")]
+    UnknownProject,
+    /// There is no such employee.
+    #[error("there is no such employee")]
+    UnknownEmployee,
     /// The named branch is not one of the project.
     #[error("there is no such branch")]
     UnknownBranch,
+    /// The named role is not one of the project's staff.
+    #[error("there is no such role")]
+    UnknownRole,
+    /// The named department is not one of the project.
+    #[error("there is no such department")]
+    UnknownDepartment,
+    /// Without him nobody could do everything in the project.
+    #[error("he is the last owner of the project")]
+    LastOwner,
     /// The password could not be hashed.
     #[error(transparent)]
     Hashing(#[from] HashingFailed),
@@ -194,6 +209,83 @@ pub enum AccessRequestError {
     /// The request has come to where this step cannot be taken.
     #[error("the request is {}", .0.as_str())]
     State(RequestStatus),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why employees are not shown.
+#[derive(Debug, thiserror::Error)]
+pub enum DirectoryError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a use case of roles is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum RoleError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// There is no such role.
+    #[error("there is no such role")]
+    NotFound,
+    /// The role, as it is or would be, has permissions that the employee lacks.
+    #[error(transparent)]
+    Beyond(#[from] BeyondHoldings),
+    /// The role that allows everything is as it is.
+    #[error("the owner's role cannot be changed or deleted")]
+    OwnerRole,
+    /// The named permissions at these places do not exist in the project.
+    #[error("there are no such permissions")]
+    UnknownPermissions(Vec<usize>),
+    /// Somebody has the role.
+    #[error("there are employees with the role")]
+    InUse,
+    /// The role was changed meanwhile.
+    #[error("the role was changed meanwhile, look at it again")]
+    Stale,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a use case of permissions is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum PermissionError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// There is no such permission or screen.
+    #[error("there is no such permission")]
+    NotFound,
+    /// The service's own permissions are as they are.
+    #[error("the permission is the service's own")]
+    OfTheService,
+    /// The project has a permission of this name.
+    #[error("the name is already in use")]
+    NameTaken,
+    /// There is no such screen.
+    #[error("there is no such screen")]
+    UnknownScreen,
+    /// A role has the permission.
+    #[error("there are roles with the permission")]
+    InUse,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why requests for temporary passwords are not answered.
+#[derive(Debug, thiserror::Error)]
+pub enum SendPasswordError {
+    /// The password could not be hashed.
+    #[error(transparent)]
+    Hashing(#[from] HashingFailed),
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),

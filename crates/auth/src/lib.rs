@@ -39,15 +39,25 @@ mod staff;
 mod uses;
 mod access_requests;
 mod agents;
+mod directory;
+mod passwords;
+mod permissions;
+mod registry;
+mod roles;
 
 pub use customers::{CustomerSessions, SignedInCustomer};
-pub use error::{CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, SendCodeError, StaffLoginError, StaffRegistryError, ContactLoginError, MiniAppRegistryError, AccessRequestError, AgentError};
+pub use error::{CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, SendCodeError, StaffLoginError, StaffRegistryError, ContactLoginError, MiniAppRegistryError, AccessRequestError, AgentError, DirectoryError, PermissionError, RoleError, SendPasswordError};
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use heartbeats::{Heartbeat, Heartbeats};
 pub use introspection::{Inquiry, Introspection, IntrospectionRegistry, IssuedIntrospectionClient};
 pub use staff::{SignedInStaff, StaffRegistry, StaffSessions};
 pub use access_requests::{AccessRequestService, OpenedAccessRequest};
 pub use agents::{AgentService, IssuedAgentToken};
+pub use directory::StaffDirectory;
+pub use passwords::{PasswordRound, TemporaryPasswords};
+pub use permissions::PermissionService;
+pub use registry::{Hire, StaffRegistry};
+pub use roles::RoleService;
 
 /// How far logging out goes (`from_all_devices` in the contract).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,14 +5,15 @@ mod agents;
 
 use std::net::IpAddr;
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
-use kontor_kernel::{AppScope, Contact, CounterpartyId, CustomerScope, Email, Phone, ProjectId, SecretString, StoreError, TokenId, UserId};
+use chrono::{DateTime, Utc, TimeDelta};
+use kontor_kernel::{AppScope, Contact, CounterpartyId, CustomerScope, Email, Phone, ProjectId, SecretString, StoreError, TokenId, UserId, DepartmentId, Page, PageRequest, PermissionId, RoleId, ScreenId};
 use uuid::Uuid;
 #[cfg(feature = "mocks")] pub use agents::{MockAccessRequestRepository, MockAgentRepository};
+use std::collections::BTreeSet;
 
 pub use miniapp::*;
-use crate::model::{ClientSession, CodeRedemption, Employee, Login, NewCode, NewIntrospectionClient, NewOwner, NewToken, Redeemed, StaffCredentials, StoredCustomerToken, StoredInquiry, StoredStaffToken, TokenOwner, TokenUse};
-use crate::{IntrospectionRegistryError, StaffRegistryError};
+use crate::model::{ClientSession, CodeRedemption, Employee, Login, NewCode, NewIntrospectionClient, NewOwner, NewToken, Redeemed, StaffCredentials, StoredCustomerToken, StoredInquiry, StoredStaffToken, TokenOwner, TokenUse, Colleague, EmployeeFilter, GrantedPermission, NewEmployee, PasswordRecipient, PasswordRequest, PermissionDraft, PermissionPatch, Reference, RoleChoice, RoleDraft, RolePatch, StaffRole, TemporaryPassword};
+use crate::{IntrospectionRegistryError, StaffRegistryError, PermissionError, RoleError};
 pub use agents::{AccessRequestRepository, AgentRepository};
 
 /// Issued tokens. The two look-ups keep to their guard: a token of the other guard is not found.
@@ -40,11 +41,12 @@ pub trait TokenRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait StaffRepository: Send + Sync {
-    /// What a login is checked against.
-    async fn credentials(&self, login: &Login) -> Result<Option<StaffCredentials>, StoreError>;
+    /// What a login is checked against, with a temporary password that is valid at this moment.
+    async fn credentials(&self, login: &Login, at: DateTime<Utc>) -> Result<Option<StaffCredentials>, StoreError>;
 
-    /// Stores the token of an employee who has proved himself, and notes his activity.
-    async fn sign_in(&self, user: UserId, token: NewToken) -> Result<TokenId, StoreError>;
+    /// Stores the token of an employee who has proved himself, makes the temporary password he used his own, and notes
+    /// his activity. `None`, and nothing is stored, when he was banned meanwhile or that password was replaced.
+    async fn sign_in(&self, sign_in: SignIn) -> Result<Option<TokenId>, StoreError>;
 
     /// The employee's record with his permissions.
     async fn employee(&self, user: UserId) -> Result<Option<Employee>, StoreError>;
@@ -52,6 +54,28 @@ pub trait StaffRepository: Send + Sync {
     /// Stores an employee with the project's owner role, which is made when the project has none. Refuses a login in
     /// use and a branch of another project.
     async fn insert_owner(&self, owner: NewOwner) -> Result<UserId, StaffRegistryError>;
+
+    /// Stores an employee. Refuses an unknown project, a login in use, and a role, branch or department of another
+    /// project.
+    async fn insert_employee(&self, employee: NewEmployee) -> Result<UserId, StaffRegistryError>;
+
+    /// Shuts an employee out and ends his tokens and his temporary password, in one step. Refuses the last owner.
+    async fn ban(&self, user: UserId, at: DateTime<Utc>) -> Result<(), StaffRegistryError>;
+
+    /// Lets an employee in again; he has to sign in.
+    async fn unban(&self, user: UserId, at: DateTime<Utc>) -> Result<(), StaffRegistryError>;
+
+    /// Gives an employee another role of his project. Refuses to take ownership from the last owner, however many
+    /// calls race.
+    async fn assign_role(&self, user: UserId, role: RoleChoice, at: DateTime<Utc>) -> Result<(), StaffRegistryError>;
+
+    /// Puts an employee into a department of his project, or into none.
+    async fn assign_department(
+        &self,
+        user: UserId,
+        department: Option<DepartmentId>,
+        at: DateTime<Utc>,
+    ) -> Result<(), StaffRegistryError>;
 }
 
 /// The customers of a project, as far as logging in needs them.
@@ -175,4 +199,137 @@ pub trait PasswordHasher: Send + Sync {
     /// Whether the password belongs to the hash. Without a hash the answer is `false` and takes as long, so that an
     /// unknown login cannot be told from a wrong password.
     async fn verify(&self, password: &SecretString, hash: Option<String>) -> Result<bool, HashingFailed>;
+}
+
+/// How an employee signs in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignIn {
+    /// The employee who has proved himself.
+    pub user_id: UserId,
+    /// The stored form of the temporary password he did it with, which becomes his password.
+    pub adopts: Option<String>,
+    /// The token to store.
+    pub token: NewToken,
+}
+
+/// Lists of employees. Agents are never among them.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait DirectoryRepository: Send + Sync {
+    /// A page of the project's employees with their permissions, oldest first. The number of statements does not grow
+    /// with the page.
+    async fn employees(
+        &self,
+        project: ProjectId,
+        filter: EmployeeFilter,
+        page: PageRequest,
+    ) -> Result<Page<Employee>, StoreError>;
+
+    /// The same, by name only.
+    async fn colleagues(
+        &self,
+        project: ProjectId,
+        filter: EmployeeFilter,
+        page: PageRequest,
+    ) -> Result<Page<Colleague>, StoreError>;
+}
+
+/// A change of a role, as it was decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleChange {
+    /// The role.
+    pub role: RoleId,
+    /// The version that was looked at.
+    pub version: i64,
+    /// What changes.
+    pub patch: RolePatch,
+    /// Now.
+    pub at: DateTime<Utc>,
+}
+
+/// Roles of staff. The private roles of agents are never among them.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait RoleRepository: Send + Sync {
+    /// Every role of the project, oldest first.
+    async fn list(&self, project: ProjectId) -> Result<Vec<StaffRole>, StoreError>;
+
+    /// A role of any project; the caller checks the owner.
+    async fn find(&self, id: RoleId) -> Result<Option<StaffRole>, StoreError>;
+
+    /// Every permission that roles of the project can have.
+    async fn permissions(&self, project: ProjectId) -> Result<Vec<GrantedPermission>, StoreError>;
+
+    /// The permissions defined by the project that a call with this token has: those of the holder's role, and none for
+    /// a token that is held to a part of its role.
+    async fn project_permissions(&self, token: TokenId) -> Result<BTreeSet<PermissionId>, StoreError>;
+
+    /// Stores a role.
+    async fn insert(&self, project: ProjectId, draft: RoleDraft, at: DateTime<Utc>) -> Result<StaffRole, RoleError>;
+
+    /// Changes a role that still has the version it was decided by, else [`RoleError::Stale`].
+    async fn change(&self, change: RoleChange) -> Result<StaffRole, RoleError>;
+
+    /// Deletes a role that still has this version, else [`RoleError::Stale`]. Refuses one that somebody has.
+    async fn delete(&self, id: RoleId, version: i64) -> Result<(), RoleError>;
+}
+
+/// Permissions and screens.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait PermissionRepository: Send + Sync {
+    /// The service's permissions and those the project defined, by number.
+    async fn list(&self, project: ProjectId) -> Result<Vec<GrantedPermission>, StoreError>;
+
+    /// A permission of the service or of any project; the caller checks the owner.
+    async fn find(&self, id: PermissionId) -> Result<Option<GrantedPermission>, StoreError>;
+
+    /// Stores a permission of the project. Refuses a name in use and an unknown screen.
+    async fn insert(&self, project: ProjectId, draft: PermissionDraft) -> Result<GrantedPermission, PermissionError>;
+
+    /// Changes a permission that the project defined.
+    async fn update(
+        &self,
+        project: ProjectId,
+        id: PermissionId,
+        patch: PermissionPatch,
+    ) -> Result<GrantedPermission, PermissionError>;
+
+    /// Deletes a permission that the project defined. Refuses one that a role has.
+    async fn delete(&self, project: ProjectId, id: PermissionId) -> Result<(), PermissionError>;
+
+    /// Every screen, by number.
+    async fn screens(&self) -> Result<Vec<Reference<ScreenId>>, StoreError>;
+
+    /// One screen.
+    async fn screen(&self, id: ScreenId) -> Result<Option<Reference<ScreenId>>, StoreError>;
+}
+
+/// Temporary passwords and who asked for them.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait PasswordRequests: Send + Sync {
+    /// Notes a request, in the place of an earlier one for the login. Does the same whether the login is known or not.
+    async fn note(&self, login: &Login, at: DateTime<Utc>) -> Result<(), StoreError>;
+
+    /// Leases the oldest request that is due, for `lease` doubled with every attempt it has had; of racing callers one
+    /// gets it.
+    async fn claim(&self, at: DateTime<Utc>, lease: TimeDelta) -> Result<Option<PasswordRequest>, StoreError>;
+
+    /// The employee with this login, unless he is banned.
+    async fn recipient(&self, login: &Login) -> Result<Option<PasswordRecipient>, StoreError>;
+
+    /// Stores a temporary password in the place of an earlier one. The employee's own password stays valid.
+    async fn store(&self, password: TemporaryPassword) -> Result<(), StoreError>;
+
+    /// Removes a request that has been answered; one made since stays.
+    async fn forget(&self, request: &PasswordRequest) -> Result<(), StoreError>;
+}
+
+/// Brings temporary passwords to employees.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait PasswordSender: Send + Sync {
+    /// Sends a temporary password by e-mail.
+    async fn email_password(&self, to: &Email, login: &Login, password: &SecretString) -> Result<(), SendError>;
 }

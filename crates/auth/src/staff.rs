@@ -1,15 +1,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kontor_kernel::{
-    BranchId, Clock, Email, Permission, ProjectId, Random, SecretKeeper, SecretString, Staff, StoreError, UserId,
-};
+use kontor_kernel::{Clock, Permission, Random, SecretKeeper, SecretString, Staff, StoreError};
 
-use crate::model::{
-    AccessToken, Employee, Login, NewOwner, NewPassword, NewToken, TokenLifetimes, TokenOwner, TokenSecret,
-};
-use crate::ports::{PasswordHasher, StaffRepository, TokenRepository};
-use crate::{LogoutExtent, StaffLoginError, StaffRegistryError};
+use crate::model::{AccessToken, Employee, Login, NewToken, TokenLifetimes, TokenOwner, TokenSecret};
+use crate::ports::{PasswordHasher, SignIn, StaffRepository, TokenRepository};
+use crate::{LogoutExtent, StaffLoginError};
 
 /// An employee who has just signed in.
 #[derive(Debug)]
@@ -45,19 +41,30 @@ impl StaffSessions {
         Self { staff, tokens, hasher, clock, random, keeper, lifetimes }
     }
 
-    /// Signs an employee in. Every refusal costs one comparison of a password hash and looks the same.
+    /// Signs an employee in, with his password or a temporary one, which then becomes his password. Every refusal costs
+    /// two comparisons of a password hash and looks the same.
     pub async fn log_in(&self, login: &Login, password: &SecretString) -> Result<SignedInStaff, StaffLoginError> {
-        let known = self.staff.credentials(login).await?;
-        let hash = known.as_ref().map(|known| known.password_hash.clone());
-        let proved = self.hasher.verify(password, hash).await?;
-        let user = known.filter(|known| proved && !known.is_banned).ok_or(StaffLoginError::WrongCredentials)?.user_id;
+        let known = self.staff.credentials(login, self.clock.now()).await?;
+        let (own, temporary) =
+            known.as_ref().map(|known| (known.password_hash.clone(), known.temporary_hash.clone())).unzip();
+        let welcome = known.filter(|known| !known.is_banned);
+        let proved = self.hasher.verify(password, own).await?;
+        let adopts = if proved && welcome.is_some() {
+            // Nothing is left to find out, and that somebody comes in is told anyway.
+            None
+        } else {
+            let matches = self.hasher.verify(password, temporary.clone().flatten()).await?;
+            temporary.flatten().filter(|_| matches)
+        };
+        let user_id = welcome.filter(|_| proved || adopts.is_some()).ok_or(StaffLoginError::WrongCredentials)?.user_id;
 
         let (secret, now) = (TokenSecret::generate(&*self.random), self.clock.now());
         let expires_at = now + self.lifetimes.staff;
         let fingerprint = secret.fingerprint(&*self.keeper);
         let token = NewToken { fingerprint, device: None, created_at: now, expires_at };
-        let token_id = self.staff.sign_in(user, token).await?;
-        let employee = self.staff.employee(user).await?.ok_or(StaffLoginError::WrongCredentials)?;
+        let stored = self.staff.sign_in(SignIn { user_id, adopts, token }).await?;
+        let token_id = stored.ok_or(StaffLoginError::WrongCredentials)?;
+        let employee = self.staff.employee(user_id).await?.ok_or(StaffLoginError::WrongCredentials)?;
         Ok(SignedInStaff { employee, token: secret.into_token(token_id, expires_at) })
     }
 
@@ -87,34 +94,6 @@ impl StaffSessions {
     }
 }
 
-/// Accounts of employees, as provisioning makes them.
-pub struct StaffRegistry {
-    staff: Arc<dyn StaffRepository>,
-    hasher: Arc<dyn PasswordHasher>,
-    clock: Arc<dyn Clock>,
-}
-
-impl StaffRegistry {
-    /// Wires the ports.
-    pub fn new(staff: Arc<dyn StaffRepository>, hasher: Arc<dyn PasswordHasher>, clock: Arc<dyn Clock>) -> Self {
-        Self { staff, hasher, clock }
-    }
-
-    /// Adds an employee with the role that allows everything: the first one of a project.
-    pub async fn create_owner(
-        &self,
-        project_id: ProjectId,
-        login: Login,
-        email: Email,
-        password: &NewPassword,
-        branch_id: Option<BranchId>,
-    ) -> Result<UserId, StaffRegistryError> {
-        let password_hash = self.hasher.hash(password.as_secret()).await?;
-        let created_at = self.clock.now();
-        self.staff.insert_owner(NewOwner { project_id, branch_id, login, email, password_hash, created_at }).await
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,7 +101,9 @@ mod tests {
     use crate::ports::{MockPasswordHasher, MockStaffRepository, MockTokenRepository};
     use chrono::{DateTime, TimeDelta};
     use kontor_kernel::testing::{CountingRandom, PlainKeeper, staff_with};
-    use kontor_kernel::{ExposeSecret, FixedClock, Name, PermissionId, Resource, RoleId, ScreenId, TokenId};
+    use kontor_kernel::{
+        ExposeSecret, FixedClock, Name, PermissionId, ProjectId, Resource, RoleId, ScreenId, TokenId, UserId,
+    };
 
     fn anna() -> Login {
         Login::parse(" Anna").unwrap()
@@ -140,6 +121,7 @@ mod tests {
             phone: None,
             role: Role { id: RoleId::new(1).unwrap(), name, description: None },
             branch: None,
+            department: None,
             creator: None,
             is_banned: false,
             is_sick: false,
@@ -154,13 +136,16 @@ mod tests {
             user_id: UserId::new(3).unwrap(),
             project_id: ProjectId::new(2).unwrap(),
             password_hash: "hash".to_owned(),
+            temporary_hash: Some("temporary".to_owned()),
             is_banned,
         }
     }
 
-    fn sessions(staff: MockStaffRepository, tokens: MockTokenRepository, proved: bool) -> StaffSessions {
+    /// The passwords `hash` and `temporary` are right for what they are the hashes of.
+    fn sessions(staff: MockStaffRepository, tokens: MockTokenRepository, comparisons: usize) -> StaffSessions {
         let mut hasher = MockPasswordHasher::new();
-        hasher.expect_verify().times(..=1).returning(move |_, hash| Ok(proved && hash.is_some()));
+        let same = |password: &SecretString, hash: Option<String>| hash.as_deref() == Some(password.expose_secret());
+        hasher.expect_verify().times(comparisons).returning(move |password, hash| Ok(same(password, hash)));
         StaffSessions::new(
             Arc::new(staff),
             Arc::new(tokens),
@@ -175,26 +160,76 @@ mod tests {
     #[tokio::test]
     async fn the_right_password_gives_a_token_for_thirty_days() {
         let mut staff = MockStaffRepository::new();
-        staff.expect_credentials().withf(|login| login.as_str() == "anna").returning(|_| Ok(Some(credentials(false))));
+        staff
+            .expect_credentials()
+            .withf(|login, _| login.as_str() == "anna")
+            .returning(|_, _| Ok(Some(credentials(false))));
         staff
             .expect_sign_in()
-            .withf(|user, token| user.get() == 3 && token.fingerprint.starts_with("plain:"))
-            .returning(|_, _| Ok(TokenId::new(9).unwrap()));
+            .withf(|sign_in| {
+                sign_in.user_id.get() == 3
+                    && sign_in.adopts.is_none()
+                    && sign_in.token.fingerprint.starts_with("plain:")
+            })
+            .returning(|_| Ok(Some(TokenId::new(9).unwrap())));
         staff.expect_employee().returning(|_| Ok(Some(employee())));
-        let signed = sessions(staff, MockTokenRepository::new(), true).log_in(&anna(), &"pw".into()).await.unwrap();
+        let sessions = sessions(staff, MockTokenRepository::new(), 1);
+        let signed = sessions.log_in(&anna(), &"hash".into()).await.unwrap();
         assert_eq!(signed.token.expires_at, DateTime::UNIX_EPOCH + TimeDelta::days(30));
         assert!(signed.token.value.expose_secret().starts_with("9|"));
         assert_eq!(signed.employee, employee());
     }
 
     #[tokio::test]
+    async fn a_temporary_password_is_adopted() {
+        let mut staff = MockStaffRepository::new();
+        staff.expect_credentials().returning(|_, _| Ok(Some(credentials(false))));
+        staff
+            .expect_sign_in()
+            .withf(|sign_in| sign_in.adopts.as_deref() == Some("temporary"))
+            .once()
+            .returning(|_| Ok(Some(TokenId::new(9).unwrap())));
+        staff.expect_employee().returning(|_| Ok(Some(employee())));
+        let sessions = sessions(staff, MockTokenRepository::new(), 2);
+        assert!(sessions.log_in(&anna(), &"temporary".into()).await.is_ok());
+    }
+
+    #[tokio::test]
     async fn every_refusal_is_the_same() {
-        for (known, proved) in [(None, true), (Some(credentials(false)), false), (Some(credentials(true)), true)] {
+        let none = StaffCredentials { temporary_hash: None, ..credentials(false) };
+        for (known, password) in [
+            (None, "hash"),
+            (Some(credentials(false)), "wrong"),
+            (Some(none), "temporary"),
+            (Some(credentials(true)), "hash"),
+            (Some(credentials(true)), "temporary"),
+        ] {
             let mut staff = MockStaffRepository::new();
-            staff.expect_credentials().returning(move |_| Ok(known.clone()));
-            let refused = sessions(staff, MockTokenRepository::new(), proved).log_in(&anna(), &"pw".into()).await;
-            assert!(matches!(refused, Err(StaffLoginError::WrongCredentials)));
+            staff.expect_credentials().returning(move |_, _| Ok(known.clone()));
+            let refused = sessions(staff, MockTokenRepository::new(), 2).log_in(&anna(), &password.into()).await;
+            assert!(matches!(refused, Err(StaffLoginError::WrongCredentials)), "{password}");
         }
+    }
+
+    #[tokio::test]
+    async fn who_is_banned_while_he_signs_in_stays_out() {
+        let mut staff = MockStaffRepository::new();
+        staff.expect_credentials().returning(|_, _| Ok(Some(credentials(false))));
+        staff.expect_sign_in().returning(|_| Ok(None));
+        let refused = sessions(staff, MockTokenRepository::new(), 1).log_in(&anna(), &"hash".into()).await;
+        assert!(matches!(refused, Err(StaffLoginError::WrongCredentials)));
+    }
+
+    #[tokio::test]
+    async fn logging_out_ends_one_token_or_all() {
+        let staff = staff_with([]);
+        let owner = TokenOwner::Staff(staff.user_id);
+        let mut tokens = MockTokenRepository::new();
+        tokens.expect_revoke().withf(move |o, t| *o == owner && t.get() == 1).once().returning(|_, _| Ok(()));
+        tokens.expect_revoke_all().withf(move |o| *o == owner).once().returning(|_| Ok(()));
+        let sessions = sessions(MockStaffRepository::new(), tokens, 0);
+        sessions.log_out(&staff, LogoutExtent::ThisDevice).await.unwrap();
+        sessions.log_out(&staff, LogoutExtent::AllDevices).await.unwrap();
     }
 
     #[tokio::test]
@@ -211,44 +246,9 @@ mod tests {
             let mut staff = MockStaffRepository::new();
             let record = Employee { permissions: all.to_vec(), ..employee() };
             staff.expect_employee().returning(move |_| Ok(Some(record.clone())));
-            let sessions = sessions(staff, MockTokenRepository::new(), false);
+            let sessions = sessions(staff, MockTokenRepository::new(), 0);
             let current = sessions.current(&staff_with(open)).await.unwrap().unwrap();
             assert_eq!(current.permissions.len(), listed);
         }
-    }
-
-    #[tokio::test]
-    async fn logging_out_ends_one_token_or_all() {
-        let staff = staff_with([]);
-        let owner = TokenOwner::Staff(staff.user_id);
-        let mut tokens = MockTokenRepository::new();
-        tokens.expect_revoke().withf(move |o, t| *o == owner && t.get() == 1).once().returning(|_, _| Ok(()));
-        tokens.expect_revoke_all().withf(move |o| *o == owner).once().returning(|_| Ok(()));
-        let sessions = sessions(MockStaffRepository::new(), tokens, false);
-        sessions.log_out(&staff, LogoutExtent::ThisDevice).await.unwrap();
-        sessions.log_out(&staff, LogoutExtent::AllDevices).await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn an_owner_is_stored_with_a_hash() {
-        let mut hasher = MockPasswordHasher::new();
-        hasher.expect_hash().returning(|_| Ok("hashed".to_owned()));
-        let mut staff = MockStaffRepository::new();
-        staff
-            .expect_insert_owner()
-            .withf(|owner| owner.password_hash == "hashed" && owner.login.as_str() == "boss")
-            .returning(|_| Err(StaffRegistryError::LoginTaken));
-        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        let registry = StaffRegistry::new(Arc::new(staff), Arc::new(hasher), clock);
-        let refused = registry
-            .create_owner(
-                ProjectId::new(1).unwrap(),
-                Login::parse("Boss").unwrap(),
-                Email::parse("boss@x.ru").unwrap(),
-                &NewPassword::parse("long enough").unwrap(),
-                None,
-            )
-            .await;
-        assert!(matches!(refused, Err(StaffRegistryError::LoginTaken)));
     }
 }

@@ -59,10 +59,12 @@ ids! {
     UserId;
     /// A role: a named set of permissions.
     RoleId;
-    /// A permission of the system-wide list.
+    /// A permission: of the service, or defined by a project.
     PermissionId;
     /// A screen of the staff interface: groups the permissions of one resource.
     ScreenId;
+    /// A department of a project.
+    DepartmentId;
     /// A customer.
     CounterpartyId;
     /// An issued access token (the part before the `|`).

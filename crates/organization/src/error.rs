@@ -11,6 +11,26 @@ pub enum BranchError {
     Store(#[from] StoreError),
 }
 
+/// Why a use case of departments is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum DepartmentError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// There is no such department.
+    #[error("there is no such department")]
+    NotFound,
+    /// The named branch is not one of the project.
+    #[error("there is no such branch")]
+    UnknownBranch,
+    /// Employees are in it.
+    #[error("there are employees in the department")]
+    Staffed,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 /// Why a use case of applications is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplicationError {

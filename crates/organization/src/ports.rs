@@ -2,13 +2,16 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, ProjectId, ShopId, StoreError};
+use kontor_kernel::{
+    AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, DepartmentId, ProjectId, ShopId, StoreError,
+};
 
-use crate::ApplicationError;
 use crate::model::{
     Application, ApplicationDraft, Branch, BranchDraft, DeliverySubtype, DeliverySubtypeParam, DeliveryType,
-    Dictionary, DictionaryItem, PaymentType, ProjectPlan, ProjectRecords, Shop, StorageUnit,
+    Department, DepartmentDraft, DepartmentPatch, Dictionary, DictionaryItem, PaymentType, ProjectPlan, ProjectRecords,
+    Shop, StorageUnit,
 };
+use crate::{ApplicationError, DepartmentError};
 
 /// Branches of a project.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -19,6 +22,37 @@ pub trait BranchRepository: Send + Sync {
 
     /// Stores a branch.
     async fn insert(&self, project: ProjectId, draft: BranchDraft, at: DateTime<Utc>) -> Result<Branch, StoreError>;
+}
+
+/// Departments of a project.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait DepartmentRepository: Send + Sync {
+    /// Every department of the project, oldest first.
+    async fn list(&self, project: ProjectId) -> Result<Vec<Department>, StoreError>;
+
+    /// A department of any project; the caller checks the owner.
+    async fn find(&self, id: DepartmentId) -> Result<Option<Department>, StoreError>;
+
+    /// Stores a department, refusing a branch that is not of the project.
+    async fn insert(
+        &self,
+        project: ProjectId,
+        draft: DepartmentDraft,
+        at: DateTime<Utc>,
+    ) -> Result<Department, DepartmentError>;
+
+    /// Changes what the patch names, refusing a branch that is not of the project.
+    async fn update(
+        &self,
+        project: ProjectId,
+        id: DepartmentId,
+        patch: DepartmentPatch,
+        at: DateTime<Utc>,
+    ) -> Result<Department, DepartmentError>;
+
+    /// Deletes a department of the project, refusing one with employees in it.
+    async fn delete(&self, project: ProjectId, id: DepartmentId) -> Result<(), DepartmentError>;
 }
 
 /// Applications of a project.

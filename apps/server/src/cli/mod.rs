@@ -8,6 +8,7 @@ mod operate;
 mod process;
 pub mod project;
 mod sandbox;
+mod user;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -76,6 +77,11 @@ enum Command {
         #[command(subcommand)]
         command: miniapp::MiniAppCommand,
     },
+    /// Employees.
+    User {
+        #[command(subcommand)]
+        command: user::UserCommand,
+    },
     /// Prints the API description.
     Openapi {
         /// Write it to a file instead.
@@ -121,6 +127,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Project { command } => project::run(|database| load(None, database), command),
         Command::Introspection { command } => introspection::run(|database| load(None, database), command),
         Command::Miniapp { command } => miniapp::run(|database| load(None, database), command),
+        Command::User { command } => user::run(|database| load(None, database), command),
         Command::Openapi { out, check } => openapi::run(out, check),
         Command::Sandbox { bind } => sandbox::run(bind),
         Command::Config => {

@@ -36,6 +36,11 @@ impl ApiError {
         Self::Message(StatusCode::UNAUTHORIZED, message.into())
     }
 
+    /// `403`
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::Message(StatusCode::FORBIDDEN, message.into())
+    }
+
     /// `404`, the same for an absent record and a hidden one.
     pub fn not_found() -> Self {
         Self::Message(StatusCode::NOT_FOUND, "Not found.".to_owned())

@@ -21,6 +21,10 @@ pub const AGENT_ACCESS_HOUR: RateRule = per(HOUR, 20, "agent-access-hour");
 pub const AGENT_ACCESS_STATUS: RateRule = per(MINUTE, 30, "agent-access-status");
 /// Tries to fetch the token of a request for access.
 pub const AGENT_ACCESS_CONSUME: RateRule = per(MINUTE, 30, "agent-access-consume");
+/// Temporary passwords to staff, by address.
+pub const STAFF_PASSWORD_IP: RateRule = per(HOUR, 20, "staff-password-ip");
+/// Temporary passwords to staff, by login.
+pub const STAFF_PASSWORD_LOGIN: RateRule = per(HOUR, 3, "staff-password-login");
 /// Signing in of customers, by address.
 pub const CUSTOMER_LOGIN_IP: RateRule = per(MINUTE, 30, "customer-login-ip");
 /// Signing in of customers, by contact.
@@ -59,12 +63,14 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// The whole table. The rules of one operation stand in the order in which they count.
-pub const TABLE: [Limit; 15] = [
+pub const TABLE: [Limit; 17] = [
     row("POST /api/login", STAFF_LOGIN, "address and login"),
     row("POST /api/agent-access-requests", AGENT_ACCESS_MINUTE, "address"),
     row("POST /api/agent-access-requests", AGENT_ACCESS_HOUR, "address"),
     row("POST /api/agent-access-requests/{publicId}/status", AGENT_ACCESS_STATUS, "request"),
     row("POST /api/agent-access-requests/{publicId}/consume", AGENT_ACCESS_CONSUME, "request"),
+    row("POST /api/send_password", STAFF_PASSWORD_IP, "address"),
+    row("POST /api/send_password", STAFF_PASSWORD_LOGIN, "login"),
     row("POST /api/counterparty/login", CUSTOMER_LOGIN_IP, "address"),
     row("POST /api/counterparty/login", CUSTOMER_LOGIN_CONTACT, "project and contact"),
     row("POST /api/counterparty/send_password", SEND_CODE_IP, "address"),

@@ -1,7 +1,6 @@
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{
-    Agents, Applications, Branches, Brands, Categories, Dictionaries, Inventories, Nomenclatures, Orders, Warehouses,
-    Webhooks,
+    Agents, Applications, Branches, Brands, Categories, Dictionaries, Inventories, Nomenclatures, Orders, Warehouses, Webhooks, Departments, Permissions, Roles, Users,
 };
 
 use crate::http::policy::Access::{self, Public, Staff};
@@ -17,6 +16,7 @@ macro_rules! staff {
 /// Who may call the platform surface.
 pub const POLICIES: &[Policy] = &[
     // Staff login and current user
+    post("/api/send_password", Public),
     post("/api/login", Public),
     get("/api/user", SIGNED_IN),
     post("/api/user/logout", SIGNED_IN),
@@ -38,6 +38,28 @@ pub const POLICIES: &[Policy] = &[
     post("/api/agents/{agent}/tokens", staff!(edit Agents)),
     delete("/api/agents/{agent}/tokens/{token}", staff!(edit Agents)),
     get("/api/tables/agents", staff!(view Agents)),
+    // Staff
+    get("/api/users", staff!(view Users)),
+    get("/api/managers", staff!(view Users)),
+    get("/api/responsible_users", staff!(view Users)),
+    // Access
+    get("/api/departments", staff!(view Departments)),
+    post("/api/departments", staff!(create Departments)),
+    get("/api/departments/{id}", staff!(view Departments)),
+    put("/api/departments/{id}", staff!(edit Departments)),
+    delete("/api/departments/{id}", staff!(edit Departments)),
+    get("/api/roles", staff!(view Roles)),
+    post("/api/roles", staff!(create Roles)),
+    get("/api/roles/{id}", staff!(view Roles)),
+    put("/api/roles/{id}", staff!(edit Roles)),
+    delete("/api/roles/{id}", staff!(edit Roles)),
+    get("/api/permissions", staff!(view Permissions)),
+    post("/api/permissions", staff!(create Permissions)),
+    get("/api/permissions/{id}", staff!(view Permissions)),
+    put("/api/permissions/{id}", staff!(edit Permissions)),
+    delete("/api/permissions/{id}", staff!(edit Permissions)),
+    get("/api/screens", staff!(view Permissions)),
+    get("/api/screens/{id}", staff!(view Permissions)),
     // Businesses
     get("/api/branches", staff!(view Branches)),
     post("/api/branches", staff!(create Branches)),

@@ -1,22 +1,21 @@
-//! Employees: signing in, who am I, signing out.
+//! Employees: a temporary password, signing in, who am I, signing out.
 
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, get, post};
-use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_auth::model::{Employee, GrantedPermission, Reference, Role};
-use kontor_auth::{StaffLoginError, StaffSessions};
+use kontor_auth::{StaffLoginError, StaffSessions, TemporaryPasswords};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::limits::STAFF_LOGIN;
-use crate::http::records::{AccessTokenRecord, Logout, Message, Picture};
+use super::employee_record::EmployeeRecord;
+use crate::http::limits::{STAFF_LOGIN, STAFF_PASSWORD_IP, STAFF_PASSWORD_LOGIN};
+use crate::http::records::{AccessTokenRecord, Logout, Message};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, ClientIp, SignedInStaff, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(log_in).service(current_user).service(log_out);
+    config.service(send_password).service(log_in).service(current_user).service(log_out);
 }
 
 impl From<StaffLoginError> for ApiError {
@@ -25,94 +24,6 @@ impl From<StaffLoginError> for ApiError {
             StaffLoginError::WrongCredentials => Self::unauthenticated("The login or the password is wrong."),
             StaffLoginError::Hashing(error) => Self::internal(&error),
             StaffLoginError::Store(error) => error.into(),
-        }
-    }
-}
-
-#[derive(Serialize, ToSchema)]
-struct NamedRecord {
-    id: i64,
-    name: String,
-}
-
-impl<Id: Into<i64>> From<Reference<Id>> for NamedRecord {
-    fn from(reference: Reference<Id>) -> Self {
-        Self { id: reference.id.into(), name: reference.name.into() }
-    }
-}
-
-#[derive(Serialize, ToSchema)]
-struct EmployeeRole {
-    id: i64,
-    name: String,
-    description: Option<String>,
-}
-
-impl From<Role> for EmployeeRole {
-    fn from(role: Role) -> Self {
-        Self { id: role.id.get(), name: role.name.into(), description: role.description }
-    }
-}
-
-#[derive(Serialize, ToSchema)]
-struct EmployeePermission {
-    id: i64,
-    screen: NamedRecord,
-    name: String,
-    description: String,
-}
-
-impl From<GrantedPermission> for EmployeePermission {
-    fn from(granted: GrantedPermission) -> Self {
-        Self {
-            id: granted.id.get(),
-            screen: granted.screen.into(),
-            name: granted.name,
-            description: granted.description,
-        }
-    }
-}
-
-#[derive(Serialize, ToSchema)]
-struct EmployeeRecord {
-    id: i64,
-    login: String,
-    first_name: String,
-    last_name: String,
-    middle_name: Option<String>,
-    phone: Option<String>,
-    avatar: Option<Picture>,
-    role: EmployeeRole,
-    branch: Option<NamedRecord>,
-    department: Option<NamedRecord>,
-    creator: Option<NamedRecord>,
-    is_banned: bool,
-    is_sick: bool,
-    /// Time worked with the service so far, in seconds.
-    active_time: i64,
-    last_activity_at: Option<DateTime<Utc>>,
-    permissions: Vec<EmployeePermission>,
-}
-
-impl From<Employee> for EmployeeRecord {
-    fn from(employee: Employee) -> Self {
-        Self {
-            id: employee.id.get(),
-            login: employee.login.to_string(),
-            first_name: employee.first_name.into(),
-            last_name: employee.last_name.into(),
-            middle_name: employee.middle_name.map(Into::into),
-            phone: employee.phone.map(|phone| phone.to_string()),
-            avatar: None,
-            role: employee.role.into(),
-            branch: employee.branch.map(Into::into),
-            department: None,
-            creator: employee.creator.map(Into::into),
-            is_banned: employee.is_banned,
-            is_sick: employee.is_sick,
-            active_time: employee.active_time.num_seconds(),
-            last_activity_at: employee.last_activity_at,
-            permissions: employee.permissions.into_iter().map(Into::into).collect(),
         }
     }
 }
@@ -136,12 +47,44 @@ struct SignedInUser {
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
+struct PasswordWish {
+    login: wire::Login,
+}
+
+/// Sends a temporary password to the employee's e-mail address. The answer is the same for unknown logins. The password
+/// so far stays valid until the temporary one is used, which then takes its place. At most 3 times an hour per login and
+/// 20 times per address.
+#[utoipa::path(
+    tag = "Staff login and current user",
+    request_body = PasswordWish,
+    responses(
+        (status = 200, body = Message),
+        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+    ),
+)]
+#[post("/api/send_password")]
+async fn send_password(
+    request: HttpRequest,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    passwords: Data<TemporaryPasswords>,
+    body: Body<PasswordWish>,
+) -> Result<Json<Message>, ApiError> {
+    let login = body.0.login.0;
+    let address = ip.subject();
+    throttle.hit(&request, &[(STAFF_PASSWORD_IP, &address), (STAFF_PASSWORD_LOGIN, login.as_str())]).await?;
+    passwords.request(&login).await?;
+    Ok(Json(Message::new("If the login is known, a temporary password is on its way.")))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
 struct StaffLogin {
     login: wire::Login,
     password: wire::Secret,
 }
 
-/// Signs an employee in. At most 5 times a minute per address and login.
+/// Signs an employee in, with his password or a temporary one, which then becomes his password. At most 5 times a minute per address and login.
 #[utoipa::path(
     tag = "Staff login and current user",
     request_body = StaffLogin,

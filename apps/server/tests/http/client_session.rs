@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor::config::PhoneCodes;
+use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Clock as _;
 use reqwest::Method;
@@ -45,7 +46,7 @@ database_tests! {
     }
 
     async fn a_customer_signs_in_by_sms(db: TestDatabase) {
-        let outside = Outside::start_with(db, |config| config.phone_codes = PhoneCodes::Sms).await;
+        let outside = Outside::start_as(db, Roles::Api, |config| config.phone_codes = PhoneCodes::Sms).await;
         let project = outside.server.project().await;
         let customer = outside.signed_in(&project, PHONE).await;
         assert_eq!((&customer["phone_1"], outside.code(PHONE).await.len()), (&json!(PHONE), 6));

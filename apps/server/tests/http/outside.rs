@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kontor::adapters::SystemClock;
 use kontor::config::Config;
+use kontor::instance::Roles;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use reqwest::Method;
@@ -20,14 +21,14 @@ pub struct Outside {
 impl Outside {
     /// Starts both.
     pub async fn start(db: TestDatabase) -> Self {
-        Self::start_with(db, |_| {}).await
+        Self::start_as(db, Roles::Api, |_| {}).await
     }
 
-    /// Starts both, with a changed configuration.
-    pub async fn start_with(db: TestDatabase, change: impl FnOnce(&mut Config)) -> Self {
+    /// Starts both with a changed configuration, perhaps with a worker.
+    pub async fn start_as(db: TestDatabase, roles: Roles, change: impl FnOnce(&mut Config)) -> Self {
         let sandbox = Sandbox::start(SandboxConfig::new(Arc::new(SystemClock))).await.unwrap();
         let (telephony, mail) = (sandbox.url().to_owned(), sandbox.smtp_addr());
-        let server = TestServer::start_with(db, |config| {
+        let server = TestServer::start_as(db, roles, |config| {
             config.telephony_url = telephony;
             config.telephony_api_id = "sandbox-api-id".into();
             config.smtp_host = mail.ip().to_string();
@@ -59,6 +60,13 @@ impl Outside {
         let messages = send(self.server.http.get(url)).await.expect(200);
         let each = messages["messages"].as_array().unwrap().iter();
         each.map(|message| message["code"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The text of the newest message that reached a contact.
+    pub async fn newest(&self, contact: &str) -> Option<String> {
+        let url = format!("{}/control/messages?to={contact}", self.sandbox.url());
+        let messages = send(self.server.http.get(url)).await.expect(200);
+        messages["messages"][0]["text"].as_str().map(str::to_owned)
     }
 
     /// How many messages reached a contact.

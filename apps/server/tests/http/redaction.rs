@@ -1,6 +1,6 @@
 //! No secret that the process has seen stands in what it says, however much it is asked to say.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::Kind;
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::desk::Desk;
 use crate::process::{
-    ACQUIRER_SECRET, DATABASE_PASSWORD, REDIS_PASSWORD, SERVICE_KEY, SHOP_ID, SMTP_PASSWORD, Site, TELEPHONY_KEY,
+    ACQUIRER_SECRET, DATABASE_PASSWORD, PATIENCE, REDIS_PASSWORD, SERVICE_KEY, SHOP_ID, SMTP_PASSWORD, Site,
+    TELEPHONY_KEY,
 };
 use crate::shopper::{Shopfront, Shopper};
 use crate::support::send;
@@ -71,6 +72,20 @@ fn ask_for_code(front: &Shopfront, contact: &str) -> RequestBuilder {
     front.request(Method::POST, "/api/counterparty/send_password").json(&json!({ "phone": contact }))
 }
 
+/// The password that the owner gets when he asks for one.
+async fn temporary_password(site: &Site) -> String {
+    let wish = json!({ "login": "owner" });
+    send(site.http.post(format!("{}/api/send_password", site.url())).json(&wish)).await.expect(200);
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(text) = site.control("/messages?to=owner@example.com").await["messages"][0]["text"].as_str() {
+            return text.lines().next().unwrap().trim().to_owned();
+        }
+        assert!(Instant::now() < until, "no mail came");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
 async fn login(front: &Shopfront, contact: &str, code: &str) -> u16 {
     let login = json!({ "phone": contact, "password": code });
     send(front.request(Method::POST, "/api/counterparty/login").json(&login)).await.status.as_u16()
@@ -128,6 +143,11 @@ database_tests! {
         secrets.add_value("the staff password", &project["password"]);
         let desk = Desk::sign_in(&site, project).await;
         secrets.add_bearer("a bearer of staff", &desk.bearer);
+        let temporary = temporary_password(&site).await;
+        secrets.add("a temporary password", temporary.as_str());
+        let renewed = json!({ "login": "owner", "password": temporary });
+        let renewed = send(site.http.post(format!("{}/api/login", site.url())).json(&renewed)).await.expect(200);
+        secrets.add_bearer("another bearer of staff", renewed["user"]["access_token"]["value"].as_str().unwrap());
         desk.furnish(CARDS, STOCK).await;
 
         let front = desk.front();

@@ -8,6 +8,13 @@ mod codes;
 mod introspection;
 mod sessions;
 mod miniapps;
+mod directory;
+mod employees;
+mod passwords;
+mod permission_rows;
+mod permissions;
+mod registry;
+mod roles;
 mod staff;
 mod tokens;
 mod uses;
@@ -22,6 +29,8 @@ use crate::schema::access_tokens;
 
 /// What `users.kind` and `roles.kind` say of agents.
 const AGENT: &str = "agent";
+/// What `users.kind` says of employees.
+const EMPLOYEE: &str = "employee";
 
 /// The two kinds of tokens, as the column `guard` spells them.
 mod guard {

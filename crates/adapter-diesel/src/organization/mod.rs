@@ -3,6 +3,7 @@
 mod applications;
 mod branches;
 mod checkout;
+mod departments;
 mod dictionaries;
 mod projects;
 mod shops;

@@ -8,7 +8,7 @@ use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::StaffRegistryError;
 use kontor_auth::miniapp::MiniAppProvider;
 use kontor_auth::model::{CodeRedemption, Device, Login, NewCode, NewOwner, NewToken, Redeemed};
-use kontor_auth::ports::{ClientSessions, CodeRepository, CustomerAccounts, StaffRepository, TokenRepository, MiniAppTokens};
+use kontor_auth::ports::{ClientSessions, CodeRepository, CustomerAccounts, StaffRepository, TokenRepository, MiniAppTokens, SignIn};
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{AppScope, ApplicationId, BranchId, Contact, CounterpartyId, Email, Permission, ProjectId, UserId};
 
@@ -89,12 +89,12 @@ database_tests! {
     async fn an_owner_signs_in_and_may_do_everything(db: TestDatabase) {
         let project = shop(&db).await;
         let user = db.database.insert_owner(owner(project, "Boss")).await.unwrap();
-        let known = db.database.credentials(&Login::parse("BOSS").unwrap()).await.unwrap().unwrap();
+        let known = db.database.credentials(&Login::parse("BOSS").unwrap(), START).await.unwrap().unwrap();
         assert_eq!((known.user_id, known.project_id, known.is_banned), (user, project, false));
-        assert_eq!(known.password_hash, "hash");
-        assert!(db.database.credentials(&Login::parse("bos").unwrap()).await.unwrap().is_none());
+        assert_eq!((known.password_hash.as_str(), known.temporary_hash), ("hash", None));
+        assert!(db.database.credentials(&Login::parse("bos").unwrap(), START).await.unwrap().is_none());
 
-        let id = db.database.sign_in(user, token("f", START)).await.unwrap();
+        let id = db.database.sign_in(SignIn { user_id: user, adopts: None, token: token("f", START) }).await.unwrap().unwrap();
         let stored = db.database.staff_token(id).await.unwrap().unwrap();
         assert_eq!((stored.user_id, stored.last_used_at, stored.fingerprint.as_str()), (user, Some(START), "f"));
         assert_eq!(stored.permissions, Permission::all().collect());

@@ -18,3 +18,6 @@ mod storehouse;
 mod transactions;
 mod upkeep;
 mod webhooks;
+mod staff;
+mod staff_access;
+mod staff_passwords;

@@ -7,7 +7,8 @@ use kontor_adapter_messaging::{
     CallSettings, CodeMessenger, FlashCalls, Mailer, MailerError, PhoneCodes, SmsCodes, SmtpCredentials, SmtpSettings,
     SmtpTls,
 };
-use kontor_auth::ports::{CodeSender, SendError};
+use kontor_auth::model::Login;
+use kontor_auth::ports::{CodeSender, PasswordSender, SendError};
 use kontor_kernel::{Email, Phone};
 
 use crate::support::{Outside, outside};
@@ -101,6 +102,24 @@ async fn a_mail_that_was_not_taken_is_an_error() {
         assert!(matches!(outcome, Err(SendError::Unavailable(_))), "{fault}: {outcome:?}");
     }
     mailer().send_code(&email(), "012345").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_temporary_password_reaches_the_mailbox() {
+    let outside = outside().await;
+    let mailer = Mailer::new(settings(outside.sandbox.smtp_addr())).unwrap();
+    let login = Login::parse("анна.к").unwrap();
+    mailer.email_password(&email(), &login, &"Zq0uJ4Zq0uJ4Zq0u".into()).await.unwrap();
+    let mail = &outside.messages("buyer@mail.example").await[0];
+    assert!(mail["subject"].as_str().unwrap().starts_with("Временный пароль"), "{mail}");
+    let text = mail["text"].as_str().unwrap();
+    assert!(text.starts_with("Zq0uJ4Zq0uJ4Zq0u") && text.contains("анна.к"), "{text}");
+    for (fault, lasting) in [("refuse", true), ("drop", false)] {
+        outside.fault("mail", fault).await;
+        let error = mailer.email_password(&email(), &login, &"Zq0uJ4Zq0uJ4Zq0u".into()).await.unwrap_err();
+        assert_eq!(matches!(error, SendError::Refused(_)), lasting, "{error}");
+        assert!(!error.to_string().contains("Zq0uJ4"), "{error}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

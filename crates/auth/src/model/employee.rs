@@ -2,7 +2,8 @@ use std::fmt;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{
-    BranchId, Email, Line, Name, PermissionId, Phone, ProjectId, RoleId, ScreenId, SecretString, TextError, UserId,
+    BranchId, DepartmentId, Email, Line, Name, PermissionId, Phone, ProjectId, RoleId, ScreenId, SecretString,
+    TextError, UserId,
 };
 
 /// What an employee signs in with: one line of at most 100 characters in lower case, unique in the whole service.
@@ -57,6 +58,8 @@ pub struct StaffCredentials {
     pub project_id: ProjectId,
     /// The stored form of his password.
     pub password_hash: String,
+    /// The stored form of his temporary password, while one is valid.
+    pub temporary_hash: Option<String>,
     /// Whether he is shut out.
     pub is_banned: bool,
 }
@@ -88,6 +91,8 @@ pub struct GrantedPermission {
     pub id: PermissionId,
     /// The screen it belongs to.
     pub screen: Reference<ScreenId>,
+    /// The project that defined it; `None` for those of the service, the only ones that open anything here.
+    pub project_id: Option<ProjectId>,
     /// `view-<resource>`, `create-<resource>` or `edit-<resource>`.
     pub name: String,
     /// What it allows, for people.
@@ -115,6 +120,8 @@ pub struct Employee {
     pub role: Role,
     /// Where he works; `None` for all branches.
     pub branch: Option<Reference<BranchId>>,
+    /// His department.
+    pub department: Option<Reference<DepartmentId>>,
     /// Who made his account.
     pub creator: Option<Reference<UserId>>,
     /// Whether he is shut out.
@@ -140,6 +147,40 @@ pub struct NewOwner {
     pub login: Login,
     /// Where his mail goes.
     pub email: Email,
+    /// The stored form of his password.
+    pub password_hash: String,
+    /// Now.
+    pub created_at: DateTime<Utc>,
+}
+
+/// Which role an employee gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoleChoice {
+    /// The role that allows everything; it is made when the project has none.
+    Owner,
+    /// A role of the project.
+    Role(RoleId),
+}
+
+/// An employee as those who run the service add him.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEmployee {
+    /// The project.
+    pub project_id: ProjectId,
+    /// The branch he works in; `None` for all branches.
+    pub branch_id: Option<BranchId>,
+    /// His department.
+    pub department_id: Option<DepartmentId>,
+    /// What he may do.
+    pub role: RoleChoice,
+    /// What he signs in with.
+    pub login: Login,
+    /// Where his mail goes.
+    pub email: Email,
+    /// His given name.
+    pub first_name: Name,
+    /// His family name.
+    pub last_name: Name,
     /// The stored form of his password.
     pub password_hash: String,
     /// Now.

@@ -98,6 +98,8 @@ wire_ids! {
     DeliveryTypeId => "/api/delivery_types";
     NomenclatureId;
     PaymentTypeId => "/api/counterparty/payment_types";
+    PermissionId => "/api/permissions";
+    ScreenId => "/api/screens";
     ShopId => "/api/counterparty/shops";
     StorageUnitId => "/api/storage_units";
     TagId;
@@ -154,6 +156,9 @@ wire_texts! {
         string_schema().pattern(Some("^[0-9A-Fa-f]{64}$"));
     InitData = miniapp::InitData, text, miniapp::InitData::parse, "must be a text",
         string_schema().min_length(Some(1)).max_length(Some(miniapp::InitData::MAX));
+    PermissionName = auth::PermissionName, text, auth::PermissionName::parse, "must be a text",
+        string_schema().max_length(Some(100)).pattern(Some("^(view|create|edit)-[a-z][a-z_]*$"))
+            .examples(["view-reports"]);
     Secret = kernel::SecretString, digits, secret, "must be a text",
         string_schema().min_length(Some(1)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Password)));
     Prose = kernel::Prose, text, kernel::Prose::parse, "must be a text",

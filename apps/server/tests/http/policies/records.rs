@@ -34,18 +34,24 @@ impl Records {
                 shop.project.id
             ))
             .await;
-        let agent = server.as_staff(&owner, Method::POST, "/api/agents").json(&json!({ "name": "Agent" }));
-        let agent = send(agent).await.expect(201)["agent"]["id"].clone();
+        let create = async |path: &str, body: Value, key: &str| {
+            let created = send(server.as_staff(&owner, Method::POST, path).json(&body)).await.expect(201);
+            created[key]["id"].to_string()
+        };
+        let permission = json!({ "name": "view-reports", "screen_id": 1 });
         let asked = json!({ "name": "Bot", "reason": "to help", "permissions": ["view-orders"] });
         let asked = send(server.request(Method::POST, "/api/agent-access-requests").json(&asked)).await.expect(201);
         let asked = asked["publicId"].as_str().unwrap().to_owned();
         let taken = format!("/api/agent-access-requests/{asked}/review");
         send(server.as_staff(&owner, Method::POST, &taken)).await.expect(200);
         let ids = [
-            ("agents", agent.to_string()),
+            ("agents", create("/api/agents", json!({ "name": "Agent" }), "agent").await),
             ("agent-access-requests", asked),
             // The agent in front of it is foreign already.
             ("tokens", "1".to_owned()),
+            ("departments", create("/api/departments", json!({ "name": "Sales" }), "department").await),
+            ("permissions", create("/api/permissions", permission, "permission").await),
+            ("roles", create("/api/roles", json!({ "name": "Clerk" }), "role").await),
             ("applications", shop.project.application_id.to_string()),
             ("branches", shop.project.branch_id.to_string()),
             ("brands", brand.to_string()),
@@ -78,6 +84,11 @@ impl Records {
         });
         segments.collect::<Vec<_>>().join("/")
     }
+}
+
+/// Whether its records belong to no project.
+pub fn is_shared(policy: &Policy) -> bool {
+    policy.path.starts_with("/api/screens/")
 }
 
 /// A body that only the owner of the record can be refused for.

@@ -1,0 +1,236 @@
+//! `kontor user`: the accounts of employees. The API has no way to add one or to give him a role.
+
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use kontor_adapter_diesel::Database;
+use kontor_auth::model::{EmployeeFilter, Login, NewPassword, RoleChoice};
+use kontor_auth::ports::DirectoryRepository;
+use kontor_auth::{Hire, StaffRegistry};
+use kontor_kernel::{BranchId, DepartmentId, Email, InvalidId, Name, PageRequest, ProjectId, RoleId, UserId};
+use serde_json::{Value, json};
+
+use super::operate::open_migrated;
+use super::{Failure, process};
+use crate::adapters::SystemClock;
+use crate::config::{Config, ConfigError};
+use crate::wiring::Surroundings;
+
+/// What can be done with employees.
+#[derive(Subcommand)]
+pub enum UserCommand {
+    /// Adds an employee; his password is shown once.
+    Create(CreateArguments),
+    /// Shuts an employee out; his tokens end at once. The last owner of a project is refused.
+    Ban(OneUser),
+    /// Lets an employee in again.
+    Unban(OneUser),
+    /// Gives an employee another role. The last owner of a project keeps his.
+    Role {
+        #[command(flatten)]
+        user: OneUser,
+        /// The number of a role of the project, or `owner`.
+        #[arg(long)]
+        role: String,
+    },
+    /// Puts an employee into a department.
+    Department {
+        #[command(flatten)]
+        user: OneUser,
+        /// The number of a department of the project, or `none`.
+        #[arg(long)]
+        department: String,
+    },
+    /// The employees of a project.
+    List {
+        /// The project.
+        #[arg(long)]
+        project: i64,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        /// The database.
+        #[arg(long)]
+        database: Option<String>,
+    },
+}
+
+/// Settings of `kontor user create`.
+#[derive(Args)]
+pub struct CreateArguments {
+    /// The project.
+    #[arg(long)]
+    project: i64,
+    /// What he signs in with.
+    #[arg(long)]
+    login: String,
+    /// His e-mail address, where temporary passwords go.
+    #[arg(long)]
+    email: String,
+    /// The number of a role of the project, or `owner`.
+    #[arg(long)]
+    role: String,
+    /// His given name; the login when absent.
+    #[arg(long)]
+    first_name: Option<String>,
+    /// His family name; the login when absent.
+    #[arg(long)]
+    last_name: Option<String>,
+    /// The branch he works in; without one, all.
+    #[arg(long)]
+    branch: Option<i64>,
+    /// His department.
+    #[arg(long)]
+    department: Option<i64>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// The database.
+    #[arg(long)]
+    database: Option<String>,
+}
+
+/// An employee by number.
+#[derive(Args)]
+pub struct OneUser {
+    /// The employee.
+    #[arg(long)]
+    user: i64,
+    /// The database.
+    #[arg(long)]
+    database: Option<String>,
+}
+
+impl UserCommand {
+    fn database(&self) -> Option<String> {
+        match self {
+            Self::Create(arguments) => arguments.database.clone(),
+            Self::Ban(user) | Self::Unban(user) | Self::Role { user, .. } | Self::Department { user, .. } => {
+                user.database.clone()
+            }
+            Self::List { database, .. } => database.clone(),
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    command: UserCommand,
+) -> Result<(), Failure> {
+    let config = load(command.database())?;
+    let database = open_migrated(&config)?;
+    process::runtime()?.block_on(execute(&config, &database, command))
+}
+
+fn id<T: TryFrom<i64, Error = InvalidId>>(name: &str, number: i64) -> Result<T, Failure> {
+    T::try_from(number).map_err(|error| format!("{name}: {error}").into())
+}
+
+fn parsed<T, E: std::fmt::Display>(name: &str, result: Result<T, E>) -> Result<T, Failure> {
+    result.map_err(|error| format!("{name} {error}").into())
+}
+
+fn role(text: &str) -> Result<RoleChoice, Failure> {
+    if text == "owner" {
+        return Ok(RoleChoice::Owner);
+    }
+    let number = text.parse().map_err(|_| "--role must be the number of a role, or `owner`")?;
+    Ok(RoleChoice::Role(id::<RoleId>("--role", number)?))
+}
+
+async fn execute(config: &Config, database: &Database, command: UserCommand) -> Result<(), Failure> {
+    let Surroundings { clock, random, hasher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
+    let registry = StaffRegistry::new(Arc::new(database.clone()), hasher, clock);
+    match command {
+        UserCommand::Create(arguments) => create(&registry, &random.alphanumeric(20), arguments).await,
+        UserCommand::Ban(user) => {
+            registry.ban(id::<UserId>("--user", user.user)?).await?;
+            println!("user {} is banned, his tokens have ended", user.user);
+            Ok(())
+        }
+        UserCommand::Unban(user) => {
+            registry.unban(id::<UserId>("--user", user.user)?).await?;
+            println!("user {} may sign in again", user.user);
+            Ok(())
+        }
+        UserCommand::Role { user, role: wanted } => {
+            registry.assign_role(id::<UserId>("--user", user.user)?, role(&wanted)?).await?;
+            println!("user {} has the role {wanted}", user.user);
+            Ok(())
+        }
+        UserCommand::Department { user, department } => {
+            let wanted = match department.as_str() {
+                "none" => None,
+                text => {
+                    let number =
+                        text.parse().map_err(|_| "--department must be the number of a department, or `none`")?;
+                    Some(id::<DepartmentId>("--department", number)?)
+                }
+            };
+            registry.assign_department(id::<UserId>("--user", user.user)?, wanted).await?;
+            println!("user {} is in the department {department}", user.user);
+            Ok(())
+        }
+        UserCommand::List { project, json, .. } => list(database, id("--project", project)?, json).await,
+    }
+}
+
+async fn create(registry: &StaffRegistry, password: &str, arguments: CreateArguments) -> Result<(), Failure> {
+    let name = |option: &str, given: Option<&str>| parsed(option, Name::parse(given.unwrap_or(&arguments.login)));
+    let hire = Hire {
+        project_id: id("--project", arguments.project)?,
+        branch_id: arguments.branch.map(|number| id::<BranchId>("--branch", number)).transpose()?,
+        department_id: arguments.department.map(|number| id::<DepartmentId>("--department", number)).transpose()?,
+        role: role(&arguments.role)?,
+        login: parsed("--login", Login::parse(&arguments.login))?,
+        email: parsed("--email", Email::parse(&arguments.email))?,
+        first_name: name("--first-name", arguments.first_name.as_deref())?,
+        last_name: name("--last-name", arguments.last_name.as_deref())?,
+        password: parsed("the password", NewPassword::parse(password))?,
+    };
+    let login = hire.login.to_string();
+    let user = registry.hire(hire).await?;
+    if arguments.json {
+        println!("{}", json!({ "user_id": user.get(), "login": login, "password": password }));
+    } else {
+        println!("user_id   {user}");
+        println!("login     {login}");
+        println!("password  {password}");
+        println!("The password is shown this once.");
+    }
+    Ok(())
+}
+
+async fn list(database: &Database, project: ProjectId, as_json: bool) -> Result<(), Failure> {
+    let mut rows: Vec<Value> = Vec::new();
+    for page in 1.. {
+        let request = PageRequest::new(page, 100, 100)?;
+        let found = database.employees(project, EmployeeFilter::default(), request).await?;
+        for user in &found.items {
+            if as_json {
+                rows.push(json!({
+                    "user_id": user.id.get(),
+                    "login": user.login.as_str(),
+                    "first_name": user.first_name.as_str(),
+                    "last_name": user.last_name.as_str(),
+                    "role_id": user.role.id.get(),
+                    "role": user.role.name.as_str(),
+                    "is_banned": user.is_banned,
+                    "last_activity_at": user.last_activity_at,
+                }));
+            } else {
+                let banned = if user.is_banned { "  banned" } else { "" };
+                let (id, login, role, number) = (user.id, &user.login, &user.role.name, user.role.id);
+                println!("{id}  {login}  {} {}  {role} ({number}){banned}", user.first_name, user.last_name);
+            }
+        }
+        if u64::try_from(page)? >= found.last_page() {
+            break;
+        }
+    }
+    if as_json {
+        println!("{}", Value::Array(rows));
+    }
+    Ok(())
+}

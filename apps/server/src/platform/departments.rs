@@ -1,0 +1,193 @@
+//! Departments of a project.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post, put};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_organization::model::{Department, DepartmentDraft, DepartmentPatch};
+use kontor_organization::{DepartmentError, DepartmentService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::records::Message;
+use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
+use crate::http::{ApiError, Body, PathId, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_departments)
+        .service(create_department)
+        .service(show_department)
+        .service(update_department)
+        .service(delete_department);
+}
+
+impl From<DepartmentError> for ApiError {
+    fn from(error: DepartmentError) -> Self {
+        match error {
+            DepartmentError::Denied(denied) => denied.into(),
+            DepartmentError::NotFound => Self::not_found(),
+            DepartmentError::UnknownBranch => Self::invalid("branch_id", "names no branch of the project"),
+            DepartmentError::Staffed => Self::invalid("id", "is a department with employees"),
+            DepartmentError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct DepartmentRecord {
+    id: i64,
+    name: String,
+    description: Option<String>,
+    branch: Option<NamedRecord>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<Department> for DepartmentRecord {
+    fn from(department: Department) -> Self {
+        Self {
+            id: department.id.get(),
+            name: department.name.into(),
+            description: department.description.map(Into::into),
+            branch: department.branch.map(|(id, name)| NamedRecord::new(id, name)),
+            created_at: department.created_at,
+            updated_at: department.updated_at,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DepartmentList {
+    departments: Vec<DepartmentRecord>,
+    departments_count: usize,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneDepartment {
+    department: DepartmentRecord,
+}
+
+impl From<Department> for OneDepartment {
+    fn from(department: Department) -> Self {
+        Self { department: department.into() }
+    }
+}
+
+/// Every department of the project.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    responses((status = 200, body = DepartmentList)),
+)]
+#[get("/api/departments")]
+async fn list_departments(
+    staff: SignedInStaff,
+    service: Data<DepartmentService>,
+) -> Result<Json<DepartmentList>, ApiError> {
+    let departments: Vec<DepartmentRecord> = service.list(&staff).await?.into_iter().map(Into::into).collect();
+    Ok(Json(DepartmentList { departments_count: departments.len(), departments }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewDepartment {
+    name: wire::Name,
+    #[deserr(default)]
+    description: Option<wire::Line500>,
+    /// The branch it belongs to; without one it is the whole project's.
+    #[deserr(default)]
+    branch_id: Option<wire::BranchId>,
+}
+
+/// Adds a department.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    request_body = NewDepartment,
+    responses((status = 201, body = OneDepartment)),
+)]
+#[post("/api/departments")]
+async fn create_department(
+    staff: SignedInStaff,
+    service: Data<DepartmentService>,
+    body: Body<NewDepartment>,
+) -> Result<(Json<OneDepartment>, StatusCode), ApiError> {
+    let new = body.0;
+    let draft = DepartmentDraft {
+        name: new.name.0,
+        description: new.description.map(|text| text.0),
+        branch_id: new.branch_id.map(|id| id.0),
+    };
+    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+}
+
+/// One department.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneDepartment)),
+)]
+#[get("/api/departments/{id}")]
+async fn show_department(
+    staff: SignedInStaff,
+    service: Data<DepartmentService>,
+    id: Path<PathId>,
+) -> Result<Json<OneDepartment>, ApiError> {
+    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedDepartment {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    name: Given<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Line500>)]
+    description: Patch<wire::Line500>,
+    /// `null` makes it the whole project's.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::BranchId>)]
+    branch_id: Patch<wire::BranchId>,
+}
+
+/// Changes a department. Fields that are not sent stay as they are.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    params(("id" = i64, Path)),
+    request_body = ChangedDepartment,
+    responses((status = 200, body = OneDepartment)),
+)]
+#[put("/api/departments/{id}")]
+async fn update_department(
+    staff: SignedInStaff,
+    service: Data<DepartmentService>,
+    id: Path<PathId>,
+    body: Body<ChangedDepartment>,
+) -> Result<Json<OneDepartment>, ApiError> {
+    let changed = body.0;
+    let patch = DepartmentPatch {
+        name: changed.name.named(),
+        description: changed.description.named(),
+        branch_id: changed.branch_id.named(),
+    };
+    Ok(Json(service.update(&staff, id.parse()?, patch).await?.into()))
+}
+
+/// Deletes a department that has no employees.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = Message)),
+)]
+#[delete("/api/departments/{id}")]
+async fn delete_department(
+    staff: SignedInStaff,
+    service: Data<DepartmentService>,
+    id: Path<PathId>,
+) -> Result<Json<Message>, ApiError> {
+    service.delete(&staff, id.parse()?).await?;
+    Ok(Json(Message::new("The department was deleted.")))
+}

@@ -1,0 +1,111 @@
+//! Who works in the project.
+
+use actix_web::get;
+use actix_web::web::{Data, Json};
+use kontor_auth::model::Colleague;
+use kontor_auth::{DirectoryError, StaffDirectory};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::directory_query::EmployeeQuery;
+use super::employee_record::EmployeeRecord;
+use crate::http::{ApiError, Query, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_users).service(list_managers).service(list_responsible_users);
+}
+
+impl From<DirectoryError> for ApiError {
+    fn from(error: DirectoryError) -> Self {
+        match error {
+            DirectoryError::Denied(denied) => denied.into(),
+            DirectoryError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct UserList {
+    users: Vec<EmployeeRecord>,
+    /// How many there are on all pages.
+    users_count: u64,
+}
+
+/// The employees of the project with everything about them, 100 to a page.
+#[utoipa::path(
+    tag = "Staff",
+    params(EmployeeQuery),
+    responses((status = 200, body = UserList)),
+)]
+#[get("/api/users")]
+async fn list_users(
+    staff: SignedInStaff,
+    directory: Data<StaffDirectory>,
+    query: Query<EmployeeQuery>,
+) -> Result<Json<UserList>, ApiError> {
+    let (filter, page) = query.0.checked()?;
+    let found = directory.employees(&staff, filter, page).await?;
+    Ok(Json(UserList { users_count: found.total, users: found.items.into_iter().map(Into::into).collect() }))
+}
+
+/// An employee as one picks him from a list.
+#[derive(Serialize, ToSchema)]
+struct ColleagueRecord {
+    id: i64,
+    first_name: String,
+    last_name: String,
+    middle_name: Option<String>,
+    /// The whole name in one line.
+    name: String,
+}
+
+impl From<Colleague> for ColleagueRecord {
+    fn from(colleague: Colleague) -> Self {
+        Self {
+            id: colleague.id.get(),
+            name: colleague.name(),
+            first_name: colleague.first_name.into(),
+            last_name: colleague.last_name.into(),
+            middle_name: colleague.middle_name.map(Into::into),
+        }
+    }
+}
+
+/// The lists differ in their keys alone.
+macro_rules! colleague_lists {
+    ($($list:ident { $items:ident, $count:ident } = $handler:ident, $path:literal, $doc:literal;)+) => {$(
+        #[derive(Serialize, ToSchema)]
+        #[serde(rename_all = "camelCase")]
+        struct $list {
+            $items: Vec<ColleagueRecord>,
+            /// How many there are on all pages.
+            $count: u64,
+        }
+
+        #[doc = $doc]
+        #[utoipa::path(
+            tag = "Staff",
+            params(EmployeeQuery),
+            responses((status = 200, body = $list)),
+        )]
+        #[get($path)]
+        async fn $handler(
+            staff: SignedInStaff,
+            directory: Data<StaffDirectory>,
+            query: Query<EmployeeQuery>,
+        ) -> Result<Json<$list>, ApiError> {
+            let (filter, page) = query.0.checked()?;
+            let found = directory.colleagues(&staff, filter, page).await?;
+            Ok(Json($list { $count: found.total, $items: found.items.into_iter().map(Into::into).collect() }))
+        }
+    )+};
+}
+
+colleague_lists! {
+    ManagerList { managers, managers_count } = list_managers, "/api/managers",
+        "Employees by name, to choose a customer's manager: those who are not banned, 100 to a page.";
+    ResponsibleUserList { responsible_users, responsible_users_count } = list_responsible_users,
+        "/api/responsible_users", "Employees by name, to choose who is responsible: those who are not banned, 100 to a page.";
+}

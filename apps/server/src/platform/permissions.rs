@@ -1,0 +1,211 @@
+//! Permissions, and the screens that group them.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post, put};
+use deserr::Deserr;
+use kontor_auth::model::{GrantedPermission, PermissionDraft, PermissionPatch};
+use kontor_auth::{PermissionError, PermissionService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::employee_record::{PermissionRecord, named};
+use crate::http::records::Message;
+use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
+use crate::http::{ApiError, Body, PathId, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_permissions)
+        .service(create_permission)
+        .service(show_permission)
+        .service(update_permission)
+        .service(delete_permission)
+        .service(list_screens)
+        .service(show_screen);
+}
+
+impl From<PermissionError> for ApiError {
+    fn from(error: PermissionError) -> Self {
+        match error {
+            PermissionError::Denied(denied) => denied.into(),
+            PermissionError::NotFound => Self::not_found(),
+            PermissionError::OfTheService => {
+                Self::forbidden("The service's own permissions cannot be changed or deleted.")
+            }
+            PermissionError::NameTaken => Self::invalid("name", "is already in use"),
+            PermissionError::UnknownScreen => Self::invalid("screen_id", "names no screen"),
+            PermissionError::InUse => Self::invalid("id", "is a permission of roles"),
+            PermissionError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PermissionList {
+    permissions: Vec<PermissionRecord>,
+    permissions_count: usize,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OnePermission {
+    permission: PermissionRecord,
+}
+
+impl From<GrantedPermission> for OnePermission {
+    fn from(permission: GrantedPermission) -> Self {
+        Self { permission: permission.into() }
+    }
+}
+
+/// Every permission that roles can have: the service's, and those the project defined.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    responses((status = 200, body = PermissionList)),
+)]
+#[get("/api/permissions")]
+async fn list_permissions(
+    staff: SignedInStaff,
+    service: Data<PermissionService>,
+) -> Result<Json<PermissionList>, ApiError> {
+    let permissions: Vec<PermissionRecord> = service.list(&staff).await?.into_iter().map(Into::into).collect();
+    Ok(Json(PermissionList { permissions_count: permissions.len(), permissions }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewPermission {
+    name: wire::PermissionName,
+    screen_id: wire::ScreenId,
+    #[deserr(default)]
+    description: Option<wire::Line500>,
+}
+
+/// Defines a permission for the project's integrations. It opens nothing in the service itself.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    request_body = NewPermission,
+    responses((status = 201, body = OnePermission)),
+)]
+#[post("/api/permissions")]
+async fn create_permission(
+    staff: SignedInStaff,
+    service: Data<PermissionService>,
+    body: Body<NewPermission>,
+) -> Result<(Json<OnePermission>, StatusCode), ApiError> {
+    let new = body.0;
+    let draft = PermissionDraft {
+        name: new.name.0,
+        screen_id: new.screen_id.0,
+        description: new.description.map(|text| text.0),
+    };
+    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+}
+
+/// One permission.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OnePermission)),
+)]
+#[get("/api/permissions/{id}")]
+async fn show_permission(
+    staff: SignedInStaff,
+    service: Data<PermissionService>,
+    id: Path<PathId>,
+) -> Result<Json<OnePermission>, ApiError> {
+    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedPermission {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::PermissionName>, nullable = false)]
+    name: Given<wire::PermissionName>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::ScreenId>, nullable = false)]
+    screen_id: Given<wire::ScreenId>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Line500>)]
+    description: Patch<wire::Line500>,
+}
+
+/// Changes a permission that the project defined. Fields that are not sent stay as they are.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    params(("id" = i64, Path)),
+    request_body = ChangedPermission,
+    responses((status = 200, body = OnePermission)),
+)]
+#[put("/api/permissions/{id}")]
+async fn update_permission(
+    staff: SignedInStaff,
+    service: Data<PermissionService>,
+    id: Path<PathId>,
+    body: Body<ChangedPermission>,
+) -> Result<Json<OnePermission>, ApiError> {
+    let changed = body.0;
+    let patch = PermissionPatch {
+        name: changed.name.named(),
+        screen_id: changed.screen_id.named(),
+        description: changed.description.named(),
+    };
+    Ok(Json(service.update(&staff, id.parse()?, patch).await?.into()))
+}
+
+/// Deletes a permission that the project defined and no role has.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = Message)),
+)]
+#[delete("/api/permissions/{id}")]
+async fn delete_permission(
+    staff: SignedInStaff,
+    service: Data<PermissionService>,
+    id: Path<PathId>,
+) -> Result<Json<Message>, ApiError> {
+    service.delete(&staff, id.parse()?).await?;
+    Ok(Json(Message::new("The permission was deleted.")))
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ScreenList {
+    screens: Vec<NamedRecord>,
+    screens_count: usize,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneScreen {
+    screen: NamedRecord,
+}
+
+/// Every screen: each groups the permissions of one resource.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    responses((status = 200, body = ScreenList)),
+)]
+#[get("/api/screens")]
+async fn list_screens(staff: SignedInStaff, service: Data<PermissionService>) -> Result<Json<ScreenList>, ApiError> {
+    let screens: Vec<NamedRecord> = service.screens(&staff).await?.into_iter().map(named).collect();
+    Ok(Json(ScreenList { screens_count: screens.len(), screens }))
+}
+
+/// One screen.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneScreen)),
+)]
+#[get("/api/screens/{id}")]
+async fn show_screen(
+    staff: SignedInStaff,
+    service: Data<PermissionService>,
+    id: Path<PathId>,
+) -> Result<Json<OneScreen>, ApiError> {
+    Ok(Json(OneScreen { screen: named(service.screen(&staff, id.parse()?).await?) }))
+}

@@ -1,0 +1,206 @@
+//! Roles of a project's staff.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post, put};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_auth::model::{RoleDraft, RolePatch, StaffRole};
+use kontor_auth::{RoleError, RoleService};
+use kontor_kernel::{PermissionId, Violations};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::employee_record::PermissionRecord;
+use crate::http::records::Message;
+use crate::http::wire::{self, Given, InputErrors, Patch};
+use crate::http::{ApiError, Body, PathId, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_roles).service(create_role).service(show_role).service(update_role).service(delete_role);
+}
+
+impl From<RoleError> for ApiError {
+    fn from(error: RoleError) -> Self {
+        match error {
+            RoleError::Denied(denied) => denied.into(),
+            RoleError::NotFound => Self::not_found(),
+            RoleError::Beyond(beyond) => {
+                let names = beyond.0.join(", ");
+                Self::forbidden(format!("This action is unauthorized: you do not have {names} yourself."))
+            }
+            RoleError::OwnerRole => Self::forbidden("The owner's role cannot be changed or deleted."),
+            RoleError::UnknownPermissions(places) => {
+                let mut violations = Violations::default();
+                for place in places {
+                    violations.add(format!("permissions.{place}"), "names no permission of the project");
+                }
+                violations.into()
+            }
+            RoleError::InUse => Self::invalid("id", "is the role of employees"),
+            RoleError::Stale => Self::Message(StatusCode::CONFLICT, error.to_string()),
+            RoleError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct RoleRecord {
+    id: i64,
+    name: String,
+    description: Option<String>,
+    /// Whether it has every permission and cannot be changed.
+    is_owner: bool,
+    permissions: Vec<PermissionRecord>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<StaffRole> for RoleRecord {
+    fn from(role: StaffRole) -> Self {
+        Self {
+            id: role.id.get(),
+            name: role.name.into(),
+            description: role.description.map(Into::into),
+            is_owner: role.is_owner,
+            permissions: role.permissions.into_iter().map(Into::into).collect(),
+            created_at: role.created_at,
+            updated_at: role.updated_at,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct RoleList {
+    roles: Vec<RoleRecord>,
+    roles_count: usize,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneRole {
+    role: RoleRecord,
+}
+
+impl From<StaffRole> for OneRole {
+    fn from(role: StaffRole) -> Self {
+        Self { role: role.into() }
+    }
+}
+
+fn ids(permissions: Vec<wire::PermissionId>) -> Vec<PermissionId> {
+    permissions.into_iter().map(|id| id.0).collect()
+}
+
+/// Every role of the project with its permissions.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    responses((status = 200, body = RoleList)),
+)]
+#[get("/api/roles")]
+async fn list_roles(staff: SignedInStaff, service: Data<RoleService>) -> Result<Json<RoleList>, ApiError> {
+    let roles: Vec<RoleRecord> = service.list(&staff).await?.into_iter().map(Into::into).collect();
+    Ok(Json(RoleList { roles_count: roles.len(), roles }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewRole {
+    name: wire::Name,
+    #[deserr(default)]
+    description: Option<wire::Line500>,
+    /// What the role allows, by number; nothing when absent. Nobody gives what he does not have himself.
+    #[deserr(default)]
+    permissions: Option<Vec<wire::PermissionId>>,
+}
+
+/// Adds a role.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    request_body = NewRole,
+    responses((status = 201, body = OneRole)),
+)]
+#[post("/api/roles")]
+async fn create_role(
+    staff: SignedInStaff,
+    service: Data<RoleService>,
+    body: Body<NewRole>,
+) -> Result<(Json<OneRole>, StatusCode), ApiError> {
+    let new = body.0;
+    let draft = RoleDraft {
+        name: new.name.0,
+        description: new.description.map(|text| text.0),
+        permissions: new.permissions.map(ids).unwrap_or_default(),
+    };
+    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+}
+
+/// One role.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneRole)),
+)]
+#[get("/api/roles/{id}")]
+async fn show_role(
+    staff: SignedInStaff,
+    service: Data<RoleService>,
+    id: Path<PathId>,
+) -> Result<Json<OneRole>, ApiError> {
+    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedRole {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    name: Given<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Line500>)]
+    description: Patch<wire::Line500>,
+    /// What the role allows, in the place of all it did.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<wire::PermissionId>>, nullable = false)]
+    permissions: Given<Vec<wire::PermissionId>>,
+}
+
+/// Changes a role; it counts at once for everybody who has it. Fields that are not sent stay as they are.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    params(("id" = i64, Path)),
+    request_body = ChangedRole,
+    responses((status = 200, body = OneRole), (status = 409, description = "The role was changed meanwhile.")),
+)]
+#[put("/api/roles/{id}")]
+async fn update_role(
+    staff: SignedInStaff,
+    service: Data<RoleService>,
+    id: Path<PathId>,
+    body: Body<ChangedRole>,
+) -> Result<Json<OneRole>, ApiError> {
+    let changed = body.0;
+    let patch = RolePatch {
+        name: changed.name.named(),
+        description: changed.description.named(),
+        permissions: changed.permissions.0.map(ids),
+    };
+    Ok(Json(service.update(&staff, id.parse()?, patch).await?.into()))
+}
+
+/// Deletes a role that nobody has.
+#[utoipa::path(
+    tag = "Dictionaries and access",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = Message), (status = 409, description = "The role was changed meanwhile.")),
+)]
+#[delete("/api/roles/{id}")]
+async fn delete_role(
+    staff: SignedInStaff,
+    service: Data<RoleService>,
+    id: Path<PathId>,
+) -> Result<Json<Message>, ApiError> {
+    service.delete(&staff, id.parse()?).await?;
+    Ok(Json(Message::new("The role was deleted.")))
+}

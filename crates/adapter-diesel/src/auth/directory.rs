@@ -1,0 +1,124 @@
+use async_trait::async_trait;
+use diesel::prelude::*;
+use kontor_auth::model::{Colleague, Employee, EmployeeFilter, Searched};
+use kontor_auth::ports::DirectoryRepository;
+use kontor_kernel::{Page, PageRequest, ProjectId, StoreError};
+
+use super::{EMPLOYEE, employees};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::schema::users;
+use crate::stored;
+
+type Backend = <AnyConnection as Connection>::Backend;
+
+fn staff(project: ProjectId, filter: &EmployeeFilter) -> users::BoxedQuery<'static, Backend> {
+    let all = users::table
+        .filter(users::project_id.eq(project.get()))
+        .filter(users::kind.eq(EMPLOYEE))
+        .order(users::id)
+        .into_boxed();
+    if filter.active { all.filter(users::is_banned.eq(false)) } else { all }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = users)]
+struct SearchedRow {
+    id: i64,
+    first_name: String,
+    last_name: String,
+    middle_name: Option<String>,
+    login: String,
+    phone: Option<String>,
+    email: String,
+}
+
+impl SearchedRow {
+    fn searched(&self) -> Searched {
+        let always = [&self.last_name, &self.first_name, &self.login, &self.email].map(String::as_str);
+        Searched::new(always.into_iter().chain(self.middle_name.as_deref()).chain(self.phone.as_deref()))
+    }
+}
+
+/// How many employees there are, and the numbers of those on the page. What a query is compared with is folded here:
+/// the databases disagree about letters outside ASCII, and a project has few employees.
+fn page_of(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    filter: &EmployeeFilter,
+    page: PageRequest,
+) -> Result<(u64, Vec<i64>), Abort<StoreError>> {
+    let Some(query) = &filter.query else {
+        let unordered = users::table.filter(users::project_id.eq(project.get())).filter(users::kind.eq(EMPLOYEE));
+        let total: i64 = if filter.active {
+            unordered.filter(users::is_banned.eq(false)).count().get_result(connection)?
+        } else {
+            unordered.count().get_result(connection)?
+        };
+        let ids =
+            staff(project, filter).limit(page.limit()).offset(page.offset()).select(users::id).load(connection)?;
+        return Ok((u64::try_from(total).map_err(StoreError::corrupt)?, ids));
+    };
+    let rows: Vec<SearchedRow> = staff(project, filter).select(SearchedRow::as_select()).load(connection)?;
+    let ids: Vec<i64> = rows.iter().filter(|row| row.searched().has(query)).map(|row| row.id).collect();
+    let total = u64::try_from(ids.len()).map_err(StoreError::corrupt)?;
+    let before = usize::try_from(page.offset()).map_err(StoreError::corrupt)?;
+    let size = usize::try_from(page.limit()).map_err(StoreError::corrupt)?;
+    Ok((total, ids.into_iter().skip(before).take(size).collect()))
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = users)]
+struct ColleagueRow {
+    id: i64,
+    first_name: String,
+    last_name: String,
+    middle_name: Option<String>,
+}
+
+impl TryFrom<ColleagueRow> for Colleague {
+    type Error = StoreError;
+
+    fn try_from(row: ColleagueRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            first_name: stored::text(&row.first_name)?,
+            last_name: stored::text(&row.last_name)?,
+            middle_name: stored::optional_text(row.middle_name.as_deref())?,
+        })
+    }
+}
+
+#[async_trait]
+impl DirectoryRepository for Database {
+    async fn employees(
+        &self,
+        project: ProjectId,
+        filter: EmployeeFilter,
+        page: PageRequest,
+    ) -> Result<Page<Employee>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let (total, ids) = page_of(connection, project, &filter, page)?;
+            Ok(Page { items: employees::load(connection, &ids)?, total, request: page })
+        })
+        .await
+    }
+
+    async fn colleagues(
+        &self,
+        project: ProjectId,
+        filter: EmployeeFilter,
+        page: PageRequest,
+    ) -> Result<Page<Colleague>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let (total, ids) = page_of(connection, project, &filter, page)?;
+            let rows: Vec<ColleagueRow> = users::table
+                .filter(users::id.eq_any(ids))
+                .order(users::id)
+                .select(ColleagueRow::as_select())
+                .load(connection)?;
+            let items = rows.into_iter().map(Colleague::try_from).collect::<Result<_, StoreError>>()?;
+            Ok::<_, Abort<StoreError>>(Page { items, total, request: page })
+        })
+        .await
+    }
+}

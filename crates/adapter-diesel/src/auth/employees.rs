@@ -1,0 +1,128 @@
+//! Employees as records, however many of one project at once.
+
+use std::collections::BTreeMap;
+
+use chrono::{NaiveDateTime, TimeDelta};
+use diesel::prelude::*;
+use kontor_auth::model::{Employee, GrantedPermission, Login, Reference, Role};
+use kontor_kernel::{StoreError, UserId};
+
+use super::permission_rows::{RoleKey, of_roles, reference};
+use crate::database::{Abort, AnyConnection};
+use crate::schema::{branches, departments, roles, users};
+use crate::stored;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = users)]
+struct EmployeeRow {
+    id: i64,
+    project_id: i64,
+    login: String,
+    first_name: String,
+    last_name: String,
+    middle_name: Option<String>,
+    phone: Option<String>,
+    is_banned: bool,
+    is_sick: bool,
+    active_seconds: i64,
+    last_activity_at: Option<NaiveDateTime>,
+    creator_id: Option<i64>,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = roles)]
+struct RoleRow {
+    id: i64,
+    name: String,
+    description: Option<String>,
+    is_owner: bool,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = branches)]
+struct BranchRow {
+    id: i64,
+    name: String,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = departments)]
+struct DepartmentRow {
+    id: i64,
+    name: String,
+}
+
+type Row = (EmployeeRow, RoleRow, Option<BranchRow>, Option<DepartmentRow>);
+
+/// Who made the accounts.
+fn creators(
+    connection: &mut AnyConnection,
+    rows: &[Row],
+) -> Result<BTreeMap<i64, Reference<UserId>>, Abort<StoreError>> {
+    let mut ids: Vec<i64> = rows.iter().filter_map(|(user, ..)| user.creator_id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let named: Vec<(i64, String, String)> = users::table
+        .filter(users::id.eq_any(ids))
+        .select((users::id, users::first_name, users::last_name))
+        .load(connection)?;
+    let creator = |(id, first, last): (i64, String, String)| Ok((id, reference(id, &format!("{first} {last}"))?));
+    named.into_iter().map(creator).collect::<Result<_, StoreError>>().map_err(Abort::Store)
+}
+
+fn employee(
+    (user, role, branch, department): Row,
+    creators: &BTreeMap<i64, Reference<UserId>>,
+    permissions: Vec<GrantedPermission>,
+) -> Result<Employee, StoreError> {
+    Ok(Employee {
+        id: stored::id(user.id)?,
+        project_id: stored::id(user.project_id)?,
+        login: Login::parse(&user.login).map_err(StoreError::corrupt)?,
+        first_name: stored::text(&user.first_name)?,
+        last_name: stored::text(&user.last_name)?,
+        middle_name: stored::optional_text(user.middle_name.as_deref())?,
+        phone: stored::optional_text(user.phone.as_deref())?,
+        role: Role { id: stored::id(role.id)?, name: stored::text(&role.name)?, description: role.description },
+        branch: branch.map(|branch| reference(branch.id, &branch.name)).transpose()?,
+        department: department.map(|department| reference(department.id, &department.name)).transpose()?,
+        creator: user.creator_id.and_then(|id| creators.get(&id).cloned()),
+        is_banned: user.is_banned,
+        is_sick: user.is_sick,
+        active_time: TimeDelta::try_seconds(user.active_seconds)
+            .ok_or_else(|| StoreError::corrupt("an active time without bounds"))?,
+        last_activity_at: user.last_activity_at.map(stored::moment),
+        permissions,
+    })
+}
+
+/// The records of users of one project, by number. The number of statements does not depend on how many they are.
+pub(super) fn load(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Employee>, Abort<StoreError>> {
+    let rows: Vec<Row> = users::table
+        .inner_join(roles::table.on(roles::id.eq(users::role_id)))
+        .left_join(branches::table.on(branches::id.nullable().eq(users::branch_id)))
+        .left_join(departments::table.on(departments::id.nullable().eq(users::department_id)))
+        .filter(users::id.eq_any(ids.to_vec()))
+        .order(users::id)
+        .select((
+            EmployeeRow::as_select(),
+            RoleRow::as_select(),
+            Option::<BranchRow>::as_select(),
+            Option::<DepartmentRow>::as_select(),
+        ))
+        .load(connection)?;
+    let Some((first, ..)) = rows.first() else { return Ok(Vec::new()) };
+    let project = first.project_id;
+    let creators = creators(connection, &rows)?;
+    let keys: Vec<RoleKey> =
+        rows.iter().map(|(_, role, ..)| RoleKey { id: role.id, is_owner: role.is_owner }).collect();
+    let granted = of_roles(connection, project, &keys)?;
+    let record = |row: Row| {
+        let permissions = granted.get(&row.1.id).cloned().unwrap_or_default();
+        employee(row, &creators, permissions).map_err(Abort::Store)
+    };
+    rows.into_iter().map(record).collect()
+}

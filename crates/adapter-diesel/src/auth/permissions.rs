@@ -1,0 +1,124 @@
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel::result::{DatabaseErrorKind, Error as QueryError};
+use kontor_auth::PermissionError;
+use kontor_auth::model::{GrantedPermission, PermissionDraft, PermissionPatch, Reference};
+use kontor_auth::ports::PermissionRepository;
+use kontor_kernel::{PermissionId, ProjectId, ScreenId, StoreError};
+
+use super::permission_rows::{PermissionRow, of_project, permission, reference, stored_name, with_screens};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::schema::{permissions, screens};
+
+fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<GrantedPermission>, Abort<R>> {
+    let row: Option<(PermissionRow, String)> =
+        with_screens!().filter(permissions::id.eq(id)).first(connection).optional()?;
+    Ok(row.map(permission).transpose()?)
+}
+
+/// What a clash with a key means here.
+fn clash(error: QueryError) -> Abort<PermissionError> {
+    match error {
+        QueryError::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => Abort::Refused(PermissionError::NameTaken),
+        error => Abort::Query(error),
+    }
+}
+
+fn require_screen(connection: &mut AnyConnection, screen: Option<ScreenId>) -> Result<(), Abort<PermissionError>> {
+    let Some(screen) = screen else { return Ok(()) };
+    if diesel::select(diesel::dsl::exists(screens::table.find(screen.get()))).get_result::<bool>(connection)? {
+        Ok(())
+    } else {
+        Err(Abort::Refused(PermissionError::UnknownScreen))
+    }
+}
+
+#[async_trait]
+impl PermissionRepository for Database {
+    async fn list(&self, project: ProjectId) -> Result<Vec<GrantedPermission>, StoreError> {
+        self.read(move |connection| of_project(connection, project.get())).await
+    }
+
+    async fn find(&self, id: PermissionId) -> Result<Option<GrantedPermission>, StoreError> {
+        self.read(move |connection| load(connection, id.get())).await
+    }
+
+    async fn insert(&self, project: ProjectId, draft: PermissionDraft) -> Result<GrantedPermission, PermissionError> {
+        self.write(move |connection| {
+            require_screen(connection, Some(draft.screen_id))?;
+            let id: i64 = diesel::insert_into(permissions::table)
+                .values((
+                    permissions::project_id.eq(project.get()),
+                    permissions::screen_id.eq(draft.screen_id.get()),
+                    permissions::name.eq(stored_name(project.get(), draft.name.as_str())),
+                    permissions::description.eq(draft.description.as_deref().unwrap_or_default()),
+                ))
+                .returning(permissions::id)
+                .get_result(connection)
+                .map_err(clash)?;
+            load(connection, id)?.ok_or(Abort::Refused(PermissionError::NotFound))
+        })
+        .await
+    }
+
+    async fn update(
+        &self,
+        project: ProjectId,
+        id: PermissionId,
+        patch: PermissionPatch,
+    ) -> Result<GrantedPermission, PermissionError> {
+        self.write(move |connection| {
+            require_screen(connection, patch.screen_id)?;
+            let own = permissions::table.find(id.get()).filter(permissions::project_id.eq(project.get()));
+            let name = patch.name.as_ref().map(|name| stored_name(project.get(), name.as_str()));
+            let description = patch.description.as_ref().map(|text| text.as_deref().unwrap_or_default());
+            let change = (
+                name.map(|name| permissions::name.eq(name)),
+                description.map(|text| permissions::description.eq(text)),
+                patch.screen_id.map(|screen| permissions::screen_id.eq(screen.get())),
+            );
+            if patch != PermissionPatch::default() {
+                let written = diesel::update(own).set(change).execute(connection).map_err(clash)?;
+                if written == 0 {
+                    return Err(Abort::Refused(PermissionError::NotFound));
+                }
+            }
+            load(connection, id.get())?.ok_or(Abort::Refused(PermissionError::NotFound))
+        })
+        .await
+    }
+
+    async fn delete(&self, project: ProjectId, id: PermissionId) -> Result<(), PermissionError> {
+        self.write(move |connection| {
+            let own = permissions::table.find(id.get()).filter(permissions::project_id.eq(project.get()));
+            match diesel::delete(own).execute(connection) {
+                Ok(0) => Err(Abort::Refused(PermissionError::NotFound)),
+                Ok(_) => Ok(()),
+                // Nothing but roles refers to a permission.
+                Err(QueryError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)) => {
+                    Err(Abort::Refused(PermissionError::InUse))
+                }
+                Err(error) => Err(error.into()),
+            }
+        })
+        .await
+    }
+
+    async fn screens(&self) -> Result<Vec<Reference<ScreenId>>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<(i64, String)> =
+                screens::table.order(screens::id).select((screens::id, screens::name)).load(connection)?;
+            rows.iter().map(|(id, name)| reference(*id, name).map_err(Abort::Store)).collect()
+        })
+        .await
+    }
+
+    async fn screen(&self, id: ScreenId) -> Result<Option<Reference<ScreenId>>, StoreError> {
+        self.read(move |connection| {
+            let name: Option<String> =
+                screens::table.find(id.get()).select(screens::name).first(connection).optional()?;
+            Ok(name.map(|name| reference(id.get(), &name)).transpose()?)
+        })
+        .await
+    }
+}

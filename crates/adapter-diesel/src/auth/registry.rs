@@ -1,0 +1,209 @@
+//! Accounts of employees, as those who run the service change them.
+
+use chrono::NaiveDateTime;
+use diesel::dsl::exists;
+use diesel::prelude::*;
+use diesel::result::{DatabaseErrorKind, Error as QueryError};
+use kontor_auth::StaffRegistryError;
+use kontor_auth::model::{NewEmployee, RoleChoice};
+use kontor_kernel::{BranchId, DepartmentId, UserId};
+
+use super::{EMPLOYEE, guard};
+use crate::database::{Abort, AnyConnection};
+use crate::schema::{access_tokens, branches, departments, projects, roles, temporary_passwords, users};
+use crate::stored;
+
+type Outcome<T = ()> = Result<T, Abort<StaffRegistryError>>;
+
+/// The kind of the roles that staff see, as the column `kind` spells it.
+pub(super) const STAFF: &str = "staff";
+
+fn refused<T>(reason: StaffRegistryError) -> Outcome<T> {
+    Err(Abort::Refused(reason))
+}
+
+/// Holds a project still, so that of changes that could each take its last owner one comes first. SQLite has one writer.
+fn hold_project(connection: &mut AnyConnection, project: i64) -> Outcome {
+    let held = projects::table.find(project).select(projects::id);
+    let known = match connection {
+        AnyConnection::Postgres(pg) => held.for_no_key_update().first::<i64>(pg).optional()?,
+        AnyConnection::Sqlite(sqlite) => held.first::<i64>(sqlite).optional()?,
+    };
+    if known.is_some() { Ok(()) } else { refused(StaffRegistryError::UnknownProject) }
+}
+
+/// The project of an employee, held still.
+fn enter(connection: &mut AnyConnection, user: UserId) -> Outcome<i64> {
+    let project: Option<i64> = users::table
+        .find(user.get())
+        .filter(users::kind.eq(EMPLOYEE))
+        .select(users::project_id)
+        .first(connection)
+        .optional()?;
+    let Some(project) = project else { return refused(StaffRegistryError::UnknownEmployee) };
+    hold_project(connection, project)?;
+    Ok(project)
+}
+
+/// Refuses when the employee is the only owner who can still sign in.
+fn keep_an_owner(connection: &mut AnyConnection, project: i64, user: UserId) -> Outcome {
+    let owners: Vec<i64> = users::table
+        .inner_join(roles::table.on(roles::id.eq(users::role_id)))
+        .filter(users::project_id.eq(project))
+        .filter(users::kind.eq(EMPLOYEE))
+        .filter(users::is_banned.eq(false))
+        .filter(roles::is_owner.eq(true))
+        .order(users::id)
+        .select(users::id)
+        .limit(2)
+        .load(connection)?;
+    if owners == [user.get()] { refused(StaffRegistryError::LastOwner) } else { Ok(()) }
+}
+
+fn owner_role(connection: &mut AnyConnection, project: i64, at: NaiveDateTime) -> Result<i64, QueryError> {
+    let existing = roles::table
+        .filter(roles::project_id.eq(project))
+        .filter(roles::is_owner.eq(true))
+        .order(roles::id)
+        .select(roles::id)
+        .first(connection)
+        .optional()?;
+    if let Some(role) = existing {
+        return Ok(role);
+    }
+    diesel::insert_into(roles::table)
+        .values((
+            roles::project_id.eq(project),
+            roles::name.eq("Owner"),
+            roles::description.eq("May do everything in the project"),
+            roles::is_owner.eq(true),
+            roles::created_at.eq(at),
+            roles::updated_at.eq(at),
+        ))
+        .returning(roles::id)
+        .get_result(connection)
+}
+
+/// The chosen role, and whether it is the owner's.
+fn chosen(connection: &mut AnyConnection, project: i64, role: RoleChoice, at: NaiveDateTime) -> Outcome<(i64, bool)> {
+    let RoleChoice::Role(id) = role else { return Ok((owner_role(connection, project, at)?, true)) };
+    let found: Option<bool> = roles::table
+        .find(id.get())
+        .filter(roles::project_id.eq(project))
+        .filter(roles::kind.eq(STAFF))
+        .select(roles::is_owner)
+        .first(connection)
+        .optional()?;
+    match found {
+        Some(is_owner) => Ok((id.get(), is_owner)),
+        None => refused(StaffRegistryError::UnknownRole),
+    }
+}
+
+fn require_department(connection: &mut AnyConnection, project: i64, department: Option<DepartmentId>) -> Outcome {
+    let Some(department) = department else { return Ok(()) };
+    let own = departments::table.find(department.get()).filter(departments::project_id.eq(project));
+    if diesel::select(exists(own)).get_result::<bool>(connection)? {
+        Ok(())
+    } else {
+        refused(StaffRegistryError::UnknownDepartment)
+    }
+}
+
+fn require_branch(connection: &mut AnyConnection, project: i64, branch: Option<BranchId>) -> Outcome {
+    let Some(branch) = branch else { return Ok(()) };
+    let own = branches::table.find(branch.get()).filter(branches::project_id.eq(project));
+    if diesel::select(exists(own)).get_result::<bool>(connection)? {
+        Ok(())
+    } else {
+        refused(StaffRegistryError::UnknownBranch)
+    }
+}
+
+pub(super) fn insert(connection: &mut AnyConnection, employee: &NewEmployee) -> Outcome<UserId> {
+    let (project, at) = (employee.project_id.get(), employee.created_at.naive_utc());
+    hold_project(connection, project)?;
+    require_branch(connection, project, employee.branch_id)?;
+    require_department(connection, project, employee.department_id)?;
+    let (role, _) = chosen(connection, project, employee.role, at)?;
+    let inserted = diesel::insert_into(users::table)
+        .values((
+            users::project_id.eq(project),
+            users::branch_id.eq(employee.branch_id.map(BranchId::get)),
+            users::department_id.eq(employee.department_id.map(DepartmentId::get)),
+            users::role_id.eq(role),
+            users::login.eq(employee.login.as_str()),
+            users::email.eq(employee.email.as_str()),
+            users::password_hash.eq(&employee.password_hash),
+            users::first_name.eq(employee.first_name.as_str()),
+            users::last_name.eq(employee.last_name.as_str()),
+            users::is_banned.eq(false),
+            users::is_sick.eq(false),
+            users::active_seconds.eq(0),
+            users::created_at.eq(at),
+            users::updated_at.eq(at),
+        ))
+        .returning(users::id)
+        .get_result::<i64>(connection);
+    match inserted {
+        Ok(id) => Ok(stored::id(id)?),
+        // The login is the only unique key that is not generated.
+        Err(QueryError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
+            refused(StaffRegistryError::LoginTaken)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(super) fn ban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTime) -> Outcome {
+    let project = enter(connection, user)?;
+    keep_an_owner(connection, project, user)?;
+    diesel::update(users::table.find(user.get()))
+        .set((users::is_banned.eq(true), users::updated_at.eq(at)))
+        .execute(connection)?;
+    let tokens = access_tokens::table
+        .filter(access_tokens::guard.eq(guard::USER))
+        .filter(access_tokens::subject_id.eq(user.get()));
+    diesel::delete(tokens).execute(connection)?;
+    diesel::delete(temporary_passwords::table.find(user.get())).execute(connection)?;
+    Ok(())
+}
+
+pub(super) fn unban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTime) -> Outcome {
+    enter(connection, user)?;
+    diesel::update(users::table.find(user.get()))
+        .set((users::is_banned.eq(false), users::updated_at.eq(at)))
+        .execute(connection)?;
+    Ok(())
+}
+
+pub(super) fn assign_role(
+    connection: &mut AnyConnection,
+    user: UserId,
+    role: RoleChoice,
+    at: NaiveDateTime,
+) -> Outcome {
+    let project = enter(connection, user)?;
+    let (role, owns) = chosen(connection, project, role, at)?;
+    if !owns {
+        keep_an_owner(connection, project, user)?;
+    }
+    diesel::update(users::table.find(user.get()))
+        .set((users::role_id.eq(role), users::updated_at.eq(at)))
+        .execute(connection)?;
+    Ok(())
+}
+
+pub(super) fn assign_department(
+    connection: &mut AnyConnection,
+    user: UserId,
+    department: Option<DepartmentId>,
+    at: NaiveDateTime,
+) -> Outcome {
+    let project = enter(connection, user)?;
+    require_department(connection, project, department)?;
+    diesel::update(users::table.find(user.get()))
+        .set((users::department_id.eq(department.map(DepartmentId::get)), users::updated_at.eq(at)))
+        .execute(connection)?;
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! Temporary passwords and who asked for them.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_auth::model::{Login, RoleChoice, TemporaryPassword};
+use kontor_auth::ports::{PasswordRequests, StaffRepository};
+use kontor_kernel::UserId;
+
+use crate::fixtures;
+use crate::staff::{START, employee, sign_in};
+
+const LEASE: TimeDelta = TimeDelta::seconds(30);
+
+fn login(text: &str) -> Login {
+    Login::parse(text).unwrap()
+}
+
+fn after(seconds: i64) -> DateTime<Utc> {
+    START + TimeDelta::seconds(seconds)
+}
+
+async fn boss(db: &TestDatabase) -> UserId {
+    let project = fixtures::project(db).await;
+    db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap()
+}
+
+async fn store(db: &TestDatabase, user_id: UserId, hash: &str) {
+    let hash = hash.to_owned();
+    db.database.store(TemporaryPassword { user_id, hash, created_at: START, expires_at: after(3600) }).await.unwrap();
+}
+
+async fn credentials(db: &TestDatabase, at: DateTime<Utc>) -> (String, Option<String>) {
+    let known = db.database.credentials(&login("boss"), at).await.unwrap().unwrap();
+    (known.password_hash, known.temporary_hash)
+}
+
+database_tests! {
+    async fn a_request_is_leased_once_and_longer_every_time(db: TestDatabase) {
+        assert_eq!(db.database.claim(START, LEASE).await.unwrap(), None);
+        db.database.note(&login("anna"), START).await.unwrap();
+        let racers = (0..8).map(|_| {
+            let store = Arc::new(db.database.clone());
+            tokio::spawn(async move { store.claim(after(1), LEASE).await.unwrap() })
+        });
+        let mut claimed = Vec::new();
+        for racer in racers.collect::<Vec<_>>() {
+            claimed.extend(racer.await.unwrap());
+        }
+        assert_eq!(claimed.len(), 1);
+        assert_eq!((claimed[0].login.as_str(), claimed[0].requested_at, claimed[0].attempts), ("anna", START, 1));
+        assert_eq!(db.database.claim(after(30), LEASE).await.unwrap(), None);
+        assert_eq!(db.database.claim(after(31), LEASE).await.unwrap().unwrap().attempts, 2);
+        assert_eq!(db.database.claim(after(90), LEASE).await.unwrap(), None);
+        let third = db.database.claim(after(91), LEASE).await.unwrap().unwrap();
+        assert_eq!(third.attempts, 3);
+
+        // Asked for again meanwhile: that wish is not answered by what was done for the first.
+        db.database.note(&login("anna"), after(92)).await.unwrap();
+        db.database.forget(&third).await.unwrap();
+        let again = db.database.claim(after(92), LEASE).await.unwrap().unwrap();
+        assert_eq!((again.attempts, again.requested_at), (1, after(92)));
+        db.database.forget(&again).await.unwrap();
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM password_requests").await, 0);
+    }
+
+    async fn only_an_employee_who_may_come_in_gets_mail(db: TestDatabase) {
+        let user = boss(&db).await;
+        let found = db.database.recipient(&login("BOSS")).await.unwrap().unwrap();
+        assert_eq!((found.user_id, found.email.as_str()), (user, "boss@x.ru"));
+        assert_eq!(db.database.recipient(&login("nobody")).await.unwrap(), None);
+        for change in ["is_banned = TRUE", "is_banned = FALSE, kind = 'agent'"] {
+            fixtures::run(&db, format!("UPDATE users SET {change}")).await;
+            assert_eq!(db.database.recipient(&login("boss")).await.unwrap(), None);
+        }
+        assert!(db.database.credentials(&login("boss"), START).await.unwrap().is_none(), "an agent has no password");
+    }
+
+    async fn a_temporary_password_stands_beside_the_own_one_until_it_is_used(db: TestDatabase) {
+        let user = boss(&db).await;
+        store(&db, user, "first").await;
+        store(&db, user, "second").await;
+        let own = || "hash".to_owned();
+        assert_eq!(credentials(&db, after(3599)).await, (own(), Some("second".to_owned())));
+        assert_eq!(credentials(&db, after(3600)).await, (own(), None));
+        assert!(sign_in(&db.database, user, None).await.is_some());
+        assert_eq!(credentials(&db, START).await, (own(), Some("second".to_owned())));
+        assert_eq!(sign_in(&db.database, user, Some("first")).await, None, "it was replaced");
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 1);
+        assert!(sign_in(&db.database, user, Some("second")).await.is_some());
+        assert_eq!(credentials(&db, START).await, ("second".to_owned(), None));
+    }
+
+    async fn racing_sign_ins_adopt_it_once(db: TestDatabase) {
+        let user = boss(&db).await;
+        store(&db, user, "temporary").await;
+        let racers = (0..8).map(|_| {
+            let store = db.database.clone();
+            tokio::spawn(async move { sign_in(&store, user, Some("temporary")).await })
+        });
+        for racer in racers.collect::<Vec<_>>() {
+            assert!(racer.await.unwrap().is_some());
+        }
+        assert_eq!(credentials(&db, START).await, ("temporary".to_owned(), None));
+    }
+
+    async fn a_ban_takes_it_away(db: TestDatabase) {
+        let user = boss(&db).await;
+        let project = db.database.employee(user).await.unwrap().unwrap().project_id;
+        db.database.insert_employee(employee(project, "second", RoleChoice::Owner)).await.unwrap();
+        store(&db, user, "temporary").await;
+        db.database.ban(user, START).await.unwrap();
+        assert_eq!(sign_in(&db.database, user, Some("temporary")).await, None);
+        db.database.unban(user, START).await.unwrap();
+        assert_eq!(sign_in(&db.database, user, Some("temporary")).await, None);
+        assert_eq!(credentials(&db, START).await, ("hash".to_owned(), None));
+    }
+}

@@ -1,0 +1,156 @@
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use kontor_kernel::{Clock, Random, SecretString, StoreError};
+
+use crate::SendPasswordError;
+use crate::model::{Login, PASSWORD_REQUEST_LIFETIME, TEMPORARY_PASSWORD_LIFETIME, TemporaryPassword};
+use crate::ports::{PasswordHasher, PasswordRequests, PasswordSender, SendError};
+
+/// Letters and digits of a temporary password: 95 bits.
+const LENGTH: usize = 16;
+/// How long a worker has a request for itself, and the pause before it is tried again; doubled with every attempt. Longer
+/// than a mail can take.
+const FIRST_LEASE: TimeDelta = TimeDelta::seconds(30);
+
+/// What became of one request.
+#[derive(Debug, PartialEq, Eq)]
+pub enum PasswordRound {
+    /// Nothing is due.
+    Idle,
+    /// No employee who may sign in has this login.
+    Nobody,
+    /// The mail is on its way.
+    Sent,
+    /// It was not sent; it is tried again unless the server refused for good.
+    Failed(SendError),
+    /// It was tried for long enough.
+    GivenUp,
+}
+
+/// Temporary passwords by e-mail. Asking for one does the same for every login, known or not: what follows is done by
+/// the worker.
+pub struct TemporaryPasswords {
+    requests: Arc<dyn PasswordRequests>,
+    hasher: Arc<dyn PasswordHasher>,
+    sender: Arc<dyn PasswordSender>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+}
+
+impl TemporaryPasswords {
+    /// Wires the ports.
+    pub fn new(
+        requests: Arc<dyn PasswordRequests>,
+        hasher: Arc<dyn PasswordHasher>,
+        sender: Arc<dyn PasswordSender>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+    ) -> Self {
+        Self { requests, hasher, sender, clock, random }
+    }
+
+    /// Notes that somebody wants a temporary password for a login.
+    pub async fn request(&self, login: &Login) -> Result<(), StoreError> {
+        self.requests.note(login, self.clock.now()).await
+    }
+
+    /// Answers the oldest request that is due. The password is stored before it is sent, so that one that arrives works;
+    /// another one sent later takes its place.
+    pub async fn send_due(&self) -> Result<PasswordRound, SendPasswordError> {
+        let now = self.clock.now();
+        let Some(request) = self.requests.claim(now, FIRST_LEASE).await? else { return Ok(PasswordRound::Idle) };
+        if request.requested_at + PASSWORD_REQUEST_LIFETIME <= now {
+            self.requests.forget(&request).await?;
+            return Ok(PasswordRound::GivenUp);
+        }
+        let Some(recipient) = self.requests.recipient(&request.login).await? else {
+            self.requests.forget(&request).await?;
+            return Ok(PasswordRound::Nobody);
+        };
+        let password = SecretString::from(self.random.alphanumeric(LENGTH));
+        let hash = self.hasher.hash(&password).await?;
+        let (user_id, expires_at) = (recipient.user_id, now + TEMPORARY_PASSWORD_LIFETIME);
+        self.requests.store(TemporaryPassword { user_id, hash, created_at: now, expires_at }).await?;
+        let round = match self.sender.email_password(&recipient.email, &request.login, &password).await {
+            Ok(()) => PasswordRound::Sent,
+            Err(error @ SendError::Unavailable(_)) => return Ok(PasswordRound::Failed(error)),
+            Err(error @ SendError::Refused(_)) => PasswordRound::Failed(error),
+        };
+        self.requests.forget(&request).await?;
+        Ok(round)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{PasswordRecipient, PasswordRequest};
+    use crate::ports::{MockPasswordHasher, MockPasswordRequests, MockPasswordSender};
+    use chrono::{DateTime, Utc};
+    use kontor_kernel::testing::CountingRandom;
+    use kontor_kernel::{Email, ExposeSecret, FixedClock, UserId};
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    fn requests(asked_at: DateTime<Utc>, known: bool, forgotten: usize) -> MockPasswordRequests {
+        let mut requests = MockPasswordRequests::new();
+        let login = Login::parse("anna").unwrap();
+        let request = PasswordRequest { login, requested_at: asked_at, attempts: 1 };
+        requests.expect_claim().returning(move |_, _| Ok(Some(request.clone())));
+        requests.expect_recipient().returning(move |_| {
+            let email = Email::parse("anna@x.ru").unwrap();
+            Ok(known.then(|| PasswordRecipient { user_id: UserId::new(3).unwrap(), email }))
+        });
+        requests.expect_forget().times(forgotten).returning(|_| Ok(()));
+        requests
+    }
+
+    async fn round(requests: MockPasswordRequests, sender: MockPasswordSender) -> PasswordRound {
+        let mut hasher = MockPasswordHasher::new();
+        hasher.expect_hash().returning(|password| Ok(format!("hash of {}", password.expose_secret())));
+        let (clock, random) = (Arc::new(FixedClock::at(NOW)), Arc::new(CountingRandom::new()));
+        let passwords = TemporaryPasswords::new(Arc::new(requests), Arc::new(hasher), Arc::new(sender), clock, random);
+        passwords.send_due().await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_password_is_stored_for_an_hour_and_sent() {
+        let mut requests = requests(NOW, true, 1);
+        requests
+            .expect_store()
+            .withf(|stored| stored.hash == "hash of ABCDEFGHIJKLMNOP" && stored.expires_at == NOW + TimeDelta::hours(1))
+            .once()
+            .returning(|_| Ok(()));
+        let mut sender = MockPasswordSender::new();
+        sender
+            .expect_email_password()
+            .withf(|to, login, password| {
+                to.as_str() == "anna@x.ru" && login.as_str() == "anna" && password.expose_secret().len() == LENGTH
+            })
+            .once()
+            .returning(|_, _, _| Ok(()));
+        assert_eq!(round(requests, sender).await, PasswordRound::Sent);
+    }
+
+    #[tokio::test]
+    async fn nobody_gets_nothing_and_old_requests_are_forgotten() {
+        assert_eq!(round(requests(NOW, false, 1), MockPasswordSender::new()).await, PasswordRound::Nobody);
+        let old = NOW - PASSWORD_REQUEST_LIFETIME;
+        assert_eq!(round(requests(old, true, 1), MockPasswordSender::new()).await, PasswordRound::GivenUp);
+    }
+
+    #[tokio::test]
+    async fn a_mail_that_may_yet_be_sent_is_kept() {
+        for (error, forgotten) in
+            [(SendError::Unavailable("away".to_owned()), 0), (SendError::Refused("unknown".to_owned()), 1)]
+        {
+            let mut requests = requests(NOW, true, forgotten);
+            requests.expect_store().returning(|_| Ok(()));
+            let mut sender = MockPasswordSender::new();
+            let answer = error.clone();
+            sender.expect_email_password().returning(move |_, _, _| Err(answer.clone()));
+            assert_eq!(round(requests, sender).await, PasswordRound::Failed(error));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+use std::sync::Arc;
+
+use kontor_kernel::{Permission, PermissionId, Resource, ScreenId, Staff};
+
+use crate::PermissionError;
+use crate::model::{GrantedPermission, PermissionDraft, PermissionPatch, Reference};
+use crate::ports::PermissionRepository;
+
+/// Use cases of permissions and the screens that group them. The service's own permissions never change; a project may
+/// define others, which open nothing here and are there for its integrations.
+pub struct PermissionService {
+    permissions: Arc<dyn PermissionRepository>,
+}
+
+impl PermissionService {
+    /// Wires the port.
+    pub fn new(permissions: Arc<dyn PermissionRepository>) -> Self {
+        Self { permissions }
+    }
+
+    /// Every permission that roles of the employee's project can have.
+    pub async fn list(&self, staff: &Staff) -> Result<Vec<GrantedPermission>, PermissionError> {
+        staff.require(Permission::view(Resource::Permissions))?;
+        Ok(self.permissions.list(staff.project_id).await?)
+    }
+
+    /// One of them.
+    pub async fn read(&self, staff: &Staff, id: PermissionId) -> Result<GrantedPermission, PermissionError> {
+        staff.require(Permission::view(Resource::Permissions))?;
+        let permission = self.permissions.find(id).await?.ok_or(PermissionError::NotFound)?;
+        permission.project_id.map_or(Ok(()), |owner| staff.require_project(owner))?;
+        Ok(permission)
+    }
+
+    /// Defines a permission for the employee's project.
+    pub async fn create(&self, staff: &Staff, draft: PermissionDraft) -> Result<GrantedPermission, PermissionError> {
+        staff.require(Permission::create(Resource::Permissions))?;
+        self.permissions.insert(staff.project_id, draft).await
+    }
+
+    /// Changes a permission that the employee's project defined.
+    pub async fn update(
+        &self,
+        staff: &Staff,
+        id: PermissionId,
+        patch: PermissionPatch,
+    ) -> Result<GrantedPermission, PermissionError> {
+        self.require_own(staff, id).await?;
+        self.permissions.update(staff.project_id, id, patch).await
+    }
+
+    /// Deletes a permission that the employee's project defined and no role has.
+    pub async fn delete(&self, staff: &Staff, id: PermissionId) -> Result<(), PermissionError> {
+        self.require_own(staff, id).await?;
+        self.permissions.delete(staff.project_id, id).await
+    }
+
+    /// Every screen.
+    pub async fn screens(&self, staff: &Staff) -> Result<Vec<Reference<ScreenId>>, PermissionError> {
+        staff.require(Permission::view(Resource::Permissions))?;
+        Ok(self.permissions.screens().await?)
+    }
+
+    /// One screen.
+    pub async fn screen(&self, staff: &Staff, id: ScreenId) -> Result<Reference<ScreenId>, PermissionError> {
+        staff.require(Permission::view(Resource::Permissions))?;
+        self.permissions.screen(id).await?.ok_or(PermissionError::NotFound)
+    }
+
+    async fn require_own(&self, staff: &Staff, id: PermissionId) -> Result<(), PermissionError> {
+        staff.require(Permission::edit(Resource::Permissions))?;
+        let permission = self.permissions.find(id).await?.ok_or(PermissionError::NotFound)?;
+        let owner = permission.project_id.ok_or(PermissionError::OfTheService)?;
+        Ok(staff.require_project(owner)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::MockPermissionRepository;
+    use kontor_kernel::testing::staff_with;
+    use kontor_kernel::{AccessDenied, Name, ProjectId};
+
+    fn service(owner: Option<i64>) -> PermissionService {
+        let mut permissions = MockPermissionRepository::new();
+        permissions.expect_find().returning(move |id| {
+            let screen = Reference { id: ScreenId::new(1).unwrap(), name: Name::parse("screen").unwrap() };
+            Ok(Some(GrantedPermission {
+                id,
+                screen,
+                project_id: owner.map(|id| ProjectId::new(id).unwrap()),
+                name: "view-reports".to_owned(),
+                description: String::new(),
+            }))
+        });
+        permissions.expect_delete().returning(|_, _| Err(PermissionError::InUse));
+        PermissionService::new(Arc::new(permissions))
+    }
+
+    #[tokio::test]
+    async fn only_what_the_project_defined_can_be_changed() {
+        let (staff, id) = (staff_with(Permission::all()), PermissionId::new(9).unwrap());
+        let system = service(None);
+        assert!(system.read(&staff, id).await.is_ok());
+        assert!(matches!(system.delete(&staff, id).await, Err(PermissionError::OfTheService)));
+        let refused = system.update(&staff, id, PermissionPatch::default()).await;
+        assert!(matches!(refused, Err(PermissionError::OfTheService)));
+        let foreign = service(Some(2));
+        for refused in [foreign.read(&staff, id).await.map(|_| ()), foreign.delete(&staff, id).await] {
+            assert!(matches!(refused, Err(PermissionError::Denied(AccessDenied::ForeignProject))));
+        }
+        assert!(matches!(service(Some(1)).delete(&staff, id).await, Err(PermissionError::InUse)));
+    }
+
+    #[tokio::test]
+    async fn without_the_permission_nothing_is_shown() {
+        let (service, staff) = (service(None), staff_with([Permission::edit(Resource::Permissions)]));
+        assert!(matches!(service.list(&staff).await, Err(PermissionError::Denied(_))));
+        assert!(matches!(service.screens(&staff).await, Err(PermissionError::Denied(_))));
+        assert!(matches!(service.screen(&staff, ScreenId::new(1).unwrap()).await, Err(PermissionError::Denied(_))));
+    }
+}

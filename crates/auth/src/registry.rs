@@ -1,0 +1,155 @@
+use std::sync::Arc;
+
+use kontor_kernel::{BranchId, Clock, DepartmentId, Email, Name, ProjectId, UserId};
+
+use crate::StaffRegistryError;
+use crate::model::{Login, NewEmployee, NewOwner, NewPassword, RoleChoice};
+use crate::ports::{PasswordHasher, StaffRepository};
+
+/// A new employee, as those who run the service describe him.
+#[derive(Debug, Clone)]
+pub struct Hire {
+    /// The project.
+    pub project_id: ProjectId,
+    /// The branch he works in; `None` for all branches.
+    pub branch_id: Option<BranchId>,
+    /// His department.
+    pub department_id: Option<DepartmentId>,
+    /// What he may do.
+    pub role: RoleChoice,
+    /// What he signs in with.
+    pub login: Login,
+    /// Where his mail goes.
+    pub email: Email,
+    /// His given name.
+    pub first_name: Name,
+    /// His family name.
+    pub last_name: Name,
+    /// His password.
+    pub password: NewPassword,
+}
+
+/// Accounts of employees, as those who run the service make and change them.
+pub struct StaffRegistry {
+    staff: Arc<dyn StaffRepository>,
+    hasher: Arc<dyn PasswordHasher>,
+    clock: Arc<dyn Clock>,
+}
+
+impl StaffRegistry {
+    /// Wires the ports.
+    pub fn new(staff: Arc<dyn StaffRepository>, hasher: Arc<dyn PasswordHasher>, clock: Arc<dyn Clock>) -> Self {
+        Self { staff, hasher, clock }
+    }
+
+    /// Adds an employee with the role that allows everything: the first one of a project.
+    pub async fn create_owner(
+        &self,
+        project_id: ProjectId,
+        login: Login,
+        email: Email,
+        password: &NewPassword,
+        branch_id: Option<BranchId>,
+    ) -> Result<UserId, StaffRegistryError> {
+        let password_hash = self.hasher.hash(password.as_secret()).await?;
+        let created_at = self.clock.now();
+        self.staff.insert_owner(NewOwner { project_id, branch_id, login, email, password_hash, created_at }).await
+    }
+
+    /// Adds an employee.
+    pub async fn hire(&self, hire: Hire) -> Result<UserId, StaffRegistryError> {
+        let password_hash = self.hasher.hash(hire.password.as_secret()).await?;
+        let employee = NewEmployee {
+            project_id: hire.project_id,
+            branch_id: hire.branch_id,
+            department_id: hire.department_id,
+            role: hire.role,
+            login: hire.login,
+            email: hire.email,
+            first_name: hire.first_name,
+            last_name: hire.last_name,
+            password_hash,
+            created_at: self.clock.now(),
+        };
+        self.staff.insert_employee(employee).await
+    }
+
+    /// Shuts an employee out; his tokens end at once. The last owner of a project is refused.
+    pub async fn ban(&self, user: UserId) -> Result<(), StaffRegistryError> {
+        self.staff.ban(user, self.clock.now()).await
+    }
+
+    /// Lets an employee in again.
+    pub async fn unban(&self, user: UserId) -> Result<(), StaffRegistryError> {
+        self.staff.unban(user, self.clock.now()).await
+    }
+
+    /// Gives an employee another role. The last owner of a project keeps his.
+    pub async fn assign_role(&self, user: UserId, role: RoleChoice) -> Result<(), StaffRegistryError> {
+        self.staff.assign_role(user, role, self.clock.now()).await
+    }
+
+    /// Puts an employee into a department, or into none.
+    pub async fn assign_department(
+        &self,
+        user: UserId,
+        department: Option<DepartmentId>,
+    ) -> Result<(), StaffRegistryError> {
+        self.staff.assign_department(user, department, self.clock.now()).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::{MockPasswordHasher, MockStaffRepository};
+    use chrono::DateTime;
+    use kontor_kernel::FixedClock;
+
+    fn registry(staff: MockStaffRepository) -> StaffRegistry {
+        let mut hasher = MockPasswordHasher::new();
+        hasher.expect_hash().returning(|_| Ok("hashed".to_owned()));
+        StaffRegistry::new(Arc::new(staff), Arc::new(hasher), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)))
+    }
+
+    #[tokio::test]
+    async fn an_owner_is_stored_with_a_hash() {
+        let mut staff = MockStaffRepository::new();
+        staff
+            .expect_insert_owner()
+            .withf(|owner| owner.password_hash == "hashed" && owner.login.as_str() == "boss")
+            .returning(|_| Err(StaffRegistryError::LoginTaken));
+        let refused = registry(staff)
+            .create_owner(
+                ProjectId::new(1).unwrap(),
+                Login::parse("Boss").unwrap(),
+                Email::parse("boss@x.ru").unwrap(),
+                &NewPassword::parse("long enough").unwrap(),
+                None,
+            )
+            .await;
+        assert!(matches!(refused, Err(StaffRegistryError::LoginTaken)));
+    }
+
+    #[tokio::test]
+    async fn an_employee_is_stored_with_a_hash() {
+        let mut staff = MockStaffRepository::new();
+        staff
+            .expect_insert_employee()
+            .withf(|employee| employee.password_hash == "hashed" && employee.role == RoleChoice::Owner)
+            .returning(|_| Ok(UserId::new(4).unwrap()));
+        let hire = Hire {
+            project_id: ProjectId::new(1).unwrap(),
+            branch_id: None,
+            department_id: None,
+            role: RoleChoice::Owner,
+            login: Login::parse("anna").unwrap(),
+            email: Email::parse("anna@x.ru").unwrap(),
+            first_name: Name::parse("Anna").unwrap(),
+            last_name: Name::parse("Kern").unwrap(),
+            password: NewPassword::parse("long enough").unwrap(),
+        };
+        assert!(!format!("{hire:?}").contains("long enough"));
+        assert_eq!(registry(staff).hire(hire).await.unwrap().get(), 4);
+    }
+}

@@ -1,0 +1,12 @@
+DROP TABLE password_requests;
+DROP TABLE temporary_passwords;
+DROP INDEX role_permissions_by_permission;
+DELETE FROM role_permissions WHERE permission_id IN (SELECT id FROM permissions WHERE project_id IS NOT NULL);
+DELETE FROM permissions WHERE project_id IS NOT NULL;
+DROP INDEX permissions_by_project;
+ALTER TABLE permissions DROP COLUMN project_id;
+ALTER TABLE roles DROP COLUMN version;
+DROP INDEX users_by_role;
+DROP INDEX users_by_department;
+ALTER TABLE users DROP COLUMN department_id;
+DROP TABLE departments;
