@@ -1,10 +1,14 @@
 //! What access control needs from the outside.
 
+mod callback;
+
 use std::net::IpAddr;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Contact, CounterpartyId, Email, Phone, ProjectId, SecretString, StoreError, TokenId, UserId};
+
+pub use callback::*;
 
 use crate::StaffRegistryError;
 use crate::model::{

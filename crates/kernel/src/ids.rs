@@ -69,6 +69,8 @@ ids! {
     TokenId;
     /// One requested one-time code.
     CodeId;
+    /// One attempt of a customer to log in by calling a number.
+    CallbackAttemptId;
     /// A catalogue item: goods, service or subscription plan.
     NomenclatureId;
     /// A category of the catalogue.

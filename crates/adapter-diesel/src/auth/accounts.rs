@@ -35,24 +35,24 @@ pub(super) fn bound(
         .optional()
 }
 
-/// The oldest customer that staff noted the contact for.
+/// The customers that staff noted the contact for, oldest first, two at most.
 pub(super) fn noted(
     connection: &mut AnyConnection,
     project: ProjectId,
     contact: &Contact,
-) -> Result<Option<i64>, QueryError> {
+) -> Result<Vec<i64>, QueryError> {
     let of_project = counterparties::table
         .filter(counterparties::project_id.eq(project.get()))
         .order(counterparties::id)
-        .select(counterparties::id);
+        .select(counterparties::id)
+        .limit(2);
     match contact {
-        Contact::Phone(phone) => of_project.filter(counterparties::phone_1.eq(phone.as_str())).first(connection),
-        Contact::Email(email) => of_project.filter(counterparties::email.eq(email.as_str())).first(connection),
+        Contact::Phone(phone) => of_project.filter(counterparties::phone_1.eq(phone.as_str())).load(connection),
+        Contact::Email(email) => of_project.filter(counterparties::email.eq(email.as_str())).load(connection),
     }
-    .optional()
 }
 
-fn create(
+pub(super) fn create(
     connection: &mut AnyConnection,
     project: ProjectId,
     contact: &Contact,
@@ -75,8 +75,13 @@ fn create(
         .get_result(connection)
 }
 
-/// Binds the contact; the key of the table lets one of several racing calls win and rolls back the others.
-fn bind(connection: &mut AnyConnection, project: ProjectId, contact: &Contact, id: i64) -> Result<(), Abort<Unbound>> {
+/// Binds the contact, unless a racing call did: the key of the table lets one of them win.
+pub(super) fn bind(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    contact: &Contact,
+    id: i64,
+) -> Result<bool, QueryError> {
     let binding = (
         login_contacts::project_id.eq(project.get()),
         login_contacts::contact.eq(contact.as_str()),
@@ -85,7 +90,7 @@ fn bind(connection: &mut AnyConnection, project: ProjectId, contact: &Contact, i
     let added = on_each!(connection, concrete => {
         diesel::insert_into(login_contacts::table).values(binding).on_conflict_do_nothing().execute(concrete)
     })?;
-    if added == 1 { Ok(()) } else { Err(Abort::Refused(Unbound::Lost)) }
+    Ok(added == 1)
 }
 
 #[async_trait]
@@ -109,11 +114,14 @@ impl CustomerAccounts for Database {
                 if let Some(id) = bound(connection, project, &wanted)? {
                     return Ok(stored::id(id)?);
                 }
-                let id = match noted(connection, project, &wanted)? {
-                    Some(id) => id,
+                let id = match noted(connection, project, &wanted)?.first() {
+                    Some(id) => *id,
                     None => create(connection, project, &wanted, at.naive_utc())?,
                 };
-                bind(connection, project, &wanted, id)?;
+                if !bind(connection, project, &wanted, id)? {
+                    // What was made for it is rolled back.
+                    return Err(Abort::Refused(Unbound::Lost));
+                }
                 Ok(stored::id(id)?)
             })
             .await;

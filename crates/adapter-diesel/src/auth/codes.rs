@@ -41,7 +41,7 @@ impl CodeRepository for Database {
             let (project, contact) = (redemption.project_id, &redemption.contact);
             let now = redemption.token.created_at.naive_utc();
             let Some(customer) = bound(connection, project, contact)? else {
-                let known = noted(connection, project, contact)?.is_some();
+                let known = !noted(connection, project, contact)?.is_empty();
                 return Ok(if known { Redeemed::NoLiveCode } else { Redeemed::UnknownContact });
             };
             // The fingerprint is keyed, so comparing it in the statement tells nothing about the code.

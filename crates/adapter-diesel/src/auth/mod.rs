@@ -1,6 +1,7 @@
 //! The ports of access control.
 
 mod accounts;
+mod callback;
 mod codes;
 mod staff;
 mod tokens;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod auth;
+mod callback;
 mod catalog;
 mod fixtures;
 mod import;

@@ -91,9 +91,9 @@ impl Default for TokenLifetimes {
     }
 }
 
-/// What a customer calls the device he logs in from: 3 to 50 characters.
+/// What a customer calls the device he logs in from: one line, which proves nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Device(Line<50>);
+pub struct Device(Line<255>);
 
 /// A text that is no device name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -101,10 +101,19 @@ pub struct Device(Line<50>);
 pub struct InvalidDevice;
 
 impl Device {
-    /// Trims and checks.
+    /// The device of a login by code: trims and checks for 3 to 50 characters.
     pub fn parse(text: &str) -> Result<Self, InvalidDevice> {
         let line = Line::parse(text).map_err(|_: TextError| InvalidDevice)?;
-        if line.chars().count() < 3 { Err(InvalidDevice) } else { Ok(Self(line)) }
+        if (3..=50).contains(&line.chars().count()) { Ok(Self(line)) } else { Err(InvalidDevice) }
+    }
+
+    /// The device of the other ways to log in: at most 255 characters. Nothing but white space is no device.
+    pub fn parse_note(text: &str) -> Result<Option<Self>, TextError> {
+        match Line::parse(text) {
+            Ok(line) => Ok(Some(Self(line))),
+            Err(TextError::Empty) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The text.
@@ -156,5 +165,8 @@ mod tests {
         for text in ["Mi", " Mi ", &"ё".repeat(51)] {
             assert_eq!(Device::parse(text), Err(InvalidDevice), "{text}");
         }
+        assert_eq!(Device::parse_note(" M ").unwrap().unwrap().as_str(), "M");
+        assert_eq!(Device::parse_note(" "), Ok(None));
+        assert!(Device::parse_note(&"ё".repeat(255)).is_ok() && Device::parse_note(&"ё".repeat(256)).is_err());
     }
 }
