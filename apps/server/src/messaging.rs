@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use kontor_adapter_diesel::Database;
 use kontor_adapter_messaging::{
-    CallSettings, ClientError, CodeMessenger, FlashCalls, HmacSigner, HttpWebhookSender, Mailer, MailerError,
-    SmtpCredentials, SmtpSettings, SmtpTls,
+    CallChecks, CallSettings, ClientError, CodeMessenger, FlashCalls, HmacSigner, HttpWebhookSender, Mailer,
+    MailerError, SmtpCredentials, SmtpSettings, SmtpTls,
 };
 use kontor_webhooks::DeliveryWorker;
 use kontor_webhooks::model::OutboundPolicy;
@@ -29,9 +29,17 @@ pub fn outbound_policy(config: &Config) -> OutboundPolicy {
     if config.webhook_allow_internal { OutboundPolicy::unrestricted() } else { OutboundPolicy::default() }
 }
 
+fn telephony(config: &Config) -> CallSettings {
+    CallSettings { base_url: config.telephony_url.clone(), api_id: config.telephony_api_id.clone() }
+}
+
+/// What proves phones by a call from them.
+pub fn call_checks(config: &Config) -> Result<CallChecks, MessagingError> {
+    Ok(CallChecks::new(telephony(config))?)
+}
+
 /// What brings one-time codes to customers.
 pub fn code_messenger(config: &Config) -> Result<CodeMessenger, MessagingError> {
-    let calls = CallSettings { base_url: config.telephony_url.clone(), api_id: config.telephony_api_id.clone() };
     let account = SmtpCredentials { user: config.smtp_user.clone(), password: config.smtp_password.clone() };
     let mail = SmtpSettings {
         host: config.smtp_host.clone(),
@@ -44,7 +52,7 @@ pub fn code_messenger(config: &Config) -> Result<CodeMessenger, MessagingError> 
         credentials: (!account.user.is_empty()).then_some(account),
         from: config.smtp_from.clone(),
     };
-    Ok(CodeMessenger::new(FlashCalls::new(calls)?, Mailer::new(mail)?))
+    Ok(CodeMessenger::new(FlashCalls::new(telephony(config))?, Mailer::new(mail)?))
 }
 
 /// What turns events into deliveries and sends them.

@@ -9,8 +9,8 @@ use kontor_adapter_diesel::Database;
 use kontor_adapter_limits::MemoryLimiter;
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_auth::model::TokenLifetimes;
-use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher};
-use kontor_auth::{CustomerGuard, CustomerSessions, StaffGuard, StaffSessions};
+use kontor_auth::ports::{CallNotices, CallVerifier, CodeSender, HashingFailed, PasswordHasher};
+use kontor_auth::{CallbackLogin, CustomerGuard, CustomerSessions, StaffGuard, StaffSessions};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::StorefrontService;
@@ -28,7 +28,7 @@ use kontor_webhooks::{DeliveryService, WebhookService};
 use crate::adapters::{Argon2Passwords, ServiceKey, SystemRandom};
 use crate::config::Config;
 use crate::http::Throttle;
-use crate::messaging::{MessagingError, code_messenger, outbound_policy};
+use crate::messaging::{MessagingError, call_checks, code_messenger, outbound_policy};
 
 /// The ports that are not persistence.
 #[derive(Clone)]
@@ -47,6 +47,10 @@ pub struct Surroundings {
     pub hasher: Arc<dyn PasswordHasher>,
     /// One-time codes to customers.
     pub codes: Arc<dyn CodeSender>,
+    /// Calls that prove a phone.
+    pub calls: Arc<dyn CallVerifier>,
+    /// What the telephony provider says by itself.
+    pub call_notices: Arc<dyn CallNotices>,
     /// How long tokens live.
     pub lifetimes: TokenLifetimes,
     /// The acquirer.
@@ -73,6 +77,7 @@ impl Surroundings {
     /// The adapters that the configuration asks for.
     pub fn new(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, SurroundingsError> {
         let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
+        let calls = Arc::new(call_checks(config)?);
         let acquirer =
             AcquirerConfig::new(&config.acquirer_url, &config.acquirer_shop_id, config.acquirer_secret_key.clone());
         Ok(Self {
@@ -83,6 +88,8 @@ impl Surroundings {
             outbound: outbound_policy(config),
             hasher: Arc::new(Argon2Passwords::new(random.clone())?),
             codes: Arc::new(code_messenger(config)?),
+            calls: calls.clone(),
+            call_notices: calls,
             lifetimes: TokenLifetimes {
                 staff: TimeDelta::hours(config.staff_token_hours.into()),
                 customer: TimeDelta::hours(config.customer_token_hours.into()),
@@ -126,6 +133,7 @@ services! {
     customer_guard: CustomerGuard,
     staff_sessions: StaffSessions,
     customer_sessions: CustomerSessions,
+    callback_login: CallbackLogin,
     profiles: ProfileService,
     branches: BranchService,
     applications: ApplicationService,
@@ -193,6 +201,15 @@ impl Services {
                 store.clone(),
                 store.clone(),
                 codes,
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
+                lifetimes,
+            )),
+            callback_login: Data::new(CallbackLogin::new(
+                store.clone(),
+                around.calls.clone(),
+                around.call_notices.clone(),
                 clock.clone(),
                 random.clone(),
                 keeper.clone(),

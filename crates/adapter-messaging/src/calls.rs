@@ -4,72 +4,49 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use kontor_auth::ports::SendError;
-use kontor_kernel::{ExposeSecret, Phone, SecretString};
+use kontor_kernel::Phone;
 use serde_json::Value;
 
-use crate::http::{ClientError, client, read_start};
+use crate::http::ClientError;
+use crate::smsru::{CallSettings, SmsRu, Trouble, senseless};
 
-const CONNECT: Duration = Duration::from_secs(5);
-const TIMEOUT: Duration = Duration::from_secs(10);
-const MOST_OF_AN_ANSWER: usize = 64 * 1024;
 const DIGITS: usize = 4;
 
-/// Where calls are ordered.
-#[derive(Debug, Clone)]
-pub struct CallSettings {
-    /// The provider's address without a trailing slash, such as `https://sms.ru`.
-    pub base_url: String,
-    /// The account's key.
-    pub api_id: SecretString,
-}
-
 /// Orders calls.
-pub struct FlashCalls {
-    client: reqwest::Client,
-    url: String,
-    api_id: SecretString,
-    timeout: Duration,
+pub struct FlashCalls(SmsRu);
+
+impl From<Trouble> for SendError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Refused(Some(number), text) => Self::Refused(format!("{number}: {text}")),
+            Trouble::Refused(None, text) => Self::Refused(text),
+            Trouble::Unavailable(text) => Self::Unavailable(text),
+        }
+    }
 }
 
 impl FlashCalls {
     /// A client of the provider, which is given ten seconds for an answer.
     pub fn new(settings: CallSettings) -> Result<Self, ClientError> {
-        let url = format!("{}/code/call", settings.base_url.trim_end_matches('/'));
-        let client = client().connect_timeout(CONNECT).build()?;
-        Ok(Self { client, url, api_id: settings.api_id, timeout: TIMEOUT })
+        SmsRu::new(settings).map(Self)
     }
 
     /// The same client with another limit for a whole exchange.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
-        Self { timeout, ..self }
+        Self(self.0.with_timeout(timeout))
     }
 
     /// Rings the phone once and answers the code, four digits. It is never repeated by itself: every call rings.
     pub async fn call(&self, phone: &Phone, ip: Option<IpAddr>) -> Result<String, SendError> {
         // The provider's word for an unknown address.
         let ip = ip.map_or_else(|| "-1".to_owned(), |ip| ip.to_string());
-        let form = [("api_id", self.api_id.expose_secret()), ("phone", phone.as_str()), ("ip", &ip)];
-        let unavailable = |error: reqwest::Error| SendError::Unavailable(error.without_url().to_string());
-        let post = self.client.post(&self.url).timeout(self.timeout).form(&form);
-        let response = post.send().await.map_err(unavailable)?;
-        let status = response.status();
-        let body = read_start(response, MOST_OF_AN_ANSWER).await.map_err(unavailable)?;
-        if !status.is_success() {
-            return Err(SendError::Unavailable(format!("the telephony provider answered {status}")));
-        }
-        read_answer(&body)
+        read(self.0.ask("/code/call", &[("phone", phone.as_str()), ("ip", &ip)]).await)
     }
 }
 
-fn read_answer(body: &[u8]) -> Result<String, SendError> {
-    let senseless = || SendError::Unavailable("the answer of the telephony provider makes no sense".to_owned());
-    let answer: Value = serde_json::from_slice(body).map_err(|_| senseless())?;
-    match answer.get("status").and_then(Value::as_str) {
-        Some("OK") => code(answer.get("code")).ok_or_else(senseless),
-        Some("ERROR") => Err(refusal(&answer)),
-        _ => Err(senseless()),
-    }
+fn read(answer: Result<Value, Trouble>) -> Result<String, SendError> {
+    Ok(code(answer?.get("code")).ok_or_else(senseless)?)
 }
 
 /// The code comes as a text or as a number, which has lost its leading zeros.
@@ -83,20 +60,14 @@ fn code(value: Option<&Value>) -> Option<String> {
     sound.then(|| format!("{text:0>DIGITS$}"))
 }
 
-/// 220 and 500 are the provider's own troubles; everything else is a refusal of this call.
-fn refusal(answer: &Value) -> SendError {
-    let number = answer.get("status_code").and_then(Value::as_u64);
-    let text = answer.get("status_text").and_then(Value::as_str).unwrap_or("no reason given");
-    match number {
-        Some(220 | 500) => SendError::Unavailable(text.to_owned()),
-        Some(number) => SendError::Refused(format!("{number}: {text}")),
-        None => SendError::Refused(text.to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::smsru;
+
+    fn read_answer(body: &[u8]) -> Result<String, SendError> {
+        read(smsru::read_answer(body))
+    }
 
     #[test]
     fn a_code_keeps_its_leading_zeros() {

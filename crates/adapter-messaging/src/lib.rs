@@ -1,6 +1,7 @@
-//! Messages out: calls with a code, e-mail and webhook deliveries.
+//! Messages out: calls with a code, checks by an incoming call, e-mail and webhook deliveries.
 //!
-//! **Implements** `kontor_auth::ports::CodeSender` ([`CodeMessenger`]: SMS.RU's flash call and SMTP) and
+//! **Implements** `kontor_auth::ports::CodeSender` ([`CodeMessenger`]: SMS.RU's flash call and SMTP),
+//! `kontor_auth::ports::{CallVerifier, CallNotices}` ([`CallChecks`]: SMS.RU's check by an incoming call) and
 //! `kontor_webhooks::ports::{WebhookSender, Signer}` ([`HttpWebhookSender`], [`HmacSigner`]).
 //!
 //! **Invariants**
@@ -9,18 +10,22 @@
 //!   connection is made; it follows no redirect, uses no proxy and reads at most 64 KiB of the answer.
 //! - Errors name no key, password or code.
 
+mod callcheck;
 mod calls;
 mod codes;
 mod http;
 mod mail;
 mod resolver;
 mod signer;
+mod smsru;
 mod webhook;
 
-pub use calls::{CallSettings, FlashCalls};
+pub use callcheck::CallChecks;
+pub use calls::FlashCalls;
 pub use codes::CodeMessenger;
 pub use http::ClientError;
 pub use mail::{Mailer, MailerError, SmtpCredentials, SmtpSettings, SmtpTls};
 pub use resolver::{Lookup, SystemLookup};
 pub use signer::HmacSigner;
+pub use smsru::CallSettings;
 pub use webhook::HttpWebhookSender;

@@ -1,10 +1,12 @@
 //! What outside services call.
 
 mod acquirer;
+mod telephony;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// Registers the callbacks.
 pub fn routes(config: &mut ServiceConfig<'_>) {
     acquirer::routes(config);
+    telephony::routes(config);
 }

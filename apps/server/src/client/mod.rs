@@ -1,6 +1,7 @@
 //! The client surface: sites, apps and their backends.
 
 mod brands;
+mod callback_auth;
 mod cart;
 mod categories;
 mod delivery;
@@ -23,6 +24,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     cart::routes(config);
     orders::routes(config);
     session::routes(config);
+    callback_auth::routes(config);
     profile::routes(config);
     settings::routes(config);
     categories::routes(config);

@@ -1,6 +1,9 @@
 //! Every surface over real HTTP, on both databases.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod caller;
+mod client_callback;
+mod client_callback_provider;
 mod client_profile;
 mod client_session;
 mod client_storefront;

@@ -6,6 +6,7 @@ mod faults;
 mod hooks;
 mod input;
 mod messages;
+mod telephony;
 
 use actix_web::web::{self, ServiceConfig};
 
@@ -25,6 +26,14 @@ pub fn routes(config: &mut ServiceConfig) {
             .service(path("/refunds/{id}").route(web::post().to(acquirer::end_refund)))
             .service(path("/notifications").route(web::get().to(acquirer::notifications)))
             .service(path("/messages").route(web::get().to(messages::list)))
+            .service(
+                path("/telephony")
+                    .route(web::get().to(telephony::settings))
+                    .route(web::post().to(telephony::configure)),
+            )
+            .service(path("/calls").route(web::post().to(telephony::call)))
+            .service(path("/callchecks").route(web::get().to(telephony::checks)))
+            .service(path("/callchecks/{id}").route(web::post().to(telephony::give_up)))
             .service(path("/hooks").route(web::post().to(hooks::open)))
             .service(path("/hooks/{id}").route(web::get().to(hooks::deliveries)))
             .service(

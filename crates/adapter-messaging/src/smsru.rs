@@ -1,0 +1,99 @@
+//! What the calls to SMS.RU have in common.
+
+use std::time::Duration;
+
+use kontor_kernel::{ExposeSecret, SecretString};
+use serde_json::Value;
+
+use crate::http::{ClientError, client, read_start};
+
+const CONNECT: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(10);
+const MOST_OF_AN_ANSWER: usize = 64 * 1024;
+
+/// Where calls are ordered.
+#[derive(Debug, Clone)]
+pub struct CallSettings {
+    /// The provider's address without a trailing slash, such as `https://sms.ru`.
+    pub base_url: String,
+    /// The account's key.
+    pub api_id: SecretString,
+}
+
+/// Why there is no answer that helps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The provider refused with its number for the reason, if it named one.
+    Refused(Option<u64>, String),
+    /// The provider is in trouble, could not be reached, or its answer made no sense.
+    Unavailable(String),
+}
+
+/// Calls the methods of the provider. Every exchange ends within ten seconds, and none is repeated by itself.
+pub(crate) struct SmsRu {
+    client: reqwest::Client,
+    base_url: String,
+    api_id: SecretString,
+    timeout: Duration,
+}
+
+impl SmsRu {
+    pub(crate) fn new(settings: CallSettings) -> Result<Self, ClientError> {
+        let client = client().connect_timeout(CONNECT).build()?;
+        let base_url = settings.base_url.trim_end_matches('/').to_owned();
+        Ok(Self { client, base_url, api_id: settings.api_id, timeout: TIMEOUT })
+    }
+
+    pub(crate) fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// The account's key; empty when there is no account.
+    pub(crate) fn api_id(&self) -> &str {
+        self.api_id.expose_secret()
+    }
+
+    /// The provider's answer, if it says `OK`.
+    pub(crate) async fn ask(&self, path: &str, fields: &[(&str, &str)]) -> Result<Value, Trouble> {
+        let unavailable = |error: reqwest::Error| Trouble::Unavailable(error.without_url().to_string());
+        let form: Vec<(&str, &str)> = [("api_id", self.api_id())].into_iter().chain(fields.iter().copied()).collect();
+        let post = self.client.post(format!("{}{path}", self.base_url)).timeout(self.timeout).form(&form);
+        let response = post.send().await.map_err(unavailable)?;
+        let status = response.status();
+        let body = read_start(response, MOST_OF_AN_ANSWER).await.map_err(unavailable)?;
+        if !status.is_success() {
+            return Err(Trouble::Unavailable(format!("the telephony provider answered {status}")));
+        }
+        read_answer(&body)
+    }
+}
+
+/// An answer that is not what the provider describes.
+pub(crate) fn senseless() -> Trouble {
+    Trouble::Unavailable("the answer of the telephony provider makes no sense".to_owned())
+}
+
+/// The answer, when it says `OK`.
+pub(crate) fn read_answer(body: &[u8]) -> Result<Value, Trouble> {
+    let answer: Value = serde_json::from_slice(body).map_err(|_| senseless())?;
+    match answer.get("status").and_then(Value::as_str) {
+        Some("OK") => Ok(answer),
+        Some("ERROR") => Err(refusal(&answer)),
+        _ => Err(senseless()),
+    }
+}
+
+/// 220 and 500 are the provider's own troubles; everything else is a refusal of this call.
+fn refusal(answer: &Value) -> Trouble {
+    let number = answer.get("status_code").and_then(number);
+    let text = answer.get("status_text").and_then(Value::as_str).unwrap_or("no reason given").to_owned();
+    match number {
+        Some(220 | 500) => Trouble::Unavailable(text),
+        number => Trouble::Refused(number, text),
+    }
+}
+
+/// Numbers come as numbers or as texts.
+pub(crate) fn number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.trim().parse().ok())
+}
