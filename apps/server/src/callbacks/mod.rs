@@ -1,8 +1,10 @@
 //! What outside services call.
 
 mod acquirer;
+mod policies;
 mod telephony;
 
+pub use policies::POLICIES;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// Registers the callbacks.

@@ -164,7 +164,6 @@ impl From<StartedAttempt> for CallbackStarted {
 /// Begins to sign a customer in: he has to call the number from his phone.
 #[utoipa::path(
     tag = "Client: session and login",
-    security(("app_token" = [])),
     request_body = CallbackStart,
     responses(
         (status = 200, body = CallbackStarted),
@@ -258,7 +257,6 @@ impl From<CallbackStatus> for CallbackProgress {
 /// Tells whether the call has come.
 #[utoipa::path(
     tag = "Client: session and login",
-    security(("app_token" = [])),
     request_body = CallbackLook,
     responses(
         (status = 200, body = CallbackProgress),
@@ -298,7 +296,6 @@ struct CallbackExchanged {
 /// Signs the customer in once his call has come. The customer is found by the phone, or created.
 #[utoipa::path(
     tag = "Client: session and login",
-    security(("app_token" = [])),
     request_body = CallbackExchange,
     responses(
         (status = 200, body = CallbackExchanged),
