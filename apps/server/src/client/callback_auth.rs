@@ -22,7 +22,7 @@ use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(init).service(status).service(exchange);
+    config.service(callback_init).service(callback_status).service(callback_exchange);
 }
 
 const ATTEMPTS_PER_PHONE: RateRule =
@@ -175,7 +175,7 @@ impl From<StartedAttempt> for CallbackStarted {
     ),
 )]
 #[post("/api/counterparty/callback_auth/init")]
-async fn init(
+async fn callback_init(
     request: HttpRequest,
     app: CallingApp,
     ip: ClientIp,
@@ -264,7 +264,7 @@ impl From<CallbackStatus> for CallbackProgress {
     ),
 )]
 #[post("/api/counterparty/callback_auth/status")]
-async fn status(
+async fn callback_status(
     app: CallingApp,
     clock: Data<Arc<dyn Clock>>,
     login: Data<CallbackLogin>,
@@ -307,7 +307,7 @@ struct CallbackExchanged {
     ),
 )]
 #[post("/api/counterparty/callback_auth/exchange")]
-async fn exchange(
+async fn callback_exchange(
     app: CallingApp,
     clock: Data<Arc<dyn Clock>>,
     login: Data<CallbackLogin>,

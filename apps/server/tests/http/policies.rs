@@ -12,7 +12,7 @@ use crate::shopfront::Shopfront;
 use crate::support::{Project, TestServer, send};
 
 /// Endpoints that anybody may call. One more is a decision: it is made here, too.
-const OPEN: [&str; 2] = ["POST /api/login", "POST /callbacks/acquirer"];
+const OPEN: [&str; 3] = ["POST /api/login", "POST /callbacks/acquirer", "POST /callbacks/telephony"];
 
 /// What is expected of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
