@@ -67,8 +67,6 @@ ids! {
     CounterpartyId;
     /// An issued access token (the part before the `|`).
     TokenId;
-    /// One requested one-time code.
-    CodeId;
     /// One attempt of a customer to log in by calling a number.
     CallbackAttemptId;
     /// A catalogue item: goods, service or subscription plan.
