@@ -93,7 +93,9 @@ impl CallNotices for CallChecks {
         }
         let mut context = Context::new(&SHA256);
         context.update(key.as_bytes());
-        entries.iter().for_each(|entry| context.update(entry.as_bytes()));
+        for entry in entries {
+            context.update(entry.as_bytes());
+        }
         Some(context.finish().as_ref().iter().fold(String::with_capacity(64), |mut hex, byte| {
             // Writing to a String cannot fail.
             let _ = write!(hex, "{byte:02x}");
