@@ -1,7 +1,5 @@
 //! Messages of the telephony provider about expected calls. They are signed with the account's key.
 
-use std::time::Duration;
-
 use actix_multipart::Multipart;
 use actix_web::error::PayloadError;
 use actix_web::http::StatusCode;
@@ -10,17 +8,15 @@ use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse, post};
 use futures_util::{StreamExt, stream};
 use kontor_auth::{CallNoticeError, CallbackLogin};
-use kontor_kernel::RateRule;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::limits::TELEPHONY_NOTIFICATIONS;
 use crate::http::{ApiError, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(telephony_notified);
 }
 
-/// More than the provider sends, less than would trouble us.
-const NOTICES: RateRule = RateRule { name: "callbacks.telephony", limit: 1_200, window: Duration::from_mins(1) };
 const LARGEST_BODY: usize = 64 * 1024;
 const MOST_ENTRIES: usize = 100;
 
@@ -91,7 +87,7 @@ async fn telephony_notified(
     login: Data<CallbackLogin>,
     body: RawBody,
 ) -> Result<HttpResponse, ApiError> {
-    throttle.hit(&request, &[(NOTICES, &ip.0.to_string())]).await?;
+    throttle.hit(&request, &[(TELEPHONY_NOTIFICATIONS, &ip.subject())]).await?;
     let too_large = || ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large.".to_owned());
     if body.len() > LARGEST_BODY {
         return Err(too_large());

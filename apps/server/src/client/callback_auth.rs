@@ -11,13 +11,15 @@ use deserr::Deserr;
 use kontor_auth::model::{AttemptState, CallbackCredentials};
 use kontor_auth::ports::CallCheckError;
 use kontor_auth::{CallbackLogin, CallbackLoginError, CallbackStatus, StartedAttempt};
-use kontor_kernel::{Clock, ExposeSecret, RateRule, Violations};
+use kontor_kernel::{Clock, ExposeSecret, Violations};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::limits::{CALLBACK_INIT_IP, CALLBACK_INIT_PHONE};
 use crate::http::named::NamedErrorBody;
 use crate::http::records::AccessTokenRecord;
+use crate::http::throttle::seconds_to_wait;
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, Throttle};
 
@@ -25,9 +27,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(callback_init).service(callback_status).service(callback_exchange);
 }
 
-const ATTEMPTS_PER_PHONE: RateRule =
-    RateRule { name: "callback-init-phone", limit: 10, window: Duration::from_hours(1) };
-const ATTEMPTS_PER_ADDRESS: RateRule = RateRule { name: "callback-init-ip", limit: 60, window: Duration::from_mins(1) };
 /// When a try makes sense that the provider's own limit has stopped.
 const PROVIDERS_PAUSE: u64 = 60;
 /// When a try makes sense that the provider's trouble has stopped.
@@ -186,12 +185,9 @@ async fn callback_init(
 ) -> Result<Json<CallbackStarted>, ApiError> {
     let CallbackStart { phone, client_nonce } = body.map_err(in_this_flow)?.0;
     let subject = format!("{}|{}", app.project_id, phone.0);
-    let hits = [(ATTEMPTS_PER_ADDRESS, ip.0.to_string()), (ATTEMPTS_PER_PHONE, subject)];
+    let hits = [(CALLBACK_INIT_IP, ip.subject()), (CALLBACK_INIT_PHONE, subject)];
     let hits = hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()));
-    throttle.hit(&request, &hits).await.map_err(|error| match error {
-        ApiError::Throttled(quota) => rate_limited(whole_seconds(quota.resets_in)),
-        error => error,
-    })?;
+    throttle.count(&request, &hits).await.map_err(|exhausted| rate_limited(seconds_to_wait(&exhausted)))?;
     let started = login.init(*app, &phone.0, &client_nonce.0).await;
     Ok(Json(started.map_err(|error| refusal(error, clock.now()))?.into()))
 }

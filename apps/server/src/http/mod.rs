@@ -4,6 +4,7 @@ pub mod body;
 pub mod client_ip;
 pub mod error;
 pub mod health;
+pub mod limits;
 pub mod named;
 pub mod observe;
 pub mod openapi;
