@@ -76,6 +76,7 @@ async fn read(headers: &HeaderMap, body: Bytes) -> Result<Notice, ApiError> {
     responses(
         (status = 200, body = String, content_type = "text/plain"),
         (status = 403, description = "The signature is not the provider's."),
+        (status = 429, description = "Too many messages; `Retry-After` says when to send it again."),
         (status = 503, description = "The message could not be stored; send it again."),
     ),
 )]

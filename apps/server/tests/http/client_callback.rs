@@ -213,6 +213,8 @@ database_tests! {
         let refusal = init(&outside, &project, PHONE, &nonce("x")).await;
         let wait = refused(&refusal, 429, limited, "wait")["error"]["retry_after_seconds"].as_i64().unwrap();
         assert!((3_590..=3_600).contains(&wait), "{wait}");
+        assert_eq!((&refusal.headers["x-ratelimit-limit"], &refusal.headers["x-ratelimit-remaining"]),
+            (&"10".parse().unwrap(), &"0".parse().unwrap()));
         for number in 0..49 {
             init(&outside, &project, &format!("790011100{number:02}"), &nonce(&format!("n{number}"))).await.expect(200);
         }
