@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use kontor_adapter_diesel::Database;
 use kontor_adapter_messaging::{
-    CallSettings, ClientError, CodeMessenger, FlashCalls, HmacSigner, HttpWebhookSender, Mailer, MailerError,
-    PhoneCodes, SmsCodes, SmtpCredentials, SmtpSettings, SmtpTls,
+    CallSettings, ClientError, CodeMessenger, FlashCalls, HmacSigner, HttpWebhookSender, Mailer, MailerError, PhoneCodes, SmsCodes, SmtpCredentials, SmtpSettings, SmtpTls, CallChecks,
 };
 use kontor_webhooks::DeliveryWorker;
 use kontor_webhooks::model::OutboundPolicy;
@@ -29,12 +28,20 @@ pub fn outbound_policy(config: &Config) -> OutboundPolicy {
     if config.webhook_allow_internal { OutboundPolicy::unrestricted() } else { OutboundPolicy::default() }
 }
 
+fn telephony(config: &Config) -> CallSettings {
+    CallSettings { base_url: config.telephony_url.clone(), api_id: config.telephony_api_id.clone() }
+}
+
+/// What proves phones by a call from them.
+pub fn call_checks(config: &Config) -> Result<CallChecks, MessagingError> {
+    Ok(CallChecks::new(telephony(config))?)
+}
+
 /// What brings one-time codes to customers.
 pub fn code_messenger(config: &Config) -> Result<CodeMessenger, MessagingError> {
-    let telephony = CallSettings { base_url: config.telephony_url.clone(), api_id: config.telephony_api_id.clone() };
     let phones = match config.phone_codes {
-        config::PhoneCodes::Call => PhoneCodes::Calls(FlashCalls::new(telephony)?),
-        config::PhoneCodes::Sms => PhoneCodes::Sms(SmsCodes::new(telephony)?),
+        config::PhoneCodes::Call => PhoneCodes::Calls(FlashCalls::new(telephony(config))?),
+        config::PhoneCodes::Sms => PhoneCodes::Sms(SmsCodes::new(telephony(config))?),
     };
     Ok(CodeMessenger::new(phones, mailer(config)?))
 }

@@ -10,12 +10,10 @@ use kontor_adapter_messaging::HmacSigner;
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_auth::miniapp::{MiniAppLogin, Verifier};
 use kontor_auth::model::TokenLifetimes;
-use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher};
-use kontor_auth::{CustomerGuard, CustomerSessions, Heartbeats, Introspection, StaffGuard, StaffSessions, AccessRequestService, AgentService};
-use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher, PasswordSender};
+use kontor_auth::ports::{CallNotices, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender};
 use kontor_auth::{
-    CustomerGuard, CustomerSessions, PermissionService, RoleService, StaffDirectory, StaffGuard, StaffSessions,
-    TemporaryPasswords,
+    AccessRequestService, AgentService, CallbackLogin, CustomerGuard, CustomerSessions, Heartbeats, Introspection,
+    PermissionService, RoleService, StaffDirectory, StaffGuard, StaffSessions, TemporaryPasswords,
 };
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
@@ -38,9 +36,7 @@ use crate::beside::LeftBehind;
 use crate::config::{Config, ConfigError};
 use crate::counters::Counters;
 use crate::http::{FailureLog, Throttle};
-use crate::messaging::{MessagingError, code_messenger, outbound_policy};
-use crate::http::Throttle;
-use crate::messaging::{MessagingError, code_messenger, mailer, outbound_policy};
+use crate::messaging::{MessagingError, call_checks, code_messenger, mailer, outbound_policy};
 
 /// The ports that are not persistence.
 #[derive(Clone)]
@@ -63,6 +59,10 @@ pub struct Surroundings {
     pub codes: Arc<dyn CodeSender>,
     /// Temporary passwords to employees.
     pub passwords: Arc<dyn PasswordSender>,
+    /// Calls that prove a phone.
+    pub calls: Arc<dyn CallVerifier>,
+    /// What the telephony provider says by itself.
+    pub call_notices: Arc<dyn CallNotices>,
     /// How long tokens live.
     pub lifetimes: TokenLifetimes,
     /// How old a contact signed by a messenger may be.
@@ -94,6 +94,7 @@ impl Surroundings {
     /// The adapters that the configuration asks for.
     pub fn new(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, SurroundingsError> {
         let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
+        let calls = Arc::new(call_checks(config)?);
         let acquirer =
             AcquirerConfig::new(&config.acquirer_url, &config.acquirer_shop_id, config.acquirer_secret_key.clone());
         let keeper: Arc<dyn SecretKeeper> = Arc::new(ServiceKey::new(&config.secret_key, random.clone()));
@@ -108,6 +109,8 @@ impl Surroundings {
             hasher: Arc::new(Argon2Passwords::new(random.clone())?),
             codes: Arc::new(code_messenger(config)?),
             passwords: Arc::new(mailer(config)?),
+            calls: calls.clone(),
+            call_notices: calls,
             lifetimes: TokenLifetimes {
                 staff: TimeDelta::hours(config.staff_token_hours.into()),
                 customer: TimeDelta::hours(config.customer_token_hours.into()),
@@ -164,7 +167,13 @@ services! {
     roles: RoleService,
     permissions: PermissionService,
     customer_sessions: CustomerSessions,
-    heartbeats: Heartbeats, introspection: Introspection, miniapps: MiniAppLogin, failures: FailureLog, agents: AgentService, access_requests: AccessRequestService,
+    heartbeats: Heartbeats,
+    introspection: Introspection,
+    miniapps: MiniAppLogin,
+    callback_login: CallbackLogin,
+    failures: FailureLog,
+    agents: AgentService,
+    access_requests: AccessRequestService,
     profiles: ProfileService,
     branches: BranchService,
     departments: DepartmentService,
@@ -261,6 +270,15 @@ impl Services {
                 store.clone(),
                 store.clone(),
                 Verifier::new(Arc::new(HmacSigner), keeper.clone(), contact_lifetime),
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
+                lifetimes,
+            )),
+            callback_login: Data::new(CallbackLogin::new(
+                store.clone(),
+                around.calls.clone(),
+                around.call_notices.clone(),
                 clock.clone(),
                 random.clone(),
                 keeper.clone(),

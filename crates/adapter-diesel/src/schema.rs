@@ -658,6 +658,34 @@ diesel::table! {
 
 // One call per group of tables that really join: the macro's work is quadratic.
 
+
+// One call per group of tables that really join: the macro's work is quadratic.
+diesel::table! {
+    callback_attempts (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        application_id -> BigInt,
+        phone -> Text,
+        nonce_fingerprint -> Text,
+        session_fingerprint -> Text,
+        state -> Text,
+        check_id -> Nullable<Text>,
+        status_asked_at -> Nullable<Timestamp>,
+        exchange_asked_at -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+        expires_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    callback_phones (project_id, phone) {
+        project_id -> BigInt,
+        phone -> Text,
+        attempt_id -> BigInt,
+        held_until -> Timestamp,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, counterparties, applications, introspection_clients);
 diesel::allow_tables_to_appear_in_same_query!(counterparties, dictionary_items);
 diesel::allow_tables_to_appear_in_same_query!(counterparties, users);

@@ -1,6 +1,7 @@
-//! Messages out: calls with a code, e-mail and webhook deliveries.
+//! Messages out: calls with a code, checks by an incoming call, e-mail and webhook deliveries.
 //!
 //! **Implements** `kontor_auth::ports::CodeSender` ([`CodeMessenger`]: SMS.RU's flash call or its SMS, and SMTP),
+//! `kontor_auth::ports::{CallVerifier, CallNotices}` ([`CallChecks`]: SMS.RU's check by an incoming call),
 //! `kontor_auth::ports::PasswordSender` ([`Mailer`]), `kontor_webhooks::ports::{WebhookSender, Signer}`
 //! ([`HttpWebhookSender`], [`HmacSigner`]) and `kontor_auth::ports::Hmac` ([`HmacSigner`]).
 //!
@@ -10,6 +11,7 @@
 //!   connection is made; it follows no redirect, uses no proxy and reads at most 64 KiB of the answer.
 //! - Errors name no key, password or code.
 
+mod callcheck;
 mod calls;
 mod codes;
 mod http;
@@ -20,6 +22,7 @@ mod sms;
 mod smsru;
 mod webhook;
 
+pub use callcheck::CallChecks;
 pub use calls::FlashCalls;
 pub use codes::{CodeMessenger, PhoneCodes};
 pub use http::ClientError;

@@ -1,8 +1,9 @@
 use kontor_kernel::{ContactError, StoreError, Unsealable, AccessDenied, Permission};
 use std::collections::BTreeSet;
+use chrono::{DateTime, Utc};
 
 use crate::miniapp::Doubt;
-use crate::ports::{HashingFailed, SendError};
+use crate::ports::{HashingFailed, SendError, CallCheckError};
 use crate::model::{BeyondReach, ExpiryError, RequestStatus, BeyondHoldings};
 
 /// Why an employee is not signed in.
@@ -286,6 +287,52 @@ pub enum SendPasswordError {
     /// The password could not be hashed.
     #[error(transparent)]
     Hashing(#[from] HashingFailed),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a step of the login by calling a number does not succeed.
+#[derive(Debug, thiserror::Error)]
+pub enum CallbackLoginError {
+    /// An attempt of the application had this nonce: begin anew with a new one.
+    #[error("the nonce was used")]
+    SessionAlreadyStarted,
+    /// Another attempt of the project holds the phone.
+    #[error("the phone is held until {until}")]
+    ChallengeAlreadyActive {
+        /// When the phone is free again at the latest.
+        until: DateTime<Utc>,
+    },
+    /// The provider did not take the attempt on.
+    #[error(transparent)]
+    NotStarted(CallCheckError),
+    /// There is no such attempt of this application, or the nonce is another one; which of them is not said.
+    #[error("there is no such attempt")]
+    UnknownAttempt,
+    /// The call has not come.
+    #[error("the call has not come")]
+    NotVerified,
+    /// The provider could not be asked whether the call came; the attempt goes on.
+    #[error("the call cannot be verified now: {0}")]
+    VerificationUnavailable(CallCheckError),
+    /// The attempt is of no more use: begin anew with a new nonce.
+    #[error("the attempt is over")]
+    Expired,
+    /// Several customers of the project have the phone.
+    #[error("several customers have this phone")]
+    PhoneIdentityConflict,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a message of the telephony provider is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum CallNoticeError {
+    /// The signature is not the provider's.
+    #[error("the signature is wrong")]
+    Forged,
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -1,22 +1,26 @@
-//! Guards, tokens, one-time codes, client sessions, introspection, employees and permissions.
+//! Guards, tokens, the ways to sign in, sessions, employees, roles and agents.
 //!
-//! **Owns** access tokens of employees and customers, the two guards that tell who is calling, the passwords of
-//! employees, the one-time codes and sessions of customers, and the backends that may ask about tokens.
+//! **Owns** access tokens of employees, agents and customers and the guards that tell who is calling; the one-time codes,
+//! callback attempts, signed contacts and sessions of customers; employees with their passwords, roles and permissions;
+//! agents and their requests for access; the backends that may ask about tokens.
 //!
 //! **Invariants**
 //! - Of a token only the fingerprint is stored; the value `<id>|<secret>` is shown once and counts only whole.
 //! - Employees and customers have different guards; a token of one never opens the other.
 //! - A customer's token belongs to one application of one project.
 //! - One code gives one token, within [`model::CODE_LIFETIME`] and [`model::CODE_ATTEMPTS`] wrong tries.
+//! - One callback attempt gives one token, to the holder of its two secrets alone, in its application alone. The
+//!   provider is called once to begin it and never while a transaction is open.
 //! - A contact from a mini-app counts only when the messenger has signed it for the user who started the mini-app.
 //! - At most one session per token goes on; no time counts twice, however many signs of life race.
 //! - A backend learns nothing about a token that is not one of its own application, not even that it exists.
 //! - Recognizing a token writes nothing: its uses are noted in memory and stored together.
+//! - Nobody hands on what he does not have; a token never opens more than the role behind it does now.
+//! - A request for access gives one token, to whoever has its secret, after an employee agreed.
+//! - A project keeps an owner who can sign in.
 //! - An unknown login, a wrong password and a banned employee cannot be told apart, not even by time.
 //!
-//! **Ports**: [`ports::TokenRepository`], [`ports::StaffRepository`], [`ports::CustomerAccounts`],
-//! [`ports::CodeRepository`], [`ports::CodeSender`], [`ports::PasswordHasher`], [`ports::MiniAppTokens`],
-//! [`ports::Hmac`], [`ports::ClientSessions`], [`ports::IntrospectionClients`].
+//! **Ports** stand in [`ports`].
 //!
 //! ```
 //! use kontor_auth::model::BearerToken;
@@ -44,9 +48,10 @@ mod passwords;
 mod permissions;
 mod registry;
 mod roles;
+mod callback;
 
 pub use customers::{CustomerSessions, SignedInCustomer};
-pub use error::{CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, SendCodeError, StaffLoginError, StaffRegistryError, ContactLoginError, MiniAppRegistryError, AccessRequestError, AgentError, DirectoryError, PermissionError, RoleError, SendPasswordError};
+pub use error::{CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, SendCodeError, StaffLoginError, StaffRegistryError, ContactLoginError, MiniAppRegistryError, AccessRequestError, AgentError, DirectoryError, PermissionError, RoleError, SendPasswordError, CallNoticeError, CallbackLoginError};
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use heartbeats::{Heartbeat, Heartbeats};
 pub use introspection::{Inquiry, Introspection, IntrospectionRegistry, IssuedIntrospectionClient};
@@ -58,6 +63,7 @@ pub use passwords::{PasswordRound, TemporaryPasswords};
 pub use permissions::PermissionService;
 pub use registry::{Hire, StaffRegistry};
 pub use roles::RoleService;
+pub use callback::{CallbackLogin, CallbackStatus, StartedAttempt};
 
 /// How far logging out goes (`from_all_devices` in the contract).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

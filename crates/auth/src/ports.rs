@@ -2,6 +2,7 @@
 
 mod miniapp;
 mod agents;
+mod callback;
 
 use std::net::IpAddr;
 use async_trait::async_trait;
@@ -15,6 +16,7 @@ pub use miniapp::*;
 use crate::model::{ClientSession, CodeRedemption, Employee, Login, NewCode, NewIntrospectionClient, NewOwner, NewToken, Redeemed, StaffCredentials, StoredCustomerToken, StoredInquiry, StoredStaffToken, TokenOwner, TokenUse, Colleague, EmployeeFilter, GrantedPermission, NewEmployee, PasswordRecipient, PasswordRequest, PermissionDraft, PermissionPatch, Reference, RoleChoice, RoleDraft, RolePatch, StaffRole, TemporaryPassword};
 use crate::{IntrospectionRegistryError, StaffRegistryError, PermissionError, RoleError};
 pub use agents::{AccessRequestRepository, AgentRepository};
+pub use callback::*;
 
 /// Issued tokens. The two look-ups keep to their guard: a token of the other guard is not found.
 #[cfg_attr(feature = "mocks", mockall::automock)]

@@ -71,6 +71,8 @@ ids! {
     TokenId;
     /// One time a customer was there, from his first sign of life to his last.
     ClientSessionId;
+    /// One attempt of a customer to log in by calling a number.
+    CallbackAttemptId;
     /// A catalogue item: goods, service or subscription plan.
     NomenclatureId;
     /// A category of the catalogue.

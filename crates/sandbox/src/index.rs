@@ -11,10 +11,11 @@ use crate::world::World;
 
 const LATEST: usize = 100;
 
-const OFFERS: [(&str, &str); 19] = [
+const OFFERS: [(&str, &str); 25] = [
     ("/v3", "Acquirer: YooKassa API v3 (payments, refunds, payment methods, me)"),
     ("/pay/{id}, /bind/{id}", "The payer's pages"),
     ("/code/call", "Telephony: SMS.RU flash call"),
+    ("/callcheck/add, /callcheck/status", "Telephony: SMS.RU check by an incoming call"),
     ("/sms/send", "Telephony: SMS.RU text message"),
     ("/hooks/{id}", "Webhook receiver"),
     ("GET /control/messages?to=", "Calls, SMS and e-mails of a phone or an address"),
@@ -28,6 +29,11 @@ const OFFERS: [(&str, &str); 19] = [
         "POST /control/contacts",
         "{token, phone, user_id?} gives a contact that MAX has signed for the bot with this token",
     ),
+    ("POST /control/calls", "{from, to}: a phone calls a number"),
+    ("GET /control/callchecks?phone=", "The checks that wait for a call, and how others ended"),
+    ("POST /control/callchecks/{id}", "{outcome: expire}"),
+    ("POST /control/telephony", "{callback_url?, refuse_phone?, refuse_code?}"),
+    ("GET /control/telephony", "Where messages about calls go, and what was answered"),
     ("POST /control/hooks", "{status?, times?} gives {id, url}"),
     ("GET /control/hooks/{id}", "The deliveries to a hook"),
     ("POST /control/faults", "{service, fault, times?, delay_ms?}"),

@@ -3,14 +3,14 @@
 //! Adapters talk to it by the real protocols, so nothing but base URLs and credentials differs between development and
 //! production. It **owns** the state of the emulated providers, in memory and bounded:
 //! - the acquirer: the YooKassa API v3 under `/v3`, its payment page under `/pay`, its notifications;
-//! - telephony: SMS.RU's flash call and SMS under `/code/call` and `/sms/send`;
+//! - telephony: SMS.RU's flash call, check by an incoming call and SMS under `/code/call`, `/callcheck` and `/sms/send`;
 //! - the mailbox: an SMTP server on a port of its own;
 //! - the webhook receiver under `/hooks`;
 //! - the control interface under `/control`: messages, payments, faults, the clock, contacts signed by MAX.
 //!
 //! **Invariants**
 //! - Time is the configured [`kontor_kernel::Clock`]: expiries, idempotence keys and redeliveries follow it. Only held
-//!   and delayed answers are measured in real time.
+//!   and delayed answers, and the repeats of messages about calls, are measured in real time.
 //! - An idempotence key does its work once within 24 hours; final payments never change; refunds never exceed the sum.
 //! - A planned fault hits one call of its service and is gone; there is one list of faults for all services.
 //! - Whatever is kept forgets its oldest entry when a new one does not fit, at the same cost at any size.

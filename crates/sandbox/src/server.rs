@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::acquirer::{self, notifications};
 use crate::config::SandboxConfig;
+use crate::telephony::pushes;
 use crate::world::World;
 use crate::{answers, control, hooks, index, smtp, telephony};
 
@@ -55,7 +56,8 @@ impl Sandbox {
             .map_or_else(|| format!("http://{}", reachable(addr)), |url| url.trim_end_matches('/').to_owned());
         let stopping = CancellationToken::new();
         let (outbox, inbox) = unbounded_channel();
-        let world = Arc::new(World::new(&config, url, outbox, stopping));
+        let (pushed, to_push) = unbounded_channel();
+        let world = Arc::new(World::new(&config, url, (outbox, pushed), stopping));
 
         let data = Data::from(Arc::clone(&world));
         let server = HttpServer::new(move || {
@@ -75,7 +77,8 @@ impl Sandbox {
                 }
             }),
             tokio::spawn(smtp::serve(Arc::clone(&world), mailbox)),
-            tokio::spawn(notifications::courier(Arc::clone(&world), client, inbox)),
+            tokio::spawn(notifications::courier(Arc::clone(&world), client.clone(), inbox)),
+            tokio::spawn(pushes::courier(Arc::clone(&world), client, to_push)),
         ];
         Ok(SandboxHandle { world, addr, smtp_addr, server: server_handle, tasks })
     }
@@ -109,6 +112,11 @@ impl SandboxHandle {
     /// Where the acquirer sends its notifications from now on.
     pub fn set_notification_url(&self, url: impl Into<String>) {
         self.world.acquirer.notifier.set_urls(vec![url.into()]);
+    }
+
+    /// Where the telephony provider's messages about calls go from now on.
+    pub fn set_call_callback_url(&self, url: impl Into<String>) {
+        self.world.pushes.set_url(Some(url.into()));
     }
 
     /// Stops serving and waits until every socket is closed.

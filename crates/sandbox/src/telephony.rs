@@ -1,4 +1,7 @@
-//! The telephony provider: SMS.RU's flash call and SMS.
+//! The telephony provider: SMS.RU's flash call, check by an incoming call, and SMS.
+
+mod callcheck;
+pub mod pushes;
 
 use std::collections::HashMap;
 
@@ -12,6 +15,8 @@ use crate::answers;
 use crate::gate;
 use crate::messages::{Channel, Message, find_code, recipient};
 use crate::world::World;
+
+pub use callcheck::{CheckStatus, Checks};
 
 const BALANCE: f64 = 4_122.56;
 const MOST_RECIPIENTS: usize = 100;
@@ -27,6 +32,8 @@ enum Refusal {
     TooManyRecipients,
     Unavailable,
     Internal,
+    /// A refusal that the control interface asked for.
+    Planned(u16),
 }
 
 impl Refusal {
@@ -39,6 +46,7 @@ impl Refusal {
             Self::TooManyRecipients => (213, "Указано более 100 номеров в списке получателей"),
             Self::Unavailable => (220, "Сервис временно недоступен, попробуйте чуть позже"),
             Self::Internal => (500, "Ошибка на сервере. Повторите запрос."),
+            Self::Planned(code) => (code, "Отказано по плану"),
         }
     }
 
@@ -48,9 +56,10 @@ impl Refusal {
     }
 }
 
-/// `/code/call` and `/sms/send`, both by GET and POST.
+/// `/code/call`, `/callcheck` and `/sms/send`, all by GET and POST.
 pub fn routes(config: &mut ServiceConfig) {
     config
+        .configure(callcheck::routes)
         .service(
             web::resource("/code/call")
                 .wrap(from_fn(gate::telephony))

@@ -15,6 +15,8 @@ use crate::config::SandboxConfig;
 use crate::faults::Faults;
 use crate::hooks::Hooks;
 use crate::messages::Messages;
+use crate::telephony::Checks;
+use crate::telephony::pushes::{Push, Pushes};
 
 /// Everything the services of one sandbox share.
 pub struct World {
@@ -26,6 +28,8 @@ pub struct World {
     pub faults: Faults,
     pub acquirer: Acquirer,
     pub telephony_api_id: String,
+    pub checks: Checks,
+    pub pushes: Pushes,
     pub messages: Messages,
     pub hooks: Hooks,
     /// Cancelled when the sandbox stops.
@@ -33,7 +37,12 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(config: &SandboxConfig, url: String, outbox: UnboundedSender<Job>, stopping: CancellationToken) -> Self {
+    pub fn new(
+        config: &SandboxConfig,
+        url: String,
+        (outbox, pushes): (UnboundedSender<Job>, UnboundedSender<Push>),
+        stopping: CancellationToken,
+    ) -> Self {
         let chance = Arc::new(Chance::new(Arc::clone(&config.entropy)));
         Self {
             clock: Arc::clone(&config.clock),
@@ -43,6 +52,8 @@ impl World {
             url,
             faults: Faults::default(),
             telephony_api_id: config.telephony_api_id.clone(),
+            checks: Checks::new(config.capacity),
+            pushes: Pushes::new(pushes),
             messages: Messages::new(config.capacity),
             hooks: Hooks::new(config.capacity),
             stopping,

@@ -2,6 +2,7 @@
 
 mod acquirer;
 mod policies;
+mod telephony;
 
 pub use policies::POLICIES;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -9,4 +10,5 @@ use utoipa_actix_web::service_config::ServiceConfig;
 /// Registers the callbacks.
 pub fn routes(config: &mut ServiceConfig<'_>) {
     acquirer::routes(config);
+    telephony::routes(config);
 }

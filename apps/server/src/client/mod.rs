@@ -1,6 +1,7 @@
 //! The client surface: sites, apps and their backends.
 
 mod brands;
+mod callback_auth;
 mod cart;
 mod categories;
 mod delivery;
@@ -31,6 +32,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     heartbeat::routes(config);
     session::routes(config);
     miniapps::routes(config);
+    callback_auth::routes(config);
     profile::routes(config);
     settings::routes(config);
     categories::routes(config);

@@ -41,11 +41,17 @@ pub const INTROSPECT_CLIENT: RateRule = per(MINUTE, 300, "introspect-client");
 pub const HEARTBEAT_SESSION: RateRule = per(MINUTE, 6, "heartbeat-session");
 /// Signing in from a mini-app.
 pub const MINIAPP_CONTACT: RateRule = per(MINUTE, 5, "miniapp-contact");
+/// Beginning to sign in by calling a number, by address.
+pub const CALLBACK_INIT_IP: RateRule = per(MINUTE, 60, "callback-init-ip");
+/// Beginning to sign in by calling a number, by phone.
+pub const CALLBACK_INIT_PHONE: RateRule = per(HOUR, 10, "callback-init-phone");
 /// What a cart costs.
 pub const PRECALCULATE: RateRule = per(MINUTE, 30, "precalculate");
 /// Notifications of the acquirer: more than it sends, less than would trouble it, for each of them is answered by
 /// reading a payment.
 pub const ACQUIRER_NOTIFICATIONS: RateRule = per(MINUTE, 1_200, "acquirer-notifications");
+/// Messages of the telephony provider: more than it sends, less than would trouble us.
+pub const TELEPHONY_NOTIFICATIONS: RateRule = per(MINUTE, 1_200, "telephony-notifications");
 
 /// One row of the table.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +69,7 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// The whole table. The rules of one operation stand in the order in which they count.
-pub const TABLE: [Limit; 17] = [
+pub const TABLE: [Limit; 20] = [
     row("POST /api/login", STAFF_LOGIN, "address and login"),
     row("POST /api/agent-access-requests", AGENT_ACCESS_MINUTE, "address"),
     row("POST /api/agent-access-requests", AGENT_ACCESS_HOUR, "address"),
@@ -79,8 +85,11 @@ pub const TABLE: [Limit; 17] = [
     row("POST /api/counterparty/auth/introspect", INTROSPECT_CLIENT, "backend client"),
     row("POST /api/counterparty/session/heartbeat", HEARTBEAT_SESSION, "client session"),
     row("POST /api/counterparty/miniapps/{provider}/contact_auth", MINIAPP_CONTACT, "application and address"),
+    row("POST /api/counterparty/callback_auth/init", CALLBACK_INIT_IP, "address"),
+    row("POST /api/counterparty/callback_auth/init", CALLBACK_INIT_PHONE, "project and phone"),
     row("POST /api/counterparty/orders/precalculate", PRECALCULATE, "application and address"),
     row("POST /callbacks/acquirer", ACQUIRER_NOTIFICATIONS, "address"),
+    row("POST /callbacks/telephony", TELEPHONY_NOTIFICATIONS, "address"),
 ];
 
 impl Limit {

@@ -43,3 +43,6 @@ mod user_commands;
 mod webhook_deliveries;
 mod agent_access;
 mod platform_agents;
+mod caller;
+mod client_callback;
+mod client_callback_provider;

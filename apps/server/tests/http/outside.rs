@@ -47,6 +47,21 @@ impl Outside {
         send(self.server.http.post(url).json(&plan)).await.expect(200);
     }
 
+    /// Tells the control interface of the sandbox.
+    pub async fn control(&self, path: &str, body: Value) -> Value {
+        send(self.server.http.post(self.control_url(path)).json(&body)).await.expect(200)
+    }
+
+    /// Where the control interface of the sandbox is.
+    pub fn control_url(&self, path: &str) -> String {
+        format!("{}/control{path}", self.sandbox.url())
+    }
+
+    /// Asks the control interface of the sandbox.
+    pub async fn ask_control(&self, path: &str) -> Value {
+        send(self.server.http.get(self.control_url(path))).await.expect(200)
+    }
+
     /// The newest code that reached a contact.
     pub async fn code(&self, contact: &str) -> String {
         let url = format!("{}/control/messages?to={contact}", self.sandbox.url());

@@ -101,6 +101,32 @@ async fn trade(desk: &Desk, customer: &Shopper) {
     assert_eq!(hook.order_of(&desk.first_received(&hook).await), order);
 }
 
+/// Signs in by calling a number, after looks with secrets that are wrong.
+async fn sign_in_by_call(front: &Shopfront, secrets: &mut Secrets) {
+    let nonce = "nonce-of-an-attempt-to-log-in-by-calling";
+    let step = async |name: &str, body: &Value| {
+        send(front.request(Method::POST, &format!("/api/counterparty/callback_auth/{name}")).json(body)).await
+    };
+    let begun = step("init", &json!({ "phone": "79005550009", "client_nonce": nonce })).await.expect(200);
+    let call = json!({ "from": "79005550009", "to": begun["callback_number"] });
+    send(front.http.post(format!("{}/control/calls", front.sandbox)).json(&call)).await.expect(200);
+    let own = json!({ "session_token": begun["session_token"], "client_nonce": nonce });
+    for (wrong, value) in [
+        ("client_nonce", "another-nonce-that-belongs-to-no-attempt"),
+        ("session_token", "session-token-that-belongs-to-no-attempt"),
+    ] {
+        let mut body = own.clone();
+        body[wrong] = json!(value);
+        step("status", &body).await.expect(404);
+        secrets.add("a wrong secret of an attempt", value);
+    }
+    step("status", &own).await.expect(200);
+    let done = step("exchange", &own).await.expect(200);
+    secrets.add("a nonce", nonce);
+    secrets.add_value("a session token", &begun["session_token"]);
+    secrets.add_bearer("a bearer of a caller", done["access_token"]["value"].as_str().unwrap());
+}
+
 /// Every outside service fails once; what is said about it must not name a secret either.
 async fn suffer(site: &Site, desk: &Desk, customer: &Shopper) {
     let front = desk.front();
@@ -159,6 +185,7 @@ database_tests! {
             trade(&desk, customer).await;
         }
 
+        sign_in_by_call(&front, &mut secrets).await;
         let hook = desk.hook().await;
         secrets.add_value("a webhook secret", &hook.secret);
         let rotated = send(desk.request(Method::POST, &format!("{}/rotate-secret", hook.path))).await.expect(200);

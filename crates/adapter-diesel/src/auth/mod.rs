@@ -4,6 +4,7 @@ mod access_requests;
 mod accounts;
 mod agent_records;
 mod agents;
+mod callback;
 mod codes;
 mod introspection;
 mod sessions;

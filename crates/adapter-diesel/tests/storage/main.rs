@@ -3,6 +3,7 @@
 
 mod agents;
 mod auth;
+mod callback;
 mod catalog;
 mod fixtures;
 mod import;

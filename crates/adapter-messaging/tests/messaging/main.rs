@@ -1,6 +1,7 @@
 //! Messages out, received by the sandbox and by receivers that misbehave. Nothing leaves the machine.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod callcheck;
 mod codes;
 mod deliveries;
 mod internal;

@@ -16,6 +16,7 @@ mod holdings;
 mod password;
 mod permission;
 mod role;
+mod callback;
 
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, Redeemed};
 pub use employee::{Employee, GrantedPermission, Login, NewOwner, NewPassword, Reference, Role, StaffCredentials, WeakPassword, NewEmployee, RoleChoice};
@@ -33,3 +34,4 @@ pub use holdings::{BeyondHoldings, Holdings};
 pub use password::{PASSWORD_REQUEST_LIFETIME, PasswordRecipient, PasswordRequest, TEMPORARY_PASSWORD_LIFETIME, TemporaryPassword};
 pub use permission::{PermissionDraft, PermissionName, PermissionNameError, PermissionPatch};
 pub use role::{RoleDraft, RolePatch, StaffRole};
+pub use callback::{AttemptChange, AttemptExchange, AttemptState, CALLBACK_COOLDOWN, CALLBACK_EXCHANGE_TIME, CALLBACK_LIFETIME, CallState, CallbackAttempt, CallbackCredentials, CallbackNumber, CheckId, ClientNonce, Exchanged, InvalidNonce, InvalidNumber, InvalidSessionToken, NewAttempt, SessionToken};

@@ -23,8 +23,12 @@ pub async fn plan(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong
     let input = Input::read(&body, &["service", "fault", "times", "delay_ms"])?;
     let service = required("service", input.one_of("service", Service::NAMES, Service::named)?)?;
     let kind = required("fault", input.one_of("fault", FaultKind::NAMES, FaultKind::named)?)?;
-    if kind.concerns_notifications() && service != Service::Acquirer {
-        return Err(Wrong::field("fault", format!("{} concerns the acquirer's notifications only", kind.name())));
+    let notifies = match kind {
+        FaultKind::Duplicate => matches!(service, Service::Acquirer | Service::Telephony),
+        _ => service == Service::Acquirer,
+    };
+    if kind.concerns_notifications() && !notifies {
+        return Err(Wrong::field("fault", format!("{} does not concern {}", kind.name(), service.name())));
     }
     let times = input.whole("times", 0, MOST_TIMES)?.unwrap_or(1);
     let plan = Plan {

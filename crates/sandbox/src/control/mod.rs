@@ -7,6 +7,7 @@ mod faults;
 mod hooks;
 mod input;
 mod messages;
+mod telephony;
 
 use actix_web::web::{self, ServiceConfig};
 
@@ -27,6 +28,14 @@ pub fn routes(config: &mut ServiceConfig) {
             .service(path("/notifications").route(web::get().to(acquirer::notifications)))
             .service(path("/messages").route(web::get().to(messages::list)))
             .service(path("/contacts").route(web::post().to(contacts::share)))
+            .service(
+                path("/telephony")
+                    .route(web::get().to(telephony::settings))
+                    .route(web::post().to(telephony::configure)),
+            )
+            .service(path("/calls").route(web::post().to(telephony::call)))
+            .service(path("/callchecks").route(web::get().to(telephony::checks)))
+            .service(path("/callchecks/{id}").route(web::post().to(telephony::give_up)))
             .service(path("/hooks").route(web::post().to(hooks::open)))
             .service(path("/hooks/{id}").route(web::get().to(hooks::deliveries)))
             .service(

@@ -116,6 +116,7 @@ impl Demo {
         config.public_url.clone_from(&base_url);
         config.acquirer_return_url = format!("{base_url}/docs/");
         sandbox.set_notification_url(format!("{base_url}/callbacks/acquirer"));
+        sandbox.set_call_callback_url(format!("{base_url}/callbacks/telephony"));
         let instance = Instance::start(&config, &database, clock, Some(listener), Roles::Both)?;
 
         let path = arguments.data.join("demo.json");

@@ -159,6 +159,12 @@ wire_texts! {
     PermissionName = auth::PermissionName, text, auth::PermissionName::parse, "must be a text",
         string_schema().max_length(Some(100)).pattern(Some("^(view|create|edit)-[a-z][a-z_]*$"))
             .examples(["view-reports"]);
+    DeviceNote = Option<auth::Device>, text, auth::Device::parse_note, "must be a text",
+        string_schema().max_length(Some(255));
+    ClientNonce = auth::ClientNonce, text, auth::ClientNonce::parse, "must be a text",
+        string_schema().pattern(Some("^[A-Za-z0-9_-]{32,128}$"));
+    SessionToken = auth::SessionToken, text, auth::SessionToken::parse, "must be a text",
+        string_schema().min_length(Some(1)).max_length(Some(128));
     Secret = kernel::SecretString, digits, secret, "must be a text",
         string_schema().min_length(Some(1)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Password)));
     Prose = kernel::Prose, text, kernel::Prose::parse, "must be a text",

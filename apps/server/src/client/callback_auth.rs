@@ -1,0 +1,317 @@
+//! Customers: signing in by calling a number from the phone that is to be proved.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json};
+use actix_web::{HttpRequest, post};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_auth::model::{AttemptState, CallbackCredentials};
+use kontor_auth::ports::CallCheckError;
+use kontor_auth::{CallbackLogin, CallbackLoginError, CallbackStatus, StartedAttempt};
+use kontor_kernel::{Clock, ExposeSecret, Violations};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::limits::{CALLBACK_INIT_IP, CALLBACK_INIT_PHONE};
+use crate::http::named::NamedErrorBody;
+use crate::http::records::AccessTokenRecord;
+use crate::http::throttle::seconds_to_wait;
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(callback_init).service(callback_status).service(callback_exchange);
+}
+
+/// When a try makes sense that the provider's own limit has stopped.
+const PROVIDERS_PAUSE: u64 = 60;
+/// When a try makes sense that the provider's trouble has stopped.
+const TROUBLE_PAUSE: u64 = 5;
+/// How often a client looks at its attempt.
+const LOOK_AGAIN: u64 = 2;
+
+const UNVERIFIABLE: &str = "callback_auth_verification_unavailable";
+const UNVERIFIABLE_TEXT: &str = "The call cannot be verified at the moment. The attempt goes on; keep checking it.";
+
+fn named(status: StatusCode, code: &'static str, next_action: NextAction, message: &str) -> NamedError {
+    NamedError::new(status, code, next_action, message)
+}
+
+/// Wrong fields, in the structured body of this flow.
+fn fix_input(errors: Violations) -> ApiError {
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    let named = named(status, "invalid_input", NextAction::FixInput, "Some fields are wrong.");
+    ApiError::Named(NamedError { errors: Some(errors), ..named })
+}
+
+fn in_this_flow(error: ApiError) -> ApiError {
+    match error {
+        ApiError::Invalid(errors) => fix_input(errors),
+        error => error,
+    }
+}
+
+fn rate_limited(seconds: u64) -> ApiError {
+    let text = "Too many attempts. Wait before the next one.";
+    ApiError::Named(
+        named(StatusCode::TOO_MANY_REQUESTS, "callback_auth_rate_limited", NextAction::Wait, text).retry_after(seconds),
+    )
+}
+
+fn not_started(reason: &CallCheckError) -> ApiError {
+    tracing::warn!(%reason, "a callback attempt was not begun");
+    match reason {
+        CallCheckError::BadPhone(_) => fix_input(Violations::one("phone", "cannot be verified by a call")),
+        CallCheckError::RateLimited(_) => rate_limited(PROVIDERS_PAUSE),
+        CallCheckError::Unavailable(_) => {
+            let text = "Calls cannot be verified at the moment. Try again later with a new nonce.";
+            let code = "callback_auth_provider_unavailable";
+            let refusal = named(StatusCode::SERVICE_UNAVAILABLE, code, NextAction::Wait, text);
+            ApiError::Named(refusal.retry_after(PROVIDERS_PAUSE))
+        }
+    }
+}
+
+/// The whole seconds of a time to wait, at least one: a client that waits this long is let in.
+fn whole_seconds(wait: Duration) -> u64 {
+    u64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u64::MAX).max(1)
+}
+
+fn refusal(error: CallbackLoginError, now: DateTime<Utc>) -> ApiError {
+    let named = match error {
+        CallbackLoginError::SessionAlreadyStarted => named(
+            StatusCode::CONFLICT,
+            "callback_auth_session_already_started",
+            NextAction::Restart,
+            "This nonce was used already. Begin anew with a new one.",
+        ),
+        CallbackLoginError::ChallengeAlreadyActive { until } => named(
+            StatusCode::CONFLICT,
+            "callback_auth_challenge_already_active",
+            NextAction::Wait,
+            "A call for this phone is expected already. Wait, then begin with a new nonce.",
+        )
+        .retry_after(whole_seconds((until - now).to_std().unwrap_or_default())),
+        CallbackLoginError::NotStarted(reason) => return not_started(&reason),
+        CallbackLoginError::UnknownAttempt => named(
+            StatusCode::NOT_FOUND,
+            "callback_auth_not_found",
+            NextAction::Restart,
+            "There is no such attempt. Begin anew with a new nonce.",
+        ),
+        CallbackLoginError::NotVerified => named(
+            StatusCode::CONFLICT,
+            "callback_auth_not_verified",
+            NextAction::Poll,
+            "The call has not come yet. Keep checking the same attempt.",
+        )
+        .retry_after(LOOK_AGAIN),
+        CallbackLoginError::VerificationUnavailable(reason) => {
+            tracing::warn!(%reason, "a callback attempt cannot be verified");
+            named(StatusCode::SERVICE_UNAVAILABLE, UNVERIFIABLE, NextAction::Poll, UNVERIFIABLE_TEXT)
+                .retry_after(TROUBLE_PAUSE)
+        }
+        CallbackLoginError::Expired => named(
+            StatusCode::CONFLICT,
+            "callback_auth_expired",
+            NextAction::Restart,
+            "The attempt is over. Begin anew with a new nonce.",
+        ),
+        CallbackLoginError::PhoneIdentityConflict => named(
+            StatusCode::CONFLICT,
+            "counterparty_phone_identity_conflict",
+            NextAction::ContactSupport,
+            "Several customers have this phone. The support can help.",
+        ),
+        CallbackLoginError::Store(error) => return error.into(),
+    };
+    ApiError::Named(named)
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct CallbackStart {
+    /// The phone that will call.
+    phone: wire::Phone,
+    /// Made up by the client for this one attempt, and sent in all three calls.
+    client_nonce: wire::ClientNonce,
+}
+
+#[derive(Serialize, ToSchema)]
+struct CallbackStarted {
+    /// Opaque; sent in the two other calls.
+    session_token: String,
+    /// The number to be called: digits.
+    callback_number: String,
+    expires_at: Option<DateTime<Utc>>,
+}
+
+impl From<StartedAttempt> for CallbackStarted {
+    fn from(started: StartedAttempt) -> Self {
+        Self {
+            session_token: started.session_token.as_secret().expose_secret().to_owned(),
+            callback_number: started.number.to_string(),
+            expires_at: Some(started.expires_at),
+        }
+    }
+}
+
+/// Begins to sign a customer in: he has to call the number from his phone.
+#[utoipa::path(
+    tag = "Client: session and login",
+    request_body = CallbackStart,
+    responses(
+        (status = 200, body = CallbackStarted),
+        (status = 409, description = "The nonce was used (`callback_auth_session_already_started`), or a call for the \
+            phone is expected already (`callback_auth_challenge_already_active`).", body = NamedErrorBody),
+        (status = 429, description = "`callback_auth_rate_limited`; `Retry-After` says when to try again.",
+            body = NamedErrorBody),
+        (status = 503, description = "`callback_auth_provider_unavailable`", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/counterparty/callback_auth/init")]
+async fn callback_init(
+    request: HttpRequest,
+    app: CallingApp,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    clock: Data<Arc<dyn Clock>>,
+    login: Data<CallbackLogin>,
+    body: Result<Body<CallbackStart>, ApiError>,
+) -> Result<Json<CallbackStarted>, ApiError> {
+    let CallbackStart { phone, client_nonce } = body.map_err(in_this_flow)?.0;
+    let subject = format!("{}|{}", app.project_id, phone.0);
+    let hits = [(CALLBACK_INIT_IP, ip.subject()), (CALLBACK_INIT_PHONE, subject)];
+    let hits = hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()));
+    throttle.count(&request, &hits).await.map_err(|exhausted| rate_limited(seconds_to_wait(&exhausted)))?;
+    let started = login.init(*app, &phone.0, &client_nonce.0).await;
+    Ok(Json(started.map_err(|error| refusal(error, clock.now()))?.into()))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct CallbackLook {
+    /// From the answer to `init`.
+    session_token: wire::SessionToken,
+    /// The one that was sent to `init`.
+    client_nonce: wire::ClientNonce,
+}
+
+/// Where an attempt stands.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum CallbackState {
+    Pending,
+    Verified,
+    Expired,
+}
+
+/// Why the attempt could not be checked this time. It goes on.
+#[derive(Serialize, ToSchema)]
+struct CallbackWarning {
+    code: &'static str,
+    message: &'static str,
+    /// When the next look makes sense.
+    retry_after_seconds: u64,
+}
+
+#[derive(Serialize, ToSchema)]
+struct CallbackProgress {
+    status: CallbackState,
+    /// May change once the call has come.
+    expires_at: Option<DateTime<Utc>>,
+    server_time: Option<DateTime<Utc>>,
+    remaining_seconds: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<CallbackWarning>,
+}
+
+impl From<CallbackStatus> for CallbackProgress {
+    fn from(status: CallbackStatus) -> Self {
+        let warning = status.trouble.as_ref().map(|reason| {
+            tracing::warn!(%reason, "a callback attempt cannot be verified");
+            CallbackWarning { code: UNVERIFIABLE, message: UNVERIFIABLE_TEXT, retry_after_seconds: TROUBLE_PAUSE }
+        });
+        Self {
+            status: match status.state {
+                AttemptState::Pending => CallbackState::Pending,
+                AttemptState::Verified => CallbackState::Verified,
+                AttemptState::Expired => CallbackState::Expired,
+            },
+            expires_at: Some(status.expires_at),
+            server_time: Some(status.now),
+            remaining_seconds: Some(status.remaining_seconds()),
+            warning,
+        }
+    }
+}
+
+/// Tells whether the call has come.
+#[utoipa::path(
+    tag = "Client: session and login",
+    request_body = CallbackLook,
+    responses(
+        (status = 200, body = CallbackProgress),
+        (status = 404, description = "No such attempt of this application, or another nonce.", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/counterparty/callback_auth/status")]
+async fn callback_status(
+    app: CallingApp,
+    clock: Data<Arc<dyn Clock>>,
+    login: Data<CallbackLogin>,
+    body: Result<Body<CallbackLook>, ApiError>,
+) -> Result<Json<CallbackProgress>, ApiError> {
+    let CallbackLook { session_token, client_nonce } = body.map_err(in_this_flow)?.0;
+    let credentials = CallbackCredentials { session_token: session_token.0, client_nonce: client_nonce.0 };
+    let status = login.status(*app, &credentials).await;
+    Ok(Json(status.map_err(|error| refusal(error, clock.now()))?.into()))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct CallbackExchange {
+    /// From the answer to `init`.
+    session_token: wire::SessionToken,
+    /// The one that was sent to `init`.
+    client_nonce: wire::ClientNonce,
+    /// What the device calls itself.
+    #[deserr(default)]
+    device: Option<wire::DeviceNote>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct CallbackExchanged {
+    access_token: AccessTokenRecord,
+}
+
+/// Signs the customer in once his call has come. The customer is found by the phone, or created.
+#[utoipa::path(
+    tag = "Client: session and login",
+    request_body = CallbackExchange,
+    responses(
+        (status = 200, body = CallbackExchanged),
+        (status = 404, description = "No such attempt of this application, or another nonce.", body = NamedErrorBody),
+        (status = 409, description = "The call has not come (`callback_auth_not_verified`), the attempt is over \
+            (`callback_auth_expired`), or several customers have the phone (`counterparty_phone_identity_conflict`).",
+            body = NamedErrorBody),
+        (status = 503, description = "`callback_auth_verification_unavailable`", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/counterparty/callback_auth/exchange")]
+async fn callback_exchange(
+    app: CallingApp,
+    clock: Data<Arc<dyn Clock>>,
+    login: Data<CallbackLogin>,
+    body: Result<Body<CallbackExchange>, ApiError>,
+) -> Result<Json<CallbackExchanged>, ApiError> {
+    let CallbackExchange { session_token, client_nonce, device } = body.map_err(in_this_flow)?.0;
+    let credentials = CallbackCredentials { session_token: session_token.0, client_nonce: client_nonce.0 };
+    let signed = login.exchange(*app, &credentials, device.and_then(|device| device.0)).await;
+    let signed = signed.map_err(|error| refusal(error, clock.now()))?;
+    Ok(Json(CallbackExchanged { access_token: signed.token.into() }))
+}

@@ -1,0 +1,339 @@
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+use kontor_auth::model::{
+    AttemptChange, AttemptExchange, AttemptState, CallbackAttempt, CheckId, Exchanged, NewAttempt,
+};
+use kontor_auth::ports::{Asking, CallbackAttempts, ClaimError};
+use kontor_kernel::{AppScope, CallbackAttemptId, Contact, Phone, StoreError};
+
+use super::accounts::{bind, bound, create, noted};
+use super::{Holder, insert_token};
+use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::schema::{callback_attempts, callback_phones};
+use crate::stored;
+
+/// The column `state`.
+mod state {
+    pub(super) const PREPARING: &str = "preparing";
+    pub(super) const FAILED: &str = "failed";
+    pub(super) const PENDING: &str = "pending";
+    pub(super) const VERIFIED: &str = "verified";
+    pub(super) const OVER: &str = "over";
+    pub(super) const EXCHANGED: &str = "exchanged";
+}
+
+/// Racing exchanges of one phone's attempts bind it once; the others find it bound the next time.
+const EXCHANGES: usize = 3;
+
+#[derive(Queryable)]
+struct AttemptRow {
+    id: i64,
+    nonce_fingerprint: String,
+    state: String,
+    check_id: Option<String>,
+    expires_at: NaiveDateTime,
+}
+
+const COLUMNS: (
+    callback_attempts::id,
+    callback_attempts::nonce_fingerprint,
+    callback_attempts::state,
+    callback_attempts::check_id,
+    callback_attempts::expires_at,
+) = (
+    callback_attempts::id,
+    callback_attempts::nonce_fingerprint,
+    callback_attempts::state,
+    callback_attempts::check_id,
+    callback_attempts::expires_at,
+);
+
+impl TryFrom<AttemptRow> for CallbackAttempt {
+    type Error = StoreError;
+
+    fn try_from(row: AttemptRow) -> Result<Self, StoreError> {
+        let state = match row.state.as_str() {
+            state::PENDING => AttemptState::Pending,
+            state::VERIFIED => AttemptState::Verified,
+            state::OVER | state::EXCHANGED => AttemptState::Expired,
+            other => return Err(StoreError::corrupt(format!("an opened attempt is {other}"))),
+        };
+        let check = row.check_id.ok_or_else(|| StoreError::corrupt("an opened attempt has no call"))?;
+        Ok(Self {
+            id: stored::id(row.id)?,
+            nonce_fingerprint: row.nonce_fingerprint,
+            check: stored::text(&check)?,
+            state,
+            expires_at: stored::moment(row.expires_at),
+        })
+    }
+}
+
+/// Why an exchange is rolled back.
+enum Undone {
+    SeveralCustomers,
+    /// A racing exchange of another attempt bound the phone.
+    Lost,
+    Store(StoreError),
+}
+
+impl From<StoreError> for Undone {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+fn insert_attempt(connection: &mut AnyConnection, new: &NewAttempt) -> Result<Option<i64>, QueryError> {
+    let row = (
+        callback_attempts::project_id.eq(new.app.project_id.get()),
+        callback_attempts::application_id.eq(new.app.application_id.get()),
+        callback_attempts::phone.eq(new.phone.as_str()),
+        callback_attempts::nonce_fingerprint.eq(&new.nonce_fingerprint),
+        callback_attempts::session_fingerprint.eq(&new.session_fingerprint),
+        callback_attempts::state.eq(state::PREPARING),
+        callback_attempts::created_at.eq(new.created_at.naive_utc()),
+        callback_attempts::expires_at.eq(new.expires_at.naive_utc()),
+    );
+    on_each!(connection, concrete => diesel::insert_into(callback_attempts::table)
+        .values(row)
+        .on_conflict((
+            callback_attempts::project_id,
+            callback_attempts::application_id,
+            callback_attempts::nonce_fingerprint,
+        ))
+        .do_nothing()
+        .returning(callback_attempts::id)
+        .get_result(concrete)
+        .optional())
+}
+
+/// Takes the phone, perhaps over from an attempt whose time with it is over.
+fn hold_phone(connection: &mut AnyConnection, new: &NewAttempt, attempt: i64) -> Result<bool, QueryError> {
+    let (project, phone) = (new.app.project_id.get(), new.phone.as_str());
+    let hold =
+        (callback_phones::attempt_id.eq(attempt), callback_phones::held_until.eq(new.phone_held_until.naive_utc()));
+    let row = (callback_phones::project_id.eq(project), callback_phones::phone.eq(phone), hold);
+    let held = on_each!(connection, concrete => diesel::insert_into(callback_phones::table)
+        .values(row)
+        .on_conflict_do_nothing()
+        .execute(concrete))?;
+    if held == 1 {
+        return Ok(true);
+    }
+    let released = callback_phones::table
+        .find((project, phone))
+        .filter(callback_phones::held_until.le(new.created_at.naive_utc()));
+    Ok(diesel::update(released).set(hold).execute(connection)? == 1)
+}
+
+fn free_phone(connection: &mut AnyConnection, attempt: i64) -> Result<(), QueryError> {
+    diesel::delete(callback_phones::table.filter(callback_phones::attempt_id.eq(attempt))).execute(connection)?;
+    Ok(())
+}
+
+fn load(connection: &mut AnyConnection, attempt: i64) -> Result<AttemptRow, QueryError> {
+    callback_attempts::table.find(attempt).select(COLUMNS).first(connection)
+}
+
+/// Uses up a verified attempt and gives its phone.
+fn use_up(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Result<Option<String>, QueryError> {
+    let now = exchange.token.created_at.naive_utc();
+    let verified = callback_attempts::table
+        .find(exchange.attempt.get())
+        .filter(callback_attempts::application_id.eq(exchange.app.application_id.get()))
+        .filter(callback_attempts::state.eq(state::VERIFIED))
+        .filter(callback_attempts::expires_at.gt(now));
+    diesel::update(verified)
+        .set((callback_attempts::state.eq(state::EXCHANGED), callback_attempts::expires_at.eq(now)))
+        .returning(callback_attempts::phone)
+        .get_result(connection)
+        .optional()
+}
+
+fn exchanged(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Result<Exchanged, Abort<Undone>> {
+    let Some(phone) = use_up(connection, exchange)? else { return Ok(Exchanged::NotVerified) };
+    let (project, contact) = (exchange.app.project_id, Contact::Phone(stored::text::<Phone>(&phone)?));
+    let customer = match bound(connection, project, &contact)? {
+        Some(id) => id,
+        None => {
+            let id = match noted(connection, project, &contact)?.as_slice() {
+                [] => create(connection, project, &contact, exchange.token.created_at.naive_utc())?,
+                [id] => *id,
+                _ => return Err(Abort::Refused(Undone::SeveralCustomers)),
+            };
+            if !bind(connection, project, &contact, id)? {
+                return Err(Abort::Refused(Undone::Lost));
+            }
+            id
+        }
+    };
+    let customer = stored::id(customer)?;
+    let holder = Holder::Customer(project, exchange.app.application_id, customer);
+    let token = insert_token(connection, &holder, &exchange.token)?;
+    Ok(Exchanged::SignedIn { counterparty_id: customer, token_id: stored::id(token)? })
+}
+
+#[async_trait]
+impl CallbackAttempts for Database {
+    async fn claim(&self, attempt: NewAttempt) -> Result<CallbackAttemptId, ClaimError> {
+        self.write(move |connection| {
+            let id = insert_attempt(connection, &attempt)?.ok_or(Abort::Refused(ClaimError::NonceUsed))?;
+            if hold_phone(connection, &attempt, id)? {
+                return Ok(stored::id(id)?);
+            }
+            let until: Option<NaiveDateTime> = callback_phones::table
+                .find((attempt.app.project_id.get(), attempt.phone.as_str()))
+                .select(callback_phones::held_until)
+                .first(connection)
+                .optional()?;
+            // Freed at this very moment: the next try gets it.
+            let until = until.map_or(attempt.created_at, stored::moment);
+            Err(Abort::Refused(ClaimError::PhoneHeld { until }))
+        })
+        .await
+    }
+
+    async fn open(&self, id: CallbackAttemptId, check: &CheckId, expires_at: DateTime<Utc>) -> Result<(), StoreError> {
+        let check = check.clone();
+        self.write(move |connection| {
+            let prepared = callback_attempts::table.find(id.get());
+            diesel::update(prepared.filter(callback_attempts::state.eq(state::PREPARING)))
+                .set((
+                    callback_attempts::state.eq(state::PENDING),
+                    callback_attempts::check_id.eq(check.as_str()),
+                    callback_attempts::expires_at.eq(expires_at.naive_utc()),
+                ))
+                .execute(connection)?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+
+    async fn abandon(&self, id: CallbackAttemptId) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            let prepared = callback_attempts::table.find(id.get());
+            diesel::update(prepared.filter(callback_attempts::state.eq(state::PREPARING)))
+                .set(callback_attempts::state.eq(state::FAILED))
+                .execute(connection)?;
+            free_phone(connection, id.get())?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+
+    async fn find(&self, app: AppScope, session_fingerprint: &str) -> Result<Option<CallbackAttempt>, StoreError> {
+        let session = session_fingerprint.to_owned();
+        self.read_brief(move |connection| {
+            // The fingerprint is keyed, so comparing it in the statement tells nothing about the token.
+            let row: Option<AttemptRow> = callback_attempts::table
+                .filter(callback_attempts::project_id.eq(app.project_id.get()))
+                .filter(callback_attempts::application_id.eq(app.application_id.get()))
+                .filter(callback_attempts::session_fingerprint.eq(&session))
+                .filter(callback_attempts::check_id.is_not_null())
+                .select(COLUMNS)
+                .first(connection)
+                .optional()?;
+            Ok::<_, Abort<StoreError>>(row.map(CallbackAttempt::try_from).transpose()?)
+        })
+        .await
+    }
+
+    async fn find_by_check(&self, check: &CheckId) -> Result<Option<CallbackAttempt>, StoreError> {
+        let check = check.clone();
+        self.read(move |connection| {
+            let row: Option<AttemptRow> = callback_attempts::table
+                .filter(callback_attempts::check_id.eq(check.as_str()))
+                .select(COLUMNS)
+                .first(connection)
+                .optional()?;
+            Ok::<_, Abort<StoreError>>(row.map(CallbackAttempt::try_from).transpose()?)
+        })
+        .await
+    }
+
+    async fn may_ask(
+        &self,
+        id: CallbackAttemptId,
+        asking: Asking,
+        at: DateTime<Utc>,
+        not_since: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let (now, before) = (at.naive_utc(), not_since.naive_utc());
+            let pending = callback_attempts::table.find(id.get()).filter(callback_attempts::state.eq(state::PENDING));
+            let updated = match asking {
+                Asking::Status => {
+                    let due = callback_attempts::status_asked_at.is_null();
+                    let due = due.or(callback_attempts::status_asked_at.le(before));
+                    diesel::update(pending.filter(due))
+                        .set(callback_attempts::status_asked_at.eq(now))
+                        .execute(connection)
+                }
+                Asking::Exchange => {
+                    let due = callback_attempts::exchange_asked_at.is_null();
+                    let due = due.or(callback_attempts::exchange_asked_at.le(before));
+                    diesel::update(pending.filter(due))
+                        .set(callback_attempts::exchange_asked_at.eq(now))
+                        .execute(connection)
+                }
+            }?;
+            Ok::<_, Abort<StoreError>>(updated == 1)
+        })
+        .await
+    }
+
+    async fn change(
+        &self,
+        id: CallbackAttemptId,
+        change: AttemptChange,
+        at: DateTime<Utc>,
+    ) -> Result<CallbackAttempt, StoreError> {
+        self.write(move |connection| {
+            let (state, expires_at) = match change {
+                AttemptChange::Verified { expires_at } => (state::VERIFIED, expires_at),
+                AttemptChange::Expired => (state::OVER, at),
+            };
+            let pending = callback_attempts::table
+                .find(id.get())
+                .filter(callback_attempts::state.eq(state::PENDING))
+                .filter(callback_attempts::expires_at.gt(at.naive_utc()));
+            let changed = diesel::update(pending)
+                .set((callback_attempts::state.eq(state), callback_attempts::expires_at.eq(expires_at.naive_utc())))
+                .execute(connection)?;
+            if changed == 1 {
+                free_phone(connection, id.get())?;
+            }
+            Ok::<_, Abort<StoreError>>(load(connection, id.get())?.try_into()?)
+        })
+        .await
+    }
+
+    async fn exchange(&self, exchange: AttemptExchange) -> Result<Exchanged, StoreError> {
+        for _ in 0..EXCHANGES {
+            let exchange = exchange.clone();
+            match self.write(move |connection| exchanged(connection, &exchange)).await {
+                Ok(outcome) => return Ok(outcome),
+                Err(Undone::SeveralCustomers) => return Ok(Exchanged::SeveralCustomers),
+                Err(Undone::Store(error)) => return Err(error),
+                Err(Undone::Lost) => {}
+            }
+        }
+        Err(StoreError::Unavailable("a phone was bound and unbound meanwhile".to_owned()))
+    }
+
+    async fn delete_old(&self, before: DateTime<Utc>, limit: u32) -> Result<usize, StoreError> {
+        self.write(move |connection| {
+            let old: Vec<i64> = callback_attempts::table
+                .filter(callback_attempts::expires_at.lt(before.naive_utc()))
+                .order(callback_attempts::expires_at)
+                .select(callback_attempts::id)
+                .limit(limit.into())
+                .load(connection)?;
+            let deleted = diesel::delete(callback_attempts::table.filter(callback_attempts::id.eq_any(&old)));
+            Ok::<_, Abort<StoreError>>(deleted.execute(connection)?)
+        })
+        .await
+    }
+}

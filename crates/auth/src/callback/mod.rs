@@ -1,0 +1,211 @@
+//! Logging in by calling a number from the phone that is to be proved.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_kernel::{AppScope, Clock, CustomerScope, Phone, Random, SecretKeeper, StoreError};
+
+use crate::model::{
+    AttemptExchange, AttemptState, CALLBACK_COOLDOWN, CALLBACK_LIFETIME, CallState, CallbackAttempt,
+    CallbackCredentials, CallbackNumber, ClientNonce, Device, Exchanged, NewAttempt, NewToken, SessionToken,
+    TokenLifetimes, TokenSecret,
+};
+use crate::ports::{Asking, CallCheckError, CallNotices, CallVerifier, CallbackAttempts, ClaimError};
+use crate::{CallNoticeError, CallbackLoginError, SignedInCustomer};
+
+/// The provider is asked about one attempt, for one reason, at most this often.
+const ASKED_AT_MOST_EVERY: TimeDelta = TimeDelta::seconds(1);
+
+/// An attempt that has begun.
+#[derive(Debug)]
+pub struct StartedAttempt {
+    /// What the client sends from now on, with its nonce.
+    pub session_token: SessionToken,
+    /// The number to be called.
+    pub number: CallbackNumber,
+    /// The end of the attempt.
+    pub expires_at: DateTime<Utc>,
+}
+
+/// How an attempt stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallbackStatus {
+    /// Where it stands.
+    pub state: AttemptState,
+    /// The end of its life.
+    pub expires_at: DateTime<Utc>,
+    /// Now.
+    pub now: DateTime<Utc>,
+    /// Why the provider could not be asked this time; the attempt goes on.
+    pub trouble: Option<CallCheckError>,
+}
+
+impl CallbackStatus {
+    /// The whole seconds left, 0 once it is over.
+    pub fn remaining_seconds(&self) -> i64 {
+        match self.state {
+            AttemptState::Expired => 0,
+            AttemptState::Pending | AttemptState::Verified => (self.expires_at - self.now).num_seconds().max(0),
+        }
+    }
+}
+
+/// Logging in by calling a number: begin, look, exchange.
+pub struct CallbackLogin {
+    attempts: Arc<dyn CallbackAttempts>,
+    verifier: Arc<dyn CallVerifier>,
+    notices: Arc<dyn CallNotices>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    keeper: Arc<dyn SecretKeeper>,
+    lifetimes: TokenLifetimes,
+}
+
+impl CallbackLogin {
+    /// Wires the ports.
+    pub fn new(
+        attempts: Arc<dyn CallbackAttempts>,
+        verifier: Arc<dyn CallVerifier>,
+        notices: Arc<dyn CallNotices>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        keeper: Arc<dyn SecretKeeper>,
+        lifetimes: TokenLifetimes,
+    ) -> Self {
+        Self { attempts, verifier, notices, clock, random, keeper, lifetimes }
+    }
+
+    /// Begins an attempt. Nonce and phone are taken before the provider is called, so racing calls reach it once; a
+    /// set-up that fails frees the phone, but not the nonce. No customer is made.
+    pub async fn init(
+        &self,
+        app: AppScope,
+        phone: &Phone,
+        nonce: &ClientNonce,
+    ) -> Result<StartedAttempt, CallbackLoginError> {
+        let (session_token, now) = (SessionToken::generate(&*self.random), self.clock.now());
+        let attempt = NewAttempt {
+            app,
+            phone: phone.clone(),
+            nonce_fingerprint: nonce.fingerprint(&*self.keeper, app),
+            session_fingerprint: session_token.fingerprint(&*self.keeper, app),
+            created_at: now,
+            expires_at: now + CALLBACK_LIFETIME,
+            phone_held_until: now + CALLBACK_COOLDOWN,
+        };
+        let id = self.attempts.claim(attempt).await.map_err(|refused| match refused {
+            ClaimError::NonceUsed => CallbackLoginError::SessionAlreadyStarted,
+            ClaimError::PhoneHeld { until } => CallbackLoginError::ChallengeAlreadyActive { until },
+            ClaimError::Store(error) => error.into(),
+        })?;
+        match self.verifier.expect_call(phone).await {
+            Ok(call) => {
+                let expires_at = self.clock.now() + CALLBACK_LIFETIME;
+                self.attempts.open(id, &call.check, expires_at).await?;
+                Ok(StartedAttempt { session_token, number: call.number, expires_at })
+            }
+            Err(reason) => {
+                self.attempts.abandon(id).await?;
+                Err(CallbackLoginError::NotStarted(reason))
+            }
+        }
+    }
+
+    /// How the attempt stands. The provider is asked about a pending one, but not at every look.
+    pub async fn status(
+        &self,
+        app: AppScope,
+        credentials: &CallbackCredentials,
+    ) -> Result<CallbackStatus, CallbackLoginError> {
+        let attempt = self.known(app, credentials).await?;
+        let (attempt, trouble) = self.ask(attempt, Asking::Status).await?;
+        let now = self.clock.now();
+        let attempt = attempt.at(now);
+        Ok(CallbackStatus { state: attempt.state, expires_at: attempt.expires_at, now, trouble })
+    }
+
+    /// Turns a verified attempt into a token of the calling application. A pending one is asked about first and stays
+    /// as it is when the call has not come.
+    pub async fn exchange(
+        &self,
+        app: AppScope,
+        credentials: &CallbackCredentials,
+        device: Option<Device>,
+    ) -> Result<SignedInCustomer, CallbackLoginError> {
+        let attempt = self.known(app, credentials).await?;
+        let (attempt, trouble) = self.ask(attempt, Asking::Exchange).await?;
+        let now = self.clock.now();
+        let attempt = attempt.at(now);
+        match (attempt.state, trouble) {
+            (AttemptState::Verified, _) => {}
+            (AttemptState::Expired, _) => return Err(CallbackLoginError::Expired),
+            (AttemptState::Pending, None) => return Err(CallbackLoginError::NotVerified),
+            (AttemptState::Pending, Some(why)) => return Err(CallbackLoginError::VerificationUnavailable(why)),
+        }
+        let (secret, expires_at) = (TokenSecret::generate(&*self.random), now + self.lifetimes.customer);
+        let token = NewToken { fingerprint: secret.fingerprint(&*self.keeper), device, created_at: now, expires_at };
+        match self.attempts.exchange(AttemptExchange { attempt: attempt.id, app, token }).await? {
+            Exchanged::SignedIn { counterparty_id, token_id } => Ok(SignedInCustomer {
+                scope: CustomerScope { app, counterparty_id, token_id },
+                token: secret.into_token(token_id, expires_at),
+            }),
+            Exchanged::NotVerified => Err(CallbackLoginError::Expired),
+            Exchanged::SeveralCustomers => Err(CallbackLoginError::PhoneIdentityConflict),
+        }
+    }
+
+    /// Takes what the provider says by itself. Entries about unknown calls and other things are passed over.
+    pub async fn notified(&self, entries: &[String], signature: &str) -> Result<(), CallNoticeError> {
+        let expected = self.notices.signature(entries);
+        if !expected.is_some_and(|expected| self.keeper.same(&expected, &signature.to_ascii_lowercase())) {
+            return Err(CallNoticeError::Forged);
+        }
+        for notice in entries.iter().filter_map(|entry| self.notices.read(entry)) {
+            if let Some(attempt) = self.attempts.find_by_check(&notice.check).await? {
+                self.hear(attempt, notice.state).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The attempt as it stands now, if both secrets are its own.
+    async fn known(
+        &self,
+        app: AppScope,
+        credentials: &CallbackCredentials,
+    ) -> Result<CallbackAttempt, CallbackLoginError> {
+        let session = credentials.session_token.fingerprint(&*self.keeper, app);
+        let nonce = credentials.client_nonce.fingerprint(&*self.keeper, app);
+        let found = self.attempts.find(app, &session).await?;
+        let own = found.filter(|attempt| self.keeper.same(&attempt.nonce_fingerprint, &nonce));
+        own.map(|attempt| attempt.at(self.clock.now())).ok_or(CallbackLoginError::UnknownAttempt)
+    }
+
+    async fn ask(
+        &self,
+        attempt: CallbackAttempt,
+        asking: Asking,
+    ) -> Result<(CallbackAttempt, Option<CallCheckError>), StoreError> {
+        let now = self.clock.now();
+        if attempt.state != AttemptState::Pending
+            || !self.attempts.may_ask(attempt.id, asking, now, now - ASKED_AT_MOST_EVERY).await?
+        {
+            return Ok((attempt, None));
+        }
+        match self.verifier.call_state(&attempt.check).await {
+            Ok(call) => Ok((self.hear(attempt, call).await?, None)),
+            Err(trouble) => Ok((attempt, Some(trouble))),
+        }
+    }
+
+    async fn hear(&self, attempt: CallbackAttempt, call: CallState) -> Result<CallbackAttempt, StoreError> {
+        let now = self.clock.now();
+        match attempt.hears(call, now) {
+            Some(change) => self.attempts.change(attempt.id, change, now).await,
+            None => Ok(attempt),
+        }
+    }
+}

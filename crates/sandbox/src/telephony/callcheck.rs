@@ -1,0 +1,218 @@
+//! SMS.RU's check by an incoming call: whoever holds the phone calls the number shown to him.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, Bytes, Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+
+use super::{Parameters, Refusal, routed};
+use crate::answers;
+use crate::gate;
+use crate::messages::recipient;
+use crate::shelf::Shelf;
+use crate::world::{World, lock};
+
+const LIFETIME: TimeDelta = TimeDelta::minutes(5);
+const MOST_REFUSALS: usize = 1_000;
+
+/// What the provider says about an expected call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckStatus {
+    Waiting,
+    Confirmed,
+    Over,
+}
+
+impl CheckStatus {
+    pub fn code(self) -> u16 {
+        match self {
+            Self::Waiting => 400,
+            Self::Confirmed => 401,
+            Self::Over => 402,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Waiting => "Пользователь пока не позвонил",
+            Self::Confirmed => "Авторизация по звонку: номер подтвержден",
+            Self::Over => "Истекло время, отведенное для авторизации, либо неверно указан check_id",
+        }
+    }
+}
+
+/// One expected call.
+struct Check {
+    id: String,
+    phone: String,
+    number: String,
+    expires_at: DateTime<Utc>,
+    /// How it ended before its time.
+    ended: Option<CheckStatus>,
+}
+
+impl Check {
+    fn status(&self, now: DateTime<Utc>) -> CheckStatus {
+        let lapsed = if self.expires_at <= now { CheckStatus::Over } else { CheckStatus::Waiting };
+        self.ended.unwrap_or(lapsed)
+    }
+
+    fn view(&self, now: DateTime<Utc>) -> Value {
+        json!({
+            "check_id": self.id,
+            "phone": self.phone,
+            "call_phone": self.number,
+            "check_status": self.status(now).code(),
+        })
+    }
+}
+
+/// All expected calls.
+pub struct Checks {
+    kept: Mutex<Shelf<Check>>,
+    /// Phones that are refused, with the provider's number for the reason.
+    refused: Mutex<HashMap<String, u16>>,
+}
+
+impl Checks {
+    pub fn new(capacity: usize) -> Self {
+        Self { kept: Mutex::new(Shelf::new(capacity)), refused: Mutex::default() }
+    }
+
+    /// From now on a phone is refused with this number, or served again. False when too many are refused already.
+    pub fn refuse(&self, phone: &str, code: Option<u16>) -> bool {
+        let mut refused = lock(&self.refused);
+        match code {
+            None => refused.remove(&recipient(phone)),
+            Some(_) if refused.len() >= MOST_REFUSALS => return false,
+            Some(code) => refused.insert(recipient(phone), code),
+        };
+        true
+    }
+
+    /// The refused phones with their numbers.
+    pub fn refused(&self) -> HashMap<String, u16> {
+        lock(&self.refused).clone()
+    }
+
+    /// Somebody calls a number. Gives the checks that are confirmed by it.
+    pub fn call(&self, from: &str, to: &str, now: DateTime<Utc>) -> Vec<String> {
+        let (from, to) = (recipient(from), recipient(to));
+        let mut kept = lock(&self.kept);
+        let fits = |check: &&Check| check.phone == from && check.number == to;
+        let live = |check: &&Check| check.status(now) == CheckStatus::Waiting;
+        let ids: Vec<String> = kept.newest().filter(fits).filter(live).map(|check| check.id.clone()).collect();
+        for id in &ids {
+            if let Some(check) = kept.get_mut(id) {
+                check.ended = Some(CheckStatus::Confirmed);
+            }
+        }
+        ids
+    }
+
+    /// The provider gives a waiting check up. `None` when there is no such check, else whether it was waiting.
+    pub fn give_up(&self, id: &str, now: DateTime<Utc>) -> Option<bool> {
+        let mut kept = lock(&self.kept);
+        let check = kept.get_mut(id)?;
+        let waiting = check.status(now) == CheckStatus::Waiting;
+        if waiting {
+            check.ended = Some(CheckStatus::Over);
+        }
+        Some(waiting)
+    }
+
+    /// The checks of a phone or of all, newest first.
+    pub fn views(&self, phone: Option<&str>, most: usize, now: DateTime<Utc>) -> Vec<Value> {
+        let phone = phone.map(recipient);
+        let kept = lock(&self.kept);
+        let wanted = kept.newest().filter(|check| phone.as_ref().is_none_or(|phone| check.phone == *phone));
+        wanted.take(most).map(|check| check.view(now)).collect()
+    }
+
+    fn expect(&self, world: &World, phone: &str) -> Result<(String, String), Refusal> {
+        let phone = routed(phone)?;
+        if let Some(code) = lock(&self.refused).get(&phone) {
+            return Err(Refusal::Planned(*code));
+        }
+        let running = world.chance.number();
+        let id = format!("{}-{}", 200_000 + running, world.chance.digits(3));
+        // The running number keeps two numbers apart.
+        let number = format!("7800{}{:04}", world.chance.digits(3), running % 10_000);
+        let expires_at = world.now().checked_add_signed(LIFETIME).unwrap_or(DateTime::<Utc>::MAX_UTC);
+        let check = Check { id: id.clone(), phone, number: number.clone(), expires_at, ended: None };
+        lock(&self.kept).put(&id, check);
+        Ok((id, number))
+    }
+
+    fn status(&self, id: &str, now: DateTime<Utc>) -> CheckStatus {
+        lock(&self.kept).get(id).map_or(CheckStatus::Over, |check| check.status(now))
+    }
+}
+
+/// `/callcheck/add` and `/callcheck/status`, both by GET and POST.
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .service(
+            web::resource("/callcheck/add")
+                .wrap(from_fn(gate::telephony))
+                .route(web::get().to(add))
+                .route(web::post().to(add))
+                .default_service(web::to(answers::wrong_method)),
+        )
+        .service(
+            web::resource("/callcheck/status")
+                .wrap(from_fn(gate::telephony))
+                .route(web::get().to(status))
+                .route(web::post().to(status))
+                .default_service(web::to(answers::wrong_method)),
+        );
+}
+
+/// JSON for those who asked for it, else lines.
+fn answer(parameters: &Parameters, done: Result<(Value, Vec<String>), Refusal>) -> HttpResponse {
+    if parameters.get("json") == "1" {
+        return HttpResponse::Ok().json(done.map_or_else(Refusal::view, |(view, _)| view));
+    }
+    let lines = done.map_or_else(|refusal| vec![refusal.code_and_text().0.to_string()], |(_, lines)| lines);
+    HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(lines.join("\n"))
+}
+
+async fn add(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
+    let parameters = Parameters::read(&call, &body);
+    let expected = parameters.authenticate(&world).and_then(|()| world.checks.expect(&world, parameters.get("phone")));
+    let done = expected.map(|(id, number)| {
+        let pretty = match (number.get(1..4), number.get(4..7), number.get(7..)) {
+            (Some(code), Some(first), Some(rest)) => format!("+7 ({code}) {first}-{rest}"),
+            _ => number.clone(),
+        };
+        let view = json!({
+            "status": "OK",
+            "status_code": 100,
+            "check_id": id,
+            "call_phone": number,
+            "call_phone_pretty": pretty,
+            "call_phone_html": format!("<a href=\"callto:{number}\">{pretty}</a>"),
+        });
+        (view, vec!["100".to_owned(), id, number])
+    });
+    answer(&parameters, done)
+}
+
+async fn status(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
+    let parameters = Parameters::read(&call, &body);
+    let done = parameters.authenticate(&world).map(|()| {
+        let status = world.checks.status(parameters.get("check_id"), world.now());
+        let view = json!({
+            "status": "OK",
+            "status_code": 100,
+            "check_status": status.code().to_string(),
+            "check_status_text": status.text(),
+        });
+        (view, vec!["100".to_owned(), status.code().to_string()])
+    });
+    answer(&parameters, done)
+}

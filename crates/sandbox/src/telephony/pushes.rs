@@ -1,0 +1,122 @@
+//! What the telephony provider says by itself: signed forms, sent until they are answered with `100`.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use reqwest::multipart::Form;
+use ring::digest;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+
+use super::callcheck::CheckStatus;
+use crate::faults::{FaultKind, Service};
+use crate::world::{World, lock};
+
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// The provider repeats for days; here it gives up sooner.
+const TRIES: usize = 10;
+const PAUSE: Duration = Duration::from_millis(500);
+const REMEMBERED: usize = 100;
+
+/// One message on its way.
+pub struct Push {
+    url: String,
+    entry: String,
+}
+
+/// Where messages go, and what became of the latest.
+pub struct Pushes {
+    url: Mutex<Option<String>>,
+    outbox: UnboundedSender<Push>,
+    answers: Mutex<VecDeque<Value>>,
+}
+
+impl Pushes {
+    pub fn new(outbox: UnboundedSender<Push>) -> Self {
+        Self { url: Mutex::default(), outbox, answers: Mutex::default() }
+    }
+
+    pub fn url(&self) -> Option<String> {
+        lock(&self.url).clone()
+    }
+
+    pub fn set_url(&self, url: Option<String>) {
+        *lock(&self.url) = url;
+    }
+
+    /// What was answered to the latest messages, newest first.
+    pub fn answers(&self) -> Vec<Value> {
+        lock(&self.answers).iter().rev().cloned().collect()
+    }
+
+    /// Tells what became of a check. Without a URL nobody is told.
+    pub fn announce(&self, world: &World, check: &str, status: CheckStatus) {
+        let Some(url) = self.url() else { return };
+        let fault = world.faults.take_for_notification(Service::Telephony).map(|fault| fault.kind);
+        let entry = format!("callcheck_status\n{check}\n{}\n{}", status.code(), world.now().timestamp());
+        for _ in 0..if fault == Some(FaultKind::Duplicate) { 2 } else { 1 } {
+            // The courier is gone only when the sandbox is stopping.
+            let _ = self.outbox.send(Push { url: url.clone(), entry: entry.clone() });
+        }
+    }
+
+    fn note(&self, push: &Push, status: Option<u16>, answer: &str) {
+        let mut answers = lock(&self.answers);
+        if answers.len() == REMEMBERED {
+            answers.pop_front();
+        }
+        answers.push_back(json!({ "entry": push.entry, "status": status, "answer": answer }));
+    }
+}
+
+/// The signature of entries: SHA-256 over the account's key and all of them, in lower hex.
+pub fn signature(api_id: &str, entries: &[&str]) -> String {
+    let signed = digest::digest(&digest::SHA256, format!("{api_id}{}", entries.concat()).as_bytes());
+    signed.as_ref().iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// Carries messages until the sandbox stops.
+pub async fn courier(world: Arc<World>, client: reqwest::Client, mut inbox: UnboundedReceiver<Push>) {
+    loop {
+        tokio::select! {
+            () = world.stopping.cancelled() => break,
+            Some(push) = inbox.recv() => {
+                let (world, client) = (Arc::clone(&world), client.clone());
+                tokio::spawn(async move {
+                    tokio::select! {
+                        () = deliver(&world, &client, &push) => {}
+                        () = world.stopping.cancelled() => {}
+                    }
+                });
+            }
+        }
+    }
+}
+
+async fn deliver(world: &World, client: &reqwest::Client, push: &Push) {
+    for _ in 0..TRIES {
+        let hash = signature(&world.telephony_api_id, &[&push.entry]);
+        let form = Form::new().text("data[0]", push.entry.clone()).text("hash", hash);
+        let taken = match client.post(&push.url).timeout(ANSWER_WITHIN).multipart(form).send().await {
+            Err(error) => {
+                world.pushes.note(push, None, &error.without_url().to_string());
+                false
+            }
+            Ok(answer) => {
+                let status = answer.status().as_u16();
+                let text = answer.text().await.unwrap_or_default();
+                world.pushes.note(push, Some(status), &text);
+                text.trim() == "100"
+            }
+        };
+        if taken {
+            return;
+        }
+        world.pause(PAUSE).await;
+    }
+}

@@ -1,0 +1,2 @@
+DROP TABLE callback_phones;
+DROP TABLE callback_attempts;
