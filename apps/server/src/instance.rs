@@ -125,5 +125,6 @@ fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result
         clock: around.clock.clone(),
         deliveries: delivery_worker(config, database, around)?,
         payments: around.payments(database),
+        verifications: around.verifications(database),
     })
 }

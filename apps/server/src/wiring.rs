@@ -9,7 +9,7 @@ use kontor_adapter_diesel::Database;
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher};
-use kontor_auth::{CustomerGuard, CustomerSessions, StaffGuard, StaffSessions};
+use kontor_auth::{CustomerGuard, CustomerSessions, PhoneChange, StaffGuard, StaffSessions};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::StorefrontService;
@@ -18,8 +18,9 @@ use kontor_catalog::{
 };
 use kontor_customers::ProfileService;
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
+use kontor_orders::model::VerificationTerms;
 use kontor_orders::ports::PaymentGateway;
-use kontor_orders::{OrderService, PaymentPage, PaymentService, PlacementService};
+use kontor_orders::{OrderService, PaymentPage, PaymentService, PlacementService, VerificationService};
 use kontor_organization::{ApplicationService, BranchService, CheckoutOptions, DictionaryService, ShopService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, WebhookService};
@@ -55,6 +56,8 @@ pub struct Surroundings {
     pub acquirer: Arc<dyn PaymentGateway>,
     /// Where payers come back to.
     pub payment_page: PaymentPage,
+    /// What a verification costs until the money is back.
+    pub verification: VerificationTerms,
 }
 
 /// Why the surroundings cannot be had.
@@ -85,6 +88,7 @@ impl Surroundings {
         Ok(Self {
             acquirer: Arc::new(AcquirerClient::new(acquirer)?),
             payment_page: PaymentPage { return_url: config.acquirer_return_url.clone() },
+            verification: config.verification()?,
             keeper,
             limiter: counters.limiter(),
             counters,
@@ -104,6 +108,13 @@ impl Surroundings {
     pub fn payments(&self, database: &Database) -> Arc<PaymentService> {
         let store = Arc::new(database.clone());
         Arc::new(PaymentService::new(store, self.acquirer.clone(), self.clock.clone(), self.random.clone()))
+    }
+
+    /// The use cases of verifications, for requests and for the worker.
+    pub fn verifications(&self, database: &Database) -> Arc<VerificationService> {
+        let store = Arc::new(database.clone());
+        let (acquirer, terms) = (self.acquirer.clone(), self.verification.clone());
+        Arc::new(VerificationService::new(store, acquirer, self.clock.clone(), self.random.clone(), terms))
     }
 }
 
@@ -136,6 +147,8 @@ services! {
     staff_sessions: StaffSessions,
     customer_sessions: CustomerSessions,
     profiles: ProfileService,
+    phone_change: PhoneChange,
+    verifications: VerificationService,
     branches: BranchService,
     applications: ApplicationService,
     dictionaries: DictionaryService,
@@ -161,6 +174,7 @@ impl Services {
     /// Wires everything.
     pub fn new(database: &Database, around: &Surroundings) -> Self {
         let payments = around.payments(database);
+        let verifications = around.verifications(database);
         let Surroundings {
             clock,
             random,
@@ -175,6 +189,7 @@ impl Services {
             ..
         } = around.clone();
         let store = Arc::new(database.clone());
+        let phone_codes = codes.clone();
         let sheets = Arc::new(Spreadsheets::default());
         Self {
             throttle: Data::new(Throttle::new(limiter.clone())),
@@ -219,7 +234,9 @@ impl Services {
                 keeper.clone(),
                 lifetimes,
             )),
-            profiles: Data::new(ProfileService::new(store.clone())),
+            profiles: Data::new(ProfileService::new(store.clone(), clock.clone())),
+            phone_change: Data::new(PhoneChange::new(store.clone(), phone_codes, clock.clone(), keeper.clone())),
+            verifications: Data::from(verifications),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
             checkout_options: Data::new(CheckoutOptions::new(store.clone())),

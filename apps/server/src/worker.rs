@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use futures_util::future::join_all;
 use kontor_adapter_diesel::Database;
 use kontor_kernel::{Clock, StoreError};
-use kontor_orders::PaymentService;
+use kontor_orders::{PaymentService, VerificationService};
 use kontor_webhooks::DeliveryWorker;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -18,6 +18,8 @@ const IDLE: Duration = Duration::from_millis(200);
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Payments asked about at the same time: one that the acquirer is slow about holds up no other.
 const PAYMENTS_AT_ONCE: u32 = 4;
+/// The same for verifications, which are rarer.
+const VERIFICATIONS_AT_ONCE: u32 = 2;
 
 /// What a worker works with.
 pub struct Worker {
@@ -31,6 +33,8 @@ pub struct Worker {
     pub deliveries: DeliveryWorker,
     /// Payments whose outcome is not known yet.
     pub payments: Arc<PaymentService>,
+    /// Verifications whose payment or refund is not settled yet.
+    pub verifications: Arc<VerificationService>,
 }
 
 /// A worker that runs in the background.
@@ -60,7 +64,8 @@ impl Worker {
     /// Works until told to stop. The duties run side by side: a slow receiver delays no payment.
     async fn run(self, stop: CancellationToken) {
         let payments = join_all((0..PAYMENTS_AT_ONCE).map(|turn| self.clear_up(turn, &stop)));
-        tokio::join!(self.deliver(&stop), self.fan_out(&stop), payments, self.live(&stop));
+        let verifications = join_all((0..VERIFICATIONS_AT_ONCE).map(|turn| self.verify(turn, &stop)));
+        tokio::join!(self.deliver(&stop), self.fan_out(&stop), payments, verifications, self.live(&stop));
         if let Err(error) = self.deliveries.release(&self.name).await {
             tracing::warn!(%error, "leases could not be given back; they run out by themselves");
         }
@@ -84,6 +89,25 @@ impl Worker {
             };
             if checked == 0 {
                 sleep(IDLE * PAYMENTS_AT_ONCE, stop).await;
+            }
+        }
+    }
+
+    /// Finds out how verifications stand, and gives the money back.
+    async fn verify(&self, turn: u32, stop: &CancellationToken) {
+        sleep(IDLE * turn, stop).await;
+        while !stop.is_cancelled() {
+            let checked = match self.verifications.reconcile(&self.name, 1).await {
+                Ok(round) => {
+                    for (verification, why) in round.suspicious {
+                        tracing::error!(%verification, %why, "a payment needs to be looked at");
+                    }
+                    round.checked
+                }
+                Err(error) => trouble("verifications", &error),
+            };
+            if checked == 0 {
+                sleep(IDLE * VERIFICATIONS_AT_ONCE, stop).await;
             }
         }
     }

@@ -204,6 +204,9 @@ diesel::table! {
         email -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        email_confirmed -> Bool,
+        verified_at -> Nullable<Timestamp>,
+        deleted_at -> Nullable<Timestamp>,
     }
 }
 
@@ -236,6 +239,19 @@ diesel::table! {
     one_time_codes (project_id, contact) {
         project_id -> BigInt,
         contact -> Text,
+        fingerprint -> Text,
+        attempts_left -> Integer,
+        expires_at -> Timestamp,
+        consumed_at -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    phone_change_codes (counterparty_id) {
+        counterparty_id -> BigInt,
+        project_id -> BigInt,
+        phone -> Text,
         fingerprint -> Text,
         attempts_left -> Integer,
         expires_at -> Timestamp,
@@ -486,6 +502,33 @@ diesel::table! {
         next_check_at -> Nullable<Timestamp>,
         leased_until -> Nullable<Timestamp>,
         lease_owner -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    verification_payments (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        counterparty_id -> BigInt,
+        idempotence_key -> Text,
+        state -> Text,
+        provider_payment_id -> Nullable<Text>,
+        request -> Text,
+        confirmation_url -> Nullable<Text>,
+        reason -> Nullable<Text>,
+        refund_state -> Nullable<Text>,
+        refund_key -> Nullable<Text>,
+        refund_key_at -> Nullable<Timestamp>,
+        refund_tries -> Integer,
+        provider_refund_id -> Nullable<Text>,
+        checks -> Integer,
+        next_check_at -> Nullable<Timestamp>,
+        leased_until -> Nullable<Timestamp>,
+        lease_owner -> Nullable<Text>,
+        expires_at -> Timestamp,
+        settled_at -> Nullable<Timestamp>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
     }

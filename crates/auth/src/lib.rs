@@ -8,10 +8,12 @@
 //! - Employees and customers have different guards; a token of one never opens the other.
 //! - A customer's token belongs to one application of one project.
 //! - One code gives one token, within [`model::CODE_LIFETIME`] and [`model::CODE_ATTEMPTS`] wrong tries.
+//! - A phone becomes a customer's by a code that went to it; such a code and one for signing in never stand for each
+//!   other.
 //! - An unknown login, a wrong password and a banned employee cannot be told apart, not even by time.
 //!
 //! **Ports**: [`ports::TokenRepository`], [`ports::StaffRepository`], [`ports::CustomerAccounts`],
-//! [`ports::CodeRepository`], [`ports::CodeSender`], [`ports::PasswordHasher`].
+//! [`ports::CodeRepository`], [`ports::PhoneRepository`], [`ports::CodeSender`], [`ports::PasswordHasher`].
 //!
 //! ```
 //! use kontor_auth::model::BearerToken;
@@ -26,12 +28,14 @@ mod customers;
 mod error;
 mod guards;
 pub mod model;
+mod phone_change;
 pub mod ports;
 mod staff;
 
 pub use customers::{CustomerSessions, SignedInCustomer};
-pub use error::{CustomerLoginError, SendCodeError, StaffLoginError, StaffRegistryError};
+pub use error::{CustomerLoginError, PhoneChangeError, SendCodeError, StaffLoginError, StaffRegistryError};
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
+pub use phone_change::PhoneChange;
 pub use staff::{SignedInStaff, StaffRegistry, StaffSessions};
 
 /// How far logging out goes (`from_all_devices` in the contract).

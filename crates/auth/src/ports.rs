@@ -8,8 +8,8 @@ use kontor_kernel::{Contact, CounterpartyId, Email, Phone, ProjectId, SecretStri
 
 use crate::StaffRegistryError;
 use crate::model::{
-    CodeRedemption, Employee, Login, NewCode, NewOwner, NewToken, Redeemed, StaffCredentials, StoredCustomerToken,
-    StoredStaffToken, TokenOwner,
+    CodeRedemption, Employee, Login, NewCode, NewOwner, NewPhoneCode, NewToken, PhoneChangeTry, PhoneChanged,
+    PhoneStanding, Redeemed, StaffCredentials, StoredCustomerToken, StoredStaffToken, TokenOwner,
 };
 
 /// Issued tokens. The two look-ups keep to their guard: a token of the other guard is not found.
@@ -81,6 +81,26 @@ pub trait CodeRepository: Send + Sync {
     /// Uses up the code and stores the token, or counts a wrong try. However many tries race, one code gives one
     /// token, and no more wrong tries pass than the code has.
     async fn redeem(&self, redemption: CodeRedemption) -> Result<Redeemed, StoreError>;
+}
+
+/// The phones of customers and the codes that prove them, at most one code per customer.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait PhoneRepository: Send + Sync {
+    /// Whose a phone is, for a customer who wants it.
+    async fn standing(
+        &self,
+        project: ProjectId,
+        customer: CounterpartyId,
+        phone: &Phone,
+    ) -> Result<PhoneStanding, StoreError>;
+
+    /// Stores a code in place of an earlier one of the customer. `false` when he has left.
+    async fn note_code(&self, code: NewPhoneCode) -> Result<bool, StoreError>;
+
+    /// Uses up the code and moves the customer to the phone: his record, and what signs him in. Or counts a wrong try.
+    /// However many customers prove a phone at the same time, one gets it.
+    async fn change_phone(&self, attempt: PhoneChangeTry) -> Result<PhoneChanged, StoreError>;
 }
 
 /// Why a one-time code did not go out. Whether the provider did part of the work is unknown.

@@ -6,6 +6,7 @@ mod categories;
 mod delivery;
 mod orders;
 mod payment_types;
+mod phone_change;
 mod policies;
 mod products;
 mod profile;
@@ -13,6 +14,7 @@ mod queries;
 mod session;
 mod settings;
 mod shops;
+mod verification;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -26,6 +28,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     orders::routes(config);
     session::routes(config);
     profile::routes(config);
+    phone_change::routes(config);
+    verification::routes(config);
     settings::routes(config);
     categories::routes(config);
     brands::routes(config);

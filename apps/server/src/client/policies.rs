@@ -1,5 +1,5 @@
 use crate::http::policy::Access::{App, Customer, CustomerAlone};
-use crate::http::policy::{Policy, get, post};
+use crate::http::policy::{Policy, delete, get, post, put};
 
 /// Who may call the client surface.
 pub const POLICIES: &[Policy] = &[
@@ -9,6 +9,11 @@ pub const POLICIES: &[Policy] = &[
     post("/api/counterparty/logout", Customer),
     // Profile
     get("/api/counterparty", CustomerAlone),
+    put("/api/counterparty", CustomerAlone),
+    delete("/api/counterparty", CustomerAlone),
+    post("/api/counterparty/phone/request_change", CustomerAlone),
+    post("/api/counterparty/phone/verify_change", CustomerAlone),
+    post("/api/counterparty/verifications/sbp-payment", CustomerAlone),
     // Catalog
     get("/api/counterparty/products", App),
     get("/api/counterparty/products/{id}", App),

@@ -1,9 +1,12 @@
 //! Every surface over real HTTP, on both databases.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod client_phone;
 mod client_profile;
+mod client_profile_changes;
 mod client_session;
 mod client_storefront;
+mod client_verification;
 mod crash;
 mod description;
 mod desk;

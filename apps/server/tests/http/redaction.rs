@@ -1,6 +1,6 @@
 //! No secret that the process has seen stands in what it says, however much it is asked to say.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::Kind;
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::desk::Desk;
 use crate::process::{
-    ACQUIRER_SECRET, DATABASE_PASSWORD, REDIS_PASSWORD, SERVICE_KEY, SHOP_ID, SMTP_PASSWORD, Site, TELEPHONY_KEY,
+    ACQUIRER_SECRET, DATABASE_PASSWORD, PATIENCE, REDIS_PASSWORD, SERVICE_KEY, SHOP_ID, SMTP_PASSWORD, Site,
+    TELEPHONY_KEY,
 };
 use crate::shopper::{Shopfront, Shopper};
 use crate::support::send;
@@ -85,6 +86,36 @@ async fn trade(desk: &Desk, customer: &Shopper) {
     assert_eq!(hook.order_of(&desk.first_received(&hook).await), order);
 }
 
+/// Moves to another phone, verifies himself, leaves.
+async fn move_and_leave(front: &Shopfront, secrets: &mut Secrets) {
+    let customer = front.sign_in("79005550006").await;
+    secrets.add_bearer("a bearer of a customer", &customer.bearer);
+    secrets.add("a one-time code", customer.code.as_str());
+    let post = async |path: &str, body: Value| {
+        send(customer.request(Method::POST, &format!("/api/counterparty/{path}")).json(&body)).await
+    };
+    let phone = "79005550007";
+    post("phone/request_change", json!({ "phone": phone })).await.expect(200);
+    let messages = send(front.http.get(format!("{}/control/messages?to={phone}", front.sandbox))).await.expect(200);
+    let code = messages["messages"][0]["code"].as_str().unwrap();
+    post("phone/verify_change", json!({ "phone": phone, "password": "0738" })).await.expect(401);
+    post("phone/verify_change", json!({ "phone": phone, "password": code })).await.expect(200);
+    secrets.add("a code for another phone", code);
+    let verification = post("verifications/sbp-payment", json!({})).await.expect(201);
+    secrets.add_value("a payment link", &verification["verification"]["payment_link"]);
+    let payments = send(front.http.get(format!("{}/control/payments", front.sandbox))).await.expect(200);
+    let path = format!("{}/control/payments/{}", front.sandbox, payments["payments"][0]["id"].as_str().unwrap());
+    send(front.http.post(path).json(&json!({ "outcome": "succeed" }))).await.expect(200);
+    let until = Instant::now() + PATIENCE;
+    while post("verifications/sbp-payment", json!({})).await.expect(200)["verification"]["status"] != "succeeded" {
+        assert!(Instant::now() < until, "not verified");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    send(customer.request(Method::PUT, "/api/counterparty").json(&json!({ "address": "Street of Secrets 17" }))).await;
+    secrets.add("an address", "Street of Secrets");
+    send(customer.request(Method::DELETE, "/api/counterparty")).await.expect(200);
+}
+
 /// Every outside service fails once; what is said about it must not name a secret either.
 async fn suffer(site: &Site, desk: &Desk, customer: &Shopper) {
     let front = desk.front();
@@ -137,6 +168,8 @@ database_tests! {
             secrets.add("a one-time code", customer.code.as_str());
             trade(&desk, customer).await;
         }
+
+        move_and_leave(&front, &mut secrets).await;
 
         let hook = desk.hook().await;
         secrets.add_value("a webhook secret", &hook.secret);

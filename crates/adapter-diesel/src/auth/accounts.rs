@@ -5,6 +5,7 @@ use diesel::result::Error as QueryError;
 use kontor_auth::ports::CustomerAccounts;
 use kontor_kernel::{Contact, CounterpartyId, ProjectId, StoreError};
 
+use crate::customers::hold;
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::schema::{counterparties, login_contacts};
 use crate::stored;
@@ -35,7 +36,7 @@ pub(super) fn bound(
         .optional()
 }
 
-/// The oldest customer that staff noted the contact for.
+/// The oldest customer that staff noted the contact for. An address a customer only claims to have counts for nobody.
 pub(super) fn noted(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -47,7 +48,10 @@ pub(super) fn noted(
         .select(counterparties::id);
     match contact {
         Contact::Phone(phone) => of_project.filter(counterparties::phone_1.eq(phone.as_str())).first(connection),
-        Contact::Email(email) => of_project.filter(counterparties::email.eq(email.as_str())).first(connection),
+        Contact::Email(email) => of_project
+            .filter(counterparties::email.eq(email.as_str()))
+            .filter(counterparties::email_confirmed.eq(true))
+            .first(connection),
     }
     .optional()
 }
@@ -75,17 +79,23 @@ fn create(
         .get_result(connection)
 }
 
-/// Binds the contact; the key of the table lets one of several racing calls win and rolls back the others.
-fn bind(connection: &mut AnyConnection, project: ProjectId, contact: &Contact, id: i64) -> Result<(), Abort<Unbound>> {
+/// Binds a contact that signs nobody in; the key of the table lets one of several racing calls win. `false` for the
+/// others.
+pub(super) fn bind(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    contact: &str,
+    id: i64,
+) -> Result<bool, QueryError> {
     let binding = (
         login_contacts::project_id.eq(project.get()),
-        login_contacts::contact.eq(contact.as_str()),
+        login_contacts::contact.eq(contact),
         login_contacts::counterparty_id.eq(id),
     );
     let added = on_each!(connection, concrete => {
         diesel::insert_into(login_contacts::table).values(binding).on_conflict_do_nothing().execute(concrete)
     })?;
-    if added == 1 { Ok(()) } else { Err(Abort::Refused(Unbound::Lost)) }
+    Ok(added == 1)
 }
 
 #[async_trait]
@@ -110,10 +120,12 @@ impl CustomerAccounts for Database {
                     return Ok(stored::id(id)?);
                 }
                 let id = match noted(connection, project, &wanted)? {
-                    Some(id) => id,
-                    None => create(connection, project, &wanted, at.naive_utc())?,
+                    Some(id) if hold(connection, id)? => id,
+                    _ => create(connection, project, &wanted, at.naive_utc())?,
                 };
-                bind(connection, project, &wanted, id)?;
+                if !bind(connection, project, wanted.as_str(), id)? {
+                    return Err(Abort::Refused(Unbound::Lost));
+                }
                 Ok(stored::id(id)?)
             })
             .await;

@@ -2,8 +2,12 @@
 
 mod accounts;
 mod codes;
+mod forget;
+mod phones;
 mod staff;
 mod tokens;
+
+pub(crate) use forget::forget_customer;
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;

@@ -10,6 +10,7 @@ mod migrations;
 mod offers;
 mod orders;
 mod organization;
+mod profile;
 mod storefront;
 mod storehouse;
 mod transactions;

@@ -96,6 +96,17 @@ pub enum Patch<T> {
     Set(T),
 }
 
+impl<T> Patch<In<T>> {
+    /// As the domain has it: `None` keeps, `Some(None)` clears.
+    pub fn into_option(self) -> Option<Option<T>> {
+        match self {
+            Self::Keep => None,
+            Self::Clear => Some(None),
+            Self::Set(value) => Some(Some(value.0)),
+        }
+    }
+}
+
 impl<T: Deserr<InputErrors>> Deserr<InputErrors> for Patch<T> {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
