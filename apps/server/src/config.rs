@@ -8,7 +8,8 @@ use figment::value::{Dict, Map};
 use figment::{Figment, Metadata, Profile, Provider};
 use kontor_adapter_diesel::DatabaseUrl;
 use kontor_adapter_limits::RedisUrl;
-use kontor_kernel::{ExposeSecret, SecretString};
+use kontor_kernel::{ExposeSecret, Money, SecretString};
+use kontor_orders::model::VerificationTerms;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Where the service runs.
@@ -101,6 +102,10 @@ pub struct Config {
     pub acquirer_secret_key: SecretString,
     /// Where the payer returns to; `{order_id}` is replaced.
     pub acquirer_return_url: String,
+    /// What a customer pays to verify himself, in roubles; it is refunded.
+    pub verification_amount: String,
+    /// Where he returns to.
+    pub verification_return_url: String,
     /// The interface for calls and SMS.
     pub telephony_url: String,
     /// The key of the telephony account.
@@ -152,6 +157,8 @@ impl Default for Config {
             acquirer_shop_id: String::new(),
             acquirer_secret_key: String::new().into(),
             acquirer_return_url: "http://127.0.0.1:8080/".into(),
+            verification_amount: "1.00".into(),
+            verification_return_url: "http://127.0.0.1:8080/".into(),
             telephony_url: "https://sms.ru".into(),
             telephony_api_id: String::new().into(),
             phone_codes: PhoneCodes::Call,
@@ -242,9 +249,19 @@ impl Config {
         self.trusted_proxies.iter().map(named).collect()
     }
 
+    /// What a verification costs until the money is back.
+    pub fn verification(&self) -> Result<VerificationTerms, ConfigError> {
+        let amount: Money = self.verification_amount.parse().map_err(|error| unfit("verification_amount", error))?;
+        if amount.is_zero() {
+            return Err(unfit("verification_amount", "must be more than nothing"));
+        }
+        Ok(VerificationTerms { amount, return_url: self.verification_return_url.clone() })
+    }
+
     /// Refuses what cannot work and, in production, what must not.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.database()?;
+        self.verification()?;
         self.proxies()?;
         self.redis()?;
         if !(1..=10_000).contains(&self.redis_timeout_ms) {
@@ -390,6 +407,15 @@ mod tests {
         assert!(load("", &[production, key], Flags::default()).is_ok());
         let sandbox = ("KONTOR_ACQUIRER_SHOP_ID", "sandbox");
         assert!(load("", &[production, key, sandbox], Flags::default()).unwrap_err().contains("acquirer_shop_id"));
+    }
+
+    #[test]
+    fn a_verification_costs_something() {
+        for (text, minor) in [("1", Some(100)), ("10.50", Some(1_050)), ("0", None), ("-1", None), ("a rouble", None)] {
+            let loaded = load("", &[("KONTOR_VERIFICATION_AMOUNT", text)], Flags::default());
+            let amount = loaded.ok().map(|config| config.verification().unwrap().amount.minor());
+            assert_eq!(amount, minor, "{text}");
+        }
     }
 
     #[test]

@@ -128,5 +128,6 @@ fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result
         payments: around.payments(database),
         retention: TimeDelta::days(config.retention_days.into()),
         passwords: around.temporary_passwords(database),
+        verifications: around.verifications(database),
     })
 }

@@ -13,7 +13,7 @@ use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{CallNotices, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender};
 use kontor_auth::{
     AccessRequestService, AgentService, CallbackLogin, CustomerGuard, CustomerSessions, Heartbeats, Introspection,
-    PermissionService, RoleService, StaffDirectory, StaffGuard, StaffSessions, TemporaryPasswords,
+    PermissionService, PhoneChange, RoleService, StaffDirectory, StaffGuard, StaffSessions, TemporaryPasswords,
 };
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
@@ -23,11 +23,12 @@ use kontor_catalog::{
 };
 use kontor_customers::ProfileService;
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
+use kontor_orders::model::VerificationTerms;
 use kontor_orders::ports::PaymentGateway;
-use kontor_orders::{OrderService, PaymentPage, PaymentService, PlacementService};
 use kontor_organization::{
     ApplicationService, BranchService, CheckoutOptions, DepartmentService, DictionaryService, ShopService,
 };
+use kontor_orders::{OrderService, PaymentPage, PaymentService, PlacementService, VerificationService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, WebhookService};
 
@@ -71,6 +72,8 @@ pub struct Surroundings {
     pub acquirer: Arc<dyn PaymentGateway>,
     /// Where payers come back to.
     pub payment_page: PaymentPage,
+    /// What a verification costs until the money is back.
+    pub verification: VerificationTerms,
 }
 
 /// Why the surroundings cannot be had.
@@ -102,6 +105,7 @@ impl Surroundings {
         Ok(Self {
             acquirer: Arc::new(AcquirerClient::new(acquirer)?),
             payment_page: PaymentPage { return_url: config.acquirer_return_url.clone() },
+            verification: config.verification()?,
             keeper,
             limiter: counters.limiter(),
             counters,
@@ -132,6 +136,13 @@ impl Surroundings {
         let store = Arc::new(database.clone());
         let Self { hasher, passwords, clock, random, .. } = self.clone();
         Arc::new(TemporaryPasswords::new(store, hasher, passwords, clock, random))
+    }
+
+    /// The use cases of verifications, for requests and for the worker.
+    pub fn verifications(&self, database: &Database) -> Arc<VerificationService> {
+        let store = Arc::new(database.clone());
+        let (acquirer, terms) = (self.acquirer.clone(), self.verification.clone());
+        Arc::new(VerificationService::new(store, acquirer, self.clock.clone(), self.random.clone(), terms))
     }
 }
 
@@ -175,6 +186,8 @@ services! {
     agents: AgentService,
     access_requests: AccessRequestService,
     profiles: ProfileService,
+    phone_change: PhoneChange,
+    verifications: VerificationService,
     branches: BranchService,
     departments: DepartmentService,
     applications: ApplicationService,
@@ -201,6 +214,7 @@ impl Services {
     /// Wires everything.
     pub fn new(database: &Database, around: &Surroundings) -> Self {
         let payments = around.payments(database);
+        let verifications = around.verifications(database);
         let Surroundings {
             clock,
             random,
@@ -216,6 +230,7 @@ impl Services {
         } = around.clone();
         let contact_lifetime = around.contact_lifetime;
         let store = Arc::new(database.clone());
+        let phone_codes = codes.clone();
         let sheets = Arc::new(Spreadsheets::default());
         Self {
             throttle: Data::new(Throttle::new(limiter.clone())),
@@ -292,7 +307,9 @@ impl Services {
                 random.clone(),
                 keeper.clone(),
             )),
-            profiles: Data::new(ProfileService::new(store.clone())),
+            profiles: Data::new(ProfileService::new(store.clone(), clock.clone())),
+            phone_change: Data::new(PhoneChange::new(store.clone(), phone_codes, clock.clone(), keeper.clone())),
+            verifications: Data::from(verifications),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
             departments: Data::new(DepartmentService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),

@@ -9,7 +9,7 @@ use kontor_adapter_diesel::Database;
 use kontor_adapter_diesel::upkeep::{BATCH, PILES};
 use kontor_auth::{PasswordRound, TemporaryPasswords};
 use kontor_kernel::{Clock, StoreError};
-use kontor_orders::PaymentService;
+use kontor_orders::{PaymentService, VerificationService};
 use kontor_webhooks::DeliveryWorker;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +22,8 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 const UPKEEP: Duration = Duration::from_mins(1);
 /// Payments asked about at the same time: one that the acquirer is slow about holds up no other.
 const PAYMENTS_AT_ONCE: u32 = 4;
+/// The same for verifications, which are rarer.
+const VERIFICATIONS_AT_ONCE: u32 = 2;
 
 /// What a worker works with.
 pub struct Worker {
@@ -39,6 +41,8 @@ pub struct Worker {
     pub retention: TimeDelta,
     /// Temporary passwords that employees asked for.
     pub passwords: Arc<TemporaryPasswords>,
+    /// Verifications whose payment or refund is not settled yet.
+    pub verifications: Arc<VerificationService>,
 }
 
 /// A worker that runs in the background.
@@ -70,7 +74,9 @@ impl Worker {
         let payments = join_all((0..PAYMENTS_AT_ONCE).map(|turn| self.clear_up(turn, &stop)));
         let (deliver, fan_out) = (self.deliver(&stop), self.fan_out(&stop));
         let passwords = self.send_passwords(&stop);
-        tokio::join!(deliver, fan_out, payments, passwords, self.live(&stop), self.clean(&stop));
+        let verifications = join_all((0..VERIFICATIONS_AT_ONCE).map(|turn| self.verify(turn, &stop)));
+        let (live, clean) = (self.live(&stop), self.clean(&stop));
+        tokio::join!(deliver, fan_out, payments, verifications, passwords, live, clean);
         if let Err(error) = self.deliveries.release(&self.name).await {
             tracing::warn!(%error, "leases could not be given back; they run out by themselves");
         }
@@ -94,6 +100,25 @@ impl Worker {
             };
             if checked == 0 {
                 sleep(IDLE * PAYMENTS_AT_ONCE, stop).await;
+            }
+        }
+    }
+
+    /// Finds out how verifications stand, and gives the money back.
+    async fn verify(&self, turn: u32, stop: &CancellationToken) {
+        sleep(IDLE * turn, stop).await;
+        while !stop.is_cancelled() {
+            let checked = match self.verifications.reconcile(&self.name, 1).await {
+                Ok(round) => {
+                    for (verification, why) in round.suspicious {
+                        tracing::error!(%verification, %why, "a payment needs to be looked at");
+                    }
+                    round.checked
+                }
+                Err(error) => trouble("verifications", &error),
+            };
+            if checked == 0 {
+                sleep(IDLE * VERIFICATIONS_AT_ONCE, stop).await;
             }
         }
     }

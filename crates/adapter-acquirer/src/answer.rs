@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kontor_orders::ports::{CreateAnswer, ReadAnswer};
+use kontor_orders::ports::{CreateAnswer, ReadAnswer, RefundAnswer, RefundReading};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -39,16 +39,64 @@ pub(crate) fn created(exchange: Exchange) -> CreateAnswer {
             Err(why) => unknown(why),
         };
     }
+    match refusal(status, &body) {
+        Refusal::Final { code, description } => CreateAnswer::Refused { code, description },
+        Refusal::Open { why, retry_after } => CreateAnswer::Unknown { why, retry_after },
+    }
+}
+
+/// What an answer other than `200` to a request that changes something means.
+enum Refusal {
+    /// The request was turned down.
+    Final { code: String, description: String },
+    /// It may have been carried out, or may still be.
+    Open { why: String, retry_after: Option<Duration> },
+}
+
+fn refusal(status: u16, body: &[u8]) -> Refusal {
     // An error that does not explain itself is still told by its status.
-    let error: ErrorObject = parse(&body).unwrap_or_default();
+    let error: ErrorObject = parse(body).unwrap_or_default();
     let description = error.description.unwrap_or_default();
     let code = error.code.unwrap_or_else(|| format!("http_{status}"));
     let retry_after = error.retry_after.map(Duration::from_millis);
     match status {
-        400 if description.to_lowercase().contains(KEY_IN_USE) => unknown(description),
-        408 | 409 | 425 | 429 => CreateAnswer::Unknown { why: code, retry_after },
-        400..=499 => CreateAnswer::Refused { code, description },
-        _ => CreateAnswer::Unknown { why: format!("http {status} {code}"), retry_after },
+        400 if description.to_lowercase().contains(KEY_IN_USE) => Refusal::Open { why: description, retry_after: None },
+        408 | 409 | 425 | 429 => Refusal::Open { why: code, retry_after },
+        400..=499 => Refusal::Final { code, description },
+        _ => Refusal::Open { why: format!("http {status} {code}"), retry_after },
+    }
+}
+
+/// What came of asking for a refund. Nobody waits for it, so a request that was never sent is simply sent again.
+pub(crate) fn refunded(exchange: Exchange) -> RefundAnswer {
+    let unknown = |why| RefundAnswer::Unknown { why, retry_after: None };
+    let (status, body) = match exchange {
+        Exchange::NotSent(why) | Exchange::Lost(why) => return unknown(why),
+        Exchange::Answered { status: 200, body } => {
+            return match parse::<Value>(&body).and_then(wire::refund) {
+                Ok(refund) => RefundAnswer::Known(refund),
+                Err(why) => unknown(why),
+            };
+        }
+        Exchange::Answered { status, body } => (status, body),
+    };
+    match refusal(status, &body) {
+        Refusal::Final { code, description } => RefundAnswer::Refused { code, description },
+        Refusal::Open { why, retry_after } => RefundAnswer::Unknown { why, retry_after },
+    }
+}
+
+/// What came of reading a refund.
+pub(crate) fn refund_read(exchange: Exchange, id: &str) -> RefundReading {
+    match exchange {
+        Exchange::NotSent(why) | Exchange::Lost(why) => RefundReading::Unknown { why },
+        Exchange::Answered { status: 404, body } if is_not_found(&body) => RefundReading::Absent,
+        Exchange::Answered { status: 200, body } => match parse::<Value>(&body).and_then(wire::refund) {
+            Ok(refund) if refund.id.as_str() == id => RefundReading::Known(refund),
+            Ok(refund) => RefundReading::Unknown { why: format!("asked for refund {id}, told of {}", refund.id) },
+            Err(why) => RefundReading::Unknown { why },
+        },
+        Exchange::Answered { status, .. } => RefundReading::Unknown { why: format!("http {status}") },
     }
 }
 
@@ -72,7 +120,7 @@ fn is_not_found(body: &[u8]) -> bool {
 }
 
 /// A page of a list, or why there is none.
-pub(crate) fn list(exchange: Exchange) -> Result<wire::PaymentList, String> {
+pub(crate) fn list(exchange: Exchange) -> Result<wire::ObjectList, String> {
     match exchange {
         Exchange::Answered { status: 200, body } => parse(&body),
         Exchange::Answered { status, .. } => Err(format!("http {status}")),

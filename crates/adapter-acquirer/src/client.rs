@@ -3,8 +3,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::{DateTime, SecondsFormat, Utc};
 use kontor_kernel::{ExposeSecret, SecretString};
-use kontor_orders::model::{PaymentRequest, ProviderPaymentId};
-use kontor_orders::ports::{CreateAnswer, PaymentGateway, ReadAnswer};
+use kontor_orders::model::{PaymentRequest, ProviderPaymentId, RefundRequest, RefundStatus};
+use kontor_orders::ports::{CreateAnswer, PaymentGateway, ReadAnswer, RefundAnswer, RefundReading};
 use reqwest::redirect::Policy;
 use reqwest::{RequestBuilder, Response};
 use uuid::Uuid;
@@ -125,13 +125,13 @@ impl PaymentGateway for AcquirerClient {
         let answer = answer::created(exchange(self.authorized(call)).await);
         match &answer {
             CreateAnswer::Known(payment) => {
-                tracing::info!(order = %request.order_id, payment = %payment.id, "payment asked for");
+                tracing::info!(purpose = %request.purpose, payment = %payment.id, "payment asked for");
             }
             CreateAnswer::Refused { code, description } => {
-                tracing::warn!(order = %request.order_id, %code, %description, "the acquirer refuses a payment");
+                tracing::warn!(purpose = %request.purpose, %code, %description, "the acquirer refuses a payment");
             }
             CreateAnswer::Unknown { why, .. } => {
-                tracing::warn!(order = %request.order_id, %why, "the outcome of a payment request is unknown");
+                tracing::warn!(purpose = %request.purpose, %why, "the outcome of a payment request is unknown");
             }
         }
         answer
@@ -163,5 +163,55 @@ impl PaymentGateway for AcquirerClient {
             }
         }
         ReadAnswer::Unknown { why: "too many payments to look through".to_owned() }
+    }
+
+    async fn refund(&self, request: &RefundRequest) -> RefundAnswer {
+        let call = self
+            .http
+            .post(format!("{}/refunds", self.config.url))
+            .header("Idempotence-Key", request.key.to_string())
+            .json(&wire::refund_body(request));
+        let answer = answer::refunded(exchange(self.authorized(call)).await);
+        match &answer {
+            RefundAnswer::Known(refund) => {
+                tracing::info!(payment = %request.payment, refund = %refund.id, "refund asked for");
+            }
+            RefundAnswer::Refused { code, description } => {
+                tracing::warn!(payment = %request.payment, %code, %description, "the acquirer refuses a refund");
+            }
+            RefundAnswer::Unknown { why, .. } => {
+                tracing::warn!(payment = %request.payment, %why, "the outcome of a refund request is unknown");
+            }
+        }
+        answer
+    }
+
+    async fn read_refund(&self, id: &ProviderPaymentId) -> RefundReading {
+        answer::refund_read(self.get(&format!("/refunds/{id}"), &[]).await, id.as_str())
+    }
+
+    async fn find_refund(&self, payment: &ProviderPaymentId) -> RefundReading {
+        let mut cursor: Option<String> = None;
+        for _ in 0..MOST_PAGES {
+            let mut query = vec![("limit", PAGE), ("payment_id", payment.as_str())];
+            query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+            let page = match answer::list(self.get("/refunds", &query).await) {
+                Ok(page) => page,
+                Err(why) => return RefundReading::Unknown { why },
+            };
+            for object in page.items {
+                match wire::refund(object) {
+                    // A filter that was not understood would show refunds of others.
+                    Ok(refund) if refund.payment != *payment || refund.status == RefundStatus::Canceled => {}
+                    Ok(refund) => return RefundReading::Known(refund),
+                    Err(why) => return RefundReading::Unknown { why },
+                }
+            }
+            match page.next_cursor {
+                Some(next) => cursor = Some(next),
+                None => return RefundReading::Absent,
+            }
+        }
+        RefundReading::Unknown { why: "too many refunds to look through".to_owned() }
     }
 }

@@ -5,7 +5,7 @@
 //! **Invariants**
 //! - An outcome is never guessed: only an answer that says so makes a payment known or refused. Time-outs, broken
 //!   connections, `202`, `408`, `429`, `5xx` and answers that cannot be read are unknown.
-//! - A connection that was never made carried no request: that is a refusal.
+//! - A connection that was never made carried no request: that is a refusal of a payment; a refund is asked for again.
 //! - The same request gives the same body.
 //!
 //! **Implements** [`kontor_orders::ports::PaymentGateway`].

@@ -1,7 +1,10 @@
 //! The JSON of the protocol.
 
-use kontor_kernel::{Money, OrderId};
-use kontor_orders::model::{GatewayPayment, GatewayStatus, PaymentRequest, ProviderPaymentId};
+use kontor_kernel::{Money, OrderId, VerificationId};
+use kontor_orders::model::{
+    GatewayPayment, GatewayRefund, GatewayStatus, PaymentRequest, ProviderPaymentId, Purpose, RefundRequest,
+    RefundStatus,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -14,7 +17,25 @@ pub(crate) fn body(request: &PaymentRequest) -> Value {
         "confirmation": { "type": "redirect", "return_url": request.return_url },
         "description": request.description,
         "payment_method_data": { "type": request.method.as_str() },
-        "metadata": { "order_id": request.order_id.to_string(), "attempt": request.attempt.to_string() },
+        "metadata": metadata(request),
+    })
+}
+
+fn metadata(request: &PaymentRequest) -> Value {
+    let attempt = request.attempt.to_string();
+    match request.purpose {
+        Purpose::Order(id) => json!({ "order_id": id.to_string(), "attempt": attempt }),
+        Purpose::Verification(id) => json!({ "verification_id": id.to_string(), "attempt": attempt }),
+    }
+}
+
+/// The body that asks for a refund.
+pub(crate) fn refund_body(request: &RefundRequest) -> Value {
+    json!({
+        "payment_id": request.payment.as_str(),
+        "amount": { "value": request.amount.to_string(), "currency": request.currency },
+        "description": request.description,
+        "metadata": { "attempt": request.key.to_string() },
     })
 }
 
@@ -68,7 +89,13 @@ pub(crate) fn payment(object: Value) -> Result<GatewayPayment, String> {
         "canceled" => GatewayStatus::Canceled,
         other => return Err(format!("the payment is {other}")),
     };
-    let order = object.metadata.as_ref().and_then(|metadata| metadata_text(metadata, "order_id"));
+    let number = |key: &str| {
+        let text = object.metadata.as_ref().and_then(|metadata| metadata_text(metadata, key));
+        text.and_then(|text| text.parse::<i64>().ok())
+    };
+    let order = number("order_id").and_then(|id| OrderId::new(id).ok()).map(Purpose::Order);
+    let verification = || number("verification_id").and_then(|id| VerificationId::new(id).ok());
+    let purpose = order.or_else(|| verification().map(Purpose::Verification));
     Ok(GatewayPayment {
         id: ProviderPaymentId::parse(&object.id).map_err(|error| error.to_string())?,
         status,
@@ -76,14 +103,43 @@ pub(crate) fn payment(object: Value) -> Result<GatewayPayment, String> {
         currency: object.amount.currency,
         confirmation_url: object.confirmation.and_then(|confirmation| confirmation.confirmation_url),
         reason: object.cancellation_details.and_then(|details| details.reason),
-        order_id: order.and_then(|text| text.parse().ok()).and_then(|id| OrderId::new(id).ok()),
+        purpose,
         attempt,
     })
 }
 
-/// One page of payments.
 #[derive(Deserialize)]
-pub(crate) struct PaymentList {
+struct RefundObject {
+    id: String,
+    payment_id: String,
+    status: String,
+    amount: Amount,
+    #[serde(default)]
+    cancellation_details: Option<Cancellation>,
+}
+
+/// A refund object; `Err` says why it cannot be one.
+pub(crate) fn refund(object: Value) -> Result<GatewayRefund, String> {
+    let object: RefundObject = serde_json::from_value(object).map_err(|error| error.to_string())?;
+    let status = match object.status.as_str() {
+        "pending" => RefundStatus::Pending,
+        "succeeded" => RefundStatus::Succeeded,
+        "canceled" => RefundStatus::Canceled,
+        other => return Err(format!("the refund is {other}")),
+    };
+    Ok(GatewayRefund {
+        id: ProviderPaymentId::parse(&object.id).map_err(|error| error.to_string())?,
+        payment: ProviderPaymentId::parse(&object.payment_id).map_err(|error| error.to_string())?,
+        status,
+        amount: object.amount.value.parse::<Money>().map_err(|error| error.to_string())?,
+        currency: object.amount.currency,
+        reason: object.cancellation_details.and_then(|details| details.reason),
+    })
+}
+
+/// One page of payments or refunds.
+#[derive(Deserialize)]
+pub(crate) struct ObjectList {
     pub items: Vec<Value>,
     #[serde(default)]
     pub next_cursor: Option<String>,
@@ -109,7 +165,7 @@ mod tests {
     #[test]
     fn the_same_request_is_the_same_body() {
         let request = PaymentRequest {
-            order_id: OrderId::new(7).unwrap(),
+            purpose: Purpose::Order(OrderId::new(7).unwrap()),
             attempt: Uuid::nil(),
             amount: Money::from_minor(26_550).unwrap(),
             currency: "RUB".to_owned(),
@@ -127,11 +183,18 @@ mod tests {
     fn foreign_and_broken_objects_are_told_apart() {
         let object = json!({ "id": "p-1", "status": "succeeded", "amount": { "value": "1.00", "currency": "RUB" } });
         let known = payment(object.clone()).unwrap();
-        assert_eq!((known.order_id, known.attempt), (None, None));
+        assert_eq!((known.purpose, known.attempt), (None, None));
         for (path, value) in [("status", json!("odd")), ("id", json!("../x")), ("amount", json!({ "value": "x" }))] {
             let mut broken = object.clone();
             broken[path] = value;
             assert!(payment(broken).is_err(), "{path}");
+        }
+        let object = json!({ "id": "r-1", "payment_id": "p-1", "status": "succeeded", "amount": object["amount"] });
+        assert_eq!(refund(object.clone()).unwrap().status, RefundStatus::Succeeded);
+        for (path, value) in [("status", json!("odd")), ("payment_id", json!(null)), ("amount", json!({}))] {
+            let mut broken = object.clone();
+            broken[path] = value;
+            assert!(refund(broken).is_err(), "{path}");
         }
     }
 }

@@ -209,6 +209,9 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         handle -> Text,
+        email_confirmed -> Bool,
+        verified_at -> Nullable<Timestamp>,
+        deleted_at -> Nullable<Timestamp>,
     }
 }
 
@@ -658,7 +661,6 @@ diesel::table! {
 
 // One call per group of tables that really join: the macro's work is quadratic.
 
-
 // One call per group of tables that really join: the macro's work is quadratic.
 diesel::table! {
     callback_attempts (id) {
@@ -683,6 +685,47 @@ diesel::table! {
         phone -> Text,
         attempt_id -> BigInt,
         held_until -> Timestamp,
+    }
+}
+
+
+diesel::table! {
+    phone_change_codes (counterparty_id) {
+        counterparty_id -> BigInt,
+        project_id -> BigInt,
+        phone -> Text,
+        fingerprint -> Text,
+        attempts_left -> Integer,
+        expires_at -> Timestamp,
+        consumed_at -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    verification_payments (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        counterparty_id -> BigInt,
+        idempotence_key -> Text,
+        state -> Text,
+        provider_payment_id -> Nullable<Text>,
+        request -> Text,
+        confirmation_url -> Nullable<Text>,
+        reason -> Nullable<Text>,
+        refund_state -> Nullable<Text>,
+        refund_key -> Nullable<Text>,
+        refund_key_at -> Nullable<Timestamp>,
+        refund_tries -> Integer,
+        provider_refund_id -> Nullable<Text>,
+        checks -> Integer,
+        next_check_at -> Nullable<Timestamp>,
+        leased_until -> Nullable<Timestamp>,
+        lease_owner -> Nullable<Text>,
+        expires_at -> Timestamp,
+        settled_at -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::model::{
     AccessToken, CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, Device, NewCode, NewToken, Redeemed, TokenLifetimes,
     TokenOwner, TokenSecret,
 };
-use crate::ports::{CodeRepository, CodeSender, CustomerAccounts, SendError, TokenRepository};
+use crate::ports::{CodeRepository, CodeSender, CustomerAccounts, TokenRepository};
 use crate::{CustomerLoginError, LogoutExtent, SendCodeError};
 
 /// A customer who has just signed in.
@@ -60,9 +60,7 @@ impl CustomerSessions {
                 own
             }
         };
-        if !(4..=10).contains(&sent.len()) || !sent.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(SendError::Unavailable("the code is not 4 to 10 digits".to_owned()).into());
-        }
+        let sent = code::checked(sent)?;
         let now = self.clock.now();
         let code = NewCode {
             fingerprint: code::fingerprint(&*self.keeper, app.project_id, contact, &sent),
@@ -115,7 +113,7 @@ impl CustomerSessions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ports::{MockCodeRepository, MockCodeSender, MockCustomerAccounts, MockTokenRepository};
+    use crate::ports::{MockCodeRepository, MockCodeSender, MockCustomerAccounts, MockTokenRepository, SendError};
     use chrono::{DateTime, TimeDelta};
     use kontor_kernel::testing::{CountingRandom, PlainKeeper};
     use kontor_kernel::{ApplicationId, CounterpartyId, ExposeSecret, FixedClock, ProjectId, TokenId};

@@ -337,3 +337,29 @@ pub enum CallNoticeError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+/// Why a customer does not get another phone.
+#[derive(Debug, thiserror::Error)]
+pub enum PhoneChangeError {
+    /// It is his first phone already.
+    #[error("is your phone already")]
+    Unchanged,
+    /// Another customer of the project has it.
+    #[error("belongs to another customer")]
+    Taken,
+    /// The provider did not accept the code; it counts as not requested.
+    #[error("the code could not be sent")]
+    CodeNotSent(#[from] SendError),
+    /// No code was requested for this phone, or it was used, expired or tried too often.
+    #[error("no valid code: request a new one")]
+    CodeNotRequested,
+    /// The code is wrong.
+    #[error("the code is wrong")]
+    WrongCode,
+    /// The customer has left.
+    #[error("there is no such customer")]
+    Gone,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -12,6 +12,8 @@
 //! - One callback attempt gives one token, to the holder of its two secrets alone, in its application alone. The
 //!   provider is called once to begin it and never while a transaction is open.
 //! - A contact from a mini-app counts only when the messenger has signed it for the user who started the mini-app.
+//! - A phone becomes a customer's by a code that went to it; such a code and one for signing in never stand for each
+//!   other.
 //! - At most one session per token goes on; no time counts twice, however many signs of life race.
 //! - A backend learns nothing about a token that is not one of its own application, not even that it exists.
 //! - Recognizing a token writes nothing: its uses are noted in memory and stored together.
@@ -49,9 +51,10 @@ mod permissions;
 mod registry;
 mod roles;
 mod callback;
+mod phone_change;
 
 pub use customers::{CustomerSessions, SignedInCustomer};
-pub use error::{CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, SendCodeError, StaffLoginError, StaffRegistryError, ContactLoginError, MiniAppRegistryError, AccessRequestError, AgentError, DirectoryError, PermissionError, RoleError, SendPasswordError, CallNoticeError, CallbackLoginError};
+pub use error::{CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, SendCodeError, StaffLoginError, StaffRegistryError, ContactLoginError, MiniAppRegistryError, AccessRequestError, AgentError, DirectoryError, PermissionError, RoleError, SendPasswordError, CallNoticeError, CallbackLoginError, PhoneChangeError};
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use heartbeats::{Heartbeat, Heartbeats};
 pub use introspection::{Inquiry, Introspection, IntrospectionRegistry, IssuedIntrospectionClient};
@@ -64,6 +67,7 @@ pub use permissions::PermissionService;
 pub use registry::{Hire, StaffRegistry};
 pub use roles::RoleService;
 pub use callback::{CallbackLogin, CallbackStatus, StartedAttempt};
+pub use phone_change::PhoneChange;
 
 /// How far logging out goes (`from_all_devices` in the contract).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

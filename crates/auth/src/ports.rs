@@ -13,7 +13,7 @@ use uuid::Uuid;
 use std::collections::BTreeSet;
 
 pub use miniapp::*;
-use crate::model::{ClientSession, CodeRedemption, Employee, Login, NewCode, NewIntrospectionClient, NewOwner, NewToken, Redeemed, StaffCredentials, StoredCustomerToken, StoredInquiry, StoredStaffToken, TokenOwner, TokenUse, Colleague, EmployeeFilter, GrantedPermission, NewEmployee, PasswordRecipient, PasswordRequest, PermissionDraft, PermissionPatch, Reference, RoleChoice, RoleDraft, RolePatch, StaffRole, TemporaryPassword};
+use crate::model::{ClientSession, CodeRedemption, Employee, Login, NewCode, NewIntrospectionClient, NewOwner, NewToken, Redeemed, StaffCredentials, StoredCustomerToken, StoredInquiry, StoredStaffToken, TokenOwner, TokenUse, Colleague, EmployeeFilter, GrantedPermission, NewEmployee, PasswordRecipient, PasswordRequest, PermissionDraft, PermissionPatch, Reference, RoleChoice, RoleDraft, RolePatch, StaffRole, TemporaryPassword, NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding};
 use crate::{IntrospectionRegistryError, StaffRegistryError, PermissionError, RoleError};
 pub use agents::{AccessRequestRepository, AgentRepository};
 pub use callback::*;
@@ -334,4 +334,24 @@ pub trait PasswordRequests: Send + Sync {
 pub trait PasswordSender: Send + Sync {
     /// Sends a temporary password by e-mail.
     async fn email_password(&self, to: &Email, login: &Login, password: &SecretString) -> Result<(), SendError>;
+}
+
+/// The phones of customers and the codes that prove them, at most one code per customer.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait PhoneRepository: Send + Sync {
+    /// Whose a phone is, for a customer who wants it.
+    async fn standing(
+        &self,
+        project: ProjectId,
+        customer: CounterpartyId,
+        phone: &Phone,
+    ) -> Result<PhoneStanding, StoreError>;
+
+    /// Stores a code in place of an earlier one of the customer. `false` when he has left.
+    async fn note_code(&self, code: NewPhoneCode) -> Result<bool, StoreError>;
+
+    /// Uses up the code and moves the customer to the phone: his record, and what signs him in. Or counts a wrong try.
+    /// However many customers prove a phone at the same time, one gets it.
+    async fn change_phone(&self, attempt: PhoneChangeTry) -> Result<PhoneChanged, StoreError>;
 }

@@ -5,6 +5,8 @@
 //! **Invariants**
 //! - A customer belongs to one project and is seen from no other.
 //! - Phones and addresses are normalized before they are stored.
+//! - The phone that signs a customer in is not changed with the record.
+//! - A customer who left has no personal data, and nobody signs in as him.
 //!
 //! **Ports**: [`ports::CustomerRepository`].
 

@@ -1,14 +1,25 @@
 //! What customer records need from the outside.
 
 use async_trait::async_trait;
-use kontor_kernel::{CounterpartyId, StoreError};
+use chrono::{DateTime, Utc};
+use kontor_kernel::{CounterpartyId, ProjectId, StoreError};
 
-use crate::model::Customer;
+use crate::CustomerError;
+use crate::model::{Customer, ProfileChange};
 
 /// Customers.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CustomerRepository: Send + Sync {
-    /// A customer of any project; the caller checks the owner.
+    /// A customer of any project who has not left; the caller checks the owner.
     async fn find(&self, id: CounterpartyId) -> Result<Option<Customer>, StoreError>;
+
+    /// Commits a change by the customer himself. A new e-mail address signs nobody in until it is proven. Refuses an
+    /// address that signs another customer of the project in, and a customer who has left.
+    async fn change_profile(&self, change: ProfileChange) -> Result<(), CustomerError>;
+
+    /// Lets a customer leave, whole or not at all: his personal data is cleared, what signed him in is forgotten, his
+    /// tokens end. Orders stay as they are. Refuses while a payment of his may still take place, and a customer who
+    /// has left before.
+    async fn leave(&self, project: ProjectId, id: CounterpartyId, at: DateTime<Utc>) -> Result<(), CustomerError>;
 }

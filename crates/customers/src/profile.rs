@@ -1,20 +1,21 @@
 use std::sync::Arc;
 
-use kontor_kernel::CustomerScope;
+use kontor_kernel::{Clock, CustomerScope};
 
 use crate::CustomerError;
-use crate::model::Customer;
+use crate::model::{Customer, ProfileEdit};
 use crate::ports::CustomerRepository;
 
 /// What a customer does with his own record.
 pub struct ProfileService {
     customers: Arc<dyn CustomerRepository>,
+    clock: Arc<dyn Clock>,
 }
 
 impl ProfileService {
-    /// Wires the port.
-    pub fn new(customers: Arc<dyn CustomerRepository>) -> Self {
-        Self { customers }
+    /// Wires the ports.
+    pub fn new(customers: Arc<dyn CustomerRepository>, clock: Arc<dyn Clock>) -> Self {
+        Self { customers, clock }
     }
 
     /// His own record.
@@ -22,15 +23,27 @@ impl ProfileService {
         let record = self.customers.find(customer.counterparty_id).await?;
         record.filter(|record| record.project_id == customer.app.project_id).ok_or(CustomerError::NotFound)
     }
+
+    /// Changes his own record and gives it as it is then.
+    pub async fn change(&self, customer: CustomerScope, edit: ProfileEdit) -> Result<Customer, CustomerError> {
+        let record = self.profile(customer).await?;
+        self.customers.change_profile(edit.decide(&record, self.clock.now())?).await?;
+        self.profile(customer).await
+    }
+
+    /// Lets him leave. His orders stay; the same contact makes a new customer afterwards.
+    pub async fn leave(&self, customer: CustomerScope) -> Result<(), CustomerError> {
+        self.customers.leave(customer.app.project_id, customer.counterparty_id, self.clock.now()).await
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::CustomerKind;
+    use crate::model::{CustomerKind, PersonalData, ProfileChange};
     use crate::ports::MockCustomerRepository;
-    use chrono::DateTime;
-    use kontor_kernel::{AppScope, ApplicationId, CounterpartyId, Name, ProjectId, TokenId};
+    use chrono::{DateTime, TimeDelta};
+    use kontor_kernel::{AppScope, ApplicationId, CounterpartyId, Email, FixedClock, Name, Phone, ProjectId, TokenId};
 
     fn record(project: i64) -> Customer {
         Customer {
@@ -43,9 +56,9 @@ mod tests {
             middle_name: None,
             birthday: None,
             address: None,
-            phone_1: None,
+            phone_1: Phone::parse("79001234567").ok(),
             phone_2: None,
-            email: None,
+            email: Email::parse("anna@x.ru").ok(),
             created_at: DateTime::UNIX_EPOCH,
             updated_at: DateTime::UNIX_EPOCH,
         }
@@ -63,13 +76,60 @@ mod tests {
         }
     }
 
+    fn service(customers: MockCustomerRepository) -> ProfileService {
+        let noon = DateTime::UNIX_EPOCH + TimeDelta::hours(12);
+        ProfileService::new(Arc::new(customers), Arc::new(FixedClock::at(noon)))
+    }
+
+    fn known(project: i64) -> MockCustomerRepository {
+        let mut customers = MockCustomerRepository::new();
+        customers.expect_find().returning(move |_| Ok(Some(record(project))));
+        customers
+    }
+
     #[tokio::test]
     async fn a_record_of_another_project_does_not_exist() {
         for (project, seen) in [(1, true), (2, false)] {
-            let mut customers = MockCustomerRepository::new();
-            customers.expect_find().returning(move |_| Ok(Some(record(project))));
-            let profile = ProfileService::new(Arc::new(customers)).profile(scope()).await;
-            assert_eq!(profile.is_ok(), seen);
+            assert_eq!(service(known(project)).profile(scope()).await.is_ok(), seen);
+            let mut customers = known(project);
+            customers.expect_change_profile().times(usize::from(seen)).returning(|_| Ok(()));
+            assert_eq!(service(customers).change(scope(), ProfileEdit::default()).await.is_ok(), seen);
         }
+    }
+
+    #[tokio::test]
+    async fn what_is_repeated_changes_nothing() {
+        let mut customers = known(1);
+        let expected =
+            |change: &ProfileChange| change.data == PersonalData::default() && change.customer == record(1).id;
+        customers.expect_change_profile().withf(expected).once().returning(|_| Ok(()));
+        let data = PersonalData { email: Some(record(1).email), ..PersonalData::default() };
+        service(customers).change(scope(), ProfileEdit { data, phone_1: Some(record(1).phone_1) }).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn everything_against_a_change_is_told_at_once() {
+        for (day, wrong) in [("1970-01-01", false), ("1970-01-02", true), ("1900-01-01", false), ("1899-12-31", true)] {
+            for (phone, other) in [(record(1).phone_1, false), (None, true), (Phone::parse("79007654321").ok(), true)] {
+                let data = PersonalData { birthday: Some(day.parse().ok()), ..PersonalData::default() };
+                let decided = ProfileEdit { data, phone_1: Some(phone) }.decide(&record(1), DateTime::UNIX_EPOCH);
+                let named = decided.err().unwrap_or_default();
+                let named: Vec<_> = named.fields().keys().map(String::as_str).collect();
+                let expected = [("birthday", wrong), ("phone_1", other)];
+                let expected: Vec<_> = expected.iter().filter(|(_, bad)| *bad).map(|(field, _)| *field).collect();
+                assert_eq!(named, expected, "{day}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn he_leaves_by_his_own_wish_only() {
+        let mut customers = MockCustomerRepository::new();
+        customers
+            .expect_leave()
+            .withf(|project, id, _| (project.get(), id.get()) == (1, 4))
+            .once()
+            .returning(|_, _, _| Err(CustomerError::ChargeRunning));
+        assert!(matches!(service(customers).leave(scope()).await, Err(CustomerError::ChargeRunning)));
     }
 }

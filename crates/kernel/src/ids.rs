@@ -99,6 +99,8 @@ ids! {
     ReservationId;
     /// One attempt to take a payment for an order.
     PaymentAttemptId;
+    /// One verification of a customer by a payment.
+    VerificationId;
     /// A delivery type; `1` is pickup from a shop, `2` is delivery.
     DeliveryTypeId;
     /// A delivery subtype; `1` is a pickup point, `2` is a courier to an address.

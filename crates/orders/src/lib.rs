@@ -11,9 +11,10 @@
 //!   under the same key: one order is charged at most once.
 //! - Outcomes are committed once, whoever brings them and how often; an order becomes paid only by what was read from
 //!   the acquirer, or by staff when it is not paid online.
+//! - A customer verifies himself by a payment of his own; the money goes back once, however often it is asked for.
 //!
 //! **Ports**: [`ports::CartReader`], [`ports::OrderStore`], [`ports::OrderReader`], [`ports::AttemptStore`],
-//! [`ports::PaymentGateway`].
+//! [`ports::PaymentGateway`], [`ports::VerificationStore`].
 //!
 //! Pricing is a pure function:
 //! ```
@@ -116,14 +117,17 @@ mod payment;
 mod placement;
 pub mod ports;
 pub mod pricing;
+mod verification;
 
-pub use error::{CartError, OrderError, PlacementError};
+pub use error::{CartError, OrderError, PlacementError, VerificationError};
 pub use lifecycle::{OrderEdit, OrderService};
 pub use payment::{Notified, Opened, PaymentService, Reconciled};
 pub use placement::{
     CartSnapshot, CartView, CartViewLine, ItemKind, OfferedItem, OrderCommand, OrderRefused, Packaging, PaymentPage,
     PaymentProblem, PlacedOutcome, PlacementService, StockPlace,
 };
+
+pub use verification::{Notice, VerificationRound, VerificationService, Verifying};
 
 /// The example of the reuse guide, compiled and run.
 #[cfg(doctest)]

@@ -6,13 +6,14 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
     AppScope, CounterpartyId, CustomerScope, NomenclatureId, OrderId, Page, PageRequest, PaymentAttemptId, ProjectId,
-    StoreError,
+    StoreError, VerificationId,
 };
 use uuid::Uuid;
 
 use crate::change::{AttemptChange, Change, OrderChange, PlacedOrder};
 use crate::model::{
-    DeliveryRequest, GatewayPayment, Order, OrderFilter, PaymentAttempt, PaymentRequest, PromoCode, ProviderPaymentId,
+    DeliveryRequest, GatewayPayment, GatewayRefund, NewVerification, Order, OrderFilter, PaymentAttempt,
+    PaymentRequest, PromoCode, ProviderPaymentId, RefundRequest, Verification, VerificationChange,
 };
 use crate::placement::CartSnapshot;
 
@@ -64,6 +65,9 @@ pub enum PlaceRefused {
     /// A price or the promo code changed since it was read.
     #[error("what the order was decided on has changed")]
     Stale,
+    /// The customer has left.
+    #[error("the customer has left")]
+    CustomerGone,
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -183,6 +187,97 @@ pub trait PaymentGateway: Send + Sync {
     /// Reads a payment.
     async fn read(&self, id: &ProviderPaymentId) -> ReadAnswer;
 
-    /// Looks among the payments created since `since` for the one that carries the request's order and attempt.
+    /// Looks among the payments created since `since` for the one that carries the request's attempt.
     async fn find(&self, request: &PaymentRequest, since: DateTime<Utc>) -> ReadAnswer;
+
+    /// Asks for money to go back. Equal requests under one key make one refund.
+    async fn refund(&self, request: &RefundRequest) -> RefundAnswer;
+
+    /// Reads a refund.
+    async fn read_refund(&self, id: &ProviderPaymentId) -> RefundReading;
+
+    /// Looks for a refund of the payment that is on its way or has arrived.
+    async fn find_refund(&self, payment: &ProviderPaymentId) -> RefundReading;
+}
+
+/// What the acquirer answered to a request for a refund.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RefundAnswer {
+    /// It has the refund.
+    Known(GatewayRefund),
+    /// It refuses this request. An earlier one under the same key may have gone through.
+    Refused {
+        /// The acquirer's code.
+        code: String,
+        /// Its explanation.
+        description: String,
+    },
+    /// Nobody can tell: the same request is to be repeated under the same key.
+    Unknown {
+        /// What happened.
+        why: String,
+        /// How long the acquirer asks to wait.
+        retry_after: Option<Duration>,
+    },
+}
+
+/// What the acquirer answered to a question about a refund.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RefundReading {
+    /// It has the refund.
+    Known(GatewayRefund),
+    /// It surely has not.
+    Absent,
+    /// Nobody can tell.
+    Unknown {
+        /// What happened.
+        why: String,
+    },
+}
+
+/// What came of storing a verification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Started {
+    /// It is stored.
+    New(Verification),
+    /// The customer has one that is open or still counts; nothing was stored.
+    Present(Verification),
+    /// The customer has left.
+    Gone,
+}
+
+/// Keeps verifications.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait VerificationStore: Send + Sync {
+    /// Stores a verification, unless the customer has one that is open or still counts. However many calls race, one
+    /// customer has one open verification.
+    async fn start(&self, new: NewVerification) -> Result<Started, StoreError>;
+
+    /// A verification of any project; the caller checks the owner.
+    async fn find(&self, id: VerificationId) -> Result<Option<Verification>, StoreError>;
+
+    /// The verification with this identifier of its payment at the acquirer.
+    async fn by_provider(&self, id: &ProviderPaymentId) -> Result<Option<Verification>, StoreError>;
+
+    /// The verification with this idempotence key of its payment.
+    async fn by_key(&self, key: Uuid) -> Result<Option<Verification>, StoreError>;
+
+    /// Leases the verification that has been due longest, be it for its payment or for its refund, so that nobody else
+    /// works on it until `until` or the next [`VerificationStore::record`].
+    async fn claim(
+        &self,
+        owner: &str,
+        at: DateTime<Utc>,
+        until: DateTime<Utc>,
+    ) -> Result<Option<Verification>, StoreError>;
+
+    /// Commits what became known, with all that follows for the customer. [`Change::Stale`] when it no longer counts:
+    /// then nothing is written.
+    async fn record(
+        &self,
+        id: VerificationId,
+        change: VerificationChange,
+        at: DateTime<Utc>,
+    ) -> Result<Change, StoreError>;
 }

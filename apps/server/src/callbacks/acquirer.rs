@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Data, Json};
 use actix_web::{HttpRequest, post};
 use kontor_orders::model::ProviderPaymentId;
-use kontor_orders::{Notified, PaymentService};
+use kontor_orders::{Notice, Notified, PaymentService, VerificationService};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -48,6 +48,7 @@ async fn acquirer_notified(
     ip: ClientIp,
     throttle: Data<Throttle>,
     service: Data<PaymentService>,
+    verifications: Data<VerificationService>,
     body: RawBody,
 ) -> Result<Json<Value>, ApiError> {
     throttle.hit(&request, &[(ACQUIRER_NOTIFICATIONS, &ip.subject())]).await?;
@@ -62,16 +63,25 @@ async fn acquirer_notified(
         _ => return Ok(done),
     };
     match service.acquirer_notified(&id).await? {
-        Notified::Unreadable { why } => {
-            tracing::warn!(payment = %id, %why, "a notification must come again: the payment could not be read");
-            let message = "The payment could not be read.".to_owned();
-            return Err(ApiError::Message(StatusCode::SERVICE_UNAVAILABLE, message));
-        }
+        Notified::Unreadable { why } => return Err(come_again(&id, &why)),
         Notified::Suspicious { order_id, why } => {
             tracing::error!(order = %order_id, payment = %id, %why, "a payment needs to be looked at");
         }
         Notified::Settled(order) => tracing::info!(%order, payment = %id, "a payment is settled"),
-        Notified::StillOpen(_) | Notified::AlreadySettled(_) | Notified::Ignored => {}
+        Notified::StillOpen(_) | Notified::AlreadySettled(_) => {}
+        Notified::Ignored => match verifications.acquirer_notified(&id).await? {
+            Notice::Unreadable { why } => return Err(come_again(&id, &why)),
+            Notice::Suspicious { id: verification, why } => {
+                tracing::error!(%verification, payment = %id, %why, "a payment needs to be looked at");
+            }
+            Notice::Heard(verification) => tracing::info!(%verification, payment = %id, "a verification was heard of"),
+            Notice::Ignored => {}
+        },
     }
     Ok(done)
+}
+
+fn come_again(payment: &ProviderPaymentId, why: &str) -> ApiError {
+    tracing::warn!(%payment, %why, "a notification must come again: the payment could not be read");
+    ApiError::Message(StatusCode::SERVICE_UNAVAILABLE, "The payment could not be read.".to_owned())
 }

@@ -10,6 +10,7 @@ mod introspection;
 mod miniapps;
 mod orders;
 mod payment_types;
+mod phone_change;
 mod policies;
 mod products;
 mod profile;
@@ -17,6 +18,7 @@ mod queries;
 mod session;
 mod settings;
 mod shops;
+mod verification;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -34,6 +36,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     miniapps::routes(config);
     callback_auth::routes(config);
     profile::routes(config);
+    phone_change::routes(config);
+    verification::routes(config);
     settings::routes(config);
     categories::routes(config);
     brands::routes(config);

@@ -33,6 +33,7 @@ impl From<PlacementError> for ApiError {
                 let message = "The payment could not be created; the order is canceled.".to_owned();
                 Self::Message(StatusCode::BAD_GATEWAY, message)
             }
+            PlacementError::CustomerGone => Self::unauthenticated("Unauthenticated."),
             PlacementError::Busy => Self::Message(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
             PlacementError::Store(error) => error.into(),
         }

@@ -1,5 +1,7 @@
 use crate::http::policy::Access::{App, Backend, Customer, CustomerAlone};
 use crate::http::policy::{Policy, get, post};
+use crate::http::policy::Access::{App, Customer, CustomerAlone};
+use crate::http::policy::{Policy, delete, get, post, put};
 
 /// Who may call the client surface.
 pub const POLICIES: &[Policy] = &[
@@ -15,6 +17,11 @@ pub const POLICIES: &[Policy] = &[
     post("/api/counterparty/callback_auth/exchange", App),
     // Profile
     get("/api/counterparty", CustomerAlone),
+    put("/api/counterparty", CustomerAlone),
+    delete("/api/counterparty", CustomerAlone),
+    post("/api/counterparty/phone/request_change", CustomerAlone),
+    post("/api/counterparty/phone/verify_change", CustomerAlone),
+    post("/api/counterparty/verifications/sbp-payment", CustomerAlone),
     // Catalog
     get("/api/counterparty/products", App),
     get("/api/counterparty/products/{id}", App),

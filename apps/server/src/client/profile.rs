@@ -1,25 +1,34 @@
 //! The customer's own record.
 
-use actix_web::get;
+use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json};
+use actix_web::{delete, get, put};
 use chrono::{DateTime, NaiveDate, Utc};
-use kontor_customers::model::{Customer, CustomerKind, Manager};
+use deserr::Deserr;
+use kontor_customers::model::{Customer, CustomerKind, Manager, PersonalData, ProfileEdit};
 use kontor_customers::{CustomerError, ProfileService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::records::Picture;
-use crate::http::{ApiError, BearerCustomer};
+use crate::http::records::{Message, Picture};
+use crate::http::wire::{self, InputErrors, Patch};
+use crate::http::{ApiError, BearerCustomer, Body};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(show_profile);
+    config.service(show_profile).service(change_profile).service(leave);
 }
 
 impl From<CustomerError> for ApiError {
     fn from(error: CustomerError) -> Self {
         match error {
             CustomerError::NotFound => Self::not_found(),
+            CustomerError::Invalid(violations) => violations.into(),
+            CustomerError::EmailTaken => Self::invalid("email", error),
+            CustomerError::ChargeRunning => Self::Message(
+                StatusCode::CONFLICT,
+                "A payment is still running; try again when it has ended.".to_owned(),
+            ),
             CustomerError::Store(error) => error.into(),
         }
     }
@@ -108,8 +117,14 @@ impl From<Customer> for CustomerRecord {
 }
 
 #[derive(Serialize, ToSchema)]
-struct OneCustomer {
+pub(super) struct OneCustomer {
     counterparty: CustomerRecord,
+}
+
+impl From<Customer> for OneCustomer {
+    fn from(customer: Customer) -> Self {
+        Self { counterparty: customer.into() }
+    }
 }
 
 /// The customer's own record. The header `Token` may be left out; when it is sent, it must be the application the
@@ -120,6 +135,82 @@ struct OneCustomer {
 )]
 #[get("/api/counterparty")]
 async fn show_profile(customer: BearerCustomer, profiles: Data<ProfileService>) -> Result<Json<OneCustomer>, ApiError> {
-    let counterparty = profiles.profile(*customer).await?.into();
-    Ok(Json(OneCustomer { counterparty }))
+    Ok(Json(profiles.profile(*customer).await?.into()))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ProfilePatch {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>)]
+    first_name: Patch<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>)]
+    last_name: Patch<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>)]
+    middle_name: Patch<wire::Name>,
+    /// Not in the future, not before 1900.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Date>)]
+    birthday: Patch<wire::Date>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Line500>)]
+    address: Patch<wire::Line500>,
+    /// Not an address that signs another customer in. It signs nobody in itself until it is proven.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Email>)]
+    email: Patch<wire::Email>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Phone>)]
+    phone_2: Patch<wire::Phone>,
+    /// May only be repeated: it is changed by `phone/request_change` and `phone/verify_change`.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Phone>)]
+    phone_1: Patch<wire::Phone>,
+}
+
+impl From<ProfilePatch> for ProfileEdit {
+    fn from(patch: ProfilePatch) -> Self {
+        let data = PersonalData {
+            first_name: patch.first_name.into_option(),
+            last_name: patch.last_name.into_option(),
+            middle_name: patch.middle_name.into_option(),
+            birthday: patch.birthday.into_option(),
+            address: patch.address.into_option(),
+            email: patch.email.into_option(),
+            phone_2: patch.phone_2.into_option(),
+        };
+        Self { data, phone_1: patch.phone_1.into_option() }
+    }
+}
+
+/// Changes the customer's own record: absent fields stay, `null` clears.
+#[utoipa::path(
+    tag = "Client: profile",
+    request_body = ProfilePatch,
+    responses((status = 200, body = OneCustomer)),
+)]
+#[put("/api/counterparty")]
+async fn change_profile(
+    customer: BearerCustomer,
+    profiles: Data<ProfileService>,
+    body: Body<ProfilePatch>,
+) -> Result<Json<OneCustomer>, ApiError> {
+    Ok(Json(profiles.change(*customer, body.0.into()).await?.into()))
+}
+
+/// Lets the customer leave: personal data is cleared, every token ends, orders stay. The same contact makes a new
+/// customer afterwards.
+#[utoipa::path(
+    tag = "Client: profile",
+    responses(
+        (status = 200, body = Message),
+        (status = 409, description = "A payment is still running.", body = Message),
+    ),
+)]
+#[delete("/api/counterparty")]
+async fn leave(customer: BearerCustomer, profiles: Data<ProfileService>) -> Result<Json<Message>, ApiError> {
+    profiles.leave(*customer).await?;
+    Ok(Json(Message::new("The account is deleted.")))
 }

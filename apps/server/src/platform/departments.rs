@@ -170,8 +170,8 @@ async fn update_department(
     let changed = body.0;
     let patch = DepartmentPatch {
         name: changed.name.named(),
-        description: changed.description.named(),
-        branch_id: changed.branch_id.named(),
+        description: changed.description.into_option(),
+        branch_id: changed.branch_id.into_option(),
     };
     Ok(Json(service.update(&staff, id.parse()?, patch).await?.into()))
 }

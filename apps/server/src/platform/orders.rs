@@ -13,7 +13,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::order_queries::{OrderQuery, OrderTableQuery};
 use crate::http::order_record::{NamedRecord, OrderRecord, OrderStatusId};
-use crate::http::wire::{self, In, InputErrors, Patch};
+use crate::http::wire::{self, InputErrors, Patch};
 use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
 use crate::table::{Cell, Column, Table, TableAnswer};
 
@@ -160,15 +160,6 @@ struct OrderPatch {
     address: Patch<wire::Line500>,
 }
 
-#[expect(clippy::option_option, reason = "keep, clear and set, as the use case takes them")]
-fn changed<T>(patch: Patch<In<T>>) -> Option<Option<T>> {
-    match patch {
-        Patch::Keep => None,
-        Patch::Clear => Some(None),
-        Patch::Set(value) => Some(Some(value.0)),
-    }
-}
-
 /// Moves an order or changes its details. Canceling returns the goods, issuing takes them out of the warehouse.
 #[utoipa::path(
     tag = "Orders",
@@ -186,9 +177,9 @@ async fn edit_order(
     let Body(patch) = body;
     let edit = OrderEdit {
         status: patch.status_id.map(|status| status.0),
-        manager: changed(patch.manager_id),
-        comment: changed(patch.comment),
-        address: changed(patch.address),
+        manager: patch.manager_id.into_option(),
+        comment: patch.comment.into_option(),
+        address: patch.address.into_option(),
     };
     let order = service.edit(&staff, id.parse()?, &edit).await?;
     Ok(Json(OneOrder { order: (&order).into() }))

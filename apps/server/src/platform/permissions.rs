@@ -151,7 +151,7 @@ async fn update_permission(
     let patch = PermissionPatch {
         name: changed.name.named(),
         screen_id: changed.screen_id.named(),
-        description: changed.description.named(),
+        description: changed.description.into_option(),
     };
     Ok(Json(service.update(&staff, id.parse()?, patch).await?.into()))
 }

@@ -183,7 +183,7 @@ async fn update_role(
     let changed = body.0;
     let patch = RolePatch {
         name: changed.name.named(),
-        description: changed.description.named(),
+        description: changed.description.into_option(),
         permissions: changed.permissions.0.map(ids),
     };
     Ok(Json(service.update(&staff, id.parse()?, patch).await?.into()))

@@ -46,3 +46,6 @@ mod platform_agents;
 mod caller;
 mod client_callback;
 mod client_callback_provider;
+mod client_phone;
+mod client_profile_changes;
+mod client_verification;

@@ -127,6 +127,36 @@ async fn sign_in_by_call(front: &Shopfront, secrets: &mut Secrets) {
     secrets.add_bearer("a bearer of a caller", done["access_token"]["value"].as_str().unwrap());
 }
 
+/// Moves to another phone, verifies himself, leaves.
+async fn move_and_leave(front: &Shopfront, secrets: &mut Secrets) {
+    let customer = front.sign_in("79005550006").await;
+    secrets.add_bearer("a bearer of a customer", &customer.bearer);
+    secrets.add("a one-time code", customer.code.as_str());
+    let post = async |path: &str, body: Value| {
+        send(customer.request(Method::POST, &format!("/api/counterparty/{path}")).json(&body)).await
+    };
+    let phone = "79005550007";
+    post("phone/request_change", json!({ "phone": phone })).await.expect(200);
+    let messages = send(front.http.get(format!("{}/control/messages?to={phone}", front.sandbox))).await.expect(200);
+    let code = messages["messages"][0]["code"].as_str().unwrap();
+    post("phone/verify_change", json!({ "phone": phone, "password": "0738" })).await.expect(401);
+    post("phone/verify_change", json!({ "phone": phone, "password": code })).await.expect(200);
+    secrets.add("a code for another phone", code);
+    let verification = post("verifications/sbp-payment", json!({})).await.expect(201);
+    secrets.add_value("a payment link", &verification["verification"]["payment_link"]);
+    let payments = send(front.http.get(format!("{}/control/payments", front.sandbox))).await.expect(200);
+    let path = format!("{}/control/payments/{}", front.sandbox, payments["payments"][0]["id"].as_str().unwrap());
+    send(front.http.post(path).json(&json!({ "outcome": "succeed" }))).await.expect(200);
+    let until = Instant::now() + PATIENCE;
+    while post("verifications/sbp-payment", json!({})).await.expect(200)["verification"]["status"] != "succeeded" {
+        assert!(Instant::now() < until, "not verified");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    send(customer.request(Method::PUT, "/api/counterparty").json(&json!({ "address": "Street of Secrets 17" }))).await;
+    secrets.add("an address", "Street of Secrets");
+    send(customer.request(Method::DELETE, "/api/counterparty")).await.expect(200);
+}
+
 /// Every outside service fails once; what is said about it must not name a secret either.
 async fn suffer(site: &Site, desk: &Desk, customer: &Shopper) {
     let front = desk.front();
@@ -186,6 +216,8 @@ database_tests! {
         }
 
         sign_in_by_call(&front, &mut secrets).await;
+        move_and_leave(&front, &mut secrets).await;
+
         let hook = desk.hook().await;
         secrets.add_value("a webhook secret", &hook.secret);
         let rotated = send(desk.request(Method::POST, &format!("{}/rotate-secret", hook.path))).await.expect(200);

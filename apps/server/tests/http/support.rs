@@ -101,6 +101,8 @@ impl TestServer {
     pub async fn start_as(db: TestDatabase, roles: Roles, change: impl FnOnce(&mut Config)) -> Self {
         Self::prepare();
         let mut config = Config { http_workers: 2, webhook_allow_internal: true, ..Config::default() };
+        // Nobody outside is called unless a test names him.
+        config.acquirer_url = "http://127.0.0.1:9/v3".into();
         change(&mut config);
         let clock = Arc::new(AdjustableClock::new(Arc::new(SystemClock)));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,14 +1,17 @@
 //! The client against the emulated acquirer, and against things that are no acquirer.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig};
-use kontor_kernel::{FixedClock, Money, OrderId};
-use kontor_orders::model::{GatewayStatus, PaymentMethod, PaymentRequest, ProviderPaymentId};
-use kontor_orders::ports::{CreateAnswer, PaymentGateway, ReadAnswer};
+use kontor_kernel::{FixedClock, Money, OrderId, VerificationId};
+use kontor_orders::model::{
+    GatewayPayment, GatewayStatus, PaymentMethod, PaymentRequest, ProviderPaymentId, Purpose, RefundRequest,
+    RefundStatus,
+};
+use kontor_orders::ports::{CreateAnswer, PaymentGateway, ReadAnswer, RefundAnswer, RefundReading};
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -31,7 +34,7 @@ fn config(url: &str) -> AcquirerConfig {
 
 fn request(key: u128) -> PaymentRequest {
     PaymentRequest {
-        order_id: OrderId::new(7).unwrap(),
+        purpose: Purpose::Order(OrderId::new(7).unwrap()),
         attempt: Uuid::from_u128(key),
         amount: Money::from_minor(26_550).unwrap(),
         currency: "RUB".to_owned(),
@@ -71,7 +74,7 @@ async fn a_payment_is_created_read_and_found() {
     let request = request(1);
     let CreateAnswer::Known(created) = world.create(&request).await else { panic!("not created") };
     assert_eq!((created.status, created.amount), (GatewayStatus::Pending, request.amount));
-    assert_eq!((created.order_id, created.attempt), (Some(request.order_id), Some(request.attempt)));
+    assert_eq!((created.purpose, created.attempt), (Some(request.purpose), Some(request.attempt)));
     assert!(created.confirmation_url.as_ref().is_some_and(|url| url.starts_with("http")));
     assert_eq!(world.create(&request).await, CreateAnswer::Known(created.clone()), "the key works once");
     assert_eq!(world.payments().await, 1);
@@ -87,6 +90,82 @@ async fn a_payment_is_created_read_and_found() {
     assert_eq!(world.client.find(&self::request(999), since).await, ReadAnswer::Absent);
     let nobody = ProviderPaymentId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap();
     assert_eq!(world.client.read(&nobody).await, ReadAnswer::Absent);
+}
+
+impl World {
+    /// A payment that has taken money.
+    async fn paid(&self, key: u128) -> GatewayPayment {
+        let purpose = Purpose::Verification(VerificationId::new(3).unwrap());
+        let request = PaymentRequest { purpose, method: PaymentMethod::Sbp, ..request(key) };
+        let CreateAnswer::Known(created) = self.create(&request).await else { panic!("not created") };
+        assert_eq!(created.purpose, Some(purpose));
+        self.control(&format!("/payments/{}", created.id), json!({ "outcome": "succeed" })).await;
+        created
+    }
+
+    async fn refunds(&self) -> usize {
+        let request = self.http.get(format!("{}/v3/refunds?limit=100", self.sandbox.url()));
+        let request = request.basic_auth("100500", Some("test_sandbox_secret_key"));
+        let list: Value = request.send().await.unwrap().json().await.unwrap();
+        list["items"].as_array().unwrap().len()
+    }
+}
+
+fn way_back(payment: &GatewayPayment, key: u128) -> RefundRequest {
+    RefundRequest {
+        payment: payment.id.clone(),
+        key: Uuid::from_u128(key),
+        amount: payment.amount,
+        currency: "RUB".to_owned(),
+        description: "Verification 3".to_owned(),
+    }
+}
+
+#[tokio::test]
+async fn money_goes_back_once_per_key() {
+    let world = World::start().await;
+    let payment = world.paid(1).await;
+    assert_eq!(world.client.find_refund(&payment.id).await, RefundReading::Absent);
+    let request = way_back(&payment, 2);
+    let RefundAnswer::Known(refund) = world.client.refund(&request).await else { panic!("not refunded") };
+    assert_eq!((refund.status, refund.amount, &refund.payment), (RefundStatus::Succeeded, payment.amount, &payment.id));
+    assert_eq!(world.client.refund(&request).await, RefundAnswer::Known(refund.clone()), "the key works once");
+    assert!(matches!(world.client.refund(&way_back(&payment, 3)).await, RefundAnswer::Refused { .. }));
+    assert_eq!(world.client.read_refund(&refund.id).await, RefundReading::Known(refund.clone()));
+    assert_eq!(world.client.find_refund(&payment.id).await, RefundReading::Known(refund));
+    let other = world.paid(4).await;
+    assert_eq!(world.client.find_refund(&other.id).await, RefundReading::Absent);
+    let nobody = ProviderPaymentId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap();
+    assert_eq!(world.client.read_refund(&nobody).await, RefundReading::Absent);
+    assert_eq!(world.refunds().await, 1);
+}
+
+#[tokio::test]
+async fn unknown_refunds_end_in_one_refund() {
+    for fault in ["timeout", "http_500", "http_500_after_commit", "drop"] {
+        let world = World::start().await;
+        let request = way_back(&world.paid(1).await, 2);
+        world.control("/faults", json!({ "service": "acquirer", "fault": fault })).await;
+        let answer = world.client.refund(&request).await;
+        assert!(matches!(answer, RefundAnswer::Unknown { .. }), "{fault}: {answer:?}");
+        let answer = world.client.refund(&request).await;
+        assert!(matches!(answer, RefundAnswer::Known(_)), "{fault}: {answer:?}");
+        assert_eq!(world.refunds().await, 1, "{fault}");
+    }
+}
+
+#[tokio::test]
+async fn a_refund_that_was_turned_down_is_no_refund() {
+    let world = World::start().await;
+    let payment = world.paid(1).await;
+    world.control("/acquirer", json!({ "refunds": "canceled" })).await;
+    let RefundAnswer::Known(refund) = world.client.refund(&way_back(&payment, 2)).await else { panic!("not known") };
+    assert_eq!((refund.status, refund.reason.is_some()), (RefundStatus::Canceled, true));
+    assert_eq!(world.client.find_refund(&payment.id).await, RefundReading::Absent);
+    world.control("/acquirer", json!({ "refunds": "pending" })).await;
+    let RefundAnswer::Known(refund) = world.client.refund(&way_back(&payment, 3)).await else { panic!("not known") };
+    assert_eq!(refund.status, RefundStatus::Pending);
+    assert_eq!(world.client.find_refund(&payment.id).await, RefundReading::Known(refund));
 }
 
 #[tokio::test]

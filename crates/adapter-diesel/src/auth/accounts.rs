@@ -7,6 +7,7 @@ use kontor_auth::ports::CustomerAccounts;
 use kontor_kernel::{AppScope, Contact, CounterpartyId, ProjectId, StoreError, TokenId};
 
 use super::{Holder, insert_token};
+use crate::customers::hold;
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::schema::{counterparties, login_contacts};
 use crate::stored;
@@ -37,7 +38,18 @@ pub(super) fn bound(
         .optional()
 }
 
-/// The customers that staff noted the contact for, oldest first, two at most.
+/// The customer a contact logs in, kept from leaving until the transaction ends.
+pub(super) fn bound_and_held(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    contact: &Contact,
+) -> Result<Option<i64>, QueryError> {
+    let Some(id) = bound(connection, project, contact)? else { return Ok(None) };
+    Ok(hold(connection, id)?.then_some(id))
+}
+
+/// The customers that staff noted the contact for, oldest first, two at most. An address a customer only claims to have
+/// counts for nobody.
 pub(super) fn noted(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -50,7 +62,10 @@ pub(super) fn noted(
         .limit(2);
     match contact {
         Contact::Phone(phone) => of_project.filter(counterparties::phone_1.eq(phone.as_str())).load(connection),
-        Contact::Email(email) => of_project.filter(counterparties::email.eq(email.as_str())).load(connection),
+        Contact::Email(email) => of_project
+            .filter(counterparties::email.eq(email.as_str()))
+            .filter(counterparties::email_confirmed.eq(true))
+            .load(connection),
     }
 }
 
@@ -81,12 +96,12 @@ pub(super) fn create(
 pub(super) fn bind(
     connection: &mut AnyConnection,
     project: ProjectId,
-    contact: &Contact,
+    contact: &str,
     id: i64,
 ) -> Result<bool, QueryError> {
     let binding = (
         login_contacts::project_id.eq(project.get()),
-        login_contacts::contact.eq(contact.as_str()),
+        login_contacts::contact.eq(contact),
         login_contacts::counterparty_id.eq(id),
     );
     let added = on_each!(connection, concrete => {
@@ -102,14 +117,14 @@ fn find_or_bind(
     contact: &Contact,
     at: NaiveDateTime,
 ) -> Result<CounterpartyId, Abort<Unbound>> {
-    if let Some(id) = bound(connection, project, contact)? {
+    if let Some(id) = bound_and_held(connection, project, contact)? {
         return Ok(stored::id(id)?);
     }
     let id = match noted(connection, project, contact)?.first() {
-        Some(id) => *id,
-        None => create(connection, project, contact, at)?,
+        Some(id) if hold(connection, *id)? => *id,
+        _ => create(connection, project, contact, at)?,
     };
-    if !bind(connection, project, contact, id)? {
+    if !bind(connection, project, contact.as_str(), id)? {
         // What was made for it is rolled back.
         return Err(Abort::Refused(Unbound::Lost));
     }

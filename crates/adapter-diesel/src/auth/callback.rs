@@ -8,8 +8,9 @@ use kontor_auth::model::{
 use kontor_auth::ports::{Asking, CallbackAttempts, ClaimError};
 use kontor_kernel::{AppScope, CallbackAttemptId, Contact, Phone, StoreError};
 
-use super::accounts::{bind, bound, create, noted};
+use super::accounts::{bind, bound_and_held, create, noted};
 use super::{Holder, insert_token};
+use crate::customers::hold;
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::schema::{callback_attempts, callback_phones};
 use crate::stored;
@@ -155,15 +156,15 @@ fn use_up(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Result<
 fn exchanged(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Result<Exchanged, Abort<Undone>> {
     let Some(phone) = use_up(connection, exchange)? else { return Ok(Exchanged::NotVerified) };
     let (project, contact) = (exchange.app.project_id, Contact::Phone(stored::text::<Phone>(&phone)?));
-    let customer = match bound(connection, project, &contact)? {
+    let customer = match bound_and_held(connection, project, &contact)? {
         Some(id) => id,
         None => {
             let id = match noted(connection, project, &contact)?.as_slice() {
-                [] => create(connection, project, &contact, exchange.token.created_at.naive_utc())?,
-                [id] => *id,
-                _ => return Err(Abort::Refused(Undone::SeveralCustomers)),
+                [_, _, ..] => return Err(Abort::Refused(Undone::SeveralCustomers)),
+                [id] if hold(connection, *id)? => *id,
+                _ => create(connection, project, &contact, exchange.token.created_at.naive_utc())?,
             };
-            if !bind(connection, project, &contact, id)? {
+            if !bind(connection, project, contact.as_str(), id)? {
                 return Err(Abort::Refused(Undone::Lost));
             }
             id

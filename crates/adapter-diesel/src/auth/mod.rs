@@ -16,9 +16,13 @@ mod permission_rows;
 mod permissions;
 mod registry;
 mod roles;
+mod forget;
+mod phones;
 mod staff;
 mod tokens;
 mod uses;
+
+pub(crate) use forget::forget_customer;
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;

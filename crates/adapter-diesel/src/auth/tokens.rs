@@ -112,6 +112,7 @@ impl TokenRepository for Database {
                 .inner_join(applications::table.on(applications::id.nullable().eq(access_tokens::application_id)))
                 .filter(access_tokens::id.eq(id.get()))
                 .filter(access_tokens::guard.eq(guard::COUNTERPARTY))
+                .filter(counterparties::deleted_at.is_null())
                 .select((
                     access_tokens::fingerprint,
                     access_tokens::expires_at,

@@ -1,10 +1,12 @@
 use async_trait::async_trait;
-use chrono::{NaiveDate, NaiveDateTime};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_customers::model::{Customer, CustomerKind, Manager};
+use kontor_customers::CustomerError;
+use kontor_customers::model::{Customer, CustomerKind, Manager, ProfileChange};
 use kontor_customers::ports::CustomerRepository;
-use kontor_kernel::{CounterpartyId, StoreError};
+use kontor_kernel::{CounterpartyId, ProjectId, StoreError};
 
+use super::{leave, profile};
 use crate::database::Database;
 use crate::schema::{counterparties, dictionary_items, users};
 use crate::stored;
@@ -94,11 +96,20 @@ impl CustomerRepository for Database {
                 .inner_join(dictionary_items::table.on(kind))
                 .left_join(users::table.on(users::id.nullable().eq(counterparties::manager_id)))
                 .filter(counterparties::id.eq(id.get()))
+                .filter(counterparties::deleted_at.is_null())
                 .select((CustomerRow::as_select(), KindRow::as_select(), Option::<ManagerRow>::as_select()))
                 .first(connection)
                 .optional()?;
             Ok(row.map(|(row, kind, manager)| customer(row, kind, manager)).transpose()?)
         })
         .await
+    }
+
+    async fn change_profile(&self, change: ProfileChange) -> Result<(), CustomerError> {
+        self.write(move |connection| profile::change(connection, &change)).await
+    }
+
+    async fn leave(&self, project: ProjectId, id: CounterpartyId, at: DateTime<Utc>) -> Result<(), CustomerError> {
+        self.write(move |connection| leave::leave(connection, project.get(), id.get(), at.naive_utc())).await
     }
 }

@@ -19,6 +19,7 @@ use crate::stored;
 struct AttemptRow {
     id: i64,
     project_id: i64,
+    order_id: i64,
     state: String,
     provider_payment_id: Option<String>,
     request: String,
@@ -51,6 +52,7 @@ fn attempt((row, application): (AttemptRow, i64)) -> Result<PaymentAttempt, Stor
         id: stored::id(row.id)?,
         project_id: stored::id(row.project_id)?,
         application_id: stored::id(application)?,
+        order_id: stored::id(row.order_id)?,
         state: state.ok_or_else(|| StoreError::corrupt(format!("an attempt is {}", row.state)))?,
         provider_id: provider_id.map_err(StoreError::corrupt)?,
         request: serde_json::from_str(&row.request).map_err(StoreError::corrupt)?,

@@ -1,6 +1,6 @@
 //! The ports of orders.
 //!
-//! Rows are locked in one order everywhere: payment attempt, order, inventories by ascending id, discount, items.
+//! Rows are locked in one order everywhere: customer (see `customers::hold`), payment attempt, order, inventories by ascending id, discount, items.
 
 mod assemble;
 mod attempts;
@@ -12,3 +12,5 @@ mod reader;
 mod settle;
 mod snapshot;
 mod stock;
+mod verifications;
+mod verify;

@@ -11,6 +11,7 @@ use kontor_orders::ports::{ChangeRefused, OrderStore, PlaceRefused, Placed};
 use super::history::{self, Actor, Entry};
 use super::stock::{self, Claim};
 use super::{change, discounts};
+use crate::customers::hold;
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::schema::{discount_usages, orders, payment_attempts, reservations};
 use crate::stored;
@@ -30,6 +31,9 @@ impl OrderStore for Database {
 
 fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, Refused> {
     let at = order.at.naive_utc();
+    if !hold(connection, order.counterparty_id.get())? {
+        return Err(Abort::Refused(PlaceRefused::CustomerGone));
+    }
     let exhausted = claim(connection, order, at)?;
     if let Some(promo) = &order.promo {
         discounts::take_use(connection, promo, order.counterparty_id.get())?;
@@ -189,6 +193,7 @@ fn insert_attempt(
         id: stored::id(id)?,
         project_id: order.project_id,
         application_id: order.application_id,
+        order_id,
         state: AttemptState::Prepared,
         provider_id: None,
         request,

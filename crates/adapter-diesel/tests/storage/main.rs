@@ -22,3 +22,4 @@ mod webhooks;
 mod staff;
 mod staff_access;
 mod staff_passwords;
+mod profile;

@@ -2,6 +2,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{ApplicationId, Contact, CounterpartyId, ProjectId, SecretKeeper, TokenId};
 
 use super::NewToken;
+use crate::ports::SendError;
 
 /// How long a one-time code is valid.
 pub const CODE_LIFETIME: TimeDelta = TimeDelta::minutes(5);
@@ -13,6 +14,15 @@ pub(crate) const OWN_DIGITS: usize = 6;
 /// The stored form of a code, bound to the contact it was sent to.
 pub(crate) fn fingerprint(keeper: &dyn SecretKeeper, project: ProjectId, contact: &Contact, code: &str) -> String {
     keeper.keyed_fingerprint(&format!("one-time-code:{project}:{contact}"), code)
+}
+
+/// A code as the provider reports it, unless it cannot be one.
+pub(crate) fn checked(sent: String) -> Result<String, SendError> {
+    if (4..=10).contains(&sent.len()) && sent.bytes().all(|byte| byte.is_ascii_digit()) {
+        Ok(sent)
+    } else {
+        Err(SendError::Unavailable("the code is not 4 to 10 digits".to_owned()))
+    }
 }
 
 /// A code that went out and may be redeemed.

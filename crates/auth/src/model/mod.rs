@@ -17,6 +17,7 @@ mod password;
 mod permission;
 mod role;
 mod callback;
+pub(crate) mod phone_change;
 
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, Redeemed};
 pub use employee::{Employee, GrantedPermission, Login, NewOwner, NewPassword, Reference, Role, StaffCredentials, WeakPassword, NewEmployee, RoleChoice};
@@ -35,3 +36,4 @@ pub use password::{PASSWORD_REQUEST_LIFETIME, PasswordRecipient, PasswordRequest
 pub use permission::{PermissionDraft, PermissionName, PermissionNameError, PermissionPatch};
 pub use role::{RoleDraft, RolePatch, StaffRole};
 pub use callback::{AttemptChange, AttemptExchange, AttemptState, CALLBACK_COOLDOWN, CALLBACK_EXCHANGE_TIME, CALLBACK_LIFETIME, CallState, CallbackAttempt, CallbackCredentials, CallbackNumber, CheckId, ClientNonce, Exchanged, InvalidNonce, InvalidNumber, InvalidSessionToken, NewAttempt, SessionToken};
+pub use phone_change::{NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding};

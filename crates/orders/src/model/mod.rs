@@ -5,7 +5,9 @@ mod delivery;
 mod discount;
 mod order;
 mod payment;
+mod refund;
 mod status;
+mod verification;
 
 pub use cart::{Cart, CartLine, CartRefused, InvalidPromoCode, LineProblem, LineRefused, PromoCode};
 pub use delivery::{Address, Delivery, DeliveryRequest, ParamReference, References, ShopReference, SubtypeReference};
@@ -13,6 +15,11 @@ pub use discount::{Discount, DiscountStatus, DiscountTarget, DiscountValue, Prom
 pub use order::{Customer, DeliveryWay, Named, Order, OrderFilter, OrderLine, PaymentType, Place, ReservationState};
 pub use payment::{
     AttemptState, GatewayPayment, GatewayStatus, InvalidProviderPaymentId, PaidEvent, PaymentAttempt, PaymentMethod,
-    PaymentMismatch, PaymentRequest, PreparedPayment, ProviderPaymentId, UnknownPaymentMethod,
+    PaymentMismatch, PaymentRequest, PreparedPayment, ProviderPaymentId, Purpose, UnknownPaymentMethod,
 };
+pub use refund::{GatewayRefund, RefundRequest, RefundStatus};
 pub use status::{OrderStatus, Standing, StockEffect, Transition, TransitionRefused};
+pub use verification::{
+    NewVerification, RefundState, RefundStep, VERIFICATION_WINDOW, Verification, VerificationChange,
+    VerificationRefund, VerificationState, VerificationTerms,
+};

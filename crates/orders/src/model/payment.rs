@@ -3,7 +3,7 @@
 use std::fmt;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use kontor_kernel::{ApplicationId, Money, OrderId, PaymentAttemptId, ProjectId};
+use kontor_kernel::{ApplicationId, Money, OrderId, PaymentAttemptId, ProjectId, VerificationId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -83,12 +83,33 @@ impl fmt::Display for ProviderPaymentId {
     }
 }
 
+/// What a payment is for; the acquirer hands it back in the metadata of the payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Purpose {
+    /// An order is paid.
+    #[serde(rename = "order_id")]
+    Order(OrderId),
+    /// A customer proves who he is.
+    #[serde(rename = "verification_id")]
+    Verification(VerificationId),
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Order(id) => write!(f, "order {id}"),
+            Self::Verification(id) => write!(f, "verification {id}"),
+        }
+    }
+}
+
 /// What the acquirer is asked for. It is stored word for word before the first call, so that every repetition is the
 /// same request under the same key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaymentRequest {
-    /// The order to be paid.
-    pub order_id: OrderId,
+    /// What is to be paid.
+    #[serde(flatten)]
+    pub purpose: Purpose,
     /// The idempotence key; the acquirer hands it back in the metadata of the payment.
     pub attempt: Uuid,
     /// How much.
@@ -139,7 +160,7 @@ impl PreparedPayment {
     /// The request for this order.
     pub fn request(&self, order_id: OrderId) -> PaymentRequest {
         PaymentRequest {
-            order_id,
+            purpose: Purpose::Order(order_id),
             attempt: self.key,
             amount: self.amount,
             currency: self.currency.clone(),
@@ -181,6 +202,8 @@ pub struct PaymentAttempt {
     pub project_id: ProjectId,
     /// The application of the order.
     pub application_id: ApplicationId,
+    /// The order.
+    pub order_id: OrderId,
     /// Where it stands.
     pub state: AttemptState,
     /// The acquirer's identifier, once known.
@@ -219,8 +242,8 @@ pub struct GatewayPayment {
     pub confirmation_url: Option<String>,
     /// Why it was canceled.
     pub reason: Option<String>,
-    /// The order in its metadata.
-    pub order_id: Option<OrderId>,
+    /// What it is for, by its metadata.
+    pub purpose: Option<Purpose>,
     /// The attempt's key in its metadata.
     pub attempt: Option<Uuid>,
 }
@@ -238,13 +261,19 @@ pub struct PaymentMismatch {
 impl PaymentAttempt {
     /// Refuses a payment with another amount, currency, order or key.
     pub fn verify(&self, payment: &GatewayPayment) -> Result<(), PaymentMismatch> {
-        let request = &self.request;
+        self.request.verify(self.provider_id.as_ref(), payment)
+    }
+}
+
+impl PaymentRequest {
+    /// Refuses a payment with another amount, currency, purpose or key, and one with another identifier than is known.
+    pub fn verify(&self, known: Option<&ProviderPaymentId>, payment: &GatewayPayment) -> Result<(), PaymentMismatch> {
         let parts = [
-            ("the amount", payment.amount == request.amount),
-            ("the currency", payment.currency == request.currency),
-            ("the order", payment.order_id == Some(request.order_id)),
-            ("the attempt", payment.attempt == Some(request.attempt)),
-            ("the identifier", self.provider_id.as_ref().is_none_or(|known| *known == payment.id)),
+            ("the amount", payment.amount == self.amount),
+            ("the currency", payment.currency == self.currency),
+            ("the purpose", payment.purpose == Some(self.purpose)),
+            ("the attempt", payment.attempt == Some(self.attempt)),
+            ("the identifier", known.is_none_or(|known| *known == payment.id)),
         ];
         match parts.into_iter().find(|(_, equal)| !equal) {
             Some((part, _)) => Err(PaymentMismatch { payment: payment.id.to_string(), part }),
@@ -313,7 +342,12 @@ mod tests {
         let request = prepared.request(OrderId::new(7).unwrap());
         assert_eq!(request.return_url, "https://shop.example/thanks?order=7");
         let stored = serde_json::to_string(&request).unwrap();
+        assert!(stored.starts_with(r#"{"order_id":7,"attempt":"#), "{stored}");
         assert_eq!(serde_json::from_str::<PaymentRequest>(&stored).unwrap(), request);
+        let verification =
+            PaymentRequest { purpose: Purpose::Verification(VerificationId::new(3).unwrap()), ..request };
+        let stored = serde_json::to_string(&verification).unwrap();
+        assert_eq!(serde_json::from_str::<PaymentRequest>(&stored).unwrap(), verification);
     }
 
     #[test]

@@ -2,7 +2,8 @@ use std::sync::Arc;
 
 use kontor_kernel::{Clock, OrderId, Random, StoreError};
 
-use super::{CLOCK_SKEW, KEY_LIFETIME, LEASE, SURELY_ABSENT, SUSPICIOUS_PAUSE, next_check};
+use super::inquiry::{Finding, inquire};
+use super::{LEASE, SUSPICIOUS_PAUSE, next_check};
 use crate::change::{AttemptChange, Change};
 use crate::model::{AttemptState, GatewayPayment, GatewayStatus, PaidEvent, PaymentAttempt, ProviderPaymentId};
 use crate::ports::{AttemptStore, CreateAnswer, PaymentGateway, ReadAnswer};
@@ -106,7 +107,7 @@ impl PaymentService {
     pub async fn acquirer_notified(&self, id: &ProviderPaymentId) -> Result<Notified, StoreError> {
         let known = self.attempts.by_provider(id).await?;
         if let Some(attempt) = known.as_ref().filter(|attempt| !attempt.state.is_open()) {
-            return Ok(Notified::AlreadySettled(attempt.request.order_id));
+            return Ok(Notified::AlreadySettled(attempt.order_id));
         }
         let payment = match self.gateway.read(id).await {
             ReadAnswer::Known(payment) => payment,
@@ -120,7 +121,7 @@ impl PaymentService {
             (None, None) => None,
         };
         let Some(attempt) = attempt else { return Ok(Notified::Ignored) };
-        let order_id = attempt.request.order_id;
+        let order_id = attempt.order_id;
         if !attempt.state.is_open() {
             let why = stray(&attempt, &payment);
             return Ok(why.map_or(Notified::AlreadySettled(order_id), |why| Notified::Suspicious { order_id, why }));
@@ -143,7 +144,7 @@ impl PaymentService {
             done.checked += 1;
             match self.pursue(&attempt).await? {
                 Learned::Paid | Learned::Failed { .. } => done.settled += 1,
-                Learned::Suspicious { why } => done.suspicious.push((attempt.request.order_id, why)),
+                Learned::Suspicious { why } => done.suspicious.push((attempt.order_id, why)),
                 Learned::Pending | Learned::AlreadySettled | Learned::Postponed => {}
             }
         }
@@ -151,35 +152,12 @@ impl PaymentService {
     }
 
     async fn pursue(&self, attempt: &PaymentAttempt) -> Result<Learned, StoreError> {
-        if let Some(id) = &attempt.provider_id {
-            return match self.gateway.read(id).await {
-                ReadAnswer::Known(payment) => self.learn(attempt, payment).await,
-                ReadAnswer::Absent => self.suspect(attempt, format!("the acquirer no longer knows payment {id}")).await,
-                ReadAnswer::Unknown { why } => self.postpone(attempt, why, None).await,
-            };
-        }
-        if self.clock.now() - attempt.created_at >= KEY_LIFETIME {
-            return self.look_up(attempt, false, "the payment was never created".to_owned()).await;
-        }
-        match self.gateway.create(&attempt.request, attempt.request.attempt).await {
-            CreateAnswer::Known(payment) => self.learn(attempt, payment).await,
-            CreateAnswer::Unknown { why, retry_after } => self.postpone(attempt, why, retry_after).await,
-            // An earlier request may have gone through although this one is refused (another password, for example).
-            CreateAnswer::Refused { code, description } => {
-                self.look_up(attempt, true, format!("{code}: {description}")).await
-            }
-        }
-    }
-
-    /// Gives an attempt up only when the acquirer surely has no payment for it.
-    async fn look_up(&self, attempt: &PaymentAttempt, refused: bool, reason: String) -> Result<Learned, StoreError> {
-        match self.gateway.find(&attempt.request, attempt.created_at - CLOCK_SKEW).await {
-            ReadAnswer::Known(payment) => self.learn(attempt, payment).await,
-            ReadAnswer::Absent if self.clock.now() - attempt.created_at >= SURELY_ABSENT => {
-                self.fail(attempt, None, refused, reason).await
-            }
-            ReadAnswer::Absent => self.postpone(attempt, reason, None).await,
-            ReadAnswer::Unknown { why } => self.postpone(attempt, why, None).await,
+        let (known, asked_at) = (attempt.provider_id.as_ref(), attempt.created_at);
+        match inquire(&*self.gateway, &*self.clock, &attempt.request, known, asked_at).await {
+            Finding::Known(payment) => self.learn(attempt, payment).await,
+            Finding::Nothing { refused, reason } => self.fail(attempt, None, refused, reason).await,
+            Finding::Unclear { why, retry_after } => self.postpone(attempt, why, retry_after).await,
+            Finding::Odd { why } => self.suspect(attempt, why).await,
         }
     }
 
@@ -201,7 +179,7 @@ impl PaymentService {
             GatewayStatus::Succeeded => {
                 let event = PaidEvent {
                     event_id: self.random.uuid(),
-                    order_id: attempt.request.order_id,
+                    order_id: attempt.order_id,
                     application_id: attempt.application_id,
                     project_id: attempt.project_id,
                     amount: attempt.request.amount,

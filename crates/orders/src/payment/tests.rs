@@ -10,6 +10,7 @@ use super::*;
 use crate::change::{AttemptChange, Change};
 use crate::model::{
     AttemptState, GatewayPayment, GatewayStatus, PaymentAttempt, PaymentMethod, PaymentRequest, ProviderPaymentId,
+    Purpose,
 };
 use crate::ports::{CreateAnswer, MockAttemptStore, MockPaymentGateway, ReadAnswer};
 
@@ -18,10 +19,11 @@ fn attempt() -> PaymentAttempt {
         id: PaymentAttemptId::new(1).unwrap(),
         project_id: ProjectId::new(1).unwrap(),
         application_id: ApplicationId::new(1).unwrap(),
+        order_id: OrderId::new(7).unwrap(),
         state: AttemptState::Prepared,
         provider_id: None,
         request: PaymentRequest {
-            order_id: OrderId::new(7).unwrap(),
+            purpose: Purpose::Order(OrderId::new(7).unwrap()),
             attempt: Uuid::from_u128(5),
             amount: Money::from_minor(26_500).unwrap(),
             currency: "RUB".to_owned(),
@@ -43,7 +45,7 @@ fn payment(status: GatewayStatus) -> GatewayPayment {
         currency: request.currency,
         confirmation_url: Some("https://pay.example/1".to_owned()),
         reason: None,
-        order_id: Some(request.order_id),
+        purpose: Some(request.purpose),
         attempt: Some(request.attempt),
     }
 }
@@ -126,7 +128,7 @@ async fn a_payment_that_is_not_ours_settles_nothing() {
     let spoils: [fn(&mut GatewayPayment); 4] = [
         |p| p.amount = Money::from_minor(1).unwrap(),
         |p| p.currency = "USD".to_owned(),
-        |p| p.order_id = OrderId::new(8).ok(),
+        |p| p.purpose = OrderId::new(8).ok().map(Purpose::Order),
         |p| p.attempt = None,
     ];
     for spoil in spoils {

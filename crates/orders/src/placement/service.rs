@@ -107,6 +107,7 @@ impl PlacementService {
             match self.store.place(order).await {
                 Ok(placed) => return Ok(placed),
                 Err(PlaceRefused::Store(error)) => return Err(error.into()),
+                Err(PlaceRefused::CustomerGone) => return Err(PlacementError::CustomerGone),
                 // The next snapshot shows what is left: perhaps another warehouse has the goods.
                 Err(refused) => last = refused,
             }
@@ -130,6 +131,7 @@ fn give_up(last: &PlaceRefused) -> PlacementError {
         PlaceRefused::PromoExhausted => {
             OrderRefused { promo: Some(PromoProblem::LimitReached), ..OrderRefused::default() }.into()
         }
+        PlaceRefused::CustomerGone => PlacementError::CustomerGone,
         PlaceRefused::Stale | PlaceRefused::Store(_) => PlacementError::Busy,
     }
 }

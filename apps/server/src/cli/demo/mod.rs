@@ -115,6 +115,7 @@ impl Demo {
         let base_url = format!("http://{}", listener.local_addr()?);
         config.public_url.clone_from(&base_url);
         config.acquirer_return_url = format!("{base_url}/docs/");
+        config.verification_return_url.clone_from(&config.acquirer_return_url);
         sandbox.set_notification_url(format!("{base_url}/callbacks/acquirer"));
         sandbox.set_call_callback_url(format!("{base_url}/callbacks/telephony"));
         let instance = Instance::start(&config, &database, clock, Some(listener), Roles::Both)?;

@@ -99,8 +99,8 @@ pub enum Patch<T> {
 }
 
 impl<T> Patch<In<T>> {
-    /// What the field says, when it was sent; `Some(None)` clears it.
-    pub fn named(self) -> Option<Option<T>> {
+    /// As the domain has it: `None` keeps, `Some(None)` clears.
+    pub fn into_option(self) -> Option<Option<T>> {
         match self {
             Self::Keep => None,
             Self::Clear => Some(None),

@@ -11,10 +11,10 @@ use kontor_kernel::{
     TokenId,
 };
 use kontor_orders::model::{
-    Cart, CartLine, DeliveryRequest, GatewayPayment, GatewayStatus, Order, PaymentMethod, PaymentRequest, PromoCode,
-    ProviderPaymentId,
+    Cart, CartLine, DeliveryRequest, GatewayPayment, GatewayRefund, GatewayStatus, Order, PaymentMethod,
+    PaymentRequest, PromoCode, ProviderPaymentId, RefundRequest, RefundStatus,
 };
-use kontor_orders::ports::{CreateAnswer, OrderReader, PaymentGateway, ReadAnswer};
+use kontor_orders::ports::{CreateAnswer, OrderReader, PaymentGateway, ReadAnswer, RefundAnswer, RefundReading};
 use kontor_orders::{OrderCommand, PaymentPage, PaymentService, PlacedOutcome, PlacementError, PlacementService};
 use uuid::Uuid;
 
@@ -49,6 +49,7 @@ pub enum Mood {
 pub struct Acquirer {
     pub mood: Mutex<Mood>,
     pub payments: Mutex<Vec<(Uuid, GatewayPayment)>>,
+    pub refunds: Mutex<Vec<(Uuid, GatewayRefund)>>,
     pub requests: AtomicU64,
 }
 
@@ -81,7 +82,7 @@ impl Acquirer {
             currency: request.currency.clone(),
             confirmation_url: Some(format!("https://pay.example/{key}")),
             reason: None,
-            order_id: Some(request.order_id),
+            purpose: Some(request.purpose),
             attempt: Some(request.attempt),
         };
         payments.push((key, payment.clone()));
@@ -118,6 +119,48 @@ impl PaymentGateway for Acquirer {
         let payments = self.payments.lock().unwrap();
         let found = payments.iter().find(|(key, _)| *key == request.attempt);
         found.map_or(ReadAnswer::Absent, |(_, payment)| ReadAnswer::Known(payment.clone()))
+    }
+
+    async fn refund(&self, request: &RefundRequest) -> RefundAnswer {
+        let mood = *self.mood.lock().unwrap();
+        let (id, status) = match mood {
+            Mood::Silent => return RefundAnswer::Unknown { why: "no answer".to_owned(), retry_after: None },
+            Mood::Refuses => {
+                return RefundAnswer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() };
+            }
+            Mood::Pending => (request.key, RefundStatus::Pending),
+            Mood::Paid | Mood::LosesTheAnswer => (request.key, RefundStatus::Succeeded),
+        };
+        let mut refunds = self.refunds.lock().unwrap();
+        let refund = refunds.iter().find(|(key, _)| *key == id).map(|(_, known)| known.clone()).unwrap_or_else(|| {
+            let made = GatewayRefund {
+                id: ProviderPaymentId::parse(&format!("ref-{id}")).unwrap(),
+                payment: request.payment.clone(),
+                status,
+                amount: request.amount,
+                currency: request.currency.clone(),
+                reason: None,
+            };
+            refunds.push((id, made.clone()));
+            made
+        });
+        if mood == Mood::LosesTheAnswer {
+            return RefundAnswer::Unknown { why: "no answer".to_owned(), retry_after: None };
+        }
+        RefundAnswer::Known(refund)
+    }
+
+    async fn read_refund(&self, id: &ProviderPaymentId) -> RefundReading {
+        let refunds = self.refunds.lock().unwrap();
+        let found = refunds.iter().find(|(_, refund)| refund.id == *id);
+        found.map_or(RefundReading::Absent, |(_, refund)| RefundReading::Known(refund.clone()))
+    }
+
+    async fn find_refund(&self, payment: &ProviderPaymentId) -> RefundReading {
+        let refunds = self.refunds.lock().unwrap();
+        let standing = |refund: &GatewayRefund| refund.payment == *payment && refund.status != RefundStatus::Canceled;
+        let found = refunds.iter().find(|(_, refund)| standing(refund));
+        found.map_or(RefundReading::Absent, |(_, refund)| RefundReading::Known(refund.clone()))
     }
 }
 
@@ -157,6 +200,7 @@ impl<'a> Counter<'a> {
         let acquirer = Arc::new(Acquirer {
             mood: Mutex::new(Mood::Pending),
             payments: Mutex::default(),
+            refunds: Mutex::default(),
             requests: AtomicU64::new(0),
         });
         let store = Arc::new(db.database.clone());

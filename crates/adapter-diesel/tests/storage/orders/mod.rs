@@ -1,8 +1,9 @@
 //! Orders: nobody oversells, nobody is charged twice.
 #![expect(clippy::indexing_slicing, clippy::panic, reason = "tests fail by panicking")]
 
-mod counter;
+pub mod counter;
 mod lifecycle;
 mod payments;
 mod placement;
 mod races;
+mod verifications;

@@ -1,0 +1,119 @@
+//! A customer moves to another phone: a code goes to it, and proves that it is at hand.
+
+use std::time::Duration;
+
+use actix_web::web::{Data, Json};
+use actix_web::{HttpRequest, post};
+use deserr::Deserr;
+use kontor_auth::{PhoneChange, PhoneChangeError, SendCodeError};
+use kontor_customers::ProfileService;
+use kontor_kernel::{CustomerScope, ExposeSecret, Phone, RateRule};
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::profile::OneCustomer;
+use crate::http::records::Message;
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, BearerCustomer, Body, ClientIp, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(request_change).service(verify_change);
+}
+
+const MINUTE: Duration = Duration::from_mins(1);
+const HOUR: Duration = Duration::from_hours(1);
+const CODES_PER_ADDRESS: RateRule = RateRule { name: "phone-change-ip", limit: 20, window: HOUR };
+const CODES_PER_CONTACT: RateRule = RateRule { name: "phone-change-contact", limit: 3, window: HOUR };
+const TRIES_PER_ADDRESS: RateRule = RateRule { name: "phone-change-verify-ip", limit: 30, window: MINUTE };
+const TRIES_PER_CONTACT: RateRule = RateRule { name: "phone-change-verify-contact", limit: 5, window: MINUTE };
+
+fn subject(customer: &CustomerScope, phone: &Phone) -> String {
+    format!("{}|{phone}", customer.app.project_id)
+}
+
+impl From<PhoneChangeError> for ApiError {
+    fn from(error: PhoneChangeError) -> Self {
+        match error {
+            PhoneChangeError::Unchanged | PhoneChangeError::Taken => Self::invalid("phone", error),
+            PhoneChangeError::CodeNotSent(reason) => SendCodeError::CodeNotSent(reason).into(),
+            PhoneChangeError::CodeNotRequested => {
+                Self::bad_request("No code was requested for this phone, or it was used or expired. Request a new one.")
+            }
+            PhoneChangeError::WrongCode => Self::unauthenticated("The code is wrong."),
+            PhoneChangeError::Gone => Self::not_found(),
+            PhoneChangeError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct PhoneChangeRequest {
+    /// The new phone.
+    phone: wire::Phone,
+}
+
+/// Calls the new phone with a one-time code. The code changes the phone and signs nobody in.
+#[utoipa::path(
+    tag = "Client: profile",
+    request_body = PhoneChangeRequest,
+    responses(
+        (status = 200, body = Message),
+        (status = 429, description = "Too many codes; `Retry-After` says when to try again."),
+        (status = 500, description = "The code was not sent.", body = Message),
+    ),
+)]
+#[post("/api/counterparty/phone/request_change")]
+async fn request_change(
+    request: HttpRequest,
+    customer: BearerCustomer,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    phones: Data<PhoneChange>,
+    body: Body<PhoneChangeRequest>,
+) -> Result<Json<Message>, ApiError> {
+    let phone = body.0.phone.0;
+    let hits = [(CODES_PER_ADDRESS, ip.0.to_string()), (CODES_PER_CONTACT, subject(&customer, &phone))];
+    throttle.hit(&request, &hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()))).await?;
+    phones.request(*customer, &phone, Some(ip.0)).await?;
+    Ok(Json(Message::new("The code is on its way.")))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct PhoneChangeProof {
+    /// The new phone.
+    phone: wire::Phone,
+    /// The one-time code.
+    password: wire::Secret,
+}
+
+/// Makes the new phone the customer's with the code that went to it. From then on it signs him in, and the one before
+/// does no more.
+#[utoipa::path(
+    tag = "Client: profile",
+    request_body = PhoneChangeProof,
+    responses(
+        (status = 200, body = OneCustomer),
+        (status = 400, description = "No code was requested, or it was used or expired.", body = Message),
+        (status = 401, description = "The code is wrong, or the Bearer is.", body = Message),
+        (status = 429, description = "Too many attempts; `Retry-After` says when to try again."),
+    ),
+)]
+#[post("/api/counterparty/phone/verify_change")]
+async fn verify_change(
+    request: HttpRequest,
+    customer: BearerCustomer,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    phones: Data<PhoneChange>,
+    profiles: Data<ProfileService>,
+    body: Body<PhoneChangeProof>,
+) -> Result<Json<OneCustomer>, ApiError> {
+    let PhoneChangeProof { phone, password } = body.0;
+    let phone = phone.0;
+    let hits = [(TRIES_PER_ADDRESS, ip.0.to_string()), (TRIES_PER_CONTACT, subject(&customer, &phone))];
+    throttle.hit(&request, &hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()))).await?;
+    phones.verify(*customer, &phone, password.0.expose_secret()).await?;
+    Ok(Json(profiles.profile(*customer).await?.into()))
+}

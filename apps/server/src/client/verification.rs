@@ -1,0 +1,108 @@
+//! A customer proves by a small payment from his bank who he is; the money goes back.
+
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse, post};
+use chrono::{DateTime, Utc};
+use kontor_kernel::RateRule;
+use kontor_orders::model::{Verification, VerificationState};
+use kontor_orders::{VerificationError, VerificationService, Verifying};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::records::Message;
+use crate::http::{ApiError, BearerCustomer, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(verify_by_payment);
+}
+
+/// Asking again is how a client learns the outcome.
+const VERIFICATIONS: RateRule = RateRule { name: "verification-customer", limit: 60, window: Duration::from_mins(1) };
+
+impl From<VerificationError> for ApiError {
+    fn from(error: VerificationError) -> Self {
+        match error {
+            VerificationError::PaymentRefused { id, reason } => {
+                tracing::warn!(verification = %id, %reason, "a verification is closed: its payment was refused");
+                let message = "The payment could not be created.".to_owned();
+                Self::Message(StatusCode::BAD_GATEWAY, message)
+            }
+            VerificationError::CustomerGone => Self::unauthenticated("Unauthenticated."),
+            VerificationError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum VerificationStatus {
+    /// The customer has still to pay.
+    Pending,
+    /// He has paid and is verified.
+    Succeeded,
+    /// The payment failed.
+    Canceled,
+    /// The payment ran out of time.
+    Expired,
+}
+
+#[derive(Serialize, ToSchema)]
+struct VerificationRecord {
+    id: i64,
+    status: VerificationStatus,
+    /// Where the customer pays, while he has to.
+    payment_link: Option<String>,
+    /// Until when he can pay.
+    expires_at: DateTime<Utc>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneVerification {
+    verification: VerificationRecord,
+}
+
+impl From<Verification> for OneVerification {
+    fn from(verification: Verification) -> Self {
+        let status = match verification.state {
+            VerificationState::Prepared | VerificationState::Pending => VerificationStatus::Pending,
+            VerificationState::Succeeded => VerificationStatus::Succeeded,
+            VerificationState::Canceled | VerificationState::Refused => VerificationStatus::Canceled,
+            VerificationState::Expired => VerificationStatus::Expired,
+        };
+        let payment_link = verification.confirmation_url.filter(|_| verification.state.is_open());
+        let expires_at = verification.expires_at;
+        Self { verification: VerificationRecord { id: verification.id.get(), status, payment_link, expires_at } }
+    }
+}
+
+/// Starts the verification of the customer by a small payment through the fast payment system, which is refunded. While
+/// one is open, and for a day after it succeeded, the same one is given again.
+#[utoipa::path(
+    tag = "Client: profile",
+    responses(
+        (status = 200, description = "The one there is.", body = OneVerification),
+        (status = 201, description = "A new one.", body = OneVerification),
+        (status = 202, description = "A new one; its payment link is still to come.", body = OneVerification),
+        (status = 429, description = "Too many attempts; `Retry-After` says when to try again."),
+        (status = 502, description = "The acquirer refused the payment.", body = Message),
+    ),
+)]
+#[post("/api/counterparty/verifications/sbp-payment")]
+async fn verify_by_payment(
+    request: HttpRequest,
+    customer: BearerCustomer,
+    throttle: Data<Throttle>,
+    service: Data<VerificationService>,
+) -> Result<HttpResponse, ApiError> {
+    throttle.hit(&request, &[(VERIFICATIONS, &customer.counterparty_id.to_string())]).await?;
+    let (status, verification) = match service.start(*customer).await? {
+        Verifying::Opened(verification) => (StatusCode::CREATED, verification),
+        Verifying::Unclear(verification) => (StatusCode::ACCEPTED, verification),
+        Verifying::Present(verification) => (StatusCode::OK, verification),
+    };
+    Ok(HttpResponse::build(status).json(OneVerification::from(verification)))
+}

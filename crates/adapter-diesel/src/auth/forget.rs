@@ -1,0 +1,45 @@
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+
+use super::guard;
+use crate::database::AnyConnection;
+use crate::schema::{access_tokens, login_contacts, one_time_codes, phone_change_codes};
+
+/// Forgets contacts of a customer: they sign him in no more, and codes that went to them are worth nothing.
+pub(super) fn forget_contacts(
+    connection: &mut AnyConnection,
+    project: i64,
+    contacts: &[String],
+) -> Result<(), QueryError> {
+    let codes = one_time_codes::table
+        .filter(one_time_codes::project_id.eq(project))
+        .filter(one_time_codes::contact.eq_any(contacts));
+    diesel::delete(codes).execute(connection)?;
+    let bindings = login_contacts::table
+        .filter(login_contacts::project_id.eq(project))
+        .filter(login_contacts::contact.eq_any(contacts));
+    diesel::delete(bindings).execute(connection)?;
+    Ok(())
+}
+
+/// The contacts that sign a customer in.
+pub(super) fn contacts(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<Vec<String>, QueryError> {
+    login_contacts::table
+        .filter(login_contacts::counterparty_id.eq(customer))
+        .filter(login_contacts::project_id.eq(project))
+        .select(login_contacts::contact)
+        .load(connection)
+}
+
+/// Forgets everything that signs a customer in, and ends what he signed in with.
+pub(crate) fn forget_customer(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<(), QueryError> {
+    let contacts = contacts(connection, project, customer)?;
+    sessions::close_of_customer(connection, stored::id(customer)?)?;
+    forget_contacts(connection, project, &contacts)?;
+    diesel::delete(phone_change_codes::table.find(customer)).execute(connection)?;
+    let tokens = access_tokens::table
+        .filter(access_tokens::guard.eq(guard::COUNTERPARTY))
+        .filter(access_tokens::subject_id.eq(customer));
+    diesel::delete(tokens).execute(connection)?;
+    Ok(())
+}

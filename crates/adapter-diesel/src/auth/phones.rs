@@ -1,0 +1,127 @@
+//! Customers move to another phone.
+
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+use kontor_auth::model::{NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding};
+use kontor_auth::ports::PhoneRepository;
+use kontor_kernel::{Contact, CounterpartyId, Phone, ProjectId, StoreError};
+
+use super::accounts::{bind, bound};
+use super::forget::{contacts, forget_contacts};
+use crate::customers::{hold, hold_alone};
+use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::schema::{counterparties, phone_change_codes};
+
+/// Whose a phone is apart from the customer's own record.
+fn taken(connection: &mut AnyConnection, project: ProjectId, customer: i64, phone: &Phone) -> Result<bool, QueryError> {
+    if let Some(owner) = bound(connection, project, &Contact::Phone(phone.clone()))? {
+        return Ok(owner != customer);
+    }
+    let noted: Option<i64> = counterparties::table
+        .filter(counterparties::project_id.eq(project.get()))
+        .filter(counterparties::phone_1.eq(phone.as_str()))
+        .filter(counterparties::id.ne(customer))
+        .select(counterparties::id)
+        .first(connection)
+        .optional()?;
+    Ok(noted.is_some())
+}
+
+/// Moves the customer, whose row the caller holds alone, unless somebody else has the phone.
+fn take(connection: &mut AnyConnection, attempt: &PhoneChangeTry) -> Result<PhoneChanged, QueryError> {
+    let (project, customer, phone) = (attempt.project_id, attempt.customer.get(), &attempt.phone);
+    if taken(connection, project, customer, phone)? {
+        return Ok(PhoneChanged::Taken);
+    }
+    if !bind(connection, project, phone, customer)? && taken(connection, project, customer, phone)? {
+        return Ok(PhoneChanged::Taken);
+    }
+    diesel::update(counterparties::table.find(customer))
+        .set((counterparties::phone_1.eq(phone.as_str()), counterparties::updated_at.eq(attempt.at.naive_utc())))
+        .execute(connection)?;
+    let mut former = contacts(connection, project.get(), customer)?;
+    former.retain(|contact| !contact.contains('@') && contact != phone.as_str());
+    forget_contacts(connection, project.get(), &former)?;
+    Ok(PhoneChanged::Changed)
+}
+
+#[async_trait]
+impl PhoneRepository for Database {
+    async fn standing(
+        &self,
+        project: ProjectId,
+        customer: CounterpartyId,
+        phone: &Phone,
+    ) -> Result<PhoneStanding, StoreError> {
+        let phone = phone.clone();
+        self.read(move |connection| {
+            let own: Option<Option<String>> = counterparties::table
+                .find(customer.get())
+                .select(counterparties::phone_1)
+                .first(connection)
+                .optional()?;
+            if own.flatten().as_deref() == Some(phone.as_str()) {
+                return Ok::<_, Abort<StoreError>>(PhoneStanding::Own);
+            }
+            let taken = taken(connection, project, customer.get(), &phone)?;
+            Ok(if taken { PhoneStanding::Taken } else { PhoneStanding::Free })
+        })
+        .await
+    }
+
+    async fn note_code(&self, code: NewPhoneCode) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let customer = code.customer.get();
+            if !hold(connection, customer)? {
+                return Ok::<_, Abort<StoreError>>(false);
+            }
+            let state = (
+                phone_change_codes::project_id.eq(code.project_id.get()),
+                phone_change_codes::phone.eq(code.phone.as_str()),
+                phone_change_codes::fingerprint.eq(&code.code.fingerprint),
+                phone_change_codes::attempts_left.eq(i32::from(code.code.attempts)),
+                phone_change_codes::expires_at.eq(code.code.expires_at.naive_utc()),
+                phone_change_codes::consumed_at.eq(None::<chrono::NaiveDateTime>),
+                phone_change_codes::created_at.eq(code.code.created_at.naive_utc()),
+            );
+            on_each!(connection, concrete => {
+                diesel::insert_into(phone_change_codes::table)
+                    .values((phone_change_codes::counterparty_id.eq(customer), state))
+                    .on_conflict(phone_change_codes::counterparty_id)
+                    .do_update()
+                    .set(state)
+                    .execute(concrete)
+            })?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn change_phone(&self, attempt: PhoneChangeTry) -> Result<PhoneChanged, StoreError> {
+        self.write(move |connection| {
+            if !hold_alone(connection, attempt.customer.get())? {
+                return Ok::<_, Abort<StoreError>>(PhoneChanged::Gone);
+            }
+            let now = attempt.at.naive_utc();
+            let live = phone_change_codes::table
+                .find(attempt.customer.get())
+                .filter(phone_change_codes::phone.eq(attempt.phone.as_str()))
+                .filter(phone_change_codes::consumed_at.is_null())
+                .filter(phone_change_codes::attempts_left.gt(0))
+                .filter(phone_change_codes::expires_at.gt(now));
+            // The fingerprint is keyed, so comparing it in the statement tells nothing about the code.
+            let used = diesel::update(live.filter(phone_change_codes::fingerprint.eq(&attempt.fingerprint)))
+                .set(phone_change_codes::consumed_at.eq(now))
+                .execute(connection)?;
+            if used == 1 {
+                return Ok(take(connection, &attempt)?);
+            }
+            let counted = diesel::update(live)
+                .set(phone_change_codes::attempts_left.eq(phone_change_codes::attempts_left - 1))
+                .execute(connection)?;
+            Ok(if counted == 1 { PhoneChanged::WrongCode } else { PhoneChanged::NoLiveCode })
+        })
+        .await
+    }
+}

@@ -1,0 +1,81 @@
+//! A customer leaves: his record stays for his orders, without anything personal.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+use kontor_customers::CustomerError;
+
+use crate::auth::forget_customer;
+use crate::database::{Abort, AnyConnection};
+use crate::schema::{counterparties, orders, payment_attempts, verification_payments};
+
+/// A company keeps its name and numbers: they are no person's.
+#[derive(AsChangeset)]
+#[diesel(table_name = counterparties, treat_none_as_null = true)]
+struct Emptied {
+    first_name: Option<String>,
+    last_name: Option<String>,
+    middle_name: Option<String>,
+    birthday: Option<chrono::NaiveDate>,
+    address: Option<String>,
+    phone_1: Option<String>,
+    phone_2: Option<String>,
+    email: Option<String>,
+    verified_at: Option<NaiveDateTime>,
+    deleted_at: Option<NaiveDateTime>,
+}
+
+pub(super) fn leave(
+    connection: &mut AnyConnection,
+    project: i64,
+    customer: i64,
+    at: NaiveDateTime,
+) -> Result<(), Abort<CustomerError>> {
+    let emptied = Emptied {
+        first_name: None,
+        last_name: None,
+        middle_name: None,
+        birthday: None,
+        address: None,
+        phone_1: None,
+        phone_2: None,
+        email: None,
+        verified_at: None,
+        deleted_at: Some(at),
+    };
+    // First of all: from here on nothing new is written for him, so what is counted next stays as it is.
+    let left = diesel::update(
+        counterparties::table
+            .filter(counterparties::id.eq(customer))
+            .filter(counterparties::project_id.eq(project))
+            .filter(counterparties::deleted_at.is_null()),
+    )
+    .set((emptied, counterparties::updated_at.eq(at)))
+    .execute(connection)?;
+    if left == 0 {
+        return Err(Abort::Refused(CustomerError::NotFound));
+    }
+    if has_open_payment(connection, customer)? {
+        return Err(Abort::Refused(CustomerError::ChargeRunning));
+    }
+    Ok(forget_customer(connection, project, customer)?)
+}
+
+const OPEN: [&str; 2] = ["prepared", "pending"];
+
+fn has_open_payment(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
+    let of_order: Option<i64> = payment_attempts::table
+        .inner_join(orders::table.on(orders::id.eq(payment_attempts::order_id)))
+        .filter(orders::counterparty_id.eq(customer))
+        .filter(payment_attempts::state.eq_any(OPEN))
+        .select(payment_attempts::id)
+        .first(connection)
+        .optional()?;
+    let of_verification: Option<i64> = verification_payments::table
+        .filter(verification_payments::counterparty_id.eq(customer))
+        .filter(verification_payments::state.eq_any(OPEN))
+        .select(verification_payments::id)
+        .first(connection)
+        .optional()?;
+    Ok(of_order.or(of_verification).is_some())
+}

@@ -1,0 +1,165 @@
+//! Whatever the acquirer does, a customer is verified by his own payment and gets his money back once.
+
+use std::sync::Arc;
+
+use kontor_adapter_diesel::database_tests;
+use kontor_customers::CustomerError;
+use kontor_customers::ports::CustomerRepository;
+use kontor_kernel::{Clock, Money};
+use kontor_orders::model::{GatewayStatus, RefundState, Verification, VerificationState, VerificationTerms};
+use kontor_orders::ports::VerificationStore;
+use kontor_orders::{Notice, VerificationError, VerificationService, Verifying};
+
+use super::counter::{Counter, Mood};
+
+fn service(counter: &Counter<'_>) -> VerificationService {
+    let terms =
+        VerificationTerms { amount: Money::from_minor(100).unwrap(), return_url: "https://shop.example".into() };
+    let store = Arc::new(counter.house.db.database.clone());
+    VerificationService::new(store, counter.acquirer.clone(), counter.clock.clone(), counter.random.clone(), terms)
+}
+
+async fn opened(counter: &Counter<'_>) -> Verification {
+    match service(counter).start(counter.customer).await.unwrap() {
+        Verifying::Opened(verification) | Verifying::Unclear(verification) => verification,
+        other @ Verifying::Present(_) => panic!("{other:?}"),
+    }
+}
+
+async fn read(counter: &Counter<'_>, verification: &Verification) -> Verification {
+    VerificationStore::find(&counter.house.db.database, verification.id).await.unwrap().unwrap()
+}
+
+async fn refund(counter: &Counter<'_>, verification: &Verification) -> RefundState {
+    read(counter, verification).await.refund.unwrap().state
+}
+
+fn refunds(counter: &Counter<'_>) -> usize {
+    counter.acquirer.refunds.lock().unwrap().len()
+}
+
+async fn verified(counter: &Counter<'_>) -> i64 {
+    counter.house.number("SELECT count(*) AS number FROM counterparties WHERE verified_at IS NOT NULL".to_owned()).await
+}
+
+database_tests! {
+    async fn a_payment_verifies_and_comes_back_once(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let started = opened(&counter).await;
+        assert_eq!((started.state, started.confirmation_url.is_some()), (VerificationState::Pending, true));
+        assert_eq!(service(&counter).start(counter.customer).await.unwrap(), Verifying::Present(started.clone()));
+        let id = counter.acquirer.settle(GatewayStatus::Succeeded);
+        let verifications = service(&counter);
+        let (one, two) = tokio::join!(verifications.acquirer_notified(&id), verifications.acquirer_notified(&id));
+        assert_eq!((one.unwrap(), two.unwrap()), (Notice::Heard(started.id), Notice::Heard(started.id)));
+        assert_eq!((verified(&counter).await, refund(&counter, &started).await), (1, RefundState::Due));
+        // The refund is made, its answer is lost; two workers look at the same time.
+        counter.acquirer.mood(Mood::LosesTheAnswer);
+        let (one, two) = tokio::join!(verifications.reconcile("one", 5), verifications.reconcile("two", 5));
+        assert_eq!(one.unwrap().checked + two.unwrap().checked, 1, "one of them has the lease");
+        assert_eq!((refunds(&counter), refund(&counter, &started).await), (1, RefundState::Due));
+        counter.acquirer.mood(Mood::Paid);
+        assert_eq!(verifications.reconcile("one", 5).await.unwrap().checked, 0, "not due yet");
+        counter.wait(2);
+        verifications.reconcile("one", 5).await.unwrap();
+        assert_eq!((refunds(&counter), refund(&counter, &started).await), (1, RefundState::Done));
+        counter.wait(86_400);
+        verifications.acquirer_notified(&id).await.unwrap();
+        assert_eq!((verifications.reconcile("one", 5).await.unwrap().checked, refunds(&counter)), (0, 1));
+    }
+
+    async fn one_that_succeeded_counts_for_a_day(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let started = opened(&counter).await;
+        let id = counter.acquirer.settle(GatewayStatus::Succeeded);
+        service(&counter).acquirer_notified(&id).await.unwrap();
+        counter.wait(86_400);
+        let present = service(&counter).start(counter.customer).await.unwrap();
+        assert!(matches!(&present, Verifying::Present(same) if same.id == started.id), "{present:?}");
+        counter.wait(1);
+        assert_ne!(opened(&counter).await.id, started.id);
+    }
+
+    async fn many_requests_start_one(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let verifications = Arc::new(service(&counter));
+        let starts = (0..8).map(|_| {
+            let (verifications, customer) = (Arc::clone(&verifications), counter.customer);
+            tokio::spawn(async move { verifications.start(customer).await.unwrap() })
+        });
+        let mut new = 0;
+        for start in starts.collect::<Vec<_>>() {
+            new += usize::from(!matches!(start.await.unwrap(), Verifying::Present(_)));
+        }
+        assert_eq!((new, counter.count("verification_payments").await, counter.acquirer.count()), (1, 1, 1));
+    }
+
+    async fn a_lost_answer_is_found_out_under_the_same_key(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        counter.acquirer.mood(Mood::LosesTheAnswer);
+        let unclear = opened(&counter).await;
+        assert_eq!((unclear.state, unclear.confirmation_url), (VerificationState::Prepared, None));
+        counter.acquirer.mood(Mood::Pending);
+        counter.wait(2);
+        assert_eq!(service(&counter).reconcile("w", 5).await.unwrap().checked, 1);
+        let known = service(&counter).start(counter.customer).await.unwrap();
+        assert!(matches!(known, Verifying::Present(known) if known.confirmation_url.is_some()));
+        assert_eq!(counter.acquirer.count(), 1);
+    }
+
+    async fn a_refusal_closes_it_and_another_may_follow(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        counter.acquirer.mood(Mood::Refuses);
+        let refused = service(&counter).start(counter.customer).await;
+        assert!(matches!(refused, Err(VerificationError::PaymentRefused { .. })), "{refused:?}");
+        counter.acquirer.mood(Mood::Pending);
+        let second = opened(&counter).await;
+        counter.acquirer.settle(GatewayStatus::Canceled);
+        counter.wait(3_600);
+        let third = opened(&counter).await;
+        assert_eq!(read(&counter, &second).await.state, VerificationState::Canceled);
+        assert_ne!(third.id, second.id);
+        assert_eq!(verified(&counter).await, 0);
+    }
+
+    async fn a_refused_refund_is_tried_again_under_another_key(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let started = opened(&counter).await;
+        let id = counter.acquirer.settle(GatewayStatus::Succeeded);
+        let verifications = service(&counter);
+        verifications.acquirer_notified(&id).await.unwrap();
+        counter.acquirer.mood(Mood::Refuses);
+        let before = read(&counter, &started).await.refund.unwrap();
+        let round = verifications.reconcile("w", 5).await.unwrap();
+        assert_eq!((round.checked, round.suspicious.len()), (1, 1));
+        let after = read(&counter, &started).await.refund.unwrap();
+        assert_eq!((after.state, after.tries), (RefundState::Due, 1));
+        assert_ne!(after.key, before.key);
+        // The money is on its way for a while.
+        counter.acquirer.mood(Mood::Pending);
+        counter.wait(3_600);
+        verifications.reconcile("w", 5).await.unwrap();
+        assert_eq!(refund(&counter, &started).await, RefundState::Pending);
+        counter.acquirer.refunds.lock().unwrap()[0].1.status = kontor_orders::model::RefundStatus::Succeeded;
+        counter.wait(60);
+        verifications.reconcile("w", 5).await.unwrap();
+        assert_eq!((refund(&counter, &started).await, refunds(&counter)), (RefundState::Done, 1));
+    }
+
+    async fn an_open_one_keeps_a_customer_and_a_refund_does_not(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let (project, customer) = (counter.customer.app.project_id, counter.customer.counterparty_id);
+        let started = opened(&counter).await;
+        let now = counter.clock.now();
+        let refused = db.database.leave(project, customer, now).await;
+        assert!(matches!(refused, Err(CustomerError::ChargeRunning)), "{refused:?}");
+        let id = counter.acquirer.settle(GatewayStatus::Succeeded);
+        service(&counter).acquirer_notified(&id).await.unwrap();
+        db.database.leave(project, customer, now).await.unwrap();
+        let gone = service(&counter).start(counter.customer).await;
+        assert!(matches!(gone, Err(VerificationError::CustomerGone)), "{gone:?}");
+        counter.acquirer.mood(Mood::Paid);
+        service(&counter).reconcile("w", 5).await.unwrap();
+        assert_eq!((refund(&counter, &started).await, refunds(&counter)), (RefundState::Done, 1));
+    }
+}

@@ -1,0 +1,402 @@
+//! Customers change their record and their phone, and leave.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{Database, database_tests};
+use kontor_auth::model::{
+    CodeRedemption, NewCode, NewPhoneCode, NewToken, PhoneChangeTry, PhoneChanged, PhoneStanding, Redeemed,
+};
+use kontor_auth::ports::{CodeRepository, CustomerAccounts, PhoneRepository, TokenRepository};
+use kontor_customers::CustomerError;
+use kontor_customers::model::{Customer, PersonalData, ProfileChange};
+use kontor_customers::ports::CustomerRepository;
+use kontor_kernel::{ApplicationId, Contact, CounterpartyId, Email, Name, Phone, ProjectId, TokenId};
+use kontor_orders::{OrderCommand, PlacementError};
+use tokio::sync::Barrier;
+
+use crate::fixtures;
+use crate::orders::counter::Counter;
+
+const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+fn at(seconds: i64) -> DateTime<Utc> {
+    START + TimeDelta::seconds(seconds)
+}
+
+fn phone(text: &str) -> Phone {
+    Phone::parse(text).unwrap()
+}
+
+fn email(text: &str) -> Email {
+    Email::parse(text).unwrap()
+}
+
+async fn signed_up(db: &Database, project: ProjectId, contact: &str) -> CounterpartyId {
+    db.find_or_create(project, &Contact::parse(contact).unwrap(), START).await.unwrap()
+}
+
+async fn change(
+    db: &Database,
+    project_id: ProjectId,
+    customer: CounterpartyId,
+    data: PersonalData,
+) -> Result<Customer, CustomerError> {
+    db.change_profile(ProfileChange { customer, project_id, data, at: at(9) }).await?;
+    Ok(CustomerRepository::find(db, customer).await?.unwrap())
+}
+
+fn mail(text: &str) -> PersonalData {
+    PersonalData { email: Some(Some(email(text))), ..PersonalData::default() }
+}
+
+async fn send(db: &Database, project_id: ProjectId, customer: CounterpartyId, to: &str, fingerprint: &str) -> bool {
+    let code = NewCode {
+        fingerprint: fingerprint.to_owned(),
+        attempts: 2,
+        created_at: START,
+        expires_at: START + TimeDelta::minutes(5),
+    };
+    db.note_code(NewPhoneCode { project_id, customer, phone: phone(to), code }).await.unwrap()
+}
+
+async fn prove(
+    db: &Database,
+    project_id: ProjectId,
+    customer: CounterpartyId,
+    to: &str,
+    fingerprint: &str,
+    seconds: i64,
+) -> PhoneChanged {
+    let fingerprint = fingerprint.to_owned();
+    let attempt = PhoneChangeTry { project_id, customer, phone: phone(to), fingerprint, at: at(seconds) };
+    db.change_phone(attempt).await.unwrap()
+}
+
+/// A project with application 1.
+async fn shop(db: &TestDatabase) -> ProjectId {
+    let project = fixtures::project(db).await;
+    fixtures::run(
+        db,
+        format!(
+            "INSERT INTO branches (id, project_id, name, created_at, updated_at)
+                 VALUES (1, {project}, 'Main', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
+             INSERT INTO applications
+                 (id, project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at)
+                 VALUES (1, {project}, 1, 'Shop', 'x', TRUE, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
+        ),
+    )
+    .await;
+    project
+}
+
+async fn log_in(db: &Database, project_id: ProjectId, contact: &str, fingerprint: &str) -> Redeemed {
+    let contact = Contact::parse(contact).unwrap();
+    let code = NewCode {
+        fingerprint: "login".to_owned(),
+        attempts: 5,
+        created_at: START,
+        expires_at: START + TimeDelta::minutes(5),
+    };
+    CodeRepository::replace(db, project_id, &contact, code).await.unwrap();
+    let token = NewToken {
+        fingerprint: "t".to_owned(),
+        device: None,
+        created_at: at(1),
+        expires_at: START + TimeDelta::days(1),
+    };
+    db.redeem(CodeRedemption {
+        project_id,
+        application_id: ApplicationId::new(1).unwrap(),
+        contact,
+        fingerprint: fingerprint.to_owned(),
+        token,
+    })
+    .await
+    .unwrap()
+}
+
+fn signed_in(outcome: Redeemed) -> (CounterpartyId, TokenId) {
+    match outcome {
+        Redeemed::SignedIn { counterparty_id, token_id } => (counterparty_id, token_id),
+        other => panic!("{other:?}"),
+    }
+}
+
+database_tests! {
+    async fn what_is_not_mentioned_stays(db: TestDatabase) {
+        let project = shop(&db).await;
+        let anna = signed_up(&db.database, project, "79001234567").await;
+        let data = PersonalData {
+            first_name: Some(Name::parse("Анна 🌸").ok()),
+            last_name: Some(Name::parse("كرن").ok()),
+            birthday: Some("1990-02-03".parse().ok()),
+            phone_2: Some(Some(phone("79007654321"))),
+            ..mail("anna@x.ru")
+        };
+        let record = change(&db.database, project, anna, data).await.unwrap();
+        assert_eq!((record.first_name.unwrap().as_str(), record.last_name.unwrap().as_str()), ("Анна 🌸", "كرن"));
+        assert_eq!((record.phone_1.unwrap().as_str(), record.updated_at), ("79001234567", at(9)));
+        let cleared = PersonalData { birthday: Some(None), email: Some(None), ..PersonalData::default() };
+        let record = change(&db.database, project, anna, cleared).await.unwrap();
+        assert_eq!((record.birthday, record.email, record.middle_name), (None, None, None));
+        assert_eq!((record.first_name.unwrap().as_str(), record.phone_2.unwrap().as_str()), ("Анна 🌸", "79007654321"));
+        let (other, nobody) = (fixtures::project(&db).await, CounterpartyId::new(99).unwrap());
+        for (project, customer) in [(other, anna), (project, nobody)] {
+            let refused = db.database.change_profile(ProfileChange {
+                customer, project_id: project, data: mail("b@x.ru"), at: at(9),
+            }).await;
+            assert!(matches!(refused, Err(CustomerError::NotFound)), "{refused:?}");
+        }
+    }
+
+    async fn an_address_signs_in_only_whom_it_is_proven_for(db: TestDatabase) {
+        let project = shop(&db).await;
+        let anna = signed_up(&db.database, project, "79001234567").await;
+        let boris = signed_up(&db.database, project, "boris@x.ru").await;
+        fixtures::run(&db, format!(
+            "INSERT INTO counterparties (id, project_id, is_company, email, created_at, updated_at) VALUES
+                 (70, {project}, FALSE, 'noted@x.ru', '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
+        )).await;
+        for taken in ["boris@x.ru", "noted@x.ru"] {
+            let refused = change(&db.database, project, anna, mail(taken)).await;
+            assert!(matches!(refused, Err(CustomerError::EmailTaken)), "{taken}");
+        }
+        change(&db.database, project, anna, mail("anna@x.ru")).await.unwrap();
+        // Whoever proves the address first is somebody else: Anna has only claimed it.
+        let owner = signed_up(&db.database, project, "anna@x.ru").await;
+        assert!(owner != anna && owner != boris);
+        // What Boris signs in with goes on doing so, and is his when he writes it again.
+        change(&db.database, project, boris, mail("new@x.ru")).await.unwrap();
+        assert_eq!(signed_up(&db.database, project, "boris@x.ru").await, boris);
+        change(&db.database, project, boris, mail("boris@x.ru")).await.unwrap();
+        let confirmed = "SELECT COUNT(*) AS value FROM counterparties WHERE email = 'boris@x.ru' AND email_confirmed";
+        assert_eq!(fixtures::number(&db, confirmed).await, 1);
+        let elsewhere = fixtures::project(&db).await;
+        let stranger = signed_up(&db.database, elsewhere, "79001234567").await;
+        change(&db.database, elsewhere, stranger, mail("boris@x.ru")).await.unwrap();
+    }
+
+    async fn a_code_moves_a_customer_to_another_phone(db: TestDatabase) {
+        let project = shop(&db).await;
+        let anna = signed_up(&db.database, project, "79001234567").await;
+        let standing = async |text: &str| db.database.standing(project, anna, &phone(text)).await.unwrap();
+        assert_eq!(standing("79001234567").await, PhoneStanding::Own);
+        assert_eq!(standing("79007654321").await, PhoneStanding::Free);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChanged::NoLiveCode);
+        assert!(send(&db.database, project, anna, "79007654321", "c").await);
+        assert_eq!(prove(&db.database, project, anna, "79007654322", "c", 1).await, PhoneChanged::NoLiveCode);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 300).await, PhoneChanged::NoLiveCode);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "x", 1).await, PhoneChanged::WrongCode);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChanged::Changed);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChanged::NoLiveCode);
+        let record = CustomerRepository::find(&db.database, anna).await.unwrap().unwrap();
+        assert_eq!((record.phone_1.unwrap().as_str(), record.updated_at), ("79007654321", at(1)));
+        assert_eq!(signed_in(log_in(&db.database, project, "79007654321", "login").await).0, anna);
+        assert_eq!(log_in(&db.database, project, "79001234567", "login").await, Redeemed::UnknownContact);
+        assert_ne!(signed_up(&db.database, project, "79001234567").await, anna);
+        assert_eq!(standing("79001234567").await, PhoneStanding::Taken);
+        // An address that signs him in goes on doing so.
+        let boris = signed_up(&db.database, project, "boris@x.ru").await;
+        send(&db.database, project, boris, "79005550000", "c").await;
+        assert_eq!(prove(&db.database, project, boris, "79005550000", "c", 1).await, PhoneChanged::Changed);
+        assert_eq!(signed_up(&db.database, project, "boris@x.ru").await, boris);
+        assert_eq!(signed_up(&db.database, project, "79005550000").await, boris);
+    }
+
+    async fn codes_of_different_purposes_do_not_stand_for_each_other(db: TestDatabase) {
+        let project = shop(&db).await;
+        let anna = signed_up(&db.database, project, "79001234567").await;
+        send(&db.database, project, anna, "79007654321", "change").await;
+        assert_eq!(log_in(&db.database, project, "79007654321", "change").await, Redeemed::UnknownContact);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "login", 1).await, PhoneChanged::WrongCode);
+        assert_eq!(log_in(&db.database, project, "79001234567", "change").await, Redeemed::WrongCode);
+    }
+
+    async fn wrong_tries_are_counted_even_when_they_race(db: TestDatabase) {
+        let project = shop(&db).await;
+        let anna = signed_up(&db.database, project, "79001234567").await;
+        send(&db.database, project, anna, "79007654321", "c").await;
+        let tries = (0..6).map(|_| {
+            let database = db.database.clone();
+            tokio::spawn(async move { prove(&database, project, anna, "79007654321", "wrong", 1).await })
+        });
+        let mut wrong = 0;
+        for attempt in tries.collect::<Vec<_>>() {
+            wrong += usize::from(attempt.await.unwrap() == PhoneChanged::WrongCode);
+        }
+        assert_eq!(wrong, 2);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChanged::NoLiveCode);
+    }
+
+    async fn one_of_many_gets_a_phone(db: TestDatabase) {
+        let project = shop(&db).await;
+        for round in 0..5_u32 {
+            let wanted = format!("7900555000{round}");
+            let mut racers = Vec::new();
+            for n in 0..6_u32 {
+                let customer = signed_up(&db.database, project, &format!("790011122{round}{n}")).await;
+                send(&db.database, project, customer, &wanted, "c").await;
+                racers.push(customer);
+            }
+            let start = Arc::new(Barrier::new(racers.len() + 1));
+            let racers: Vec<_> = racers.into_iter().map(|customer| {
+                let (database, start, wanted) = (db.database.clone(), Arc::clone(&start), wanted.clone());
+                tokio::spawn(async move {
+                    start.wait().await;
+                    (customer, prove(&database, project, customer, &wanted, "c", 1).await)
+                })
+            }).collect();
+            // Somebody signs in with the phone at the same moment: then nobody may get it, or he is the one who did.
+            let newcomer = {
+                let (database, start, wanted) = (db.database.clone(), Arc::clone(&start), wanted.clone());
+                tokio::spawn(async move {
+                    start.wait().await;
+                    signed_up(&database, project, &wanted).await
+                })
+            };
+            let mut won = Vec::new();
+            for racer in racers {
+                match racer.await.unwrap() {
+                    (customer, PhoneChanged::Changed) => won.push(customer),
+                    (_, PhoneChanged::Taken) => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+            let newcomer = newcomer.await.unwrap();
+            assert!(won.len() <= 1, "{won:?}");
+            assert!(won.iter().all(|winner| *winner == newcomer), "{won:?} {newcomer}");
+            assert_eq!(signed_up(&db.database, project, &wanted).await, newcomer);
+        }
+    }
+
+    async fn who_leaves_leaves_nothing_personal(db: TestDatabase) {
+        let project = shop(&db).await;
+        let anna = signed_up(&db.database, project, "79001234567").await;
+        let data = PersonalData {
+            first_name: Some(Name::parse("Anna").ok()),
+            address: Some(kontor_kernel::Line::parse("Elbe Street 5").ok()),
+            birthday: Some("1990-02-03".parse().ok()),
+            phone_2: Some(Some(phone("79007654321"))),
+            ..mail("anna@x.ru")
+        };
+        change(&db.database, project, anna, data).await.unwrap();
+        send(&db.database, project, anna, "79005550000", "c").await;
+        let (_, token) = signed_in(log_in(&db.database, project, "79001234567", "login").await);
+        assert!(db.database.customer_token(token).await.unwrap().is_some());
+
+        db.database.leave(project, anna, at(9)).await.unwrap();
+        let kept = "SELECT COUNT(*) AS value FROM counterparties WHERE deleted_at IS NOT NULL AND first_name IS NULL \
+            AND address IS NULL AND birthday IS NULL AND phone_1 IS NULL AND phone_2 IS NULL AND email IS NULL";
+        assert_eq!(fixtures::number(&db, kept).await, 1);
+        for table in [
+            "SELECT COUNT(*) AS value FROM login_contacts",
+            "SELECT COUNT(*) AS value FROM one_time_codes",
+            "SELECT COUNT(*) AS value FROM phone_change_codes",
+            "SELECT COUNT(*) AS value FROM access_tokens",
+        ] {
+            assert_eq!(fixtures::number(&db, table).await, 0, "{table}");
+        }
+        assert!(CustomerRepository::find(&db.database, anna).await.unwrap().is_none());
+        assert!(matches!(db.database.leave(project, anna, at(9)).await, Err(CustomerError::NotFound)));
+        assert!(!send(&db.database, project, anna, "79005550000", "c").await);
+        assert_eq!(prove(&db.database, project, anna, "79005550000", "c", 1).await, PhoneChanged::Gone);
+        assert_ne!(signed_up(&db.database, project, "79001234567").await, anna);
+        // A token that was being issued meanwhile opens nothing.
+        fixtures::run(&db, format!(
+            "INSERT INTO access_tokens (id, guard, subject_id, project_id, application_id, fingerprint, created_at, expires_at)
+                 VALUES (77, 'counterparty', {anna}, {project}, 1, 'f', '2026-01-01 00:00:00', '2100-01-01 00:00:00');"
+        )).await;
+        assert!(db.database.customer_token(TokenId::new(77).unwrap()).await.unwrap().is_none());
+    }
+
+    async fn signing_in_while_leaving_ends_with_a_customer_who_can(db: TestDatabase) {
+        let project = shop(&db).await;
+        for round in 0..8_u32 {
+            let contact = format!("7900777000{round}");
+            fixtures::run(&db, format!(
+                "INSERT INTO counterparties (id, project_id, is_company, phone_1, created_at, updated_at) VALUES
+                     ({}, {project}, FALSE, '{contact}', '2026-01-01 00:00:00', '2026-01-01 00:00:00');", 1_000 * (round + 1)
+            )).await;
+            let noted = CounterpartyId::new(i64::from(1_000 * (round + 1))).unwrap();
+            let (database, wanted) = (db.database.clone(), contact.clone());
+            let leaving = tokio::spawn(async move { database.leave(project, noted, at(9)).await });
+            let found = signed_up(&db.database, project, &wanted).await;
+            leaving.await.unwrap().unwrap();
+            let later = signed_up(&db.database, project, &contact).await;
+            assert_ne!(later, noted, "he has left");
+            assert!(found == noted || found == later);
+            let (owner, token) = signed_in(log_in(&db.database, project, &contact, "login").await);
+            assert_eq!(owner, later);
+            assert!(db.database.customer_token(token).await.unwrap().is_some());
+        }
+    }
+
+    async fn a_running_payment_keeps_a_customer(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 5, 100).await;
+        let (project, anna) = (counter.customer.app.project_id, counter.customer.counterparty_id);
+        let order = counter.placed(&counter.online(&[(vase, 1)])).await;
+        let refused = db.database.leave(project, anna, at(9)).await;
+        assert!(matches!(refused, Err(CustomerError::ChargeRunning)), "{refused:?}");
+        let record = CustomerRepository::find(&db.database, anna).await.unwrap().unwrap();
+        assert!(record.first_name.is_some() && record.phone_1.is_some(), "nothing is half done");
+        let id = counter.acquirer.settle(kontor_orders::model::GatewayStatus::Succeeded);
+        counter.payments.acquirer_notified(&id).await.unwrap();
+        db.database.leave(project, anna, at(9)).await.unwrap();
+        let kept = counter.order(order.id).await;
+        assert_eq!((kept.customer.phone.as_deref(), kept.customer.id), (Some("79001234567"), anna), "orders stay as they are");
+        let gone = counter.place(&counter.command(&[(vase, 1)])).await;
+        assert!(matches!(gone, Err(PlacementError::CustomerGone)), "{gone:?}");
+        assert_eq!(counter.stock(vase).await, (5, 1));
+    }
+
+    async fn leaving_while_ordering_leaves_nothing_half_done(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 1_000, 100).await;
+        let project = counter.customer.app.project_id;
+        let (mut left, mut kept) = (0, 0);
+        for round in 0..12_usize {
+            let customer = counter.another_customer().await;
+            let command: OrderCommand =
+                if round.is_multiple_of(2) { counter.online(&[(vase, 1)]) } else { counter.command(&[(vase, 1)]) };
+            let start = Arc::new(Barrier::new(4));
+            let orders: Vec<_> = (0..3).map(|_| {
+                let (placement, start, command) = (Arc::clone(&counter.placement), Arc::clone(&start), command.clone());
+                tokio::spawn(async move {
+                    start.wait().await;
+                    placement.place(customer, &command).await
+                })
+            }).collect();
+            let (database, gate, id) = (db.database.clone(), Arc::clone(&start), customer.counterparty_id);
+            let leaving = tokio::spawn(async move {
+                gate.wait().await;
+                database.leave(project, id, at(9)).await
+            });
+            let mut placed = 0;
+            for order in orders {
+                match order.await.unwrap() {
+                    Ok(_) => placed += 1,
+                    Err(PlacementError::CustomerGone) => {}
+                    Err(other) => panic!("{other:?}"),
+                }
+            }
+            let of_customer = format!("SELECT count(*) AS number FROM orders WHERE counterparty_id = {id}");
+            assert_eq!(counter.house.number(of_customer).await, placed);
+            match leaving.await.unwrap() {
+                Ok(()) => {
+                    left += 1;
+                    let open = format!(
+                        "SELECT count(*) AS number FROM payment_attempts p JOIN orders o ON o.id = p.order_id \
+                         WHERE o.counterparty_id = {id} AND p.state IN ('prepared', 'pending')"
+                    );
+                    assert_eq!(counter.house.number(open).await, 0, "nobody pays who has left");
+                }
+                Err(CustomerError::ChargeRunning) => kept += 1,
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        assert!(left >= 6 && left + kept == 12, "{left} left, {kept} stayed");
+    }
+}

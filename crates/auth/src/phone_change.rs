@@ -1,0 +1,160 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use kontor_kernel::{Clock, CustomerScope, Phone, SecretKeeper};
+
+use crate::PhoneChangeError;
+use crate::model::{
+    CODE_ATTEMPTS, CODE_LIFETIME, NewCode, NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding, code,
+    phone_change,
+};
+use crate::ports::{CodeSender, PhoneRepository};
+
+/// Moving a customer to another phone, in two steps: a code goes to the new phone, and proves that it is at hand.
+pub struct PhoneChange {
+    phones: Arc<dyn PhoneRepository>,
+    sender: Arc<dyn CodeSender>,
+    clock: Arc<dyn Clock>,
+    keeper: Arc<dyn SecretKeeper>,
+}
+
+impl PhoneChange {
+    /// Wires the ports.
+    pub fn new(
+        phones: Arc<dyn PhoneRepository>,
+        sender: Arc<dyn CodeSender>,
+        clock: Arc<dyn Clock>,
+        keeper: Arc<dyn SecretKeeper>,
+    ) -> Self {
+        Self { phones, sender, clock, keeper }
+    }
+
+    /// Calls the new phone with a code. A phone that another customer of the project has is not called.
+    pub async fn request(
+        &self,
+        customer: CustomerScope,
+        phone: &Phone,
+        ip: Option<IpAddr>,
+    ) -> Result<(), PhoneChangeError> {
+        let (project_id, id) = (customer.app.project_id, customer.counterparty_id);
+        match self.phones.standing(project_id, id, phone).await? {
+            PhoneStanding::Free => {}
+            PhoneStanding::Own => return Err(PhoneChangeError::Unchanged),
+            PhoneStanding::Taken => return Err(PhoneChangeError::Taken),
+        }
+        let sent = code::checked(self.sender.call_with_code(phone, ip).await?)?;
+        let now = self.clock.now();
+        let code = NewCode {
+            fingerprint: phone_change::fingerprint(&*self.keeper, project_id, id, phone, &sent),
+            attempts: CODE_ATTEMPTS,
+            created_at: now,
+            expires_at: now + CODE_LIFETIME,
+        };
+        let code = NewPhoneCode { project_id, customer: id, phone: phone.clone(), code };
+        if self.phones.note_code(code).await? { Ok(()) } else { Err(PhoneChangeError::Gone) }
+    }
+
+    /// Makes the phone his with the code that went to it.
+    pub async fn verify(&self, customer: CustomerScope, phone: &Phone, code: &str) -> Result<(), PhoneChangeError> {
+        let (project_id, id) = (customer.app.project_id, customer.counterparty_id);
+        let attempt = PhoneChangeTry {
+            project_id,
+            customer: id,
+            phone: phone.clone(),
+            fingerprint: phone_change::fingerprint(&*self.keeper, project_id, id, phone, code.trim()),
+            at: self.clock.now(),
+        };
+        match self.phones.change_phone(attempt).await? {
+            PhoneChanged::Changed => Ok(()),
+            PhoneChanged::WrongCode => Err(PhoneChangeError::WrongCode),
+            PhoneChanged::NoLiveCode => Err(PhoneChangeError::CodeNotRequested),
+            PhoneChanged::Taken => Err(PhoneChangeError::Taken),
+            PhoneChanged::Gone => Err(PhoneChangeError::Gone),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::{MockCodeSender, MockPhoneRepository, SendError};
+    use chrono::{DateTime, TimeDelta};
+    use kontor_kernel::testing::PlainKeeper;
+    use kontor_kernel::{AppScope, ApplicationId, CounterpartyId, FixedClock, ProjectId, TokenId};
+
+    fn customer() -> CustomerScope {
+        let app = AppScope {
+            project_id: ProjectId::new(2).unwrap(),
+            application_id: ApplicationId::new(8).unwrap(),
+            wholesale: false,
+        };
+        CustomerScope { app, counterparty_id: CounterpartyId::new(4).unwrap(), token_id: TokenId::new(1).unwrap() }
+    }
+
+    fn phone() -> Phone {
+        Phone::parse("79007654321").unwrap()
+    }
+
+    fn change(phones: MockPhoneRepository, sender: MockCodeSender) -> PhoneChange {
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        PhoneChange::new(Arc::new(phones), Arc::new(sender), clock, Arc::new(PlainKeeper))
+    }
+
+    fn standing(standing: PhoneStanding) -> MockPhoneRepository {
+        let mut phones = MockPhoneRepository::new();
+        phones.expect_standing().returning(move |_, _, _| Ok(standing));
+        phones
+    }
+
+    #[tokio::test]
+    async fn a_code_is_bound_to_the_customer_the_phone_and_the_purpose() {
+        let mut sender = MockCodeSender::new();
+        sender.expect_call_with_code().once().returning(|_, _| Ok("0042".to_owned()));
+        let mut phones = standing(PhoneStanding::Free);
+        phones
+            .expect_note_code()
+            .withf(|noted| {
+                noted.code.fingerprint == "plain:phone-change:2:4:79007654321:0042"
+                    && noted.code.expires_at == DateTime::UNIX_EPOCH + TimeDelta::minutes(5)
+                    && (noted.code.attempts, noted.customer.get()) == (5, 4)
+            })
+            .once()
+            .returning(|_| Ok(true));
+        change(phones, sender).request(customer(), &phone(), None).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn nobody_is_called_on_a_phone_that_is_somebodys() {
+        let own = change(standing(PhoneStanding::Own), MockCodeSender::new());
+        assert!(matches!(own.request(customer(), &phone(), None).await, Err(PhoneChangeError::Unchanged)));
+        let taken = change(standing(PhoneStanding::Taken), MockCodeSender::new());
+        assert!(matches!(taken.request(customer(), &phone(), None).await, Err(PhoneChangeError::Taken)));
+    }
+
+    #[tokio::test]
+    async fn a_code_that_did_not_go_out_is_not_noted() {
+        for answer in [Err(SendError::Refused("no money".to_owned())), Ok("call me".to_owned())] {
+            let mut sender = MockCodeSender::new();
+            sender.expect_call_with_code().returning(move |_, _| answer.clone());
+            let refused = change(standing(PhoneStanding::Free), sender).request(customer(), &phone(), None).await;
+            assert!(matches!(refused, Err(PhoneChangeError::CodeNotSent(_))));
+        }
+    }
+
+    #[tokio::test]
+    async fn refusals_are_told_apart() {
+        let refused = async |answer: PhoneChanged| {
+            let mut phones = MockPhoneRepository::new();
+            phones
+                .expect_change_phone()
+                .withf(|tried| tried.fingerprint.ends_with(":79007654321:0042"))
+                .returning(move |_| Ok(answer));
+            change(phones, MockCodeSender::new()).verify(customer(), &phone(), " 0042 ").await
+        };
+        assert!(refused(PhoneChanged::Changed).await.is_ok());
+        assert!(matches!(refused(PhoneChanged::WrongCode).await, Err(PhoneChangeError::WrongCode)));
+        assert!(matches!(refused(PhoneChanged::NoLiveCode).await, Err(PhoneChangeError::CodeNotRequested)));
+        assert!(matches!(refused(PhoneChanged::Taken).await, Err(PhoneChangeError::Taken)));
+        assert!(matches!(refused(PhoneChanged::Gone).await, Err(PhoneChangeError::Gone)));
+    }
+}
