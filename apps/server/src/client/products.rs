@@ -1,7 +1,7 @@
 //! Products as customers see them.
 
 use actix_web::get;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use kontor_catalog::storefront::{PriceRange, Product, ProductCard, StorefrontError, StorefrontService, Tag};
 use kontor_kernel::Money;
@@ -13,7 +13,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::queries::ProductQuery;
 use crate::http::paging::Paginator;
 use crate::http::wire::{NamedRecord, PhotoRecord};
-use crate::http::{ApiError, CallingApp, ClientIp, PathId, Query};
+use crate::http::{ApiError, CallingApp, ClientIp, Json, PathId, Query};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_products).service(show_product).service(show_prices);
@@ -67,7 +67,7 @@ impl From<Product> for ProductRecord {
             old_price: product.old_price.map(|price| price.to_string()),
             quantity: product.quantity,
             is_favourite: false,
-            photos: product.photos.iter().map(Into::into).collect(),
+            photos: product.photos.into_iter().map(Into::into).collect(),
             category: product.category.map(Into::into),
             brand: product.brand.map(Into::into),
             parameters: Parameters {
