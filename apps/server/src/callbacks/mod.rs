@@ -1,7 +1,9 @@
 //! What outside services call.
 
 mod acquirer;
+mod policies;
 
+pub use policies::POLICIES;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// Registers the callbacks.

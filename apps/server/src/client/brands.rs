@@ -41,7 +41,6 @@ struct ShelfBrandList {
 /// The brands of the application, highest priority first.
 #[utoipa::path(
     tag = "Client: dictionaries",
-    security(("app_token" = [])),
     params(ShelfBrandQuery),
     responses((status = 200, body = ShelfBrandList)),
 )]

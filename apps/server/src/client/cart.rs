@@ -182,7 +182,6 @@ impl From<CartView> for CartRecord {
 /// What a cart costs. A promo code that cannot be used does not fail.
 #[utoipa::path(
     tag = "Client: orders",
-    security(("app_token" = [])),
     request_body = CartInput,
     responses((status = 200, body = CartRecord)),
 )]

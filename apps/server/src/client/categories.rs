@@ -44,7 +44,6 @@ struct ShelfCategoryList {
 /// The root categories of the application by position, or those right below a category by name.
 #[utoipa::path(
     tag = "Client: dictionaries",
-    security(("app_token" = [])),
     params(ShelfCategoryQuery),
     responses((status = 200, body = ShelfCategoryList)),
 )]

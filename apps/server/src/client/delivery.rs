@@ -109,7 +109,7 @@ struct DeliveryParamList {
 }
 
 /// Every delivery type; show only the active ones.
-#[utoipa::path(tag = "Client: dictionaries", security(("app_token" = [])), responses((status = 200, body = DeliveryTypeList)))]
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = DeliveryTypeList)))]
 #[get("/api/counterparty/delivery_types")]
 async fn list_delivery_types(
     app: CallingApp,
@@ -122,7 +122,6 @@ async fn list_delivery_types(
 /// One delivery type.
 #[utoipa::path(
     tag = "Client: dictionaries",
-    security(("app_token" = [])),
     params(("type_id" = i64, Path)),
     responses((status = 200, body = OneDeliveryType)),
 )]
@@ -139,7 +138,6 @@ async fn show_delivery_type(
 /// The subtypes of a delivery type.
 #[utoipa::path(
     tag = "Client: dictionaries",
-    security(("app_token" = [])),
     params(("type_id" = i64, Path)),
     responses((status = 200, body = DeliverySubtypeList)),
 )]
@@ -157,7 +155,6 @@ async fn list_delivery_subtypes(
 /// One subtype. It is not checked against the type: use ids from the subtype list.
 #[utoipa::path(
     tag = "Client: dictionaries",
-    security(("app_token" = [])),
     params(("type_id" = i64, Path), ("subtype_id" = i64, Path)),
     responses((status = 200, body = OneDeliverySubtype)),
 )]
@@ -174,7 +171,6 @@ async fn show_delivery_subtype(
 /// The choices inside a subtype, such as pickup points.
 #[utoipa::path(
     tag = "Client: dictionaries",
-    security(("app_token" = [])),
     params(("type_id" = i64, Path), ("subtype_id" = i64, Path)),
     responses((status = 200, body = DeliveryParamList)),
 )]

@@ -6,6 +6,7 @@ mod categories;
 mod delivery;
 mod orders;
 mod payment_types;
+mod policies;
 mod products;
 mod profile;
 mod queries;
@@ -16,6 +17,7 @@ mod shops;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 pub(crate) use delivery::DeliveryOptionRecord;
+pub use policies::POLICIES;
 
 /// Registers the client surface, what visitors ask for most first: routes are tried in this order.
 pub fn routes(config: &mut ServiceConfig<'_>) {

@@ -179,7 +179,6 @@ struct OwnOrderList {
 /// The customer's orders in this application, newest first.
 #[utoipa::path(
     tag = "Client: orders",
-    security(("app_token" = [], "customer" = [])),
     responses((status = 200, body = OwnOrderList)),
 )]
 #[get("/api/counterparty/orders")]
@@ -195,7 +194,6 @@ async fn list_own_orders(
 /// canceled and the answer is 502; of unknown outcome, the answer is 202 and the link appears in the order later.
 #[utoipa::path(
     tag = "Client: orders",
-    security(("app_token" = [], "customer" = [])),
     request_body = NewOrder,
     responses(
         (status = 201, body = OneOwnOrder),
@@ -220,7 +218,6 @@ async fn place_order(
 /// One of the customer's orders.
 #[utoipa::path(
     tag = "Client: orders",
-    security(("app_token" = [], "customer" = [])),
     params(("id" = i64, Path)),
     responses((status = 200, body = OneOwnOrder)),
 )]

@@ -37,7 +37,7 @@ struct PaymentTypeList {
 }
 
 /// Every payment type.
-#[utoipa::path(tag = "Client: dictionaries", security(("app_token" = [])), responses((status = 200, body = PaymentTypeList)))]
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = PaymentTypeList)))]
 #[get("/api/counterparty/payment_types")]
 async fn list_payment_types(
     app: CallingApp,

@@ -143,7 +143,6 @@ struct ProductList {
 /// What the application offers.
 #[utoipa::path(
     tag = "Client: catalog",
-    security(("app_token" = [])),
     params(ProductQuery),
     responses((status = 200, body = ProductList)),
 )]
@@ -166,7 +165,6 @@ struct OneProduct {
 /// One product. Looking at it counts as a view, once in 10 minutes per address.
 #[utoipa::path(
     tag = "Client: catalog",
-    security(("app_token" = [])),
     params(("id" = i64, Path)),
     responses((status = 200, body = OneProduct), (status = 404, description = "The application offers no such product.")),
 )]
@@ -197,7 +195,6 @@ impl From<PriceRange> for Prices {
 /// The cheapest and the dearest price of the list with the same filters; `page` and `per_page` play no part.
 #[utoipa::path(
     tag = "Client: catalog",
-    security(("app_token" = [])),
     params(ProductQuery),
     responses((status = 200, body = Prices)),
 )]

@@ -116,7 +116,6 @@ struct OneCustomer {
 /// customer signed in to.
 #[utoipa::path(
     tag = "Client: profile",
-    security(("app_token" = [], "customer" = [])),
     responses((status = 200, body = OneCustomer)),
 )]
 #[get("/api/counterparty")]

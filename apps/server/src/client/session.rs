@@ -68,7 +68,6 @@ struct CodeRequest {
 /// Finds or creates the customer and sends him a one-time code by call or e-mail.
 #[utoipa::path(
     tag = "Client: session and login",
-    security(("app_token" = [])),
     request_body = CodeRequest,
     responses(
         (status = 200, body = Message),
@@ -118,7 +117,6 @@ struct SignedInCounterparty {
 /// Signs a customer in with the code he got.
 #[utoipa::path(
     tag = "Client: session and login",
-    security(("app_token" = [])),
     request_body = CodeLogin,
     responses(
         (status = 200, body = SignedInCounterparty),
@@ -150,7 +148,6 @@ async fn log_in(
 /// Signs the customer out, on this device or on all.
 #[utoipa::path(
     tag = "Client: session and login",
-    security(("app_token" = [], "customer" = [])),
     request_body = Logout,
     responses((status = 200, body = Message)),
 )]

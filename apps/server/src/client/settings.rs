@@ -18,7 +18,7 @@ struct ClientSettings {
 }
 
 /// The smallest check of an App Token.
-#[utoipa::path(tag = "Client: settings", security(("app_token" = [])), responses((status = 200, body = ClientSettings)))]
+#[utoipa::path(tag = "Client: settings", responses((status = 200, body = ClientSettings)))]
 #[get("/api/counterparty/settings")]
 async fn show_settings(app: CallingApp) -> Json<ClientSettings> {
     Json(ClientSettings { wholesale: app.wholesale })

@@ -56,7 +56,7 @@ struct OneShop {
 }
 
 /// The open shops of the project.
-#[utoipa::path(tag = "Client: dictionaries", security(("app_token" = [])), responses((status = 200, body = ShopList)))]
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = ShopList)))]
 #[get("/api/counterparty/shops")]
 async fn list_shops(app: CallingApp, service: Data<ShopService>) -> Result<Json<ShopList>, ApiError> {
     let shops: Vec<ShopRecord> = service.list(*app).await?.into_iter().map(Into::into).collect();
@@ -66,7 +66,6 @@ async fn list_shops(app: CallingApp, service: Data<ShopService>) -> Result<Json<
 /// One open shop.
 #[utoipa::path(
     tag = "Client: dictionaries",
-    security(("app_token" = [])),
     params(("id" = i64, Path)),
     responses((status = 200, body = OneShop)),
 )]

@@ -11,6 +11,7 @@ pub mod openapi;
 pub mod order_record;
 pub mod paging;
 pub mod path;
+pub mod policy;
 pub mod records;
 pub mod routes;
 pub mod scopes;

@@ -13,6 +13,7 @@ use kontor_kernel::{Clock, Random};
 
 use super::ApiError;
 use super::error::quota_headers;
+use super::policy::Policy;
 use super::throttle::TightestQuota;
 
 /// The identifier of a request, made by the server; one sent by the client is ignored.
@@ -78,7 +79,11 @@ pub async fn observe(
     }
 
     // The template, never the path: a path may carry identifiers, and a query string anything at all.
-    let route = response.request().match_pattern().unwrap_or_else(|| "unmatched".to_owned());
+    let policy = response.request().extensions().get::<&'static Policy>().copied();
+    let route = match policy {
+        Some(policy) => policy.path.to_owned(),
+        None => response.request().match_pattern().unwrap_or_else(|| "unmatched".to_owned()),
+    };
     let status = response.status().as_u16();
     let elapsed = started.elapsed();
     let labels = [("method", method.to_string()), ("route", route.clone()), ("status", status.to_string())];

@@ -9,6 +9,7 @@ use utoipa::openapi::{
 };
 use utoipa_actix_web::AppExt;
 
+use super::policy::describe;
 use super::routes::routes;
 
 /// The whole description.
@@ -21,7 +22,8 @@ pub fn description() -> OpenApi {
                 .description(Some(
                     "One service that runs a merchant's whole trade: a client surface for shops and apps under \
                      `/api/counterparty`, a platform surface for staff and integrations under the rest of `/api`. \
-                     Schemes listed together in one requirement are sent together. A field with \
+                     Schemes listed together in one requirement are sent together; requirements are alternatives. \
+                     `x-permissions` names what an employee's role or an agent's token must allow. A field with \
                      `x-service-dictionary` takes its value from the named list. An operation with \
                      `x-zero-to-null` reads `0` and `\"0\"` in the named fields as `null`.",
                 ))
@@ -31,6 +33,7 @@ pub fn description() -> OpenApi {
         .components(Some(components()))
         .build();
     let (_, mut api) = App::new().into_utoipa_app().openapi(base).configure(routes).split_for_parts();
+    describe(&mut api);
     for item in api.paths.paths.values_mut() {
         add_common_responses(item);
     }

@@ -1,18 +1,17 @@
-//! Guards as extractors: a handler that takes one of these types has its proof.
+//! Guards as extractors: a handler that takes one of these types has its proof. What it takes to get one stands in the
+//! table of policies; a handler whose guard is not the one of its row answers nobody.
 
-use std::future::Future;
+use std::future::{Ready, ready};
 use std::ops::Deref;
-use std::pin::Pin;
 
 use actix_web::http::header::AUTHORIZATION;
-use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
+use actix_web::{FromRequest, HttpMessage, HttpRequest, dev::Payload, web};
 use kontor_auth::{CustomerAuthentication, CustomerGuard, StaffGuard};
-use kontor_kernel::{AppScope, CustomerScope, Staff};
+use kontor_kernel::{AppScope, CustomerScope, Permission, Staff};
 use kontor_organization::ApplicationService;
 
 use super::ApiError;
-
-type Extraction<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
+use super::policy::{Access, Policy};
 
 /// A signed-in employee: `Authorization: Bearer <ERP_TOKEN>`.
 pub struct SignedInStaff(pub Staff);
@@ -60,71 +59,85 @@ fn service<T: 'static>(request: &HttpRequest) -> Result<web::Data<T>, ApiError> 
     request.app_data::<web::Data<T>>().cloned().ok_or_else(|| ApiError::internal(&"a service is not wired"))
 }
 
-async fn calling_app(request: HttpRequest) -> Result<AppScope, ApiError> {
+async fn calling_app(request: &HttpRequest) -> Result<AppScope, ApiError> {
     let header = request.headers().get("token").and_then(|value| value.to_str().ok()).map(str::trim);
     let token = header.filter(|token| !token.is_empty());
     let token = token.ok_or_else(|| ApiError::unauthenticated("Application token is missing"))?;
-    let scope = service::<ApplicationService>(&request)?.identify(token).await?;
+    let scope = service::<ApplicationService>(request)?.identify(token).await?;
     scope.ok_or_else(|| ApiError::unauthenticated("Application token is invalid"))
 }
 
-async fn signed_in(request: HttpRequest) -> Result<CustomerScope, ApiError> {
-    let app = calling_app(request.clone()).await?;
-    let token = bearer(&request).ok_or_else(unauthenticated)?;
-    match service::<CustomerGuard>(&request)?.authenticate(app, &token).await? {
+async fn customer(request: &HttpRequest) -> Result<CustomerScope, ApiError> {
+    let app = calling_app(request).await?;
+    let token = bearer(request).ok_or_else(unauthenticated)?;
+    match service::<CustomerGuard>(request)?.authenticate(app, &token).await? {
         CustomerAuthentication::SignedIn(scope) => Ok(scope),
         CustomerAuthentication::Unauthenticated => Err(unauthenticated()),
         CustomerAuthentication::OtherApplication => Err(ApiError::not_found()),
     }
 }
 
-impl FromRequest for SignedInStaff {
-    type Error = ApiError;
-    type Future = Extraction<Self>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let request = request.clone();
-        Box::pin(async move {
-            let token = bearer(&request).ok_or_else(unauthenticated)?;
-            let staff = service::<StaffGuard>(&request)?.authenticate(&token).await?;
-            staff.map(Self).ok_or_else(unauthenticated)
-        })
+async fn customer_alone(request: &HttpRequest) -> Result<CustomerScope, ApiError> {
+    if request.headers().contains_key("token") {
+        return customer(request).await;
     }
+    let token = bearer(request).ok_or_else(unauthenticated)?;
+    let scope = service::<CustomerGuard>(request)?.authenticate_alone(&token).await?;
+    scope.ok_or_else(unauthenticated)
 }
 
-impl FromRequest for CallingApp {
-    type Error = ApiError;
-    type Future = Extraction<Self>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let request = request.clone();
-        Box::pin(async move { calling_app(request).await.map(Self) })
-    }
+async fn staff(request: &HttpRequest, permissions: &[Permission]) -> Result<Staff, ApiError> {
+    let token = bearer(request).ok_or_else(unauthenticated)?;
+    let staff = service::<StaffGuard>(request)?.authenticate(&token).await?.ok_or_else(unauthenticated)?;
+    permissions.iter().try_for_each(|permission| staff.require(*permission))?;
+    Ok(staff)
 }
 
-impl FromRequest for SignedInCustomer {
-    type Error = ApiError;
-    type Future = Extraction<Self>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let request = request.clone();
-        Box::pin(async move { signed_in(request).await.map(Self) })
-    }
+/// What a caller has proved. Guards take it out of the request.
+pub enum Admitted {
+    /// The endpoint is open to anybody.
+    Anybody,
+    /// An application.
+    App(AppScope),
+    /// A customer.
+    Customer(CustomerScope),
+    /// An employee or agent with the permissions of the row.
+    Staff(Staff),
 }
 
-impl FromRequest for BearerCustomer {
-    type Error = ApiError;
-    type Future = Extraction<Self>;
+/// Has the caller prove what a row of the policies asks for.
+pub async fn admit(request: &HttpRequest, access: Access) -> Result<Admitted, ApiError> {
+    Ok(match access {
+        Access::Public => Admitted::Anybody,
+        Access::App => Admitted::App(calling_app(request).await?),
+        Access::Customer => Admitted::Customer(customer(request).await?),
+        Access::CustomerAlone => Admitted::Customer(customer_alone(request).await?),
+        Access::Staff(permissions) => Admitted::Staff(staff(request, permissions).await?),
+    })
+}
 
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let request = request.clone();
-        Box::pin(async move {
-            if request.headers().contains_key("token") {
-                return signed_in(request).await.map(Self);
+/// `FromRequest` for a guard: what it is made of, under which rows.
+macro_rules! guard {
+    ($guard:ident: $access:pat => $admitted:ident) => {
+        impl FromRequest for $guard {
+            type Error = ApiError;
+            type Future = Ready<Result<Self, ApiError>>;
+
+            fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+                let mut extensions = request.extensions_mut();
+                let policy = extensions.get::<&'static Policy>().copied();
+                debug_assert_eq!(request.match_pattern().as_deref(), policy.map(|policy| policy.path));
+                let fits = policy.is_some_and(|policy| matches!(policy.access, $access));
+                ready(match extensions.remove::<Admitted>() {
+                    Some(Admitted::$admitted(proof)) if fits => Ok(Self(proof)),
+                    _ => Err(ApiError::internal(&"the guard of a handler is not the one of its policy")),
+                })
             }
-            let token = bearer(&request).ok_or_else(unauthenticated)?;
-            let scope = service::<CustomerGuard>(&request)?.authenticate_alone(&token).await?;
-            scope.map(Self).ok_or_else(unauthenticated)
-        })
-    }
+        }
+    };
 }
+
+guard!(CallingApp: Access::App => App);
+guard!(SignedInCustomer: Access::Customer => Customer);
+guard!(BearerCustomer: Access::CustomerAlone => Customer);
+guard!(SignedInStaff: Access::Staff(_) => Staff);

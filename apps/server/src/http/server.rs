@@ -18,6 +18,7 @@ use super::client_ip::TrustedProxies;
 use super::health::{healthz, metrics_text, readyz};
 use super::observe::observe;
 use super::openapi::{description, openapi_json, pinned_text};
+use super::policy::{Policies, PoliciesIncomplete, enforce};
 use super::routes::routes;
 use super::unrouted::{KnownPaths, unrouted};
 use crate::config::{Config, ConfigError};
@@ -32,6 +33,9 @@ pub enum ServeError {
     /// The description cannot be written.
     #[error("the API description cannot be written: {0}")]
     Description(#[from] serde_json::Error),
+    /// An endpoint has no policy, or a policy no endpoint.
+    #[error(transparent)]
+    Policies(#[from] PoliciesIncomplete),
     /// The socket cannot be used.
     #[error("the address cannot be listened on: {0}")]
     Listen(#[from] std::io::Error),
@@ -61,6 +65,7 @@ pub fn build(
     listener: TcpListener,
 ) -> Result<Server, ServeError> {
     let api = description();
+    let policies = Data::new(Policies::of(&api)?);
     let text = Data::new(pinned_text(&api)?);
     let known = Data::new(KnownPaths::of(&api));
     let proxies = Data::new(TrustedProxies(config.proxies()?));
@@ -74,6 +79,7 @@ pub fn build(
         let (app, _) = App::new().into_utoipa_app().configure(routes).split_for_parts();
         app.configure(|config| services.register(config))
             .app_data(text.clone())
+            .app_data(policies.clone())
             .app_data(known.clone())
             .app_data(proxies.clone())
             .app_data(prometheus.clone())
@@ -88,6 +94,7 @@ pub fn build(
             .service(web::redirect("/docs", "/docs/"))
             .service(SwaggerUi::new("/docs/{_:.*}").config(utoipa_swagger_ui::Config::from("/openapi.json")))
             .default_service(web::to(unrouted))
+            .wrap(from_fn(enforce))
             .wrap(cors(&origins))
             .wrap(from_fn(observe))
     })

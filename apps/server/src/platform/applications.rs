@@ -70,7 +70,7 @@ struct OneApplication {
 }
 
 /// Every application of the project. Tokens are never shown again.
-#[utoipa::path(tag = "Applications", security(("staff" = [])), responses((status = 200, body = ApplicationList)))]
+#[utoipa::path(tag = "Applications", responses((status = 200, body = ApplicationList)))]
 #[get("/api/applications")]
 async fn list_applications(
     staff: SignedInStaff,
@@ -107,7 +107,6 @@ struct CreatedApplication {
 /// Adds an application. The answer shows its App Token once.
 #[utoipa::path(
     tag = "Applications",
-    security(("staff" = [])),
     request_body = NewApplication,
     responses((status = 201, body = CreatedApplication)),
 )]
@@ -133,7 +132,6 @@ async fn create_application(
 /// One application.
 #[utoipa::path(
     tag = "Applications",
-    security(("staff" = [])),
     params(("id" = i64, Path)),
     responses((status = 200, body = OneApplication)),
 )]

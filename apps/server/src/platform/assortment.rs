@@ -52,7 +52,6 @@ async fn assign<R: Assignable, Answer: From<R>>(
 /// The categories an application shows, first shown first.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
-    security(("staff" = [])),
     params(("id" = i64, Path)),
     responses((status = 200, body = CategoryList)),
 )]
@@ -74,7 +73,6 @@ struct CategoryToShow {
 /// Shows a category in an application, after all others. Showing it again changes nothing.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
-    security(("staff" = [])),
     params(("id" = i64, Path)),
     request_body = CategoryToShow,
     responses((status = 201, body = OneCategory)),
@@ -92,7 +90,6 @@ async fn assign_category(
 /// The brands an application shows, by descending priority.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
-    security(("staff" = [])),
     params(("id" = i64, Path)),
     responses((status = 200, body = BrandList)),
 )]
@@ -114,7 +111,6 @@ struct BrandToShow {
 /// Shows a brand in an application, at the lowest priority. Showing it again changes nothing.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
-    security(("staff" = [])),
     params(("id" = i64, Path)),
     request_body = BrandToShow,
     responses((status = 201, body = OneBrand)),

@@ -70,7 +70,7 @@ struct OneBranch {
 }
 
 /// Every branch of the project.
-#[utoipa::path(tag = "Businesses", security(("staff" = [])), responses((status = 200, body = BranchList)))]
+#[utoipa::path(tag = "Businesses", responses((status = 200, body = BranchList)))]
 #[get("/api/branches")]
 async fn list_branches(staff: SignedInStaff, service: Data<BranchService>) -> Result<Json<BranchList>, ApiError> {
     let branches: Vec<BranchRecord> = service.list(&staff).await?.into_iter().map(Into::into).collect();
@@ -109,7 +109,6 @@ impl From<NewBranch> for BranchDraft {
 /// Adds a branch.
 #[utoipa::path(
     tag = "Businesses",
-    security(("staff" = [])),
     request_body = NewBranch,
     responses((status = 201, body = OneBranch)),
 )]

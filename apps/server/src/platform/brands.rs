@@ -75,7 +75,7 @@ impl From<Brand> for OneBrand {
 }
 
 /// Every brand of the project.
-#[utoipa::path(tag = "Dictionaries", security(("staff" = [])), responses((status = 200, body = BrandList)))]
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = BrandList)))]
 #[get("/api/brands")]
 async fn list_brands(staff: SignedInStaff, service: Data<BrandService>) -> Result<Json<BrandList>, ApiError> {
     Ok(Json(service.list(&staff).await?.into()))
@@ -93,7 +93,6 @@ struct NewBrand {
 /// Adds a brand.
 #[utoipa::path(
     tag = "Dictionaries",
-    security(("staff" = [])),
     request_body = NewBrand,
     responses((status = 201, body = OneBrand)),
 )]

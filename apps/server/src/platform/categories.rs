@@ -80,7 +80,7 @@ impl From<Category> for OneCategory {
 }
 
 /// Every category of the project.
-#[utoipa::path(tag = "Catalog", security(("staff" = [])), responses((status = 200, body = CategoryList)))]
+#[utoipa::path(tag = "Catalog", responses((status = 200, body = CategoryList)))]
 #[get("/api/categories")]
 async fn list_categories(staff: SignedInStaff, service: Data<CategoryService>) -> Result<Json<CategoryList>, ApiError> {
     Ok(Json(service.list(&staff).await?.into()))
@@ -106,7 +106,6 @@ struct NewCategory {
 /// Adds a category.
 #[utoipa::path(
     tag = "Catalog",
-    security(("staff" = [])),
     request_body = NewCategory,
     responses((status = 201, body = OneCategory)),
     extensions(("x-zero-to-null" = json!(["parent_id"]))),

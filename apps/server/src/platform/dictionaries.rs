@@ -57,7 +57,7 @@ macro_rules! dictionary_lists {
         }
 
         #[doc = $doc]
-        #[utoipa::path(tag = "Dictionaries", security(("staff" = [])), responses((status = 200, body = $list)))]
+        #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = $list)))]
         #[get($path)]
         async fn $handler(staff: SignedInStaff, service: Data<DictionaryService>) -> Result<Json<$list>, ApiError> {
             let items = service.items(&staff, $dictionary).await?;
@@ -96,7 +96,7 @@ struct StorageUnitList {
 }
 
 /// Units in which goods are counted or measured.
-#[utoipa::path(tag = "Dictionaries", security(("staff" = [])), responses((status = 200, body = StorageUnitList)))]
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StorageUnitList)))]
 #[get("/api/storage_units")]
 async fn list_storage_units(
     staff: SignedInStaff,
@@ -114,7 +114,7 @@ struct StaffDeliveryTypeList {
 }
 
 /// The delivery types of the project.
-#[utoipa::path(tag = "Dictionaries", security(("staff" = [])), responses((status = 200, body = StaffDeliveryTypeList)))]
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StaffDeliveryTypeList)))]
 #[get("/api/delivery_types")]
 async fn list_delivery_types(
     staff: SignedInStaff,

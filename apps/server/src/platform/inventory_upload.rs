@@ -17,7 +17,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 /// Creates and changes stock by the rows of a spreadsheet: all of them, or none.
 #[utoipa::path(
     tag = "Stock",
-    security(("staff" = [])),
     request_body(content = SheetUpload, content_type = "multipart/form-data"),
     responses((status = 200, body = ImportAnswer), (status = 413, description = "The file is too large.")),
 )]

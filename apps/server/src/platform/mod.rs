@@ -12,11 +12,13 @@ mod nomenclature_import;
 mod nomenclatures;
 mod order_queries;
 mod orders;
+mod policies;
 mod session;
 mod warehouses;
 mod webhook_deliveries;
 mod webhooks;
 
+pub use policies::POLICIES;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// Registers the platform surface.

@@ -29,7 +29,6 @@ pub(super) struct SheetUpload {
 /// Creates and changes items by the rows of a spreadsheet: all of them, or none.
 #[utoipa::path(
     tag = "Catalog",
-    security(("staff" = [])),
     request_body(content = SheetUpload, content_type = "multipart/form-data"),
     responses((status = 200, body = ImportAnswer), (status = 413, description = "The file is too large.")),
 )]
@@ -50,7 +49,6 @@ async fn import_nomenclatures(
 /// Every item of the project as a spreadsheet. Imported again it changes nothing.
 #[utoipa::path(
     tag = "Catalog",
-    security(("staff" = [])),
     params(ExportQuery),
     responses((
         status = 200,

@@ -113,7 +113,6 @@ struct OrderList {
 /// Every order of the project, newest first.
 #[utoipa::path(
     tag = "Orders",
-    security(("staff" = [])),
     params(OrderQuery),
     responses((status = 200, body = OrderList)),
 )]
@@ -131,7 +130,6 @@ async fn list_orders(
 /// One order.
 #[utoipa::path(
     tag = "Orders",
-    security(("staff" = [])),
     params(("id" = i64, Path)),
     responses((status = 200, body = OneOrder)),
 )]
@@ -174,7 +172,6 @@ fn changed<T>(patch: Patch<In<T>>) -> Option<Option<T>> {
 /// Moves an order or changes its details. Canceling returns the goods, issuing takes them out of the warehouse.
 #[utoipa::path(
     tag = "Orders",
-    security(("staff" = [])),
     params(("id" = i64, Path)),
     request_body = OrderPatch,
     responses((status = 200, body = OneOrder)),
@@ -253,7 +250,6 @@ const ORDERS: Table<Order> = Table {
 /// Orders for the staff screen.
 #[utoipa::path(
     tag = "Orders",
-    security(("staff" = [])),
     params(OrderTableQuery),
     responses((status = 200, body = TableAnswer)),
 )]

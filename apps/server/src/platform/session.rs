@@ -173,7 +173,6 @@ async fn log_in(
 /// The employee himself, with his permissions.
 #[utoipa::path(
     tag = "Staff login and current user",
-    security(("staff" = [])),
     responses((status = 200, body = CurrentUser)),
 )]
 #[get("/api/user")]
@@ -185,7 +184,6 @@ async fn current_user(staff: SignedInStaff, sessions: Data<StaffSessions>) -> Re
 /// Signs the employee out, on this device or on all.
 #[utoipa::path(
     tag = "Staff login and current user",
-    security(("staff" = [])),
     request_body = Logout,
     responses((status = 200, body = Message)),
 )]

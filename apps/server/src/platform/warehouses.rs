@@ -87,7 +87,6 @@ struct NewWarehouse {
 /// Adds a warehouse.
 #[utoipa::path(
     tag = "Warehouses",
-    security(("staff" = [])),
     request_body = NewWarehouse,
     responses((status = 201, body = OneWarehouse)),
 )]
@@ -110,7 +109,6 @@ async fn create_warehouse(
 /// One warehouse.
 #[utoipa::path(
     tag = "Warehouses",
-    security(("staff" = [])),
     params(("id" = i64, Path)),
     responses((status = 200, body = OneWarehouse)),
 )]
@@ -144,7 +142,6 @@ struct ChangedWarehouse {
 /// Changes a warehouse. Fields that are not sent stay as they are.
 #[utoipa::path(
     tag = "Warehouses",
-    security(("staff" = [])),
     params(("id" = i64, Path)),
     request_body = ChangedWarehouse,
     responses((status = 200, body = OneWarehouse)),

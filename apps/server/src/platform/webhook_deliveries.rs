@@ -107,7 +107,6 @@ struct DeliveryPage {
 /// The deliveries of a webhook, newest first.
 #[utoipa::path(
     tag = "Webhooks",
-    security(("staff" = [])),
     params(("application" = i64, Path), ("webhook" = i64, Path), DeliveryPage),
     responses((status = 200, body = DeliveryList)),
 )]
@@ -128,7 +127,6 @@ async fn list_deliveries(
 /// Sends a failed or delivered delivery again: the same ids, a new schedule.
 #[utoipa::path(
     tag = "Webhooks",
-    security(("staff" = [])),
     params(("application" = i64, Path), ("webhook" = i64, Path), ("delivery" = i64, Path)),
     responses((status = 200, body = OneDelivery), (status = 409, description = "Pending already, or an inactive webhook.")),
 )]

@@ -136,7 +136,6 @@ fn webhook_id(path: &OfApplication) -> Result<WebhookId, ApiError> {
 /// Every webhook of an application. Secrets are never shown again.
 #[utoipa::path(
     tag = "Webhooks",
-    security(("staff" = [])),
     params(("application" = i64, Path)),
     responses((status = 200, body = WebhookList)),
 )]
@@ -165,7 +164,6 @@ struct NewWebhook {
 /// Adds a webhook. The answer shows its secret once.
 #[utoipa::path(
     tag = "Webhooks",
-    security(("staff" = [])),
     params(("application" = i64, Path)),
     request_body = NewWebhook,
     responses((status = 201, body = OneIssuedWebhook)),
@@ -190,7 +188,6 @@ async fn create_webhook(
 /// One webhook.
 #[utoipa::path(
     tag = "Webhooks",
-    security(("staff" = [])),
     params(("application" = i64, Path), ("webhook" = i64, Path)),
     responses((status = 200, body = OneWebhook)),
 )]
@@ -252,7 +249,6 @@ impl TryFrom<ChangedWebhook> for WebhookPatch {
 /// Changes the fields that are sent. The deliveries of an inactive webhook wait until it is active again.
 #[utoipa::path(
     tag = "Webhooks",
-    security(("staff" = [])),
     params(("application" = i64, Path), ("webhook" = i64, Path)),
     request_body = ChangedWebhook,
     responses((status = 200, body = OneWebhook)),
@@ -272,7 +268,6 @@ async fn change_webhook(
 /// Deletes a webhook with its deliveries.
 #[utoipa::path(
     tag = "Webhooks",
-    security(("staff" = [])),
     params(("application" = i64, Path), ("webhook" = i64, Path)),
     responses((status = 200, body = Deleted)),
 )]
@@ -289,7 +284,6 @@ async fn delete_webhook(
 /// Replaces the secret; every attempt from now on is signed with the new one. The answer shows it once.
 #[utoipa::path(
     tag = "Webhooks",
-    security(("staff" = [])),
     params(("application" = i64, Path), ("webhook" = i64, Path)),
     responses((status = 200, body = OneIssuedWebhook)),
 )]

@@ -23,6 +23,7 @@ mod platform_session;
 mod platform_spreadsheets;
 mod platform_warehouses;
 mod platform_webhooks;
+mod policies;
 mod process;
 mod redaction;
 mod shopfront;

@@ -53,7 +53,6 @@ impl From<InventoryError> for ApiError {
 /// The stock of the project.
 #[utoipa::path(
     tag = "Stock",
-    security(("staff" = [])),
     params(InventoryQuery),
     responses((status = 200, body = InventoryList)),
 )]
@@ -70,7 +69,6 @@ async fn list_inventories(
 /// The stock of the project as a table.
 #[utoipa::path(
     tag = "Stock",
-    security(("staff" = [])),
     params(InventoryQuery),
     responses((status = 200, body = TableAnswer)),
 )]
@@ -98,7 +96,6 @@ struct NewInventory {
 /// Adds stock of goods to a warehouse that has none of them.
 #[utoipa::path(
     tag = "Stock",
-    security(("staff" = [])),
     request_body = NewInventory,
     responses((status = 201, body = OneInventory)),
 )]

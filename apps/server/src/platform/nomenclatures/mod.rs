@@ -58,7 +58,6 @@ impl From<NomenclatureError> for ApiError {
 /// The items of the project.
 #[utoipa::path(
     tag = "Catalog",
-    security(("staff" = [])),
     params(NomenclatureQuery),
     responses((status = 200, body = NomenclatureList)),
 )]
@@ -75,7 +74,6 @@ async fn list_nomenclatures(
 /// The items of the project as a table.
 #[utoipa::path(
     tag = "Catalog",
-    security(("staff" = [])),
     params(NomenclatureQuery),
     responses((status = 200, body = TableAnswer)),
 )]
@@ -92,7 +90,6 @@ async fn nomenclatures_table(
 /// Adds an item. Goods need no price: warehouses have their own.
 #[utoipa::path(
     tag = "Catalog",
-    security(("staff" = [])),
     request_body = NewNomenclature,
     responses((status = 201, body = OneNomenclature)),
     extensions((
@@ -112,7 +109,6 @@ async fn create_nomenclature(
 /// One item.
 #[utoipa::path(
     tag = "Catalog",
-    security(("staff" = [])),
     params(("id" = i64, Path)),
     responses((status = 200, body = OneNomenclature)),
 )]
@@ -128,7 +124,6 @@ async fn show_nomenclature(
 /// Changes an item. Fields that are not sent stay as they are.
 #[utoipa::path(
     tag = "Catalog",
-    security(("staff" = [])),
     params(("id" = i64, Path)),
     request_body = ChangedNomenclature,
     responses((status = 200, body = OneNomenclature)),

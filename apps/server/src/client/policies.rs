@@ -1,0 +1,33 @@
+use crate::http::policy::Access::{App, Customer, CustomerAlone};
+use crate::http::policy::{Policy, get, post};
+
+/// Who may call the client surface.
+pub const POLICIES: &[Policy] = &[
+    // Session and login
+    post("/api/counterparty/send_password", App),
+    post("/api/counterparty/login", App),
+    post("/api/counterparty/logout", Customer),
+    // Profile
+    get("/api/counterparty", CustomerAlone),
+    // Catalog
+    get("/api/counterparty/products", App),
+    get("/api/counterparty/products/{id}", App),
+    get("/api/counterparty/prices", App),
+    get("/api/counterparty/categories", App),
+    get("/api/counterparty/brands", App),
+    // Checkout
+    get("/api/counterparty/delivery_types", App),
+    get("/api/counterparty/delivery_types/{type_id}", App),
+    get("/api/counterparty/delivery_types/{type_id}/subtypes", App),
+    get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}", App),
+    get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}/params", App),
+    get("/api/counterparty/payment_types", App),
+    get("/api/counterparty/shops", App),
+    get("/api/counterparty/shops/{id}", App),
+    get("/api/counterparty/settings", App),
+    // Orders
+    post("/api/counterparty/orders/precalculate", App),
+    get("/api/counterparty/orders", Customer),
+    post("/api/counterparty/orders", Customer),
+    get("/api/counterparty/orders/{id}", Customer),
+];

@@ -1,0 +1,188 @@
+//! Who may call what: one row per endpoint. A middleware enforces it, the description shows it, a test walks it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, web};
+use kontor_kernel::Permission;
+use matchit::Router;
+use utoipa::openapi::extensions::ExtensionsBuilder;
+use utoipa::openapi::{OpenApi, PathItem, SecurityRequirement};
+
+use super::scopes::admit;
+use crate::{callbacks, client, platform};
+
+/// What a caller must prove before the handler runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing. What the call carries (a password, a signature, the secret of a request) is the handler's business.
+    Public,
+    /// An App Token: header `Token`.
+    App,
+    /// An App Token and a customer's Bearer together.
+    Customer,
+    /// A customer's Bearer; an App Token may be left out, but one that is sent must be right.
+    CustomerAlone,
+    /// A Bearer of an employee or agent, with all of these permissions.
+    Staff(&'static [Permission]),
+}
+
+/// One row: an endpoint and what it takes to call it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    /// The method.
+    pub method: Method,
+    /// The template of the path, as the route declares it.
+    pub path: &'static str,
+    /// What a caller must prove.
+    pub access: Access,
+}
+
+macro_rules! rows {
+    ($($name:ident => $method:ident,)+) => {$(
+        #[doc = concat!("A row of a `", stringify!($method), "` endpoint.")]
+        pub const fn $name(path: &'static str, access: Access) -> Policy {
+            Policy { method: Method::$method, path, access }
+        }
+    )+};
+}
+
+rows! {
+    get => GET,
+    post => POST,
+    put => PUT,
+    patch => PATCH,
+    delete => DELETE,
+}
+
+/// Every row of every surface.
+pub fn all() -> impl Iterator<Item = &'static Policy> {
+    [client::POLICIES, platform::POLICIES, callbacks::POLICIES].into_iter().flatten()
+}
+
+/// Endpoints and rows that do not belong together.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "policies and routes differ: without a policy {without_policy:?}, without a route {without_route:?}, twice {twice:?}"
+)]
+pub struct PoliciesIncomplete {
+    without_policy: Vec<String>,
+    without_route: Vec<String>,
+    twice: Vec<String>,
+    ambiguous: Vec<String>,
+}
+
+/// The rows, found by path. A literal segment goes before a placeholder, in whatever order they are declared.
+pub struct Policies(Router<Vec<&'static Policy>>);
+
+/// Placeholders are named alike, since one place of a path may have several names.
+fn shape(path: &str) -> String {
+    let segments = path.split('/').map(|segment| if segment.starts_with('{') { "{_}" } else { segment });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+impl Policies {
+    /// Every endpoint of the description must have exactly one row: the server does not start otherwise.
+    pub fn of(api: &OpenApi) -> Result<Self, PoliciesIncomplete> {
+        let paths = api.paths.paths.iter();
+        let mut routes: BTreeSet<String> =
+            paths.flat_map(|(path, item)| methods(item).map(move |method| format!("{method} {path}"))).collect();
+        let mut by_shape: BTreeMap<String, Vec<&'static Policy>> = BTreeMap::new();
+        let (mut without_route, mut twice) = (Vec::new(), Vec::new());
+        for policy in all() {
+            let name = format!("{} {}", policy.method, policy.path);
+            let alike = by_shape.entry(shape(policy.path)).or_default();
+            if alike.iter().any(|other| other.method == policy.method) {
+                twice.push(name);
+                continue;
+            }
+            if !routes.remove(&name) {
+                without_route.push(name);
+            }
+            alike.push(policy);
+        }
+        let mut tree = Router::new();
+        let ambiguous: Vec<String> = by_shape
+            .into_iter()
+            .filter_map(|(shape, rows)| tree.insert(shape.clone(), rows).err().map(|_| shape))
+            .collect();
+        if routes.is_empty() && without_route.is_empty() && twice.is_empty() && ambiguous.is_empty() {
+            Ok(Self(tree))
+        } else {
+            let without_policy = routes.into_iter().collect();
+            Err(PoliciesIncomplete { without_policy, without_route, twice, ambiguous })
+        }
+    }
+
+    fn find(&self, method: &Method, path: &str) -> Option<&'static Policy> {
+        self.0.at(path).ok()?.value.iter().find(|policy| policy.method == *method).copied()
+    }
+}
+
+/// The innermost middleware: whoever the row of the endpoint refuses is refused before anything else of the request is
+/// looked at. Extractors run side by side, so a guard among them could be overtaken by the answer to a wrong body.
+pub async fn enforce(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    let policies = request.app_data::<web::Data<Policies>>();
+    let policy = policies.and_then(|policies| policies.find(request.method(), request.match_info().unprocessed()));
+    if let Some(policy) = policy {
+        match admit(request.request(), policy.access).await {
+            Ok(admitted) => {
+                let mut extensions = request.extensions_mut();
+                extensions.insert(policy);
+                extensions.insert(admitted);
+            }
+            Err(refusal) => return Ok(request.error_response(refusal).map_into_right_body()),
+        }
+    }
+    next.call(request).await.map(ServiceResponse::map_into_left_body)
+}
+
+fn methods(item: &PathItem) -> impl Iterator<Item = Method> {
+    let all = [
+        (Method::GET, item.get.is_some()),
+        (Method::POST, item.post.is_some()),
+        (Method::PUT, item.put.is_some()),
+        (Method::PATCH, item.patch.is_some()),
+        (Method::DELETE, item.delete.is_some()),
+    ];
+    all.into_iter().filter_map(|(method, present)| present.then_some(method))
+}
+
+/// Writes the rows into the description: schemes of one requirement are sent together, requirements are alternatives.
+pub fn describe(api: &mut OpenApi) {
+    for policy in all() {
+        let Some(item) = api.paths.paths.get_mut(policy.path) else { continue };
+        let operation = match policy.method {
+            Method::GET => item.get.as_mut(),
+            Method::POST => item.post.as_mut(),
+            Method::PUT => item.put.as_mut(),
+            Method::PATCH => item.patch.as_mut(),
+            Method::DELETE => item.delete.as_mut(),
+            _ => None,
+        };
+        let Some(operation) = operation else { continue };
+        let none: [&str; 0] = [];
+        let scheme = |name: &str| SecurityRequirement::new(name, none);
+        operation.security = match policy.access {
+            Access::Public => None,
+            Access::App => Some(vec![scheme("app_token")]),
+            Access::Customer => Some(vec![scheme("app_token").add("customer", none)]),
+            Access::CustomerAlone => Some(vec![scheme("customer"), scheme("app_token").add("customer", none)]),
+            Access::Staff(_) => Some(vec![scheme("staff")]),
+        };
+        if let Access::Staff(permissions) = policy.access {
+            let names: Vec<String> = permissions.iter().map(ToString::to_string).collect();
+            let extensions = ExtensionsBuilder::new().add("x-permissions", names).build();
+            match &mut operation.extensions {
+                Some(present) => present.merge(extensions),
+                none => *none = Some(extensions),
+            }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Every endpoint against every kind of caller: what the table of policies says is what happens.
+
+mod records;
+
+use kontor::http::policy::{self, Access, Policy};
+use kontor_adapter_diesel::database_tests;
+use kontor_kernel::Permission;
+use reqwest::{Method, RequestBuilder};
+
+use self::records::Records;
+use crate::shopfront::Shopfront;
+use crate::support::{Project, TestServer, send};
+
+/// Endpoints that anybody may call. One more is a decision: it is made here, too.
+const OPEN: [&str; 2] = ["POST /api/login", "POST /callbacks/acquirer"];
+
+/// What is expected of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    Refused(u16),
+    /// Let in: whatever the handler says about the rest of the request.
+    LetIn,
+}
+use Expected::{LetIn, Refused};
+
+fn method(policy: &Policy) -> Method {
+    policy.method.as_str().parse().unwrap()
+}
+
+/// Ids of nothing: who is let in finds nothing, and changes nothing.
+fn nowhere(policy: &Policy) -> String {
+    let segments = policy.path.split('/').map(|segment| if segment.starts_with('{') { "999999999" } else { segment });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// The credentials of one call.
+#[derive(Default, Clone)]
+struct Credentials {
+    app: Option<String>,
+    bearer: Option<String>,
+    query: Option<String>,
+}
+
+impl Credentials {
+    fn app(token: &str) -> Self {
+        Self { app: Some(token.to_owned()), ..Self::default() }
+    }
+
+    fn bearer(token: &str) -> Self {
+        Self { bearer: Some(token.to_owned()), ..Self::default() }
+    }
+
+    fn with_bearer(self, token: &str) -> Self {
+        Self { bearer: Some(token.to_owned()), ..self }
+    }
+
+    fn request(&self, server: &TestServer, method: Method, path: &str) -> RequestBuilder {
+        let is_read = method == Method::GET;
+        let mut request = server.request(method, path);
+        if let Some(token) = &self.app {
+            request = request.header("Token", token);
+        }
+        if let Some(token) = &self.bearer {
+            request = request.bearer_auth(token);
+        }
+        if let Some(query) = &self.query {
+            let pairs: Vec<_> =
+                ["token", "Token", "access_token", "bearer"].iter().map(|name| (*name, query)).collect();
+            request = request.query(&pairs);
+        }
+        if is_read { request } else { request.json(&serde_json::json!({})) }
+    }
+}
+
+/// Calls an endpoint and tells what is wrong with the answer.
+async fn call(
+    server: &TestServer,
+    policy: &Policy,
+    who: &str,
+    credentials: &Credentials,
+    expected: Expected,
+) -> Option<String> {
+    let answer = send(credentials.request(server, method(policy), &nowhere(policy))).await;
+    let status = answer.status.as_u16();
+    let right = match expected {
+        Refused(refused) => status == refused && answer.json()["message"].is_string(),
+        LetIn => status < 500 && status != 401 && status != 403,
+    };
+    (!right).then(|| format!("{} {} by {who}: {status}, expected {expected:?}", policy.method, policy.path))
+}
+
+fn permissions(policy: &Policy) -> Vec<String> {
+    match policy.access {
+        Access::Staff(permissions) => permissions.iter().map(ToString::to_string).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn is_staff(policy: &Policy) -> bool {
+    matches!(policy.access, Access::Staff(_))
+}
+
+/// The callers that do not depend on the row, each with what the kinds of access make of him.
+struct Cast {
+    callers: Vec<Caller>,
+}
+
+/// Who it is, what he brings, what each row makes of him.
+type Caller = (&'static str, Credentials, fn(&Policy) -> Expected);
+
+fn nobody(_: &Policy) -> Expected {
+    Refused(401)
+}
+
+fn only_an_app(policy: &Policy) -> Expected {
+    if policy.access == Access::App { LetIn } else { Refused(401) }
+}
+
+fn only_a_customer(policy: &Policy) -> Expected {
+    if policy.access == Access::CustomerAlone { LetIn } else { Refused(401) }
+}
+
+/// An application that is right, a Bearer that is not the one of an employee.
+fn app_and_customer(policy: &Policy) -> Expected {
+    if is_staff(policy) { Refused(401) } else { LetIn }
+}
+
+fn everything_allowed(policy: &Policy) -> Expected {
+    if is_staff(policy) { LetIn } else { Refused(401) }
+}
+
+fn nothing_allowed(policy: &Policy) -> Expected {
+    match policy.access {
+        Access::Staff([]) => LetIn,
+        Access::Staff(_) => Refused(403),
+        _ => Refused(401),
+    }
+}
+
+const LONG_AGO: &str = "2020-01-01 00:00:00";
+
+async fn end(server: &TestServer, bearer: &str, how: &str) -> String {
+    let id = bearer.split('|').next().unwrap();
+    let statement = match how {
+        "expired" => format!("UPDATE access_tokens SET expires_at = '{LONG_AGO}' WHERE id = {id}"),
+        "revoked" => format!("DELETE FROM access_tokens WHERE id = {id}"),
+        "banned" => {
+            format!(
+                "UPDATE users SET is_banned = TRUE WHERE id = (SELECT subject_id FROM access_tokens WHERE id = {id})"
+            )
+        }
+        "held to nothing" => format!("UPDATE access_tokens SET abilities = '[]' WHERE id = {id}"),
+        how => panic!("{how}"),
+    };
+    server.execute(&statement).await;
+    bearer.to_owned()
+}
+
+impl Cast {
+    async fn of(server: &TestServer, project: &Project) -> Self {
+        let app = Credentials::app(&project.app_token);
+        let customer = || async { server.customer(project).await.1 };
+        let owner = || async { server.owner(project).await };
+        let (whole, boss) = (customer().await, owner().await);
+        let part = |token: &str, second: bool| token.split('|').nth(usize::from(second)).unwrap().to_owned();
+        let cut = |token: &str| token[..token.len() - 1].to_owned();
+        let in_query = |token: &str| Credentials { query: Some(token.to_owned()), ..Credentials::default() };
+        let callers: Vec<Caller> = vec![
+            ("nobody", Credentials::default(), nobody),
+            ("an unknown application", Credentials::app("no-such-token"), nobody),
+            ("an unknown application with a customer", Credentials::app("no-such-token").with_bearer(&whole), nobody),
+            ("an application", app.clone(), only_an_app),
+            ("a customer", Credentials::bearer(&whole), only_a_customer),
+            ("an App Token as a Bearer", Credentials::bearer(&project.app_token), nobody),
+            (
+                "a customer, expired",
+                app.clone().with_bearer(&end(server, &customer().await, "expired").await),
+                only_an_app,
+            ),
+            (
+                "a customer, revoked",
+                app.clone().with_bearer(&end(server, &customer().await, "revoked").await),
+                only_an_app,
+            ),
+            ("a customer's number", app.clone().with_bearer(&part(&whole, false)), only_an_app),
+            ("a customer's secret", app.clone().with_bearer(&part(&whole, true)), only_an_app),
+            ("a customer's token, cut", app.clone().with_bearer(&cut(&whole)), only_an_app),
+            ("a separator", app.clone().with_bearer("|"), only_an_app),
+            ("a customer's token in the query", in_query(&whole), nobody),
+            ("an App Token in the query", in_query(&project.app_token), nobody),
+            ("an employee's token in the query", in_query(&boss), nobody),
+            ("an employee with an App Token", app.clone().with_bearer(&boss), |policy| match policy.access {
+                Access::App | Access::Staff(_) => LetIn,
+                _ => Refused(401),
+            }),
+            (
+                "an employee without a permission",
+                Credentials::bearer(&server.staff_with(project, &[]).await),
+                nothing_allowed,
+            ),
+            (
+                "an employee held to nothing",
+                Credentials::bearer(&end(server, &owner().await, "held to nothing").await),
+                nothing_allowed,
+            ),
+            ("an employee, expired", Credentials::bearer(&end(server, &owner().await, "expired").await), nobody),
+            ("an employee, revoked", Credentials::bearer(&end(server, &owner().await, "revoked").await), nobody),
+            ("an employee, banned", Credentials::bearer(&end(server, &owner().await, "banned").await), nobody),
+            ("an employee's number", Credentials::bearer(&part(&boss, false)), nobody),
+            ("an employee's secret", Credentials::bearer(&part(&boss, true)), nobody),
+            ("an employee's token, cut", Credentials::bearer(&cut(&boss)), nobody),
+        ];
+        Self { callers }
+    }
+}
+
+/// Whoever is let in there is signed out.
+fn ends_tokens(policy: &Policy) -> bool {
+    policy.path.ends_with("/logout") || (policy.method == "DELETE" && policy.path == "/api/counterparty")
+}
+
+fn guarded() -> impl Iterator<Item = &'static Policy> {
+    policy::all().filter(|policy| policy.access != Access::Public)
+}
+
+#[test]
+fn what_is_open_to_anybody_is_listed_here() {
+    let open = policy::all().filter(|policy| policy.access == Access::Public);
+    let mut open: Vec<String> = open.map(|policy| format!("{} {}", policy.method, policy.path)).collect();
+    open.sort();
+    assert_eq!(open, OPEN);
+}
+
+#[test]
+fn the_surfaces_keep_to_their_credentials() {
+    for policy in guarded() {
+        assert_eq!(
+            is_staff(policy),
+            !policy.path.starts_with("/api/counterparty"),
+            "{} {}",
+            policy.method,
+            policy.path
+        );
+    }
+}
+
+database_tests! {
+    async fn every_endpoint_refuses_whom_its_policy_refuses(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let project = server.project().await;
+        let mut wrong = Vec::new();
+        let mut cast = Cast::of(&server, &project).await;
+        for policy in guarded() {
+            for (who, credentials, expected) in &cast.callers {
+                wrong.extend(call(&server, policy, who, credentials, expected(policy)).await);
+            }
+            let both = Credentials::app(&project.app_token).with_bearer(&server.customer(&project).await.1);
+            wrong.extend(call(&server, policy, "a customer of the application", &both, app_and_customer(policy)).await);
+            let owner = Credentials::bearer(&server.owner(&project).await);
+            wrong.extend(call(&server, policy, "an employee with everything", &owner, everything_allowed(policy)).await);
+            if ends_tokens(policy) {
+                cast = Cast::of(&server, &project).await;
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    async fn every_permission_of_a_policy_is_needed_and_enough(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let project = server.project().await;
+        let mut wrong = Vec::new();
+        for policy in guarded().filter(|policy| is_staff(policy)) {
+            let needed = permissions(policy);
+            let names: Vec<&str> = needed.iter().map(String::as_str).collect();
+            let exact = Credentials::bearer(&server.staff_with(&project, &names).await);
+            wrong.extend(call(&server, policy, "an employee with just that", &exact, LetIn).await);
+            for missing in &needed {
+                let missing: Permission = missing.parse().unwrap();
+                // Every other permission there is, without one that would cover it.
+                let rest = Permission::all().filter(|other| !missing.is_covered_by(&[*other].into())).map(|other| other.to_string());
+                let rest: Vec<String> = rest.collect();
+                let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+                let bearer = server.staff_with(&project, &rest).await;
+                let who = format!("an employee with all but {missing}");
+                wrong.extend(call(&server, policy, &who, &Credentials::bearer(&bearer), Refused(403)).await);
+                let held = server.owner(&project).await;
+                let id = held.split('|').next().unwrap();
+                let abilities = serde_json::json!(rest).to_string();
+                server.execute(&format!("UPDATE access_tokens SET abilities = '{abilities}' WHERE id = {id}")).await;
+                let who = format!("an agent held to all but {missing}");
+                wrong.extend(call(&server, policy, &who, &Credentials::bearer(&held), Refused(403)).await);
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    async fn staff_of_another_project_are_refused_every_record(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let records = Records::of(&shop).await;
+        let other = shop.server.project().await;
+        let owner = shop.server.owner(&other).await;
+        let mut wrong = Vec::new();
+        for policy in guarded().filter(|policy| is_staff(policy) && policy.path.contains('{')) {
+            let mut request = shop.server.as_staff(&owner, method(policy), &records.path(policy));
+            if policy.method != "GET" {
+                request = request.json(&records::body(policy));
+            }
+            let answer = send(request).await;
+            if answer.status != 403 {
+                wrong.push(format!("{} {}: {} {}", policy.method, policy.path, answer.status, answer.text));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
