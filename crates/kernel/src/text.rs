@@ -106,7 +106,11 @@ impl Prose {
         if may_have_controls(text) && text.chars().any(forbidden) {
             return Err(TextError::ControlCharacter);
         }
-        if text.len() > Self::MAX && text.chars().count() > Self::MAX { Err(TextError::TooLong(Self::MAX)) } else { Ok(Self(text.to_owned())) }
+        if text.len() > Self::MAX && text.chars().count() > Self::MAX {
+            Err(TextError::TooLong(Self::MAX))
+        } else {
+            Ok(Self(text.to_owned()))
+        }
     }
 
     /// The text.

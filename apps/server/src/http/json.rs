@@ -6,7 +6,8 @@
 use actix_web::body::BoxBody;
 use actix_web::http::header::ContentType;
 use actix_web::{HttpRequest, HttpResponse, Responder, ResponseError};
-use serde::ser::{self, Impossible, Serialize};
+use serde::Serialize;
+use serde::ser::{self, Impossible};
 use serde_json::Error;
 
 use super::ApiError;
@@ -38,15 +39,29 @@ struct Writer<'a>(&'a mut Vec<u8>);
 
 impl Writer<'_> {
     fn text(&mut self, text: &str) -> Result<(), Error> {
-        let special = text.bytes().fold(false, |found, byte| found | (byte < b' ') | (byte == b'"') | (byte == b'\\'));
-        if special {
+        if must_be_escaped(text.as_bytes()) {
             return serde_json::to_writer(&mut *self.0, text);
         }
+        self.0.reserve(text.len() + 2);
         self.0.push(b'"');
         self.0.extend_from_slice(text.as_bytes());
         self.0.push(b'"');
         Ok(())
     }
+}
+
+/// Whether a quotation mark, a backslash or a control character is among the bytes, eight at a time.
+fn must_be_escaped(bytes: &[u8]) -> bool {
+    const ONES: u64 = u64::MAX / 0xFF;
+    // The highest bit of each byte that is below `bound`, of the lowest such byte for sure.
+    let below = |word: u64, bound: u8| word.wrapping_sub(ONES * u64::from(bound)) & !word & (ONES * 0x80);
+    let equal = |word: u64, byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    let special = |word: u64| below(word, b' ') | equal(word, b'"') | equal(word, b'\\');
+    let (words, rest) = bytes.as_chunks::<8>();
+    let found = words.iter().fold(0, |found, word| found | special(u64::from_ne_bytes(*word)));
+    let mut last = [b' '; 8];
+    last.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
+    found | special(u64::from_ne_bytes(last)) != 0
 }
 
 /// The elements of a list or the fields of an object, and what ends it.
@@ -247,9 +262,14 @@ impl ser::SerializeStruct for Parts<'_> {
     type Ok = ();
     type Error = Error;
 
+    /// Names of fields stand in our own code, where none needs escaping.
     fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Error> {
-        self.next().text(name)?;
-        self.out.push(b':');
+        debug_assert!(!must_be_escaped(name.as_bytes()), "{name}");
+        let out = self.next().0;
+        out.reserve(name.len() + 3);
+        out.push(b'"');
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b"\":");
         value.serialize(Writer(self.out))
     }
 

@@ -195,8 +195,8 @@ mod tests {
     use super::super::storefront_query::stock;
     use super::*;
     use crate::statement::Statement;
-    use diesel::{QueryableByName, RunQueryDsl};
     use crate::testing::{Kind, TestDatabase};
+    use diesel::{QueryableByName, RunQueryDsl};
     use kontor_kernel::{ApplicationId, BrandId, ProjectId};
 
     #[derive(QueryableByName)]

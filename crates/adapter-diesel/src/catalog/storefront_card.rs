@@ -73,8 +73,8 @@ fn card(app: AppScope, id: NomenclatureId, at: DateTime<Utc>) -> Statement {
              LEFT JOIN storage_units u ON u.id = n.storage_unit_id WHERE o.application_id = ",
         )
         .value(app.application_id.get())
-    .sql(" AND o.nomenclature_id = ")
-    .value(id.get())
+        .sql(" AND o.nomenclature_id = ")
+        .value(id.get())
 }
 
 pub(super) fn read(
