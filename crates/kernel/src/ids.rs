@@ -67,8 +67,6 @@ ids! {
     CounterpartyId;
     /// An issued access token (the part before the `|`).
     TokenId;
-    /// One requested one-time code.
-    CodeId;
     /// A catalogue item: goods, service or subscription plan.
     NomenclatureId;
     /// A category of the catalogue.

@@ -1,4 +1,4 @@
-//! The owner of a project at his desk, before a process of its own.
+//! The owner of a project at his desk, before a running service.
 
 use std::time::{Duration, Instant};
 
@@ -33,10 +33,15 @@ pub struct Hook {
 impl Desk {
     /// Signs in with the password of a new project.
     pub async fn sign_in(site: &Site, project: Value) -> Self {
+        Self::at(site.http.clone(), site.url(), site.sandbox.url().to_owned(), project).await
+    }
+
+    /// Signs in wherever the service and the sandbox are.
+    pub async fn at(http: Client, url: String, sandbox: String, project: Value) -> Self {
         let login = json!({ "login": project["login"], "password": project["password"] });
-        let signed_in = send(site.http.post(format!("{}/api/login", site.url())).json(&login)).await.expect(200);
+        let signed_in = send(http.post(format!("{url}/api/login")).json(&login)).await.expect(200);
         let bearer = signed_in["user"]["access_token"]["value"].as_str().unwrap().to_owned();
-        Self { http: site.http.clone(), url: site.url(), sandbox: site.sandbox.url().to_owned(), project, bearer }
+        Self { http, url, sandbox, project, bearer }
     }
 
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
