@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 /// Whether a text has a byte that control characters consist of: below the space, `DEL`, or the first byte of U+0080 to
 /// U+009F. Looks at all bytes at once, where most texts of a catalogue are done with.
+#[expect(clippy::needless_bitwise_bool, reason = "without a branch per byte the bytes are looked at in blocks")]
 fn may_have_controls(text: &str) -> bool {
     text.bytes().fold(false, |found, byte| found | (byte < b' ') | (byte == 0x7F) | (byte == 0xC2))
 }
