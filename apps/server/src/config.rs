@@ -7,6 +7,7 @@ use figment::providers::{Env, Format, Serialized, Toml};
 use figment::value::{Dict, Map};
 use figment::{Figment, Metadata, Profile, Provider};
 use kontor_adapter_diesel::DatabaseUrl;
+use kontor_adapter_limits::RedisUrl;
 use kontor_kernel::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -55,6 +56,12 @@ pub struct Config {
     /// The key that secrets are sealed and codes are hashed with: at least 32 characters.
     #[serde(with = "shown")]
     pub secret_key: SecretString,
+    /// Where several processes count rate limits together: `redis://[USER:PASSWORD@]HOST[:PORT][/DB]`, `rediss://` for
+    /// TLS or `unix:///PATH`; empty for the memory of each process.
+    #[serde(with = "shown")]
+    pub redis_url: SecretString,
+    /// The longest a request waits for Redis before memory counts, in milliseconds.
+    pub redis_timeout_ms: u32,
     /// Proxies whose `X-Forwarded-For` counts: addresses or CIDR ranges, separated by commas.
     #[serde(deserialize_with = "list")]
     pub trusted_proxies: Vec<String>,
@@ -114,6 +121,8 @@ impl Default for Config {
             database_connections: 8,
             http_workers: 0,
             secret_key: DEFAULT_SECRET_KEY.into(),
+            redis_url: String::new().into(),
+            redis_timeout_ms: 100,
             trusted_proxies: Vec::new(),
             cors_origins: vec!["*".into()],
             body_limit: 1024 * 1024,
@@ -196,6 +205,13 @@ impl Config {
         self.database_url.expose_secret().parse().map_err(|error| unfit("database_url", error))
     }
 
+    /// The Redis that counts rate limits, if there is one.
+    pub fn redis(&self) -> Result<Option<RedisUrl>, ConfigError> {
+        let text = self.redis_url.expose_secret();
+        let parse = || text.parse().map_err(|error| unfit("redis_url", error));
+        if text.is_empty() { Ok(None) } else { parse().map(Some) }
+    }
+
     /// The trusted proxies as ranges; a single address is a range of one.
     pub fn proxies(&self) -> Result<Vec<ipnet::IpNet>, ConfigError> {
         let parse = |text: &String| {
@@ -211,6 +227,10 @@ impl Config {
     pub fn check(&self) -> Result<(), ConfigError> {
         self.database()?;
         self.proxies()?;
+        self.redis()?;
+        if !(1..=10_000).contains(&self.redis_timeout_ms) {
+            return Err(unfit("redis_timeout_ms", "must be between 1 and 10000"));
+        }
         if self.secret_key.expose_secret().len() < 32 {
             return Err(unfit("secret_key", "must have at least 32 characters"));
         }
@@ -238,6 +258,10 @@ impl Config {
         let shown = Self {
             database_url: self.database().map_or_else(|_| "***".into(), |url| url.to_string()).into(),
             secret_key: mask(&self.secret_key),
+            redis_url: match self.redis() {
+                Ok(url) => url.map(|url| url.to_string()).unwrap_or_default().into(),
+                Err(_) => mask(&self.redis_url),
+            },
             acquirer_secret_key: mask(&self.acquirer_secret_key),
             telephony_api_id: mask(&self.telephony_api_id),
             smtp_password: mask(&self.smtp_password),
@@ -352,11 +376,25 @@ mod tests {
             ("KONTOR_SECRET_KEY", "0123456789abcdef0123456789abcdef"),
             ("KONTOR_DATABASE_URL", "postgres://u:hunter2@h/d"),
             ("KONTOR_TELEPHONY_API_ID", "12345678"),
+            ("KONTOR_REDIS_URL", "redis://kontor:swordfish@redis.example/2"),
         ];
         let shown = load("", &environment, Flags::default()).unwrap().masked().unwrap();
-        for secret in ["0123456789abcdef", "hunter2", "12345678"] {
+        for secret in ["0123456789abcdef", "hunter2", "12345678", "swordfish"] {
             assert!(!shown.contains(secret), "{shown}");
         }
+        assert!(shown.contains("redis://***@redis.example:6379/2"), "{shown}");
+    }
+
+    #[test]
+    fn redis_is_an_address_or_nothing() {
+        assert!(load("", &[], Flags::default()).unwrap().redis().unwrap().is_none());
+        assert!(
+            load("redis_url = \"unix:///run/redis.sock\"", &[], Flags::default()).unwrap().redis().unwrap().is_some()
+        );
+        let error = load("", &[("KONTOR_REDIS_URL", "http://:swordfish@redis")], Flags::default()).unwrap_err();
+        assert!(error.contains("redis_url") && !error.contains("swordfish"), "{error}");
+        let error = load("redis_timeout_ms = 0", &[], Flags::default()).unwrap_err();
+        assert!(error.contains("redis_timeout_ms"), "{error}");
     }
 
     #[test]

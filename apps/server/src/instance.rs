@@ -87,6 +87,7 @@ impl Instance {
             None => None,
             Some(listener) => {
                 let address = listener.local_addr().map_err(ServeError::from)?;
+                around.counters.start();
                 let services = Services::new(database, &around);
                 let storefront = services.storefront();
                 let server = build(config, services, prometheus(), listener)?;

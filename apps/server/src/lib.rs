@@ -12,6 +12,7 @@ mod callbacks;
 pub mod cli;
 mod client;
 pub mod config;
+pub mod counters;
 pub mod http;
 pub mod instance;
 pub mod messaging;

@@ -6,7 +6,6 @@ use actix_web::web::{Data, ServiceConfig};
 use chrono::TimeDelta;
 use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig, ClientError};
 use kontor_adapter_diesel::Database;
-use kontor_adapter_limits::MemoryLimiter;
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher};
@@ -26,7 +25,8 @@ use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, WebhookService};
 
 use crate::adapters::{Argon2Passwords, ServiceKey, SystemRandom};
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
+use crate::counters::Counters;
 use crate::http::Throttle;
 use crate::messaging::{MessagingError, code_messenger, outbound_policy};
 
@@ -39,7 +39,9 @@ pub struct Surroundings {
     pub random: Arc<dyn Random>,
     /// Hashing and sealing of secrets.
     pub keeper: Arc<dyn SecretKeeper>,
-    /// Counters of rate limits.
+    /// Where rate limits are counted.
+    pub counters: Counters,
+    /// The same as a port.
     pub limiter: Arc<dyn RateLimiter>,
     /// Where webhooks may lead.
     pub outbound: OutboundPolicy,
@@ -64,6 +66,9 @@ pub enum SurroundingsError {
     /// Passwords cannot be hashed.
     #[error(transparent)]
     Hashing(#[from] HashingFailed),
+    /// A setting is unfit.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// The acquirer cannot be called.
     #[error(transparent)]
     Acquirer(#[from] ClientError),
@@ -75,11 +80,14 @@ impl Surroundings {
         let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
         let acquirer =
             AcquirerConfig::new(&config.acquirer_url, &config.acquirer_shop_id, config.acquirer_secret_key.clone());
+        let keeper: Arc<dyn SecretKeeper> = Arc::new(ServiceKey::new(&config.secret_key, random.clone()));
+        let counters = Counters::new(config, clock.clone(), keeper.clone())?;
         Ok(Self {
             acquirer: Arc::new(AcquirerClient::new(acquirer)?),
             payment_page: PaymentPage { return_url: config.acquirer_return_url.clone() },
-            keeper: Arc::new(ServiceKey::new(&config.secret_key, random.clone())),
-            limiter: Arc::new(MemoryLimiter::new(clock.clone())),
+            keeper,
+            limiter: counters.limiter(),
+            counters,
             outbound: outbound_policy(config),
             hasher: Arc::new(Argon2Passwords::new(random.clone())?),
             codes: Arc::new(code_messenger(config)?),
@@ -119,6 +127,7 @@ macro_rules! services {
 
 services! {
     throttle: Throttle,
+    counters: Counters,
     random: Arc<dyn Random>,
     clock: Arc<dyn Clock>,
     database: Database,
@@ -152,12 +161,24 @@ impl Services {
     /// Wires everything.
     pub fn new(database: &Database, around: &Surroundings) -> Self {
         let payments = around.payments(database);
-        let Surroundings { clock, random, keeper, limiter, outbound, hasher, codes, lifetimes, payment_page, .. } =
-            around.clone();
+        let Surroundings {
+            clock,
+            random,
+            keeper,
+            counters,
+            limiter,
+            outbound,
+            hasher,
+            codes,
+            lifetimes,
+            payment_page,
+            ..
+        } = around.clone();
         let store = Arc::new(database.clone());
         let sheets = Arc::new(Spreadsheets::default());
         Self {
             throttle: Data::new(Throttle::new(limiter.clone())),
+            counters: Data::new(counters),
             storefront: Data::new(StorefrontService::new(store.clone(), store.clone(), limiter, clock.clone())),
             spreadsheets: Data::new(SpreadsheetService::new(
                 sheets.clone(),

@@ -1,13 +1,17 @@
-//! Rate limits counted in memory.
+//! Rate limits counted in memory or in Redis.
 //!
-//! **Owns** the counters of this process: fixed windows that start at the first hit of a subject.
+//! **Owns** the counters: fixed windows that start at the first hit of a subject.
 //!
 //! **Invariants**
-//! - A window takes no more hits than its limit, however many race.
+//! - A window takes no more hits than its limit, however many race; a refused hit counts nothing.
+//! - Both adapters give the same answers to the same hits.
 //! - Memory is bounded: a counter has a fixed size and there are never more than the given number of them.
 //! - Subjects are not kept, only keyed hashes of them.
+//! - A Redis that is slow or gone delays a hit by at most the set time; then memory counts until Redis is back.
 //!
-//! Several processes count apart, each with the whole limit.
+//! **Implements** [`RateLimiter`](kontor_kernel::RateLimiter): [`MemoryLimiter`] for one process, whose windows follow
+//! the [`Clock`](kontor_kernel::Clock) port; [`RedisLimiter`] for several that count together, whose windows follow the
+//! time of the Redis server.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -19,5 +23,9 @@
 //! ```
 
 mod memory;
+mod redis;
+#[cfg(feature = "test-support")]
+pub mod testing;
 
 pub use memory::{MOST_COUNTERS, MemoryLimiter};
+pub use redis::{NotARedisUrl, RedisLimiter, RedisOptions, RedisUrl};

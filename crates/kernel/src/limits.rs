@@ -30,6 +30,6 @@ pub struct Quota {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait::async_trait]
 pub trait RateLimiter: Send + Sync {
-    /// Counts one hit of `subject` against `rule`.
+    /// Counts one hit of `subject` against `rule`. A hit beyond the limit is refused and counts nothing.
     async fn hit(&self, rule: RateRule, subject: &str) -> Quota;
 }

@@ -1,25 +1,20 @@
 //! Notifications of the acquirer. They prove nothing: the payment is read again, and only what is read counts.
 
-use std::time::Duration;
-
 use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Data, Json};
 use actix_web::{HttpRequest, post};
-use kontor_kernel::RateRule;
 use kontor_orders::model::ProviderPaymentId;
 use kontor_orders::{Notified, PaymentService};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::limits::ACQUIRER_NOTIFICATIONS;
 use crate::http::{ApiError, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(acquirer_notified);
 }
-
-/// More than the acquirer sends, less than would trouble it: every notification is answered by reading a payment.
-const NOTIFICATIONS: RateRule = RateRule { name: "callbacks.acquirer", limit: 1_200, window: Duration::from_mins(1) };
 
 /// Read whatever its content type: the acquirer's is not always the same.
 type RawBody = Bytes;
@@ -41,7 +36,11 @@ struct Object {
 #[utoipa::path(
     tag = "Callbacks",
     request_body(content = Value, content_type = "application/json"),
-    responses((status = 200), (status = 503, description = "The payment could not be read; send it again.")),
+    responses(
+        (status = 200),
+        (status = 429, description = "Too many notifications; `Retry-After` says when to send them again."),
+        (status = 503, description = "The payment could not be read; send it again."),
+    ),
 )]
 #[post("/callbacks/acquirer")]
 async fn acquirer_notified(
@@ -51,7 +50,7 @@ async fn acquirer_notified(
     service: Data<PaymentService>,
     body: RawBody,
 ) -> Result<Json<Value>, ApiError> {
-    throttle.hit(&request, &[(NOTIFICATIONS, &ip.0.to_string())]).await?;
+    throttle.hit(&request, &[(ACQUIRER_NOTIFICATIONS, &ip.subject())]).await?;
     if body.len() > LARGEST_BODY {
         return Err(ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large.".to_owned()));
     }

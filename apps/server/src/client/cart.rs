@@ -1,12 +1,10 @@
 //! What a cart costs.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
-use kontor_kernel::RateRule;
 use kontor_orders::model::{Cart, CartLine, CartRefused, Discount, DiscountValue, PromoCode, PromoProblem};
 use kontor_orders::{CartError, CartView, CartViewLine, PlacementService};
 use serde::Serialize;
@@ -15,6 +13,7 @@ use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::Type;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::limits::PRECALCULATE;
 use crate::http::order_record::number;
 use crate::http::wire::{self, In, InputErrors, Scalar, WireValue};
 use crate::http::{ApiError, Body, CallingApp, ClientIp, Throttle};
@@ -22,8 +21,6 @@ use crate::http::{ApiError, Body, CallingApp, ClientIp, Throttle};
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(precalculate);
 }
-
-const PRECALCULATE: RateRule = RateRule { name: "orders.precalculate", limit: 30, window: Duration::from_mins(1) };
 
 impl From<CartError> for ApiError {
     fn from(error: CartError) -> Self {
@@ -183,7 +180,10 @@ impl From<CartView> for CartRecord {
 #[utoipa::path(
     tag = "Client: orders",
     request_body = CartInput,
-    responses((status = 200, body = CartRecord)),
+    responses(
+        (status = 200, body = CartRecord),
+        (status = 429, description = "Too many calculations; `Retry-After` says when to try again."),
+    ),
 )]
 #[post("/api/counterparty/orders/precalculate")]
 async fn precalculate(
@@ -194,7 +194,7 @@ async fn precalculate(
     service: Data<PlacementService>,
     body: Body<CartInput>,
 ) -> Result<Json<CartRecord>, ApiError> {
-    let subject = format!("{}:{}", app.application_id, ip.0);
+    let subject = format!("{}|{}", app.application_id, ip.subject());
     throttle.hit(&request, &[(PRECALCULATE, &subject)]).await?;
     let Body(input) = body;
     let cart = cart(&input.products).map_err(CartError::from)?;

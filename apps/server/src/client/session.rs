@@ -1,18 +1,17 @@
 //! Customers: a one-time code, signing in with it, signing out.
 
-use std::time::Duration;
-
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, http::StatusCode, post};
 use deserr::Deserr;
 use kontor_auth::{CustomerLoginError, CustomerSessions, SendCodeError};
 use kontor_customers::ProfileService;
-use kontor_kernel::{AppScope, Contact, ExposeSecret, RateRule};
+use kontor_kernel::{AppScope, Contact, ExposeSecret};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::profile::CustomerRecord;
+use crate::http::limits::{CUSTOMER_LOGIN_CONTACT, CUSTOMER_LOGIN_IP, SEND_CODE_CONTACT, SEND_CODE_IP};
 use crate::http::records::{AccessTokenRecord, Logout, Message};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, CallingApp, ClientIp, SignedInCustomer, Throttle};
@@ -20,13 +19,6 @@ use crate::http::{ApiError, Body, CallingApp, ClientIp, SignedInCustomer, Thrott
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(send_password).service(log_in).service(log_out);
 }
-
-const MINUTE: Duration = Duration::from_mins(1);
-const HOUR: Duration = Duration::from_hours(1);
-const CODES_PER_ADDRESS: RateRule = RateRule { name: "send-password-ip", limit: 20, window: HOUR };
-const CODES_PER_CONTACT: RateRule = RateRule { name: "send-password-contact", limit: 3, window: HOUR };
-const LOGINS_PER_ADDRESS: RateRule = RateRule { name: "customer-login-ip", limit: 30, window: MINUTE };
-const LOGINS_PER_CONTACT: RateRule = RateRule { name: "customer-login-contact", limit: 5, window: MINUTE };
 
 fn subject(app: &AppScope, contact: &Contact) -> String {
     format!("{}|{contact}", app.project_id)
@@ -85,7 +77,7 @@ async fn send_password(
     body: Body<CodeRequest>,
 ) -> Result<Json<Message>, ApiError> {
     let contact = body.0.phone.0;
-    let hits = [(CODES_PER_ADDRESS, ip.0.to_string()), (CODES_PER_CONTACT, subject(&app, &contact))];
+    let hits = [(SEND_CODE_IP, ip.subject()), (SEND_CODE_CONTACT, subject(&app, &contact))];
     throttle.hit(&request, &hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()))).await?;
     sessions.send_code(*app, &contact, Some(ip.0)).await?;
     Ok(Json(Message::new("The code is on its way.")))
@@ -137,7 +129,7 @@ async fn log_in(
 ) -> Result<Json<SignedInCounterparty>, ApiError> {
     let CodeLogin { phone, password, device } = body.0;
     let contact = phone.0;
-    let hits = [(LOGINS_PER_ADDRESS, ip.0.to_string()), (LOGINS_PER_CONTACT, subject(&app, &contact))];
+    let hits = [(CUSTOMER_LOGIN_IP, ip.subject()), (CUSTOMER_LOGIN_CONTACT, subject(&app, &contact))];
     throttle.hit(&request, &hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()))).await?;
     let device = device.map(|device| device.0);
     let signed = sessions.log_in(*app, &contact, password.0.expose_secret(), device).await?;

@@ -1,6 +1,6 @@
 //! Who is calling, behind the proxies we trust and nobody else's word.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use actix_web::http::header::HeaderMap;
 use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
@@ -46,6 +46,17 @@ impl ClientIp {
     }
 }
 
+impl ClientIp {
+    /// The subject of limits by address. An IPv6 address counts as its /64: that is what one customer of a provider
+    /// has, and may change at will within.
+    pub fn subject(&self) -> String {
+        match self.0.to_canonical() {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => format!("{}/64", Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+        }
+    }
+}
+
 impl FromRequest for ClientIp {
     type Error = ApiError;
     type Future = std::future::Ready<Result<Self, ApiError>>;
@@ -73,5 +84,15 @@ mod tests {
         assert_eq!(client("10.0.0.0/8", "10.0.0.1", "198.51.100.7"), "198.51.100.7");
         assert_eq!(client("10.0.0.0/8", "10.0.0.1", "1.1.1.1, 198.51.100.7, 10.2.0.1"), "198.51.100.7");
         assert_eq!(client("10.0.0.0/8", "10.0.0.1", "nonsense"), "10.0.0.1");
+    }
+
+    #[test]
+    fn limits_count_an_ipv6_network_and_not_each_of_its_addresses() {
+        let subject = |text: &str| ClientIp(text.parse().unwrap()).subject();
+        assert_eq!(subject("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
+        assert_eq!(subject("2001:db8:1:2:ffff::1"), subject("2001:db8:1:2::7"));
+        assert_ne!(subject("2001:db8:1:3::7"), subject("2001:db8:1:2::7"));
+        assert_eq!(subject("203.0.113.9"), "203.0.113.9");
+        assert_eq!(subject("::ffff:203.0.113.9"), "203.0.113.9");
     }
 }

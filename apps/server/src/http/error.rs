@@ -7,6 +7,7 @@ use kontor_kernel::{AccessDenied, Quota, StoreError, Violations};
 use serde_json::json;
 
 use super::NamedError;
+use super::throttle::seconds_to_wait;
 
 /// Everything a handler can answer instead of success. Bodies follow the contract's "Errors".
 #[derive(Debug)]
@@ -119,12 +120,10 @@ impl ResponseError for ApiError {
                 response.json(json!({ "message": message, "errors": violations.fields() }))
             }
             Self::Throttled(quota) => {
-                // Rounded up: a client that waits this long is let in.
-                let seconds = quota.resets_in.as_millis().div_ceil(1000).max(1);
                 for header in quota_headers(quota) {
                     response.insert_header(header);
                 }
-                response.insert_header((RETRY_AFTER, seconds.to_string()));
+                response.insert_header((RETRY_AFTER, seconds_to_wait(quota).to_string()));
                 response.json(json!({ "message": "Too Many Attempts." }))
             }
             Self::Named(named) => {

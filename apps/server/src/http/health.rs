@@ -9,15 +9,22 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::json;
 use std::sync::Arc;
 
+use crate::counters::Counters;
+
 /// `GET /healthz`: the process answers.
 #[get("/healthz")]
 pub async fn healthz() -> HttpResponse {
     HttpResponse::Ok().json(json!({ "status": "ok" }))
 }
 
-/// `GET /readyz`: database reachable, migrations applied, a worker alive; `503` names what is missing.
+/// `GET /readyz`: database reachable, migrations applied, a worker alive; `503` names what is missing. Where rate limits
+/// are counted is told, too, and decides nothing: memory stands in for Redis.
 #[get("/readyz")]
-pub async fn readyz(database: web::Data<Database>, clock: web::Data<Arc<dyn Clock>>) -> HttpResponse {
+pub async fn readyz(
+    database: web::Data<Database>,
+    clock: web::Data<Arc<dyn Clock>>,
+    counters: web::Data<Counters>,
+) -> HttpResponse {
     let handle = database.get_ref().clone();
     let pending = web::block(move || handle.pending_migrations()).await;
     let (database_state, migrations) = match pending {
@@ -35,14 +42,21 @@ pub async fn readyz(database: web::Data<Database>, clock: web::Data<Arc<dyn Cloc
     HttpResponse::build(status).json(json!({
         "status": if ready { "ready" } else { "not ready" },
         "checks": { "database": database_state, "migrations": migrations, "worker": worker },
+        "rate_limits": counters.place(),
     }))
 }
 
 /// `GET /metrics`: the Prometheus text.
 #[get("/metrics")]
-pub async fn metrics_text(database: web::Data<Database>, prometheus: web::Data<PrometheusHandle>) -> HttpResponse {
+pub async fn metrics_text(
+    database: web::Data<Database>,
+    counters: web::Data<Counters>,
+    prometheus: web::Data<PrometheusHandle>,
+) -> HttpResponse {
     let pool = database.pool_state();
     metrics::gauge!("kontor_pool_connections", "state" => "open").set(f64::from(pool.open));
     metrics::gauge!("kontor_pool_connections", "state" => "idle").set(f64::from(pool.idle));
+    let fallback = if counters.place() == "fallback" { 1.0 } else { 0.0 };
+    metrics::gauge!("kontor_rate_limits_fallback").set(fallback);
     HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(prometheus.render())
 }

@@ -5,6 +5,7 @@ pub mod client_ip;
 pub mod error;
 pub mod health;
 pub mod json;
+pub mod limits;
 pub mod named;
 pub mod observe;
 pub mod openapi;

@@ -70,8 +70,9 @@ pub async fn observe(
         response.headers_mut().insert(RATE_RESET, HeaderValue::from(reset));
     }
     let quota = response.request().extensions().get::<TightestQuota>().copied();
+    // A 429 that is not ours (a provider's) says nothing about our counters.
     if let Some(TightestQuota(quota)) = quota
-        && response.status() != StatusCode::TOO_MANY_REQUESTS
+        && (!quota.allowed || response.status() != StatusCode::TOO_MANY_REQUESTS)
     {
         for (name, value) in quota_headers(&quota) {
             response.headers_mut().insert(name, value);

@@ -52,7 +52,13 @@ fn cors(origins: &[String]) -> Cors {
         })
         .allowed_methods(["GET", "POST", "PUT", "PATCH", "DELETE"])
         .allowed_headers(["Token", "Authorization", "Content-Type", "Accept"])
-        .expose_headers(["X-Request-ID", "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining"])
+        .expose_headers([
+            "X-Request-ID",
+            "Retry-After",
+            "X-RateLimit-Limit",
+            "X-RateLimit-Remaining",
+            "X-RateLimit-Reset",
+        ])
         .block_on_origin_mismatch(false)
         .max_age(3600)
 }

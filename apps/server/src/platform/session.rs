@@ -1,18 +1,16 @@
 //! Employees: signing in, who am I, signing out.
 
-use std::time::Duration;
-
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_auth::model::{Employee, GrantedPermission, Reference, Role};
 use kontor_auth::{StaffLoginError, StaffSessions};
-use kontor_kernel::RateRule;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::limits::STAFF_LOGIN;
 use crate::http::records::{AccessTokenRecord, Logout, Message, Picture};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, ClientIp, SignedInStaff, Throttle};
@@ -20,8 +18,6 @@ use crate::http::{ApiError, Body, ClientIp, SignedInStaff, Throttle};
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(log_in).service(current_user).service(log_out);
 }
-
-const LOGINS: RateRule = RateRule { name: "staff-login", limit: 5, window: Duration::from_mins(1) };
 
 impl From<StaffLoginError> for ApiError {
     fn from(error: StaffLoginError) -> Self {
@@ -164,7 +160,7 @@ async fn log_in(
     body: Body<StaffLogin>,
 ) -> Result<Json<SignedInUser>, ApiError> {
     let (login, password) = (body.0.login.0, body.0.password.0);
-    throttle.hit(&request, &[(LOGINS, &format!("{}|{login}", ip.0))]).await?;
+    throttle.hit(&request, &[(STAFF_LOGIN, &format!("{}|{login}", ip.subject()))]).await?;
     let signed = sessions.log_in(&login, &password).await?;
     let user = UserWithToken { record: signed.employee.into(), access_token: signed.token.into() };
     Ok(Json(SignedInUser { user }))

@@ -10,6 +10,7 @@ mod desk;
 mod dictionaries;
 mod graceful;
 mod house;
+mod limits;
 mod main_job;
 mod office;
 mod order_payments;

@@ -29,6 +29,7 @@ pub const ACQUIRER_SECRET: &str = "test_secret_of_the_shop_at_the_acquirer";
 pub const TELEPHONY_KEY: &str = "key-of-the-telephony-account";
 pub const SMTP_PASSWORD: &str = "password-of-the-mail-account";
 pub const DATABASE_PASSWORD: &str = "password-of-the-database";
+pub const REDIS_PASSWORD: &str = "password-of-the-counting-redis";
 pub const SHOP_ID: &str = "100500";
 
 /// Where a process runs: a database, an address and a log that outlive it, and the sandbox it talks to.
@@ -130,6 +131,8 @@ impl Site {
             ("KONTOR_HTTP_WORKERS", "2".to_owned()),
             ("KONTOR_SECRET_KEY", SERVICE_KEY.to_owned()),
             ("KONTOR_LOG", "trace".to_owned()),
+            // Nobody listens there: memory counts, and the log says why.
+            ("KONTOR_REDIS_URL", format!("redis://kontor:{REDIS_PASSWORD}@127.0.0.1:1/0")),
             ("KONTOR_ACQUIRER_URL", format!("{}/v3", self.sandbox.url())),
             ("KONTOR_ACQUIRER_SHOP_ID", SHOP_ID.to_owned()),
             ("KONTOR_ACQUIRER_SECRET_KEY", ACQUIRER_SECRET.to_owned()),

@@ -9,7 +9,9 @@ use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use crate::desk::Desk;
-use crate::process::{ACQUIRER_SECRET, DATABASE_PASSWORD, SERVICE_KEY, SHOP_ID, SMTP_PASSWORD, Site, TELEPHONY_KEY};
+use crate::process::{
+    ACQUIRER_SECRET, DATABASE_PASSWORD, REDIS_PASSWORD, SERVICE_KEY, SHOP_ID, SMTP_PASSWORD, Site, TELEPHONY_KEY,
+};
 use crate::shopper::{Shopfront, Shopper};
 use crate::support::send;
 
@@ -110,6 +112,7 @@ database_tests! {
             ("the telephony key", TELEPHONY_KEY),
             ("the mail password", SMTP_PASSWORD),
             ("the database password", DATABASE_PASSWORD),
+            ("the Redis password", REDIS_PASSWORD),
         ] {
             secrets.add(what, secret);
         }

@@ -1,0 +1,242 @@
+//! Rate limits: the table, the headers, and counting together in Redis.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kontor::adapters::SystemRandom;
+use kontor::http::limits::TABLE;
+use kontor::http::openapi::{description, pinned_text};
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_limits::testing::{OwnRedis, shared_redis};
+use kontor_kernel::Random;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::outside::Outside;
+use crate::support::{Answer, Project, TestServer, send};
+
+#[test]
+fn the_documented_table_is_the_table_of_the_server() {
+    let text = include_str!("../../../../docs/operations.md");
+    let section = text.split("\n## ").find(|section| section.starts_with("Limits\n")).unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    let documented: Vec<String> = rows.map(str::to_owned).collect();
+    let row = |limit: &kontor::http::limits::Limit| {
+        format!("| `{}` | {} | {} |", limit.operation, limit.words(), limit.subject)
+    };
+    assert_eq!(documented, TABLE.iter().map(row).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_rule_has_a_name_of_its_own() {
+    let names: BTreeSet<_> = TABLE.iter().map(|limit| limit.rule.name).collect();
+    assert_eq!(names.len(), TABLE.len());
+}
+
+#[test]
+fn every_limited_operation_names_429() {
+    let api: Value = serde_json::from_str(&pinned_text(&description()).unwrap()).unwrap();
+    for limit in TABLE {
+        let (method, path) = limit.operation.split_once(' ').unwrap();
+        let operation = &api["paths"][path][method.to_lowercase()];
+        assert!(operation.is_null() || operation["responses"]["429"].is_object(), "{}", limit.operation);
+    }
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "tests" && name != "target") {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_rule_stands_outside_the_table() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    sources(&root.join("crates"), &mut files);
+    sources(&root.join("apps"), &mut files);
+    // The port, its adapters, the table, and the views of a product, of which nobody is ever refused.
+    let home = ["kernel/src/limits.rs", "adapter-limits/src", "http/limits.rs", "storefront/service.rs"];
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let program = text.split("#[cfg(test)]").next().unwrap();
+        let known = home.iter().any(|home| file.to_string_lossy().contains(home));
+        assert!(known || !program.contains("RateRule {"), "{}: rules stand in http/limits.rs", file.display());
+    }
+}
+
+fn header<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {
+    answer.headers.get(name).map(|value| value.to_str().unwrap())
+}
+
+/// `X-RateLimit-Limit` and `X-RateLimit-Remaining`.
+fn quota(answer: &Answer) -> (Option<&str>, Option<&str>) {
+    (header(answer, "x-ratelimit-limit"), header(answer, "x-ratelimit-remaining"))
+}
+
+async fn log_in_from(outside: &Outside, project: &Project, address: &str, contact: &str) -> Answer {
+    let body = json!({ "phone": contact, "password": "1" });
+    let request = outside.server.as_app(project, Method::POST, "/api/counterparty/login");
+    send(request.header("X-Forwarded-For", address).json(&body)).await
+}
+
+async fn staff_log_in(server: &TestServer, login: &str) -> Answer {
+    let body = json!({ "login": login, "password": "wrong" });
+    send(server.request(Method::POST, "/api/login").json(&body)).await
+}
+
+/// What `/readyz` says about where limits are counted.
+async fn counted_in(server: &TestServer) -> String {
+    let answer = send(server.request(Method::GET, "/readyz")).await.json();
+    answer["rate_limits"].as_str().unwrap().to_owned()
+}
+
+/// Waits for what happens beside the test.
+async fn until(mut happened: impl AsyncFnMut() -> bool) {
+    let watch = async {
+        while !happened().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), watch).await.unwrap();
+}
+
+database_tests! {
+    async fn the_headers_tell_the_counter_with_the_fewest_hits_left(db: TestDatabase) {
+        let outside = Outside::start(db).await;
+        let project = outside.server.project().await;
+        let first = outside.log_in(&project, "buyer@example.com", "1").await;
+        first.expect(422);
+        assert_eq!(quota(&first), (Some("5"), Some("4")));
+        assert_eq!((header(&first, "retry-after"), header(&first, "x-ratelimit-reset")), (None, None));
+        for contact in 0..27 {
+            outside.log_in(&project, &format!("buyer{contact}@example.com"), "1").await.expect(422);
+        }
+        let next = outside.log_in(&project, "buyer27@example.com", "1").await;
+        assert_eq!(quota(&next), (Some("30"), Some("1")), "28 hits of the address before, none of the contact");
+    }
+
+    async fn a_refusal_says_when_to_come_back(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        for _ in 0..5 {
+            staff_log_in(&server, "boss").await.expect(401);
+        }
+        let refused = staff_log_in(&server, "boss").await;
+        assert_eq!(refused.expect(429), json!({ "message": "Too Many Attempts." }));
+        assert_eq!(quota(&refused), (Some("5"), Some("0")));
+        let number = |name| header(&refused, name).unwrap().parse::<i64>().unwrap();
+        let now = kontor_kernel::Clock::now(&*server.clock).timestamp();
+        let wait = number("retry-after");
+        assert!((1..=60).contains(&wait), "{wait}");
+        assert!((number("x-ratelimit-reset") - wait - now).abs() <= 5);
+        server.clock.advance(wait);
+        staff_log_in(&server, "boss").await.expect(401);
+    }
+
+    async fn a_refusal_by_contact_counts_on_the_address_and_not_the_other_way_round(db: TestDatabase) {
+        let outside = Outside::start(db).await;
+        let project = outside.server.project().await;
+        for status in [422, 422, 422, 422, 422, 429, 429] {
+            log_in_from(&outside, &project, "203.0.113.7", "a@example.com").await.expect(status);
+        }
+        log_in_from(&outside, &project, "203.0.113.8", "b@example.com").await.expect(422);
+        for contact in 0..23 {
+            log_in_from(&outside, &project, "203.0.113.7", &format!("c{contact}@example.com")).await.expect(422);
+        }
+        for _ in 0..6 {
+            log_in_from(&outside, &project, "203.0.113.7", "d@example.com").await.expect(429);
+        }
+        let elsewhere = log_in_from(&outside, &project, "203.0.113.8", "d@example.com").await;
+        elsewhere.expect(422);
+        assert_eq!(quota(&elsewhere), (Some("5"), Some("4")), "refused addresses use up no contact");
+    }
+
+    async fn an_ipv6_network_is_one_address(db: TestDatabase) {
+        let outside = Outside::start(db).await;
+        let project = outside.server.project().await;
+        for number in 0..30 {
+            let (address, contact) = (format!("2001:db8:0:1:{number:x}::1"), format!("a{number}@example.com"));
+            log_in_from(&outside, &project, &address, &contact).await.expect(422);
+        }
+        log_in_from(&outside, &project, "2001:db8:0:1:ffff::9", "last@example.com").await.expect(429);
+        log_in_from(&outside, &project, "2001:db8:0:2::1", "last@example.com").await.expect(422);
+    }
+
+    async fn what_is_not_in_the_table_is_not_limited(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let project = server.project().await;
+        for _ in 0..100 {
+            let answer = send(server.as_app(&project, Method::GET, "/api/counterparty/brands")).await;
+            answer.expect(200);
+            assert_eq!(quota(&answer), (None, None));
+        }
+        assert_eq!(counted_in(&server).await, "memory");
+    }
+
+    async fn two_servers_with_one_redis_share_a_limit(db: TestDatabase) {
+        let Some(url) = shared_redis() else { return };
+        let Some(second) = TestDatabase::fresh(db.kind) else { return };
+        let random: &dyn Random = &SystemRandom::new();
+        let key = format!("service-key-{}", random.uuid());
+        let start = async |db, key: &str| {
+            let server = TestServer::start_with(db, |config| {
+                config.redis_url = url.clone().into();
+                config.redis_timeout_ms = 10_000;
+                config.secret_key = key.into();
+            })
+            .await;
+            until(async || counted_in(&server).await == "redis").await;
+            server
+        };
+        let (first, second) = (start(db, &key).await, start(second, &key).await);
+        for remaining in ["4", "3", "2", "1", "0"] {
+            let server = if remaining == "3" || remaining == "0" { &second } else { &first };
+            let answer = staff_log_in(server, "boss").await;
+            answer.expect(401);
+            assert_eq!(quota(&answer), (Some("5"), Some(remaining)));
+        }
+        for server in [&first, &second] {
+            let refused = staff_log_in(server, "boss").await;
+            assert_eq!(refused.expect(429), json!({ "message": "Too Many Attempts." }));
+            assert_eq!(quota(&refused), (Some("5"), Some("0")));
+            assert!((1..=60).contains(&header(&refused, "retry-after").unwrap().parse::<u32>().unwrap()));
+            assert!(header(&refused, "x-ratelimit-reset").is_some());
+        }
+        // The windows follow the time of Redis, not of a process.
+        first.clock.advance(3_600);
+        staff_log_in(&first, "boss").await.expect(429);
+    }
+
+    async fn a_lost_redis_is_told_and_memory_counts(db: TestDatabase) {
+        let Some(mut redis) = OwnRedis::start() else { return };
+        let server = TestServer::start_with(db, |config| {
+            config.redis_url = redis.url().into();
+            config.redis_timeout_ms = 10_000;
+        })
+        .await;
+        until(async || counted_in(&server).await == "redis").await;
+        staff_log_in(&server, "boss").await.expect(401);
+        redis.stop();
+        for _ in 0..5 {
+            staff_log_in(&server, "boss").await.expect(401);
+        }
+        staff_log_in(&server, "boss").await.expect(429);
+        assert_eq!(counted_in(&server).await, "fallback");
+        // Other servers of this process write to the same gauge.
+        until(async || {
+            let metrics = send(server.request(Method::GET, "/metrics")).await.text;
+            metrics.contains("kontor_rate_limits_fallback 1")
+        })
+        .await;
+        assert!(redis.start_again());
+        until(async || counted_in(&server).await == "redis").await;
+        staff_log_in(&server, "boss").await.expect(401);
+    }
+}

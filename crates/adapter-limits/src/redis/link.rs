@@ -1,0 +1,173 @@
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kontor_kernel::{Quota, RateRule};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, RedisError};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::counter::Counter;
+use super::url::RedisUrl;
+
+/// How long a connection may take to be made. No hit waits for it, except those before the first was tried.
+const CONNECT_WITHIN: Duration = Duration::from_secs(1);
+
+/// The pauses between attempts double from the first to the last.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LAST_PAUSE: Duration = Duration::from_secs(2);
+
+/// A connection that lasted so long was a good one: the next attempt is made after the first pause.
+const LASTING: Duration = Duration::from_secs(10);
+
+/// Commands that may wait to be written to the connection.
+const MOST_WAITING: usize = 1_024;
+
+/// The hit that proves that Redis takes writes and answers in time. One that is refused would write nothing.
+const PROBE: RateRule = RateRule { name: "probe", limit: u32::MAX, window: Duration::from_secs(1) };
+
+#[derive(Clone)]
+enum State {
+    /// Not started: nobody waits.
+    Idle,
+    /// The first attempt is under way.
+    Starting,
+    Up {
+        /// Tells connections apart: a late failure of an old one says nothing about the next.
+        number: u64,
+        connection: MultiplexedConnection,
+    },
+    Down,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Lost {
+    #[error("no answer within {} ms", .0.as_millis())]
+    Slow(Duration),
+    #[error(transparent)]
+    Refused(#[from] RedisError),
+}
+
+/// The connection, and whether there is one. It speaks once when Redis is lost and once when it is back.
+pub struct Link {
+    url: RedisUrl,
+    patience: Duration,
+    counter: Counter,
+    probe_key: String,
+    state: watch::Sender<State>,
+}
+
+impl Link {
+    pub fn new(url: RedisUrl, patience: Duration, counter: Counter, probe_key: String) -> Self {
+        Self { url, patience, counter, probe_key, state: watch::Sender::new(State::Idle) }
+    }
+
+    pub fn is_up(&self) -> bool {
+        matches!(*self.state.borrow(), State::Up { .. })
+    }
+
+    /// From now on hits wait for the first attempt to be decided.
+    pub fn expect_connection(&self) {
+        self.state.send_replace(State::Starting);
+    }
+
+    /// Counts in Redis; `None` when Redis cannot be asked or does not answer in time.
+    pub async fn hit(&self, rule: &RateRule, key: &str) -> Option<Quota> {
+        let (number, mut connection) = self.connection().await?;
+        match self.count(&mut connection, rule, key).await {
+            Ok(quota) => Some(quota),
+            Err(why) => {
+                self.fall(|state| matches!(state, State::Up { number: up, .. } if *up == number), &why);
+                None
+            }
+        }
+    }
+
+    async fn count(&self, connection: &mut MultiplexedConnection, rule: &RateRule, key: &str) -> Result<Quota, Lost> {
+        let counted = timeout(self.patience, self.counter.hit(connection, rule, key)).await;
+        Ok(counted.map_err(|_| Lost::Slow(self.patience))??)
+    }
+
+    async fn connection(&self) -> Option<(u64, MultiplexedConnection)> {
+        let mut state = self.state.borrow().clone();
+        if matches!(state, State::Starting) {
+            let mut changes = self.state.subscribe();
+            let decided = changes.wait_for(|state| !matches!(state, State::Starting));
+            let decided = timeout(self.patience, decided).await.map(|state| state.map(|state| state.clone()));
+            let Ok(Ok(decided)) = decided else {
+                // Only the first hits wait for a first attempt that takes long.
+                self.fall(|state| matches!(state, State::Starting), &Lost::Slow(self.patience));
+                return None;
+            };
+            state = decided;
+        }
+        match state {
+            State::Up { number, connection } => Some((number, connection)),
+            State::Idle | State::Starting | State::Down => None,
+        }
+    }
+
+    /// Goes down from a state that still lasts: of all hits that lose the same connection, one says so.
+    fn fall(&self, lasts: impl Fn(&State) -> bool, why: &Lost) {
+        let first = self.state.send_if_modified(|state| {
+            let current = lasts(state);
+            if current {
+                *state = State::Down;
+            }
+            current
+        });
+        if first {
+            self.say_lost(why);
+        }
+    }
+
+    fn say_lost(&self, why: &dyn Display) {
+        tracing::warn!(redis = %self.url, %why, "Redis is lost: this process counts rate limits alone, in memory");
+    }
+
+    /// Connects, waits for the connection to be lost, connects again.
+    pub async fn keep_connected(self: Arc<Self>) {
+        let mut changes = self.state.subscribe();
+        let mut pause = FIRST_PAUSE;
+        let mut number = 0;
+        loop {
+            match self.connect().await {
+                Ok(connection) => {
+                    number += 1;
+                    tracing::info!(redis = %self.url, "rate limits are counted in Redis");
+                    self.state.send_replace(State::Up { number, connection });
+                    let since = Instant::now();
+                    if changes.wait_for(|state| matches!(state, State::Down)).await.is_err() {
+                        return;
+                    }
+                    pause = if since.elapsed() < LASTING { (pause * 2).min(LAST_PAUSE) } else { FIRST_PAUSE };
+                }
+                Err(why) => {
+                    if matches!(self.state.send_replace(State::Down), State::Down) {
+                        tracing::debug!(redis = %self.url, %why, "Redis is still lost");
+                    } else {
+                        self.say_lost(&why);
+                    }
+                    pause = (pause * 2).min(LAST_PAUSE);
+                }
+            }
+            sleep(pause).await;
+        }
+    }
+
+    /// A connection on which hits were counted in time.
+    async fn connect(&self) -> Result<MultiplexedConnection, Lost> {
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECT_WITHIN))
+            .set_response_timeout(None)
+            .set_pipeline_buffer_size(MOST_WAITING);
+        let client = Client::open(self.url.connection_info())?;
+        let connecting = client.get_multiplexed_async_connection_with_config(&config);
+        let mut connection = timeout(CONNECT_WITHIN, connecting).await.map_err(|_| Lost::Slow(CONNECT_WITHIN))??;
+        // The first call brings the script along; only the second is like every hit.
+        self.count(&mut connection, &PROBE, &self.probe_key).await?;
+        self.count(&mut connection, &PROBE, &self.probe_key).await?;
+        Ok(connection)
+    }
+}

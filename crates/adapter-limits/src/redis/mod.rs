@@ -1,0 +1,104 @@
+//! Counters in Redis, with memory to fall back on.
+
+mod counter;
+mod link;
+mod url;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use kontor_kernel::{Clock, Quota, RateLimiter, RateRule, SecretKeeper};
+use tokio::task::AbortHandle;
+
+use crate::MemoryLimiter;
+use counter::Counter;
+use link::Link;
+pub(crate) use url::provide_tls;
+pub use url::{NotARedisUrl, RedisUrl};
+
+/// Begins every key; the version changes when the meaning of a stored value does.
+const NAMESPACE: &str = "kontor:limits:v1";
+
+/// How Redis is used.
+#[derive(Debug, Clone)]
+pub struct RedisOptions {
+    /// The longest a hit waits for Redis before memory counts it.
+    pub patience: Duration,
+    /// Begins every key: who has another namespace counts apart.
+    pub namespace: String,
+}
+
+impl Default for RedisOptions {
+    fn default() -> Self {
+        Self { patience: Duration::from_millis(100), namespace: NAMESPACE.to_owned() }
+    }
+}
+
+/// Fixed windows in Redis, shared by every process with the same Redis, namespace and service key.
+///
+/// Keys hold the name of the rule and a keyed hash of the subject, and expire with their window.
+pub struct RedisLimiter {
+    link: Arc<Link>,
+    fallback: MemoryLimiter,
+    keeper: Arc<dyn SecretKeeper>,
+    namespace: String,
+    connecting: Mutex<Option<AbortHandle>>,
+}
+
+impl RedisLimiter {
+    /// A limiter that counts in memory until it is [started](Self::start). `keeper` hashes the subjects, `clock` is
+    /// for the windows in memory.
+    pub fn new(url: RedisUrl, options: RedisOptions, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Self {
+        provide_tls();
+        let RedisOptions { patience, namespace } = options;
+        Self {
+            link: Arc::new(Link::new(url, patience, Counter::new(), format!("{namespace}:probe"))),
+            fallback: MemoryLimiter::new(clock),
+            keeper,
+            namespace,
+            connecting: Mutex::default(),
+        }
+    }
+
+    /// Connects, and connects again whenever Redis was lost, on the runtime of the caller until the limiter is
+    /// dropped. Hits that come before the first attempt is decided wait for it, as long as they wait for Redis.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn start(&self) {
+        let mut connecting = self.connecting.lock().unwrap_or_else(PoisonError::into_inner);
+        if connecting.is_none() {
+            self.link.expect_connection();
+            *connecting = Some(tokio::spawn(Arc::clone(&self.link).keep_connected()).abort_handle());
+        }
+    }
+
+    /// Whether hits are counted in Redis at the moment, and not in the memory of this process.
+    pub fn is_connected(&self) -> bool {
+        self.link.is_up()
+    }
+
+    fn key(&self, rule: &RateRule, subject: &str) -> String {
+        format!("{}:{}:{}", self.namespace, rule.name, self.keeper.keyed_fingerprint(rule.name, subject))
+    }
+}
+
+impl Drop for RedisLimiter {
+    fn drop(&mut self) {
+        let connecting = self.connecting.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(task) = connecting {
+            task.abort();
+        }
+    }
+}
+
+#[async_trait]
+impl RateLimiter for RedisLimiter {
+    async fn hit(&self, rule: RateRule, subject: &str) -> Quota {
+        match self.link.hit(&rule, &self.key(&rule, subject)).await {
+            Some(quota) => quota,
+            None => self.fallback.hit(rule, subject).await,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A limiter whose time can be moved.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_limits::testing::shared_redis;
+use kontor_adapter_limits::{MemoryLimiter, RedisLimiter, RedisOptions};
+use kontor_kernel::testing::PlainKeeper;
+use kontor_kernel::{FixedClock, RateLimiter};
+use redis::Client;
+use redis::aio::MultiplexedConnection;
+
+/// Longer than any machine under load takes: no test here is about this.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A limiter that nobody else uses.
+#[derive(Clone)]
+pub struct Bench {
+    pub limiter: Arc<dyn RateLimiter>,
+    time: Time,
+}
+
+#[derive(Clone)]
+enum Time {
+    Clock(Arc<FixedClock>),
+    /// The time of Redis cannot be moved; the ends of its windows can.
+    Keys(String, MultiplexedConnection),
+}
+
+#[expect(clippy::disallowed_methods, reason = "a name that no other run of the tests has")]
+fn namespace() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    format!("kontor:test:{}:{}:{}", std::process::id(), since.as_nanos(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A started limiter that is connected.
+pub async fn connected(url: &str, options: RedisOptions) -> RedisLimiter {
+    let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+    let limiter = RedisLimiter::new(url.parse().unwrap(), options, clock, Arc::new(PlainKeeper));
+    limiter.start();
+    until(|| limiter.is_connected()).await;
+    limiter
+}
+
+/// Waits for what happens beside the test.
+pub async fn until(happened: impl Fn() -> bool) {
+    let watch = async {
+        while !happened() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, watch).await.unwrap();
+}
+
+impl Bench {
+    pub fn memory() -> Self {
+        let clock = Arc::new(FixedClock::at(DateTime::<Utc>::UNIX_EPOCH));
+        Self { limiter: Arc::new(MemoryLimiter::new(clock.clone())), time: Time::Clock(clock) }
+    }
+
+    /// `None` without a Redis.
+    pub async fn redis() -> Option<Self> {
+        let url = shared_redis()?;
+        let namespace = namespace();
+        let limiter = connected(&url, RedisOptions { patience: PATIENCE, namespace: namespace.clone() }).await;
+        let connection = Client::open(url).unwrap().get_multiplexed_async_connection().await.unwrap();
+        Some(Self { limiter: Arc::new(limiter), time: Time::Keys(namespace, connection) })
+    }
+
+    /// Lets time pass for this limiter alone.
+    pub async fn advance(&self, by: Duration) {
+        match &self.time {
+            Time::Clock(clock) => clock.advance(TimeDelta::from_std(by).unwrap()),
+            Time::Keys(namespace, connection) => {
+                let script = "for _, key in ipairs(redis.call('KEYS', ARGV[1] .. ':*')) do \
+                    redis.call('PEXPIRE', key, math.max(0, redis.call('PTTL', key) - ARGV[2])) end";
+                let mut connection = connection.clone();
+                let by = u64::try_from(by.as_millis()).unwrap();
+                let call = redis::cmd("EVAL").arg(script).arg(0).arg(namespace).arg(by).take();
+                call.exec_async(&mut connection).await.unwrap();
+            }
+        }
+    }
+}
+
+/// Writes one test per adapter from one async function taking a [`Bench`].
+macro_rules! limiter_tests {
+    ($(async fn $name:ident($bench:ident: Bench) $body:block)+) => {$(
+        mod $name {
+            use super::*;
+
+            async fn run($bench: Bench) $body
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn memory() {
+                run(Bench::memory()).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn redis() {
+                if let Some(bench) = Bench::redis().await {
+                    run(bench).await;
+                }
+            }
+        }
+    )+};
+}
+pub(crate) use limiter_tests;

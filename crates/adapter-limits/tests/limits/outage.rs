@@ -1,0 +1,205 @@
+//! Redis refuses, stops, hangs, comes back.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use chrono::DateTime;
+use kontor_adapter_limits::testing::OwnRedis;
+use kontor_adapter_limits::{RedisLimiter, RedisOptions};
+use kontor_kernel::testing::PlainKeeper;
+use kontor_kernel::{FixedClock, RateLimiter, RateRule};
+use redis::Client;
+use tracing::subscriber::DefaultGuard;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::bench::{connected, until};
+
+const RULE: RateRule = RateRule { name: "login", limit: 3, window: Duration::from_mins(10) };
+
+/// What is logged by the tasks of one test: they all run on its thread.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+impl Log {
+    fn listen() -> (Self, DefaultGuard) {
+        let log = Self::default();
+        let heard = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_ansi(false);
+        let guard = tracing::subscriber::set_default(heard.with_writer(log.clone()).finish());
+        (log, guard)
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+
+    fn count(&self, words: &str) -> usize {
+        self.text().matches(words).count()
+    }
+}
+
+/// For tests that are not about a slow Redis, on machines that are slow themselves.
+fn patient() -> RedisOptions {
+    RedisOptions { patience: Duration::from_secs(10), ..RedisOptions::default() }
+}
+
+const LOST: &str = "Redis is lost";
+const FOUND: &str = "rate limits are counted in Redis";
+
+#[tokio::test]
+async fn memory_counts_while_redis_is_gone_and_redis_again_when_it_is_back() {
+    let Some(mut redis) = OwnRedis::start() else { return };
+    let (log, _listening) = Log::listen();
+    let limiter = connected(&redis.url(), patient()).await;
+    assert_eq!(limiter.hit(RULE, "a").await.remaining, 2);
+    assert_eq!((log.count(FOUND), log.count(LOST)), (1, 0));
+
+    redis.stop();
+    for remaining in [2, 1, 0, 0, 0] {
+        assert_eq!(limiter.hit(RULE, "a").await.remaining, remaining, "memory starts anew");
+    }
+    assert!(!limiter.is_connected());
+    assert!(!limiter.hit(RULE, "a").await.allowed, "there is a limit without Redis, too");
+    // Attempts to connect go on and are not told.
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    assert_eq!((log.count(FOUND), log.count(LOST)), (1, 1), "{}", log.text());
+
+    assert!(redis.start_again());
+    until(|| limiter.is_connected()).await;
+    assert_eq!(limiter.hit(RULE, "a").await.remaining, 2, "Redis starts anew");
+    assert_eq!((log.count(FOUND), log.count(LOST)), (2, 1), "{}", log.text());
+}
+
+#[tokio::test]
+async fn a_redis_that_hangs_holds_up_the_hits_of_one_moment_only() {
+    let Some(redis) = OwnRedis::start() else { return };
+    let (log, _listening) = Log::listen();
+    let limiter = Arc::new(connected(&redis.url(), RedisOptions::default()).await);
+    assert!(redis.signal("STOP"));
+    let started = Instant::now();
+    let hits: Vec<_> = (0..50)
+        .map(|number| {
+            let limiter = Arc::clone(&limiter);
+            tokio::spawn(async move { limiter.hit(RULE, &number.to_string()).await.allowed })
+        })
+        .collect();
+    for hit in hits {
+        assert!(hit.await.unwrap());
+    }
+    let waited = started.elapsed();
+    assert!(waited >= Duration::from_millis(100) && waited < Duration::from_secs(2), "{waited:?}");
+    let started = Instant::now();
+    for number in 0..1_000 {
+        limiter.hit(RULE, &number.to_string()).await;
+    }
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    // A server that accepts and does not answer is no connection.
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    assert!(!limiter.is_connected());
+    assert_eq!(log.count(LOST), 1, "{}", log.text());
+    assert!(redis.signal("CONT"));
+    until(|| limiter.is_connected()).await;
+    assert_eq!(log.count(FOUND), 2, "{}", log.text());
+}
+
+#[tokio::test]
+async fn a_start_without_redis_counts_in_memory() {
+    let Some(mut redis) = OwnRedis::start() else { return };
+    redis.stop();
+    let (log, _listening) = Log::listen();
+    let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+    let limiter = RedisLimiter::new(redis.url().parse().unwrap(), patient(), clock, Arc::new(PlainKeeper));
+    assert_eq!(limiter.hit(RULE, "early").await.remaining, 2, "not started");
+    limiter.start();
+    for remaining in [2, 1, 0, 0] {
+        assert_eq!(limiter.hit(RULE, "a").await.remaining, remaining);
+    }
+    assert_eq!(log.count(LOST), 1, "{}", log.text());
+    assert!(redis.start_again());
+    until(|| limiter.is_connected()).await;
+    assert_eq!(limiter.hit(RULE, "a").await.remaining, 2);
+}
+
+#[tokio::test]
+async fn a_redis_that_hangs_at_the_start_holds_up_the_first_hits_only() {
+    let Some(redis) = OwnRedis::start() else { return };
+    assert!(redis.signal("STOP"));
+    let (log, _listening) = Log::listen();
+    let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+    let limiter =
+        RedisLimiter::new(redis.url().parse().unwrap(), RedisOptions::default(), clock, Arc::new(PlainKeeper));
+    limiter.start();
+    let started = Instant::now();
+    for number in 0..100 {
+        assert!(limiter.hit(RULE, &number.to_string()).await.allowed);
+    }
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert_eq!((log.count(LOST), log.count(FOUND)), (1, 0), "{}", log.text());
+    assert!(redis.signal("CONT"));
+    until(|| limiter.is_connected()).await;
+    assert_eq!((log.count(LOST), log.count(FOUND)), (1, 1), "{}", log.text());
+}
+
+#[tokio::test]
+async fn a_redis_that_takes_no_writes_is_none() {
+    let Some(redis) = OwnRedis::start() else { return };
+    let limiter = connected(&redis.url(), patient()).await;
+    let order = async |words: &[&str]| {
+        let mut connection = Client::open(redis.url()).unwrap().get_multiplexed_async_connection().await.unwrap();
+        redis::cmd(words.first().unwrap()).arg(words.get(1..).unwrap()).exec_async(&mut connection).await.unwrap();
+    };
+    // Full, as far as it knows.
+    order(&["CONFIG", "SET", "maxmemory", "1"]).await;
+    assert!(limiter.hit(RULE, "a").await.allowed);
+    assert!(!limiter.is_connected());
+    tokio::time::sleep(Duration::from_millis(800)).await;
+    assert!(!limiter.is_connected());
+    order(&["CONFIG", "SET", "maxmemory", "0"]).await;
+    until(|| limiter.is_connected()).await;
+    // The script is brought along again when the server forgot it.
+    order(&["SCRIPT", "FLUSH"]).await;
+    assert_eq!(limiter.hit(RULE, "b").await.remaining, 2);
+    assert!(limiter.is_connected());
+}
+
+#[tokio::test]
+async fn neither_the_log_nor_a_key_tells_a_secret() {
+    let Some(redis) = OwnRedis::start() else { return };
+    let (log, _listening) = Log::listen();
+    let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+    let wrong = format!("{}?user=kontor&pass=hunter2", redis.url());
+    let limiter = RedisLimiter::new(wrong.parse().unwrap(), patient(), clock, Arc::new(PlainKeeper));
+    limiter.start();
+    limiter.hit(RULE, "a").await;
+    until(|| log.count(LOST) == 1).await;
+    assert!(!log.text().contains("hunter2"), "{}", log.text());
+
+    // The keeper of the tests hides nothing: what it is given, and that it is asked, is seen in the keys.
+    let limiter = connected(&redis.url(), patient()).await;
+    limiter.hit(RULE, "79001234567").await;
+    let mut connection = Client::open(redis.url()).unwrap().get_multiplexed_async_connection().await.unwrap();
+    let mut keys: Vec<String> = redis::cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
+    keys.retain(|key| !key.ends_with(":probe"));
+    assert_eq!(keys, ["kontor:limits:v1:login:plain:login:79001234567"]);
+    let left: i64 = redis::cmd("PTTL").arg(&keys).query_async(&mut connection).await.unwrap();
+    assert!((1..=600_000).contains(&left), "every key ends by itself");
+}
