@@ -432,6 +432,13 @@ diesel::table! {
         name_key -> Text,
         price -> BigInt,
         popularity -> BigInt,
+        kind_id -> BigInt,
+        name -> Text,
+        article -> Nullable<Text>,
+        wholesale -> Bool,
+        pieces_per_pack -> Integer,
+        quantity_pack -> Integer,
+        photos -> Nullable<Text>,
     }
 }
 

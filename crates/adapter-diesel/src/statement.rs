@@ -1,17 +1,22 @@
 //! Statements written by hand, with bound values, for both databases at once.
 //!
 //! Unlike `diesel::sql_query` a [`Statement`] may stay in the connection's cache of prepared statements, which matters
-//! on the paths that every visitor takes. Rows are read by column name (`QueryableByName`).
+//! on the paths that every visitor takes. Rows are read by column name (`QueryableByName`) or, on these paths, by place
+//! (`by_place!`).
 
 use std::borrow::Cow;
 
 use chrono::NaiveDateTime;
-use diesel::RunQueryDsl;
 use diesel::backend::Backend;
+use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::serialize::ToSql;
 use diesel::sql_types::{BigInt, Bool, HasSqlType, Nullable, Text, Timestamp, Untyped};
+use diesel::sqlite::Sqlite;
+use diesel::{QueryableByName, RunQueryDsl};
+
+use crate::database::{AnyConnection, on_each};
 
 /// One value of a statement.
 #[derive(Debug, Clone)]
@@ -117,6 +122,27 @@ impl Statement {
         self
     }
 
+    /// Every row of the answer. Works on the concrete connection, which costs less than a connection to either database.
+    pub fn rows<R>(self, connection: &mut AnyConnection) -> QueryResult<Vec<R>>
+    where
+        R: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static,
+    {
+        on_each!(connection, concrete => self.load(concrete))
+    }
+
+    /// The first row of the answer, as [`Statement::rows`].
+    pub fn row<R>(self, connection: &mut AnyConnection) -> QueryResult<R>
+    where
+        R: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static,
+    {
+        on_each!(connection, concrete => self.get_result(concrete))
+    }
+
+    /// Returns how many rows are changed, as [`Statement::rows`].
+    pub fn run(self, connection: &mut AnyConnection) -> QueryResult<usize> {
+        on_each!(connection, concrete => self.execute(concrete))
+    }
+
     /// Not to be kept prepared: the text has forms without number.
     pub fn once(mut self) -> Self {
         self.unbounded = true;
@@ -148,6 +174,29 @@ where
         Ok(())
     }
 }
+
+/// Declares the row of a [`Statement`], with its columns in the order in which they stand there. Reading by name compares
+/// a name with the names of the columns for every value of every row.
+macro_rules! by_place {
+    ($(#[$meta:meta])* $vis:vis struct $row:ident { $($field:ident: $type:ty as $sql:ty,)+ }) => {
+        $(#[$meta])*
+        $vis struct $row {
+            $($field: $type,)+
+        }
+
+        impl<DB: diesel::backend::Backend> diesel::QueryableByName<DB> for $row
+        where
+            $($type: diesel::deserialize::FromSql<$sql, DB>,)+
+        {
+            fn build<'a>(row: &impl diesel::row::NamedRow<'a, DB>) -> diesel::deserialize::Result<Self> {
+                let mut places = 0_usize..;
+                let mut place = || places.next().ok_or(diesel::result::UnexpectedEndOfRow);
+                Ok(Self { $($field: diesel::row::Row::get_value::<$sql, $type, usize>(row, place()?)?,)+ })
+            }
+        }
+    };
+}
+pub(crate) use by_place;
 
 impl QueryId for Statement {
     type QueryId = ();

@@ -6,6 +6,11 @@ use kontor_kernel::{Email, InvalidId, Line, Money, Phone, Prose, StoreError};
 /// A domain value that is stored as one text.
 pub(crate) trait FromText: Sized {
     fn from_text(text: &str) -> Result<Self, StoreError>;
+
+    /// May keep the text where it is.
+    fn from_string(text: String) -> Result<Self, StoreError> {
+        Self::from_text(&text)
+    }
 }
 
 macro_rules! from_text {
@@ -29,6 +34,10 @@ impl<const MAX: usize> FromText for Line<MAX> {
     fn from_text(text: &str) -> Result<Self, StoreError> {
         Self::parse(text).map_err(StoreError::corrupt)
     }
+
+    fn from_string(text: String) -> Result<Self, StoreError> {
+        Self::from_string(text).map_err(StoreError::corrupt)
+    }
 }
 
 pub(crate) fn text<T: FromText>(value: &str) -> Result<T, StoreError> {
@@ -37,6 +46,11 @@ pub(crate) fn text<T: FromText>(value: &str) -> Result<T, StoreError> {
 
 pub(crate) fn optional_text<T: FromText>(value: Option<&str>) -> Result<Option<T>, StoreError> {
     value.map(T::from_text).transpose()
+}
+
+/// As [`text`], of a value that is no longer needed.
+pub(crate) fn owned<T: FromText>(value: String) -> Result<T, StoreError> {
+    T::from_string(value)
 }
 
 pub(crate) fn id<T: TryFrom<i64, Error = InvalidId>>(value: i64) -> Result<T, StoreError> {

@@ -40,6 +40,11 @@ const fn pile(table: &'static str, key: &'static str, moment: &'static str, keep
 pub const PILES: &[Pile] = &[
     pile("access_tokens", "id", "expires_at", Keep::UntilThen, ""),
     pile("one_time_codes", "(project_id, contact)", "expires_at", Keep::UntilThen, ""),
+    pile("phone_change_codes", "counterparty_id", "expires_at", Keep::UntilThen, ""),
+    pile("temporary_passwords", "user_id", "expires_at", Keep::UntilThen, ""),
+    // A nonce stays used for as long as its attempt is kept.
+    pile("callback_attempts", "id", "expires_at", Keep::Afterwards, ""),
+    pile("agent_access_requests", "id", "expires_at", Keep::Afterwards, ""),
     // Whoever gives a sign of life afterwards starts a new session.
     pile("client_sessions", "id", "started_at", Keep::Afterwards, " AND last_seen_at <= :moment"),
     pile("webhook_deliveries", "id", "updated_at", Keep::Afterwards, " AND status <> 'pending'"),

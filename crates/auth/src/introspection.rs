@@ -124,20 +124,26 @@ impl IntrospectionRegistry {
         Ok(IssuedIntrospectionClient { client_id, secret })
     }
 
-    /// Replaces the secret of a client; the old one is worth nothing from this moment. A disabled client is active
-    /// again.
-    pub async fn rotate(&self, client_id: Uuid) -> Result<IssuedIntrospectionClient, IntrospectionRegistryError> {
+    /// Replaces the secret of the application's client for an audience; the old one is worth nothing from this moment.
+    /// A disabled client is active again.
+    pub async fn rotate(
+        &self,
+        application_id: ApplicationId,
+        audience: Audience,
+    ) -> Result<IssuedIntrospectionClient, IntrospectionRegistryError> {
         let (secret, fingerprint) = self.draw();
-        if self.clients.rotate(client_id, fingerprint, self.clock.now()).await? {
-            Ok(IssuedIntrospectionClient { client_id, secret })
-        } else {
-            Err(IntrospectionRegistryError::UnknownClient)
-        }
+        let rotated = self.clients.rotate(application_id, audience, fingerprint, self.clock.now()).await?;
+        let client_id = rotated.ok_or(IntrospectionRegistryError::UnknownClient)?;
+        Ok(IssuedIntrospectionClient { client_id, secret })
     }
 
-    /// Shuts a client out at once.
-    pub async fn disable(&self, client_id: Uuid) -> Result<(), IntrospectionRegistryError> {
-        if self.clients.disable(client_id).await? { Ok(()) } else { Err(IntrospectionRegistryError::UnknownClient) }
+    /// Shuts the application's client for an audience out at once, and says which it was.
+    pub async fn disable(
+        &self,
+        application_id: ApplicationId,
+        audience: Audience,
+    ) -> Result<Uuid, IntrospectionRegistryError> {
+        self.clients.disable(application_id, audience).await?.ok_or(IntrospectionRegistryError::UnknownClient)
     }
 }
 
@@ -230,21 +236,28 @@ mod tests {
     async fn only_the_fingerprint_of_a_secret_is_stored() {
         let mut clients = MockIntrospectionClients::new();
         clients.expect_insert().withf(|client| client.fingerprint.starts_with("plain:")).returning(|_| Ok(()));
-        clients.expect_rotate().withf(|_, fingerprint, _| fingerprint.len() == 54).returning(|_, _, _| Ok(true));
+        clients
+            .expect_rotate()
+            .withf(|_, _, fingerprint, _| fingerprint.len() == 54)
+            .returning(|_, _, _, _| Ok(Some(CLIENT)));
         let registry = registry(clients);
-        let issued = registry.issue(ApplicationId::new(8).unwrap(), audience("billing")).await.unwrap();
+        let application = ApplicationId::new(8).unwrap();
+        let issued = registry.issue(application, audience("billing")).await.unwrap();
         assert_eq!((issued.secret.expose_secret().len(), issued.client_id.get_version_num()), (48, 4));
-        let rotated = registry.rotate(issued.client_id).await.unwrap();
+        let rotated = registry.rotate(application, audience("billing")).await.unwrap();
+        assert_eq!(rotated.client_id, CLIENT);
         assert_ne!(rotated.secret.expose_secret(), issued.secret.expose_secret());
     }
 
     #[tokio::test]
     async fn an_unknown_client_is_said_to_be_unknown() {
         let mut clients = MockIntrospectionClients::new();
-        clients.expect_rotate().returning(|_, _, _| Ok(false));
-        clients.expect_disable().returning(|_| Ok(false));
-        let registry = registry(clients);
-        assert!(matches!(registry.rotate(CLIENT).await, Err(IntrospectionRegistryError::UnknownClient)));
-        assert!(matches!(registry.disable(CLIENT).await, Err(IntrospectionRegistryError::UnknownClient)));
+        clients.expect_rotate().returning(|_, _, _, _| Ok(None));
+        clients.expect_disable().returning(|_, _| Ok(None));
+        let (registry, application) = (registry(clients), ApplicationId::new(8).unwrap());
+        let rotated = registry.rotate(application, audience("billing")).await;
+        assert!(matches!(rotated, Err(IntrospectionRegistryError::UnknownClient)));
+        let disabled = registry.disable(application, audience("billing")).await;
+        assert!(matches!(disabled, Err(IntrospectionRegistryError::UnknownClient)));
     }
 }

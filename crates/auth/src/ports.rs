@@ -155,11 +155,18 @@ pub trait IntrospectionClients: Send + Sync {
     /// Adds a client of an application. Refuses an unknown application and a second client for one audience.
     async fn insert(&self, client: NewIntrospectionClient) -> Result<(), IntrospectionRegistryError>;
 
-    /// Puts another secret in the place of the client's and makes it active; `false` when there is no such client.
-    async fn rotate(&self, client_id: Uuid, fingerprint: String, at: DateTime<Utc>) -> Result<bool, StoreError>;
+    /// Puts another secret in the place of the one of the application's client for an audience and makes it active.
+    /// Gives the client; `None` when there is none.
+    async fn rotate(
+        &self,
+        application_id: ApplicationId,
+        audience: Audience,
+        fingerprint: String,
+        at: DateTime<Utc>,
+    ) -> Result<Option<Uuid>, StoreError>;
 
-    /// Shuts a client out; `false` when there is no such client.
-    async fn disable(&self, client_id: Uuid) -> Result<bool, StoreError>;
+    /// Shuts the application's client for an audience out. Gives the client; `None` when there is none.
+    async fn disable(&self, application_id: ApplicationId, audience: Audience) -> Result<Option<Uuid>, StoreError>;
 }
 
 /// Why a one-time code did not go out. Whether the provider did part of the work is unknown.

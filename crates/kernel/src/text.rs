@@ -3,6 +3,13 @@
 use std::fmt;
 use std::ops::Deref;
 
+/// Whether a text has a byte that control characters consist of: below the space, `DEL`, or the first byte of U+0080 to
+/// U+009F. Looks at all bytes at once, where most texts of a catalogue are done with.
+#[expect(clippy::needless_bitwise_bool, reason = "without a branch per byte the bytes are looked at in blocks")]
+fn may_have_controls(text: &str) -> bool {
+    text.bytes().fold(false, |found, byte| found | (byte < b' ') | (byte == 0x7F) | (byte == 0xC2))
+}
+
 /// Why a text is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
@@ -28,13 +35,28 @@ impl<const MAX: usize> Line<MAX> {
     /// Trims and checks.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         let text = text.trim();
+        Self::check(text)?;
+        Ok(Self(text.to_owned()))
+    }
+
+    /// As [`Line::parse`], keeping the text where it is when there is nothing to trim.
+    pub fn from_string(text: String) -> Result<Self, TextError> {
+        if text.trim().len() < text.len() {
+            return Self::parse(&text);
+        }
+        Self::check(&text)?;
+        Ok(Self(text))
+    }
+
+    fn check(text: &str) -> Result<(), TextError> {
         if text.is_empty() {
             return Err(TextError::Empty);
         }
-        if text.chars().any(char::is_control) {
+        if may_have_controls(text) && text.chars().any(char::is_control) {
             return Err(TextError::ControlCharacter);
         }
-        if text.chars().count() > MAX { Err(TextError::TooLong(MAX)) } else { Ok(Self(text.to_owned())) }
+        // There are never more characters than bytes.
+        if text.len() > MAX && text.chars().count() > MAX { Err(TextError::TooLong(MAX)) } else { Ok(()) }
     }
 
     /// The text.
@@ -81,10 +103,15 @@ impl Prose {
         if text.trim().is_empty() {
             return Err(TextError::Empty);
         }
-        if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
+        let forbidden = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+        if may_have_controls(text) && text.chars().any(forbidden) {
             return Err(TextError::ControlCharacter);
         }
-        if text.chars().count() > Self::MAX { Err(TextError::TooLong(Self::MAX)) } else { Ok(Self(text.to_owned())) }
+        if text.len() > Self::MAX && text.chars().count() > Self::MAX {
+            Err(TextError::TooLong(Self::MAX))
+        } else {
+            Ok(Self(text.to_owned()))
+        }
     }
 
     /// The text.
@@ -110,6 +137,16 @@ impl From<Prose> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_kept_where_it_is_and_checked_alike() {
+        for text in ["ёжи", " ёжи ", "", "a\nb", "a\u{85}b", "a\u{7f}", "a\u{a0}b", "длинный текст"] {
+            assert_eq!(Line::<4>::from_string(text.to_owned()), Line::parse(text), "{text:?}");
+        }
+        for control in (0..=0x2FF).filter_map(char::from_u32).filter(|c| c.is_control()) {
+            assert_eq!(Name::parse(&format!("a{control}b")), Err(TextError::ControlCharacter), "{control:?}");
+        }
+    }
 
     #[test]
     fn bounds_count_characters() {

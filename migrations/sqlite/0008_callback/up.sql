@@ -18,6 +18,7 @@ CREATE TABLE callback_attempts (
     UNIQUE (project_id, application_id, session_fingerprint)
 );
 CREATE INDEX callback_attempts_by_check ON callback_attempts (check_id);
+CREATE INDEX callback_attempts_by_phone ON callback_attempts (project_id, phone);
 CREATE INDEX callback_attempts_by_expiry ON callback_attempts (expires_at);
 
 -- Which attempt holds a phone. The key is what makes one of several racing attempts win.

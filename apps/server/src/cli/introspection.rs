@@ -7,7 +7,6 @@ use kontor_auth::model::Audience;
 use kontor_auth::{IntrospectionRegistry, IssuedIntrospectionClient};
 use kontor_kernel::{ApplicationId, ExposeSecret};
 use serde_json::json;
-use uuid::Uuid;
 
 use super::operate::open_migrated;
 use super::{Failure, process};
@@ -19,32 +18,22 @@ use crate::wiring::Surroundings;
 #[derive(Subcommand)]
 pub enum IntrospectionCommand {
     /// Credentials of a backend, for one application and audience.
-    Issue(IssueArguments),
+    Issue(ClientArguments),
     /// Another secret in the place of the old one, which is worth nothing at once; a disabled client is active again.
     Rotate(ClientArguments),
     /// Shuts a client out at once.
     Disable(ClientArguments),
 }
 
-/// Settings of `kontor introspection issue`.
+/// Which client.
 #[derive(Args)]
-pub struct IssueArguments {
+pub struct ClientArguments {
     /// The number of the application whose customers the backend asks about.
     #[arg(long, value_name = "ID")]
     application: i64,
     /// Whom it is for; the backend sends the same text with every question.
     #[arg(long)]
     audience: String,
-    #[command(flatten)]
-    output: Output,
-}
-
-/// Settings of the commands that change a client.
-#[derive(Args)]
-pub struct ClientArguments {
-    /// The client.
-    #[arg(long, value_name = "UUID")]
-    client_id: Uuid,
     #[command(flatten)]
     output: Output,
 }
@@ -64,25 +53,19 @@ pub fn run(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     command: IntrospectionCommand,
 ) -> Result<(), Failure> {
-    let output = match &command {
-        IntrospectionCommand::Issue(arguments) => &arguments.output,
-        IntrospectionCommand::Rotate(arguments) | IntrospectionCommand::Disable(arguments) => &arguments.output,
-    };
-    let config = load(output.database.clone())?;
-    let registry = registry(&config)?;
+    let (IntrospectionCommand::Issue(client) | IntrospectionCommand::Rotate(client) | IntrospectionCommand::Disable(client)) =
+        &command;
+    let application = ApplicationId::new(client.application).map_err(|error| format!("--application: {error}"))?;
+    let audience = Audience::parse(&client.audience).map_err(|error| format!("--audience {error}"))?;
+    let as_json = client.output.json;
+    let registry = registry(&load(client.output.database.clone())?)?;
     let runtime = process::runtime()?;
     match command {
-        IntrospectionCommand::Issue(IssueArguments { application, audience, output }) => {
-            let application = ApplicationId::new(application).map_err(|error| format!("--application: {error}"))?;
-            let audience = Audience::parse(&audience).map_err(|error| format!("--audience {error}"))?;
-            print(&runtime.block_on(registry.issue(application, audience))?, output.json);
-        }
-        IntrospectionCommand::Rotate(ClientArguments { client_id, output }) => {
-            print(&runtime.block_on(registry.rotate(client_id))?, output.json);
-        }
-        IntrospectionCommand::Disable(ClientArguments { client_id, output }) => {
-            runtime.block_on(registry.disable(client_id))?;
-            if output.json {
+        IntrospectionCommand::Issue(_) => print(&runtime.block_on(registry.issue(application, audience))?, as_json),
+        IntrospectionCommand::Rotate(_) => print(&runtime.block_on(registry.rotate(application, audience))?, as_json),
+        IntrospectionCommand::Disable(_) => {
+            let client_id = runtime.block_on(registry.disable(application, audience))?;
+            if as_json {
                 println!("{}", json!({ "client_id": client_id, "is_active": false }));
             } else {
                 println!("{client_id} is shut out.");

@@ -67,7 +67,7 @@ impl From<Product> for ProductRecord {
             old_price: product.old_price.map(|price| price.to_string()),
             quantity: product.quantity,
             is_favourite: false,
-            photos: product.photos.iter().map(Into::into).collect(),
+            photos: product.photos.into_iter().map(Into::into).collect(),
             category: product.category.map(Into::into),
             brand: product.brand.map(Into::into),
             parameters: Parameters {

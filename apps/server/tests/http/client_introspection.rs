@@ -275,13 +275,14 @@ database_tests! {
         let unknown = ["introspection", "issue", "--application", "404", "--audience", AUDIENCE];
         assert!(!site.command(&unknown).output().unwrap().status.success());
 
-        let client_id = issued["client_id"].as_str().unwrap();
-        let rotated = run(&["rotate", "--client-id", client_id]);
+        let of = |command| [command, "--application", &application, "--audience", AUDIENCE];
+        let rotated = run(&of("rotate"));
+        assert_eq!(rotated["client_id"], issued["client_id"]);
         refused(&ask(&issued).await);
         assert_eq!(ask(&rotated).await.expect(200)["active"], true);
-        assert_eq!(run(&["disable", "--client-id", client_id])["is_active"], false);
+        assert_eq!(run(&of("disable"))["is_active"], false);
         refused(&ask(&rotated).await);
-        let renewed = run(&["rotate", "--client-id", client_id]);
+        let renewed = run(&of("rotate"));
         assert_eq!(ask(&renewed).await.expect(200)["active"], true);
         drop(process);
         for secret in [&issued, &rotated, &renewed].map(|client| client["client_secret"].as_str().unwrap()) {

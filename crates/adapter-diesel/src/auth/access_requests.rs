@@ -201,18 +201,4 @@ impl AccessRequestRepository for Database {
         })
         .await
     }
-
-    async fn delete_old(&self, before: DateTime<Utc>, limit: i64) -> Result<u64, StoreError> {
-        self.write(move |connection| {
-            let old: Vec<i64> = requests::table
-                .filter(requests::expires_at.lt(before.naive_utc()))
-                .order(requests::expires_at)
-                .limit(limit)
-                .select(requests::id)
-                .load(connection)?;
-            let deleted = diesel::delete(requests::table.filter(requests::id.eq_any(old))).execute(connection)?;
-            u64::try_from(deleted).map_err(|error| StoreError::corrupt(error).into())
-        })
-        .await
-    }
 }

@@ -323,18 +323,4 @@ impl CallbackAttempts for Database {
         }
         Err(StoreError::Unavailable("a phone was bound and unbound meanwhile".to_owned()))
     }
-
-    async fn delete_old(&self, before: DateTime<Utc>, limit: u32) -> Result<usize, StoreError> {
-        self.write(move |connection| {
-            let old: Vec<i64> = callback_attempts::table
-                .filter(callback_attempts::expires_at.lt(before.naive_utc()))
-                .order(callback_attempts::expires_at)
-                .select(callback_attempts::id)
-                .limit(limit.into())
-                .load(connection)?;
-            let deleted = diesel::delete(callback_attempts::table.filter(callback_attempts::id.eq_any(&old)));
-            Ok::<_, Abort<StoreError>>(deleted.execute(connection)?)
-        })
-        .await
-    }
 }

@@ -1,9 +1,9 @@
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 
-use super::guard;
+use super::{guard, sessions};
 use crate::database::AnyConnection;
-use crate::schema::{access_tokens, login_contacts, one_time_codes, phone_change_codes};
+use crate::schema::{access_tokens, callback_attempts, login_contacts, one_time_codes, phone_change_codes};
 
 /// Forgets contacts of a customer: they sign him in no more, and codes that went to them are worth nothing.
 pub(super) fn forget_contacts(
@@ -15,6 +15,10 @@ pub(super) fn forget_contacts(
         .filter(one_time_codes::project_id.eq(project))
         .filter(one_time_codes::contact.eq_any(contacts));
     diesel::delete(codes).execute(connection)?;
+    let attempts = callback_attempts::table
+        .filter(callback_attempts::project_id.eq(project))
+        .filter(callback_attempts::phone.eq_any(contacts));
+    diesel::delete(attempts).execute(connection)?;
     let bindings = login_contacts::table
         .filter(login_contacts::project_id.eq(project))
         .filter(login_contacts::contact.eq_any(contacts));
@@ -34,7 +38,7 @@ pub(super) fn contacts(connection: &mut AnyConnection, project: i64, customer: i
 /// Forgets everything that signs a customer in, and ends what he signed in with.
 pub(crate) fn forget_customer(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<(), QueryError> {
     let contacts = contacts(connection, project, customer)?;
-    sessions::close_of_customer(connection, stored::id(customer)?)?;
+    sessions::close_of_customer(connection, customer)?;
     forget_contacts(connection, project, &contacts)?;
     diesel::delete(phone_change_codes::table.find(customer)).execute(connection)?;
     let tokens = access_tokens::table

@@ -7,7 +7,7 @@ use diesel::result::{DatabaseErrorKind, Error as QueryError};
 use kontor_auth::IntrospectionRegistryError;
 use kontor_auth::model::{Audience, IntrospectedToken, NewIntrospectionClient, StoredInquiry};
 use kontor_auth::ports::IntrospectionClients;
-use kontor_kernel::{StoreError, TokenId};
+use kontor_kernel::{ApplicationId, StoreError, TokenId};
 use uuid::Uuid;
 
 use super::guard;
@@ -45,6 +45,10 @@ impl TryFrom<InquiryRow> for StoredInquiry {
             token: token.transpose()?,
         })
     }
+}
+
+fn client_id(text: &str) -> Result<Uuid, StoreError> {
+    text.parse().map_err(StoreError::corrupt)
 }
 
 #[async_trait]
@@ -109,29 +113,42 @@ impl IntrospectionClients for Database {
         .await
     }
 
-    async fn rotate(&self, client_id: Uuid, fingerprint: String, at: DateTime<Utc>) -> Result<bool, StoreError> {
-        let client_id = client_id.to_string();
+    async fn rotate(
+        &self,
+        application_id: ApplicationId,
+        audience: Audience,
+        fingerprint: String,
+        at: DateTime<Utc>,
+    ) -> Result<Option<Uuid>, StoreError> {
         self.write(move |connection| {
-            let client = introspection_clients::table.filter(introspection_clients::client_id.eq(&client_id));
-            let rotated = diesel::update(client)
+            let client = introspection_clients::table
+                .filter(introspection_clients::application_id.eq(application_id.get()))
+                .filter(introspection_clients::audience.eq(audience.as_str()));
+            let rotated: Option<String> = diesel::update(client)
                 .set((
                     introspection_clients::fingerprint.eq(&fingerprint),
                     introspection_clients::is_active.eq(true),
                     introspection_clients::rotated_at.eq(at.naive_utc()),
                 ))
-                .execute(connection)?;
-            Ok(rotated == 1)
+                .returning(introspection_clients::client_id)
+                .get_result(connection)
+                .optional()?;
+            Ok(rotated.as_deref().map(client_id).transpose()?)
         })
         .await
     }
 
-    async fn disable(&self, client_id: Uuid) -> Result<bool, StoreError> {
-        let client_id = client_id.to_string();
+    async fn disable(&self, application_id: ApplicationId, audience: Audience) -> Result<Option<Uuid>, StoreError> {
         self.write(move |connection| {
-            let client = introspection_clients::table.filter(introspection_clients::client_id.eq(&client_id));
-            let disabled =
-                diesel::update(client).set(introspection_clients::is_active.eq(false)).execute(connection)?;
-            Ok(disabled == 1)
+            let client = introspection_clients::table
+                .filter(introspection_clients::application_id.eq(application_id.get()))
+                .filter(introspection_clients::audience.eq(audience.as_str()));
+            let disabled: Option<String> = diesel::update(client)
+                .set(introspection_clients::is_active.eq(false))
+                .returning(introspection_clients::client_id)
+                .get_result(connection)
+                .optional()?;
+            Ok(disabled.as_deref().map(client_id).transpose()?)
         })
         .await
     }

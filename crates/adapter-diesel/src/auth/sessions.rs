@@ -88,8 +88,8 @@ pub(super) fn close_of_token(connection: &mut AnyConnection, token: TokenId) -> 
     close!(connection, client_sessions::token_id.eq(token.get())).map(|_| ())
 }
 
-pub(super) fn close_of_customer(connection: &mut AnyConnection, customer: CounterpartyId) -> Result<(), QueryError> {
-    close!(connection, client_sessions::counterparty_id.eq(customer.get())).map(|_| ())
+pub(super) fn close_of_customer(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
+    close!(connection, client_sessions::counterparty_id.eq(customer)).map(|_| ())
 }
 
 /// The partial unique key lets one of several racing starts win. The token is asked for in the same statement: one that

@@ -169,7 +169,7 @@ impl TokenRepository for Database {
                 .filter(access_tokens::subject_id.eq(subject));
             diesel::delete(all).execute(connection)?;
             if let TokenOwner::Customer(customer) = owner {
-                sessions::close_of_customer(connection, customer)?;
+                sessions::close_of_customer(connection, customer.get())?;
             }
             Ok(())
         })

@@ -16,14 +16,14 @@ use kontor_kernel::{NomenclatureId, ProjectId, StoreError};
 use super::{cards, hold, import_words, import_writes, offers};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{inventories, nomenclatures, projects};
-use crate::statement::Statement;
+use crate::statement::{Statement, by_place};
 
 const CHUNK: usize = 500;
 
-#[derive(QueryableByName)]
-struct ItemRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
+by_place! {
+    struct ItemRow {
+        id: i64 as BigInt,
+    }
 }
 
 /// The items that the rows are about, held still until the end of the transaction.
@@ -75,7 +75,7 @@ fn held(connection: &mut AnyConnection, items: Statement) -> Result<Vec<i64>, di
         AnyConnection::Postgres(_) => items.sql(" ORDER BY id FOR NO KEY UPDATE"),
         AnyConnection::Sqlite(_) => items.sql(" ORDER BY id"),
     };
-    let rows: Vec<ItemRow> = items.once().load(connection)?;
+    let rows: Vec<ItemRow> = items.once().rows(connection)?;
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 

@@ -1,7 +1,6 @@
 //! Cards in bulk: some hundred rows per statement.
 
 use chrono::{DateTime, Utc};
-use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::{BillingPeriod, Card, NomenclatureKind};
 use kontor_catalog::spreadsheet::{ImportError, SettledCard};
@@ -9,7 +8,7 @@ use kontor_kernel::{Line, ProjectId, StoreError};
 
 use super::on_duplicate;
 use crate::database::{Abort, AnyConnection};
-use crate::statement::{Statement, Value};
+use crate::statement::{Statement, Value, by_place};
 
 /// Rows per statement; with all columns of a card well below the number of values a statement takes.
 const ROWS: usize = 200;
@@ -62,12 +61,11 @@ fn values(card: &Card) -> [Value; 18] {
     ]
 }
 
-#[derive(QueryableByName)]
-struct InsertedRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = Text)]
-    article: String,
+by_place! {
+    struct InsertedRow {
+        id: i64 as BigInt,
+        article: String as Text,
+    }
 }
 
 /// Several tuples, parted by commas.
@@ -112,7 +110,7 @@ pub(super) fn write(
         update(connection, chunk, at)?;
         let ids: Vec<i64> = chunk.iter().filter(|(_, settled)| settled.new_photos).map(|(id, _)| *id).collect();
         if !ids.is_empty() {
-            Statement::new("DELETE FROM nomenclature_photos WHERE nomenclature_id").among(&ids).execute(connection)?;
+            Statement::new("DELETE FROM nomenclature_photos WHERE nomenclature_id").among(&ids).run(connection)?;
         }
         photos.extend(chunk.iter().filter(|(_, settled)| settled.new_photos).map(|(id, settled)| (*id, &settled.card)));
         offered.extend(chunk.iter().map(|(id, _)| *id));
@@ -148,7 +146,7 @@ fn insert(
     statement = statement.sql(") AS v RETURNING id, article");
     // Full chunks share one form, which stays prepared; the last one has any length.
     let statement = if cards.len() < ROWS { statement.once() } else { statement };
-    let rows: Vec<InsertedRow> = statement.load(connection).map_err(on_duplicate(ImportError::Stale))?;
+    let rows: Vec<InsertedRow> = statement.rows(connection).map_err(on_duplicate(ImportError::Stale))?;
     Ok(rows.into_iter().map(|row| (row.article, row.id)).collect())
 }
 
@@ -172,7 +170,7 @@ fn update(
     statement
         .sql(") AS v WHERE nomenclatures.id = v.column1")
         .once()
-        .execute(connection)
+        .run(connection)
         .map_err(on_duplicate(ImportError::Stale))?;
     Ok(())
 }
@@ -185,7 +183,7 @@ fn hang(connection: &mut AnyConnection, cards: &[(i64, &Card)]) -> Result<(), Ab
     for chunk in rows.chunks(PHOTOS) {
         let values = chunk.iter().map(|(id, place, url)| [(*id).into(), (*place).into(), (*url).into()]);
         let statement = Statement::new("INSERT INTO nomenclature_photos (nomenclature_id, position, url) VALUES ");
-        tuples(statement, values).execute(connection)?;
+        tuples(statement, values).run(connection)?;
     }
     Ok(())
 }

@@ -3,6 +3,9 @@
 //! Goods are shown with a category and with unreserved stock in a warehouse that serves the application, at the lowest
 //! price among those warehouses; services are shown in every application of their project at the price of the card;
 //! subscription plans are not shown.
+//!
+//! An offer repeats what lists tell about its card and its photos. Names of categories and brands change without their
+//! cards, and stock changes with every order: lists look these up.
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
@@ -24,8 +27,8 @@ struct ItemRow {
 pub(crate) fn refresh(connection: &mut AnyConnection, items: &[i64]) -> Result<(), QueryError> {
     for items in items.chunks(CHUNK) {
         lock(connection, items)?;
-        Statement::new("DELETE FROM storefront_offers WHERE nomenclature_id").among(items).execute(connection)?;
-        insert_due(items).execute(connection)?;
+        Statement::new("DELETE FROM storefront_offers WHERE nomenclature_id").among(items).run(connection)?;
+        insert_due(items).run(connection)?;
     }
     Ok(())
 }
@@ -77,8 +80,12 @@ fn due(items: &[i64]) -> Statement {
 fn insert_due(items: &[i64]) -> Statement {
     Statement::new(
         "INSERT INTO storefront_offers \
-         (application_id, nomenclature_id, category_id, brand_id, country_id, name_key, price, popularity) \
-         SELECT d.application_id, n.id, n.category_id, n.brand_id, n.country_id, n.name_key, d.price, n.views_count \
+         (application_id, nomenclature_id, category_id, brand_id, country_id, name_key, price, popularity, \
+         kind_id, name, article, wholesale, pieces_per_pack, quantity_pack, photos) \
+         SELECT d.application_id, n.id, n.category_id, n.brand_id, n.country_id, n.name_key, d.price, n.views_count, \
+         n.kind_id, n.name, n.article, n.wholesale, n.pieces_per_pack, n.quantity_pack, \
+         (SELECT string_agg(p.url, '\n') FROM (SELECT url FROM nomenclature_photos \
+         WHERE nomenclature_id = n.id ORDER BY position) AS p) \
          FROM (",
     )
     .then(due(items))

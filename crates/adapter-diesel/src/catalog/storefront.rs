@@ -1,8 +1,7 @@
-//! The storefront list: one range of `storefront_offers`, then names, photos and stock of the rows of the page.
+//! The storefront list: one range of `storefront_offers`, then names and stock of the rows of the page.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
 use kontor_catalog::model::{NomenclatureKind, Packaging, PhotoUrl, Reference};
 use kontor_catalog::storefront::ports::Shelves;
@@ -14,40 +13,28 @@ use kontor_kernel::{AppScope, CategoryId, InvalidId, Money, NomenclatureId, Page
 use super::storefront_query::{OfferQuery, any_discount};
 use super::{storefront_card, storefront_shelves};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::statement::by_place;
 use crate::stored;
 
-#[derive(QueryableByName)]
-pub(super) struct ProductRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = BigInt)]
-    kind_id: i64,
-    #[diesel(sql_type = Text)]
-    name: String,
-    #[diesel(sql_type = Nullable<Text>)]
-    article: Option<String>,
-    #[diesel(sql_type = BigInt)]
-    price: i64,
-    #[diesel(sql_type = BigInt)]
-    reduction: i64,
-    #[diesel(sql_type = BigInt)]
-    quantity: i64,
-    #[diesel(sql_type = Nullable<Text>)]
-    photos: Option<String>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    category_id: Option<i64>,
-    #[diesel(sql_type = Nullable<Text>)]
-    category_name: Option<String>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    brand_id: Option<i64>,
-    #[diesel(sql_type = Nullable<Text>)]
-    brand_name: Option<String>,
-    #[diesel(sql_type = Bool)]
-    wholesale: bool,
-    #[diesel(sql_type = Integer)]
-    pieces_per_pack: i32,
-    #[diesel(sql_type = Integer)]
-    quantity_pack: i32,
+by_place! {
+    /// The first columns of [`super::storefront_query::product`].
+    pub(super) struct ProductRow {
+        id: i64 as BigInt,
+        kind_id: i64 as BigInt,
+        name: String as Text,
+        article: Option<String> as Nullable<Text>,
+        price: i64 as BigInt,
+        wholesale: bool as Bool,
+        pieces_per_pack: i32 as Integer,
+        quantity_pack: i32 as Integer,
+        photos: Option<String> as Nullable<Text>,
+        category_id: Option<i64> as Nullable<BigInt>,
+        category_name: Option<String> as Nullable<Text>,
+        brand_id: Option<i64> as Nullable<BigInt>,
+        brand_name: Option<String> as Nullable<Text>,
+        quantity: i64 as BigInt,
+        reduction: i64 as BigInt,
+    }
 }
 
 impl TryFrom<ProductRow> for Product {
@@ -60,14 +47,14 @@ impl TryFrom<ProductRow> for Product {
         Ok(Self {
             id: stored::id(row.id)?,
             kind: NomenclatureKind::try_from(row.kind_id).map_err(StoreError::corrupt)?,
-            name: stored::text(&row.name)?,
-            article: stored::optional_text(row.article.as_deref())?,
+            name: stored::owned(row.name)?,
+            article: row.article.map(stored::owned).transpose()?,
             price,
             old_price: (price < full).then_some(full),
             quantity: u64::try_from(row.quantity).map_err(StoreError::corrupt)?,
             photos: row.photos.iter().flat_map(|urls| urls.split('\n')).map(photo).collect::<Result<_, _>>()?,
-            category: reference(row.category_id, row.category_name.as_deref())?,
-            brand: reference(row.brand_id, row.brand_name.as_deref())?,
+            category: reference(row.category_id, row.category_name)?,
+            brand: reference(row.brand_id, row.brand_name)?,
             packaging: Packaging {
                 wholesale: row.wholesale,
                 pieces_per_pack: pack(row.pieces_per_pack)?,
@@ -84,30 +71,29 @@ pub(super) fn photo(url: &str) -> Result<PhotoUrl, StoreError> {
 /// A record on the other side of an outer join.
 pub(super) fn reference<Id: TryFrom<i64, Error = InvalidId>>(
     id: Option<i64>,
-    name: Option<&str>,
+    name: Option<String>,
 ) -> Result<Option<Reference<Id>>, StoreError> {
     let (Some(id), Some(name)) = (id, name) else { return Ok(None) };
-    Ok(Some(Reference { id: stored::id(id)?, name: stored::text(name)? }))
+    Ok(Some(Reference { id: stored::id(id)?, name: stored::owned(name)? }))
 }
 
-#[derive(QueryableByName)]
-struct TotalRow {
-    #[diesel(sql_type = BigInt)]
-    total: i64,
+by_place! {
+    struct TotalRow {
+        total: i64 as BigInt,
+    }
 }
 
-#[derive(QueryableByName)]
-struct AnswerRow {
-    #[diesel(sql_type = Bool)]
-    answer: bool,
+by_place! {
+    struct AnswerRow {
+        answer: bool as Bool,
+    }
 }
 
-#[derive(QueryableByName)]
-struct RangeRow {
-    #[diesel(sql_type = Nullable<BigInt>)]
-    lowest: Option<i64>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    highest: Option<i64>,
+by_place! {
+    struct RangeRow {
+        lowest: Option<i64> as Nullable<BigInt>,
+        highest: Option<i64> as Nullable<BigInt>,
+    }
 }
 
 /// Only an answer that depends on prices has to know whether discounts change them.
@@ -120,8 +106,13 @@ fn discounted(
     if !needed {
         return Ok(false);
     }
-    let row: AnswerRow = any_discount(app, at).get_result(connection)?;
+    let row: AnswerRow = any_discount(app, at).row(connection)?;
     Ok(row.answer)
+}
+
+/// Whether one range of an index answers; a search in texts, in tags or in discounts may take longer.
+fn walks_an_index(filter: &ProductFilter) -> bool {
+    filter.query.is_none() && filter.tag_ids.is_empty() && !filter.on_sale
 }
 
 /// A page that is not full tells the size of the whole list by itself.
@@ -140,22 +131,23 @@ impl Shelves for Database {
         page: PageRequest,
         at: DateTime<Utc>,
     ) -> Result<Page<Product>, StoreError> {
-        self.read(move |connection| {
+        let walks_an_index = walks_an_index(&filter);
+        let work = move |connection: &mut AnyConnection| -> Result<Page<Product>, Abort<StoreError>> {
             let needed = OfferQuery::needs_prices(&filter, order);
             let discounted = discounted(connection, app, at, needed)?;
             let query = OfferQuery { app, filter: &filter, order, at, discounted };
-            let rows: Vec<ProductRow> = query.page(page).load(connection)?;
+            let rows: Vec<ProductRow> = query.page(page).rows(connection)?;
             let total = match known_total(page, rows.len()) {
                 Some(total) => total,
-                None => query.count().get_result::<TotalRow>(connection)?.total,
+                None => query.count().row::<TotalRow>(connection)?.total,
             };
             Ok(Page {
                 items: rows.into_iter().map(Product::try_from).collect::<Result<_, _>>()?,
                 total: u64::try_from(total).map_err(StoreError::corrupt)?,
                 request: page,
             })
-        })
-        .await
+        };
+        if walks_an_index { self.read_page(work).await } else { self.read(work).await }
     }
 
     async fn product(
@@ -176,7 +168,7 @@ impl Shelves for Database {
         self.read(move |connection| {
             let discounted = discounted(connection, app, at, true)?;
             let query = OfferQuery { app, filter: &filter, order: None, at, discounted };
-            let row: RangeRow = query.price_range().get_result(connection)?;
+            let row: RangeRow = query.price_range().row(connection)?;
             let (Some(lowest), Some(highest)) = (row.lowest, row.highest) else { return Ok(None) };
             let money = |minor: i64| Money::from_minor(minor).map_err(StoreError::corrupt);
             Ok(Some(PriceRange { lowest: money(lowest)?, highest: money(highest)? }))
@@ -190,11 +182,11 @@ impl Shelves for Database {
         parent: Option<CategoryId>,
         limit: Option<u32>,
     ) -> Result<Vec<ShelfCategory>, StoreError> {
-        self.read(move |connection| storefront_shelves::categories(connection, app, parent, limit)).await
+        self.read_page(move |connection| storefront_shelves::categories(connection, app, parent, limit)).await
     }
 
     async fn brands(&self, app: AppScope, limit: Option<u32>) -> Result<Vec<ShelfBrand>, StoreError> {
-        self.read(move |connection| storefront_shelves::brands(connection, app, limit)).await
+        self.read_page(move |connection| storefront_shelves::brands(connection, app, limit)).await
     }
 }
 
@@ -204,6 +196,7 @@ mod tests {
     use super::*;
     use crate::statement::Statement;
     use crate::testing::{Kind, TestDatabase};
+    use diesel::{QueryableByName, RunQueryDsl};
     use kontor_kernel::{ApplicationId, BrandId, ProjectId};
 
     #[derive(QueryableByName)]

@@ -8,8 +8,8 @@ use kontor_catalog::storefront::{Product, ProductCard, Tag};
 use kontor_kernel::{AppScope, NomenclatureId, StoreError};
 
 use super::storefront::{ProductRow, photo, reference};
-use super::storefront_query::{COLUMNS, JOINS, reduction, stock};
-use crate::database::{Abort, AnyConnection};
+use super::storefront_query::{JOINS, product};
+use crate::database::{Abort, AnyConnection, on_each};
 use crate::schema::{nomenclature_tags, tags};
 use crate::statement::Statement;
 use crate::stored;
@@ -61,20 +61,20 @@ impl TryFrom<TagRow> for Tag {
 }
 
 fn card(app: AppScope, id: NomenclatureId, at: DateTime<Utc>) -> Statement {
-    Statement::new(format!(
-        "SELECT {COLUMNS}, k.id AS country_id, k.name AS country_name, u.id AS unit_id, u.name AS unit_name, \
-         u.abbreviation AS unit_abbreviation, n.share_link, n.description, n.characteristics, n.views_count, "
-    ))
-    .then(stock(app))
-    .sql(" AS quantity, ")
-    .then(reduction(app, at))
-    .sql(format!(
-        " AS reduction FROM storefront_offers o{JOINS} LEFT JOIN countries k ON k.id = n.country_id \
-         LEFT JOIN storage_units u ON u.id = n.storage_unit_id WHERE o.application_id = "
-    ))
-    .value(app.application_id.get())
-    .sql(" AND o.nomenclature_id = ")
-    .value(id.get())
+    product(app, at)
+        .sql(
+            ", k.id AS country_id, k.name AS country_name, u.id AS unit_id, u.name AS unit_name, \
+             u.abbreviation AS unit_abbreviation, n.share_link, n.description, n.characteristics, n.views_count \
+             FROM storefront_offers o JOIN nomenclatures n ON n.id = o.nomenclature_id",
+        )
+        .sql(JOINS)
+        .sql(
+            " LEFT JOIN countries k ON k.id = n.country_id \
+             LEFT JOIN storage_units u ON u.id = n.storage_unit_id WHERE o.application_id = ",
+        )
+        .value(app.application_id.get())
+        .sql(" AND o.nomenclature_id = ")
+        .value(id.get())
 }
 
 pub(super) fn read(
@@ -83,17 +83,17 @@ pub(super) fn read(
     id: NomenclatureId,
     at: DateTime<Utc>,
 ) -> Result<Option<ProductCard>, Abort<StoreError>> {
-    let Some(row): Option<CardRow> = card(app, id, at).get_result(connection).optional()? else { return Ok(None) };
-    let tags: Vec<TagRow> = nomenclature_tags::table
+    let Some(row): Option<CardRow> = card(app, id, at).row(connection).optional()? else { return Ok(None) };
+    let tags: Vec<TagRow> = on_each!(connection, concrete => nomenclature_tags::table
         .inner_join(tags::table.on(tags::id.eq(nomenclature_tags::tag_id)))
         .filter(nomenclature_tags::nomenclature_id.eq(id.get()))
         .order(tags::id)
         .select(TagRow::as_select())
-        .load(connection)?;
-    let unit = reference(row.unit_id, row.unit_name.as_deref())?.zip(row.unit_abbreviation.as_deref());
+        .load(concrete))?;
+    let unit = reference(row.unit_id, row.unit_name)?.zip(row.unit_abbreviation.as_deref());
     Ok(Some(ProductCard {
         product: Product::try_from(row.product)?,
-        country: reference(row.country_id, row.country_name.as_deref())?,
+        country: reference(row.country_id, row.country_name)?,
         storage_unit: unit
             .map(|(unit, abbreviation)| {
                 Ok::<_, StoreError>(StorageUnit {

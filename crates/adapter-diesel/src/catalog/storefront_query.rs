@@ -7,16 +7,24 @@ use kontor_kernel::{AppScope, Line, PageRequest};
 use super::search::containing;
 use crate::statement::Statement;
 
-/// What a product row of a list or a card has. The photos are sorted before they are put together: that walks their
-/// index, where an order inside the aggregate would sort each row's photos in a table of their own.
-pub(super) const COLUMNS: &str = "o.nomenclature_id AS id, n.kind_id, n.name, n.article, o.price, c.id AS category_id, \
-    c.name AS category_name, b.id AS brand_id, b.name AS brand_name, n.wholesale, n.pieces_per_pack, n.quantity_pack, \
-    (SELECT string_agg(p.url, '\n') FROM (SELECT url FROM nomenclature_photos \
-    WHERE nomenclature_id = o.nomenclature_id ORDER BY position) AS p) AS photos";
+/// What the first columns of a list or a card are, in the order of `ProductRow`.
+const COLUMNS: &str = "SELECT o.nomenclature_id, o.kind_id, o.name, o.article, o.price, o.wholesale, \
+    o.pieces_per_pack, o.quantity_pack, o.photos, c.id, c.name, b.id, b.name, ";
 
-/// Joins what [`COLUMNS`] needs.
-pub(super) const JOINS: &str = " JOIN nomenclatures n ON n.id = o.nomenclature_id \
-    LEFT JOIN categories c ON c.id = n.category_id LEFT JOIN brands b ON b.id = n.brand_id";
+/// Joins what [`product`] needs.
+pub(super) const JOINS: &str =
+    " LEFT JOIN categories c ON c.id = o.category_id LEFT JOIN brands b ON b.id = o.brand_id";
+
+/// Starts a statement whose first columns make a `ProductRow`.
+pub(super) fn product(app: AppScope, at: DateTime<Utc>) -> Statement {
+    Statement::new(COLUMNS)
+        .then(stock(app))
+        .sql(", CASE WHEN EXISTS (SELECT 1 FROM discounts d WHERE ")
+        .then(automatic(app))
+        .sql(") THEN ")
+        .then(reduction(app, at))
+        .sql(" ELSE 0 END")
+}
 
 /// What is asked of the offers of one application at one moment.
 pub(super) struct OfferQuery<'a> {
@@ -35,7 +43,7 @@ impl OfferQuery<'_> {
         by_price || filter.price_from.is_some() || filter.price_to.is_some()
     }
 
-    /// One page, with names, photos and stock of these rows alone.
+    /// One page, with the names and the stock of these rows alone.
     pub fn page(&self, page: PageRequest) -> Statement {
         let offers = Statement::new("SELECT o.* FROM storefront_offers o WHERE ")
             .then(self.condition())
@@ -45,13 +53,12 @@ impl OfferQuery<'_> {
             .value(page.limit())
             .sql(" OFFSET ")
             .value(page.offset());
-        Statement::new(format!("SELECT {COLUMNS}, "))
-            .then(stock(self.app))
-            .sql(" AS quantity, ")
-            .then(reduction(self.app, self.at))
-            .sql(" AS reduction FROM (")
+        product(self.app, self.at)
+            .sql(" FROM (")
             .then(offers)
-            .sql(format!(") AS o{JOINS} ORDER BY "))
+            .sql(") AS o")
+            .sql(JOINS)
+            .sql(" ORDER BY ")
             .then(self.ordering())
     }
 
@@ -157,10 +164,17 @@ pub(super) fn reduction(app: AppScope, at: DateTime<Utc>) -> Statement {
     )
 }
 
-fn in_force(app: AppScope, at: DateTime<Utc>) -> Statement {
+/// Discounts that apply by themselves to a product or a category, whenever they are in force. Nothing in it depends on
+/// the row, so that it is asked once for a whole page.
+fn automatic(app: AppScope) -> Statement {
     Statement::new("d.project_id = ")
         .value(app.project_id.get())
-        .sql(" AND d.status = 'active' AND d.code IS NULL AND d.target <> 'cart' AND (d.starts_at IS NULL OR d.starts_at <= ")
+        .sql(" AND d.status = 'active' AND d.code IS NULL AND d.target <> 'cart'")
+}
+
+fn in_force(app: AppScope, at: DateTime<Utc>) -> Statement {
+    automatic(app)
+        .sql(" AND (d.starts_at IS NULL OR d.starts_at <= ")
         .value(at.naive_utc())
         .sql(") AND (d.ends_at IS NULL OR d.ends_at > ")
         .value(at.naive_utc())

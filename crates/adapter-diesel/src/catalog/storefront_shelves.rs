@@ -34,7 +34,7 @@ impl TryFrom<CategoryRow> for ShelfCategory {
             id: stored::id(row.id)?,
             name: stored::text(&row.name)?,
             photo: row.photo.as_deref().map(photo).transpose()?,
-            parent: reference(row.parent_id, row.parent_name.as_deref())?,
+            parent: reference(row.parent_id, row.parent_name)?,
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod connection;
 mod migrations;
+mod pages;
 mod pool;
 mod url;
 

@@ -1,7 +1,7 @@
 //! The two entry points to the data: [`Database::read`] and [`Database::write`].
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use diesel::connection::{AnsiTransactionManager, Connection, TransactionManager};
@@ -10,6 +10,7 @@ use diesel::result::{DatabaseErrorKind, Error as QueryError};
 use kontor_kernel::StoreError;
 
 use super::connection::{Manager, Role};
+use super::pages::PageReaders;
 use super::{AnyConnection, DatabaseUrl};
 
 /// How many connections to keep.
@@ -70,7 +71,25 @@ struct Inner {
     readers: Pool<Manager>,
     /// SQLite takes one writer at a time; queueing for it here is fairer than its own busy loop.
     writer: Option<Pool<Manager>>,
+    /// Started with the first page; nothing when they could not be.
+    pages: OnceLock<Option<PageReaders>>,
     statements: Arc<AtomicU64>,
+}
+
+impl Inner {
+    /// The threads that read pages; PostgreSQL has none, its connections are the scarce good.
+    fn pages(&self) -> Option<&PageReaders> {
+        self.writer.as_ref()?;
+        let start = || {
+            let manager =
+                Manager { url: self.url.clone(), role: Role::Reader, statements: Arc::clone(&self.statements) };
+            let threads = std::thread::available_parallelism().map_or(2, usize::from).max(2);
+            PageReaders::start(&manager, threads)
+                .inspect_err(|error| tracing::warn!(%error, "pages are read without threads of their own"))
+                .ok()
+        };
+        self.pages.get_or_init(start).as_ref()
+    }
 }
 
 const ATTEMPTS: u32 = 5;
@@ -97,7 +116,7 @@ impl Database {
             DatabaseUrl::Postgres(_) => None,
         };
         let readers = build(if writer.is_some() { Role::Reader } else { Role::Writer }, options.connections)?;
-        Ok(Self { inner: Arc::new(Inner { url, readers, writer, statements }) })
+        Ok(Self { inner: Arc::new(Inner { url, readers, writer, pages: OnceLock::new(), statements }) })
     }
 
     /// Which database this is.
@@ -156,6 +175,33 @@ impl Database {
             return work(&mut connection).map_err(conclude);
         }
         self.read(work).await
+    }
+
+    /// Reads a page for a visitor: few statements, each over one range of an index. On SQLite by threads of their own,
+    /// which never do anything longer; on PostgreSQL as [`Database::read`].
+    pub async fn read_page<T, R>(
+        &self,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
+    ) -> Result<T, R>
+    where
+        T: Send + 'static,
+        R: From<StoreError> + Send + 'static,
+    {
+        let Some(readers) = self.inner.pages() else { return self.read(work).await };
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        let asked = readers.ask(Box::new(move |connection| {
+            // Nobody waits any longer when the visitor has gone.
+            if !answer.is_closed() {
+                let _ = answer.send(work(connection));
+            }
+        }));
+        if !asked {
+            return Err(StoreError::Unavailable("too many pages are being read".to_owned()).into());
+        }
+        match answered.await {
+            Ok(outcome) => outcome.map_err(conclude),
+            Err(_) => Err(StoreError::Failed("reading a page broke off".to_owned()).into()),
+        }
     }
 
     /// Runs a reading step whose statements all see the data of one moment.

@@ -7,7 +7,7 @@ use kontor_organization::model::{Application, ApplicationDraft};
 use kontor_organization::ports::ApplicationRepository;
 
 use crate::catalog::offers;
-use crate::database::{Abort, Database};
+use crate::database::{Abort, Database, on_each};
 use crate::schema::{applications, branches, nomenclatures};
 use crate::stored;
 
@@ -122,12 +122,12 @@ impl ApplicationRepository for Database {
     async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError> {
         let fingerprint = fingerprint.to_owned();
         self.read_brief(move |connection| {
-            let row: Option<(i64, i64, bool)> = applications::table
+            let row: Option<(i64, i64, bool)> = on_each!(connection, concrete => applications::table
                 .filter(applications::token_fingerprint.eq(&fingerprint))
                 .filter(applications::is_active.eq(true))
                 .select((applications::id, applications::project_id, applications::wholesale))
-                .first(connection)
-                .optional()?;
+                .first(concrete)
+                .optional())?;
             let scope = row.map(|(application, project, wholesale)| {
                 Ok::<_, StoreError>(AppScope {
                     project_id: stored::id(project)?,

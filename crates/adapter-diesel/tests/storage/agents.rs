@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::upkeep::PILES;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{
     AGENT_TOKENS_MOST, AccessRequestDraft, Agent, AgentChange, Approval, Consumption, Login, NewAccessRequest,
@@ -375,10 +376,12 @@ database_tests! {
         assert_eq!(state(db.database.consume(consumption(3, minutes(2))).await), RequestStatus::Declined);
 
         AccessRequestRepository::insert(&db.database, NewAccessRequest { expires_at: minutes(31), ..request(5) }).await.unwrap();
-        assert_eq!(db.database.delete_old(minutes(30), 10).await.unwrap(), 0);
-        assert_eq!(db.database.delete_old(minutes(31), 3).await.unwrap(), 3);
-        assert_eq!(db.database.delete_old(minutes(31), 3).await.unwrap(), 1);
-        assert_eq!(db.database.delete_old(minutes(31), 3).await.unwrap(), 0);
+        let sweep = async |at: DateTime<Utc>| {
+            let pile = PILES.iter().find(|pile| pile.table == "agent_access_requests").unwrap();
+            db.database.sweep(pile, at + TimeDelta::days(30), TimeDelta::days(30)).await.unwrap()
+        };
+        assert_eq!(sweep(minutes(29)).await, 0);
+        assert_eq!(sweep(minutes(30)).await, 4);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM agent_access_requests").await, 1);
     }
 }

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::upkeep::PILES;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{
     AttemptChange, AttemptExchange, AttemptState, CallbackAttempt, CheckId, Device, Exchanged, NewAttempt, NewToken,
@@ -288,19 +289,22 @@ database_tests! {
         assert!(matches!(done, Exchanged::SignedIn { counterparty_id, .. } if counterparty_id.get() == 7));
     }
 
-    async fn old_attempts_are_deleted_a_few_at_a_time(db: TestDatabase) {
+    async fn old_attempts_are_swept_and_free_their_nonces(db: TestDatabase) {
         let project = shop(&db).await;
         for (number, seconds) in [(0, 0), (1, 60), (2, 120), (3, 900)] {
             db.database.claim(new(project, PHONE, &number.to_string(), seconds)).await.unwrap();
         }
-        assert_eq!(db.database.delete_old(at(421), 2).await.unwrap(), 2);
-        assert_eq!(db.database.delete_old(at(421), 2).await.unwrap(), 1);
-        assert_eq!(db.database.delete_old(at(421), 2).await.unwrap(), 0);
+        let sweep = async |seconds| {
+            let pile = PILES.iter().find(|pile| pile.table == "callback_attempts").unwrap();
+            db.database.sweep(pile, at(seconds) + TimeDelta::days(30), TimeDelta::days(30)).await.unwrap()
+        };
+        assert_eq!(sweep(299).await, 0);
+        assert_eq!(sweep(421).await, 3);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM callback_attempts").await, 1);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM callback_phones").await, 1);
         assert!(db.database.claim(new(project, "79001110000", "3", 900)).await.is_err());
         db.database.claim(new(project, "79001110000", "0", 900)).await.unwrap();
-        assert_eq!(db.database.delete_old(at(5_000), 10).await.unwrap(), 2);
+        assert_eq!(sweep(5_000).await, 2);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM callback_phones").await, 0);
     }
 }

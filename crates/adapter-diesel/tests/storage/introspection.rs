@@ -69,15 +69,18 @@ database_tests! {
         assert!(matches!(unknown, Err(IntrospectionRegistryError::UnknownApplication)));
         db.database.insert(client(8, 1, "Billing")).await.unwrap();
 
-        let seven = Uuid::from_u128(7);
-        assert!(db.database.disable(seven).await.unwrap());
+        let (seven, application) = (Some(Uuid::from_u128(7)), ApplicationId::new(1).unwrap());
+        let audience = |text: &str| Audience::parse(text).unwrap();
+        assert_eq!(db.database.disable(application, audience("billing")).await.unwrap(), seven);
         assert!(!inquiry(&db, 7, 3).await.unwrap().is_active);
-        assert!(db.database.rotate(seven, "new".to_owned(), START).await.unwrap());
+        let rotated = db.database.rotate(application, audience("billing"), "new".to_owned(), START).await.unwrap();
+        assert_eq!(rotated, seven);
         let rotated = inquiry(&db, 7, 3).await.unwrap();
         assert_eq!((rotated.fingerprint.as_str(), rotated.is_active), ("new", true));
         assert_eq!(inquiry(&db, 8, 3).await.unwrap().fingerprint, "f8");
-        assert!(!db.database.rotate(Uuid::from_u128(9), "new".to_owned(), START).await.unwrap());
-        assert!(!db.database.disable(Uuid::from_u128(9)).await.unwrap());
+        let other = db.database.rotate(application, audience("other"), "new".to_owned(), START).await.unwrap();
+        assert_eq!(other, None);
+        assert_eq!(db.database.disable(application, audience("other")).await.unwrap(), None);
 
         fixtures::run(&db, "UPDATE applications SET is_active = FALSE WHERE id = 1;".to_owned()).await;
         assert!(!inquiry(&db, 7, 3).await.unwrap().is_active);

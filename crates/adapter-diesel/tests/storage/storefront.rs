@@ -185,6 +185,7 @@ database_tests! {
              UPDATE nomenclatures SET characteristics = '<b>x</b>', share_link = 'https://a/s' WHERE id = {id}",
             shop.house.project
         )).await;
+        db.database.rebuild_offers().await.unwrap();
         shop.house.stock(shop.house.far, id.get(), 40, 999).await;
         let card = db.database.product(shop.app(), id, at()).await.unwrap().unwrap();
         let photos: Vec<&str> = card.product.photos.iter().map(PhotoUrl::as_str).collect();
@@ -196,6 +197,33 @@ database_tests! {
         assert_eq!(card.characteristics.unwrap().as_str(), "<b>x</b>");
         assert_eq!(card.share_link.as_deref(), Some("https://a/s"));
         assert_eq!(db.database.product(shop.house.second, id, at()).await.unwrap(), None);
+    }
+
+    async fn a_list_tells_what_the_cards_tell(db: TestDatabase) {
+        let shop = Shop::open(&db).await;
+        let id = shop.items[1];
+        shop.house.run(format!(
+            "INSERT INTO nomenclature_photos (nomenclature_id, position, url) VALUES ({id}, 2, 'https://a/2'), ({id}, 1, 'https://a/1'); \
+             UPDATE nomenclatures SET name = 'Other', article = 'O-1', wholesale = TRUE, pieces_per_pack = 6, quantity_pack = 3 WHERE id = {id}"
+        )).await;
+        db.database.rebuild_offers().await.unwrap();
+        shop.house.run(format!(
+            "UPDATE categories SET name = 'Cups' WHERE id = {}; UPDATE brands SET name = 'West' WHERE id = {}; \
+             UPDATE inventories SET reserved = 1 WHERE nomenclature_id = {id}",
+            shop.mugs, shop.brand
+        )).await;
+        let listed = db.database.products(shop.app(), ProductFilter::default(), None, page(1, 100), at()).await.unwrap().items;
+        for product in &listed {
+            let card = db.database.product(shop.app(), product.id, at()).await.unwrap().unwrap();
+            assert_eq!(card.product, *product);
+        }
+        let told = &listed[1];
+        assert_eq!((told.name.as_str(), told.article.as_ref().unwrap().as_str(), told.quantity), ("Other", "O-1", 1));
+        assert_eq!(told.photos.iter().map(PhotoUrl::as_str).collect::<Vec<_>>(), ["https://a/1", "https://a/2"]);
+        let packaging = (told.packaging.wholesale, told.packaging.pieces_per_pack.get(), told.packaging.quantity_pack.get());
+        assert_eq!(packaging, (true, 6, 3));
+        let (category, brand) = (told.category.as_ref().unwrap(), told.brand.as_ref().unwrap());
+        assert_eq!((category.name.as_str(), brand.name.as_str()), ("Cups", "West"));
     }
 
     async fn reads_cost_few_statements(db: TestDatabase) {

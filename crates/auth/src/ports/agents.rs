@@ -67,7 +67,4 @@ pub trait AccessRequestRepository: Send + Sync {
 
     /// Stores the one token of an approved request. A request whose agent was deleted meanwhile counts as declined.
     async fn consume(&self, consumption: Consumption) -> Result<(TokenId, Agent), AccessRequestError>;
-
-    /// Deletes at most `limit` requests that ended before a moment; how many it were.
-    async fn delete_old(&self, before: DateTime<Utc>, limit: i64) -> Result<u64, StoreError>;
 }

@@ -74,9 +74,6 @@ pub trait CallbackAttempts: Send + Sync {
     /// Turns a verified attempt into a token: finds or creates the customer, stores the token and uses up the attempt,
     /// or changes nothing. However many exchanges race, one attempt gives one token.
     async fn exchange(&self, exchange: AttemptExchange) -> Result<Exchanged, StoreError>;
-
-    /// Deletes at most `limit` attempts that ended before a moment; their nonces count as unused again. Gives how many.
-    async fn delete_old(&self, before: DateTime<Utc>, limit: u32) -> Result<usize, StoreError>;
 }
 
 /// Why the provider does not help.

@@ -11,6 +11,12 @@ pub struct PhotoRecord {
     url: String,
 }
 
+impl From<PhotoUrl> for PhotoRecord {
+    fn from(photo: PhotoUrl) -> Self {
+        Self { id: None, url: photo.into() }
+    }
+}
+
 impl From<&PhotoUrl> for PhotoRecord {
     fn from(photo: &PhotoUrl) -> Self {
         Self { id: None, url: photo.to_string() }

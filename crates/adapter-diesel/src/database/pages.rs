@@ -1,0 +1,138 @@
+//! Threads that read pages for visitors out of SQLite, each with a connection of its own.
+//!
+//! A page is answered out of memory within some ten microseconds. Beside that it shows what one of many idle threads
+//! costs to wake, and a connection to take and give back: a few threads that are never more than the processors, and go
+//! on with the next page without sleeping in between, answer more.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use diesel::r2d2::ManageConnection;
+
+use super::AnyConnection;
+use super::connection::{Manager, ManagerError};
+
+/// What a thread does with its connection.
+pub(super) type Job = Box<dyn FnOnce(&mut AnyConnection) + Send>;
+
+/// Pages that wait beyond this many are refused: they would come too late for anybody.
+const MOST_WAITING: usize = 4_096;
+
+/// The threads. They end when this value is dropped.
+pub(super) struct PageReaders(Arc<Queue>);
+
+#[derive(Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    more: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    jobs: VecDeque<Job>,
+    idle: usize,
+    closed: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StartError {
+    #[error(transparent)]
+    Connect(#[from] ManagerError),
+    #[error(transparent)]
+    Spawn(#[from] std::io::Error),
+}
+
+impl PageReaders {
+    /// Opens so many connections, each on a thread of its own.
+    pub fn start(manager: &Manager, threads: usize) -> Result<Self, StartError> {
+        let readers = Self(Arc::default());
+        for _ in 0..threads {
+            let queue = Arc::clone(&readers.0);
+            let connection = manager.connect()?;
+            std::thread::Builder::new().name("page-reader".to_owned()).spawn(move || queue.work(connection))?;
+        }
+        Ok(readers)
+    }
+
+    /// Has the job done by the next free thread. `false` when too many wait already.
+    pub fn ask(&self, job: Job) -> bool {
+        let mut waiting = self.0.lock();
+        if waiting.jobs.len() >= MOST_WAITING {
+            return false;
+        }
+        waiting.jobs.push_back(job);
+        let somebody_sleeps = waiting.idle > 0;
+        drop(waiting);
+        if somebody_sleeps {
+            self.0.more.notify_one();
+        }
+        true
+    }
+}
+
+impl Drop for PageReaders {
+    fn drop(&mut self) {
+        self.0.lock().closed = true;
+        self.0.more.notify_all();
+    }
+}
+
+impl Queue {
+    /// The queue stays whole after a panic elsewhere: every step leaves it so.
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next(&self) -> Option<Job> {
+        let mut waiting = self.lock();
+        loop {
+            if let Some(job) = waiting.jobs.pop_front() {
+                return Some(job);
+            }
+            if waiting.closed {
+                return None;
+            }
+            waiting.idle += 1;
+            waiting = self.more.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            waiting.idle -= 1;
+        }
+    }
+
+    fn work(&self, mut connection: AnyConnection) {
+        while let Some(job) = self.next() {
+            // Who waits for the answer learns by its absence; the thread goes on with the next page.
+            if catch_unwind(AssertUnwindSafe(|| job(&mut connection))).is_err() {
+                tracing::error!("reading a page panicked");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::database::Abort;
+    use crate::testing::{Kind, TestDatabase};
+    use kontor_kernel::StoreError;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn many_ask_at_once_and_a_panic_breaks_one_answer() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let asked: Vec<_> = (0..200)
+            .map(|number| {
+                let database = db.database.clone();
+                let work = move |_: &mut crate::AnyConnection| -> Result<i32, Abort<StoreError>> {
+                    assert!(number != 100, "one page cannot be read");
+                    Ok(number)
+                };
+                tokio::spawn(async move { database.read_page(work).await })
+            })
+            .collect();
+        let mut answers = Vec::new();
+        for answer in asked {
+            answers.push(answer.await.unwrap());
+        }
+        assert_eq!(answers.iter().filter(|answer| answer.is_err()).count(), 1);
+        assert_eq!(answers.into_iter().flatten().max(), Some(199));
+    }
+}
