@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use kontor_adapter_diesel::Database;
 use kontor_adapter_messaging::{
-    CallSettings, ClientError, CodeMessenger, FlashCalls, HmacSigner, HttpWebhookSender, Mailer, MailerError, PhoneCodes, SmsCodes, SmtpCredentials, SmtpSettings, SmtpTls, CallChecks,
+    CallChecks, CallSettings, ClientError, CodeMessenger, FlashCalls, HmacSigner, HttpWebhookSender, Mailer,
+    MailerError, PhoneCodes, SmsCodes, SmtpCredentials, SmtpSettings, SmtpTls,
 };
 use kontor_webhooks::DeliveryWorker;
 use kontor_webhooks::model::OutboundPolicy;

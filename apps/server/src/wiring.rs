@@ -25,10 +25,10 @@ use kontor_customers::ProfileService;
 use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
 use kontor_orders::model::VerificationTerms;
 use kontor_orders::ports::PaymentGateway;
+use kontor_orders::{OrderService, PaymentPage, PaymentService, PlacementService, VerificationService};
 use kontor_organization::{
     ApplicationService, BranchService, CheckoutOptions, DepartmentService, DictionaryService, ShopService,
 };
-use kontor_orders::{OrderService, PaymentPage, PaymentService, PlacementService, VerificationService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, WebhookService};
 
@@ -308,7 +308,13 @@ impl Services {
                 keeper.clone(),
             )),
             profiles: Data::new(ProfileService::new(store.clone(), clock.clone())),
-            phone_change: Data::new(PhoneChange::new(store.clone(), phone_codes, clock.clone(), keeper.clone())),
+            phone_change: Data::new(PhoneChange::new(
+                store.clone(),
+                phone_codes,
+                clock.clone(),
+                random.clone(),
+                keeper.clone(),
+            )),
             verifications: Data::from(verifications),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
             departments: Data::new(DepartmentService::new(store.clone(), clock.clone())),

@@ -695,7 +695,6 @@ diesel::table! {
     }
 }
 
-
 diesel::table! {
     phone_change_codes (counterparty_id) {
         counterparty_id -> BigInt,
@@ -740,12 +739,33 @@ diesel::allow_tables_to_appear_in_same_query!(access_tokens, counterparties, app
 diesel::allow_tables_to_appear_in_same_query!(counterparties, dictionary_items);
 diesel::allow_tables_to_appear_in_same_query!(counterparties, users);
 diesel::allow_tables_to_appear_in_same_query!(dictionary_items, users);
-diesel::allow_tables_to_appear_in_same_query!(storefront_offers, nomenclatures, categories, brands, countries, storage_units, inventories, warehouses, warehouse_applications, nomenclature_tags, tags);
+diesel::allow_tables_to_appear_in_same_query!(
+    storefront_offers,
+    nomenclatures,
+    categories,
+    brands,
+    countries,
+    storage_units,
+    inventories,
+    warehouses,
+    warehouse_applications,
+    nomenclature_tags,
+    tags
+);
 diesel::allow_tables_to_appear_in_same_query!(application_categories, categories);
 diesel::allow_tables_to_appear_in_same_query!(application_brands, brands);
 diesel::allow_tables_to_appear_in_same_query!(orders, counterparties, reservations, payment_attempts);
 diesel::allow_tables_to_appear_in_same_query!(webhook_deliveries, webhooks, outbox_events);
 diesel::allow_tables_to_appear_in_same_query!(warehouse_applications, applications);
 diesel::allow_tables_to_appear_in_same_query!(warehouses, branches);
-diesel::allow_tables_to_appear_in_same_query!(screens, permissions, role_permissions, roles, users, branches, departments, access_tokens);
+diesel::allow_tables_to_appear_in_same_query!(
+    screens,
+    permissions,
+    role_permissions,
+    roles,
+    users,
+    branches,
+    departments,
+    access_tokens
+);
 diesel::allow_tables_to_appear_in_same_query!(temporary_passwords, users);

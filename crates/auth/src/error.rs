@@ -1,10 +1,10 @@
-use kontor_kernel::{ContactError, StoreError, Unsealable, AccessDenied, Permission};
-use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
+use kontor_kernel::{AccessDenied, ContactError, Permission, StoreError, Unsealable};
+use std::collections::BTreeSet;
 
 use crate::miniapp::Doubt;
-use crate::ports::{HashingFailed, SendError, CallCheckError};
-use crate::model::{BeyondReach, ExpiryError, RequestStatus, BeyondHoldings};
+use crate::model::{BeyondHoldings, BeyondReach, ExpiryError, RequestStatus};
+use crate::ports::{CallCheckError, HashingFailed, SendError};
 
 /// Why an employee is not signed in.
 #[derive(Debug, thiserror::Error)]

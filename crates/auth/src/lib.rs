@@ -33,41 +33,46 @@
 //! }
 //! ```
 
+mod access_requests;
+mod agents;
+mod callback;
 mod customers;
+mod directory;
 mod error;
 mod guards;
 mod heartbeats;
 mod introspection;
 pub mod miniapp;
 pub mod model;
-pub mod ports;
-mod staff;
-mod uses;
-mod access_requests;
-mod agents;
-mod directory;
 mod passwords;
 mod permissions;
+mod phone_change;
+pub mod ports;
 mod registry;
 mod roles;
-mod callback;
-mod phone_change;
+mod staff;
+mod uses;
 
+pub use access_requests::{AccessRequestService, OpenedAccessRequest};
+pub use agents::{AgentService, IssuedAgentToken};
+pub use callback::{CallbackLogin, CallbackStatus, StartedAttempt};
 pub use customers::{CustomerSessions, SignedInCustomer};
-pub use error::{CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, SendCodeError, StaffLoginError, StaffRegistryError, ContactLoginError, MiniAppRegistryError, AccessRequestError, AgentError, DirectoryError, PermissionError, RoleError, SendPasswordError, CallNoticeError, CallbackLoginError, PhoneChangeError};
+pub use directory::StaffDirectory;
+pub use error::{
+    AccessRequestError, AgentError, CallNoticeError, CallbackLoginError, ContactLoginError, CustomerLoginError,
+    DirectoryError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, MiniAppRegistryError,
+    PermissionError, PhoneChangeError, RoleError, SendCodeError, SendPasswordError, StaffLoginError,
+    StaffRegistryError,
+};
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use heartbeats::{Heartbeat, Heartbeats};
 pub use introspection::{Inquiry, Introspection, IntrospectionRegistry, IssuedIntrospectionClient};
-pub use staff::{SignedInStaff, StaffRegistry, StaffSessions};
-pub use access_requests::{AccessRequestService, OpenedAccessRequest};
-pub use agents::{AgentService, IssuedAgentToken};
-pub use directory::StaffDirectory;
 pub use passwords::{PasswordRound, TemporaryPasswords};
 pub use permissions::PermissionService;
+pub use phone_change::PhoneChange;
 pub use registry::{Hire, StaffRegistry};
 pub use roles::RoleService;
-pub use callback::{CallbackLogin, CallbackStatus, StartedAttempt};
-pub use phone_change::PhoneChange;
+pub use staff::{SignedInStaff, StaffSessions};
 
 /// How far logging out goes (`from_all_devices` in the contract).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, CustomerScope, Phone, SecretKeeper};
+use kontor_kernel::{Clock, CustomerScope, Phone, Random, SecretKeeper};
 
 use crate::PhoneChangeError;
+use crate::model::code::{self, OWN_DIGITS};
 use crate::model::{
-    CODE_ATTEMPTS, CODE_LIFETIME, NewCode, NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding, code,
+    CODE_ATTEMPTS, CODE_LIFETIME, NewCode, NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding,
     phone_change,
 };
 use crate::ports::{CodeSender, PhoneRepository};
@@ -15,6 +16,7 @@ pub struct PhoneChange {
     phones: Arc<dyn PhoneRepository>,
     sender: Arc<dyn CodeSender>,
     clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
     keeper: Arc<dyn SecretKeeper>,
 }
 
@@ -24,12 +26,13 @@ impl PhoneChange {
         phones: Arc<dyn PhoneRepository>,
         sender: Arc<dyn CodeSender>,
         clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
         keeper: Arc<dyn SecretKeeper>,
     ) -> Self {
-        Self { phones, sender, clock, keeper }
+        Self { phones, sender, clock, random, keeper }
     }
 
-    /// Calls the new phone with a code. A phone that another customer of the project has is not called.
+    /// Brings a code to the new phone. A phone that another customer of the project has gets none.
     pub async fn request(
         &self,
         customer: CustomerScope,
@@ -42,7 +45,8 @@ impl PhoneChange {
             PhoneStanding::Own => return Err(PhoneChangeError::Unchanged),
             PhoneStanding::Taken => return Err(PhoneChangeError::Taken),
         }
-        let sent = code::checked(self.sender.call_with_code(phone, ip).await?)?;
+        let own = self.random.digits(OWN_DIGITS);
+        let sent = code::checked(self.sender.code_to_phone(phone, &own, ip).await?)?;
         let now = self.clock.now();
         let code = NewCode {
             fingerprint: phone_change::fingerprint(&*self.keeper, project_id, id, phone, &sent),

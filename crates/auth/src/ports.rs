@@ -1,22 +1,32 @@
 //! What access control needs from the outside.
 
-mod miniapp;
 mod agents;
 mod callback;
+mod miniapp;
 
-use std::net::IpAddr;
+#[cfg(feature = "mocks")]
+pub use agents::{MockAccessRequestRepository, MockAgentRepository};
 use async_trait::async_trait;
-use chrono::{DateTime, Utc, TimeDelta};
-use kontor_kernel::{AppScope, Contact, CounterpartyId, CustomerScope, Email, Phone, ProjectId, SecretString, StoreError, TokenId, UserId, DepartmentId, Page, PageRequest, PermissionId, RoleId, ScreenId};
-use uuid::Uuid;
-#[cfg(feature = "mocks")] pub use agents::{MockAccessRequestRepository, MockAgentRepository};
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_kernel::{
+    ApplicationId,     AppScope, Contact, CounterpartyId, CustomerScope, DepartmentId, Email, Page, PageRequest, PermissionId, Phone,
+    ProjectId, RoleId, ScreenId, SecretString, StoreError, TokenId, UserId,
+};
 use std::collections::BTreeSet;
+use std::net::IpAddr;
+use uuid::Uuid;
 
-pub use miniapp::*;
-use crate::model::{ClientSession, CodeRedemption, Employee, Login, NewCode, NewIntrospectionClient, NewOwner, NewToken, Redeemed, StaffCredentials, StoredCustomerToken, StoredInquiry, StoredStaffToken, TokenOwner, TokenUse, Colleague, EmployeeFilter, GrantedPermission, NewEmployee, PasswordRecipient, PasswordRequest, PermissionDraft, PermissionPatch, Reference, RoleChoice, RoleDraft, RolePatch, StaffRole, TemporaryPassword, NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding};
-use crate::{IntrospectionRegistryError, StaffRegistryError, PermissionError, RoleError};
+use crate::model::{
+    Audience,     ClientSession, CodeRedemption, Colleague, Employee, EmployeeFilter, GrantedPermission, Login, NewCode, NewEmployee,
+    NewIntrospectionClient, NewOwner, NewPhoneCode, NewToken, PasswordRecipient, PasswordRequest, PermissionDraft,
+    PermissionPatch, PhoneChangeTry, PhoneChanged, PhoneStanding, Redeemed, Reference, RoleChoice, RoleDraft,
+    RolePatch, StaffCredentials, StaffRole, StoredCustomerToken, StoredInquiry, StoredStaffToken, TemporaryPassword,
+    TokenOwner, TokenUse,
+};
+use crate::{IntrospectionRegistryError, PermissionError, RoleError, StaffRegistryError};
 pub use agents::{AccessRequestRepository, AgentRepository};
 pub use callback::*;
+pub use miniapp::*;
 
 /// Issued tokens. The two look-ups keep to their guard: a token of the other guard is not found.
 #[cfg_attr(feature = "mocks", mockall::automock)]

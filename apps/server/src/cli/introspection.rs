@@ -53,8 +53,9 @@ pub fn run(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     command: IntrospectionCommand,
 ) -> Result<(), Failure> {
-    let (IntrospectionCommand::Issue(client) | IntrospectionCommand::Rotate(client) | IntrospectionCommand::Disable(client)) =
-        &command;
+    let (IntrospectionCommand::Issue(client)
+    | IntrospectionCommand::Rotate(client)
+    | IntrospectionCommand::Disable(client)) = &command;
     let application = ApplicationId::new(client.application).map_err(|error| format!("--application: {error}"))?;
     let audience = Audience::parse(&client.audience).map_err(|error| format!("--audience {error}"))?;
     let as_json = client.output.json;

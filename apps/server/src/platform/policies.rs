@@ -1,6 +1,7 @@
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{
-    Agents, Applications, Branches, Brands, Categories, Dictionaries, Inventories, Nomenclatures, Orders, Warehouses, Webhooks, Departments, Permissions, Roles, Users,
+    Agents, Applications, Branches, Brands, Categories, Departments, Dictionaries, Inventories, Nomenclatures, Orders,
+    Permissions, Roles, Users, Warehouses, Webhooks,
 };
 
 use crate::http::policy::Access::{self, Public, Staff};

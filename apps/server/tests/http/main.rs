@@ -1,12 +1,19 @@
 //! Every surface over real HTTP, on both databases.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod agent_access;
+mod caller;
+mod client_callback;
+mod client_callback_provider;
 mod client_heartbeat;
 mod client_introspection;
 mod client_miniapps;
+mod client_phone;
 mod client_profile;
+mod client_profile_changes;
 mod client_session;
 mod client_storefront;
+mod client_verification;
 mod crash;
 mod description;
 mod desk;
@@ -22,6 +29,7 @@ mod order_payments;
 mod orders;
 mod outside;
 mod platform_access;
+mod platform_agents;
 mod platform_branches;
 mod platform_categories;
 mod platform_inventories;
@@ -41,11 +49,3 @@ mod support;
 mod transport;
 mod user_commands;
 mod webhook_deliveries;
-mod agent_access;
-mod platform_agents;
-mod caller;
-mod client_callback;
-mod client_callback_provider;
-mod client_phone;
-mod client_profile_changes;
-mod client_verification;

@@ -8,7 +8,9 @@ use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::StaffRegistryError;
 use kontor_auth::miniapp::MiniAppProvider;
 use kontor_auth::model::{CodeRedemption, Device, Login, NewCode, NewOwner, NewToken, Redeemed};
-use kontor_auth::ports::{ClientSessions, CodeRepository, CustomerAccounts, StaffRepository, TokenRepository, MiniAppTokens, SignIn};
+use kontor_auth::ports::{
+    ClientSessions, CodeRepository, CustomerAccounts, MiniAppTokens, SignIn, StaffRepository, TokenRepository,
+};
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{AppScope, ApplicationId, BranchId, Contact, CounterpartyId, Email, Permission, ProjectId, UserId};
 

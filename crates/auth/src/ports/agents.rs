@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
 use kontor_kernel::{Page, PageRequest, Permission, PermissionId, ProjectId, StoreError, TokenId, UserId};
 use uuid::Uuid;
 
