@@ -228,6 +228,7 @@ mod tests {
             permissions: vec![GrantedPermission {
                 id: PermissionId::new(46).unwrap(),
                 screen: Reference { id: ScreenId::new(15).unwrap(), name: Name::parse("orders").unwrap() },
+                project_id: None,
                 name: "view-orders".to_owned(),
                 description: "See orders".to_owned(),
             }],

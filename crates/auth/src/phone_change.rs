@@ -6,8 +6,7 @@ use kontor_kernel::{Clock, CustomerScope, Phone, Random, SecretKeeper};
 use crate::PhoneChangeError;
 use crate::model::code::{self, OWN_DIGITS};
 use crate::model::{
-    CODE_ATTEMPTS, CODE_LIFETIME, NewCode, NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding,
-    phone_change,
+    CODE_ATTEMPTS, CODE_LIFETIME, NewCode, NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding, phone_change,
 };
 use crate::ports::{CodeSender, PhoneRepository};
 
@@ -83,7 +82,7 @@ mod tests {
     use super::*;
     use crate::ports::{MockCodeSender, MockPhoneRepository, SendError};
     use chrono::{DateTime, TimeDelta};
-    use kontor_kernel::testing::PlainKeeper;
+    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
     use kontor_kernel::{AppScope, ApplicationId, CounterpartyId, FixedClock, ProjectId, TokenId};
 
     fn customer() -> CustomerScope {
@@ -101,7 +100,13 @@ mod tests {
 
     fn change(phones: MockPhoneRepository, sender: MockCodeSender) -> PhoneChange {
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        PhoneChange::new(Arc::new(phones), Arc::new(sender), clock, Arc::new(PlainKeeper))
+        PhoneChange::new(
+            Arc::new(phones),
+            Arc::new(sender),
+            clock,
+            Arc::new(CountingRandom::new()),
+            Arc::new(PlainKeeper),
+        )
     }
 
     fn standing(standing: PhoneStanding) -> MockPhoneRepository {
@@ -113,7 +118,7 @@ mod tests {
     #[tokio::test]
     async fn a_code_is_bound_to_the_customer_the_phone_and_the_purpose() {
         let mut sender = MockCodeSender::new();
-        sender.expect_call_with_code().once().returning(|_, _| Ok("0042".to_owned()));
+        sender.expect_code_to_phone().once().returning(|_, _, _| Ok("0042".to_owned()));
         let mut phones = standing(PhoneStanding::Free);
         phones
             .expect_note_code()
@@ -139,7 +144,7 @@ mod tests {
     async fn a_code_that_did_not_go_out_is_not_noted() {
         for answer in [Err(SendError::Refused("no money".to_owned())), Ok("call me".to_owned())] {
             let mut sender = MockCodeSender::new();
-            sender.expect_call_with_code().returning(move |_, _| answer.clone());
+            sender.expect_code_to_phone().returning(move |_, _, _| answer.clone());
             let refused = change(standing(PhoneStanding::Free), sender).request(customer(), &phone(), None).await;
             assert!(matches!(refused, Err(PhoneChangeError::CodeNotSent(_))));
         }

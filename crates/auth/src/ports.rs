@@ -9,19 +9,19 @@ pub use agents::{MockAccessRequestRepository, MockAgentRepository};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{
-    ApplicationId,     AppScope, Contact, CounterpartyId, CustomerScope, DepartmentId, Email, Page, PageRequest, PermissionId, Phone,
-    ProjectId, RoleId, ScreenId, SecretString, StoreError, TokenId, UserId,
+    AppScope, ApplicationId, Contact, CounterpartyId, CustomerScope, DepartmentId, Email, Page, PageRequest,
+    PermissionId, Phone, ProjectId, RoleId, ScreenId, SecretString, StoreError, TokenId, UserId,
 };
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use uuid::Uuid;
 
 use crate::model::{
-    Audience,     ClientSession, CodeRedemption, Colleague, Employee, EmployeeFilter, GrantedPermission, Login, NewCode, NewEmployee,
-    NewIntrospectionClient, NewOwner, NewPhoneCode, NewToken, PasswordRecipient, PasswordRequest, PermissionDraft,
-    PermissionPatch, PhoneChangeTry, PhoneChanged, PhoneStanding, Redeemed, Reference, RoleChoice, RoleDraft,
-    RolePatch, StaffCredentials, StaffRole, StoredCustomerToken, StoredInquiry, StoredStaffToken, TemporaryPassword,
-    TokenOwner, TokenUse,
+    Audience, ClientSession, CodeRedemption, Colleague, Employee, EmployeeFilter, GrantedPermission, Login, NewCode,
+    NewEmployee, NewIntrospectionClient, NewOwner, NewPhoneCode, NewToken, PasswordRecipient, PasswordRequest,
+    PermissionDraft, PermissionPatch, PhoneChangeTry, PhoneChanged, PhoneStanding, Redeemed, Reference, RoleChoice,
+    RoleDraft, RolePatch, StaffCredentials, StaffRole, StoredCustomerToken, StoredInquiry, StoredStaffToken,
+    TemporaryPassword, TokenOwner, TokenUse,
 };
 use crate::{IntrospectionRegistryError, PermissionError, RoleError, StaffRegistryError};
 pub use agents::{AccessRequestRepository, AgentRepository};

@@ -237,6 +237,7 @@ mod tests {
         let granted = |id, name: &str| GrantedPermission {
             id: PermissionId::new(id).unwrap(),
             screen: Reference { id: ScreenId::new(1).unwrap(), name: Name::parse("screen").unwrap() },
+            project_id: None,
             name: name.to_owned(),
             description: String::new(),
         };

@@ -1,7 +1,5 @@
 use crate::http::policy::Access::{App, Backend, Customer, CustomerAlone};
-use crate::http::policy::Access::{App, Customer, CustomerAlone};
 use crate::http::policy::{Policy, delete, get, post, put};
-use crate::http::policy::{Policy, get, post};
 
 /// Who may call the client surface.
 pub const POLICIES: &[Policy] = &[

@@ -4,11 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_auth::model::{Agent, GrantedPermission, Reference};
+use kontor_auth::model::{Agent, GrantedPermission};
 use kontor_kernel::StoreError;
 
+use super::permission_rows::{listed_of, reference};
 use crate::database::{Abort, AnyConnection};
-use crate::schema::{permissions, role_permissions, roles, screens, users};
+use crate::schema::{roles, users};
 use crate::stored;
 
 #[derive(Queryable)]
@@ -23,53 +24,6 @@ struct AgentRow {
     last_activity_at: Option<NaiveDateTime>,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
-}
-
-#[derive(Queryable)]
-struct PermissionRow {
-    role_id: i64,
-    id: i64,
-    screen_id: i64,
-    screen: String,
-    name: String,
-    description: String,
-}
-
-impl TryFrom<PermissionRow> for GrantedPermission {
-    type Error = StoreError;
-
-    fn try_from(row: PermissionRow) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: stored::id(row.id)?,
-            screen: Reference { id: stored::id(row.screen_id)?, name: stored::text(&row.screen)? },
-            name: row.name,
-            description: row.description,
-        })
-    }
-}
-
-/// What each of these roles lists.
-fn listed<R>(connection: &mut AnyConnection, roles: &[i64]) -> Result<HashMap<i64, Vec<GrantedPermission>>, Abort<R>> {
-    let rows: Vec<PermissionRow> = role_permissions::table
-        .inner_join(permissions::table.on(permissions::id.eq(role_permissions::permission_id)))
-        .inner_join(screens::table.on(screens::id.eq(permissions::screen_id)))
-        .filter(role_permissions::role_id.eq_any(roles.to_vec()))
-        .order(permissions::id)
-        .select((
-            role_permissions::role_id,
-            permissions::id,
-            screens::id,
-            screens::name,
-            permissions::name,
-            permissions::description,
-        ))
-        .load(connection)?;
-    let mut listed: HashMap<i64, Vec<GrantedPermission>> = HashMap::new();
-    for row in rows {
-        let role = row.role_id;
-        listed.entry(role).or_default().push(row.try_into()?);
-    }
-    Ok(listed)
 }
 
 /// These agents, by number.
@@ -91,7 +45,10 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
             users::updated_at,
         ))
         .load(connection)?;
-    let mut listed = listed(connection, &rows.iter().map(|row| row.role_id).collect::<Vec<_>>())?;
+    let mut listed: HashMap<i64, Vec<GrantedPermission>> = HashMap::new();
+    for (role, permission) in listed_of(connection, rows.iter().map(|row| row.role_id).collect())? {
+        listed.entry(role).or_default().push(permission);
+    }
     let creators: BTreeSet<i64> = rows.iter().filter_map(|row| row.creator_id).collect();
     let creators: Vec<(i64, String, String)> = users::table
         .filter(users::id.eq_any(creators))
@@ -102,8 +59,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
     let mut agents = Vec::with_capacity(rows.len());
     for row in rows {
         let creator = row.creator_id.and_then(|id| Some((id, creators.get(&id)?)));
-        let creator =
-            creator.map(|(id, name)| Ok::<_, StoreError>(Reference { id: stored::id(id)?, name: stored::text(name)? }));
+        let creator = creator.map(|(id, name)| reference(id, name));
         agents.push(Agent {
             id: stored::id(row.id)?,
             project_id: stored::id(row.project_id)?,

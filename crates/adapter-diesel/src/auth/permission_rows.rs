@@ -73,6 +73,21 @@ pub(super) struct RoleKey {
     pub is_owner: bool,
 }
 
+/// What these roles list, each permission with the number of its role.
+pub(super) fn listed_of<R>(
+    connection: &mut AnyConnection,
+    roles: Vec<i64>,
+) -> Result<Vec<(i64, GrantedPermission)>, Abort<R>> {
+    let rows: Vec<(i64, (PermissionRow, String))> = role_permissions::table
+        .inner_join(permissions::table.on(permissions::id.eq(role_permissions::permission_id)))
+        .inner_join(screens::table.on(screens::id.eq(permissions::screen_id)))
+        .filter(role_permissions::role_id.eq_any(roles))
+        .order(permissions::id)
+        .select((role_permissions::role_id, (PermissionRow::as_select(), screens::name)))
+        .load(connection)?;
+    rows.into_iter().map(|(role, row)| Ok((role, permission(row)?))).collect()
+}
+
 /// What roles of one project allow, each by number, in two statements at most. The owner's role has every permission
 /// without listing any.
 pub(super) fn of_roles<R>(
@@ -90,15 +105,8 @@ pub(super) fn of_roles<R>(
         }
     }
     if !listed.is_empty() {
-        let rows: Vec<(i64, (PermissionRow, String))> = role_permissions::table
-            .inner_join(permissions::table.on(permissions::id.eq(role_permissions::permission_id)))
-            .inner_join(screens::table.on(screens::id.eq(permissions::screen_id)))
-            .filter(role_permissions::role_id.eq_any(listed))
-            .order(permissions::id)
-            .select((role_permissions::role_id, (PermissionRow::as_select(), screens::name)))
-            .load(connection)?;
-        for (role, row) in rows {
-            granted.entry(role).or_default().push(permission(row)?);
+        for (role, permission) in listed_of(connection, listed)? {
+            granted.entry(role).or_default().push(permission);
         }
     }
     Ok(granted)

@@ -159,8 +159,6 @@ wire_texts! {
     PermissionName = auth::PermissionName, text, auth::PermissionName::parse, "must be a text",
         string_schema().max_length(Some(100)).pattern(Some("^(view|create|edit)-[a-z][a-z_]*$"))
             .examples(["view-reports"]);
-    DeviceNote = Option<auth::Device>, text, auth::Device::parse_note, "must be a text",
-        string_schema().max_length(Some(255));
     ClientNonce = auth::ClientNonce, text, auth::ClientNonce::parse, "must be a text",
         string_schema().pattern(Some("^[A-Za-z0-9_-]{32,128}$"));
     SessionToken = auth::SessionToken, text, auth::SessionToken::parse, "must be a text",
