@@ -1,10 +1,12 @@
-//! What requests leave to be stored beside them, every few seconds and many at a time: views of products, uses of tokens.
+//! What requests leave to be stored beside them, every few seconds and many at a time: views of products, uses of tokens,
+//! and in memory how long they took.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use kontor_auth::{CustomerGuard, StaffGuard};
 use kontor_catalog::storefront::StorefrontService;
+use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -29,9 +31,9 @@ pub struct StoredBeside {
 
 impl StoredBeside {
     /// Starts storing.
-    pub fn start(left: LeftBehind) -> Self {
+    pub fn start(left: LeftBehind, metrics: PrometheusHandle) -> Self {
         let stop = CancellationToken::new();
-        let running = tokio::spawn(run(left, stop.clone()));
+        let running = tokio::spawn(run(left, metrics, stop.clone()));
         Self { stop, running }
     }
 
@@ -44,12 +46,14 @@ impl StoredBeside {
     }
 }
 
-async fn run(left: LeftBehind, stop: CancellationToken) {
+async fn run(left: LeftBehind, metrics: PrometheusHandle, stop: CancellationToken) {
     while !stop.is_cancelled() {
         tokio::select! {
             () = tokio::time::sleep(WAIT) => {}
             () = stop.cancelled() => {}
         }
+        // Every single time that was measured is kept until it is put into its bucket here, or read by somebody.
+        metrics.run_upkeep();
         let stored = [
             ("views", left.storefront.store_views().await),
             ("uses of staff tokens", left.staff.store_uses().await),

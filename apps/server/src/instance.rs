@@ -91,8 +91,9 @@ impl Instance {
                 around.counters.start();
                 let services = Services::new(database, &around);
                 let left = services.left_behind();
-                let server = build(config, services, prometheus(), listener)?;
-                let beside = StoredBeside::start(left);
+                let metrics = prometheus();
+                let server = build(config, services, metrics.clone(), listener)?;
+                let beside = StoredBeside::start(left, metrics);
                 Some(Api { address, handle: server.handle(), serving: tokio::spawn(server), beside })
             }
         };

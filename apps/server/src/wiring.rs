@@ -343,6 +343,11 @@ impl Services {
         }
     }
 
+    /// The source of randomness.
+    pub fn random(&self) -> Arc<dyn Random> {
+        self.random.get_ref().clone()
+    }
+
     /// Where requests leave what is stored beside them.
     pub fn left_behind(&self) -> LeftBehind {
         LeftBehind {

@@ -22,18 +22,21 @@ mod verification;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::routes::below;
+
 pub(crate) use delivery::DeliveryOptionRecord;
 pub use policies::POLICIES;
 
 /// Registers the client surface, what visitors ask for most first: routes are tried in this order.
 pub fn routes(config: &mut ServiceConfig<'_>) {
     products::routes(config);
-    cart::routes(config);
-    orders::routes(config);
     introspection::routes(config);
+    below(config, "/api/counterparty/orders", |config| {
+        cart::routes(config);
+        orders::routes(config);
+    });
     heartbeat::routes(config);
     session::routes(config);
-    miniapps::routes(config);
     callback_auth::routes(config);
     profile::routes(config);
     phone_change::routes(config);
@@ -41,7 +44,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     settings::routes(config);
     categories::routes(config);
     brands::routes(config);
-    delivery::routes(config);
     payment_types::routes(config);
-    shops::routes(config);
+    below(config, "/api/counterparty/miniapps", miniapps::routes);
+    below(config, "/api/counterparty/delivery_types", delivery::routes);
+    below(config, "/api/counterparty/shops", shops::routes);
 }

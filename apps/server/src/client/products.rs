@@ -12,11 +12,15 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::queries::ProductQuery;
 use crate::http::paging::Paginator;
+use crate::http::routes::below;
 use crate::http::wire::{NamedRecord, PhotoRecord};
 use crate::http::{ApiError, CallingApp, ClientIp, PathId, Query};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_products).service(show_product).service(show_prices);
+    below(config, "/api/counterparty/products", |config| {
+        config.service(list_products).service(show_product);
+    });
+    config.service(show_prices);
 }
 
 impl From<StorefrontError> for ApiError {

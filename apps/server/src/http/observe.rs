@@ -1,28 +1,31 @@
 //! What every request gets: an identifier, a log line, metrics, and bounded headers.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix_web::body::{BoxBody, EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER};
+use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, ResponseError, web};
-use kontor_kernel::{Clock, Random};
+use kontor_kernel::Clock;
+use uuid::Uuid;
 
 use super::error::quota_headers;
-use super::policy::Policy;
+use super::policy::Endpoint;
+use super::request_id::RequestIds;
 use super::throttle::TightestQuota;
+use super::traffic::count_apart;
 use super::{ApiError, FailureLog};
-
-/// The identifier of a request, made by the server; one sent by the client is ignored.
-#[derive(Debug, Clone)]
-pub struct RequestId(pub String);
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+/// The name by which the filter of the log knows these lines.
+const TARGET: &str = "kontor::request";
 const MOST_HEADER_BYTES: usize = 16 * 1024;
+/// What takes longer is logged even when it succeeds.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// When a blocked caller is let in again, in Unix seconds.
 fn reset_of(response: &ServiceResponse<impl MessageBody>) -> Option<i64> {
@@ -31,13 +34,14 @@ fn reset_of(response: &ServiceResponse<impl MessageBody>) -> Option<i64> {
     (response.status() == StatusCode::TOO_MANY_REQUESTS).then(|| clock.now().timestamp() + seconds)
 }
 
-/// The template of the route, never the path: a path may carry identifiers, and a query string anything at all.
-fn route_of(response: &ServiceResponse<impl MessageBody>) -> String {
-    let policy = response.request().extensions().get::<&'static Policy>().copied();
-    match policy {
-        Some(policy) => policy.path.to_owned(),
-        None => response.request().match_pattern().unwrap_or_else(|| "unmatched".to_owned()),
-    }
+fn endpoint_of(response: &ServiceResponse<impl MessageBody>) -> Option<Arc<Endpoint>> {
+    response.request().extensions().get().cloned()
+}
+
+/// The template of a route that has no row in the policies, never the path: a path may carry identifiers, and a query
+/// string anything at all.
+fn other_route(response: &ServiceResponse<impl MessageBody>) -> String {
+    response.request().match_pattern().unwrap_or_else(|| "unmatched".to_owned())
 }
 
 /// Structured refusals name the request in their body, too, and some of them are logged.
@@ -47,7 +51,10 @@ fn with_request_id<B: MessageBody + 'static>(response: ServiceResponse<B>, id: &
         return response.map_into_left_body();
     };
     if let Some(failures) = response.request().app_data::<web::Data<FailureLog>>() {
-        failures.record(&route_of(&response), named, id);
+        match endpoint_of(&response) {
+            Some(endpoint) => failures.record(endpoint.policy.path, named, id),
+            None => failures.record(&other_route(&response), named, id),
+        }
     }
     let body = named.body(Some(id)).to_string();
     response.map_body(|_, _| EitherBody::Right { body: BoxBody::new(body) })
@@ -59,11 +66,9 @@ pub async fn observe(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let started = Instant::now();
-    let id = request
-        .app_data::<web::Data<Arc<dyn Random>>>()
-        .map(|random| random.get_ref().uuid().to_string())
-        .unwrap_or_default();
-    request.extensions_mut().insert(RequestId(id.clone()));
+    let id = request.app_data::<RequestIds>().map(RequestIds::next).unwrap_or_default();
+    let mut spelled = Uuid::encode_buffer();
+    let id: &str = id.hyphenated().encode_lower(&mut spelled);
     let method = request.method().clone();
 
     let header_bytes: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
@@ -73,10 +78,10 @@ pub async fn observe(
         request.into_response(refusal.error_response()).map_into_right_body()
     } else {
         // Errors of handlers and extractors are responses by now; the request must not be held while it is routed.
-        with_request_id(next.call(request).await?, &id)
+        with_request_id(next.call(request).await?, id)
     };
 
-    if let Ok(value) = HeaderValue::from_str(&id) {
+    if let Ok(value) = HeaderValue::from_str(id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
     if let Some(reset) = reset_of(&response) {
@@ -92,18 +97,31 @@ pub async fn observe(
         }
     }
 
-    let route = route_of(&response);
-    let status = response.status().as_u16();
-    let elapsed = started.elapsed();
-    let labels = [("method", method.to_string()), ("route", route.clone()), ("status", status.to_string())];
-    metrics::counter!("kontor_http_requests_total", &labels).increment(1);
-    metrics::histogram!("kontor_http_request_seconds", "method" => method.to_string(), "route" => route.clone())
-        .record(elapsed.as_secs_f64());
-    let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
-    if status >= 500 {
-        tracing::warn!(%method, %route, status, micros, request_id = %id, "request");
-    } else {
-        tracing::info!(%method, %route, status, micros, request_id = %id, "request");
+    let (status, elapsed) = (response.status(), started.elapsed());
+    match endpoint_of(&response) {
+        Some(endpoint) => {
+            endpoint.traffic.count(status.as_u16(), elapsed);
+            log(&method, endpoint.policy.path, status, elapsed, id);
+        }
+        None => {
+            let route = other_route(&response);
+            count_apart(method.as_str(), &route, status.as_u16(), elapsed);
+            log(&method, &route, status, elapsed, id);
+        }
     }
     Ok(response)
+}
+
+/// One line per request. What went well and quickly is counted, and told only to who asks for it: writing a line costs
+/// more than many an answer.
+fn log(method: &Method, route: &str, status: StatusCode, elapsed: Duration, request_id: &str) {
+    let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+    let code = status.as_u16();
+    if status.is_server_error() {
+        tracing::warn!(target: TARGET, %method, route, status = code, micros, request_id, "request");
+    } else if status.is_client_error() || elapsed >= SLOW {
+        tracing::info!(target: TARGET, %method, route, status = code, micros, request_id, "request");
+    } else {
+        tracing::debug!(target: TARGET, %method, route, status = code, micros, request_id, "request");
+    }
 }

@@ -1,6 +1,7 @@
 //! Who may call what: one row per endpoint. A middleware enforces it, the description shows it, a test walks it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -13,6 +14,7 @@ use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::{OpenApi, PathItem, SecurityRequirement};
 
 use super::scopes::admit;
+use super::traffic::Traffic;
 use crate::{callbacks, client, platform};
 
 /// What a caller must prove before the handler runs.
@@ -77,8 +79,22 @@ pub struct PoliciesIncomplete {
     ambiguous: Vec<String>,
 }
 
+/// A row of the policies, and what is counted of its requests.
+pub struct Endpoint {
+    /// The row.
+    pub policy: &'static Policy,
+    /// The counters.
+    pub traffic: Traffic,
+}
+
+impl Endpoint {
+    fn of(policy: &'static Policy) -> Arc<Self> {
+        Arc::new(Self { policy, traffic: Traffic::new(policy.method.as_str(), policy.path) })
+    }
+}
+
 /// The rows, found by path. A literal segment goes before a placeholder, in whatever order they are declared.
-pub struct Policies(Router<Vec<&'static Policy>>);
+pub struct Policies(Router<Vec<Arc<Endpoint>>>);
 
 /// Placeholders are named alike, since one place of a path may have several names.
 fn shape(path: &str) -> String {
@@ -92,19 +108,19 @@ impl Policies {
         let paths = api.paths.paths.iter();
         let mut routes: BTreeSet<String> =
             paths.flat_map(|(path, item)| methods(item).map(move |method| format!("{method} {path}"))).collect();
-        let mut by_shape: BTreeMap<String, Vec<&'static Policy>> = BTreeMap::new();
+        let mut by_shape: BTreeMap<String, Vec<Arc<Endpoint>>> = BTreeMap::new();
         let (mut without_route, mut twice) = (Vec::new(), Vec::new());
         for policy in all() {
             let name = format!("{} {}", policy.method, policy.path);
             let alike = by_shape.entry(shape(policy.path)).or_default();
-            if alike.iter().any(|other| other.method == policy.method) {
+            if alike.iter().any(|other| other.policy.method == policy.method) {
                 twice.push(name);
                 continue;
             }
             if !routes.remove(&name) {
                 without_route.push(name);
             }
-            alike.push(policy);
+            alike.push(Endpoint::of(policy));
         }
         let mut tree = Router::new();
         let ambiguous: Vec<String> = by_shape
@@ -119,8 +135,8 @@ impl Policies {
         }
     }
 
-    fn find(&self, method: &Method, path: &str) -> Option<&'static Policy> {
-        self.0.at(path).ok()?.value.iter().find(|policy| policy.method == *method).copied()
+    fn find(&self, method: &Method, path: &str) -> Option<&Arc<Endpoint>> {
+        self.0.at(path).ok()?.value.iter().find(|endpoint| endpoint.policy.method == *method)
     }
 }
 
@@ -131,13 +147,13 @@ pub async fn enforce(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let policies = request.app_data::<web::Data<Policies>>();
-    let policy = policies.and_then(|policies| policies.find(request.method(), request.match_info().unprocessed()));
-    if let Some(policy) = policy {
-        match admit(request.request(), policy.access).await {
+    let endpoint = policies.and_then(|policies| policies.find(request.method(), request.match_info().unprocessed()));
+    if let Some(endpoint) = endpoint.cloned() {
+        let admitted = admit(request.request(), endpoint.policy.access).await;
+        request.extensions_mut().insert(endpoint);
+        match admitted {
             Ok(admitted) => {
-                let mut extensions = request.extensions_mut();
-                extensions.insert(policy);
-                extensions.insert(admitted);
+                request.extensions_mut().insert(admitted);
             }
             Err(refusal) => return Ok(request.error_response(refusal).map_into_right_body()),
         }

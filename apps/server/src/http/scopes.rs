@@ -3,6 +3,7 @@
 
 use std::future::{Ready, ready};
 use std::ops::Deref;
+use std::sync::Arc;
 
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, dev::Payload, web};
@@ -14,7 +15,7 @@ use kontor_kernel::{AppScope, CustomerScope, Permission, Staff};
 use kontor_organization::ApplicationService;
 
 use super::ApiError;
-use super::policy::{Access, Policy};
+use super::policy::{Access, Endpoint};
 
 /// A signed-in employee: `Authorization: Bearer <ERP_TOKEN>`.
 pub struct SignedInStaff(pub Staff);
@@ -146,7 +147,7 @@ macro_rules! guard {
 
             fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
                 let mut extensions = request.extensions_mut();
-                let policy = extensions.get::<&'static Policy>().copied();
+                let policy = extensions.get::<Arc<Endpoint>>().map(|endpoint| endpoint.policy);
                 debug_assert_eq!(request.match_pattern().as_deref(), policy.map(|policy| policy.path));
                 let fits = policy.is_some_and(|policy| matches!(policy.access, $access));
                 ready(match extensions.remove::<Admitted>() {

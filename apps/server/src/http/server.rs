@@ -19,6 +19,7 @@ use super::health::{healthz, metrics_text, readyz};
 use super::observe::observe;
 use super::openapi::{description, openapi_json, pinned_text};
 use super::policy::{Policies, PoliciesIncomplete, enforce};
+use super::request_id::RequestIds;
 use super::review_page::review_page;
 use super::routes::routes;
 use super::unrouted::{KnownPaths, unrouted};
@@ -85,6 +86,7 @@ pub fn build(
     let mut server = HttpServer::new(move || {
         let (app, _) = App::new().into_utoipa_app().configure(routes).split_for_parts();
         app.configure(|config| services.register(config))
+            .app_data(RequestIds::new(services.random()))
             .app_data(text.clone())
             .app_data(policies.clone())
             .app_data(known.clone())

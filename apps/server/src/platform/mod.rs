@@ -29,27 +29,31 @@ mod webhooks;
 pub use policies::POLICIES;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::routes::below;
+
 /// Registers the platform surface.
 pub fn routes(config: &mut ServiceConfig<'_>) {
     session::routes(config);
-    agents::routes(config);
-    agent_access::routes(config);
     directory::routes(config);
-    departments::routes(config);
-    roles::routes(config);
-    permissions::routes(config);
     branches::routes(config);
-    applications::routes(config);
-    webhooks::routes(config);
-    webhook_deliveries::routes(config);
     dictionaries::routes(config);
     categories::routes(config);
     brands::routes(config);
-    assortment::routes(config);
-    warehouses::routes(config);
     nomenclature_import::routes(config);
     inventory_upload::routes(config);
-    nomenclatures::routes(config);
     inventories::routes(config);
     orders::routes(config);
+    nomenclatures::routes(config);
+    below(config, "/api/applications", |config| {
+        applications::routes(config);
+        assortment::routes(config);
+        webhooks::routes(config);
+        webhook_deliveries::routes(config);
+    });
+    below(config, "/api/warehouses", warehouses::routes);
+    agents::routes(config);
+    below(config, "/api/agent-access-requests", agent_access::routes);
+    below(config, "/api/departments", departments::routes);
+    below(config, "/api/roles", roles::routes);
+    permissions::routes(config);
 }

@@ -13,12 +13,16 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::order_queries::{OrderQuery, OrderTableQuery};
 use crate::http::order_record::{NamedRecord, OrderRecord, OrderStatusId};
+use crate::http::routes::below;
 use crate::http::wire::{self, InputErrors, Patch};
 use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
 use crate::table::{Cell, Column, Table, TableAnswer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_orders).service(show_order).service(edit_order).service(table_of_orders);
+    config.service(table_of_orders);
+    below(config, "/api/orders", |config| {
+        config.service(list_orders).service(show_order).service(edit_order);
+    });
 }
 
 #[derive(Serialize, ToSchema)]

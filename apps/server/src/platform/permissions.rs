@@ -12,18 +12,22 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::{PermissionRecord, named};
 use crate::http::records::Message;
+use crate::http::routes::below;
 use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(list_permissions)
-        .service(create_permission)
-        .service(show_permission)
-        .service(update_permission)
-        .service(delete_permission)
-        .service(list_screens)
-        .service(show_screen);
+    below(config, "/api/permissions", |config| {
+        config
+            .service(list_permissions)
+            .service(create_permission)
+            .service(show_permission)
+            .service(update_permission)
+            .service(delete_permission);
+    });
+    below(config, "/api/screens", |config| {
+        config.service(list_screens).service(show_screen);
+    });
 }
 
 impl From<PermissionError> for ApiError {

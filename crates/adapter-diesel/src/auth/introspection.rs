@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error as QueryError};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_auth::IntrospectionRegistryError;
 use kontor_auth::model::{Audience, IntrospectedToken, NewIntrospectionClient, StoredInquiry};
 use kontor_auth::ports::IntrospectionClients;
@@ -12,26 +13,31 @@ use uuid::Uuid;
 
 use super::guard;
 use crate::database::{Abort, Database};
-use crate::schema::{access_tokens, applications, counterparties, introspection_clients};
+use crate::schema::{applications, introspection_clients};
+use crate::statement::{Statement, by_place};
 use crate::stored;
 
-#[derive(Queryable)]
-struct InquiryRow {
-    fingerprint: String,
-    client_is_active: bool,
-    audience: String,
-    project_id: i64,
-    application_id: i64,
-    application_name: String,
-    application_is_active: bool,
-    token: Option<(String, NaiveDateTime, String)>,
+by_place! {
+    struct InquiryRow {
+        fingerprint: String as Text,
+        client_is_active: bool as Bool,
+        audience: String as Text,
+        project_id: i64 as BigInt,
+        application_id: i64 as BigInt,
+        application_name: String as Text,
+        application_is_active: bool as Bool,
+        token_fingerprint: Option<String> as Nullable<Text>,
+        expires_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        handle: Option<String> as Nullable<Text>,
+    }
 }
 
 impl TryFrom<InquiryRow> for StoredInquiry {
     type Error = StoreError;
 
     fn try_from(row: InquiryRow) -> Result<Self, StoreError> {
-        let token = row.token.map(|(fingerprint, expires_at, handle)| {
+        let token = row.token_fingerprint.zip(row.expires_at).zip(row.handle);
+        let token = token.map(|((fingerprint, expires_at), handle)| {
             let (expires_at, principal) = (stored::moment(expires_at), stored::text(&handle)?);
             Ok::<_, StoreError>(IntrospectedToken { fingerprint, expires_at, principal })
         });
@@ -41,7 +47,7 @@ impl TryFrom<InquiryRow> for StoredInquiry {
             audience: Audience::parse(&row.audience).map_err(StoreError::corrupt)?,
             project_id: stored::id(row.project_id)?,
             application_id: stored::id(row.application_id)?,
-            application_name: stored::text(&row.application_name)?,
+            application_name: stored::owned(row.application_name)?,
             token: token.transpose()?,
         })
     }
@@ -58,27 +64,19 @@ impl IntrospectionClients for Database {
         // No token has the number 0.
         let token = token.map_or(0, TokenId::get);
         self.read_brief(move |connection| {
-            let of_application = access_tokens::id
-                .eq(token)
-                .and(access_tokens::guard.eq(guard::COUNTERPARTY))
-                .and(access_tokens::application_id.eq(introspection_clients::application_id.nullable()));
-            let row: Option<InquiryRow> = introspection_clients::table
-                .inner_join(applications::table.on(applications::id.eq(introspection_clients::application_id)))
-                .left_join(access_tokens::table.on(of_application))
-                .left_join(counterparties::table.on(counterparties::id.eq(access_tokens::subject_id)))
-                .filter(introspection_clients::client_id.eq(&client_id))
-                .select((
-                    introspection_clients::fingerprint,
-                    introspection_clients::is_active,
-                    introspection_clients::audience,
-                    applications::project_id,
-                    applications::id,
-                    applications::name,
-                    applications::is_active,
-                    (access_tokens::fingerprint, access_tokens::expires_at, counterparties::handle).nullable(),
-                ))
-                .first(connection)
-                .optional()?;
+            let row: Option<InquiryRow> = Statement::new(
+                "SELECT c.fingerprint, c.is_active, c.audience, a.project_id, a.id, a.name, a.is_active, \
+                 t.fingerprint, t.expires_at, p.handle \
+                 FROM introspection_clients c JOIN applications a ON a.id = c.application_id \
+                 LEFT JOIN access_tokens t ON t.application_id = c.application_id AND t.guard = ",
+            )
+            .value(guard::COUNTERPARTY)
+            .sql(" AND t.id = ")
+            .value(token)
+            .sql(" LEFT JOIN counterparties p ON p.id = t.subject_id WHERE c.client_id = ")
+            .value(client_id.as_str())
+            .row(connection)
+            .optional()?;
             Ok(row.map(StoredInquiry::try_from).transpose()?)
         })
         .await

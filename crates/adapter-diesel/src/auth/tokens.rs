@@ -9,7 +9,7 @@ use kontor_auth::ports::TokenRepository;
 use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 
 use super::{guard, sessions, uses};
-use crate::database::Database;
+use crate::database::{Database, on_each};
 use crate::schema::{access_tokens, applications, counterparties, permissions, role_permissions, roles, users};
 use crate::stored;
 
@@ -107,7 +107,7 @@ impl TokenRepository for Database {
 
     async fn customer_token(&self, id: TokenId) -> Result<Option<StoredCustomerToken>, StoreError> {
         self.read_brief(move |connection| {
-            let row: Option<CustomerTokenRow> = access_tokens::table
+            let row: Option<CustomerTokenRow> = on_each!(connection, concrete => access_tokens::table
                 .inner_join(counterparties::table.on(counterparties::id.eq(access_tokens::subject_id)))
                 .inner_join(applications::table.on(applications::id.nullable().eq(access_tokens::application_id)))
                 .filter(access_tokens::id.eq(id.get()))
@@ -123,8 +123,8 @@ impl TokenRepository for Database {
                     applications::is_active,
                     access_tokens::last_used_at,
                 ))
-                .first(connection)
-                .optional()?;
+                .first(concrete)
+                .optional())?;
             let Some(row) = row else { return Ok(None) };
             Ok(Some(StoredCustomerToken {
                 fingerprint: row.fingerprint,

@@ -18,19 +18,22 @@ use self::query::AgentQuery;
 pub(super) use self::record::AgentRecord;
 use self::record::{AgentList, OneAgent, TABLE};
 use crate::http::records::Message;
+use crate::http::routes::below;
 use crate::http::wire::{self, Given, InputErrors, Patch};
 use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
 use crate::table::TableAnswer;
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(list_agents)
-        .service(agents_table)
-        .service(create_agent)
-        .service(show_agent)
-        .service(change_agent)
-        .service(delete_agent);
-    tokens::routes(config);
+    config.service(agents_table);
+    below(config, "/api/agents", |config| {
+        config
+            .service(list_agents)
+            .service(create_agent)
+            .service(show_agent)
+            .service(change_agent)
+            .service(delete_agent);
+        tokens::routes(config);
+    });
 }
 
 /// `permissions` or `abilities` is the field that names permissions, `expiry` the one that names the end.

@@ -14,16 +14,19 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::input::{ChangedNomenclature, NewNomenclature};
 use self::query::NomenclatureQuery;
 use self::record::{NomenclatureList, OneNomenclature, TABLE};
+use crate::http::routes::below;
 use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
 use crate::table::TableAnswer;
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(list_nomenclatures)
-        .service(nomenclatures_table)
-        .service(create_nomenclature)
-        .service(show_nomenclature)
-        .service(update_nomenclature);
+    config.service(nomenclatures_table);
+    below(config, "/api/nomenclatures", |config| {
+        config
+            .service(list_nomenclatures)
+            .service(create_nomenclature)
+            .service(show_nomenclature)
+            .service(update_nomenclature);
+    });
 }
 
 impl From<NomenclatureError> for ApiError {

@@ -1,0 +1,48 @@
+//! Identifiers of requests.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use kontor_kernel::Random;
+use uuid::{Builder, Uuid};
+
+/// Identifiers ahead of the requests of one HTTP thread: the operating system is asked for the randomness of many at once.
+pub struct RequestIds {
+    random: Arc<dyn Random>,
+    drawn: Cell<Vec<[u8; 16]>>,
+}
+
+impl RequestIds {
+    /// Nothing is drawn yet.
+    pub fn new(random: Arc<dyn Random>) -> Self {
+        Self { random, drawn: Cell::default() }
+    }
+
+    /// A random (version 4) UUID that was never given before.
+    pub fn next(&self) -> Uuid {
+        let mut drawn = self.drawn.take();
+        let bytes = drawn.pop().unwrap_or_else(|| {
+            let mut block = [[0; 16]; 64];
+            self.random.fill(block.as_flattened_mut());
+            drawn.extend(block);
+            drawn.pop().unwrap_or_default()
+        });
+        self.drawn.set(drawn);
+        Builder::from_random_bytes(bytes).into_uuid()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapters::SystemRandom;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_identifier_comes_twice() {
+        let ids = RequestIds::new(Arc::new(SystemRandom::new()));
+        let drawn: HashSet<Uuid> = (0..200).map(|_| ids.next()).collect();
+        assert_eq!(drawn.len(), 200);
+        assert!(drawn.iter().all(|id| id.get_version_num() == 4));
+    }
+}

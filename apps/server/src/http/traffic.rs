@@ -1,0 +1,80 @@
+//! What is counted of every request.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use metrics::{Counter, Histogram};
+
+/// The counters of one endpoint. They are looked up by their labels once: that costs more than many a request.
+pub struct Traffic {
+    method: &'static str,
+    route: &'static str,
+    seconds: OnceLock<Histogram>,
+    answers: [OnceLock<Counter>; STATUSES.len()],
+}
+
+/// What endpoints usually answer. Others are looked up each time.
+const STATUSES: [u16; 16] = [200, 201, 202, 400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 500, 502, 503];
+
+impl Traffic {
+    /// Of an endpoint nobody has called yet.
+    pub const fn new(method: &'static str, route: &'static str) -> Self {
+        Self { method, route, seconds: OnceLock::new(), answers: [const { OnceLock::new() }; STATUSES.len()] }
+    }
+
+    /// Counts one answer.
+    pub fn count(&self, status: u16, elapsed: Duration) {
+        let seconds = self.seconds.get_or_init(|| histogram(self.method, self.route));
+        seconds.record(elapsed.as_secs_f64());
+        let usual = STATUSES.iter().zip(&self.answers).find(|(usual, _)| **usual == status);
+        match usual {
+            Some((_, counter)) => counter.get_or_init(|| counter_of(self.method, self.route, status)).increment(1),
+            None => counter_of(self.method, self.route, status).increment(1),
+        }
+    }
+}
+
+/// Counts one answer to a request that no endpoint took.
+pub fn count_apart(method: &str, route: &str, status: u16, elapsed: Duration) {
+    histogram(method, route).record(elapsed.as_secs_f64());
+    counter_of(method, route, status).increment(1);
+}
+
+fn histogram(method: &str, route: &str) -> Histogram {
+    metrics::histogram!("kontor_http_request_seconds", "method" => method.to_owned(), "route" => route.to_owned())
+}
+
+fn counter_of(method: &str, route: &str, status: u16) -> Counter {
+    let labels = [("method", method.to_owned()), ("route", route.to_owned()), ("status", status.to_string())];
+    metrics::counter!("kontor_http_requests_total", &labels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use metrics_exporter_prometheus::PrometheusBuilder;
+
+    #[test]
+    fn usual_and_unusual_answers_are_counted_by_their_labels() {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let traffic = Traffic::new("GET", "/api/x/{id}");
+        metrics::with_local_recorder(&recorder, || {
+            for status in [200, 418, 200, 404, 418] {
+                traffic.count(status, Duration::from_millis(2));
+            }
+            count_apart("GET", "unmatched", 404, Duration::ZERO);
+        });
+        let text = recorder.handle().render();
+        let total = |route: &str, status: u16, count: u32| {
+            let line =
+                format!("kontor_http_requests_total{{method=\"GET\",route=\"{route}\",status=\"{status}\"}} {count}");
+            assert!(text.contains(&line), "{line}\n{text}");
+        };
+        total("/api/x/{id}", 200, 2);
+        total("/api/x/{id}", 404, 1);
+        total("/api/x/{id}", 418, 2);
+        total("unmatched", 404, 1);
+        let timed = "kontor_http_request_seconds_count{method=\"GET\",route=\"/api/x/{id}\"} 5";
+        assert!(text.contains(timed), "{text}");
+    }
+}
