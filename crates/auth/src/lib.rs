@@ -85,5 +85,5 @@ pub enum LogoutExtent {
 
 /// The example of the reuse guide, compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/reuse-auth.md")]
+#[doc = include_str!("../../../docs/reuse.md")]
 struct ReuseGuide;

@@ -131,5 +131,5 @@ pub use verification::{Notice, VerificationRound, VerificationService, Verifying
 
 /// The example of the reuse guide, compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/reuse.md")]
+#[doc = include_str!("../../../docs/reuse-orders.md")]
 struct ReuseGuide;

@@ -1,17 +1,16 @@
 //! A customer moves to another phone: a code goes to it, and proves that it is at hand.
 
-use std::time::Duration;
-
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
 use kontor_auth::{PhoneChange, PhoneChangeError, SendCodeError};
 use kontor_customers::ProfileService;
-use kontor_kernel::{CustomerScope, ExposeSecret, Phone, RateRule};
+use kontor_kernel::{CustomerScope, ExposeSecret, Phone};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::profile::OneCustomer;
+use crate::http::limits::{CUSTOMER_LOGIN_CONTACT, CUSTOMER_LOGIN_IP, SEND_CODE_CONTACT, SEND_CODE_IP};
 use crate::http::records::Message;
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, BearerCustomer, Body, ClientIp, Throttle};
@@ -20,13 +19,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(request_change).service(verify_change);
 }
 
-const MINUTE: Duration = Duration::from_mins(1);
-const HOUR: Duration = Duration::from_hours(1);
-const CODES_PER_ADDRESS: RateRule = RateRule { name: "phone-change-ip", limit: 20, window: HOUR };
-const CODES_PER_CONTACT: RateRule = RateRule { name: "phone-change-contact", limit: 3, window: HOUR };
-const TRIES_PER_ADDRESS: RateRule = RateRule { name: "phone-change-verify-ip", limit: 30, window: MINUTE };
-const TRIES_PER_CONTACT: RateRule = RateRule { name: "phone-change-verify-contact", limit: 5, window: MINUTE };
-
+/// The same as for signing in: what rings a phone counts together.
 fn subject(customer: &CustomerScope, phone: &Phone) -> String {
     format!("{}|{phone}", customer.app.project_id)
 }
@@ -73,7 +66,7 @@ async fn request_change(
     body: Body<PhoneChangeRequest>,
 ) -> Result<Json<Message>, ApiError> {
     let phone = body.0.phone.0;
-    let hits = [(CODES_PER_ADDRESS, ip.0.to_string()), (CODES_PER_CONTACT, subject(&customer, &phone))];
+    let hits = [(SEND_CODE_IP, ip.subject()), (SEND_CODE_CONTACT, subject(&customer, &phone))];
     throttle.hit(&request, &hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()))).await?;
     phones.request(*customer, &phone, Some(ip.0)).await?;
     Ok(Json(Message::new("The code is on its way.")))
@@ -112,7 +105,7 @@ async fn verify_change(
 ) -> Result<Json<OneCustomer>, ApiError> {
     let PhoneChangeProof { phone, password } = body.0;
     let phone = phone.0;
-    let hits = [(TRIES_PER_ADDRESS, ip.0.to_string()), (TRIES_PER_CONTACT, subject(&customer, &phone))];
+    let hits = [(CUSTOMER_LOGIN_IP, ip.subject()), (CUSTOMER_LOGIN_CONTACT, subject(&customer, &phone))];
     throttle.hit(&request, &hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()))).await?;
     phones.verify(*customer, &phone, password.0.expose_secret()).await?;
     Ok(Json(profiles.profile(*customer).await?.into()))

@@ -1,27 +1,22 @@
 //! A customer proves by a small payment from his bank who he is; the money goes back.
 
-use std::time::Duration;
-
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, post};
 use chrono::{DateTime, Utc};
-use kontor_kernel::RateRule;
 use kontor_orders::model::{Verification, VerificationState};
 use kontor_orders::{VerificationError, VerificationService, Verifying};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::limits::VERIFICATION_CUSTOMER;
 use crate::http::records::Message;
 use crate::http::{ApiError, BearerCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(verify_by_payment);
 }
-
-/// Asking again is how a client learns the outcome.
-const VERIFICATIONS: RateRule = RateRule { name: "verification-customer", limit: 60, window: Duration::from_mins(1) };
 
 impl From<VerificationError> for ApiError {
     fn from(error: VerificationError) -> Self {
@@ -98,7 +93,7 @@ async fn verify_by_payment(
     throttle: Data<Throttle>,
     service: Data<VerificationService>,
 ) -> Result<HttpResponse, ApiError> {
-    throttle.hit(&request, &[(VERIFICATIONS, &customer.counterparty_id.to_string())]).await?;
+    throttle.hit(&request, &[(VERIFICATION_CUSTOMER, &customer.counterparty_id.to_string())]).await?;
     let (status, verification) = match service.start(*customer).await? {
         Verifying::Opened(verification) => (StatusCode::CREATED, verification),
         Verifying::Unclear(verification) => (StatusCode::ACCEPTED, verification),

@@ -45,6 +45,8 @@ pub const MINIAPP_CONTACT: RateRule = per(MINUTE, 5, "miniapp-contact");
 pub const CALLBACK_INIT_IP: RateRule = per(MINUTE, 60, "callback-init-ip");
 /// Beginning to sign in by calling a number, by phone.
 pub const CALLBACK_INIT_PHONE: RateRule = per(HOUR, 10, "callback-init-phone");
+/// Verifications by payment: asking again is how a client learns the outcome.
+pub const VERIFICATION_CUSTOMER: RateRule = per(MINUTE, 60, "verification-customer");
 /// What a cart costs.
 pub const PRECALCULATE: RateRule = per(MINUTE, 30, "precalculate");
 /// Notifications of the acquirer: more than it sends, less than would trouble it, for each of them is answered by
@@ -69,7 +71,7 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// The whole table. The rules of one operation stand in the order in which they count.
-pub const TABLE: [Limit; 20] = [
+pub const TABLE: [Limit; 25] = [
     row("POST /api/login", STAFF_LOGIN, "address and login"),
     row("POST /api/agent-access-requests", AGENT_ACCESS_MINUTE, "address"),
     row("POST /api/agent-access-requests", AGENT_ACCESS_HOUR, "address"),
@@ -87,6 +89,11 @@ pub const TABLE: [Limit; 20] = [
     row("POST /api/counterparty/miniapps/{provider}/contact_auth", MINIAPP_CONTACT, "application and address"),
     row("POST /api/counterparty/callback_auth/init", CALLBACK_INIT_IP, "address"),
     row("POST /api/counterparty/callback_auth/init", CALLBACK_INIT_PHONE, "project and phone"),
+    row("POST /api/counterparty/phone/request_change", SEND_CODE_IP, "address"),
+    row("POST /api/counterparty/phone/request_change", SEND_CODE_CONTACT, "project and contact"),
+    row("POST /api/counterparty/phone/verify_change", CUSTOMER_LOGIN_IP, "address"),
+    row("POST /api/counterparty/phone/verify_change", CUSTOMER_LOGIN_CONTACT, "project and contact"),
+    row("POST /api/counterparty/verifications/sbp-payment", VERIFICATION_CUSTOMER, "customer"),
     row("POST /api/counterparty/orders/precalculate", PRECALCULATE, "application and address"),
     row("POST /callbacks/acquirer", ACQUIRER_NOTIFICATIONS, "address"),
     row("POST /callbacks/telephony", TELEPHONY_NOTIFICATIONS, "address"),

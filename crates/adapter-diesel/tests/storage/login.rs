@@ -183,7 +183,7 @@ database_tests! {
         assert_eq!((stored.counterparty_id, stored.app), (signed[0].0, app(project)));
         let before = db.database.statements();
         db.database.sign_in_customer(app(project), &phone(), token("again", START)).await.unwrap();
-        assert!(db.database.statements() - before <= 4, "begin, customer, token, commit");
+        assert!(db.database.statements() - before <= 6, "begin, binding, customer, token, session, commit");
     }
 
     async fn a_proven_contact_adopts_the_customer_of_staff(db: TestDatabase) {

@@ -2,15 +2,15 @@ use std::collections::BTreeSet;
 
 use kontor_kernel::{Permission, PermissionId};
 
-use super::{Grant, GrantedPermission};
+use super::GrantedPermission;
 
 /// Permissions that somebody wanted to hand on without having them, by name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("nobody grants what he does not have: {}", .0.join(", "))]
 pub struct BeyondHoldings(pub Vec<String>);
 
-/// What the caller has and may hand on: permissions of the service, by the rule of [`Grant`], and permissions that his
-/// project defined.
+/// What the caller has and may hand on: permissions of the service, where `edit` includes `create`, and
+/// permissions that his project defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holdings {
     permissions: BTreeSet<Permission>,
@@ -34,8 +34,7 @@ impl Holdings {
         if wanted.project_id.is_some() {
             return self.of_project.contains(&wanted.id);
         }
-        let known = wanted.name.parse::<Permission>();
-        known.is_ok_and(|permission| Grant::check(&self.permissions, &[permission].into()).is_ok())
+        wanted.name.parse::<Permission>().is_ok_and(|permission| permission.is_covered_by(&self.permissions))
     }
 }
 

@@ -6,7 +6,6 @@ mod callback;
 pub(crate) mod code;
 mod directory;
 mod employee;
-mod grant;
 mod holdings;
 mod introspection;
 mod password;
@@ -38,7 +37,6 @@ pub use employee::{
     Employee, GrantedPermission, Login, NewEmployee, NewOwner, NewPassword, Reference, Role, RoleChoice,
     StaffCredentials, WeakPassword,
 };
-pub use grant::{Grant, GrantDenied};
 pub use holdings::{BeyondHoldings, Holdings};
 pub use introspection::{
     ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient, StoredInquiry,
