@@ -34,26 +34,26 @@ use crate::http::routes::below;
 /// Registers the platform surface.
 pub fn routes(config: &mut ServiceConfig<'_>) {
     session::routes(config);
-    directory::routes(config);
-    branches::routes(config);
-    dictionaries::routes(config);
-    categories::routes(config);
-    brands::routes(config);
-    nomenclature_import::routes(config);
-    inventory_upload::routes(config);
-    inventories::routes(config);
-    orders::routes(config);
-    nomenclatures::routes(config);
-    below(config, "/api/applications", |config| {
-        applications::routes(config);
-        assortment::routes(config);
-        webhooks::routes(config);
-        webhook_deliveries::routes(config);
-    });
-    below(config, "/api/warehouses", warehouses::routes);
     agents::routes(config);
     below(config, "/api/agent-access-requests", agent_access::routes);
+    directory::routes(config);
     below(config, "/api/departments", departments::routes);
     below(config, "/api/roles", roles::routes);
     permissions::routes(config);
+    branches::routes(config);
+    below(config, "/api/applications", |config| {
+        applications::routes(config);
+        webhooks::routes(config);
+        webhook_deliveries::routes(config);
+        assortment::routes(config);
+    });
+    dictionaries::routes(config);
+    categories::routes(config);
+    brands::routes(config);
+    below(config, "/api/warehouses", warehouses::routes);
+    nomenclature_import::routes(config);
+    inventory_upload::routes(config);
+    nomenclatures::routes(config);
+    inventories::routes(config);
+    orders::routes(config);
 }
