@@ -1,14 +1,14 @@
 //! Which adapter stands behind which port.
 
+mod make;
+
 use std::sync::Arc;
 
 use actix_web::web::{Data, ServiceConfig};
 use chrono::TimeDelta;
 use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig, ClientError};
 use kontor_adapter_diesel::Database;
-use kontor_adapter_messaging::HmacSigner;
-use kontor_adapter_spreadsheet::Spreadsheets;
-use kontor_auth::miniapp::{MiniAppLogin, Verifier};
+use kontor_auth::miniapp::MiniAppLogin;
 use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{CallNotices, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender};
 use kontor_auth::{
@@ -32,6 +32,7 @@ use kontor_organization::{
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, WebhookService};
 
+use self::make::Make;
 use crate::adapters::{Argon2Passwords, ServiceKey, SystemRandom};
 use crate::beside::LeftBehind;
 use crate::config::{Config, ConfigError};
@@ -215,106 +216,36 @@ impl Services {
     pub fn new(database: &Database, around: &Surroundings) -> Self {
         let payments = around.payments(database);
         let verifications = around.verifications(database);
-        let Surroundings {
-            clock,
-            random,
-            keeper,
-            counters,
-            limiter,
-            outbound,
-            hasher,
-            codes,
-            lifetimes,
-            payment_page,
-            ..
-        } = around.clone();
-        let contact_lifetime = around.contact_lifetime;
+        let Surroundings { clock, random, keeper, counters, limiter, .. } = around.clone();
         let store = Arc::new(database.clone());
-        let phone_codes = codes.clone();
-        let sheets = Arc::new(Spreadsheets::default());
+        let make = Make { store: store.clone(), around };
         Self {
             throttle: Data::new(Throttle::new(limiter.clone())),
             counters: Data::new(counters),
             storefront: Data::new(StorefrontService::new(store.clone(), store.clone(), limiter, clock.clone())),
-            spreadsheets: Data::new(SpreadsheetService::new(
-                sheets.clone(),
-                sheets,
-                store.clone(),
-                store.clone(),
-                clock.clone(),
-            )),
+            spreadsheets: Data::new(make.spreadsheets()),
             random: Data::new(random.clone()),
             clock: Data::new(clock.clone()),
             database: Data::new(database.clone()),
             staff_guard: Data::new(StaffGuard::new(store.clone(), clock.clone(), keeper.clone())),
             customer_guard: Data::new(CustomerGuard::new(store.clone(), clock.clone(), keeper.clone())),
             deliveries: Data::new(DeliveryService::new(store.clone(), store.clone(), clock.clone())),
-            webhooks: Data::new(WebhookService::new(
-                store.clone(),
-                outbound,
-                clock.clone(),
-                random.clone(),
-                keeper.clone(),
-            )),
-            staff_sessions: Data::new(StaffSessions::new(
-                store.clone(),
-                store.clone(),
-                hasher,
-                clock.clone(),
-                random.clone(),
-                keeper.clone(),
-                lifetimes,
-            )),
+            webhooks: Data::new(make.webhooks()),
+            staff_sessions: Data::new(make.staff_sessions()),
             temporary_passwords: Data::from(around.temporary_passwords(database)),
             staff_directory: Data::new(StaffDirectory::new(store.clone())),
             roles: Data::new(RoleService::new(store.clone(), clock.clone())),
             permissions: Data::new(PermissionService::new(store.clone())),
-            customer_sessions: Data::new(CustomerSessions::new(
-                store.clone(),
-                store.clone(),
-                store.clone(),
-                codes,
-                clock.clone(),
-                random.clone(),
-                keeper.clone(),
-                lifetimes,
-            )),
+            customer_sessions: Data::new(make.customer_sessions()),
             heartbeats: Data::new(Heartbeats::new(store.clone(), clock.clone())),
             introspection: Data::new(Introspection::new(store.clone(), clock.clone(), keeper.clone())),
-            miniapps: Data::new(MiniAppLogin::new(
-                store.clone(),
-                store.clone(),
-                Verifier::new(Arc::new(HmacSigner), keeper.clone(), contact_lifetime),
-                clock.clone(),
-                random.clone(),
-                keeper.clone(),
-                lifetimes,
-            )),
-            callback_login: Data::new(CallbackLogin::new(
-                store.clone(),
-                around.calls.clone(),
-                around.call_notices.clone(),
-                clock.clone(),
-                random.clone(),
-                keeper.clone(),
-                lifetimes,
-            )),
+            miniapps: Data::new(make.miniapps()),
+            callback_login: Data::new(make.callback_login()),
             failures: Data::new(FailureLog::new(clock.clone())),
             agents: Data::new(AgentService::new(store.clone(), clock.clone(), random.clone(), keeper.clone())),
-            access_requests: Data::new(AccessRequestService::new(
-                store.clone(),
-                clock.clone(),
-                random.clone(),
-                keeper.clone(),
-            )),
+            access_requests: Data::new(make.access_requests()),
             profiles: Data::new(ProfileService::new(store.clone(), clock.clone())),
-            phone_change: Data::new(PhoneChange::new(
-                store.clone(),
-                phone_codes,
-                clock.clone(),
-                random.clone(),
-                keeper.clone(),
-            )),
+            phone_change: Data::new(make.phone_change()),
             verifications: Data::from(verifications),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
             departments: Data::new(DepartmentService::new(store.clone(), clock.clone())),
@@ -328,15 +259,7 @@ impl Services {
             warehouses: Data::new(WarehouseService::new(store.clone(), clock.clone())),
             nomenclatures: Data::new(NomenclatureService::new(store.clone(), clock.clone())),
             inventories: Data::new(InventoryService::new(store.clone(), clock.clone())),
-            placement: Data::new(PlacementService::new(
-                store.clone(),
-                store.clone(),
-                store.clone(),
-                payments.clone(),
-                clock.clone(),
-                random.clone(),
-                payment_page,
-            )),
+            placement: Data::new(make.placement(payments.clone())),
             payments: Data::from(payments),
             orders: Data::new(OrderService::new(store.clone(), store.clone(), clock.clone(), random.clone())),
             applications: Data::new(ApplicationService::new(store, clock, random, keeper)),

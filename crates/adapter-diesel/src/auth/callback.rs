@@ -113,9 +113,9 @@ fn insert_attempt(connection: &mut AnyConnection, new: &NewAttempt) -> Result<Op
 /// Takes the phone, perhaps over from an attempt whose time with it is over.
 fn hold_phone(connection: &mut AnyConnection, new: &NewAttempt, attempt: i64) -> Result<bool, QueryError> {
     let (project, phone) = (new.app.project_id.get(), new.phone.as_str());
-    let hold =
+    let claim =
         (callback_phones::attempt_id.eq(attempt), callback_phones::held_until.eq(new.phone_held_until.naive_utc()));
-    let row = (callback_phones::project_id.eq(project), callback_phones::phone.eq(phone), hold);
+    let row = (callback_phones::project_id.eq(project), callback_phones::phone.eq(phone), claim);
     let held = on_each!(connection, concrete => diesel::insert_into(callback_phones::table)
         .values(row)
         .on_conflict_do_nothing()
@@ -126,7 +126,7 @@ fn hold_phone(connection: &mut AnyConnection, new: &NewAttempt, attempt: i64) ->
     let released = callback_phones::table
         .find((project, phone))
         .filter(callback_phones::held_until.le(new.created_at.naive_utc()));
-    Ok(diesel::update(released).set(hold).execute(connection)? == 1)
+    Ok(diesel::update(released).set(claim).execute(connection)? == 1)
 }
 
 fn free_phone(connection: &mut AnyConnection, attempt: i64) -> Result<(), QueryError> {
@@ -156,19 +156,18 @@ fn use_up(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Result<
 fn exchanged(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Result<Exchanged, Abort<Undone>> {
     let Some(phone) = use_up(connection, exchange)? else { return Ok(Exchanged::NotVerified) };
     let (project, contact) = (exchange.app.project_id, Contact::Phone(stored::text::<Phone>(&phone)?));
-    let customer = match bound_and_held(connection, project, &contact)? {
-        Some(id) => id,
-        None => {
-            let id = match noted(connection, project, &contact)?.as_slice() {
-                [_, _, ..] => return Err(Abort::Refused(Undone::SeveralCustomers)),
-                [id] if hold(connection, *id)? => *id,
-                _ => create(connection, project, &contact, exchange.token.created_at.naive_utc())?,
-            };
-            if !bind(connection, project, contact.as_str(), id)? {
-                return Err(Abort::Refused(Undone::Lost));
-            }
-            id
+    let customer = if let Some(id) = bound_and_held(connection, project, &contact)? {
+        id
+    } else {
+        let id = match noted(connection, project, &contact)?.as_slice() {
+            [_, _, ..] => return Err(Abort::Refused(Undone::SeveralCustomers)),
+            [id] if hold(connection, *id)? => *id,
+            _ => create(connection, project, &contact, exchange.token.created_at.naive_utc())?,
+        };
+        if !bind(connection, project, contact.as_str(), id)? {
+            return Err(Abort::Refused(Undone::Lost));
         }
+        id
     };
     let customer = stored::id(customer)?;
     let holder = Holder::Customer(project, exchange.app.application_id, customer);

@@ -132,7 +132,8 @@ impl PaymentGateway for Acquirer {
             Mood::Paid | Mood::LosesTheAnswer => (request.key, RefundStatus::Succeeded),
         };
         let mut refunds = self.refunds.lock().unwrap();
-        let refund = refunds.iter().find(|(key, _)| *key == id).map(|(_, known)| known.clone()).unwrap_or_else(|| {
+        let known = refunds.iter().find(|(key, _)| *key == id).map(|(_, known)| known.clone());
+        let refund = known.unwrap_or_else(|| {
             let made = GatewayRefund {
                 id: ProviderPaymentId::parse(&format!("ref-{id}")).unwrap(),
                 payment: request.payment.clone(),

@@ -1,0 +1,123 @@
+//! The services with many ports.
+
+use std::sync::Arc;
+
+use kontor_adapter_diesel::Database;
+use kontor_adapter_messaging::HmacSigner;
+use kontor_adapter_spreadsheet::Spreadsheets;
+use kontor_auth::miniapp::{MiniAppLogin, Verifier};
+use kontor_auth::{AccessRequestService, CallbackLogin, CustomerSessions, PhoneChange, StaffSessions};
+use kontor_catalog::spreadsheet::SpreadsheetService;
+use kontor_orders::{PaymentService, PlacementService};
+use kontor_webhooks::WebhookService;
+
+use super::Surroundings;
+
+/// Makes services of one database.
+pub struct Make<'a> {
+    pub store: Arc<Database>,
+    pub around: &'a Surroundings,
+}
+
+impl Make<'_> {
+    pub fn spreadsheets(&self) -> SpreadsheetService {
+        let sheets = Arc::new(Spreadsheets::default());
+        SpreadsheetService::new(
+            sheets.clone(),
+            sheets,
+            self.store.clone(),
+            self.store.clone(),
+            self.around.clock.clone(),
+        )
+    }
+
+    pub fn webhooks(&self) -> WebhookService {
+        WebhookService::new(
+            self.store.clone(),
+            self.around.outbound.clone(),
+            self.around.clock.clone(),
+            self.around.random.clone(),
+            self.around.keeper.clone(),
+        )
+    }
+
+    pub fn staff_sessions(&self) -> StaffSessions {
+        StaffSessions::new(
+            self.store.clone(),
+            self.store.clone(),
+            self.around.hasher.clone(),
+            self.around.clock.clone(),
+            self.around.random.clone(),
+            self.around.keeper.clone(),
+            self.around.lifetimes,
+        )
+    }
+
+    pub fn customer_sessions(&self) -> CustomerSessions {
+        CustomerSessions::new(
+            self.store.clone(),
+            self.store.clone(),
+            self.store.clone(),
+            self.around.codes.clone(),
+            self.around.clock.clone(),
+            self.around.random.clone(),
+            self.around.keeper.clone(),
+            self.around.lifetimes,
+        )
+    }
+
+    pub fn miniapps(&self) -> MiniAppLogin {
+        MiniAppLogin::new(
+            self.store.clone(),
+            self.store.clone(),
+            Verifier::new(Arc::new(HmacSigner), self.around.keeper.clone(), self.around.contact_lifetime),
+            self.around.clock.clone(),
+            self.around.random.clone(),
+            self.around.keeper.clone(),
+            self.around.lifetimes,
+        )
+    }
+
+    pub fn callback_login(&self) -> CallbackLogin {
+        CallbackLogin::new(
+            self.store.clone(),
+            self.around.calls.clone(),
+            self.around.call_notices.clone(),
+            self.around.clock.clone(),
+            self.around.random.clone(),
+            self.around.keeper.clone(),
+            self.around.lifetimes,
+        )
+    }
+
+    pub fn access_requests(&self) -> AccessRequestService {
+        AccessRequestService::new(
+            self.store.clone(),
+            self.around.clock.clone(),
+            self.around.random.clone(),
+            self.around.keeper.clone(),
+        )
+    }
+
+    pub fn phone_change(&self) -> PhoneChange {
+        PhoneChange::new(
+            self.store.clone(),
+            self.around.codes.clone(),
+            self.around.clock.clone(),
+            self.around.random.clone(),
+            self.around.keeper.clone(),
+        )
+    }
+
+    pub fn placement(&self, payments: Arc<PaymentService>) -> PlacementService {
+        PlacementService::new(
+            self.store.clone(),
+            self.store.clone(),
+            self.store.clone(),
+            payments,
+            self.around.clock.clone(),
+            self.around.random.clone(),
+            self.around.payment_page.clone(),
+        )
+    }
+}
