@@ -120,7 +120,8 @@ database_tests! {
         refused.expect(429);
         assert!(refused.headers.contains_key("retry-after"));
         mover.request("79007654322").await.expect(200);
-        for n in 0..15 {
+        // The code he signed in with has counted, too.
+        for n in 0..14 {
             mover.request(&format!("790076543{:02}", n + 30)).await.expect(200);
         }
         mover.request("79007654399").await.expect(429);
