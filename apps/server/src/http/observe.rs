@@ -98,16 +98,13 @@ pub async fn observe(
     }
 
     let (status, elapsed) = (response.status(), started.elapsed());
-    match endpoint_of(&response) {
-        Some(endpoint) => {
-            endpoint.traffic.count(status.as_u16(), elapsed);
-            log(&method, endpoint.policy.path, status, elapsed, id);
-        }
-        None => {
-            let route = other_route(&response);
-            count_apart(method.as_str(), &route, status.as_u16(), elapsed);
-            log(&method, &route, status, elapsed, id);
-        }
+    if let Some(endpoint) = endpoint_of(&response) {
+        endpoint.traffic.count(status.as_u16(), elapsed);
+        log(&method, endpoint.policy.path, status, elapsed, id);
+    } else {
+        let route = other_route(&response);
+        count_apart(method.as_str(), &route, status.as_u16(), elapsed);
+        log(&method, &route, status, elapsed, id);
     }
     Ok(response)
 }
