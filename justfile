@@ -20,6 +20,11 @@ bench *arguments:
     cargo build --release -p kontor -p kontor-bench
     cargo run --release -p kontor-bench -- {{arguments}}
 
+# What a million items and two thousand projects cost beside ten thousand items, measured in one run.
+bench-scale *arguments:
+    cargo build --release -p kontor-bench
+    cargo run --release -p kontor-bench -- --scale {{arguments}}
+
 # Kills the service at random moments under load and looks for loss; `CRASH_SEED` repeats a run.
 crash orders="2000" seconds="240":
     CRASH_ORDERS={{orders}} CRASH_SECONDS={{seconds}} \

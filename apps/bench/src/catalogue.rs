@@ -6,6 +6,7 @@ use std::path::Path;
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_catalog::spreadsheet::Content;
 use kontor_catalog::spreadsheet::ports::{SheetFormat, SheetWriters as _};
+use rust_xlsxwriter::Workbook;
 
 use crate::Failure;
 
@@ -34,13 +35,16 @@ const SHELVES: [(&str, &str); 17] = [
     ("Office / Paper", "Notebook"),
     ("Office / Pens", "Pen"),
 ];
-const MATERIALS: [&str; 12] =
+/// What things are made of.
+pub const MATERIALS: [&str; 12] =
     ["oak", "birch", "walnut", "steel", "brass", "copper", "linen", "cotton", "wool", "glass", "ceramic", "leather"];
-const SERIES: [&str; 14] = [
+/// What they are sold as.
+pub const SERIES: [&str; 14] = [
     "Alster", "Trave", "Weser", "Elbe", "Saale", "Havel", "Spree", "Oder", "Memel", "Newa", "Wolchow", "Dwina",
     "Warthe", "Persante",
 ];
-const COLOURS: [&str; 9] = ["white", "black", "grey", "sand", "olive", "navy", "ochre", "moss", "natural"];
+/// How they look.
+pub const COLOURS: [&str; 9] = ["white", "black", "grey", "sand", "olive", "navy", "ochre", "moss", "natural"];
 const BRANDS: [&str; 11] = [
     "Hanse",
     "Kogge",
@@ -56,10 +60,16 @@ const BRANDS: [&str; 11] = [
 ];
 
 /// A sequence that looks random and is always the same (splitmix64).
-struct Dice(u64);
+pub struct Dice(u64);
 
 impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
+    /// Starts the sequence of this seed.
+    pub fn new(seed: usize) -> Self {
+        Self(u64::try_from(seed).unwrap_or_default())
+    }
+
+    /// The next number, below the bound.
+    pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -68,7 +78,8 @@ impl Dice {
         usize::try_from(mixed >> 33).unwrap_or_default() % bound
     }
 
-    fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
+    /// The next of these words.
+    pub fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
         words.get(self.below(words.len())).copied().unwrap_or_default()
     }
 }
@@ -77,11 +88,43 @@ fn article(row: usize) -> String {
     format!("K-{row:05}")
 }
 
+/// The columns of the cards.
+const HEADER: [&str; 9] = ["article", "name", "kind", "category", "brand", "unit", "price", "description", "photos"];
+
 /// Writes the cards.
 pub fn write_cards(format: SheetFormat, file: &Path) -> Result<(), Failure> {
-    let header = ["article", "name", "kind", "category", "brand", "unit", "price", "description", "photos"];
+    write(format, file, &HEADER, cards(ROWS))
+}
+
+/// Writes so many cards as csv.
+pub fn write_many_cards(rows: usize, file: &Path) -> Result<(), Failure> {
+    write(SheetFormat::Csv, file, &HEADER, cards(rows))
+}
+
+/// Writes so many cards as spreadsheet programs do: every text stands in one table of the workbook.
+pub fn write_workbook(rows: usize, file: &Path) -> Result<(), Failure> {
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet_with_low_memory()?;
+    let header = HEADER.iter().map(|title| text(*title)).collect();
+    for (number, row) in (0..).zip(std::iter::once(header).chain(cards(rows))) {
+        for (column, cell) in (0..).zip(row) {
+            match cell {
+                Content::Empty => {}
+                Content::Number(value) => {
+                    sheet.write_number(number, column, value.parse::<f64>()?)?;
+                }
+                Content::Text(value) => {
+                    sheet.write_string(number, column, value)?;
+                }
+            }
+        }
+    }
+    Ok(book.save(file)?)
+}
+
+fn cards(rows: usize) -> impl Iterator<Item = Vec<Content<'static>>> {
     let mut dice = Dice(3_694);
-    let rows = (0..ROWS).map(|row| {
+    (0..rows).map(move |row| {
         let (category, thing) = SHELVES.get(dice.below(SHELVES.len())).copied().unwrap_or_default();
         let (material, series, colour) = (dice.one_of(&MATERIALS), dice.one_of(&SERIES), dice.one_of(&COLOURS));
         let size = 10 + 5 * dice.below(30);
@@ -101,8 +144,7 @@ pub fn write_cards(format: SheetFormat, file: &Path) -> Result<(), Failure> {
             text(description),
             text(photo),
         ]
-    });
-    write(format, file, &header, rows)
+    })
 }
 
 /// Writes the stock: so much of everything that it never ends.

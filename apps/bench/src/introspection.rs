@@ -2,11 +2,10 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use diesel::connection::SimpleConnection;
-use diesel::{Connection, PgConnection};
 
 use crate::Failure;
 use crate::load::{Request, Target};
+use crate::on_server::OnServer;
 use crate::pace::Pace;
 use crate::report::{Goal, Report};
 use crate::shop::{AT, Shop, in_one_commit, sha256};
@@ -21,7 +20,7 @@ pub fn measure(pace: &Pace, postgres: Option<&str>, report: &mut Report) -> Resu
     match postgres {
         None => eprintln!("introspection on PostgreSQL is left out: name a server by --postgres or TEST_DATABASE_URL"),
         Some(server) => {
-            let database = OnServer::create(server)?;
+            let database = OnServer::create(server, "introspection")?;
             on(Some(database.url.clone()), "introspection, PostgreSQL", 0.2, pace, report)?;
         }
     }
@@ -64,34 +63,4 @@ fn question(number: u32, bearer: &str) -> Request {
     let headers = [("Authorization", format!("Basic {credentials}"))];
     let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
     Request::form("/api/counterparty/auth/introspect", &headers, &body)
-}
-
-/// A database of its own on a server, dropped with the value.
-struct OnServer {
-    server: String,
-    name: String,
-    url: String,
-}
-
-impl OnServer {
-    fn create(server: &str) -> Result<Self, Failure> {
-        let (base, _) = server.rsplit_once('/').ok_or("the address of the server names no database")?;
-        let name = format!("kontor_bench_{}", std::process::id());
-        let url = format!("{base}/{name}");
-        PgConnection::establish(server)?.batch_execute(&format!("CREATE DATABASE {name}"))?;
-        Ok(Self { server: server.to_owned(), name, url })
-    }
-
-    fn drop_database(&self) -> Result<(), Failure> {
-        let statement = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
-        Ok(PgConnection::establish(&self.server)?.batch_execute(&statement)?)
-    }
-}
-
-impl Drop for OnServer {
-    fn drop(&mut self) {
-        if let Err(error) = self.drop_database() {
-            eprintln!("the database {} stays behind: {error}", self.name);
-        }
-    }
 }

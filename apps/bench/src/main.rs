@@ -4,14 +4,17 @@
 //! `docs/performance.md` says what each figure means.
 
 mod bare;
+mod bulk;
 mod catalogue;
 mod import;
 mod introspection;
 mod load;
 mod login;
+mod on_server;
 mod orders;
 mod pace;
 mod report;
+mod scale;
 mod shop;
 mod start;
 mod storefront;
@@ -38,12 +41,23 @@ struct Arguments {
     /// End with an error when a target is missed.
     #[arg(long)]
     check: bool,
+    /// Measure what a hundred times the goods and two thousand projects cost, and nothing else.
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "sqlite", conflicts_with = "only")]
+    scale: Option<Engine>,
     /// Measure these alone.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Part>,
     /// A PostgreSQL server to measure on, too, `postgres://USER:PASSWORD@HOST/NAME`; a database is made there and dropped.
     #[arg(long, env = "TEST_DATABASE_URL", hide_env_values = true)]
     postgres: Option<String>,
+}
+
+/// Where growth is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    Sqlite,
+    /// On the server that `--postgres` names.
+    Postgres,
 }
 
 /// What can be measured by itself.
@@ -55,6 +69,7 @@ enum Part {
     Login,
     Import,
     Start,
+    Bulk,
 }
 
 impl Arguments {
@@ -82,6 +97,15 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     // The process has one provider of TLS; a second installation would only tell that it is there.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut report = Report::default();
+    if let Some(engine) = arguments.scale {
+        let server = match engine {
+            Engine::Sqlite => None,
+            Engine::Postgres => Some(arguments.postgres.as_deref().ok_or("name a server by --postgres")?),
+        };
+        scale::measure(&pace, server, &mut report)?;
+        report.resident = report::resident("self")?;
+        return Ok(report);
+    }
     if arguments.wants(Part::Introspection) {
         introspection::measure(&pace, arguments.postgres.as_deref(), &mut report)?;
     }
@@ -90,6 +114,10 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     }
     if [Part::Storefront, Part::Orders, Part::Import, Part::Start].iter().any(|part| arguments.wants(*part)) {
         with_catalogue(arguments, &pace, &mut report)?;
+    }
+    // A million rows take minutes: only when they are asked for.
+    if arguments.only.contains(&Part::Bulk) {
+        bulk::measure(&pace, &mut report)?;
     }
     report.resident = report::resident("self")?;
     Ok(report)

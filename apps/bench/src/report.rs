@@ -141,8 +141,17 @@ impl fmt::Display for Report {
 
 /// Resident memory of a process, in megabytes.
 pub fn resident(process: &str) -> Result<f64, Failure> {
+    memory(process, "VmRSS:")
+}
+
+/// The most resident memory a process has had, in megabytes.
+pub fn most_resident(process: &str) -> Result<f64, Failure> {
+    memory(process, "VmHWM:")
+}
+
+fn memory(process: &str, which: &str) -> Result<f64, Failure> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("the memory cannot be read")?;
+    let line = status.lines().find_map(|line| line.strip_prefix(which)).ok_or("the memory cannot be read")?;
     let kilobytes: u32 = line.trim().trim_end_matches("kB").trim().parse()?;
     Ok(f64::from(kilobytes) / 1024.0)
 }

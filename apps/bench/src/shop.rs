@@ -54,6 +54,20 @@ impl std::ops::Deref for Shop {
     }
 }
 
+/// A service that remembers answers.
+pub struct Remembering {
+    instance: Instance,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+impl Remembering {
+    /// Ends it.
+    pub fn close(self, shop: &Shop) {
+        shop.data.runtime.block_on(self.instance.stop());
+    }
+}
+
 /// Something the application sells.
 #[derive(diesel::QueryableByName)]
 pub struct Offer {
@@ -79,6 +93,8 @@ impl Data {
             secret_key: "a-key-of-the-benchmark-that-opens-nothing-else".into(),
             database_url: url.unwrap_or_else(|| format!("sqlite:{}", folder.path().join("kontor.db").display())).into(),
             trusted_proxies: vec!["127.0.0.1".into()],
+            // Told apart: what the service does for an answer, and what it costs to have it in memory.
+            answers_memory_mb: 0,
             ..Config::default()
         };
         config.check()?;
@@ -92,6 +108,11 @@ impl Data {
         database.migrate()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         Ok(Self { runtime, database, config, folder, projects: AtomicU32::new(1) })
+    }
+
+    /// An empty database of its own.
+    pub fn empty() -> Result<Self, Failure> {
+        Self::create(None)
     }
 
     /// Where the files are.
@@ -129,7 +150,8 @@ impl Data {
     /// Fills a project with the catalogue and stock of it.
     fn furnish(&self, project: &CreatedProject) -> Result<(), Failure> {
         let staff = Self::staff(project)?;
-        let warehouses = WarehouseService::new(Arc::new(self.database.clone()), Arc::new(SystemClock));
+        let store = Arc::new(self.database.clone());
+        let warehouses = WarehouseService::new(store.clone(), store, Arc::new(SystemClock));
         let draft = WarehouseDraft {
             name: Name::parse(WAREHOUSE)?,
             address: None,
@@ -173,6 +195,18 @@ impl Shop {
             Instance::start(&data.config, &data.database, Arc::new(SystemClock), Some(listener), Roles::Both)?;
         drop(inside);
         Ok(Self { data, instance, address, project })
+    }
+
+    /// A second service on the same data that remembers answers, as every service does by default.
+    pub fn remembering(&self) -> Result<Remembering, Failure> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let answers_memory_mb = Config::default().answers_memory_mb;
+        let config = Config { answers_memory_mb, ..self.data.config.clone() };
+        let _inside = self.data.runtime.enter();
+        let clock = Arc::new(SystemClock);
+        let instance = Instance::start(&config, &self.data.database, clock, Some(listener), Roles::Api)?;
+        Ok(Remembering { instance, address })
     }
 
     /// Ends the service and keeps its data.

@@ -31,10 +31,11 @@ pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Fail
     let mut categories: Vec<i64> = offers.iter().map(|offer| offer.category).collect();
     categories.sort_unstable();
     categories.dedup();
-    let lists = categories.iter().map(list).collect();
-    let cards = offers.iter().map(card).collect();
+    let lists: Arc<[Request]> = categories.iter().map(list).collect();
+    let cards: Arc<[Request]> = offers.iter().map(card).collect();
     let baskets = offers.chunks_exact(3).take(CARTS).map(basket).collect();
 
+    let hot = [("hot product list", lists.clone()), ("hot product card", cards.clone())];
     let figures: [(&str, f64, Arc<[Request]>); 3] = [
         ("product list, 20 of a category", 0.12, lists),
         ("product card", 0.12, cards),
@@ -44,6 +45,12 @@ pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Fail
         let target = Target { address: shop.address, expected: 200, requests, once: false };
         report.add(beside(shop, pace, name, Goal::AtLeast(goal), target)?);
     }
+    let remembering = shop.remembering()?;
+    for (name, requests) in hot {
+        let target = Target { address: remembering.address, expected: 200, requests, once: false };
+        report.add(beside(shop, pace, name, Goal::AtLeast(0.5), target)?);
+    }
+    remembering.close(shop);
     Ok(())
 }
 

@@ -1,11 +1,12 @@
-//! What requests leave to be stored beside them, every few seconds and many at a time: views of products, uses of tokens,
+//! What requests leave to be stored beside them, every few seconds and many at a time: views of products, searches,
+//! uses of tokens,
 //! and in memory how long they took.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use kontor_auth::{CustomerGuard, StaffGuard};
-use kontor_catalog::storefront::StorefrontService;
+use kontor_catalog::storefront::{SearchHistory, StorefrontService};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +18,8 @@ const WAIT: Duration = Duration::from_secs(5);
 pub struct LeftBehind {
     /// Views of products.
     pub storefront: Arc<StorefrontService>,
+    /// Searches of customers.
+    pub searches: Arc<SearchHistory>,
     /// Uses of employees' tokens.
     pub staff: Arc<StaffGuard>,
     /// Uses of customers' tokens.
@@ -56,6 +59,7 @@ async fn run(left: LeftBehind, metrics: PrometheusHandle, stop: CancellationToke
         metrics.run_upkeep();
         let stored = [
             ("views", left.storefront.store_views().await),
+            ("searches", left.searches.store().await),
             ("uses of staff tokens", left.staff.store_uses().await),
             ("uses of customer tokens", left.customers.store_uses().await),
         ];

@@ -7,6 +7,7 @@ use figment::providers::{Env, Format, Serialized, Toml};
 use figment::value::{Dict, Map};
 use figment::{Figment, Metadata, Profile, Provider};
 use kontor_adapter_diesel::DatabaseUrl;
+use kontor_adapter_files::{Bucket, FileStorage};
 use kontor_adapter_limits::RedisUrl;
 use kontor_kernel::{ExposeSecret, Money, SecretString};
 use kontor_orders::model::VerificationTerms;
@@ -79,10 +80,20 @@ pub struct Config {
     /// Origins that may call the client surface from a browser, separated by commas; `*` is any.
     #[serde(deserialize_with = "list")]
     pub cors_origins: Vec<String>,
+    /// The most that answers of storefronts remembered in memory take, in megabytes; `0` remembers none.
+    pub answers_memory_mb: u32,
     /// The largest JSON body, in bytes.
     pub body_limit: usize,
     /// The largest uploaded file, in bytes.
     pub upload_limit: u64,
+    /// The largest file of an import, in bytes.
+    pub import_limit: u64,
+    /// The largest file of an import that is answered at once, in bytes; larger ones become jobs.
+    pub import_inline_bytes: u64,
+    /// The most rows of an import that is answered at once; more become jobs.
+    pub import_inline_rows: u32,
+    /// Where files of jobs are kept; empty for a folder beside the SQLite database, or `kontor-imports`.
+    pub import_folder: String,
     /// What is logged, in the syntax of `tracing`'s environment filter.
     pub log: String,
     /// `json` or `text`.
@@ -111,6 +122,11 @@ pub struct Config {
     /// The key of the telephony account.
     #[serde(with = "shown")]
     pub telephony_api_id: SecretString,
+    /// The interface for suggestions, up to `/rs`.
+    pub suggest_url: String,
+    /// The key of the account for suggestions; empty for none.
+    #[serde(with = "shown")]
+    pub suggest_api_key: SecretString,
     /// Whether codes get to phones by `call` or by `sms`.
     pub phone_codes: PhoneCodes,
     /// How old a contact signed by a messenger may be, in seconds.
@@ -130,6 +146,22 @@ pub struct Config {
     pub smtp_from: String,
     /// Whether webhooks may reach internal addresses and plain http: only for development.
     pub webhook_allow_internal: bool,
+    /// The largest file that `POST /api/files` takes, in bytes; never more than `upload_limit`.
+    pub files_limit: u64,
+    /// The folder that contents of files are kept in; empty for `kontor-files` beside the database file, or in the working
+    /// folder when there is none.
+    pub files_folder: String,
+    /// A bucket of S3, or of anything that speaks its protocol, to keep contents in; empty for the folder.
+    pub files_s3_bucket: String,
+    /// Where the bucket is, without its name: `https://s3.example.com`.
+    pub files_s3_endpoint: String,
+    /// The region that requests are signed for.
+    pub files_s3_region: String,
+    /// Who we are to the bucket.
+    pub files_s3_access_key: String,
+    /// The proof.
+    #[serde(with = "shown")]
+    pub files_s3_secret_key: SecretString,
 }
 
 impl Default for Config {
@@ -146,8 +178,13 @@ impl Default for Config {
             redis_timeout_ms: 100,
             trusted_proxies: Vec::new(),
             cors_origins: vec!["*".into()],
+            answers_memory_mb: 64,
             body_limit: 1024 * 1024,
             upload_limit: 64 * 1024 * 1024,
+            import_limit: 1024 * 1024 * 1024,
+            import_inline_bytes: 4 * 1024 * 1024,
+            import_inline_rows: 10_000,
+            import_folder: String::new(),
             log: "info".into(),
             log_format: "json".into(),
             staff_token_hours: 30 * 24,
@@ -161,6 +198,8 @@ impl Default for Config {
             verification_return_url: "http://127.0.0.1:8080/".into(),
             telephony_url: "https://sms.ru".into(),
             telephony_api_id: String::new().into(),
+            suggest_url: "https://suggestions.dadata.ru/suggestions/api/4_1/rs".into(),
+            suggest_api_key: String::new().into(),
             phone_codes: PhoneCodes::Call,
             miniapp_contact_seconds: 3600,
             smtp_host: "localhost".into(),
@@ -170,6 +209,13 @@ impl Default for Config {
             smtp_password: String::new().into(),
             smtp_from: "kontor@localhost.localdomain".into(),
             webhook_allow_internal: false,
+            files_limit: 32 * 1024 * 1024,
+            files_folder: String::new(),
+            files_s3_bucket: String::new(),
+            files_s3_endpoint: String::new(),
+            files_s3_region: "us-east-1".into(),
+            files_s3_access_key: String::new(),
+            files_s3_secret_key: String::new().into(),
         }
     }
 }
@@ -231,6 +277,19 @@ impl Config {
         self.database_url.expose_secret().parse().map_err(|error| unfit("database_url", error))
     }
 
+    /// The folder where files of jobs are kept.
+    pub fn imports(&self) -> Result<PathBuf, ConfigError> {
+        Ok(match self.database()? {
+            _ if !self.import_folder.is_empty() => PathBuf::from(&self.import_folder),
+            DatabaseUrl::Sqlite(file) => {
+                let mut folder = file.into_os_string();
+                folder.push(".imports");
+                folder.into()
+            }
+            DatabaseUrl::Postgres(_) => PathBuf::from("kontor-imports"),
+        })
+    }
+
     /// The Redis that counts rate limits, if there is one.
     pub fn redis(&self) -> Result<Option<RedisUrl>, ConfigError> {
         let text = self.redis_url.expose_secret();
@@ -258,9 +317,49 @@ impl Config {
         Ok(VerificationTerms { amount, return_url: self.verification_return_url.clone() })
     }
 
+    /// Where contents of files are kept. Nothing is made or called yet.
+    pub fn files(&self) -> Result<FileStorage, ConfigError> {
+        if !self.files_s3_bucket.is_empty() {
+            let bucket = Bucket {
+                endpoint: self.files_s3_endpoint.clone(),
+                name: self.files_s3_bucket.clone(),
+                region: self.files_s3_region.clone(),
+                access_key: self.files_s3_access_key.clone(),
+                secret_key: self.files_s3_secret_key.clone(),
+            };
+            return FileStorage::bucket(&bucket).map_err(|error| unfit("files_s3_bucket", error));
+        }
+        if !self.files_folder.is_empty() {
+            return Ok(FileStorage::folder(&self.files_folder));
+        }
+        let beside = match self.database()? {
+            DatabaseUrl::Sqlite(file) => file.parent().map(PathBuf::from).unwrap_or_default(),
+            DatabaseUrl::Postgres(_) => PathBuf::new(),
+        };
+        Ok(FileStorage::folder(beside.join("kontor-files")))
+    }
+
+    fn check_files(&self) -> Result<(), ConfigError> {
+        let needed = [
+            ("files_s3_endpoint", self.files_s3_endpoint.is_empty()),
+            ("files_s3_region", self.files_s3_region.is_empty()),
+            ("files_s3_access_key", self.files_s3_access_key.is_empty()),
+            ("files_s3_secret_key", self.files_s3_secret_key.expose_secret().is_empty()),
+        ];
+        match needed.iter().find(|(_, empty)| *empty) {
+            Some((key, _)) if !self.files_s3_bucket.is_empty() => Err(unfit(key, "is needed with files_s3_bucket")),
+            _ if self.files_s3_bucket.is_empty() && !self.files_s3_endpoint.is_empty() => {
+                Err(unfit("files_s3_bucket", "is needed with files_s3_endpoint"))
+            }
+            _ if self.files_limit == 0 => Err(unfit("files_limit", "must be at least 1")),
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses what cannot work and, in production, what must not.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.database()?;
+        self.check_files()?;
         self.verification()?;
         self.proxies()?;
         self.redis()?;
@@ -303,7 +402,9 @@ impl Config {
             },
             acquirer_secret_key: mask(&self.acquirer_secret_key),
             telephony_api_id: mask(&self.telephony_api_id),
+            suggest_api_key: mask(&self.suggest_api_key),
             smtp_password: mask(&self.smtp_password),
+            files_s3_secret_key: mask(&self.files_s3_secret_key),
             ..self.clone()
         };
         toml::to_string_pretty(&shown)
@@ -424,10 +525,11 @@ mod tests {
             ("KONTOR_SECRET_KEY", "0123456789abcdef0123456789abcdef"),
             ("KONTOR_DATABASE_URL", "postgres://u:hunter2@h/d"),
             ("KONTOR_TELEPHONY_API_ID", "12345678"),
+            ("KONTOR_SUGGEST_API_KEY", "f00dfeed"),
             ("KONTOR_REDIS_URL", "redis://kontor:swordfish@redis.example/2"),
         ];
         let shown = load("", &environment, Flags::default()).unwrap().masked().unwrap();
-        for secret in ["0123456789abcdef", "hunter2", "12345678", "swordfish"] {
+        for secret in ["0123456789abcdef", "hunter2", "12345678", "f00dfeed", "swordfish"] {
             assert!(!shown.contains(secret), "{shown}");
         }
         assert!(shown.contains("redis://***@redis.example:6379/2"), "{shown}");
@@ -470,6 +572,27 @@ mod tests {
         assert!(load("phone_codes = \"pigeon\"", &[], Flags::default()).unwrap_err().contains("pigeon"));
         let never = load("miniapp_contact_seconds = 0", &[], Flags::default());
         assert!(never.unwrap_err().contains("miniapp_contact_seconds"));
+    }
+
+    #[test]
+    fn a_bucket_is_described_whole_or_not_at_all() {
+        let bucket = [
+            ("KONTOR_FILES_S3_BUCKET", "files"),
+            ("KONTOR_FILES_S3_ENDPOINT", "https://s3.example.com"),
+            ("KONTOR_FILES_S3_ACCESS_KEY", "kontor"),
+            ("KONTOR_FILES_S3_SECRET_KEY", "swordfish"),
+        ];
+        let config = load("", &bucket, Flags::default()).unwrap();
+        assert!(config.files().is_ok());
+        let shown = config.masked().unwrap();
+        assert!(shown.contains("files_s3_secret_key = \"***\"") && !shown.contains("swordfish"), "{shown}");
+        for missing in 0..bucket.len() {
+            let rest: Vec<_> =
+                bucket.iter().enumerate().filter(|(at, _)| *at != missing).map(|(_, one)| *one).collect();
+            let error = load("", &rest, Flags::default()).map(|config| config.files_s3_bucket).unwrap_err();
+            assert!(error.contains(&bucket[missing].0["KONTOR_".len()..].to_lowercase()), "{missing}: {error}");
+        }
+        assert!(load("files_limit = 0", &[], Flags::default()).unwrap_err().contains("files_limit"));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use actix_web::dev::ServerHandle;
 use chrono::TimeDelta;
-use kontor_adapter_diesel::Database;
-use kontor_kernel::Clock;
+use kontor_adapter_diesel::{Database, Watch};
+use kontor_kernel::{Clock, StoreError};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
 
@@ -14,6 +14,7 @@ use crate::beside::StoredBeside;
 use crate::config::Config;
 use crate::http::server::{ServeError, build};
 use crate::messaging::{MessagingError, delivery_worker};
+use crate::thrift::give_back_what_the_start_used;
 use crate::wiring::{Services, Surroundings, SurroundingsError};
 use crate::worker::{RunningWorker, Worker};
 
@@ -28,6 +29,7 @@ struct Api {
     handle: ServerHandle,
     serving: JoinHandle<std::io::Result<()>>,
     beside: StoredBeside,
+    _watch: Watch,
 }
 
 /// The recorder is global to the process; several instances in one test process share it.
@@ -71,6 +73,9 @@ pub enum StartError {
     /// Messages cannot be sent.
     #[error(transparent)]
     Messaging(#[from] MessagingError),
+    /// What other processes change cannot be watched.
+    #[error(transparent)]
+    Watch(#[from] StoreError),
 }
 
 impl Instance {
@@ -94,7 +99,9 @@ impl Instance {
                 let metrics = prometheus();
                 let server = build(config, services, metrics.clone(), listener)?;
                 let beside = StoredBeside::start(left, metrics);
-                Some(Api { address, handle: server.handle(), serving: tokio::spawn(server), beside })
+                let watch = database.watch()?;
+                tokio::spawn(give_back_what_the_start_used());
+                Some(Api { address, handle: server.handle(), serving: tokio::spawn(server), beside, _watch: watch })
             }
         };
         Ok(Self { api, worker })
@@ -130,5 +137,7 @@ fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result
         retention: TimeDelta::days(config.retention_days.into()),
         passwords: around.temporary_passwords(database),
         verifications: around.verifications(database),
+        files: around.file_sweeper(database),
+        jobs: around.job_runner(database),
     })
 }

@@ -9,6 +9,7 @@
 
 pub mod adapters;
 pub mod beside;
+pub mod bulk;
 mod callbacks;
 pub mod cli;
 mod client;
@@ -19,5 +20,6 @@ pub mod instance;
 pub mod messaging;
 mod platform;
 pub mod table;
+mod thrift;
 pub mod wiring;
 pub mod worker;

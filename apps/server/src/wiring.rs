@@ -8,6 +8,9 @@ use actix_web::web::{Data, ServiceConfig};
 use chrono::TimeDelta;
 use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig, ClientError};
 use kontor_adapter_diesel::Database;
+use kontor_adapter_files::FileStorage;
+use kontor_adapter_spreadsheet::{Limits, Spreadsheets};
+use kontor_adapter_suggest::{ClientError as SuggestClientError, SuggestSettings, Suggestions};
 use kontor_auth::miniapp::MiniAppLogin;
 use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{CallNotices, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender};
@@ -15,28 +18,40 @@ use kontor_auth::{
     AccessRequestService, AgentService, CallbackLogin, CustomerGuard, CustomerSessions, Heartbeats, Introspection,
     PermissionService, PhoneChange, RoleService, StaffDirectory, StaffGuard, StaffSessions, TemporaryPasswords,
 };
+use kontor_catalog::bulk::ports::UploadStore;
+use kontor_catalog::bulk::{BulkService, JobRunner};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
-use kontor_catalog::storefront::StorefrontService;
+use kontor_catalog::storefront::{FavouriteService, SearchHistory, ShowcaseService, StorefrontService};
 use kontor_catalog::{
-    AssortmentService, BrandService, CategoryService, InventoryService, NomenclatureService, WarehouseService,
+    AssortmentService, BrandService, CategoryService, InventoryService, NomenclatureService, TagService,
+    WarehouseService,
 };
+use kontor_catalog::{DiscountService, PromotionService};
+use kontor_content::{FileService, FileSweeper};
 use kontor_customers::ProfileService;
-use kontor_kernel::{Clock, Random, RateLimiter, SecretKeeper};
+use kontor_kernel::{Clock, HtmlCleaner, Random, RateLimiter, SecretKeeper};
 use kontor_orders::model::VerificationTerms;
 use kontor_orders::ports::PaymentGateway;
-use kontor_orders::{OrderService, PaymentPage, PaymentService, PlacementService, VerificationService};
+use kontor_orders::{
+    OrderService, PaymentPage, PaymentService, PlacementService, ReservationService, VerificationService,
+};
 use kontor_organization::{
-    ApplicationService, BranchService, CheckoutOptions, DepartmentService, DictionaryService, ShopService,
+    ApplicationService, BranchService, CheckoutOptions, DepartmentService, DictionaryService, IntegrationService,
+    ShopService,
 };
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, WebhookService};
 
 use self::make::Make;
-use crate::adapters::{Argon2Passwords, ServiceKey, SystemRandom};
+use kontor_organization::SuggestionService;
+use kontor_organization::ports::SuggestionProvider;
+
+use crate::adapters::{Argon2Passwords, FolderUploads, HtmlAllowList, ServiceKey, SystemRandom};
 use crate::beside::LeftBehind;
 use crate::config::{Config, ConfigError};
 use crate::counters::Counters;
+use crate::http::remembered::Answers;
 use crate::http::{FailureLog, Throttle};
 use crate::messaging::{MessagingError, call_checks, code_messenger, mailer, outbound_policy};
 
@@ -75,6 +90,14 @@ pub struct Surroundings {
     pub payment_page: PaymentPage,
     /// What a verification costs until the money is back.
     pub verification: VerificationTerms,
+    /// What takes scripts and styles out of what staff wrote.
+    pub cleaner: Arc<dyn HtmlCleaner>,
+    /// Who knows addresses, banks and companies.
+    pub suggestions: Arc<dyn SuggestionProvider>,
+    /// Contents of files.
+    pub files: FileStorage,
+    /// Where files of jobs are kept.
+    pub uploads: Arc<dyn UploadStore>,
 }
 
 /// Why the surroundings cannot be had.
@@ -92,6 +115,9 @@ pub enum SurroundingsError {
     /// The acquirer cannot be called.
     #[error(transparent)]
     Acquirer(#[from] ClientError),
+    /// The provider of suggestions cannot be called.
+    #[error(transparent)]
+    Suggestions(#[from] SuggestClientError),
 }
 
 impl Surroundings {
@@ -105,8 +131,15 @@ impl Surroundings {
         let counters = Counters::new(config, clock.clone(), keeper.clone())?;
         Ok(Self {
             acquirer: Arc::new(AcquirerClient::new(acquirer)?),
+            uploads: Arc::new(FolderUploads::new(config.imports()?, random.clone())),
             payment_page: PaymentPage { return_url: config.acquirer_return_url.clone() },
             verification: config.verification()?,
+            cleaner: Arc::new(HtmlAllowList::default()),
+            suggestions: Arc::new(Suggestions::new(SuggestSettings {
+                base_url: config.suggest_url.clone(),
+                api_key: config.suggest_api_key.clone(),
+            })?),
+            files: config.files()?,
             keeper,
             limiter: counters.limiter(),
             counters,
@@ -132,11 +165,24 @@ impl Surroundings {
         Arc::new(PaymentService::new(store, self.acquirer.clone(), self.clock.clone(), self.random.clone()))
     }
 
+    /// Who works on jobs, for the worker and for the command line.
+    pub fn job_runner(&self, database: &Database) -> Arc<JobRunner> {
+        let store = Arc::new(database.clone());
+        let reader = Arc::new(Spreadsheets::with_limits(Limits::large()));
+        let (uploads, clock) = (self.uploads.clone(), self.clock.clone());
+        Arc::new(JobRunner::new(reader, store.clone(), store.clone(), store, uploads, clock))
+    }
+
     /// The use cases of temporary passwords, for requests and for the worker.
     pub fn temporary_passwords(&self, database: &Database) -> Arc<TemporaryPasswords> {
         let store = Arc::new(database.clone());
         let Self { hasher, passwords, clock, random, .. } = self.clone();
         Arc::new(TemporaryPasswords::new(store, hasher, passwords, clock, random))
+    }
+
+    /// What removes contents that nobody has any more.
+    pub fn file_sweeper(&self, database: &Database) -> FileSweeper {
+        FileSweeper::new(Arc::new(database.clone()), Arc::new(self.files.clone()), self.clock.clone())
     }
 
     /// The use cases of verifications, for requests and for the worker.
@@ -197,18 +243,29 @@ services! {
     shops: ShopService,
     categories: CategoryService,
     brands: BrandService,
+    tags: TagService,
     shown_categories: AssortmentService<Category>,
     shown_brands: AssortmentService<Brand>,
     warehouses: WarehouseService,
     nomenclatures: NomenclatureService,
     inventories: InventoryService,
     storefront: StorefrontService,
+    searches: SearchHistory,
+    favourites: FavouriteService,
+    showcase: ShowcaseService,
+    suggestions: SuggestionService,
+    discounts: DiscountService,
+    promotions: PromotionService,
     spreadsheets: SpreadsheetService,
+    files: FileService,
+    bulk: BulkService,
     webhooks: WebhookService,
     deliveries: DeliveryService,
     payments: PaymentService,
     placement: PlacementService,
     orders: OrderService,
+    reservations: ReservationService,
+    integrations: IntegrationService,
 }
 
 impl Services {
@@ -219,11 +276,19 @@ impl Services {
         let Surroundings { clock, random, keeper, counters, limiter, .. } = around.clone();
         let store = Arc::new(database.clone());
         let make = Make { store: store.clone(), around };
+        let searches = Arc::new(SearchHistory::new(store.clone(), clock.clone()));
+        let storefront = Arc::new(make.storefront(searches.clone()));
         Self {
-            throttle: Data::new(Throttle::new(limiter.clone())),
+            throttle: Data::new(Throttle::new(limiter)),
             counters: Data::new(counters),
-            storefront: Data::new(StorefrontService::new(store.clone(), store.clone(), limiter, clock.clone())),
+            favourites: Data::new(FavouriteService::new(store.clone(), storefront.clone(), clock.clone())),
+            showcase: Data::new(ShowcaseService::new(store.clone(), around.cleaner.clone(), clock.clone())),
+            suggestions: Data::new(SuggestionService::new(around.suggestions.clone())),
+            storefront: Data::from(storefront),
+            searches: Data::from(searches),
             spreadsheets: Data::new(make.spreadsheets()),
+            files: Data::new(make.files()),
+            bulk: Data::new(make.bulk()),
             random: Data::new(random.clone()),
             clock: Data::new(clock.clone()),
             database: Data::new(database.clone()),
@@ -252,18 +317,33 @@ impl Services {
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
             checkout_options: Data::new(CheckoutOptions::new(store.clone())),
             shops: Data::new(ShopService::new(store.clone())),
-            categories: Data::new(CategoryService::new(store.clone(), clock.clone())),
+            categories: Data::new(CategoryService::new(store.clone(), store.clone(), clock.clone())),
             brands: Data::new(BrandService::new(store.clone(), clock.clone())),
+            tags: Data::new(TagService::new(store.clone(), clock.clone())),
             shown_categories: Data::new(AssortmentService::new(store.clone(), store.clone())),
             shown_brands: Data::new(AssortmentService::new(store.clone(), store.clone())),
-            warehouses: Data::new(WarehouseService::new(store.clone(), clock.clone())),
-            nomenclatures: Data::new(NomenclatureService::new(store.clone(), clock.clone())),
+            warehouses: Data::new(WarehouseService::new(store.clone(), store.clone(), clock.clone())),
+            nomenclatures: Data::new(NomenclatureService::new(store.clone(), store.clone(), clock.clone())),
             inventories: Data::new(InventoryService::new(store.clone(), clock.clone())),
+            discounts: Data::new(DiscountService::new(store.clone(), clock.clone())),
+            promotions: Data::new(PromotionService::new(store.clone(), clock.clone())),
             placement: Data::new(make.placement(payments.clone())),
             payments: Data::from(payments),
             orders: Data::new(OrderService::new(store.clone(), store.clone(), clock.clone(), random.clone())),
+            reservations: Data::new(ReservationService::new(store.clone())),
+            integrations: Data::new(IntegrationService::new(store.clone(), clock.clone(), keeper.clone())),
             applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
         }
+    }
+
+    /// The use cases of jobs.
+    pub fn bulk(&self) -> Arc<BulkService> {
+        self.bulk.clone().into_inner()
+    }
+
+    /// The use cases of spreadsheets.
+    pub fn spreadsheets(&self) -> Arc<SpreadsheetService> {
+        self.spreadsheets.clone().into_inner()
     }
 
     /// The source of randomness.
@@ -271,10 +351,16 @@ impl Services {
         self.random.get_ref().clone()
     }
 
+    /// A memory of answers, of so many megabytes.
+    pub fn answers(&self, megabytes: u32) -> Answers {
+        Answers::new(megabytes, self.database.get_ref().clone(), self.clock.get_ref().clone())
+    }
+
     /// Where requests leave what is stored beside them.
     pub fn left_behind(&self) -> LeftBehind {
         LeftBehind {
             storefront: self.storefront.clone().into_inner(),
+            searches: self.searches.clone().into_inner(),
             staff: self.staff_guard.clone().into_inner(),
             customers: self.customer_guard.clone().into_inner(),
         }

@@ -8,11 +8,15 @@ use futures_util::future::join_all;
 use kontor_adapter_diesel::Database;
 use kontor_adapter_diesel::upkeep::{BATCH, PILES};
 use kontor_auth::{PasswordRound, TemporaryPasswords};
+use kontor_catalog::bulk::JobRunner;
+use kontor_content::FileSweeper;
 use kontor_kernel::{Clock, StoreError};
 use kontor_orders::{PaymentService, VerificationService};
 use kontor_webhooks::DeliveryWorker;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+
+use crate::bulk;
 
 /// How long an idle worker waits before it looks again.
 const IDLE: Duration = Duration::from_millis(200);
@@ -20,10 +24,15 @@ const IDLE: Duration = Duration::from_millis(200);
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// How often a worker looks for what has had its time.
 const UPKEEP: Duration = Duration::from_mins(1);
+/// How often a worker looks for contents of files that are to go.
+const FILES: Duration = Duration::from_secs(2);
 /// Payments asked about at the same time: one that the acquirer is slow about holds up no other.
 const PAYMENTS_AT_ONCE: u32 = 4;
 /// The same for verifications, which are rarer.
 const VERIFICATIONS_AT_ONCE: u32 = 2;
+
+/// Imports at the same time, of different projects: a large one holds up no other.
+const IMPORTS_AT_ONCE: u32 = 2;
 
 /// What a worker works with.
 pub struct Worker {
@@ -43,6 +52,10 @@ pub struct Worker {
     pub passwords: Arc<TemporaryPasswords>,
     /// Verifications whose payment or refund is not settled yet.
     pub verifications: Arc<VerificationService>,
+    /// Contents of files that nobody has any more.
+    pub files: FileSweeper,
+    /// Imports in the background.
+    pub jobs: Arc<JobRunner>,
 }
 
 /// A worker that runs in the background.
@@ -75,8 +88,9 @@ impl Worker {
         let (deliver, fan_out) = (self.deliver(&stop), self.fan_out(&stop));
         let passwords = self.send_passwords(&stop);
         let verifications = join_all((0..VERIFICATIONS_AT_ONCE).map(|turn| self.verify(turn, &stop)));
-        let (live, clean) = (self.live(&stop), self.clean(&stop));
-        tokio::join!(deliver, fan_out, payments, verifications, passwords, live, clean);
+        let imports = join_all((0..IMPORTS_AT_ONCE).map(|turn| self.import(turn, &stop)));
+        let (live, clean, files) = (self.live(&stop), self.clean(&stop), self.sweep_files(&stop));
+        tokio::join!(deliver, fan_out, payments, verifications, passwords, imports, live, clean, files);
         if let Err(error) = self.deliveries.release(&self.name).await {
             tracing::warn!(%error, "leases could not be given back; they run out by themselves");
         }
@@ -123,6 +137,30 @@ impl Worker {
         }
     }
 
+    /// Works on imports, one after the other.
+    async fn import(&self, turn: u32, stop: &CancellationToken) {
+        sleep(IDLE * turn, stop).await;
+        let mut round: u64 = 0;
+        while !stop.is_cancelled() {
+            round += 1;
+            // A lease that ran out is lost even to the process that had it.
+            let owner = format!("{}:{turn}:{round}", self.name);
+            let busy = self.import_next(&owner, stop).await.unwrap_or_else(|error| trouble("imports", &error));
+            if !busy {
+                sleep(IDLE * IMPORTS_AT_ONCE * 2, stop).await;
+            }
+        }
+    }
+
+    async fn import_next(&self, owner: &str, stop: &CancellationToken) -> Result<bool, StoreError> {
+        let tidied = self.jobs.tidy().await?;
+        let Some(claimed) = self.jobs.claim(None, owner).await? else { return Ok(tidied > 0) };
+        let (job, stop) = (claimed.job.id, stop.clone());
+        let outcome = bulk::work(self.jobs.clone(), claimed, move |_| !stop.is_cancelled()).await?;
+        tracing::info!(%job, ?outcome, "an import");
+        Ok(true)
+    }
+
     async fn deliver(&self, stop: &CancellationToken) {
         while !stop.is_cancelled() {
             let claimed = match self.deliveries.deliver_due(&self.name).await {
@@ -153,6 +191,24 @@ impl Worker {
                 }
             }
             sleep(UPKEEP, stop).await;
+        }
+    }
+
+    /// Removes contents of deleted files, and of uploads that broke off.
+    async fn sweep_files(&self, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            let removed = match self.files.sweep().await {
+                Ok(round) => {
+                    for (leftover, error) in &round.failed {
+                        tracing::warn!(file = %leftover.id, %error, "a content stays for now; it is tried for again");
+                    }
+                    round.removed
+                }
+                Err(error) => trouble("files", &error),
+            };
+            if removed == 0 {
+                sleep(FILES, stop).await;
+            }
         }
     }
 

@@ -7,17 +7,24 @@
 //! - Rows never leave the crate: private `...Row` structs turn into domain types through their checked constructors.
 //! - Guards live in the statements (`WHERE quantity - reserved >= ?`, unique keys, `CHECK`), never in a read before.
 //! - Blocking work runs on blocking threads; no transaction is open across a network call.
+//! - A step that changes what others may remember notes it, and its commit marks it.
 //! - Both databases give the same answers; every storage test runs on both.
 
 mod auth;
 mod catalog;
+mod content;
 mod customers;
 mod database;
+pub mod doctor;
+mod histories;
+mod listing;
+mod memory;
 mod orders;
 mod organization;
 mod schema;
 pub mod showroom;
 mod statement;
+mod stock;
 mod stored;
 #[cfg(feature = "test-support")]
 pub mod testing;
@@ -26,4 +33,5 @@ mod webhooks;
 mod workers;
 
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};
+pub use database::{Marks, Stand, TRUST, Topic, Watch};
 pub use showroom::Showroom;

@@ -57,6 +57,25 @@ diesel::table! {
 }
 
 diesel::table! {
+    files (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        file_type_id -> BigInt,
+        state -> Text,
+        file_key -> Text,
+        name -> Text,
+        mime_type -> Text,
+        width -> Nullable<Integer>,
+        height -> Nullable<Integer>,
+        size -> Nullable<BigInt>,
+        sha256 -> Nullable<Text>,
+        creator_id -> BigInt,
+        created_at -> Timestamp,
+        sweep_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
     dictionary_items (dictionary, id) {
         dictionary -> Text,
         id -> BigInt,
@@ -371,6 +390,9 @@ diesel::table! {
         version -> BigInt,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        type_id -> Nullable<BigInt>,
+        search_text -> Nullable<Text>,
+        article_search -> Nullable<Text>,
     }
 }
 
@@ -398,6 +420,7 @@ diesel::table! {
         address -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        deleted_at -> Nullable<Timestamp>,
     }
 }
 
@@ -419,6 +442,29 @@ diesel::table! {
         price -> BigInt,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        deleted_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
+    stock_movements (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        inventory_id -> BigInt,
+        nomenclature_id -> BigInt,
+        warehouse_id -> BigInt,
+        quantity -> BigInt,
+        reserved -> BigInt,
+        quantity_after -> BigInt,
+        reserved_after -> BigInt,
+        price_before -> Nullable<BigInt>,
+        price_after -> Nullable<BigInt>,
+        reason -> Text,
+        source -> Nullable<Text>,
+        source_id -> Nullable<BigInt>,
+        actor -> Text,
+        actor_id -> Nullable<BigInt>,
+        created_at -> Timestamp,
     }
 }
 
@@ -461,6 +507,40 @@ diesel::table! {
         status -> Text,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        name_key -> Text,
+        description -> Nullable<Text>,
+        used_amount -> BigInt,
+        version -> BigInt,
+    }
+}
+
+diesel::table! {
+    promotions (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        name -> Text,
+        description -> Nullable<Text>,
+        photo -> Nullable<Text>,
+        starts_at -> Nullable<Timestamp>,
+        ends_at -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    promotion_discounts (promotion_id, discount_id) {
+        promotion_id -> BigInt,
+        discount_id -> BigInt,
+        position -> BigInt,
+    }
+}
+
+diesel::table! {
+    promotion_nomenclatures (promotion_id, nomenclature_id) {
+        promotion_id -> BigInt,
+        nomenclature_id -> BigInt,
+        position -> BigInt,
     }
 }
 
@@ -613,8 +693,6 @@ diesel::table! {
     }
 }
 
-// One call per group of tables that really join: the macro's work is quadratic.
-
 diesel::table! {
     agent_access_requests (id) {
         id -> BigInt,
@@ -666,9 +744,6 @@ diesel::table! {
     }
 }
 
-// One call per group of tables that really join: the macro's work is quadratic.
-
-// One call per group of tables that really join: the macro's work is quadratic.
 diesel::table! {
     callback_attempts (id) {
         id -> BigInt,
@@ -735,6 +810,102 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    jobs (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        kind -> Text,
+        state -> Text,
+        phase -> Text,
+        dry_run -> Bool,
+        partial -> Bool,
+        file_place -> Nullable<Text>,
+        file_name -> Nullable<Text>,
+        file_bytes -> BigInt,
+        total_rows -> Nullable<BigInt>,
+        done_rows -> BigInt,
+        checkpoint -> BigInt,
+        created_count -> BigInt,
+        updated_count -> BigInt,
+        unchanged_count -> BigInt,
+        skipped_count -> BigInt,
+        problems_count -> BigInt,
+        ignored_columns -> Text,
+        failure -> Nullable<Text>,
+        user_id -> Nullable<BigInt>,
+        tries -> Integer,
+        lease_owner -> Nullable<Text>,
+        leased_until -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+        started_at -> Nullable<Timestamp>,
+        finished_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
+    job_errors (id) {
+        id -> BigInt,
+        job_id -> BigInt,
+        row_number -> BigInt,
+        column_name -> Text,
+        reason -> Text,
+    }
+}
+
+diesel::table! {
+    histories (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        resource -> Text,
+        resource_id -> BigInt,
+        deed -> Text,
+        user_id -> Nullable<BigInt>,
+        counterparty_id -> Nullable<BigInt>,
+        changes -> Text,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    favourites (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        counterparty_id -> BigInt,
+        nomenclature_id -> BigInt,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    search_requests (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        counterparty_id -> BigInt,
+        value -> Text,
+        value_key -> Text,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    slides (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        application_id -> BigInt,
+        title -> Text,
+        description -> Nullable<Text>,
+        photo -> Nullable<Text>,
+        link -> Nullable<Text>,
+        position -> BigInt,
+        is_active -> Bool,
+        starts_at -> Nullable<Timestamp>,
+        ends_at -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+// One call per group of tables that really join: the macro's work is quadratic.
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, counterparties, applications, introspection_clients);
 diesel::allow_tables_to_appear_in_same_query!(counterparties, dictionary_items);
 diesel::allow_tables_to_appear_in_same_query!(counterparties, users);
@@ -769,3 +940,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     access_tokens
 );
 diesel::allow_tables_to_appear_in_same_query!(temporary_passwords, users);
+diesel::allow_tables_to_appear_in_same_query!(discounts, categories);
+diesel::allow_tables_to_appear_in_same_query!(discounts, nomenclatures);
+diesel::allow_tables_to_appear_in_same_query!(discounts, promotion_discounts);
+diesel::allow_tables_to_appear_in_same_query!(nomenclatures, promotion_nomenclatures);
+diesel::allow_tables_to_appear_in_same_query!(discount_usages, orders);

@@ -4,6 +4,7 @@ use chrono::DateTime;
 use diesel::prelude::*;
 use kontor_kernel::{ProjectId, StoreError};
 
+use crate::database::marks::{Topic, note};
 use crate::database::{Abort, Database};
 use crate::schema::{branches, delivery_subtype_params, discounts, shops};
 
@@ -55,6 +56,7 @@ impl Database {
     /// Furnishes a project in one step.
     pub async fn furnish(&self, project: ProjectId, room: Showroom) -> Result<(), StoreError> {
         self.write(move |connection| {
+            note(Topic::Shelves, project.get());
             let at = DateTime::UNIX_EPOCH.naive_utc();
             let branch: i64 = branches::table
                 .filter(branches::project_id.eq(project.get()))
@@ -86,6 +88,7 @@ impl Database {
                 .values((
                     discounts::project_id.eq(project.get()),
                     discounts::name.eq(room.promo.name),
+                    discounts::name_key.eq(room.promo.name.to_lowercase()),
                     discounts::code.eq(room.promo.code),
                     discounts::kind.eq("percent"),
                     discounts::value.eq(room.promo.basis_points),

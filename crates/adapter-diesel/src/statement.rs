@@ -178,10 +178,10 @@ where
 /// Declares the row of a [`Statement`], with its columns in the order in which they stand there. Reading by name compares
 /// a name with the names of the columns for every value of every row.
 macro_rules! by_place {
-    ($(#[$meta:meta])* $vis:vis struct $row:ident { $($field:ident: $type:ty as $sql:ty,)+ }) => {
+    ($(#[$meta:meta])* $vis:vis struct $row:ident { $($open:vis $field:ident: $type:ty as $sql:ty,)+ }) => {
         $(#[$meta])*
         $vis struct $row {
-            $($field: $type,)+
+            $($open $field: $type,)+
         }
 
         impl<DB: diesel::backend::Backend> diesel::QueryableByName<DB> for $row

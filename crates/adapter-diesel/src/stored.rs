@@ -1,6 +1,7 @@
 //! From stored values to domain values. A stored value that its type refuses is a broken record, never a panic.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
+use kontor_kernel::history::Author;
 use kontor_kernel::{Email, InvalidId, Line, Money, Phone, Prose, StoreError};
 
 /// A domain value that is stored as one text.
@@ -59,6 +60,15 @@ pub(crate) fn id<T: TryFrom<i64, Error = InvalidId>>(value: i64) -> Result<T, St
 
 pub(crate) fn optional_id<T: TryFrom<i64, Error = InvalidId>>(value: Option<i64>) -> Result<Option<T>, StoreError> {
     value.map(id).transpose()
+}
+
+/// The columns `actor` and `actor_id` of what somebody did.
+pub(crate) fn actor(author: Author) -> (&'static str, Option<i64>) {
+    match author {
+        Author::Customer(id) => ("customer", Some(id.get())),
+        Author::User(id) => ("user", Some(id.get())),
+        Author::System => ("system", None),
+    }
 }
 
 pub(crate) fn money(minor: i64) -> Result<Money, StoreError> {

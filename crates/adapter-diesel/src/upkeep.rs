@@ -4,6 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
 use kontor_kernel::StoreError;
 
+use crate::database::marks::{Topic, note_unchanged};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::Statement;
 
@@ -47,6 +48,8 @@ pub const PILES: &[Pile] = &[
     pile("agent_access_requests", "id", "expires_at", Keep::Afterwards, ""),
     // Whoever gives a sign of life afterwards starts a new session.
     pile("client_sessions", "id", "started_at", Keep::Afterwards, " AND last_seen_at <= :moment"),
+    // The file goes first; the error sheet goes with its job.
+    pile("jobs", "id", "finished_at", Keep::Afterwards, " AND file_place IS NULL"),
     pile("webhook_deliveries", "id", "updated_at", Keep::Afterwards, " AND status <> 'pending'"),
     pile(
         "outbox_events",
@@ -92,6 +95,8 @@ impl Database {
         retention: TimeDelta,
     ) -> Result<usize, StoreError> {
         self.write(move |connection| {
+            // Whoever remembers a token knows when it expires.
+            note_unchanged(Topic::Access);
             let delete = pile.delete(connection, now, retention);
             Ok::<_, Abort<StoreError>>(delete.execute(connection)?)
         })

@@ -5,6 +5,9 @@ use csv::Writer;
 use kontor_catalog::spreadsheet::Content;
 use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetWriter};
 
+/// The byte order mark.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// UTF-8 with a byte order mark, by which spreadsheet programs know it.
 pub(crate) struct Csv(Writer<BufWriter<File>>);
 
@@ -20,23 +23,35 @@ pub(crate) fn needs_apostrophe(text: &str) -> bool {
 impl Csv {
     pub fn open() -> Result<Self, SheetFailed> {
         let mut file = BufWriter::new(tempfile::tempfile().map_err(failed)?);
-        file.write_all(b"\xEF\xBB\xBF").map_err(failed)?;
+        file.write_all(MARK).map_err(failed)?;
         Ok(Self(Writer::from_writer(file)))
     }
 }
 
+fn write_row<W: Write>(writer: &mut Writer<W>, cells: &[Content<'_>]) -> Result<(), SheetFailed> {
+    for cell in cells {
+        match cell {
+            Content::Empty => writer.write_field(""),
+            Content::Number(number) => writer.write_field(number),
+            Content::Text(text) if needs_apostrophe(text) => writer.write_field(format!("'{text}")),
+            Content::Text(text) => writer.write_field(text.as_bytes()),
+        }
+        .map_err(failed)?;
+    }
+    writer.write_record(None::<&[u8]>).map_err(failed)
+}
+
+/// A piece of a file; the first one begins with the mark.
+pub(crate) fn piece(rows: &[Vec<Content<'_>>], is_first: bool) -> Result<Vec<u8>, SheetFailed> {
+    let mark: &[u8] = if is_first { MARK } else { &[] };
+    let mut writer = Writer::from_writer(mark.to_vec());
+    rows.iter().try_for_each(|row| write_row(&mut writer, row))?;
+    writer.into_inner().map_err(|error| failed(error.error()))
+}
+
 impl SheetWriter for Csv {
     fn row(&mut self, cells: &[Content<'_>]) -> Result<(), SheetFailed> {
-        for cell in cells {
-            match cell {
-                Content::Empty => self.0.write_field(""),
-                Content::Number(number) => self.0.write_field(number),
-                Content::Text(text) if needs_apostrophe(text) => self.0.write_field(format!("'{text}")),
-                Content::Text(text) => self.0.write_field(text.as_bytes()),
-            }
-            .map_err(failed)?;
-        }
-        self.0.write_record(None::<&[u8]>).map_err(failed)
+        write_row(&mut self.0, cells)
     }
 
     fn finish(self: Box<Self>) -> Result<File, SheetFailed> {

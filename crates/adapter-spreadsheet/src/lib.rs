@@ -26,14 +26,15 @@ mod limits;
 mod number;
 mod xlsx_guard;
 mod xlsx_reader;
+mod xlsx_texts;
 mod xlsx_writer;
 
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use kontor_catalog::spreadsheet::SheetRefused;
 use kontor_catalog::spreadsheet::ports::{RowSink, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters};
+use kontor_catalog::spreadsheet::{Content, SheetRefused};
 
 pub use limits::Limits;
 
@@ -65,6 +66,9 @@ impl SheetReader for Spreadsheets {
         file.rewind().map_err(broken)?;
         if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
             xlsx_guard::check(&file, &self.limits)?;
+            if xlsx_texts::too_many(&file)? {
+                file = xlsx_texts::put_into_cells(&file, &self.limits)?;
+            }
             xlsx_reader::read(file, &self.limits, sink)
         } else if start.starts_with(b"\xD0\xCF\x11\xE0") {
             Err(SheetRefused::OldOrEncrypted)
@@ -80,5 +84,9 @@ impl SheetWriters for Spreadsheets {
             SheetFormat::Xlsx => Box::new(xlsx_writer::Xlsx::open()?),
             SheetFormat::Csv => Box::new(csv_writer::Csv::open()?),
         })
+    }
+
+    fn piece(&self, rows: &[Vec<Content<'_>>], is_first: bool) -> Result<Vec<u8>, SheetFailed> {
+        csv_writer::piece(rows, is_first)
     }
 }

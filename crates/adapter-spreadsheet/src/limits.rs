@@ -15,6 +15,13 @@ pub struct Limits {
     pub columns: usize,
 }
 
+impl Limits {
+    /// For files that are read in the background: 1 GiB, unpacked 8 GiB and 200 times at most, the same rows and columns.
+    pub fn large() -> Self {
+        Self { file_bytes: 1 << 30, inflated_bytes: 8 << 30, ..Self::default() }
+    }
+}
+
 /// 64 MiB, unpacked 512 MiB and 200 times at most, 10,000 entries, 1,100,000 rows, 200 columns.
 impl Default for Limits {
     fn default() -> Self {

@@ -1,9 +1,11 @@
 //! What a workbook unpacks to, found out before any of it is interpreted.
 
 use std::fs::File;
-use std::io::{BufReader, Read, copy, sink};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, copy, sink};
 
 use kontor_catalog::spreadsheet::SheetRefused;
+use quick_xml::Reader;
+use quick_xml::events::Event;
 use zip::ZipArchive;
 
 use crate::limits::Limits;
@@ -16,6 +18,9 @@ const HARMLESS: u64 = 4 << 20;
 /// Refuses what is no zip archive, and archives that unpack to too much. The sizes an archive declares of itself are
 /// believed only when they are too large: what matters is what really comes out.
 pub(crate) fn check(file: &File, limits: &Limits) -> Result<(), SheetRefused> {
+    if announces_more(file, limits.entries).map_err(crate::broken)? {
+        return Err(SheetRefused::TooLarge("the number of files in it"));
+    }
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|_| SheetRefused::NotASpreadsheet)?;
     if archive.len() > limits.entries {
         return Err(SheetRefused::TooLarge("the number of files in it"));
@@ -37,12 +42,76 @@ pub(crate) fn check(file: &File, limits: &Limits) -> Result<(), SheetRefused> {
         }
         let possible = packed.saturating_mul(BEST_RATIO);
         let actual = if possible <= HARMLESS { possible.min(declared) } else { unpack(&mut archive, index, room)? };
+        let is_table = archive.name_for_index(index).and_then(Result::ok);
+        let is_table = is_table.is_some_and(|name| name.to_ascii_lowercase().ends_with("sharedstrings.xml"));
+        if is_table && lies(BufReader::new(archive.by_index(index).map_err(crate::broken)?), actual) {
+            return Err(SheetRefused::TooLarge("the number of texts it announces"));
+        }
         inflated = inflated.saturating_add(actual);
         if inflated > limits.inflated_bytes || (actual > HARMLESS && actual / packed.max(1) > limits.ratio) {
             return Err(SheetRefused::TooLarge("what it unpacks to"));
         }
     }
     Ok(())
+}
+
+/// Where the end of the directory can be: 22 bytes and the longest comment before the end of the file, and 20 bytes before
+/// them that lead to the end of a large directory.
+const TAIL: u64 = 20 + 22 + 65_535;
+
+/// Whether the end of a large directory announces more entries, or cannot be found. The directory is in memory as soon as
+/// the archive is opened, which is too late for very many; an ordinary one never has more than 65,535.
+fn announces_more(mut file: &File, entries: usize) -> io::Result<bool> {
+    let length = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+    let mut tail = Vec::new();
+    file.take(TAIL).read_to_end(&mut tail)?;
+    let leads = |window: &[u8]| {
+        let place = window.split_last_chunk().map(|(_, place)| u64::from_le_bytes(*place));
+        place.filter(|_| window.starts_with(b"PK\x06\x07"))
+    };
+    for place in tail.windows(16).filter_map(leads) {
+        // Behind the end nothing is read.
+        file.seek(SeekFrom::Start(place.min(length)))?;
+        let mut end = Vec::new();
+        file.take(40).read_to_end(&mut end)?;
+        let total = end.split_last_chunk().map(|(_, total)| u64::from_le_bytes(*total));
+        let is_end = end.len() == 40 && end.starts_with(b"PK\x06\x06");
+        let total = total.filter(|_| is_end).and_then(|total| usize::try_from(total).ok());
+        if total.is_none_or(|total| total > entries) {
+            return Ok(true);
+        }
+    }
+    file.rewind()?;
+    Ok(false)
+}
+
+/// A text takes at least `<si/>` in its table.
+const SHORTEST_TEXT: u64 = 5;
+
+/// Whether a table of texts announces more of them than can stand in it. Whoever reads it makes room for as many as it
+/// announces, whatever comes.
+fn lies(table: impl BufRead, size: u64) -> bool {
+    let mut reader = Reader::from_reader(table);
+    let mut buffer = Vec::new();
+    loop {
+        buffer.clear();
+        match reader.read_event_into(&mut buffer) {
+            Ok(Event::Start(tag)) if tag.local_name().as_ref() == "sst" => {
+                let mut attributes = tag.attributes();
+                let attributes = attributes.with_checks(false).filter_map(Result::ok);
+                let mut counts = attributes.filter(|one| one.key.as_ref() == "uniqueCount");
+                return counts.any(|one| {
+                    let digits: String = one.value.chars().filter(char::is_ascii_digit).collect();
+                    let count: u64 = if digits.is_empty() { 0 } else { digits.parse().unwrap_or(u64::MAX) };
+                    count > size / SHORTEST_TEXT + 1
+                });
+            }
+            // What cannot be read is refused by whoever reads it.
+            Ok(Event::Eof) | Err(_) => return false,
+            Ok(_) => {}
+        }
+    }
 }
 
 fn unpack(archive: &mut ZipArchive<BufReader<&File>>, index: usize, room: u64) -> Result<u64, SheetRefused> {

@@ -10,6 +10,9 @@ use kontor_catalog::spreadsheet::{Cell, SheetRefused, SheetRow};
 use crate::limits::Limits;
 use crate::number;
 
+const NEVER_CALCULATED: &str =
+    "has a formula that was never calculated; open the file in a spreadsheet program and save it";
+
 pub(crate) fn read(file: File, limits: &Limits, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
     let mut book: Xlsx<_> = Xlsx::new(BufReader::new(file)).map_err(refused)?;
     let sheet = book
@@ -20,9 +23,14 @@ pub(crate) fn read(file: File, limits: &Limits, sink: &mut RowSink<'_>) -> Resul
         .ok_or(SheetRefused::Empty)?;
     let mut cells = book.worksheet_cells_reader(&sheet).map_err(refused)?;
     let mut row = SheetRow { number: 1, cells: Vec::new() };
-    while let Some(cell) = cells.next_cell().map_err(refused)? {
-        let Some(content) = content(cell.get_value()) else { continue };
-        let (down, right) = cell.get_position();
+    while let Some(cell) = cells.next_cell_with_formula_metadata().map_err(refused)? {
+        let content = match content(&cell.value) {
+            Some(content) => content,
+            // A program that only writes files leaves the results out. What it stands for is not nothing.
+            None if cell.formula.is_some() => Cell::Fault(NEVER_CALCULATED.to_owned()),
+            None => continue,
+        };
+        let (down, right) = cell.pos;
         let number = down.saturating_add(1);
         if number > limits.rows {
             return Err(SheetRefused::TooManyRows(limits.rows));

@@ -189,3 +189,67 @@ fn what_is_written_is_read_back() {
     let mut writer = Spreadsheets::default().open(SheetFormat::Xlsx).unwrap();
     assert!(writer.row(&[Content::Text("x".repeat(32_768).into())]).is_err());
 }
+
+const TABLE: &str = "xl/sharedStrings.xml";
+
+/// A workbook with a table of texts, changed by whoever makes it.
+fn with_table(texts: &[String], table: impl Fn(String) -> String) -> Vec<u8> {
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet();
+    for (row, text) in (0..).zip(texts) {
+        sheet.write_string(row, 0, text).unwrap();
+        sheet.write_number(row, 1, f64::from(row)).unwrap();
+        sheet.write_string(row, 2, "again").unwrap();
+    }
+    let packed = book.save_to_buffer().unwrap();
+    let mut book = zip::ZipArchive::new(std::io::Cursor::new(packed)).unwrap();
+    let names: Vec<String> = book.file_names().map(|name| name.unwrap().into_owned()).collect();
+    let mut entries = Vec::new();
+    for name in &names {
+        let mut content = Vec::new();
+        book.by_name(name).unwrap().read_to_end(&mut content).unwrap();
+        if name == TABLE {
+            content = table(String::from_utf8(content).unwrap()).into_bytes();
+        }
+        entries.push((name.as_str(), content));
+    }
+    let entries: Vec<(&str, &[u8])> = entries.iter().map(|(name, content)| (*name, content.as_slice())).collect();
+    archive(&entries)
+}
+
+#[test]
+fn texts_that_do_not_fit_into_memory_are_read_all_the_same() {
+    // Texts that do not pack well: what packs too well is refused.
+    let noise = |n: u64| (0..60).map(move |k| format!("{:016x}", (n * 60 + k).wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+    let texts: Vec<String> =
+        (0..20_000).map(|n| format!(" {n} <&> \u{43a}\u{440} {}", noise(n).collect::<String>())).collect();
+    let rows = read(&with_table(&texts, |table| table)).unwrap();
+    assert_eq!(rows.len(), texts.len());
+    for (number, row) in (0_u32..).zip(&rows) {
+        let expected = [texts.get(usize::try_from(number).unwrap()).unwrap().as_str(), &number.to_string(), "again"];
+        assert_eq!(row.cells.iter().map(text).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn a_table_that_lies_about_its_size_costs_no_memory() {
+    let texts = ["one".to_owned(), "two".to_owned()];
+    let lies = SheetRefused::TooLarge("the number of texts it announces");
+    for announced in ["uniqueCount=\"999999999999\"", "uniqueCount=\"99999999999999999999\""] {
+        let lying = with_table(&texts, |table| table.replace("uniqueCount=\"3\"", announced));
+        assert_eq!(read(&lying), Err(lies.clone()));
+    }
+    let missing = with_table(&texts, |_| "<sst uniqueCount=\"999999999999\"><si><t>one</t></si></sst>".to_owned());
+    assert_eq!(read(&missing), Err(lies));
+}
+
+#[test]
+fn long_texts_in_very_many_cells_are_bounded() {
+    let noise =
+        |n: u64| (0..1_200).map(move |k| format!("{:016x}", (n * 1_200 + k).wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+    let long: Vec<String> = (0..1_000).map(|n| noise(n).collect()).collect();
+    let texts: Vec<String> = long.iter().cycle().take(5_000).cloned().collect();
+    let limits = Limits { inflated_bytes: 48 << 20, ..Limits::default() };
+    let outcome = read_with(limits, &with_table(&texts, |table| table));
+    assert_eq!(outcome, Err(SheetRefused::TooLarge("what it unpacks to")));
+}

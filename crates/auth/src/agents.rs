@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kontor_kernel::{
-    Clock, Email, Page, PageRequest, Permission, PermissionId, Random, Resource, SecretKeeper, Staff, StoreError,
-    TokenId, UserId,
+    Clock, Email, Listing, Page, Permission, PermissionId, Random, Resource, SecretKeeper, Staff, StoreError, TokenId,
+    UserId,
 };
 
 use crate::AgentError;
@@ -51,9 +51,9 @@ impl AgentService {
     }
 
     /// The agents of the employee's project.
-    pub async fn list(&self, staff: &Staff, page: PageRequest) -> Result<Page<Agent>, AgentError> {
+    pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Agent>, AgentError> {
         staff.require(Permission::view(Resource::Agents))?;
-        Ok(self.agents.page(staff.project_id, page).await?)
+        Ok(self.agents.list(staff.project_id, listing).await?)
     }
 
     /// One agent of the employee's project.
@@ -205,8 +205,9 @@ mod tests {
     use crate::model::{GrantedPermission, Reference, TokenExpiry};
     use crate::ports::MockAgentRepository;
     use chrono::{DateTime, TimeDelta, Utc};
+    use kontor_kernel::listing::Sort;
     use kontor_kernel::testing::{CountingRandom, PlainKeeper, staff_with};
-    use kontor_kernel::{AccessDenied, ExposeSecret, FixedClock, Name, ProjectId, ScreenId};
+    use kontor_kernel::{AccessDenied, ExposeSecret, FixedClock, Name, PageRequest, ProjectId, ScreenId};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
     const ORDERS: Permission = Permission::view(Resource::Orders);
@@ -294,9 +295,10 @@ mod tests {
         let nobody = staff_with([Permission::view(Resource::Users)]);
         let service_of_nobody = service(MockAgentRepository::new());
         let page = PageRequest::new(1, 15, 100).unwrap();
+        let listing = Listing::everything(Sort::ascending("id"), page);
         let patch = AgentPatch::default;
         let token = TokenId::new(4).unwrap();
-        assert!(matches!(service_of_nobody.list(&nobody, page).await, Err(AgentError::Denied(_))));
+        assert!(matches!(service_of_nobody.list(&nobody, listing).await, Err(AgentError::Denied(_))));
         assert!(matches!(service_of_nobody.create(&nobody, draft(vec![])).await, Err(AgentError::Denied(_))));
         let all = staff_with(Permission::all());
         for (staff, service, foreign) in [(&nobody, service_of_nobody, false), (&all, service(knowing(2)), true)] {

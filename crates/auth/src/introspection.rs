@@ -54,9 +54,30 @@ impl Introspection {
     ) -> Result<Inquiry, IntrospectionError> {
         let client_id = credentials.client_id;
         let presented = token.and_then(BearerToken::parse);
-        let stored = self.clients.inquiry(client_id, presented.as_ref().map(BearerToken::id)).await?;
-        let stored = stored.filter(|client| client.is_active && self.knows(credentials, client));
-        let stored = stored.ok_or(IntrospectionError::WrongCredentials)?;
+        let token_id = presented.as_ref().map(BearerToken::id);
+        let known = match self.clients.remembered_inquiry(client_id, token_id) {
+            Some(remembered) => self.judge(credentials, presented.as_ref(), remembered),
+            None => None,
+        };
+        // What is remembered may be older than a secret that another process has just replaced: it never refuses.
+        if let Some(known @ Inquiry { state: TokenState::Active(_), .. }) = known {
+            return Ok(known);
+        }
+        let stored = self.clients.inquiry(client_id, token_id).await?;
+        let inquiry = stored.and_then(|stored| self.judge(credentials, presented.as_ref(), stored));
+        inquiry.ok_or(IntrospectionError::WrongCredentials)
+    }
+
+    /// Nothing when the client is shut out or does not prove itself.
+    fn judge(
+        &self,
+        credentials: &ClientCredentials,
+        presented: Option<&BearerToken>,
+        stored: StoredInquiry,
+    ) -> Option<Inquiry> {
+        if !stored.is_active || !self.knows(credentials, &stored) {
+            return None;
+        }
         let token = presented.zip(stored.token).filter(|(presented, token)| {
             presented.proves(&token.fingerprint, &*self.keeper) && token.expires_at > self.clock.now()
         });
@@ -69,7 +90,7 @@ impl Introspection {
                 expires_at: token.expires_at,
             })
         });
-        Ok(Inquiry { client_id, audience: stored.audience, state })
+        Some(Inquiry { client_id: credentials.client_id, audience: stored.audience, state })
     }
 
     fn knows(&self, credentials: &ClientCredentials, client: &StoredInquiry) -> bool {
@@ -182,6 +203,7 @@ mod tests {
 
     async fn inquire(stored: Option<StoredInquiry>, secret: &str, token: &str) -> Result<Inquiry, IntrospectionError> {
         let mut clients = MockIntrospectionClients::new();
+        clients.expect_remembered_inquiry().returning(|_, _| None);
         clients.expect_inquiry().returning(move |_, id| {
             Ok(stored.clone().map(|client| StoredInquiry { token: client.token.filter(|_| id.is_some()), ..client }))
         });
@@ -223,6 +245,22 @@ mod tests {
         for (client, secret) in [(None, "c"), (Some(stored()), "d"), (Some(inactive), "c")] {
             let refused = inquire(client, secret, "5|s").await;
             assert!(matches!(refused, Err(IntrospectionError::WrongCredentials)));
+        }
+    }
+
+    #[tokio::test]
+    async fn memory_lets_in_and_never_refuses() {
+        let renewed = StoredInquiry { fingerprint: "plain:new".to_owned(), ..stored() };
+        for (secret, asked) in [("c", 0), ("new", 1), ("wrong", 1)] {
+            let mut clients = MockIntrospectionClients::new();
+            clients.expect_remembered_inquiry().returning(|_, _| Some(stored()));
+            let renewed = renewed.clone();
+            clients.expect_inquiry().times(asked).returning(move |_, _| Ok(Some(renewed.clone())));
+            let clock = Arc::new(FixedClock::at(NOW));
+            let introspection = Introspection::new(Arc::new(clients), clock, Arc::new(PlainKeeper));
+            let credentials = ClientCredentials::parse(&format!("{CLIENT}:{secret}")).unwrap();
+            let found = introspection.inquire(&credentials, Some("5|s")).await;
+            assert_eq!(found.is_ok(), secret != "wrong", "{secret}");
         }
     }
 

@@ -162,6 +162,11 @@ pub trait IntrospectionClients: Send + Sync {
     /// The client and, if it exists, the named token of a customer of the client's application, in one statement.
     async fn inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Result<Option<StoredInquiry>, StoreError>;
 
+    /// What [`IntrospectionClients::inquiry`] found before, as far as it is remembered: an active client and one of its
+    /// application's tokens. Never older than what this process has committed, and at most a second older than what
+    /// another one has; nothing is no answer.
+    fn remembered_inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Option<StoredInquiry>;
+
     /// Adds a client of an application. Refuses an unknown application and a second client for one audience.
     async fn insert(&self, client: NewIntrospectionClient) -> Result<(), IntrospectionRegistryError>;
 

@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
-use kontor_kernel::{ApplicationId, Permission, Resource, Staff};
+use kontor_kernel::{ApplicationId, Listing, Page, Permission, Resource, Staff};
 
 use crate::AssortmentError;
+use crate::model::Shift;
 use crate::ports::{ApplicationDirectory, Assignable, AssortmentRepository};
 
 /// Use cases of what an application shows: of its categories, or of its brands.
@@ -24,11 +25,50 @@ impl<R: Assignable> AssortmentService<R> {
         Ok(self.assortment.assigned(application).await?)
     }
 
+    /// One page of what an application of the employee's project shows.
+    pub async fn page(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        listing: Listing,
+    ) -> Result<Page<R>, AssortmentError> {
+        staff.require(Permission::view(Resource::Applications))?;
+        self.require_own(staff, application).await?;
+        Ok(self.assortment.page(application, listing).await?)
+    }
+
     /// Shows one more record, after all others; showing it again changes nothing.
     pub async fn assign(&self, staff: &Staff, application: ApplicationId, id: R::Id) -> Result<R, AssortmentError> {
         staff.require(Permission::edit(Resource::Applications))?;
         self.require_own(staff, application).await?;
         self.assortment.assign(staff.project_id, application, id).await
+    }
+
+    /// A record that an application of the employee's project shows.
+    pub async fn read(&self, staff: &Staff, application: ApplicationId, id: R::Id) -> Result<R, AssortmentError> {
+        staff.require(Permission::view(Resource::Applications))?;
+        self.require_own(staff, application).await?;
+        self.assortment.shown(application, id).await?.ok_or(AssortmentError::NotShown)
+    }
+
+    /// Moves a record by one place; at the end it stays.
+    pub async fn shift(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        id: R::Id,
+        shift: Shift,
+    ) -> Result<R, AssortmentError> {
+        staff.require(Permission::edit(Resource::Applications))?;
+        self.require_own(staff, application).await?;
+        self.assortment.shift(application, id, shift).await
+    }
+
+    /// Shows a record no more.
+    pub async fn withdraw(&self, staff: &Staff, application: ApplicationId, id: R::Id) -> Result<(), AssortmentError> {
+        staff.require(Permission::edit(Resource::Applications))?;
+        self.require_own(staff, application).await?;
+        self.assortment.withdraw(application, id).await
     }
 
     async fn require_own(&self, staff: &Staff, application: ApplicationId) -> Result<(), AssortmentError> {

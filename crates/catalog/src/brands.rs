@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, Permission, Resource, Staff};
+use kontor_kernel::{BrandId, Clock, Permission, Resource, Staff};
 
 use crate::BrandError;
-use crate::model::{Brand, BrandDraft};
+use crate::model::{Brand, BrandChange, BrandDraft};
 use crate::ports::BrandRepository;
 
 /// Use cases of brands.
@@ -24,9 +24,28 @@ impl BrandService {
         Ok(self.brands.list(staff.project_id).await?)
     }
 
+    /// One brand of the employee's project.
+    pub async fn read(&self, staff: &Staff, id: BrandId) -> Result<Brand, BrandError> {
+        staff.require(Permission::view(Resource::Brands))?;
+        self.own(staff, id).await
+    }
+
     /// Adds a brand to the employee's project.
     pub async fn create(&self, staff: &Staff, draft: BrandDraft) -> Result<Brand, BrandError> {
         staff.require(Permission::create(Resource::Brands))?;
         self.brands.insert(staff.project_id, draft, self.clock.now()).await
+    }
+
+    /// Changes a brand of the employee's project.
+    pub async fn update(&self, staff: &Staff, id: BrandId, change: BrandChange) -> Result<Brand, BrandError> {
+        staff.require(Permission::edit(Resource::Brands))?;
+        self.own(staff, id).await?;
+        self.brands.update(staff.project_id, id, change, self.clock.now()).await
+    }
+
+    async fn own(&self, staff: &Staff, id: BrandId) -> Result<Brand, BrandError> {
+        let brand = self.brands.find(id).await?.ok_or(BrandError::NotFound)?;
+        staff.require_project(brand.project_id)?;
+        Ok(brand)
     }
 }

@@ -1,21 +1,23 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, Permission, Resource, Staff};
+use kontor_kernel::history::{Histories, HistoryEntry};
+use kontor_kernel::{CategoryId, Clock, Listing, Page, PageRequest, Permission, Resource, Staff, Stamp};
 
 use crate::CategoryError;
-use crate::model::{Category, CategoryDraft};
+use crate::model::{Category, CategoryChange, CategoryDraft};
 use crate::ports::CategoryRepository;
 
 /// Use cases of categories.
 pub struct CategoryService {
     categories: Arc<dyn CategoryRepository>,
+    histories: Arc<dyn Histories>,
     clock: Arc<dyn Clock>,
 }
 
 impl CategoryService {
     /// Wires the ports.
-    pub fn new(categories: Arc<dyn CategoryRepository>, clock: Arc<dyn Clock>) -> Self {
-        Self { categories, clock }
+    pub fn new(categories: Arc<dyn CategoryRepository>, histories: Arc<dyn Histories>, clock: Arc<dyn Clock>) -> Self {
+        Self { categories, histories, clock }
     }
 
     /// Every category of the employee's project.
@@ -24,9 +26,57 @@ impl CategoryService {
         Ok(self.categories.list(staff.project_id).await?)
     }
 
+    /// One page of the categories of the employee's project.
+    pub async fn page(&self, staff: &Staff, listing: Listing) -> Result<Page<Category>, CategoryError> {
+        staff.require(Permission::view(Resource::Categories))?;
+        Ok(self.categories.page(staff.project_id, None, listing).await?)
+    }
+
+    /// One page of the categories right below one of the employee's project.
+    pub async fn children(
+        &self,
+        staff: &Staff,
+        id: CategoryId,
+        listing: Listing,
+    ) -> Result<Page<Category>, CategoryError> {
+        staff.require(Permission::view(Resource::Categories))?;
+        self.own(staff, id).await?;
+        Ok(self.categories.page(staff.project_id, Some(id), listing).await?)
+    }
+
     /// Adds a category to the employee's project.
     pub async fn create(&self, staff: &Staff, draft: CategoryDraft) -> Result<Category, CategoryError> {
         staff.require(Permission::create(Resource::Categories))?;
-        self.categories.insert(staff.project_id, draft, self.clock.now()).await
+        self.categories.insert(Stamp::of(staff, self.clock.now()), draft).await
+    }
+
+    /// Changes a category of the employee's project.
+    pub async fn update(
+        &self,
+        staff: &Staff,
+        id: CategoryId,
+        change: CategoryChange,
+    ) -> Result<Category, CategoryError> {
+        staff.require(Permission::edit(Resource::Categories))?;
+        self.own(staff, id).await?;
+        self.categories.update(Stamp::of(staff, self.clock.now()), id, change).await
+    }
+
+    /// One page of what happened to a category of the employee's project, the latest first.
+    pub async fn history(
+        &self,
+        staff: &Staff,
+        id: CategoryId,
+        page: PageRequest,
+    ) -> Result<Page<HistoryEntry>, CategoryError> {
+        staff.require(Permission::view(Resource::Categories))?;
+        self.own(staff, id).await?;
+        Ok(self.histories.page(staff.project_id, Resource::Categories, id.get(), page).await?)
+    }
+
+    async fn own(&self, staff: &Staff, id: CategoryId) -> Result<Category, CategoryError> {
+        let category = self.categories.find(id).await?.ok_or(CategoryError::NotFound)?;
+        staff.require_project(category.project_id)?;
+        Ok(category)
     }
 }

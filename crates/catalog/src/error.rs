@@ -1,6 +1,6 @@
 use kontor_kernel::{AccessDenied, StockLevel, StoreError};
 
-use crate::model::BillingRefusal;
+use crate::model::{BillingRefusal, DiscountRefusal, StatusRefused};
 
 /// Why a use case of categories is refused.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +14,12 @@ pub enum CategoryError {
     /// Another category of the project has the code.
     #[error("another category has this code")]
     CodeTaken,
+    /// There is no such category.
+    #[error("there is no such category")]
+    NotFound,
+    /// The category would lie in itself, directly or further up.
+    #[error("a category cannot lie in itself")]
+    Cycle,
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -25,8 +31,28 @@ pub enum BrandError {
     /// The employee may not do this.
     #[error(transparent)]
     Denied(#[from] AccessDenied),
+    /// There is no such brand.
+    #[error("there is no such brand")]
+    NotFound,
     /// Another brand of the project has the name, in this or another case.
     #[error("another brand has this name")]
+    NameTaken,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a use case of tags is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum TagError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// There is no such project.
+    #[error("there is no such project")]
+    UnknownProject,
+    /// Another tag of the project has the name, in this or another case.
+    #[error("another tag has this name")]
     NameTaken,
     /// The storage failed.
     #[error(transparent)]
@@ -42,6 +68,9 @@ pub enum AssortmentError {
     /// There is no such application.
     #[error("there is no such application")]
     NotFound,
+    /// The application does not show the record.
+    #[error("the application does not show this record")]
+    NotShown,
     /// The record to show is not one of the project.
     #[error("there is no such record")]
     UnknownRecord,
@@ -68,6 +97,9 @@ pub enum WarehouseError {
     /// There is no such warehouse.
     #[error("there is no such warehouse")]
     NotFound,
+    /// There are pieces in it.
+    #[error("there is stock in the warehouse")]
+    Stocked,
     /// Records that are not of the project; every one that was found missing.
     #[error("the warehouse refers to records that are not of the project: {0:?}")]
     UnknownReferences(Vec<WarehouseReference>),
@@ -79,6 +111,8 @@ pub enum WarehouseError {
 /// What a card refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CardReference {
+    /// The type.
+    Type,
     /// The category.
     Category,
     /// The brand.
@@ -155,6 +189,85 @@ pub enum InventoryError {
         /// The pieces claimed by orders.
         reserved: StockLevel,
     },
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a use case of discounts is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum DiscountError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// There is no such discount.
+    #[error("there is no such discount")]
+    NotFound,
+    /// The terms contradict each other; everything that is wrong.
+    #[error("the terms of the discount are impossible: {0:?}")]
+    Refused(Vec<DiscountRefusal>),
+    /// The category is none of the project.
+    #[error("there is no such category")]
+    UnknownCategory,
+    /// The product is none of the project.
+    #[error("there is no such product")]
+    UnknownProduct,
+    /// Another discount of the project has the code.
+    #[error("another discount has this code")]
+    CodeTaken,
+    /// Orders use the code: it stays what it was when they were made.
+    #[error("orders use the promo code")]
+    CodeInUse,
+    /// More orders use the code than the limit would allow.
+    #[error("must be at least {used}, the orders that use the code")]
+    BelowUsed {
+        /// The orders that use the code.
+        used: u64,
+    },
+    /// Its status does not allow that.
+    #[error(transparent)]
+    Status(#[from] StatusRefused),
+    /// Orders name it.
+    #[error("orders were made with the discount; archive it instead")]
+    Ordered,
+    /// Somebody else changed it meanwhile; the change was not made.
+    #[error("the discount was changed meanwhile")]
+    Stale,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A list of a promotion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromotionList {
+    /// The discounts it tells about.
+    Discounts,
+    /// The products it shows.
+    Nomenclatures,
+}
+
+/// What a promotion refers to: the place in its list, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PromotionReference {
+    /// Which list.
+    pub list: PromotionList,
+    /// Where in it.
+    pub place: usize,
+}
+
+/// Why a use case of promotions is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum PromotionError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// These lists are too long.
+    #[error("the promotion has too many records: {0:?}")]
+    TooMany(Vec<PromotionList>),
+    /// Records that are not of the project; every one that was found missing.
+    #[error("the promotion refers to records that are not of the project: {0:?}")]
+    UnknownReferences(Vec<PromotionReference>),
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),

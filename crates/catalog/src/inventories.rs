@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, InventoryId, Page, PageRequest, Permission, Resource, Staff};
+use kontor_kernel::{Clock, InventoryId, Listing, Page, PageRequest, Permission, Resource, Staff, Stamp};
 
 use crate::InventoryError;
-use crate::model::{Inventory, InventoryDraft, InventoryFilter, StockChange};
+use crate::model::{Inventory, InventoryDraft, StockChange, StockEntry};
 use crate::ports::InventoryRepository;
 
 /// Use cases of stock.
@@ -18,21 +18,35 @@ impl InventoryService {
         Self { inventories, clock }
     }
 
-    /// One page of the stock of the employee's project.
-    pub async fn list(
+    /// One page of the stock of the employee's project. Fields: `id`, `warehouse_id`, `nomenclature_id`, `quantity`,
+    /// `reserved`, `price`, `created_at`, `updated_at`; the text is looked for in names and articles.
+    pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Inventory>, InventoryError> {
+        staff.require(Permission::view(Resource::Inventories))?;
+        Ok(self.inventories.list(staff.project_id, listing).await?)
+    }
+
+    /// One stock record of the employee's project.
+    pub async fn read(&self, staff: &Staff, id: InventoryId) -> Result<Inventory, InventoryError> {
+        staff.require(Permission::view(Resource::Inventories))?;
+        self.own(staff, id).await
+    }
+
+    /// One page of what happened to stock of the employee's project, the latest first.
+    pub async fn history(
         &self,
         staff: &Staff,
-        filter: InventoryFilter,
+        id: InventoryId,
         page: PageRequest,
-    ) -> Result<Page<Inventory>, InventoryError> {
+    ) -> Result<Page<StockEntry>, InventoryError> {
         staff.require(Permission::view(Resource::Inventories))?;
-        Ok(self.inventories.list(staff.project_id, filter, page).await?)
+        self.own(staff, id).await?;
+        Ok(self.inventories.history(staff.project_id, id, page).await?)
     }
 
     /// Adds stock of an item to a warehouse of the employee's project.
     pub async fn create(&self, staff: &Staff, draft: InventoryDraft) -> Result<Inventory, InventoryError> {
         staff.require(Permission::create(Resource::Inventories))?;
-        self.inventories.insert(staff.project_id, draft, self.clock.now()).await
+        self.inventories.insert(Stamp::of(staff, self.clock.now()), draft).await
     }
 
     /// Sets quantity and price of stock of the employee's project, never below what orders have reserved.
@@ -43,8 +57,12 @@ impl InventoryService {
         change: StockChange,
     ) -> Result<Inventory, InventoryError> {
         staff.require(Permission::edit(Resource::Inventories))?;
-        let current = self.inventories.find(id).await?.ok_or(InventoryError::NotFound)?;
-        staff.require_project(current.project_id)?;
-        self.inventories.set_stock(staff.project_id, id, change, self.clock.now()).await
+        self.own(staff, id).await?;
+        self.inventories.set_stock(Stamp::of(staff, self.clock.now()), id, change).await
+    }
+    async fn own(&self, staff: &Staff, id: InventoryId) -> Result<Inventory, InventoryError> {
+        let stock = self.inventories.find(id).await?.ok_or(InventoryError::NotFound)?;
+        staff.require_project(stock.project_id)?;
+        Ok(stock)
     }
 }

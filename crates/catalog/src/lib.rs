@@ -1,18 +1,21 @@
 //! Nomenclature, categories, brands, warehouses and stock.
 //!
 //! **Owns** the cards of goods, services and subscription plans, the categories and brands they are sorted by, what of
-//! them an application shows, the warehouses and the stock in them.
+//! them an application shows, the warehouses and the stock in them, discounts, promo codes and promotions.
 //!
 //! **Invariants**
 //! - Every record belongs to one project; staff see and change only their own project's, and a record refers only to
 //!   records of its project or of the system-wide dictionaries.
 //! - A subscription plan has a billing period, and nothing else has one.
 //! - Only goods lie in warehouses, an item at most once in each, and never fewer pieces than are reserved.
-//! - Two changes of one card never undo each other: a change is applied to the card it was decided on.
+//! - Stock is a ledger: pieces, claims and prices change by movements alone, which tell why and who.
+//! - Two changes of one card never undo each other: a change is applied to the card it was decided on. The same holds for
+//!   discounts; one that is archived stays so.
 //!
 //! **Ports**: [`ports::CategoryRepository`], [`ports::BrandRepository`], [`ports::AssortmentRepository`],
 //! [`ports::ApplicationDirectory`], [`ports::WarehouseRepository`], [`ports::NomenclatureRepository`],
-//! [`ports::InventoryRepository`], and those of [`storefront`] and [`spreadsheet`].
+//! [`ports::InventoryRepository`], [`ports::TagRepository`], [`ports::DiscountRepository`],
+//! [`ports::PromotionRepository`], and those of [`storefront`], [`spreadsheet`] and [`bulk`].
 //!
 //! What a change of a card leaves behind is decided without any storage:
 //!
@@ -31,23 +34,31 @@
 
 mod assortment;
 mod brands;
+pub mod bulk;
 mod categories;
+mod discounts;
 mod error;
 mod inventories;
 pub mod model;
 mod nomenclatures;
 pub mod ports;
+mod promotions;
 pub mod spreadsheet;
 pub mod storefront;
+mod tags;
 mod warehouses;
 
 pub use assortment::AssortmentService;
 pub use brands::BrandService;
 pub use categories::CategoryService;
+pub use discounts::DiscountService;
 pub use error::{
     AssortmentError, BrandError, CardReference, CategoryError, InventoryError, InventoryReference, NomenclatureError,
-    WarehouseError, WarehouseReference,
+    TagError, WarehouseError, WarehouseReference,
 };
+pub use error::{DiscountError, PromotionError, PromotionList, PromotionReference};
 pub use inventories::InventoryService;
 pub use nomenclatures::NomenclatureService;
+pub use promotions::PromotionService;
+pub use tags::TagService;
 pub use warehouses::WarehouseService;

@@ -1,14 +1,16 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, NomenclatureId, Page, PageRequest, Permission, Resource, Staff};
+use kontor_kernel::history::{Histories, HistoryEntry};
+use kontor_kernel::{Clock, Listing, NomenclatureId, Page, PageRequest, Permission, Resource, Staff, Stamp};
 
 use crate::NomenclatureError;
-use crate::model::{Card, CardChange, Nomenclature, NomenclatureFilter};
+use crate::model::{Card, CardChange, Nomenclature};
 use crate::ports::NomenclatureRepository;
 
 /// Use cases of catalogue items.
 pub struct NomenclatureService {
     nomenclatures: Arc<dyn NomenclatureRepository>,
+    histories: Arc<dyn Histories>,
     clock: Arc<dyn Clock>,
 }
 
@@ -17,19 +19,19 @@ const ATTEMPTS: u32 = 5;
 
 impl NomenclatureService {
     /// Wires the ports.
-    pub fn new(nomenclatures: Arc<dyn NomenclatureRepository>, clock: Arc<dyn Clock>) -> Self {
-        Self { nomenclatures, clock }
+    pub fn new(
+        nomenclatures: Arc<dyn NomenclatureRepository>,
+        histories: Arc<dyn Histories>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { nomenclatures, histories, clock }
     }
 
-    /// One page of the items of the employee's project.
-    pub async fn list(
-        &self,
-        staff: &Staff,
-        filter: NomenclatureFilter,
-        page: PageRequest,
-    ) -> Result<Page<Nomenclature>, NomenclatureError> {
+    /// One page of the items of the employee's project. Fields: `id`, `category_id`, `brand_id`, `kind_id`, `type_id`,
+    /// `name`, `price`, `created_at`, `updated_at`; the text is looked for in names and articles.
+    pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Nomenclature>, NomenclatureError> {
         staff.require(Permission::view(Resource::Nomenclatures))?;
-        Ok(self.nomenclatures.list(staff.project_id, filter, page).await?)
+        Ok(self.nomenclatures.list(staff.project_id, listing).await?)
     }
 
     /// One item of the employee's project.
@@ -41,7 +43,7 @@ impl NomenclatureService {
     /// Adds an item to the employee's project.
     pub async fn create(&self, staff: &Staff, card: Card) -> Result<Nomenclature, NomenclatureError> {
         staff.require(Permission::create(Resource::Nomenclatures))?;
-        self.nomenclatures.insert(staff.project_id, card, self.clock.now()).await
+        self.nomenclatures.insert(Stamp::of(staff, self.clock.now()), card).await
     }
 
     /// Changes an item of the employee's project. A change that races with another is decided anew on the card the
@@ -55,13 +57,25 @@ impl NomenclatureService {
         staff.require(Permission::edit(Resource::Nomenclatures))?;
         for _ in 0..ATTEMPTS {
             let current = self.own(staff, id).await?;
-            let card = change.clone().apply(current.card)?;
-            match self.nomenclatures.replace(staff.project_id, id, current.version, card, self.clock.now()).await {
+            let card = change.clone().apply(current.card.clone())?;
+            match self.nomenclatures.replace(Stamp::of(staff, self.clock.now()), current, card).await {
                 Err(NomenclatureError::Stale) => {}
                 outcome => return outcome,
             }
         }
         Err(NomenclatureError::Stale)
+    }
+
+    /// One page of what happened to an item of the employee's project, the latest first.
+    pub async fn history(
+        &self,
+        staff: &Staff,
+        id: NomenclatureId,
+        page: PageRequest,
+    ) -> Result<Page<HistoryEntry>, NomenclatureError> {
+        staff.require(Permission::view(Resource::Nomenclatures))?;
+        self.own(staff, id).await?;
+        Ok(self.histories.page(staff.project_id, Resource::Nomenclatures, id.get(), page).await?)
     }
 
     async fn own(&self, staff: &Staff, id: NomenclatureId) -> Result<Nomenclature, NomenclatureError> {
@@ -77,6 +91,7 @@ mod tests {
     use crate::model::{CardLabels, Edit, NomenclatureKind};
     use crate::ports::MockNomenclatureRepository;
     use chrono::DateTime;
+    use kontor_kernel::history::MockHistories;
     use kontor_kernel::testing::staff_with;
     use kontor_kernel::{AccessDenied, FixedClock, Money, Name, ProjectId};
 
@@ -91,6 +106,7 @@ mod tests {
             card,
             labels: CardLabels {
                 kind: name("Goods"),
+                nomenclature_type: None,
                 category: None,
                 brand: None,
                 country: None,
@@ -105,7 +121,8 @@ mod tests {
     }
 
     fn service(nomenclatures: MockNomenclatureRepository) -> NomenclatureService {
-        NomenclatureService::new(Arc::new(nomenclatures), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)))
+        let histories = Arc::new(MockHistories::new());
+        NomenclatureService::new(Arc::new(nomenclatures), histories, Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)))
     }
 
     async fn rename(nomenclatures: MockNomenclatureRepository) -> Result<Nomenclature, NomenclatureError> {
@@ -121,8 +138,8 @@ mod tests {
         let repriced = Card { price: Money::MAX, ..old.clone() };
         let mut reads = vec![stored(1, 2, repriced), stored(1, 1, old)];
         nomenclatures.expect_find().times(2).returning(move |_| Ok(reads.pop()));
-        nomenclatures.expect_replace().times(2).returning(|_, _, version, card, _| {
-            if version == 1 { Err(NomenclatureError::Stale) } else { Ok(stored(1, 3, card)) }
+        nomenclatures.expect_replace().times(2).returning(|_, seen, card| {
+            if seen.version == 1 { Err(NomenclatureError::Stale) } else { Ok(stored(1, 3, card)) }
         });
         let card = rename(nomenclatures).await.unwrap().card;
         assert_eq!((card.name.as_str(), card.price), ("New", Money::MAX));
@@ -134,7 +151,7 @@ mod tests {
         nomenclatures
             .expect_find()
             .returning(|_| Ok(Some(stored(1, 1, Card::new(name("Old"), NomenclatureKind::Goods)))));
-        nomenclatures.expect_replace().times(5).returning(|_, _, _, _, _| Err(NomenclatureError::Stale));
+        nomenclatures.expect_replace().times(5).returning(|_, _, _| Err(NomenclatureError::Stale));
         assert!(matches!(rename(nomenclatures).await, Err(NomenclatureError::Stale)));
     }
 

@@ -3,15 +3,18 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    ApplicationId, BrandId, CategoryId, InventoryId, NomenclatureId, Page, PageRequest, ProjectId, StoreError,
-    WarehouseId,
+    ApplicationId, BrandId, CategoryId, InventoryId, Listing, NomenclatureId, Page, PageRequest, ProjectId, Stamp,
+    StoreError, WarehouseId,
 };
+use kontor_kernel::{DiscountId, DiscountStatus};
 
 use crate::model::{
-    Brand, BrandDraft, Card, Category, CategoryDraft, Inventory, InventoryDraft, InventoryFilter, Nomenclature,
-    NomenclatureFilter, StockChange, Warehouse, WarehouseChange, WarehouseDraft,
+    Brand, BrandChange, BrandDraft, Card, Category, CategoryChange, CategoryDraft, Inventory, InventoryDraft,
+    Nomenclature, Shift, StockChange, StockEntry, Tag, TagDraft, Warehouse, WarehouseChange, WarehouseDraft,
 };
-use crate::{AssortmentError, BrandError, CategoryError, InventoryError, NomenclatureError, WarehouseError};
+use crate::model::{Discount, DiscountFilter, DiscountStats, DiscountTerms, DiscountUsage, Promotion, PromotionDraft};
+use crate::{AssortmentError, BrandError, CategoryError, InventoryError, NomenclatureError, TagError, WarehouseError};
+use crate::{DiscountError, PromotionError};
 
 /// Categories of a project.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -20,14 +23,25 @@ pub trait CategoryRepository: Send + Sync {
     /// Every category of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<Category>, StoreError>;
 
-    /// Stores a category, giving it the next code when it has none. Refuses [`CategoryError::UnknownParent`] and
-    /// [`CategoryError::CodeTaken`].
-    async fn insert(
+    /// One page of the categories of the project, or of those right below one of them, by the fields `id`, `code`,
+    /// `name`, `parent_id`, `created_at` and `updated_at`.
+    async fn page(
         &self,
         project: ProjectId,
-        draft: CategoryDraft,
-        at: DateTime<Utc>,
-    ) -> Result<Category, CategoryError>;
+        parent: Option<CategoryId>,
+        listing: Listing,
+    ) -> Result<Page<Category>, StoreError>;
+
+    /// A category of any project; the caller checks the owner.
+    async fn find(&self, id: CategoryId) -> Result<Option<Category>, StoreError>;
+
+    /// Stores a category, giving it the next code when it has none. Refuses [`CategoryError::UnknownParent`] and
+    /// [`CategoryError::CodeTaken`].
+    async fn insert(&self, stamp: Stamp, draft: CategoryDraft) -> Result<Category, CategoryError>;
+
+    /// Changes a category of the project. Refuses [`CategoryError::NotFound`], [`CategoryError::UnknownParent`],
+    /// [`CategoryError::CodeTaken`], and [`CategoryError::Cycle`] by what the tree is when the change is stored.
+    async fn update(&self, stamp: Stamp, id: CategoryId, change: CategoryChange) -> Result<Category, CategoryError>;
 }
 
 /// Brands of a project.
@@ -37,8 +51,31 @@ pub trait BrandRepository: Send + Sync {
     /// Every brand of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<Brand>, StoreError>;
 
+    /// A brand of any project; the caller checks the owner.
+    async fn find(&self, id: BrandId) -> Result<Option<Brand>, StoreError>;
+
     /// Stores a brand, refusing [`BrandError::NameTaken`].
     async fn insert(&self, project: ProjectId, draft: BrandDraft, at: DateTime<Utc>) -> Result<Brand, BrandError>;
+
+    /// Changes a brand of the project, refusing [`BrandError::NotFound`] and [`BrandError::NameTaken`].
+    async fn update(
+        &self,
+        project: ProjectId,
+        id: BrandId,
+        change: BrandChange,
+        at: DateTime<Utc>,
+    ) -> Result<Brand, BrandError>;
+}
+
+/// Tags of a project.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait TagRepository: Send + Sync {
+    /// Every tag of the project, oldest first.
+    async fn list(&self, project: ProjectId) -> Result<Vec<Tag>, StoreError>;
+
+    /// Stores a tag, refusing [`TagError::UnknownProject`] and [`TagError::NameTaken`].
+    async fn insert(&self, project: ProjectId, draft: TagDraft, at: DateTime<Utc>) -> Result<Tag, TagError>;
 }
 
 /// A record that an application can be told to show.
@@ -62,6 +99,20 @@ pub trait AssortmentRepository<R: Assignable>: Send + Sync {
     /// What the application shows, first shown first.
     async fn assigned(&self, application: ApplicationId) -> Result<Vec<R>, StoreError>;
 
+    /// One page of what the application shows, by the fields `id`, `name` and its place: `position` of categories, where
+    /// the first shown has the lowest, `priority` of brands, where it has the highest.
+    async fn page(&self, application: ApplicationId, listing: Listing) -> Result<Page<R>, StoreError>;
+
+    /// A record that the application shows.
+    async fn shown(&self, application: ApplicationId, id: R::Id) -> Result<Option<R>, StoreError>;
+
+    /// Swaps a record with its neighbour; the first cannot move up and the last cannot move down, they stay. Refuses
+    /// [`AssortmentError::NotShown`].
+    async fn shift(&self, application: ApplicationId, id: R::Id, shift: Shift) -> Result<R, AssortmentError>;
+
+    /// Shows a record no more, refusing [`AssortmentError::NotShown`].
+    async fn withdraw(&self, application: ApplicationId, id: R::Id) -> Result<(), AssortmentError>;
+
     /// Shows a record of the project after all others; one that is already shown keeps its place. Refuses
     /// [`AssortmentError::UnknownRecord`].
     async fn assign(&self, project: ProjectId, application: ApplicationId, id: R::Id) -> Result<R, AssortmentError>;
@@ -82,60 +133,40 @@ pub trait WarehouseRepository: Send + Sync {
     /// A warehouse of any project; the caller checks the owner.
     async fn find(&self, id: WarehouseId) -> Result<Option<Warehouse>, StoreError>;
 
+    /// One page of the project's warehouses.
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Warehouse>, StoreError>;
+
     /// Stores a warehouse with its applications, refusing [`WarehouseError::UnknownReferences`].
-    async fn insert(
-        &self,
-        project: ProjectId,
-        draft: WarehouseDraft,
-        at: DateTime<Utc>,
-    ) -> Result<Warehouse, WarehouseError>;
+    async fn insert(&self, stamp: Stamp, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError>;
 
     /// Changes a warehouse of the project and what its applications sell by that, refusing
     /// [`WarehouseError::UnknownReferences`] and [`WarehouseError::NotFound`].
-    async fn update(
-        &self,
-        project: ProjectId,
-        id: WarehouseId,
-        change: WarehouseChange,
-        at: DateTime<Utc>,
-    ) -> Result<Warehouse, WarehouseError>;
+    async fn update(&self, stamp: Stamp, id: WarehouseId, change: WarehouseChange)
+    -> Result<Warehouse, WarehouseError>;
+
+    /// Deletes a warehouse of the project with its empty stock records and its integrations; orders go on naming it.
+    /// Refuses [`WarehouseError::NotFound`], and [`WarehouseError::Stocked`] while a piece lies in it.
+    async fn delete(&self, stamp: Stamp, id: WarehouseId) -> Result<(), WarehouseError>;
 }
 
 /// Items of a project's catalogue.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait NomenclatureRepository: Send + Sync {
-    /// One page of the project's items.
-    async fn list(
-        &self,
-        project: ProjectId,
-        filter: NomenclatureFilter,
-        page: PageRequest,
-    ) -> Result<Page<Nomenclature>, StoreError>;
+    /// One page of the project's items. A search counts and pages through 10,000 items at most.
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Nomenclature>, StoreError>;
 
     /// An item of any project; the caller checks the owner.
     async fn find(&self, id: NomenclatureId) -> Result<Option<Nomenclature>, StoreError>;
 
     /// Stores an item and what the applications sell by that. Refuses [`NomenclatureError::UnknownReferences`] and
     /// [`NomenclatureError::ArticleTaken`].
-    async fn insert(
-        &self,
-        project: ProjectId,
-        card: Card,
-        at: DateTime<Utc>,
-    ) -> Result<Nomenclature, NomenclatureError>;
+    async fn insert(&self, stamp: Stamp, card: Card) -> Result<Nomenclature, NomenclatureError>;
 
-    /// Puts a card in the place of the one with this version, with what the applications sell by that. Refuses
-    /// [`NomenclatureError::Stale`] when the version is gone, [`NomenclatureError::UnknownReferences`],
+    /// Puts a card in the place of the one that was seen, with what the applications sell by that. Refuses
+    /// [`NomenclatureError::Stale`] when the version seen is gone, [`NomenclatureError::UnknownReferences`],
     /// [`NomenclatureError::ArticleTaken`] and [`NomenclatureError::Stocked`].
-    async fn replace(
-        &self,
-        project: ProjectId,
-        id: NomenclatureId,
-        version: u64,
-        card: Card,
-        at: DateTime<Utc>,
-    ) -> Result<Nomenclature, NomenclatureError>;
+    async fn replace(&self, stamp: Stamp, seen: Nomenclature, card: Card) -> Result<Nomenclature, NomenclatureError>;
 }
 
 /// Stock of a project.
@@ -143,32 +174,93 @@ pub trait NomenclatureRepository: Send + Sync {
 #[async_trait]
 pub trait InventoryRepository: Send + Sync {
     /// One page of the project's stock.
-    async fn list(
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Inventory>, StoreError>;
+
+    /// One page of the movements of a stock record of the project, the latest first.
+    async fn history(
         &self,
         project: ProjectId,
-        filter: InventoryFilter,
+        id: InventoryId,
         page: PageRequest,
-    ) -> Result<Page<Inventory>, StoreError>;
+    ) -> Result<Page<StockEntry>, StoreError>;
 
     /// A stock record of any project; the caller checks the owner.
     async fn find(&self, id: InventoryId) -> Result<Option<Inventory>, StoreError>;
 
-    /// Stores stock and what the applications sell by that. Refuses [`InventoryError::UnknownReferences`],
+    /// Stores stock, the movement that brought it and what the applications sell by that. Refuses [`InventoryError::UnknownReferences`],
     /// [`InventoryError::NotStocked`] and [`InventoryError::AlreadyStocked`].
+    async fn insert(&self, stamp: Stamp, draft: InventoryDraft) -> Result<Inventory, InventoryError>;
+
+    /// Sets quantity and price of the project's stock, with the movement and what the applications sell by that. Refuses
+    /// [`InventoryError::NotFound`], and [`InventoryError::BelowReserved`] in the same statement that writes.
+    async fn set_stock(&self, stamp: Stamp, id: InventoryId, change: StockChange) -> Result<Inventory, InventoryError>;
+}
+
+/// What is to stand in the place of a discount.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiscountRewrite {
+    /// The discount.
+    pub id: DiscountId,
+    /// The version the change was decided on.
+    pub version: u64,
+    /// Its terms from now on.
+    pub terms: DiscountTerms,
+    /// Its status from now on.
+    pub status: DiscountStatus,
+}
+
+/// Discounts of a project.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait DiscountRepository: Send + Sync {
+    /// One page of the project's discounts, newest first, as they are at `at`.
+    async fn list(
+        &self,
+        project: ProjectId,
+        filter: DiscountFilter,
+        page: PageRequest,
+        at: DateTime<Utc>,
+    ) -> Result<Page<Discount>, StoreError>;
+
+    /// The project's discounts in figures, as they are at `at`.
+    async fn stats(&self, project: ProjectId, at: DateTime<Utc>) -> Result<DiscountStats, StoreError>;
+
+    /// A discount of any project; the caller checks the owner.
+    async fn find(&self, id: DiscountId) -> Result<Option<Discount>, StoreError>;
+
+    /// One page of the orders that use a promo code, newest first.
+    async fn usages(&self, id: DiscountId, page: PageRequest) -> Result<Page<DiscountUsage>, StoreError>;
+
+    /// Stores a discount, refusing [`DiscountError::UnknownCategory`], [`DiscountError::UnknownProduct`] and
+    /// [`DiscountError::CodeTaken`].
+    async fn insert(
+        &self,
+        stamp: Stamp,
+        terms: DiscountTerms,
+        status: DiscountStatus,
+    ) -> Result<Discount, DiscountError>;
+
+    /// Puts terms and status in the place of those with the version. Refuses what [`DiscountRepository::insert`] refuses,
+    /// [`DiscountError::Stale`] when the version is gone, and in the same statement that writes
+    /// [`DiscountError::CodeInUse`] and [`DiscountError::BelowUsed`].
+    async fn replace(&self, stamp: Stamp, rewrite: DiscountRewrite) -> Result<Discount, DiscountError>;
+
+    /// Deletes a discount of the project, refusing [`DiscountError::NotFound`] and [`DiscountError::Ordered`].
+    async fn delete(&self, stamp: Stamp, id: DiscountId) -> Result<(), DiscountError>;
+}
+
+/// Promotions of a project.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait PromotionRepository: Send + Sync {
+    /// One page of the project's promotions, newest first.
+    async fn list(&self, project: ProjectId, page: PageRequest) -> Result<Page<Promotion>, StoreError>;
+
+    /// Stores a promotion, refusing [`PromotionError::UnknownReferences`].
     async fn insert(
         &self,
         project: ProjectId,
-        draft: InventoryDraft,
+        draft: PromotionDraft,
         at: DateTime<Utc>,
-    ) -> Result<Inventory, InventoryError>;
-
-    /// Sets quantity and price of the project's stock, with what the applications sell by that. Refuses
-    /// [`InventoryError::NotFound`], and [`InventoryError::BelowReserved`] in the same statement that writes.
-    async fn set_stock(
-        &self,
-        project: ProjectId,
-        id: InventoryId,
-        change: StockChange,
-        at: DateTime<Utc>,
-    ) -> Result<Inventory, InventoryError>;
+    ) -> Result<Promotion, PromotionError>;
 }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, Permission, Resource, Staff, WarehouseId};
+use kontor_kernel::history::{Histories, HistoryEntry};
+use kontor_kernel::{Clock, Listing, Page, PageRequest, Permission, Resource, Staff, Stamp, WarehouseId};
 
 use crate::WarehouseError;
 use crate::model::{Warehouse, WarehouseChange, WarehouseDraft};
@@ -9,13 +10,21 @@ use crate::ports::WarehouseRepository;
 /// Use cases of warehouses.
 pub struct WarehouseService {
     warehouses: Arc<dyn WarehouseRepository>,
+    histories: Arc<dyn Histories>,
     clock: Arc<dyn Clock>,
 }
 
 impl WarehouseService {
     /// Wires the ports.
-    pub fn new(warehouses: Arc<dyn WarehouseRepository>, clock: Arc<dyn Clock>) -> Self {
-        Self { warehouses, clock }
+    pub fn new(warehouses: Arc<dyn WarehouseRepository>, histories: Arc<dyn Histories>, clock: Arc<dyn Clock>) -> Self {
+        Self { warehouses, histories, clock }
+    }
+
+    /// One page of the warehouses of the employee's project. Fields: `id`, `name`, `branch_id`, `created_at`,
+    /// `updated_at`.
+    pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Warehouse>, WarehouseError> {
+        staff.require(Permission::view(Resource::Warehouses))?;
+        Ok(self.warehouses.list(staff.project_id, listing).await?)
     }
 
     /// One warehouse of the employee's project.
@@ -27,7 +36,7 @@ impl WarehouseService {
     /// Adds a warehouse to the employee's project.
     pub async fn create(&self, staff: &Staff, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError> {
         staff.require(Permission::create(Resource::Warehouses))?;
-        self.warehouses.insert(staff.project_id, draft, self.clock.now()).await
+        self.warehouses.insert(Stamp::of(staff, self.clock.now()), draft).await
     }
 
     /// Changes a warehouse of the employee's project.
@@ -39,7 +48,26 @@ impl WarehouseService {
     ) -> Result<Warehouse, WarehouseError> {
         staff.require(Permission::edit(Resource::Warehouses))?;
         self.own(staff, id).await?;
-        self.warehouses.update(staff.project_id, id, change, self.clock.now()).await
+        self.warehouses.update(Stamp::of(staff, self.clock.now()), id, change).await
+    }
+
+    /// Deletes a warehouse of the employee's project that is empty.
+    pub async fn delete(&self, staff: &Staff, id: WarehouseId) -> Result<(), WarehouseError> {
+        staff.require(Permission::edit(Resource::Warehouses))?;
+        self.own(staff, id).await?;
+        self.warehouses.delete(Stamp::of(staff, self.clock.now()), id).await
+    }
+
+    /// One page of what happened to a warehouse of the employee's project, the latest first.
+    pub async fn history(
+        &self,
+        staff: &Staff,
+        id: WarehouseId,
+        page: PageRequest,
+    ) -> Result<Page<HistoryEntry>, WarehouseError> {
+        staff.require(Permission::view(Resource::Warehouses))?;
+        self.own(staff, id).await?;
+        Ok(self.histories.page(staff.project_id, Resource::Warehouses, id.get(), page).await?)
     }
 
     async fn own(&self, staff: &Staff, id: WarehouseId) -> Result<Warehouse, WarehouseError> {

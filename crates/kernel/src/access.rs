@@ -193,6 +193,27 @@ pub struct CustomerScope {
     pub token_id: TokenId,
 }
 
+/// Whoever looks at a storefront: the calling application, and the customer when one is signed in there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Visitor {
+    /// The calling application.
+    pub app: AppScope,
+    /// The customer, of the same project.
+    pub counterparty_id: Option<CounterpartyId>,
+}
+
+impl From<AppScope> for Visitor {
+    fn from(app: AppScope) -> Self {
+        Self { app, counterparty_id: None }
+    }
+}
+
+impl From<CustomerScope> for Visitor {
+    fn from(customer: CustomerScope) -> Self {
+        Self { app: customer.app, counterparty_id: Some(customer.counterparty_id) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

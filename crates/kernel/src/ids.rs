@@ -87,12 +87,24 @@ ids! {
     StorageUnitId;
     /// A VAT rate of the system-wide dictionary.
     VatId;
+    /// A type of catalogue items, of the system-wide dictionary.
+    NomenclatureTypeId;
+    /// An entry of a system-wide dictionary.
+    DictionaryItemId;
+    /// A job: an import that runs in the background.
+    JobId;
     /// A warehouse.
     WarehouseId;
     /// The stock of one item in one warehouse.
     InventoryId;
+    /// An integration of the system-wide dictionary.
+    IntegrationId;
+    /// A parameter of an integration that a record of a project uses.
+    IntegrationParameterId;
     /// A discount or promo code.
     DiscountId;
+    /// A promotion: a named campaign.
+    PromotionId;
     /// An order.
     OrderId;
     /// An order line: the claim of an order on one item.
@@ -101,6 +113,10 @@ ids! {
     PaymentAttemptId;
     /// One verification of a customer by a payment.
     VerificationId;
+    /// One search of a customer in a storefront.
+    SearchRequestId;
+    /// A slide of an application.
+    SlideId;
     /// A delivery type; `1` is pickup from a shop, `2` is delivery.
     DeliveryTypeId;
     /// A delivery subtype; `1` is a pickup point, `2` is a courier to an address.
@@ -115,6 +131,8 @@ ids! {
     WebhookId;
     /// One delivery of one event to one webhook.
     DeliveryId;
+    /// An uploaded file.
+    FileId;
 }
 
 #[cfg(test)]

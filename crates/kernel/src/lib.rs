@@ -20,8 +20,12 @@
 mod access;
 mod clock;
 mod contact;
+mod discount;
+pub mod history;
+mod html;
 mod ids;
 mod limits;
+pub mod listing;
 mod money;
 mod page;
 mod quantity;
@@ -33,13 +37,19 @@ pub mod testing;
 mod text;
 mod violations;
 
-pub use access::{AccessDenied, Action, AppScope, CustomerScope, Permission, Resource, Staff, UnknownPermission};
+pub use access::{
+    AccessDenied, Action, AppScope, CustomerScope, Permission, Resource, Staff, UnknownPermission, Visitor,
+};
 pub use clock::{AdjustableClock, Clock, FixedClock};
 pub use contact::{Contact, ContactError, Email, Phone};
+pub use discount::{DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, InvalidPromoCode, PromoCode};
+pub use history::Stamp;
+pub use html::{HtmlCleaner, SafeHtml};
 pub use ids::*;
 #[cfg(feature = "mocks")]
 pub use limits::MockRateLimiter;
 pub use limits::{Quota, RateLimiter, RateRule};
+pub use listing::Listing;
 pub use money::{Money, MoneyError};
 pub use page::{Page, PageError, PageRequest};
 pub use quantity::{Quantity, QuantityError, StockLevel};

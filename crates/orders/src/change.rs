@@ -7,8 +7,7 @@ use kontor_kernel::{
 };
 
 use crate::model::{
-    Address, Delivery, DiscountValue, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, ProviderPaymentId,
-    Transition,
+    Address, Delivery, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, ProviderPaymentId, Transition,
 };
 use crate::pricing::LinePrice;
 
@@ -48,8 +47,8 @@ pub struct PromoUse {
     pub discount_id: DiscountId,
     /// The code.
     pub code: String,
-    /// What it was worth when the cart was priced; it must still be.
-    pub value: DiscountValue,
+    /// The version by which the cart was priced; it must still be the same.
+    pub version: u64,
 }
 
 /// A whole order to be stored.

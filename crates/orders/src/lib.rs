@@ -42,6 +42,7 @@
 //!     customer_limit: None,
 //!     used_count: 0,
 //!     status: DiscountStatus::Active,
+//!     version: 1,
 //! };
 //! let promo = Promo { discount: Some(spring), used_by_customer: 0 };
 //! let pricing = price(&[line], &[], Some(&promo), DateTime::UNIX_EPOCH)?;
@@ -117,6 +118,7 @@ mod payment;
 mod placement;
 pub mod ports;
 pub mod pricing;
+mod reservations;
 mod verification;
 
 pub use error::{CartError, OrderError, PlacementError, VerificationError};
@@ -127,6 +129,7 @@ pub use placement::{
     PaymentProblem, PlacedOutcome, PlacementService, StockPlace,
 };
 
+pub use reservations::ReservationService;
 pub use verification::{Notice, VerificationRound, VerificationService, Verifying};
 
 /// The example of the reuse guide, compiled and run.

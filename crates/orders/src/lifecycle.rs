@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use kontor_kernel::{
-    AccessDenied, Clock, CustomerScope, OrderId, Page, PageRequest, Permission, Random, Resource, Staff, StoreError,
-    UserId,
+    AccessDenied, Clock, CustomerScope, Listing, OrderId, Page, Permission, Random, Resource, Staff, StoreError, UserId,
 };
 
 use crate::change::{Comment, OrderChange};
 use crate::error::OrderError;
-use crate::model::{Address, Order, OrderFilter, OrderStatus, PaidEvent, Transition};
+use crate::model::{Address, Order, OrderStatus, PaidEvent, Transition};
 use crate::ports::{ChangeRefused, OrderReader, OrderStore};
 
 /// What an employee changes about an order. `None` leaves a part as it is.
@@ -61,9 +60,9 @@ impl OrderService {
     }
 
     /// One page of the project's orders, newest first.
-    pub async fn list(&self, staff: &Staff, filter: OrderFilter, page: PageRequest) -> Result<Page<Order>, OrderError> {
+    pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Order>, OrderError> {
         staff.require(Permission::view(Resource::Orders))?;
-        Ok(self.orders.list(staff.project_id, filter, page).await?)
+        Ok(self.orders.list(staff.project_id, listing).await?)
     }
 
     /// One order of the project.

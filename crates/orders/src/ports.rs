@@ -5,15 +5,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    AppScope, CounterpartyId, CustomerScope, NomenclatureId, OrderId, Page, PageRequest, PaymentAttemptId, ProjectId,
+    AppScope, CounterpartyId, CustomerScope, Listing, NomenclatureId, OrderId, Page, PaymentAttemptId, ProjectId,
     StoreError, VerificationId,
 };
 use uuid::Uuid;
 
 use crate::change::{AttemptChange, Change, OrderChange, PlacedOrder};
 use crate::model::{
-    DeliveryRequest, GatewayPayment, GatewayRefund, NewVerification, Order, OrderFilter, PaymentAttempt,
-    PaymentRequest, PromoCode, ProviderPaymentId, RefundRequest, Verification, VerificationChange,
+    DeliveryRequest, GatewayPayment, GatewayRefund, NewVerification, Order, PaymentAttempt, PaymentRequest, PromoCode,
+    ProviderPaymentId, RefundRequest, ReservationRecord, Verification, VerificationChange,
 };
 use crate::placement::CartSnapshot;
 
@@ -109,8 +109,7 @@ pub trait OrderReader: Send + Sync {
     async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError>;
 
     /// One page of a project's orders, newest first.
-    async fn list(&self, project: ProjectId, filter: OrderFilter, page: PageRequest)
-    -> Result<Page<Order>, StoreError>;
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError>;
 }
 
 /// Keeps payment attempts.
@@ -280,4 +279,12 @@ pub trait VerificationStore: Send + Sync {
         change: VerificationChange,
         at: DateTime<Utc>,
     ) -> Result<Change, StoreError>;
+}
+
+/// Reads the lines of all orders.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ReservationReader: Send + Sync {
+    /// One page of a project's order lines.
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<ReservationRecord>, StoreError>;
 }

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Permission, Resource, Staff};
+use kontor_kernel::{DictionaryItemId, Permission, Resource, Staff, StorageUnitId, StoreError};
 
 use crate::DictionaryError;
-use crate::model::{DeliveryType, Dictionary, DictionaryItem, StorageUnit};
+use crate::model::{Country, DeliveryType, Dictionary, DictionaryItem, Setting, StorageUnit};
 use crate::ports::{CheckoutOptionRepository, DictionaryRepository};
 
 /// Dictionaries as staff see them.
@@ -24,10 +24,46 @@ impl DictionaryService {
         Ok(self.dictionaries.items(dictionary).await?)
     }
 
+    /// One entry of a dictionary.
+    pub async fn item(
+        &self,
+        staff: &Staff,
+        dictionary: Dictionary,
+        id: DictionaryItemId,
+    ) -> Result<DictionaryItem, DictionaryError> {
+        staff.require(Permission::view(Resource::Dictionaries))?;
+        self.dictionaries.item(dictionary, id).await?.ok_or(DictionaryError::NotFound)
+    }
+
     /// Every storage unit.
     pub async fn storage_units(&self, staff: &Staff) -> Result<Vec<StorageUnit>, DictionaryError> {
         staff.require(Permission::view(Resource::Dictionaries))?;
         Ok(self.dictionaries.storage_units().await?)
+    }
+
+    /// One storage unit.
+    pub async fn storage_unit(&self, staff: &Staff, id: StorageUnitId) -> Result<StorageUnit, DictionaryError> {
+        staff.require(Permission::view(Resource::Dictionaries))?;
+        self.dictionaries.storage_unit(id).await?.ok_or(DictionaryError::NotFound)
+    }
+
+    /// Every country.
+    pub async fn countries(&self, staff: &Staff) -> Result<Vec<Country>, DictionaryError> {
+        staff.require(Permission::view(Resource::Dictionaries))?;
+        Ok(self.dictionaries.countries().await?)
+    }
+
+    /// The settings of the employee's project.
+    pub async fn settings(&self, staff: &Staff) -> Result<Vec<Setting>, DictionaryError> {
+        staff.require(Permission::view(Resource::Dictionaries))?;
+        let facts = self.dictionaries.project_facts(staff.project_id).await?.ok_or(DictionaryError::NotFound)?;
+        Ok(Setting::of(facts).map_err(StoreError::corrupt)?)
+    }
+
+    /// One setting of the employee's project.
+    pub async fn setting(&self, staff: &Staff, id: DictionaryItemId) -> Result<Setting, DictionaryError> {
+        let settings = self.settings(staff).await?;
+        settings.into_iter().find(|setting| setting.id == id).ok_or(DictionaryError::NotFound)
     }
 
     /// The delivery types of the employee's project.

@@ -5,11 +5,12 @@
 //!
 //! **Invariants**
 //! - Every record belongs to one project; staff see and change only their own project's.
+//! - What a parameter of an integration keeps secret is stored sealed and never shown again.
 //! - An App Token is shown once; only its fingerprint is stored.
 //!
 //! **Ports**: [`ports::BranchRepository`], [`ports::ApplicationRepository`], [`ports::DictionaryRepository`],
 //! [`ports::CheckoutOptionRepository`], [`ports::ShopRepository`], [`ports::ProjectRepository`],
-//! [`ports::DepartmentRepository`].
+//! [`ports::DepartmentRepository`], [`ports::IntegrationRepository`], [`ports::SuggestionProvider`].
 
 mod applications;
 mod branches;
@@ -17,16 +18,22 @@ mod checkout;
 mod departments;
 mod dictionaries;
 mod error;
+mod integrations;
 pub mod model;
 pub mod ports;
 mod projects;
 mod shops;
+mod suggestions;
 
 pub use applications::ApplicationService;
 pub use branches::BranchService;
 pub use checkout::CheckoutOptions;
 pub use departments::DepartmentService;
 pub use dictionaries::DictionaryService;
-pub use error::{ApplicationError, BranchError, DepartmentError, DictionaryError, ShowcaseError};
+pub use error::{
+    ApplicationError, BranchError, DepartmentError, DictionaryError, IntegrationError, ShowcaseError, SuggestionError,
+};
+pub use integrations::IntegrationService;
 pub use projects::ProjectFounding;
 pub use shops::ShopService;
+pub use suggestions::SuggestionService;

@@ -3,15 +3,18 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, DepartmentId, ProjectId, ShopId, StoreError,
+    AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, DepartmentId, DictionaryItemId, IntegrationId,
+    IntegrationParameterId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError,
 };
 
+use crate::model::{AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, SuggestionQuery};
 use crate::model::{
-    Application, ApplicationDraft, Branch, BranchDraft, DeliverySubtype, DeliverySubtypeParam, DeliveryType,
-    Department, DepartmentDraft, DepartmentPatch, Dictionary, DictionaryItem, PaymentType, ProjectPlan, ProjectRecords,
-    Shop, StorageUnit,
+    Application, ApplicationDraft, Branch, BranchDraft, Country, DeliverySubtype, DeliverySubtypeParam, DeliveryType,
+    Department, DepartmentDraft, DepartmentPatch, Dictionary, DictionaryItem, PaymentType, ProjectFacts, ProjectPlan,
+    ProjectRecords, Shop, StorageUnit,
 };
-use crate::{ApplicationError, DepartmentError};
+use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration};
+use crate::{ApplicationError, DepartmentError, IntegrationError, SuggestionError};
 
 /// Branches of a project.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -85,8 +88,20 @@ pub trait DictionaryRepository: Send + Sync {
     /// Every entry, by number.
     async fn items(&self, dictionary: Dictionary) -> Result<Vec<DictionaryItem>, StoreError>;
 
+    /// One entry of a dictionary.
+    async fn item(&self, dictionary: Dictionary, id: DictionaryItemId) -> Result<Option<DictionaryItem>, StoreError>;
+
     /// Every storage unit, by number.
     async fn storage_units(&self) -> Result<Vec<StorageUnit>, StoreError>;
+
+    /// One storage unit.
+    async fn storage_unit(&self, id: StorageUnitId) -> Result<Option<StorageUnit>, StoreError>;
+
+    /// Every country, by number.
+    async fn countries(&self) -> Result<Vec<Country>, StoreError>;
+
+    /// What a project was founded with.
+    async fn project_facts(&self, project: ProjectId) -> Result<Option<ProjectFacts>, StoreError>;
 }
 
 /// How orders of a project are handed over and paid.
@@ -141,4 +156,71 @@ pub trait ProjectRepository: Send + Sync {
 
     /// Removes a project that was founded a moment ago and that nobody works in: one with an employee stays.
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError>;
+}
+
+/// Who knows addresses, banks and companies.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait SuggestionProvider: Send + Sync {
+    /// Addresses, the likeliest first.
+    async fn addresses(&self, query: SuggestionQuery) -> Result<Vec<AddressSuggestion>, SuggestionError>;
+
+    /// Banks, the likeliest first.
+    async fn banks(&self, query: SuggestionQuery) -> Result<Vec<BankSuggestion>, SuggestionError>;
+
+    /// Companies, the likeliest first. Looked for by a number, there may be others among them that have it as another
+    /// number.
+    async fn companies(&self, query: CompanyQuery) -> Result<Vec<CompanySuggestion>, SuggestionError>;
+}
+
+/// Integrations, and what records use of them.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait IntegrationRepository: Send + Sync {
+    /// Every integration, by number.
+    async fn all(&self) -> Result<Vec<Integration>, StoreError>;
+
+    /// One integration.
+    async fn find(&self, id: IntegrationId) -> Result<Option<Integration>, StoreError>;
+
+    /// The project of a record.
+    async fn owner(&self, owner: IntegrationOwner) -> Result<Option<ProjectId>, StoreError>;
+
+    /// Every integration for records of this kind, and whether this one uses it.
+    async fn used(&self, owner: IntegrationOwner) -> Result<Vec<UsedIntegration>, StoreError>;
+
+    /// Notes whether a record of the project uses an integration. Refuses [`IntegrationError::NotFound`].
+    async fn switch(
+        &self,
+        stamp: Stamp,
+        owner: IntegrationOwner,
+        id: IntegrationId,
+        is_active: bool,
+    ) -> Result<UsedIntegration, IntegrationError>;
+
+    /// The parameters of an integration of a record, oldest first.
+    async fn parameters(
+        &self,
+        owner: IntegrationOwner,
+        id: IntegrationId,
+    ) -> Result<Vec<IntegrationParameter>, StoreError>;
+
+    /// Stores a parameter. Refuses [`IntegrationError::NotFound`], [`IntegrationError::KeyTaken`] and
+    /// [`IntegrationError::TooMany`].
+    async fn add_parameter(
+        &self,
+        stamp: Stamp,
+        owner: IntegrationOwner,
+        id: IntegrationId,
+        key: ParameterKey,
+        value: StoredValue,
+    ) -> Result<IntegrationParameter, IntegrationError>;
+
+    /// Removes a parameter. Returns whether there was one.
+    async fn remove_parameter(
+        &self,
+        owner: IntegrationOwner,
+        id: IntegrationId,
+        parameter: IntegrationParameterId,
+    ) -> Result<bool, StoreError>;
 }

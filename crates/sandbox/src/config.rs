@@ -33,6 +33,16 @@ pub struct SandboxConfig {
     pub redelivery_scale: f64,
     /// The key of the telephony provider.
     pub telephony_api_id: String,
+    /// The key of the provider of suggestions.
+    pub suggest_api_key: String,
+    /// The bucket under `/s3`.
+    pub bucket: String,
+    /// The region its requests are signed for.
+    pub bucket_region: String,
+    /// Who may use it.
+    pub bucket_access_key: String,
+    /// The key its requests are signed with.
+    pub bucket_secret_key: String,
     /// How many payments, refunds, messages and deliveries are remembered, each.
     pub capacity: usize,
     /// How many threads serve HTTP.
@@ -57,6 +67,11 @@ impl SandboxConfig {
             notification_urls: Vec::new(),
             redelivery_scale: 1.0,
             telephony_api_id: "sandbox-api-id".to_owned(),
+            suggest_api_key: "sandbox-suggest-key".to_owned(),
+            bucket: "kontor".to_owned(),
+            bucket_region: "us-east-1".to_owned(),
+            bucket_access_key: "sandbox-access-key".to_owned(),
+            bucket_secret_key: "sandbox-secret-key".to_owned(),
             capacity: 10_000,
             workers: 2,
             entropy: system_entropy(),

@@ -16,10 +16,10 @@ named! {
     Service {
         Acquirer = "acquirer",
         Telephony = "telephony",
-        /// Accepted for symmetry with the other providers; the sandbox serves no suggestions.
         Suggest = "suggest",
         Mail = "mail",
         Webhook = "webhook",
+        Storage = "storage",
     }
 }
 

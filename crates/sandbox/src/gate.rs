@@ -10,7 +10,7 @@ use futures_util::stream;
 
 use crate::faults::{Fault, FaultKind, Service};
 use crate::world::World;
-use crate::{acquirer, hooks, telephony};
+use crate::{acquirer, hooks, storage as bucket, suggest, telephony};
 
 /// The gate of the acquirer.
 pub async fn acquirer<B: MessageBody + 'static>(
@@ -35,6 +35,23 @@ pub async fn webhook<B: MessageBody + 'static>(
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     pass(Service::Webhook, true, call, next).await
+}
+
+/// The gate of the suggestions, which only read.
+pub async fn suggest<B: MessageBody + 'static>(
+    call: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    pass(Service::Suggest, false, call, next).await
+}
+
+/// The gate of the bucket.
+pub async fn storage<B: MessageBody + 'static>(
+    call: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let commits = call.method() != Method::GET && call.method() != Method::HEAD;
+    pass(Service::Storage, commits, call, next).await
 }
 
 async fn pass<B: MessageBody + 'static>(
@@ -83,7 +100,9 @@ fn internal_error(service: Service, world: &World) -> HttpResponse {
     match service {
         Service::Acquirer => acquirer::internal_error(world),
         Service::Telephony => telephony::internal_error(),
-        Service::Suggest | Service::Mail | Service::Webhook => HttpResponse::InternalServerError().finish(),
+        Service::Suggest => suggest::internal_error(),
+        Service::Storage => bucket::internal_error(),
+        Service::Mail | Service::Webhook => HttpResponse::InternalServerError().finish(),
     }
 }
 
@@ -92,6 +111,8 @@ fn refusal(service: Service, world: &World) -> HttpResponse {
         Service::Acquirer => acquirer::forbidden(world),
         Service::Telephony => telephony::unavailable(),
         Service::Webhook => hooks::refusal(),
-        Service::Suggest | Service::Mail => HttpResponse::Forbidden().finish(),
+        Service::Suggest => suggest::limit_spent(),
+        Service::Storage => bucket::denied(),
+        Service::Mail => HttpResponse::Forbidden().finish(),
     }
 }

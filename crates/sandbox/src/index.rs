@@ -11,13 +11,15 @@ use crate::world::World;
 
 const LATEST: usize = 100;
 
-const OFFERS: [(&str, &str); 25] = [
+const OFFERS: &[(&str, &str)] = &[
     ("/v3", "Acquirer: YooKassa API v3 (payments, refunds, payment methods, me)"),
     ("/pay/{id}, /bind/{id}", "The payer's pages"),
     ("/code/call", "Telephony: SMS.RU flash call"),
     ("/callcheck/add, /callcheck/status", "Telephony: SMS.RU check by an incoming call"),
     ("/sms/send", "Telephony: SMS.RU text message"),
+    ("/suggestions/api/4_1/rs/suggest/{address|bank|party}, .../findById/...", "DaData suggestions"),
     ("/hooks/{id}", "Webhook receiver"),
+    ("/s3/{bucket}/{key}", "A bucket: S3 with signed requests and uploads in parts"),
     ("GET /control/messages?to=", "Calls, SMS and e-mails of a phone or an address"),
     ("GET /control/payments", "The latest payments"),
     ("POST /control/payments/{id}", "{outcome: succeed|decline|expire, card?, reason?, save?}"),
@@ -35,6 +37,7 @@ const OFFERS: [(&str, &str); 25] = [
     ("POST /control/telephony", "{callback_url?, refuse_phone?, refuse_code?}"),
     ("GET /control/telephony", "Where messages about calls go, and what was answered"),
     ("POST /control/hooks", "{status?, times?} gives {id, url}"),
+    ("GET /control/objects", "What lies in the bucket"),
     ("GET /control/hooks/{id}", "The deliveries to a hook"),
     ("POST /control/faults", "{service, fault, times?, delay_ms?}"),
     ("GET, DELETE /control/faults", "The planned faults"),

@@ -1,11 +1,13 @@
-//! An emulator of the outside world: acquirer, telephony, mailbox and webhook receiver.
+//! An emulator of the outside world: acquirer, telephony, suggestions, mailbox and webhook receiver.
 //!
 //! Adapters talk to it by the real protocols, so nothing but base URLs and credentials differs between development and
 //! production. It **owns** the state of the emulated providers, in memory and bounded:
 //! - the acquirer: the YooKassa API v3 under `/v3`, its payment page under `/pay`, its notifications;
 //! - telephony: SMS.RU's flash call, check by an incoming call and SMS under `/code/call`, `/callcheck` and `/sms/send`;
 //! - the mailbox: an SMTP server on a port of its own;
+//! - suggestions: DaData's addresses, banks and companies under `/suggestions/api/4_1/rs`;
 //! - the webhook receiver under `/hooks`;
+//! - a bucket with the protocol of S3 under `/s3`;
 //! - the control interface under `/control`: messages, payments, faults, the clock, contacts signed by MAX.
 //!
 //! **Invariants**
@@ -48,6 +50,8 @@ mod pictures;
 mod server;
 mod shelf;
 mod smtp;
+mod storage;
+mod suggest;
 mod telephony;
 mod world;
 

@@ -16,7 +16,7 @@ use crate::acquirer::{self, notifications};
 use crate::config::SandboxConfig;
 use crate::telephony::pushes;
 use crate::world::World;
-use crate::{answers, control, hooks, index, smtp, telephony};
+use crate::{answers, control, hooks, index, smtp, storage, suggest, telephony};
 
 const BACKLOG: u32 = 1_024;
 const LARGEST_BODY: usize = 2 * 1024 * 1024;
@@ -142,7 +142,9 @@ fn routes(config: &mut ServiceConfig) {
         .configure(acquirer::api::routes)
         .configure(acquirer::page::routes)
         .configure(telephony::routes)
+        .configure(suggest::routes)
         .configure(hooks::routes)
+        .configure(storage::routes)
         .configure(control::routes)
         .configure(index::routes)
         .configure(crate::pictures::routes)

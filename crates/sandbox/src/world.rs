@@ -15,6 +15,7 @@ use crate::config::SandboxConfig;
 use crate::faults::Faults;
 use crate::hooks::Hooks;
 use crate::messages::Messages;
+use crate::storage::Storage;
 use crate::telephony::Checks;
 use crate::telephony::pushes::{Push, Pushes};
 
@@ -28,10 +29,12 @@ pub struct World {
     pub faults: Faults,
     pub acquirer: Acquirer,
     pub telephony_api_id: String,
+    pub suggest_api_key: String,
     pub checks: Checks,
     pub pushes: Pushes,
     pub messages: Messages,
     pub hooks: Hooks,
+    pub storage: Storage,
     /// Cancelled when the sandbox stops.
     pub stopping: CancellationToken,
 }
@@ -52,10 +55,12 @@ impl World {
             url,
             faults: Faults::default(),
             telephony_api_id: config.telephony_api_id.clone(),
+            suggest_api_key: config.suggest_api_key.clone(),
             checks: Checks::new(config.capacity),
             pushes: Pushes::new(pushes),
             messages: Messages::new(config.capacity),
             hooks: Hooks::new(config.capacity),
+            storage: Storage::new(config),
             stopping,
         }
     }

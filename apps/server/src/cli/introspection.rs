@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use kontor_adapter_diesel::TRUST;
 use kontor_auth::model::Audience;
 use kontor_auth::{IntrospectionRegistry, IssuedIntrospectionClient};
 use kontor_kernel::{ApplicationId, ExposeSecret};
@@ -63,9 +64,14 @@ pub fn run(
     let runtime = process::runtime()?;
     match command {
         IntrospectionCommand::Issue(_) => print(&runtime.block_on(registry.issue(application, audience))?, as_json),
-        IntrospectionCommand::Rotate(_) => print(&runtime.block_on(registry.rotate(application, audience))?, as_json),
+        IntrospectionCommand::Rotate(_) => {
+            let issued = runtime.block_on(registry.rotate(application, audience))?;
+            until_everybody_knows();
+            print(&issued, as_json);
+        }
         IntrospectionCommand::Disable(_) => {
             let client_id = runtime.block_on(registry.disable(application, audience))?;
+            until_everybody_knows();
             if as_json {
                 println!("{}", json!({ "client_id": client_id, "is_active": false }));
             } else {
@@ -74,6 +80,11 @@ pub fn run(
         }
     }
     Ok(())
+}
+
+/// Services go by what they remember for so long at most. When the command has ended, nobody does.
+fn until_everybody_knows() {
+    std::thread::sleep(TRUST);
 }
 
 fn registry(config: &Config) -> Result<IntrospectionRegistry, Failure> {

@@ -1,6 +1,8 @@
 //! The command line.
 
+mod bulk;
 pub mod demo;
+mod doctor;
 pub mod introspection;
 mod miniapp;
 mod openapi;
@@ -8,6 +10,7 @@ mod operate;
 mod process;
 pub mod project;
 mod sandbox;
+mod tag;
 mod user;
 
 use std::net::SocketAddr;
@@ -20,6 +23,11 @@ use crate::config::{Config, Flags};
 
 /// A failure told to the person at the terminal.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// A failure with an exit code of its own.
+#[derive(Debug, thiserror::Error)]
+#[error("{1}")]
+struct Exit(u8, String);
 
 #[derive(Parser)]
 #[command(name = "kontor", version, about = "One service that runs a merchant's whole trade.")]
@@ -62,6 +70,9 @@ enum Command {
         #[arg(long, value_name = "N")]
         revert: Option<usize>,
     },
+    /// Derives stock, reservations, uses of discounts and offers anew and compares. Changes nothing; fails when
+    /// something differs.
+    Doctor(doctor::DoctorArguments),
     /// Projects.
     Project {
         #[command(subcommand)]
@@ -81,6 +92,22 @@ enum Command {
     User {
         #[command(subcommand)]
         command: user::UserCommand,
+    },
+    /// Tags that items may carry.
+    Tag {
+        #[command(subcommand)]
+        command: tag::TagCommand,
+    },
+
+    /// Brings a spreadsheet in.
+    Import {
+        #[command(subcommand)]
+        command: bulk::ImportCommand,
+    },
+    /// Writes a spreadsheet.
+    Export {
+        #[command(subcommand)]
+        command: bulk::ExportCommand,
     },
     /// Prints the API description.
     Openapi {
@@ -108,7 +135,7 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("kontor: {failure}");
-            ExitCode::FAILURE
+            failure.downcast_ref::<Exit>().map_or(ExitCode::FAILURE, |exit| ExitCode::from(exit.0))
         }
     }
 }
@@ -124,10 +151,14 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Serve { bind, database, no_worker } => operate::serve(&load(bind, database)?, !no_worker),
         Command::Worker { database } => operate::work(&load(None, database)?),
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
+        Command::Doctor(arguments) => doctor::run(|database| load(None, database), arguments),
         Command::Project { command } => project::run(|database| load(None, database), command),
         Command::Introspection { command } => introspection::run(|database| load(None, database), command),
         Command::Miniapp { command } => miniapp::run(|database| load(None, database), command),
         Command::User { command } => user::run(|database| load(None, database), command),
+        Command::Tag { command } => tag::run(|database| load(None, database), command),
+        Command::Import { command } => bulk::import(|database| load(None, database), command),
+        Command::Export { command } => bulk::export(|database| load(None, database), command),
         Command::Openapi { out, check } => openapi::run(out, check),
         Command::Sandbox { bind } => sandbox::run(bind),
         Command::Config => {

@@ -17,7 +17,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 }
 
 #[derive(Serialize, ToSchema)]
-struct ShelfBrandRecord {
+pub(super) struct ShelfBrandRecord {
     id: i64,
     name: String,
     photo: Option<PhotoRecord>,

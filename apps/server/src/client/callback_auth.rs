@@ -1,7 +1,6 @@
 //! Customers: signing in by calling a number from the phone that is to be proved.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json};
@@ -19,7 +18,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use crate::http::limits::{CALLBACK_INIT_IP, CALLBACK_INIT_PHONE};
 use crate::http::named::NamedErrorBody;
 use crate::http::records::AccessTokenRecord;
-use crate::http::throttle::seconds_to_wait;
+use crate::http::throttle::{seconds_to_wait, whole_seconds};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, Throttle};
 
@@ -41,20 +40,6 @@ fn named(status: StatusCode, code: &'static str, next_action: NextAction, messag
     NamedError::new(status, code, next_action, message)
 }
 
-/// Wrong fields, in the structured body of this flow.
-fn fix_input(errors: Violations) -> ApiError {
-    let status = StatusCode::UNPROCESSABLE_ENTITY;
-    let named = named(status, "invalid_input", NextAction::FixInput, "Some fields are wrong.");
-    ApiError::Named(NamedError { errors: Some(errors), ..named })
-}
-
-fn in_this_flow(error: ApiError) -> ApiError {
-    match error {
-        ApiError::Invalid(errors) => fix_input(errors),
-        error => error,
-    }
-}
-
 fn rate_limited(seconds: u64) -> ApiError {
     let text = "Too many attempts. Wait before the next one.";
     ApiError::Named(
@@ -65,7 +50,9 @@ fn rate_limited(seconds: u64) -> ApiError {
 fn not_started(reason: &CallCheckError) -> ApiError {
     tracing::warn!(%reason, "a callback attempt was not begun");
     match reason {
-        CallCheckError::BadPhone(_) => fix_input(Violations::one("phone", "cannot be verified by a call")),
+        CallCheckError::BadPhone(_) => {
+            ApiError::Named(NamedError::fix_input(Violations::one("phone", "cannot be verified by a call")))
+        }
         CallCheckError::RateLimited(_) => rate_limited(PROVIDERS_PAUSE),
         CallCheckError::Unavailable(_) => {
             let text = "Calls cannot be verified at the moment. Try again later with a new nonce.";
@@ -74,11 +61,6 @@ fn not_started(reason: &CallCheckError) -> ApiError {
             ApiError::Named(refusal.retry_after(PROVIDERS_PAUSE))
         }
     }
-}
-
-/// The whole seconds of a time to wait, at least one: a client that waits this long is let in.
-fn whole_seconds(wait: Duration) -> u64 {
-    u64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u64::MAX).max(1)
 }
 
 fn refusal(error: CallbackLoginError, now: DateTime<Utc>) -> ApiError {
@@ -183,10 +165,9 @@ async fn callback_init(
     login: Data<CallbackLogin>,
     body: Result<Body<CallbackStart>, ApiError>,
 ) -> Result<Json<CallbackStarted>, ApiError> {
-    let CallbackStart { phone, client_nonce } = body.map_err(in_this_flow)?.0;
+    let CallbackStart { phone, client_nonce } = body.map_err(NamedError::in_its_flow)?.0;
     let subject = format!("{}|{}", app.project_id, phone.0);
     let hits = [(CALLBACK_INIT_IP, ip.subject()), (CALLBACK_INIT_PHONE, subject)];
-    let hits = hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()));
     throttle.count(&request, &hits).await.map_err(|exhausted| rate_limited(seconds_to_wait(&exhausted)))?;
     let started = login.init(*app, &phone.0, &client_nonce.0).await;
     Ok(Json(started.map_err(|error| refusal(error, clock.now()))?.into()))
@@ -266,7 +247,7 @@ async fn callback_status(
     login: Data<CallbackLogin>,
     body: Result<Body<CallbackLook>, ApiError>,
 ) -> Result<Json<CallbackProgress>, ApiError> {
-    let CallbackLook { session_token, client_nonce } = body.map_err(in_this_flow)?.0;
+    let CallbackLook { session_token, client_nonce } = body.map_err(NamedError::in_its_flow)?.0;
     let credentials = CallbackCredentials { session_token: session_token.0, client_nonce: client_nonce.0 };
     let status = login.status(*app, &credentials).await;
     Ok(Json(status.map_err(|error| refusal(error, clock.now()))?.into()))
@@ -309,7 +290,7 @@ async fn callback_exchange(
     login: Data<CallbackLogin>,
     body: Result<Body<CallbackExchange>, ApiError>,
 ) -> Result<Json<CallbackExchanged>, ApiError> {
-    let CallbackExchange { session_token, client_nonce, device } = body.map_err(in_this_flow)?.0;
+    let CallbackExchange { session_token, client_nonce, device } = body.map_err(NamedError::in_its_flow)?.0;
     let credentials = CallbackCredentials { session_token: session_token.0, client_nonce: client_nonce.0 };
     let signed = login.exchange(*app, &credentials, device.and_then(|device| device.0)).await;
     let signed = signed.map_err(|error| refusal(error, clock.now()))?;

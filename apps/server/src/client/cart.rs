@@ -1,21 +1,17 @@
 //! What a cart costs.
 
-use std::borrow::Cow;
-
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
-use kontor_orders::model::{Cart, CartLine, CartRefused, Discount, DiscountValue, PromoCode, PromoProblem};
+use kontor_orders::model::{Cart, CartLine, CartRefused, Discount, PromoProblem};
 use kontor_orders::{CartError, CartView, CartViewLine, PlacementService};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa::openapi::ObjectBuilder;
-use utoipa::openapi::schema::Type;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::limits::PRECALCULATE;
 use crate::http::order_record::number;
-use crate::http::wire::{self, In, InputErrors, Scalar, WireValue};
+use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, CallingApp, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -30,28 +26,6 @@ impl From<CartError> for ApiError {
         }
     }
 }
-
-impl WireValue for PromoCode {
-    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-        let Scalar::Text(text) = scalar else { return Err(Self::expected().into_owned()) };
-        Self::parse(&text).map_err(|error| error.to_string())
-    }
-
-    fn expected() -> Cow<'static, str> {
-        Cow::Borrowed("must be a text")
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        Cow::Borrowed("PromoCode")
-    }
-
-    fn schema() -> ObjectBuilder {
-        ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9-]{1,64}$"))
-    }
-}
-
-/// A promo code over the wire.
-pub(super) type PromoCodeText = In<PromoCode>;
 
 /// One line of a cart.
 #[derive(Deserr, ToSchema)]
@@ -71,7 +45,7 @@ pub(super) fn cart(lines: &[ProductLine]) -> Result<Cart, CartRefused> {
 struct CartInput {
     products: Vec<ProductLine>,
     #[deserr(default)]
-    promo_code: Option<PromoCodeText>,
+    promo_code: Option<wire::PromoCode>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -88,10 +62,7 @@ struct AppliedDiscount {
 
 impl From<Discount> for AppliedDiscount {
     fn from(discount: Discount) -> Self {
-        let (kind, value) = match discount.value {
-            DiscountValue::Percent(points) => ("percent", format!("{}.{:02}", points / 100, points % 100)),
-            DiscountValue::Fixed(amount) => ("fixed", amount.to_string()),
-        };
+        let (kind, value) = (discount.value.kind(), discount.value.to_string());
         Self { id: discount.id.get(), code: discount.code, name: discount.name, kind, value }
     }
 }

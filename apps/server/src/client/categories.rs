@@ -16,7 +16,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 }
 
 #[derive(Serialize, ToSchema)]
-struct ShelfCategoryRecord {
+pub(super) struct ShelfCategoryRecord {
     id: i64,
     name: String,
     photo: Option<PhotoRecord>,

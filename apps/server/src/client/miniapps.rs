@@ -53,14 +53,6 @@ impl From<ContactLoginError> for ApiError {
     }
 }
 
-/// Wrong fields are told in the structured body of this flow, too.
-fn in_this_flow(error: ApiError) -> ApiError {
-    match error {
-        ApiError::Invalid(errors) => ApiError::Named(NamedError::fix_input(errors)),
-        error => error,
-    }
-}
-
 fn not_configured() -> ApiError {
     ApiError::Named(NamedError::new(
         StatusCode::SERVICE_UNAVAILABLE,
@@ -113,7 +105,7 @@ async fn contact_auth(
 ) -> Result<Json<SignedInCounterparty>, ApiError> {
     let provider = MiniAppProvider::parse(&provider).ok_or_else(ApiError::not_found)?;
     logins.require(provider)?;
-    let ContactLogin { phone, auth_date, hash, init_data, device } = body.map_err(in_this_flow)?.0;
+    let ContactLogin { phone, auth_date, hash, init_data, device } = body.map_err(NamedError::in_its_flow)?.0;
     throttle.hit(&request, &[(MINIAPP_CONTACT, &format!("{}|{}", app.application_id, ip.subject()))]).await?;
     let contact = SignedContact { phone: phone.0, signed_at: auth_date.0, hash: hash.0, init_data: init_data.0 };
     let signed = logins.log_in(*app, provider, &contact, device.and_then(|device| device.0)).await?;

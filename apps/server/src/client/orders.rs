@@ -15,7 +15,7 @@ use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::Type;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::cart::{ProductLine, PromoCodeText, cart};
+use super::cart::{ProductLine, cart};
 use crate::http::order_record::OrderRecord;
 use crate::http::wire::{self, In, InputErrors, Scalar, WireValue};
 use crate::http::{ApiError, Body, PathId, SignedInCustomer};
@@ -120,7 +120,7 @@ struct NewOrder {
     #[deserr(default)]
     payment_method_type: Option<PaymentMethodType>,
     #[deserr(default)]
-    promo_code: Option<PromoCodeText>,
+    promo_code: Option<wire::PromoCode>,
     products: Vec<ProductLine>,
     #[deserr(default, rename = "phone")]
     #[schema(ignore)]

@@ -16,7 +16,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 }
 
 #[derive(Serialize, ToSchema)]
-struct PaymentTypeRecord {
+pub(super) struct PaymentTypeRecord {
     id: i64,
     photo: Option<Picture>,
     name: String,

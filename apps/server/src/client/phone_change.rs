@@ -67,7 +67,7 @@ async fn request_change(
 ) -> Result<Json<Message>, ApiError> {
     let phone = body.0.phone.0;
     let hits = [(SEND_CODE_IP, ip.subject()), (SEND_CODE_CONTACT, subject(&customer, &phone))];
-    throttle.hit(&request, &hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()))).await?;
+    throttle.hit(&request, &hits).await?;
     phones.request(*customer, &phone, Some(ip.0)).await?;
     Ok(Json(Message::new("The code is on its way.")))
 }
@@ -106,7 +106,7 @@ async fn verify_change(
     let PhoneChangeProof { phone, password } = body.0;
     let phone = phone.0;
     let hits = [(CUSTOMER_LOGIN_IP, ip.subject()), (CUSTOMER_LOGIN_CONTACT, subject(&customer, &phone))];
-    throttle.hit(&request, &hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()))).await?;
+    throttle.hit(&request, &hits).await?;
     phones.verify(*customer, &phone, password.0.expose_secret()).await?;
     Ok(Json(profiles.profile(*customer).await?.into()))
 }

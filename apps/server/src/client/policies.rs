@@ -1,4 +1,4 @@
-use crate::http::policy::Access::{App, Backend, Customer, CustomerAlone};
+use crate::http::policy::Access::{App, Backend, Customer, CustomerAlone, Visitor};
 use crate::http::policy::{Policy, delete, get, post, put};
 
 /// Who may call the client surface.
@@ -21,11 +21,22 @@ pub const POLICIES: &[Policy] = &[
     post("/api/counterparty/phone/verify_change", CustomerAlone),
     post("/api/counterparty/verifications/sbp-payment", CustomerAlone),
     // Catalog
-    get("/api/counterparty/products", App),
-    get("/api/counterparty/products/{id}", App),
-    get("/api/counterparty/prices", App),
-    get("/api/counterparty/categories", App),
-    get("/api/counterparty/brands", App),
+    get("/api/counterparty/products", Visitor).remembered(),
+    get("/api/counterparty/products/{id}", Visitor).remembered(),
+    get("/api/counterparty/products/favourites", Customer),
+    post("/api/counterparty/products/favourites", Customer),
+    get("/api/counterparty/products/favourites/{product_id}", Customer),
+    delete("/api/counterparty/products/favourites/{product_id}", Customer),
+    get("/api/counterparty/prices", App).remembered(),
+    get("/api/counterparty/categories", App).remembered(),
+    get("/api/counterparty/brands", App).remembered(),
+    get("/api/counterparty/countries", App).remembered(),
+    get("/api/counterparty/tags", App).remembered(),
+    get("/api/counterparty/slides", App).remembered(),
+    get("/api/counterparty/dictionaries", App),
+    get("/api/counterparty/search/history", Customer),
+    get("/api/counterparty/search/popular", Visitor),
+    post("/api/counterparty/search_address", App),
     // Checkout
     get("/api/counterparty/delivery_types", App),
     get("/api/counterparty/delivery_types/{type_id}", App),

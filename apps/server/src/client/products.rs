@@ -1,7 +1,7 @@
 //! Products as customers see them.
 
-use actix_web::get;
 use actix_web::web::{Data, Json, Path};
+use actix_web::{HttpMessage, HttpRequest, get};
 use chrono::{DateTime, Utc};
 use kontor_catalog::storefront::{PriceRange, Product, ProductCard, StorefrontError, StorefrontService, Tag};
 use kontor_kernel::Money;
@@ -10,14 +10,17 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use super::favourites;
 use super::queries::ProductQuery;
 use crate::http::paging::Paginator;
+use crate::http::remembered::Looked;
 use crate::http::routes::below;
 use crate::http::wire::{NamedRecord, PhotoRecord};
-use crate::http::{ApiError, CallingApp, ClientIp, PathId, Query};
+use crate::http::{ApiError, CallingApp, CallingVisitor, ClientIp, PathId, Query};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/counterparty/products", |config| {
+        favourites::routes(config);
         config.service(list_products).service(show_product);
     });
     config.service(show_prices);
@@ -40,7 +43,7 @@ struct Parameters {
 }
 
 #[derive(Serialize, ToSchema)]
-struct ProductRecord {
+pub(super) struct ProductRecord {
     id: i64,
     name: String,
     article: Option<String>,
@@ -52,6 +55,7 @@ struct ProductRecord {
     old_price: Option<String>,
     /// Pieces that can be ordered; a service needs no stock.
     quantity: u64,
+    /// `true` for a favourite of the customer whose Bearer came along.
     is_favourite: bool,
     photos: Vec<PhotoRecord>,
     category: Option<NamedRecord>,
@@ -70,7 +74,7 @@ impl From<Product> for ProductRecord {
             price: product.price.to_string(),
             old_price: product.old_price.map(|price| price.to_string()),
             quantity: product.quantity,
-            is_favourite: false,
+            is_favourite: product.is_favourite,
             photos: product.photos.into_iter().map(Into::into).collect(),
             category: product.category.map(Into::into),
             brand: product.brand.map(Into::into),
@@ -84,7 +88,7 @@ impl From<Product> for ProductRecord {
 }
 
 #[derive(Serialize, ToSchema)]
-struct TagRecord {
+pub(super) struct TagRecord {
     id: i64,
     name: String,
     photo: Option<PhotoRecord>,
@@ -106,15 +110,15 @@ struct StorageUnitRecord {
 }
 
 #[derive(Serialize, ToSchema)]
-struct ProductCardRecord {
+pub(super) struct ProductCardRecord {
     #[serde(flatten)]
     product: ProductRecord,
     country: Option<NamedRecord>,
     storage_unit: Option<StorageUnitRecord>,
     share_link: Option<String>,
-    /// HTML.
+    /// HTML without scripts, handlers and styles.
     description: Option<String>,
-    /// HTML; an empty text when there is none.
+    /// The same; an empty text when there is none.
     characteristics: String,
     tags: Vec<TagRecord>,
     views_count: u64,
@@ -140,11 +144,11 @@ impl From<ProductCard> for ProductCardRecord {
 }
 
 #[derive(Serialize, ToSchema)]
-struct ProductList {
-    products: Paginator<ProductRecord>,
+pub(super) struct ProductList {
+    pub products: Paginator<ProductRecord>,
 }
 
-/// What the application offers.
+/// What the application offers. With a customer's Bearer his favourites are told, and what he searches for is remembered.
 #[utoipa::path(
     tag = "Client: catalog",
     params(ProductQuery),
@@ -152,18 +156,18 @@ struct ProductList {
 )]
 #[get("/api/counterparty/products")]
 async fn list_products(
-    app: CallingApp,
+    visitor: CallingVisitor,
     service: Data<StorefrontService>,
     query: Query<ProductQuery>,
 ) -> Result<Json<ProductList>, ApiError> {
     let (filter, order, page) = query.0.list()?;
-    let products = service.products(*app, filter, order, page).await?.map(ProductRecord::from).into();
+    let products = service.products(*visitor, filter, order, page).await?.map(ProductRecord::from).into();
     Ok(Json(ProductList { products }))
 }
 
 #[derive(Serialize, ToSchema)]
-struct OneProduct {
-    product: ProductCardRecord,
+pub(super) struct OneProduct {
+    pub product: ProductCardRecord,
 }
 
 /// One product. Looking at it counts as a view, once in 10 minutes per address.
@@ -174,13 +178,16 @@ struct OneProduct {
 )]
 #[get("/api/counterparty/products/{id}")]
 async fn show_product(
-    app: CallingApp,
+    visitor: CallingVisitor,
     service: Data<StorefrontService>,
     id: Path<PathId>,
     viewer: ClientIp,
+    request: HttpRequest,
 ) -> Result<Json<OneProduct>, ApiError> {
-    let product = service.product(*app, id.parse()?, viewer.0).await?.into();
-    Ok(Json(OneProduct { product }))
+    let card = service.product(*visitor, id.parse()?, &viewer.subject()).await?;
+    let looked = Looked { product: card.product.id, told: card.views_count, unstored: card.unstored_views };
+    request.extensions_mut().insert(looked);
+    Ok(Json(OneProduct { product: card.into() }))
 }
 
 #[derive(Serialize, ToSchema)]

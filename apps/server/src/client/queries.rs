@@ -48,6 +48,26 @@ pub(super) struct ShelfBrandQuery {
 #[derive(Deserr, IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
+pub(super) struct FavouriteQuery {
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1)]
+    page: Option<PageNumber>,
+    /// At most 100, without it 10.
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
+    per_page: Option<PageSize>,
+}
+
+impl FavouriteQuery {
+    /// The page.
+    pub fn page(&self) -> Result<PageRequest, Violations> {
+        page_of(self.page.as_ref(), self.per_page.as_ref(), 10)
+    }
+}
+
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(super) struct ProductQuery {
     /// Part of the name or of the article.
     #[deserr(default)]
@@ -180,6 +200,9 @@ impl ProductQuery {
             if count > MOST_IDS {
                 violations.add(field, format!("must have at most {MOST_IDS} values"));
             }
+        }
+        if filter.price_from.zip(filter.price_to).is_some_and(|(from, to)| from > to) {
+            violations.add("price_to", "must not be less than price_from");
         }
         violations.into_result()?;
         Ok((filter, self.order_by.as_ref().map(|order| order.0)))

@@ -78,7 +78,7 @@ async fn send_password(
 ) -> Result<Json<Message>, ApiError> {
     let contact = body.0.phone.0;
     let hits = [(SEND_CODE_IP, ip.subject()), (SEND_CODE_CONTACT, subject(&app, &contact))];
-    throttle.hit(&request, &hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()))).await?;
+    throttle.hit(&request, &hits).await?;
     sessions.send_code(*app, &contact, Some(ip.0)).await?;
     Ok(Json(Message::new("The code is on its way.")))
 }
@@ -139,7 +139,7 @@ async fn log_in(
     let CodeLogin { phone, password, device } = body.0;
     let contact = phone.0;
     let hits = [(CUSTOMER_LOGIN_IP, ip.subject()), (CUSTOMER_LOGIN_CONTACT, subject(&app, &contact))];
-    throttle.hit(&request, &hits.each_ref().map(|(rule, subject)| (*rule, subject.as_str()))).await?;
+    throttle.hit(&request, &hits).await?;
     let device = device.map(|device| device.0);
     let signed = sessions.log_in(*app, &contact, password.0.expose_secret(), device).await?;
     Ok(Json(SignedInCounterparty::of(signed, &profiles).await?))

@@ -17,7 +17,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 }
 
 #[derive(Serialize, ToSchema)]
-struct ShopRecord {
+pub(super) struct ShopRecord {
     id: i64,
     name: String,
     address: String,

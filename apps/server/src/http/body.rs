@@ -99,6 +99,11 @@ impl<T: Deserr<InputErrors>> FromRequest for Query<T> {
 }
 
 fn fields(pairs: &[u8]) -> Result<Value, Violations> {
+    pairs_of(pairs).map(Value::Object)
+}
+
+/// The fields of a query string or form, each with its text or its list of texts.
+pub(crate) fn pairs_of(pairs: &[u8]) -> Result<Map<String, Value>, Violations> {
     let mut fields = Map::new();
     let mut violations = Violations::default();
     for (key, value) in form_urlencoded::parse(pairs) {
@@ -112,7 +117,7 @@ fn fields(pairs: &[u8]) -> Result<Value, Violations> {
             violations.add(key, "is given more than once");
         }
     }
-    violations.into_result().map(|()| Value::Object(fields))
+    violations.into_result().map(|()| fields)
 }
 
 #[cfg(test)]

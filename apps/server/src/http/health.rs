@@ -9,6 +9,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::json;
 use std::sync::Arc;
 
+use super::remembered::Answers;
 use crate::counters::Counters;
 
 /// `GET /healthz`: the process answers.
@@ -51,6 +52,7 @@ pub async fn readyz(
 pub async fn metrics_text(
     database: web::Data<Database>,
     counters: web::Data<Counters>,
+    answers: web::Data<Answers>,
     prometheus: web::Data<PrometheusHandle>,
 ) -> HttpResponse {
     let pool = database.pool_state();
@@ -58,5 +60,7 @@ pub async fn metrics_text(
     metrics::gauge!("kontor_pool_connections", "state" => "idle").set(f64::from(pool.idle));
     let fallback = if counters.place() == "fallback" { 1.0 } else { 0.0 };
     metrics::gauge!("kontor_rate_limits_fallback").set(fallback);
+    let bytes = u32::try_from(answers.bytes() / 1024).unwrap_or(u32::MAX);
+    metrics::gauge!("kontor_answers_remembered_bytes").set(f64::from(bytes) * 1024.0);
     HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(prometheus.render())
 }

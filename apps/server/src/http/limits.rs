@@ -49,6 +49,10 @@ pub const CALLBACK_INIT_PHONE: RateRule = per(HOUR, 10, "callback-init-phone");
 pub const VERIFICATION_CUSTOMER: RateRule = per(MINUTE, 60, "verification-customer");
 /// What a cart costs.
 pub const PRECALCULATE: RateRule = per(MINUTE, 30, "precalculate");
+/// Suggested addresses to customers: people type, a letter at a time.
+pub const SUGGEST_ADDRESS: RateRule = per(MINUTE, 120, "suggest-address");
+/// Suggestions to staff, whatever they look for.
+pub const SUGGEST_STAFF: RateRule = per(MINUTE, 120, "suggest-staff");
 /// Notifications of the acquirer: more than it sends, less than would trouble it, for each of them is answered by
 /// reading a payment.
 pub const ACQUIRER_NOTIFICATIONS: RateRule = per(MINUTE, 1_200, "acquirer-notifications");
@@ -71,7 +75,7 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// The whole table. The rules of one operation stand in the order in which they count.
-pub const TABLE: [Limit; 25] = [
+pub const TABLE: [Limit; 29] = [
     row("POST /api/login", STAFF_LOGIN, "address and login"),
     row("POST /api/agent-access-requests", AGENT_ACCESS_MINUTE, "address"),
     row("POST /api/agent-access-requests", AGENT_ACCESS_HOUR, "address"),
@@ -95,6 +99,10 @@ pub const TABLE: [Limit; 25] = [
     row("POST /api/counterparty/phone/verify_change", CUSTOMER_LOGIN_CONTACT, "project and contact"),
     row("POST /api/counterparty/verifications/sbp-payment", VERIFICATION_CUSTOMER, "customer"),
     row("POST /api/counterparty/orders/precalculate", PRECALCULATE, "application and address"),
+    row("POST /api/counterparty/search_address", SUGGEST_ADDRESS, "application and address"),
+    row("POST /api/search_address", SUGGEST_STAFF, "employee"),
+    row("POST /api/search_bank", SUGGEST_STAFF, "employee"),
+    row("POST /api/search_company", SUGGEST_STAFF, "employee"),
     row("POST /callbacks/acquirer", ACQUIRER_NOTIFICATIONS, "address"),
     row("POST /callbacks/telephony", TELEPHONY_NOTIFICATIONS, "address"),
 ];

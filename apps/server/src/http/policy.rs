@@ -8,12 +8,13 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, web};
-use kontor_kernel::Permission;
+use kontor_kernel::{AppScope, Permission, Visitor};
 use matchit::Router;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::{OpenApi, PathItem, SecurityRequirement};
 
-use super::scopes::admit;
+use super::remembered::memory;
+use super::scopes::{Admitted, admit};
 use super::traffic::Traffic;
 use crate::{callbacks, client, platform};
 
@@ -24,6 +25,9 @@ pub enum Access {
     Public,
     /// An App Token: header `Token`.
     App,
+    /// An App Token. A customer's Bearer may come along and make the answer his; one that names no customer of the
+    /// application is passed over, so that a token that has ended does not close a shop.
+    Visitor,
     /// An App Token and a customer's Bearer together.
     Customer,
     /// A customer's Bearer; an App Token may be left out, but one that is sent must be right.
@@ -43,13 +47,25 @@ pub struct Policy {
     pub path: &'static str,
     /// What a caller must prove.
     pub access: Access,
+    /// Whether its answers may be remembered: they are the same for every caller with this App Token, and depend on what
+    /// the project shows alone.
+    pub remembered: bool,
+}
+
+impl Policy {
+    /// Answers may be remembered.
+    #[must_use]
+    pub const fn remembered(mut self) -> Self {
+        self.remembered = true;
+        self
+    }
 }
 
 macro_rules! rows {
     ($($name:ident => $method:ident,)+) => {$(
         #[doc = concat!("A row of a `", stringify!($method), "` endpoint.")]
         pub const fn $name(path: &'static str, access: Access) -> Policy {
-            Policy { method: Method::$method, path, access }
+            Policy { method: Method::$method, path, access, remembered: false }
         }
     )+};
 }
@@ -140,6 +156,14 @@ impl Policies {
     }
 }
 
+/// The application, when nobody in particular asks.
+fn nobody(admitted: &Admitted) -> Option<&AppScope> {
+    match admitted {
+        Admitted::App(app) | Admitted::Visitor(Visitor { app, counterparty_id: None }) => Some(app),
+        _ => None,
+    }
+}
+
 /// The innermost middleware: whoever the row of the endpoint refuses is refused before anything else of the request is
 /// looked at. Extractors run side by side, so a guard among them could be overtaken by the answer to a wrong body.
 pub async fn enforce(
@@ -148,17 +172,33 @@ pub async fn enforce(
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let policies = request.app_data::<web::Data<Policies>>();
     let endpoint = policies.and_then(|policies| policies.find(request.method(), request.match_info().unprocessed()));
+    let mut pending = None;
     if let Some(endpoint) = endpoint.cloned() {
+        let answers = memory(&request).filter(|_| endpoint.policy.remembered);
+        let question = answers.as_ref().and_then(|answers| answers.question(request.request()));
+        if let (Some(answers), Some(question)) = (&answers, &question)
+            && let Some(answer) = answers.recall(question, request.request()).await
+        {
+            request.extensions_mut().insert(endpoint);
+            return Ok(request.into_response(answer).map_into_right_body());
+        }
         let admitted = admit(request.request(), endpoint.policy.access).await;
         request.extensions_mut().insert(endpoint);
         match admitted {
             Ok(admitted) => {
+                if let (Some(answers), Some(question), Some(app)) = (answers, question, nobody(&admitted)) {
+                    pending = answers.begin(question, app).map(|pending| (answers, pending));
+                }
                 request.extensions_mut().insert(admitted);
             }
             Err(refusal) => return Ok(request.error_response(refusal).map_into_right_body()),
         }
     }
-    next.call(request).await.map(ServiceResponse::map_into_left_body)
+    let response = next.call(request).await?;
+    Ok(match pending {
+        None => response.map_into_left_body(),
+        Some((answers, pending)) => answers.remember(pending, response).await,
+    })
 }
 
 fn methods(item: &PathItem) -> impl Iterator<Item = Method> {
@@ -190,6 +230,7 @@ pub fn describe(api: &mut OpenApi) {
         operation.security = match policy.access {
             Access::Public => None,
             Access::App => Some(vec![scheme("app_token")]),
+            Access::Visitor => Some(vec![scheme("app_token"), scheme("app_token").add("customer", none)]),
             Access::Customer => Some(vec![scheme("app_token").add("customer", none)]),
             Access::CustomerAlone => Some(vec![scheme("customer"), scheme("app_token").add("customer", none)]),
             Access::Staff(_) => Some(vec![scheme("staff")]),

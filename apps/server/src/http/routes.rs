@@ -21,7 +21,8 @@ pub fn below(config: &mut ServiceConfig<'_>, path: &'static str, register: impl 
     config.service(scope(guarded).configure(register));
 }
 
-fn lies_below(path: &str, root: &str) -> bool {
+/// Whether a path is this one or lies below it, by whole segments.
+pub fn lies_below(path: &str, root: &str) -> bool {
     path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

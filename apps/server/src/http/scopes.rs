@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use kontor_auth::model::ClientCredentials;
 use kontor_auth::{CustomerAuthentication, CustomerGuard, StaffGuard};
-use kontor_kernel::{AppScope, CustomerScope, Permission, Staff};
+use kontor_kernel::{AppScope, CustomerScope, Permission, Staff, Visitor};
 use kontor_organization::ApplicationService;
 
 use super::ApiError;
@@ -22,6 +22,9 @@ pub struct SignedInStaff(pub Staff);
 
 /// The calling application: header `Token`.
 pub struct CallingApp(pub AppScope);
+
+/// The calling application, with the customer when one is signed in there: header `Token`, and perhaps a Bearer.
+pub struct CallingVisitor(pub Visitor);
 
 /// A signed-in customer inside the calling application: both headers together.
 pub struct SignedInCustomer(pub CustomerScope);
@@ -49,6 +52,7 @@ macro_rules! derefs {
 derefs! {
     SignedInStaff => Staff;
     CallingApp => AppScope;
+    CallingVisitor => Visitor;
     SignedInCustomer => CustomerScope;
     BearerCustomer => CustomerScope;
     Backend => ClientCredentials;
@@ -96,6 +100,15 @@ async fn customer(request: &HttpRequest) -> Result<CustomerScope, ApiError> {
     }
 }
 
+async fn visitor(request: &HttpRequest) -> Result<Visitor, ApiError> {
+    let app = calling_app(request).await?;
+    let Some(token) = bearer(request) else { return Ok(app.into()) };
+    Ok(match service::<CustomerGuard>(request)?.authenticate(app, &token).await? {
+        CustomerAuthentication::SignedIn(scope) => scope.into(),
+        CustomerAuthentication::Unauthenticated | CustomerAuthentication::OtherApplication => app.into(),
+    })
+}
+
 async fn customer_alone(request: &HttpRequest) -> Result<CustomerScope, ApiError> {
     if request.headers().contains_key("token") {
         return customer(request).await;
@@ -118,6 +131,8 @@ pub enum Admitted {
     Anybody,
     /// An application.
     App(AppScope),
+    /// An application, perhaps with a customer.
+    Visitor(Visitor),
     /// A customer.
     Customer(CustomerScope),
     /// An employee or agent with the permissions of the row.
@@ -131,6 +146,7 @@ pub async fn admit(request: &HttpRequest, access: Access) -> Result<Admitted, Ap
     Ok(match access {
         Access::Public => Admitted::Anybody,
         Access::App => Admitted::App(calling_app(request).await?),
+        Access::Visitor => Admitted::Visitor(visitor(request).await?),
         Access::Customer => Admitted::Customer(customer(request).await?),
         Access::CustomerAlone => Admitted::Customer(customer_alone(request).await?),
         Access::Staff(permissions) => Admitted::Staff(staff(request, permissions).await?),
@@ -160,6 +176,7 @@ macro_rules! guard {
 }
 
 guard!(CallingApp: Access::App => App);
+guard!(CallingVisitor: Access::Visitor => Visitor);
 guard!(SignedInCustomer: Access::Customer => Customer);
 guard!(BearerCustomer: Access::CustomerAlone => Customer);
 guard!(SignedInStaff: Access::Staff(_) => Staff);

@@ -15,13 +15,14 @@ use utoipa_swagger_ui::SwaggerUi;
 
 use super::ApiError;
 use super::client_ip::TrustedProxies;
+use super::file_contents;
 use super::health::{healthz, metrics_text, readyz};
 use super::observe::observe;
 use super::openapi::{description, openapi_json, pinned_text};
 use super::policy::{Policies, PoliciesIncomplete, enforce};
 use super::request_id::RequestIds;
 use super::review_page::review_page;
-use super::routes::routes;
+use super::routes::{lies_below, routes};
 use super::unrouted::{KnownPaths, unrouted};
 use crate::config::{Config, ConfigError};
 use crate::wiring::Services;
@@ -50,7 +51,7 @@ fn cors(origins: &[String]) -> Cors {
     Cors::default()
         .allowed_origin_fn(move |origin: &HeaderValue, request| {
             let known = any || origins.iter().any(|known| origin.as_bytes() == known.as_bytes());
-            known && request.uri.path().starts_with("/api/counterparty")
+            known && lies_below(request.uri.path(), "/api/counterparty")
         })
         .allowed_methods(["GET", "POST", "PUT", "PATCH", "DELETE"])
         .allowed_headers(["Token", "Authorization", "Content-Type", "Accept"])
@@ -82,6 +83,7 @@ pub fn build(
     let body_limit = config.body_limit;
     let workers = config.http_workers;
     let limits = Data::new(config.clone());
+    let answers = Data::new(services.answers(config.answers_memory_mb));
 
     let mut server = HttpServer::new(move || {
         let (app, _) = App::new().into_utoipa_app().configure(routes).split_for_parts();
@@ -93,6 +95,7 @@ pub fn build(
             .app_data(proxies.clone())
             .app_data(prometheus.clone())
             .app_data(limits.clone())
+            .app_data(answers.clone())
             .app_data(PayloadConfig::new(body_limit))
             .app_data(FormConfig::default().limit(body_limit))
             .app_data(PathConfig::default().error_handler(|_, _| ApiError::not_found().into()))
@@ -101,6 +104,7 @@ pub fn build(
             .service(metrics_text)
             .service(openapi_json)
             .service(review_page)
+            .configure(file_contents::routes)
             .service(web::redirect("/docs", "/docs/"))
             .service(SwaggerUi::new("/docs/{_:.*}").config(utoipa_swagger_ui::Config::from("/openapi.json")))
             .default_service(web::to(unrouted))

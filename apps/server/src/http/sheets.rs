@@ -6,11 +6,13 @@ use std::io::Read;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpResponse, HttpResponseBuilder, web};
 use deserr::Deserr;
 use futures_util::stream;
+use kontor_catalog::bulk::JobOptions;
 use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetFormat};
 use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport, RowProblem, RowProblems};
+use kontor_kernel::Violations;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
@@ -110,12 +112,42 @@ impl From<SheetFailed> for ApiError {
     }
 }
 
-/// The part `partial`: whether the good rows are wanted although others are bad.
-pub fn import_mode(texts: &BTreeMap<String, String>) -> Result<ImportMode, ApiError> {
-    match texts.get("partial").map(|text| text.trim()) {
-        None | Some("" | "0" | "false") => Ok(ImportMode::AllOrNothing),
-        Some("1" | "true") => Ok(ImportMode::Partial),
-        Some(_) => Err(ApiError::invalid("partial", "must be true or false")),
+/// What is wanted of an import, by the parts beside the file.
+#[derive(Debug, Clone, Copy)]
+pub struct Wishes {
+    /// `partial` and `dry_run`.
+    pub options: JobOptions,
+    /// `async`: whether a job is wanted, however small the file is.
+    pub background: bool,
+}
+
+impl Wishes {
+    /// Reads the parts, naming all wrong ones.
+    pub fn of(texts: &BTreeMap<String, String>) -> Result<Self, Violations> {
+        let mut violations = Violations::default();
+        let mut flag = |name: &'static str| {
+            let read = match texts.get(name).map(|text| text.trim()) {
+                None | Some("" | "0" | "false") => Ok(false),
+                Some("1" | "true") => Ok(true),
+                Some(_) => Err("must be true or false"),
+            };
+            violations.check(name, read).unwrap_or_default()
+        };
+        let (partial, dry_run, background) = (flag("partial"), flag("dry_run"), flag("async"));
+        violations.into_result()?;
+        let mode = if partial { ImportMode::Partial } else { ImportMode::AllOrNothing };
+        Ok(Self { options: JobOptions { dry_run, mode }, background })
+    }
+}
+
+/// The answer of an import that was only to be tried.
+pub fn trial_answer(outcome: Result<ImportReport, ImportError>, mode: ImportMode) -> Result<HttpResponse, ApiError> {
+    match outcome? {
+        report if report.problems.is_empty() || mode == ImportMode::Partial => {
+            let message = "Nothing was imported: this was a dry run.".to_owned();
+            Ok(HttpResponse::Ok().json(ImportAnswer { message, ..report.into() }))
+        }
+        report => Ok(bad_rows(&report.problems)),
     }
 }
 
@@ -146,13 +178,30 @@ pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
     web::block(work).await.map_err(|error| ApiError::internal(&error))
 }
 
-/// Sends a file piece by piece.
-pub fn download(file: File, name: &str, format: SheetFormat) -> Result<HttpResponse, ApiError> {
-    let size = file.metadata().map_err(|error| ApiError::internal(&error))?.len();
+/// The headers of a file that is sent.
+fn attachment(name: &str, format: SheetFormat) -> HttpResponseBuilder {
     let (media, ending) = match format {
         SheetFormat::Xlsx => ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
         SheetFormat::Csv => ("text/csv; charset=utf-8", "csv"),
     };
+    let mut response = HttpResponse::Ok();
+    response
+        .insert_header((CONTENT_TYPE, media))
+        .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{name}.{ending}\"")));
+    response
+}
+
+/// Sends text with commas as it is made. Nothing more is made when nobody takes it.
+pub fn send_csv<S>(name: &str, pieces: S) -> HttpResponse
+where
+    S: stream::Stream<Item = Result<web::Bytes, std::io::Error>> + 'static,
+{
+    attachment(name, SheetFormat::Csv).streaming(pieces)
+}
+
+/// Sends a file piece by piece.
+pub fn download(file: File, name: &str, format: SheetFormat) -> Result<HttpResponse, ApiError> {
+    let size = file.metadata().map_err(|error| ApiError::internal(&error))?.len();
     let pieces = stream::try_unfold(file, |mut file| async {
         let read = web::block(move || {
             let mut piece = Vec::new();
@@ -161,9 +210,5 @@ pub fn download(file: File, name: &str, format: SheetFormat) -> Result<HttpRespo
         let (piece, file) = read.await.map_err(std::io::Error::other)??;
         Ok::<_, std::io::Error>((!piece.is_empty()).then(|| (web::Bytes::from(piece), file)))
     });
-    Ok(HttpResponse::Ok()
-        .insert_header((CONTENT_TYPE, media))
-        .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{name}.{ending}\"")))
-        .no_chunking(size)
-        .streaming(pieces))
+    Ok(attachment(name, format).no_chunking(size).streaming(pieces))
 }

@@ -1,6 +1,7 @@
 //! Rate limits of single operations.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::{HttpMessage, HttpRequest};
 use kontor_kernel::{Quota, RateLimiter, RateRule};
@@ -15,9 +16,14 @@ pub struct Throttle(Arc<dyn RateLimiter>);
 #[derive(Clone, Copy)]
 pub struct TightestQuota(pub Quota);
 
-/// How long a refused client has to wait, in whole seconds: who waits this long is let in.
+/// The whole seconds of a time to wait, at least one: who waits this long is let in.
+pub fn whole_seconds(wait: Duration) -> u64 {
+    u64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u64::MAX).max(1)
+}
+
+/// How long a refused client has to wait, in whole seconds.
 pub fn seconds_to_wait(quota: &Quota) -> u64 {
-    u64::try_from(quota.resets_in.as_millis().div_ceil(1000)).unwrap_or(u64::MAX).max(1)
+    whole_seconds(quota.resets_in)
 }
 
 impl Throttle {
@@ -29,14 +35,14 @@ impl Throttle {
     /// Counts one hit against each rule, in this order, up to the first that is exhausted: that one refuses, the ones
     /// before it have counted, the ones behind it have not. So put the address first: who is refused by his address
     /// uses up nobody's contact.
-    pub async fn hit(&self, request: &HttpRequest, hits: &[(RateRule, &str)]) -> Result<(), ApiError> {
+    pub async fn hit(&self, request: &HttpRequest, hits: &[(RateRule, impl AsRef<str>)]) -> Result<(), ApiError> {
         self.count(request, hits).await.map_err(ApiError::Throttled)
     }
 
     /// The same for flows that name their refusals: gives the exhausted counter, see [`seconds_to_wait`].
-    pub async fn count(&self, request: &HttpRequest, hits: &[(RateRule, &str)]) -> Result<(), Quota> {
+    pub async fn count(&self, request: &HttpRequest, hits: &[(RateRule, impl AsRef<str>)]) -> Result<(), Quota> {
         for (rule, subject) in hits {
-            let quota = self.0.hit(*rule, subject).await;
+            let quota = self.0.hit(*rule, subject.as_ref()).await;
             let mut known = request.extensions_mut();
             let tighter = known
                 .get::<TightestQuota>()
@@ -56,7 +62,6 @@ impl Throttle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn a_part_of_a_second_is_waited_for_whole() {

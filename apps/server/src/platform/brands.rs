@@ -1,27 +1,31 @@
 //! Brands of a project.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json};
-use actix_web::{get, post};
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_catalog::model::{Brand, BrandDraft};
+use kontor_catalog::model::{Brand, BrandChange, BrandDraft};
 use kontor_catalog::{BrandError, BrandService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::wire::{self, InputErrors, PhotoRecord};
-use crate::http::{ApiError, Body, SignedInStaff};
+use crate::http::routes::below;
+use crate::http::wire::{self, Given, InputErrors, Patch, PhotoRecord};
+use crate::http::{ApiError, Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_brands).service(create_brand);
+    below(config, "/api/brands", |config| {
+        config.service(list_brands).service(create_brand).service(show_brand).service(update_brand);
+    });
 }
 
 impl From<BrandError> for ApiError {
     fn from(error: BrandError) -> Self {
         match error {
             BrandError::Denied(denied) => denied.into(),
+            BrandError::NotFound => Self::not_found(),
             BrandError::NameTaken => Self::invalid("name", "is the name of another brand"),
             BrandError::Store(error) => error.into(),
         }
@@ -104,4 +108,49 @@ async fn create_brand(
 ) -> Result<(Json<OneBrand>, StatusCode), ApiError> {
     let draft = BrandDraft { name: body.0.name.0, photo: body.0.photo.map(|photo| photo.0) };
     Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+}
+
+/// One brand of the project.
+#[utoipa::path(
+    tag = "Dictionaries",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneBrand)),
+)]
+#[get("/api/brands/{id}")]
+async fn show_brand(
+    staff: SignedInStaff,
+    service: Data<BrandService>,
+    id: Path<PathId>,
+) -> Result<Json<OneBrand>, ApiError> {
+    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedBrand {
+    /// Unique in the project, whatever the case.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    name: Given<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::PhotoUrl>)]
+    photo: Patch<wire::PhotoUrl>,
+}
+
+/// Changes a brand. Fields that are not sent stay as they are.
+#[utoipa::path(
+    tag = "Dictionaries",
+    params(("id" = i64, Path)),
+    request_body = ChangedBrand,
+    responses((status = 200, body = OneBrand)),
+)]
+#[put("/api/brands/{id}")]
+async fn update_brand(
+    staff: SignedInStaff,
+    service: Data<BrandService>,
+    id: Path<PathId>,
+    body: Body<ChangedBrand>,
+) -> Result<Json<OneBrand>, ApiError> {
+    let change = BrandChange { name: body.0.name.into(), photo: body.0.photo.into() };
+    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
 }

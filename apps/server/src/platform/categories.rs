@@ -1,20 +1,24 @@
 //! Categories of a project.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json};
-use actix_web::{get, post};
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post, put};
 use deserr::Deserr;
-use kontor_catalog::model::{Category, CategoryDraft};
+use kontor_catalog::model::{Category, CategoryChange, CategoryDraft};
 use kontor_catalog::{CategoryError, CategoryService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::wire::{self, InputErrors, NamedRecord, PhotoRecord, ZeroIsNull};
-use crate::http::{ApiError, Body, SignedInStaff};
+use crate::http::routes::below;
+use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch, PhotoRecord, ZeroIsNull};
+use crate::http::{ApiError, Body, HistoryList, HistoryQuery, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_categories).service(create_category);
+    below(config, "/api/categories", |config| {
+        config.service(update_category).service(category_history);
+    });
 }
 
 impl From<CategoryError> for ApiError {
@@ -23,6 +27,8 @@ impl From<CategoryError> for ApiError {
             CategoryError::Denied(denied) => denied.into(),
             CategoryError::UnknownParent => Self::invalid("parent_id", "names no category of the project"),
             CategoryError::CodeTaken => Self::invalid("code", "is the code of another category"),
+            CategoryError::NotFound => Self::not_found(),
+            CategoryError::Cycle => Self::invalid("parent_id", "lies in this category"),
             CategoryError::Store(error) => error.into(),
         }
     }
@@ -125,4 +131,69 @@ async fn create_category(
         description: new.description.map(|description| description.0),
     };
     Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedCategory {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    name: Given<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::PhotoUrl>)]
+    photo: Patch<wire::PhotoUrl>,
+    /// `null` makes the category a root.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::CategoryId>)]
+    parent_id: Patch<ZeroIsNull<wire::CategoryId>>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::CategoryCode>, nullable = false)]
+    code: Given<wire::CategoryCode>,
+    /// HTML.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Prose>)]
+    description: Patch<wire::Prose>,
+}
+
+/// Changes a category. Fields that are not sent stay as they are.
+#[utoipa::path(
+    tag = "Catalog",
+    params(("id" = i64, Path)),
+    request_body = ChangedCategory,
+    responses((status = 200, body = OneCategory)),
+    extensions(("x-zero-to-null" = json!(["parent_id"]))),
+)]
+#[put("/api/categories/{id}")]
+async fn update_category(
+    staff: SignedInStaff,
+    service: Data<CategoryService>,
+    id: Path<PathId>,
+    body: Body<ChangedCategory>,
+) -> Result<Json<OneCategory>, ApiError> {
+    let changed = body.0;
+    let change = CategoryChange {
+        name: changed.name.into(),
+        photo: changed.photo.into(),
+        parent_id: changed.parent_id.into(),
+        code: changed.code.into(),
+        description: changed.description.into(),
+    };
+    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
+}
+
+/// What happened to a category, the latest first.
+#[utoipa::path(
+    tag = "Catalog",
+    params(("id" = i64, Path), HistoryQuery),
+    responses((status = 200, body = HistoryList)),
+)]
+#[get("/api/categories/{id}/history")]
+async fn category_history(
+    staff: SignedInStaff,
+    service: Data<CategoryService>,
+    id: Path<PathId>,
+    query: Query<HistoryQuery>,
+) -> Result<Json<HistoryList>, ApiError> {
+    let page = query.0.page()?;
+    Ok(Json(service.history(&staff, id.parse()?, page).await?.into()))
 }

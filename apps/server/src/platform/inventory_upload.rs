@@ -2,11 +2,14 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpResponse, post};
+use kontor_catalog::bulk::{BulkService, JobKind};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::nomenclature_import::SheetUpload;
-use crate::http::sheets::{ImportAnswer, blocking, import_answer, import_mode};
+use super::bulk_upload::{self, SheetUpload};
+use super::jobs::OneJob;
+use crate::config::Config;
+use crate::http::sheets::ImportAnswer;
 use crate::http::upload::Upload;
 use crate::http::{ApiError, SignedInStaff};
 
@@ -14,22 +17,24 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(upload_inventories);
 }
 
-/// Creates and changes stock by the rows of a spreadsheet: all of them, or none.
+/// Creates and changes stock by the rows of a spreadsheet: all of them, or none. Large files become jobs.
 #[utoipa::path(
     tag = "Stock",
     request_body(content = SheetUpload, content_type = "multipart/form-data"),
-    responses((status = 200, body = ImportAnswer), (status = 413, description = "The file is too large.")),
+    responses(
+        (status = 200, body = ImportAnswer),
+        (status = 202, description = "The upload goes on as a job.", body = OneJob),
+        (status = 409, description = "Too many imports of the project wait."),
+        (status = 413, description = "The file is too large."),
+    ),
 )]
 #[post("/api/inventories/upload")]
 async fn upload_inventories(
     staff: SignedInStaff,
-    service: Data<SpreadsheetService>,
+    sheets: Data<SpreadsheetService>,
+    bulk: Data<BulkService>,
+    config: Data<Config>,
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {
-    service.may_upload_stock(&staff)?;
-    let received = upload.receive().await?;
-    let mode = import_mode(&received.texts)?;
-    let reader = service.clone();
-    let sheet = blocking(move || reader.read_stock(received.file.path())).await??;
-    import_answer(service.upload_stock(&staff, sheet, mode).await)
+    bulk_upload::take(JobKind::Stock, &staff, sheets, bulk, config, upload).await
 }

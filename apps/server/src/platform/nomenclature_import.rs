@@ -1,13 +1,18 @@
 //! Cards as spreadsheets.
 
-use actix_web::web::Data;
+use actix_web::web::{Bytes, Data};
 use actix_web::{HttpResponse, post};
-use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetWriter};
+use futures_util::stream;
+use kontor_catalog::bulk::{BulkService, JobKind};
+use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetFormat, SheetWriter};
 use kontor_catalog::spreadsheet::{CardLine, SpreadsheetService};
-use utoipa::ToSchema;
+use kontor_kernel::Staff;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::sheets::{ExportQuery, ImportAnswer, blocking, download, import_answer, import_mode};
+use super::bulk_upload::{self, SheetUpload};
+use super::jobs::OneJob;
+use crate::config::Config;
+use crate::http::sheets::{ExportQuery, ImportAnswer, blocking, download, send_csv};
 use crate::http::upload::Upload;
 use crate::http::{ApiError, Query, SignedInStaff};
 
@@ -15,35 +20,26 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(import_nomenclatures).service(export_nomenclatures);
 }
 
-/// A spreadsheet to import.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes the multipart body, which is read part by part")]
-pub(super) struct SheetUpload {
-    /// An xlsx or csv file.
-    #[schema(format = Binary, content_media_type = "application/octet-stream")]
-    file: String,
-    /// `1` imports the good rows although others are bad.
-    partial: Option<String>,
-}
-
-/// Creates and changes items by the rows of a spreadsheet: all of them, or none.
+/// Creates and changes items by the rows of a spreadsheet: all of them, or none. Large files become jobs.
 #[utoipa::path(
     tag = "Catalog",
     request_body(content = SheetUpload, content_type = "multipart/form-data"),
-    responses((status = 200, body = ImportAnswer), (status = 413, description = "The file is too large.")),
+    responses(
+        (status = 200, body = ImportAnswer),
+        (status = 202, description = "The import goes on as a job.", body = OneJob),
+        (status = 409, description = "Too many imports of the project wait."),
+        (status = 413, description = "The file is too large."),
+    ),
 )]
 #[post("/api/nomenclatures/import")]
 async fn import_nomenclatures(
     staff: SignedInStaff,
-    service: Data<SpreadsheetService>,
+    sheets: Data<SpreadsheetService>,
+    bulk: Data<BulkService>,
+    config: Data<Config>,
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {
-    service.may_import_cards(&staff)?;
-    let received = upload.receive().await?;
-    let mode = import_mode(&received.texts)?;
-    let reader = service.clone();
-    let sheet = blocking(move || reader.read_cards(received.file.path())).await??;
-    import_answer(service.import_cards(&staff, sheet, mode).await)
+    bulk_upload::take(JobKind::Cards, &staff, sheets, bulk, config, upload).await
 }
 
 /// Every item of the project as a spreadsheet. Imported again it changes nothing.
@@ -62,8 +58,16 @@ async fn export_nomenclatures(
     service: Data<SpreadsheetService>,
     query: Query<ExportQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    let format = query.0.format()?;
-    let mut lines = service.export_cards(&staff, None).await?;
+    match query.0.format()? {
+        SheetFormat::Csv => csv(staff.0, service).await,
+        SheetFormat::Xlsx => xlsx(&staff, service).await,
+    }
+}
+
+/// A workbook can be sent only when it is complete: its rows go to a temporary file first.
+async fn xlsx(staff: &Staff, service: Data<SpreadsheetService>) -> Result<HttpResponse, ApiError> {
+    let format = SheetFormat::Xlsx;
+    let mut lines = service.export_cards(staff, None).await?;
     let opener = service.clone();
     let mut writer = blocking(move || {
         let mut writer = opener.open(format)?;
@@ -72,7 +76,7 @@ async fn export_nomenclatures(
     .await??;
     while let Some(last) = lines.last().map(|line| line.id) {
         writer = blocking(move || write_all(writer, &lines)).await??;
-        lines = service.export_cards(&staff, Some(last)).await?;
+        lines = service.export_cards(staff, Some(last)).await?;
     }
     let file = blocking(move || writer.finish()).await??;
     download(file, "nomenclatures", format)
@@ -81,4 +85,30 @@ async fn export_nomenclatures(
 fn write_all(mut writer: Box<dyn SheetWriter>, lines: &[CardLine]) -> Result<Box<dyn SheetWriter>, SheetFailed> {
     lines.iter().try_for_each(|line| writer.row(&line.cells()))?;
     Ok(writer)
+}
+
+/// One page of the catalogue is in memory, and the next is read when somebody has taken it. The first one comes before
+/// the answer begins, so that a refusal has its status.
+async fn csv(staff: Staff, service: Data<SpreadsheetService>) -> Result<HttpResponse, ApiError> {
+    let first = service.export_cards(&staff, None).await?;
+    let pieces =
+        stream::try_unfold((staff, service, Some(first), true), |(staff, service, lines, is_first)| async move {
+            let Some(lines) = lines else { return Ok(None) };
+            let last = lines.last().map(|line| line.id);
+            let writer = service.clone();
+            let piece = blocking(move || writer.piece(&lines, is_first)).await.map_err(broken)?.map_err(broken)?;
+            let next = match last {
+                None => None,
+                Some(last) => Some(service.export_cards(&staff, Some(last)).await.map_err(broken)?),
+            };
+            let next = next.filter(|lines| !lines.is_empty());
+            Ok(Some((Bytes::from(piece), (staff, service, next, false))))
+        });
+    Ok(send_csv("nomenclatures", pieces))
+}
+
+/// The answer breaks off; there is no other way to say so once it has begun.
+fn broken(error: impl std::fmt::Display) -> std::io::Error {
+    tracing::warn!(%error, "an export broke off");
+    std::io::Error::other(error.to_string())
 }

@@ -7,16 +7,15 @@ use deserr::Deserr;
 use kontor_orders::model::{Order, OrderLine};
 use kontor_orders::{OrderEdit, OrderService};
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::order_queries::{OrderQuery, OrderTableQuery};
+use super::order_table::{ORDERS, OrderParams, OrderTableParams, TABLE};
 use crate::http::order_record::{NamedRecord, OrderRecord, OrderStatusId};
 use crate::http::routes::below;
 use crate::http::wire::{self, InputErrors, Patch};
-use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
-use crate::table::{Cell, Column, Table, TableAnswer};
+use crate::http::{ApiError, Body, PathId, SignedInStaff};
+use crate::table::{Asked, TableAnswer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(table_of_orders);
@@ -117,17 +116,16 @@ struct OrderList {
 /// Every order of the project, newest first.
 #[utoipa::path(
     tag = "Orders",
-    params(OrderQuery),
+    params(OrderParams),
     responses((status = 200, body = OrderList)),
 )]
 #[get("/api/orders")]
 async fn list_orders(
     staff: SignedInStaff,
     service: Data<OrderService>,
-    query: Query<OrderQuery>,
+    asked: Asked,
 ) -> Result<Json<OrderList>, ApiError> {
-    let (filter, page) = query.0.checked(100)?;
-    let page = service.list(&staff, filter, page).await?;
+    let page = service.list(&staff, ORDERS.listing(asked, 100)?).await?;
     Ok(Json(OrderList { orders: page.items.iter().map(Into::into).collect(), orders_count: page.total }))
 }
 
@@ -189,72 +187,18 @@ async fn edit_order(
     Ok(Json(OneOrder { order: (&order).into() }))
 }
 
-const ORDERS: Table<Order> = Table {
-    id: 15,
-    resource: "orders",
-    columns: &[
-        Column {
-            key: "id",
-            text: "Number",
-            has_icon: false,
-            cell: |order| Cell::linked(order.id.get(), format!("/api/orders/{}", order.id)),
-        },
-        Column {
-            key: "created_at",
-            text: "Created",
-            has_icon: false,
-            cell: |order| Cell::plain(order.created_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)),
-        },
-        Column { key: "status", text: "Status", has_icon: false, cell: |order| Cell::plain(order.status_name.clone()) },
-        Column {
-            key: "counterparty",
-            text: "Customer",
-            has_icon: false,
-            cell: |order| {
-                let customer = &order.customer;
-                Cell::linked(customer.name.clone(), format!("/api/counterparties/{}", customer.id))
-            },
-        },
-        Column {
-            key: "phone",
-            text: "Phone",
-            has_icon: false,
-            cell: |order| Cell::plain(order.customer.phone.clone()),
-        },
-        Column {
-            key: "application",
-            text: "Application",
-            has_icon: false,
-            cell: |order| {
-                let application = &order.application;
-                Cell::linked(application.name.clone(), format!("/api/applications/{}", application.id))
-            },
-        },
-        Column { key: "price", text: "Sum", has_icon: false, cell: |order| Cell::plain(order.final_price.to_string()) },
-        Column {
-            key: "manager",
-            text: "Manager",
-            has_icon: false,
-            cell: |order| {
-                Cell::plain(order.manager.as_ref().map_or(Value::Null, |manager| manager.name.clone().into()))
-            },
-        },
-    ],
-};
-
 /// Orders for the staff screen.
 #[utoipa::path(
     tag = "Orders",
-    params(OrderTableQuery),
+    params(OrderTableParams),
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/orders")]
 async fn table_of_orders(
     staff: SignedInStaff,
     service: Data<OrderService>,
-    query: Query<OrderTableQuery>,
+    asked: Asked,
 ) -> Result<Json<TableAnswer>, ApiError> {
-    let (filter, page) = query.0.checked(15)?;
-    let page = service.list(&staff, filter, page).await?;
-    Ok(Json(ORDERS.render(&page)))
+    let page = service.list(&staff, TABLE.listing(asked, 15)?).await?;
+    Ok(Json(TABLE.render(&page)))
 }

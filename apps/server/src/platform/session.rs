@@ -72,7 +72,7 @@ async fn send_password(
 ) -> Result<Json<Message>, ApiError> {
     let login = body.0.login.0;
     let address = ip.subject();
-    throttle.hit(&request, &[(STAFF_PASSWORD_IP, &address), (STAFF_PASSWORD_LOGIN, login.as_str())]).await?;
+    throttle.hit(&request, &[(STAFF_PASSWORD_IP, address.as_str()), (STAFF_PASSWORD_LOGIN, login.as_str())]).await?;
     passwords.request(&login).await?;
     Ok(Json(Message::new("If the login is known, a temporary password is on its way.")))
 }

@@ -2,21 +2,34 @@
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
-use actix_web::{get, post, put};
+use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_catalog::model::{Warehouse, WarehouseChange, WarehouseDraft};
 use kontor_catalog::{WarehouseError, WarehouseReference, WarehouseService};
-use kontor_kernel::Violations;
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{BranchId, Violations};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::records::Message;
 use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
-use crate::http::{ApiError, Body, PathId, SignedInStaff};
+use crate::http::{ApiError, Body, HistoryList, HistoryQuery, PathId, Query, SignedInStaff};
+use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(create_warehouse).service(show_warehouse).service(update_warehouse);
+    config
+        .service(create_warehouse)
+        .service(show_warehouse)
+        .service(update_warehouse)
+        .service(delete_warehouse)
+        .service(warehouse_history);
+}
+
+/// The table lies elsewhere.
+pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+    config.service(warehouses_table);
 }
 
 impl From<WarehouseError> for ApiError {
@@ -24,6 +37,7 @@ impl From<WarehouseError> for ApiError {
         match error {
             WarehouseError::Denied(denied) => denied.into(),
             WarehouseError::NotFound => Self::not_found(),
+            WarehouseError::Stocked => Self::invalid("id", "is a warehouse with stock"),
             WarehouseError::UnknownReferences(references) => {
                 let mut violations = Violations::default();
                 for reference in references {
@@ -161,4 +175,83 @@ async fn update_warehouse(
         application_ids: changed.application_ids.into(),
     };
     Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
+}
+
+/// Deletes a warehouse in which nothing lies.
+#[utoipa::path(
+    tag = "Warehouses",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = Message)),
+)]
+#[delete("/api/warehouses/{id}")]
+async fn delete_warehouse(
+    staff: SignedInStaff,
+    service: Data<WarehouseService>,
+    id: Path<PathId>,
+) -> Result<Json<Message>, ApiError> {
+    service.delete(&staff, id.parse()?).await?;
+    Ok(Json(Message::new("The warehouse was deleted.")))
+}
+
+/// What happened to a warehouse, the latest first.
+#[utoipa::path(
+    tag = "Warehouses",
+    params(("id" = i64, Path), HistoryQuery),
+    responses((status = 200, body = HistoryList)),
+)]
+#[get("/api/warehouses/{id}/history")]
+async fn warehouse_history(
+    staff: SignedInStaff,
+    service: Data<WarehouseService>,
+    id: Path<PathId>,
+    query: Query<HistoryQuery>,
+) -> Result<Json<HistoryList>, ApiError> {
+    let page = query.0.page()?;
+    Ok(Json(service.history(&staff, id.parse()?, page).await?.into()))
+}
+
+/// The warehouses of the project as a table.
+#[utoipa::path(
+    tag = "Warehouses",
+    params(WarehouseParams),
+    responses((status = 200, body = TableAnswer)),
+)]
+#[get("/api/tables/warehouses")]
+async fn warehouses_table(
+    staff: SignedInStaff,
+    service: Data<WarehouseService>,
+    asked: Asked,
+) -> Result<Json<TableAnswer>, ApiError> {
+    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
+}
+
+const TABLE: Table<Warehouse> = Table {
+    id: 11,
+    resource: "warehouses",
+    columns: &[
+        Column::new("id", "No.", |place| Cell::plain(place.id.get())),
+        Column::with_icon("name", "Name", |place| {
+            Cell::linked(place.name.as_str(), format!("/api/warehouses/{}", place.id))
+        }),
+        Column::new("address", "Address", |place| Cell::plain(place.address.as_deref())),
+        Column::with_icon("branch", "Branch", |place| {
+            Cell::linked(place.branch.name.as_str(), format!("/api/branches/{}", place.branch.id))
+        }),
+        Column::new("applications", "Applications", |place| {
+            let names: Vec<&str> = place.applications.iter().map(|one| one.name.as_str()).collect();
+            Cell::plain(names.join(", "))
+        }),
+        Column::new("created_at", "Created", |place| Cell::moment(place.created_at)),
+        Column::new("updated_at", "Changed", |place| Cell::moment(place.updated_at)),
+    ],
+    sorts: &["id", "name", "created_at", "updated_at"],
+    filters: &[Filter::id::<BranchId>("branch_id", "Of these branches.")],
+    search: None,
+    period: Some("created_at"),
+    order: Sort::ascending("id"),
+};
+
+list_params! {
+    /// Of `GET /api/tables/warehouses`.
+    WarehouseParams of TABLE
 }

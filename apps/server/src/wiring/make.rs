@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use kontor_adapter_diesel::Database;
+use kontor_adapter_files::Inspector;
 use kontor_adapter_messaging::HmacSigner;
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_auth::miniapp::{MiniAppLogin, Verifier};
 use kontor_auth::{AccessRequestService, CallbackLogin, CustomerSessions, PhoneChange, StaffSessions};
+use kontor_catalog::bulk::BulkService;
 use kontor_catalog::spreadsheet::SpreadsheetService;
+use kontor_catalog::storefront::{SearchHistory, StorefrontService};
+use kontor_content::FileService;
 use kontor_orders::{PaymentService, PlacementService};
 use kontor_webhooks::WebhookService;
 
@@ -29,6 +33,31 @@ impl Make<'_> {
             self.store.clone(),
             self.around.clock.clone(),
         )
+    }
+
+    pub fn storefront(&self, searches: Arc<SearchHistory>) -> StorefrontService {
+        StorefrontService::new(
+            self.store.clone(),
+            self.store.clone(),
+            self.around.limiter.clone(),
+            self.around.cleaner.clone(),
+            searches,
+            self.around.clock.clone(),
+        )
+    }
+
+    pub fn files(&self) -> FileService {
+        FileService::new(
+            self.store.clone(),
+            Arc::new(self.around.files.clone()),
+            Arc::new(Inspector),
+            self.around.clock.clone(),
+            self.around.random.clone(),
+        )
+    }
+
+    pub fn bulk(&self) -> BulkService {
+        BulkService::new(self.store.clone(), self.around.uploads.clone(), self.around.clock.clone())
     }
 
     pub fn webhooks(&self) -> WebhookService {

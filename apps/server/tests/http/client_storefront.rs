@@ -87,6 +87,9 @@ database_tests! {
         for field in ["query", "category_id.0", "sale", "colour"] {
             assert!(answer.json()["errors"][field].is_array(), "{field}: {}", answer.text);
         }
+        for list in ["products", "prices"] {
+            shop.get(&format!("{list}?price_from=5&price_to=4.99")).await.expect_invalid(&["price_to"]);
+        }
         shop.get("products?order_by=best&price_from=-1&price_to=0&page=0&per_page=101").await
             .expect_invalid(&["order_by", "price_from", "price_to", "page", "per_page"]);
         shop.get(&format!("products?query={}", "x".repeat(256))).await.expect_invalid(&["query"]);

@@ -6,6 +6,7 @@
 mod books;
 mod dice;
 mod market;
+mod storekeeper;
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -15,15 +16,18 @@ use std::time::{Duration, Instant};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::showroom::{PickupPoint, PromoCode, Shop, Showroom};
 use kontor_kernel::ProjectId;
+use reqwest::Method;
 use serde_json::Value;
 use tokio::sync::watch;
 
 use self::books::Audit;
 use self::dice::Dice;
 use self::market::{Item, Market, Memory, PROMO, cause_trouble, pay_everything};
+use self::storekeeper::keep_stock;
 use crate::desk::Desk;
 use crate::process::{PATIENCE, Process, Site};
 use crate::shopper::Shopper;
+use crate::support::send;
 
 const CUSTOMERS: usize = 8;
 const FEWEST_KILLS: usize = 5;
@@ -77,7 +81,11 @@ async fn furnish(site: &Site) -> (Desk, Vec<Item>) {
     site.connect().furnish(project, room).await.unwrap();
     let mut items = Vec::new();
     for (name, price, stock) in GOODS {
-        items.push(Item { id: desk.product(name).await["id"].as_i64().unwrap(), price, stock });
+        let id = desk.product(name).await["id"].as_i64().unwrap();
+        let path = format!("/api/inventories?nomenclature_id={id}");
+        let listed = send(desk.request(Method::GET, &path)).await.expect(200);
+        let inventory = listed["inventories"][0]["id"].as_i64().unwrap();
+        items.push(Item { id, article: name, inventory, price, stock });
     }
     (desk, items)
 }
@@ -185,12 +193,15 @@ database_tests! {
                 tokio::spawn(async move { market.trade(shopper, dice).await })
             })
             .collect();
+        let (kept, hand) = (market.clone(), dice.split());
+        let storekeeper = tokio::spawn(async move { keep_stock(&kept, hand).await });
         let mut killer = Killer { site: &site, market: &market, open, dice: dice.split(), kills: 0 };
         let process = killer.haunt(process, (wanted / 40).max(FEWEST_KILLS)).await;
         let mut memory = Memory::default();
         for customer in customers {
             memory.join(customer.await.unwrap());
         }
+        let ledger = storekeeper.await.unwrap();
         trouble.abort();
         let loaded = started.elapsed();
 
@@ -202,13 +213,15 @@ database_tests! {
         settle(&site).await;
         payer.abort();
         assert!(memory.strange.is_empty(), "{:?}", memory.strange);
-        let figures = Audit::new(&site, &market).examine(&memory.kept, memory.lost, &hook).await;
+        assert!(ledger.strange.is_empty(), "{:?}", ledger.strange);
+        let figures = Audit::new(&site, &market).examine(&memory.kept, memory.lost, &ledger, &hook).await;
         process.terminate();
         assert!(process.ended().await.success());
         println!(
-            "{kind:?}: {figures:?}, {} refused, {} lost answers, {} kills, {loaded:.1?} of load, {:.1?} in all",
+            "{kind:?}: {figures:?}, {} refused, {} lost answers, {} lost changes of stock, {} kills, {loaded:.1?} of load, {:.1?} in all",
             memory.refused,
             memory.lost,
+            ledger.lost,
             killer.kills + 1,
             started.elapsed()
         );

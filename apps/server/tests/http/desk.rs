@@ -63,10 +63,15 @@ impl Desk {
         let warehouse = json!({ "name": "Main", "branch_id": self.project["branch_id"] });
         send(self.request(Method::POST, "/api/warehouses").json(&warehouse)).await.expect(201);
         for (path, text) in [("/api/nomenclatures/import", cards), ("/api/inventories/upload", stock)] {
-            let form = Form::new().part("file", Part::text(text.to_owned()).file_name("sheet.csv"));
-            let done = send(self.request(Method::POST, path).multipart(form)).await.expect(200);
+            let done = send(self.sheet(path, text)).await.expect(200);
             assert_eq!(done["created"], json!(text.lines().count() - 1), "{done}");
         }
+    }
+
+    /// A spreadsheet on its way in, as CSV.
+    pub fn sheet(&self, path: &str, text: &str) -> RequestBuilder {
+        let form = Form::new().part("file", Part::text(text.to_owned()).file_name("sheet.csv"));
+        self.request(Method::POST, path).multipart(form)
     }
 
     /// What the storefront shows for a query.

@@ -30,18 +30,104 @@ async fn client(server: &TestServer, project: &Project, path: &str) -> Value {
     send(server.as_app(project, Method::GET, path)).await.expect(200)
 }
 
+const LISTS: [(&str, &str); 18] = [
+    ("/api/block_types", "blockTypes"),
+    ("/api/call_statuses", "callStatuses"),
+    ("/api/cities", "cities"),
+    ("/api/counterparty_types", "counterpartyTypes"),
+    ("/api/countries", "countries"),
+    ("/api/delivery_types", "deliveryTypes"),
+    ("/api/file_types", "fileTypes"),
+    ("/api/integration_types", "integrationTypes"),
+    ("/api/nomenclature_kinds", "nomenclatureKinds"),
+    ("/api/nomenclature_types", "nomenclatureTypes"),
+    ("/api/objects", "objects"),
+    ("/api/order_statuses", "orderStatuses"),
+    ("/api/page_types", "pageTypes"),
+    ("/api/settings", "settings"),
+    ("/api/storage_units", "units"),
+    ("/api/task_statuses", "taskStatuses"),
+    ("/api/vats", "vats"),
+    ("/api/screens", "screens"),
+];
+
+/// Dictionaries with a path for one entry, and the key of that entry.
+const ENTRIES: [(&str, &str); 12] = [
+    ("/api/block_types", "blockType"),
+    ("/api/call_statuses", "callStatus"),
+    ("/api/cities", "city"),
+    ("/api/counterparty_types", "counterpartyType"),
+    ("/api/file_types", "fileType"),
+    ("/api/integration_types", "integrationType"),
+    ("/api/order_statuses", "orderStatus"),
+    ("/api/page_types", "pageType"),
+    ("/api/settings", "setting"),
+    ("/api/storage_units", "unit"),
+    ("/api/task_statuses", "taskStatus"),
+    ("/api/vats", "vat"),
+];
+
+/// Those whose records have a shape of their own.
+const OTHER_SHAPES: [&str; 5] =
+    ["/api/countries", "/api/delivery_types", "/api/screens", "/api/settings", "/api/storage_units"];
+
+fn keys(record: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = record.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
 database_tests! {
+    async fn every_entry_can_be_read_alone(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let project = founded(&server).await;
+        let owner = server.owner(&project).await;
+        for (path, key) in ENTRIES {
+            let list = send(server.as_staff(&owner, Method::GET, path)).await.expect(200);
+            let plural = LISTS.iter().find(|(list, _)| *list == path).unwrap().1;
+            for entry in list[plural].as_array().unwrap() {
+                let one = send(server.as_staff(&owner, Method::GET, &format!("{path}/{}", entry["id"]))).await.expect(200);
+                assert_eq!(one, json!({ key: entry }), "{path}");
+            }
+            for absent in ["0", "999999", "9223372036854775808", "x", "-1", "1.0"] {
+                send(server.as_staff(&owner, Method::GET, &format!("{path}/{absent}"))).await.expect(404);
+            }
+            let nobody = server.staff_with(&project, &[]).await;
+            send(server.as_staff(&nobody, Method::GET, &format!("{path}/1"))).await.expect(403);
+        }
+        for absent in ["/api/units", "/api/units/1", "/api/countries/1", "/api/nomenclature_kinds/1", "/api/objects/1"] {
+            send(server.as_staff(&owner, Method::GET, absent)).await.expect(404);
+        }
+        send(server.as_staff(&owner, Method::POST, "/api/cities")).await.expect(405);
+    }
+
+    async fn records_have_their_documented_fields(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let project = founded(&server).await;
+        let owner = server.owner(&project).await;
+        for (path, key) in LISTS {
+            let list = send(server.as_staff(&owner, Method::GET, path)).await.expect(200);
+            let first = &list[key][0];
+            assert!(first["name"].is_string(), "{path}: {first}");
+            if !OTHER_SHAPES.contains(&path) {
+                assert_eq!(keys(first), ["avatar", "created_at", "id", "name"], "{path}");
+            }
+        }
+        let countries = send(server.as_staff(&owner, Method::GET, "/api/countries")).await.expect(200);
+        assert_eq!(keys(&countries["countries"][0]), ["created_at", "id", "name", "photo"]);
+        let files = send(server.as_staff(&owner, Method::GET, "/api/file_types")).await.expect(200);
+        let names: Vec<_> = files["fileTypes"].as_array().unwrap().iter().map(|kind| (kind["id"].clone(), kind["name"].clone())).collect();
+        let expected = [(1, "Employment contract"), (2, "Avatar"), (3, "Order file")];
+        assert_eq!(names, expected.map(|(id, name)| (json!(id), json!(name))));
+        let currency = send(server.as_staff(&owner, Method::GET, "/api/settings/2")).await.expect(200);
+        assert_eq!((&currency["setting"]["name"], &currency["setting"]["value"]), (&json!("currency"), &json!("RUB")));
+    }
+
     async fn staff_dictionaries_have_their_documented_keys(db: TestDatabase) {
         let server = TestServer::start(db).await;
         let project = founded(&server).await;
         let owner = server.owner(&project).await;
-        for (path, key) in [
-            ("/api/order_statuses", "orderStatuses"),
-            ("/api/nomenclature_kinds", "nomenclatureKinds"),
-            ("/api/storage_units", "units"),
-            ("/api/vats", "vats"),
-            ("/api/delivery_types", "deliveryTypes"),
-        ] {
+        for (path, key) in LISTS {
             let body = send(server.as_staff(&owner, Method::GET, path)).await.expect(200);
             let items = body[key].as_array().unwrap_or_else(|| panic!("{key} in {body}"));
             assert!(!items.is_empty(), "{path}");

@@ -4,13 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{CargoOpt, DependencyKind, Metadata, MetadataCommand};
 
-const DOMAINS: [&str; 6] =
-    ["kontor-auth", "kontor-catalog", "kontor-customers", "kontor-orders", "kontor-organization", "kontor-webhooks"];
+const DOMAINS: [&str; 7] = [
+    "kontor-auth",
+    "kontor-catalog",
+    "kontor-content",
+    "kontor-customers",
+    "kontor-orders",
+    "kontor-organization",
+    "kontor-webhooks",
+];
 
 /// Small libraries without input or output. `secrecy` keeps secrets out of logs, `futures-util` runs a service's calls
-/// side by side, `url` and `ipnet` read addresses as the client that calls them will.
-const PURE: [&str; 13] = [
+/// side by side, `bytes` are pieces of a content, `url` and `ipnet` read addresses as the client that calls them will.
+const PURE: [&str; 14] = [
     "async-trait",
+    "bytes",
     "chrono",
     "futures-util",
     "ipnet",

@@ -44,6 +44,54 @@ database_tests! {
         office.post("/api/categories", json!({ "name": "B", "code": 7 })).await.expect_invalid(&["code"]);
     }
 
+    async fn a_category_moves_and_its_history_tells(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let root = office.create("/api/categories", json!({ "name": "Мебель" })).await;
+        let chairs = office.create("/api/categories", json!({ "name": "Стулья", "description": "<b>x</b>" })).await;
+        let path = format!("/api/categories/{chairs}");
+        let body = json!({ "name": "Кресла", "parent_id": root, "code": 77, "description": null });
+        let changed = office.put(&path, body.clone()).await.expect(200);
+        assert_eq!(changed["category"]["parent"], json!({ "id": root, "name": "Мебель" }));
+        assert_eq!(changed["category"]["description"], json!(null));
+        office.put(&path, body).await.expect(200);
+        office.put(&format!("/api/categories/{root}"), json!({ "parent_id": chairs })).await.expect_invalid(&["parent_id"]);
+        office.put(&path, json!({ "parent_id": chairs })).await.expect_invalid(&["parent_id"]);
+        let freed = office.put(&path, json!({ "parent_id": 0 })).await.expect(200);
+        assert_eq!(freed["category"]["parent"], json!(null));
+
+        let told = office.get(&format!("{path}/history?per_page=2")).await.expect(200);
+        assert_eq!(told["historiesCount"], 3);
+        assert_eq!(told["pagination"]["last_page"], 2);
+        let lines = told["histories"].as_array().unwrap();
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines[0]["changes"], json!([{ "field": "parent_id", "old": root.to_string(), "new": null }]));
+        assert_eq!(lines[1]["action"], "changed");
+        assert_eq!(lines[1]["counterparty"], json!(null));
+        assert!(lines[1]["user"]["id"].is_i64() && lines[1]["user"]["name"].is_string(), "{told}");
+        assert!(lines[1]["dateTime"].as_str().unwrap().ends_with('Z'));
+        let fields: Vec<_> = lines[1]["changes"].as_array().unwrap().iter().map(|change| change["field"].clone()).collect();
+        assert_eq!(json!(fields), json!(["name", "parent_id", "code", "description"]));
+        let first = office.get(&format!("{path}/history?page=2&per_page=2")).await.expect(200);
+        assert_eq!(first["histories"][0]["action"], "created");
+    }
+
+    async fn a_wrong_change_of_a_category_is_refused_field_by_field(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let id = office.create("/api/categories", json!({ "name": "A" })).await;
+        office.create("/api/categories", json!({ "name": "B", "code": 9 })).await;
+        let path = format!("/api/categories/{id}");
+        let body = json!({ "name": null, "photo": "a.jpg", "parent_id": "x", "code": 1.5, "description": [] });
+        office.put(&path, body).await.expect_invalid(&["name", "photo", "parent_id", "code", "description"]);
+        office.put(&path, json!({ "code": 9 })).await.expect_invalid(&["code"]);
+        office.put(&path, json!({ "parent_id": 999_999 })).await.expect_invalid(&["parent_id"]);
+        office.get(&format!("{path}/history?page=0&per_page=1000000000&x=1")).await
+            .expect_invalid(&["page", "per_page", "x"]);
+        office.put("/api/categories/999999", json!({})).await.expect(404);
+        office.get("/api/categories/999999/history").await.expect(404);
+        office.as_stranger(Method::PUT, &path, json!({ "name": "X" })).await.expect(403);
+        office.as_stranger(Method::GET, &format!("{path}/history"), json!({})).await.expect(403);
+    }
+
     async fn a_brand_has_a_name_of_its_own(db: TestDatabase) {
         let office = Office::open(db).await;
         let body = json!({ "name": "Ёлка", "photo": "https://cdn.example/a.png" });

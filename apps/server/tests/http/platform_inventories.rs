@@ -5,6 +5,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::office::Office;
+use crate::shopfront::Shopfront;
+use crate::support::send;
 
 const PATH: &str = "/api/inventories";
 const TABLE: &str = "/api/tables/inventories";
@@ -74,7 +76,9 @@ database_tests! {
             (format!("nomenclature_id={tea}"), vec![first, third]),
             (format!("nomenclature_id[]={tea}&warehouse_id[]={far}&warehouse_id[]=999"), vec![third]),
             ("query=%D0%9A%D0%A0%D0%A3".to_owned(), vec![second]),
-            ("order_by=quantity_desc".to_owned(), vec![third, first, second]),
+            ("order_by=quantity_desc".to_owned(), vec![third, second, first]),
+            ("quantity_gt=40".to_owned(), vec![third]),
+            ("quantity_lt=6&price=265".to_owned(), vec![first, second]),
             ("per_page=2&page=2".to_owned(), vec![third]),
             ("page=9999".to_owned(), vec![]),
         ] {
@@ -119,5 +123,99 @@ database_tests! {
             }
         }
         assert_eq!(few, many);
+    }
+
+    async fn stock_is_read_changed_and_tells_its_movements(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let owner = shop.server.owner(&shop.project).await;
+        let item = shop.goods(10, 26_550).await;
+        let staff = async |method: Method, path: &str, body: Value| {
+            send(shop.server.as_staff(&owner, method, path).json(&body)).await
+        };
+        let listed = staff(Method::GET, &format!("{PATH}?nomenclature_id={item}"), json!({})).await.expect(200);
+        let path = format!("{PATH}/{}", listed["inventories"][0]["id"]);
+        assert_eq!(staff(Method::GET, &path, json!({})).await.expect(200)["inventory"], listed["inventories"][0]);
+        let order = shop.order(&shop.pickup(item, 4)).await.expect(201)["order"]["id"].clone();
+        let changed = staff(Method::PUT, &path, json!({ "quantity": 12, "price": "300.00" })).await.expect(200);
+        let stock = &changed["inventory"];
+        assert_eq!((&stock["quantity"], &stock["reserved"], &stock["available"]), (&json!(12), &json!(4), &json!(8)));
+        assert_eq!(stock["price"], "300.00");
+        staff(Method::PUT, &path, json!({ "quantity": 3 })).await.expect_invalid(&["quantity"]);
+        assert_eq!(staff(Method::PUT, &path, json!({})).await.expect(200)["inventory"]["quantity"], 12);
+
+        let told = staff(Method::GET, &format!("{path}/history?per_page=2"), json!({})).await.expect(200);
+        assert_eq!((&told["historiesCount"], &told["pagination"]["last_page"]), (&json!(3), &json!(2)));
+        let lines = told["histories"].as_array().unwrap();
+        assert_eq!((lines.len(), &lines[0]["reason"], &lines[0]["action"]), (2, &json!("edit"), &json!("changed")));
+        assert_eq!(lines[0]["changes"], json!([
+            { "field": "quantity", "old": "10", "new": "12" }, { "field": "price", "old": "265.50", "new": "300.00" },
+        ]));
+        assert!(lines[0]["user"]["id"].is_i64() && lines[0]["order_id"].is_null());
+        assert!(lines[0]["dateTime"].as_str().unwrap().ends_with('Z'));
+        assert_eq!((&lines[1]["reason"], &lines[1]["order_id"]), (&json!("reservation"), &order));
+        assert_eq!(lines[1]["changes"], json!([{ "field": "reserved", "old": "0", "new": "4" }]));
+        assert_eq!((&lines[1]["counterparty"]["id"], &lines[1]["user"]), (&json!(shop.customer), &json!(null)));
+    }
+
+    async fn a_new_record_begins_its_history(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (item, place) = (office.goods("A").await, office.warehouse("W").await);
+        let path = format!("{PATH}/{}", office.create(PATH, stock(place, item)).await);
+        let told = office.get(&format!("{path}/history")).await.expect(200);
+        let line = &told["histories"][0];
+        assert_eq!((&line["action"], &line["reason"]), (&json!("created"), &json!("creation")));
+        assert_eq!(line["changes"], json!([
+            { "field": "quantity", "old": null, "new": "5" }, { "field": "price", "old": null, "new": "265.00" },
+        ]));
+        let mut costs = Vec::new();
+        for pieces in 0..20 {
+            office.put(&path, json!({ "quantity": pieces })).await.expect(200);
+            if matches!(pieces, 0 | 19) {
+                office.cost(&format!("{path}/history?per_page=100")).await;
+                costs.push(office.cost(&format!("{path}/history?per_page=100")).await);
+            }
+        }
+        assert_eq!(costs[0], costs[1]);
+    }
+
+    async fn wrong_absent_and_foreign_stock_is_refused(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (item, place) = (office.goods("A").await, office.warehouse("W").await);
+        let path = format!("{PATH}/{}", office.create(PATH, stock(place, item)).await);
+        for body in [json!({ "quantity": -1, "price": "1e400" }), json!({ "quantity": null, "price": null }),
+            json!({ "quantity": 1_000_000_001, "price": "-0.01" })] {
+            office.put(&path, body).await.expect_invalid(&["quantity", "price"]);
+        }
+        office.get(&format!("{path}/history?page=0&x=1")).await.expect_invalid(&["page", "x"]);
+        for absent in [format!("{PATH}/999999"), format!("{PATH}/x")] {
+            office.get(&absent).await.expect(404);
+            office.put(&absent, json!({})).await.expect(404);
+            office.get(&format!("{absent}/history")).await.expect(404);
+        }
+        office.as_stranger(Method::GET, &path, json!({})).await.expect(403);
+        office.as_stranger(Method::GET, &format!("{path}/history"), json!({})).await.expect(403);
+        office.as_stranger(Method::PUT, &path, json!({ "quantity": 1 })).await.expect(403);
+        office.as_one_who_may(&["create-inventories"], Method::PUT, &path, json!({})).await.expect(403);
+        assert_eq!(office.get(&path).await.expect(200)["inventory"]["quantity"], 5);
+    }
+
+    async fn stock_is_found_between_two_prices(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let place = office.warehouse("W").await;
+        let mut ids = Vec::new();
+        for price in ["1.00", "2.00", "3.00"] {
+            let mut body = stock(place, office.goods(price).await);
+            body["price"] = json!(price);
+            ids.push(office.create(PATH, body).await);
+        }
+        for (query, expected) in [
+            ("price_gt=1.99", &ids[1..]), ("price_lt=2.01", &ids[..2]), ("price=2", &ids[1..2]),
+            ("price_gt=1&price_lt=3", &ids[1..2]), ("price_gt=5", &ids[3..]),
+        ] {
+            let listed = office.get(&format!("{PATH}?{query}")).await.expect(200);
+            let found: Vec<_> = listed["inventories"].as_array().unwrap().iter().map(|row| row["id"].as_i64().unwrap()).collect();
+            assert_eq!(found, expected, "{query}");
+        }
+        office.get(&format!("{PATH}?price_gt=x&price_lt=-1")).await.expect_invalid(&["price_gt", "price_lt"]);
     }
 }

@@ -227,6 +227,43 @@ database_tests! {
         }
     }
 
+    async fn items_are_searched_the_best_first(db: TestDatabase) {
+        let (office, search) = (Office::open(db).await, "/api/search_nomenclature");
+        for (name, article) in [("Чехол для дивана Клиппан", "70-2"), ("Диван", "KLIPPAN-601"), ("Диван Ёлка", "E-1"), ("Klippan", "X")] {
+            office.create(PATH, json!({ "name": name, "kind_id": 2, "article": article })).await;
+        }
+        for (query, expected) in [
+            ("klippan 601", vec!["Диван"]),
+            ("KLIPPAN601", vec!["Диван"]),
+            ("klippan", vec!["Klippan", "Диван"]),
+            ("диван", vec!["Диван", "Диван Ёлка", "Чехол для дивана Клиппан"]),
+            ("елка ДИВ", vec!["Диван Ёлка"]),
+            ("\"* OR NEAR(", vec![]),
+            ("%", vec![]),
+        ] {
+            let found = office.post(search, json!({ "query": query })).await.expect(200);
+            let items = found["nomenclatures"].as_array().unwrap();
+            assert_eq!(items.iter().map(|item| item["name"].as_str().unwrap()).collect::<Vec<_>>(), expected, "{query}");
+            assert_eq!(found["nomenclaturesCount"], expected.len());
+        }
+        let cut = office.post(search, json!({ "query": "диван", "limit": 1 })).await.expect(200);
+        assert_eq!((cut["nomenclatures"].as_array().unwrap().len(), &cut["nomenclaturesCount"]), (1, &json!(3)));
+        assert_eq!(names(&office, "query=%D0%B4%D0%B8%D0%B2%D0%B0%D0%BD&order_by=id_asc").await[0], "Чехол для дивана Клиппан");
+        for (body, fields) in [
+            (json!({}), vec!["query"]),
+            (json!({ "query": " ", "limit": 0 }), vec!["query", "limit"]),
+            (json!({ "query": "x".repeat(256), "limit": 101 }), vec!["query", "limit"]),
+            (json!({ "query": ["x"], "limit": "many" }), vec!["query", "limit"]),
+        ] {
+            let refused = office.post(search, body).await;
+            let answer = refused.expect(422);
+            for field in fields {
+                assert!(answer["errors"][field].is_array(), "{field}: {answer}");
+            }
+        }
+        office.as_one_who_may(&["view-orders"], Method::POST, search, json!({ "query": "x" })).await.expect(403);
+    }
+
     async fn the_table_has_the_documented_envelope(db: TestDatabase) {
         let office = Office::open(db).await;
         for number in 0..16 {
@@ -259,7 +296,8 @@ database_tests! {
                 body["article"] = json!(format!("{count}-{number}"));
                 office.create(PATH, body).await;
             }
-            for path in [PATH, TABLE] {
+            let searched = format!("{PATH}?query=%D1%87%D0%B0%D0%B9");
+            for path in [PATH, TABLE, &searched] {
                 office.cost(path).await;
                 costs.push(office.cost(path).await);
             }

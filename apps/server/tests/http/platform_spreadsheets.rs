@@ -77,7 +77,7 @@ database_tests! {
     }
 
     async fn the_size_of_a_file_is_bounded(db: TestDatabase) {
-        let server = crate::support::TestServer::start_with(db, |config| config.upload_limit = 1000).await;
+        let server = crate::support::TestServer::start_with(db, |config| config.import_limit = 1000).await;
         let project = server.project().await;
         let owner = server.owner(&project).await;
         let office = Office { server, project, owner };

@@ -163,7 +163,13 @@ impl Site {
 
     /// Starts a command that goes on.
     pub fn spawn(&self, arguments: &[&str]) -> Process {
+        self.spawn_with(arguments, &[])
+    }
+
+    /// Starts a command that goes on, with more settings.
+    pub fn spawn_with(&self, arguments: &[&str], settings: &[(&str, String)]) -> Process {
         let mut command = self.command(arguments);
+        command.envs(settings.iter().map(|(key, value)| (*key, value)));
         command.stdin(Stdio::null()).stdout(self.log_end()).stderr(self.log_end());
         Process { child: command.spawn().unwrap(), log: self.log_file() }
     }
@@ -231,7 +237,7 @@ impl Site {
     /// Runs statements in one transaction.
     pub async fn execute(&self, statements: &'static [&'static str]) {
         let database = self.connect();
-        let done = database.write(move |connection| {
+        let done = database.write_apart(move |connection| {
             for statement in statements {
                 diesel::sql_query(*statement).execute(connection)?;
             }

@@ -101,6 +101,7 @@ impl Shopfront {
                  created_at, updated_at) VALUES ({p}, {warehouse}, {item}, {quantity}, 0, {price}, {AT}, {AT})"
             ))
             .await;
+        self.server.db.database.correct_ledger().await.unwrap();
         item
     }
 

@@ -21,6 +21,8 @@ pub struct TestServer {
     pub url: String,
     pub http: reqwest::Client,
     instance: Instance,
+    _files: tempfile::TempDir,
+    _imports: tempfile::TempDir,
 }
 
 /// A project with a branch and an application.
@@ -103,13 +105,17 @@ impl TestServer {
         let mut config = Config { http_workers: 2, webhook_allow_internal: true, ..Config::default() };
         // Nobody outside is called unless a test names him.
         config.acquirer_url = "http://127.0.0.1:9/v3".into();
+        let files = tempfile::tempdir().unwrap();
+        config.files_folder = files.path().join("files").display().to_string();
+        let imports = tempfile::tempdir().unwrap();
+        config.import_folder = imports.path().display().to_string();
         change(&mut config);
         let clock = Arc::new(AdjustableClock::new(Arc::new(SystemClock)));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let instance = Instance::start(&config, &db.database, clock.clone(), Some(listener), roles).unwrap();
         let url = format!("http://{}", instance.address().unwrap());
         let http = reqwest::Client::builder().timeout(Duration::from_mins(1)).build().unwrap();
-        Self { db, clock, url, http, instance }
+        Self { db, clock, url, http, instance, _files: files, _imports: imports }
     }
 
     /// Ends in order: what requests left to be stored beside them is in the database.
@@ -120,7 +126,7 @@ impl TestServer {
 
     /// Runs an `INSERT ... RETURNING id`.
     pub async fn insert(&self, statement: String) -> i64 {
-        let row = self.db.database.write(move |connection| {
+        let row = self.db.database.write_apart(move |connection| {
             let row: Inserted = diesel::sql_query(&statement).get_result(connection)?;
             Ok::<_, Abort<StoreError>>(row.id)
         });
@@ -130,7 +136,7 @@ impl TestServer {
     /// Runs a statement.
     pub async fn execute(&self, statement: &str) {
         let statement = statement.to_owned();
-        let done = self.db.database.write(move |connection| {
+        let done = self.db.database.write_apart(move |connection| {
             diesel::sql_query(&statement).execute(connection)?;
             Ok::<_, Abort<StoreError>>(())
         });

@@ -64,8 +64,10 @@ async fn browsers_may_call_the_client_surface_only() {
     };
     let allowed = send(preflight("/api/counterparty/settings")).await;
     assert_eq!(allowed.headers["access-control-allow-origin"], "https://shop.example");
-    let refused = send(preflight("/api/branches")).await;
-    assert!(!refused.headers.contains_key("access-control-allow-origin"));
+    for staff in ["/api/branches", "/api/counterparty_types", "/api/counterparty_types/1"] {
+        let refused = send(preflight(staff)).await;
+        assert!(!refused.headers.contains_key("access-control-allow-origin"), "{staff}");
+    }
 }
 
 #[tokio::test]

@@ -7,13 +7,16 @@ use diesel::result::Error as QueryError;
 use kontor_auth::AgentError;
 use kontor_auth::model::{AGENT_TOKENS_MOST, Agent, AgentChange, AgentToken, NewAgent, NewAgentToken, within_reach};
 use kontor_auth::ports::AgentRepository;
-use kontor_kernel::{Name, Page, PageRequest, Permission, PermissionId, ProjectId, Prose, StoreError, TokenId, UserId};
+use kontor_kernel::{Listing, Name, Page, Permission, PermissionId, ProjectId, Prose, StoreError, TokenId, UserId};
 
 use super::agent_records::{load, written};
 use super::tokens::{abilities, permission};
 use super::{AGENT, guard};
+use crate::database::marks::{Topic, note_unchanged};
 use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::listing::{Source, unsearched};
 use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
+use crate::statement::Statement;
 use crate::stored;
 
 /// Agents that are not deleted.
@@ -52,6 +55,14 @@ impl TryFrom<TokenRow> for AgentToken {
 pub(super) fn names(permissions: &BTreeSet<Permission>) -> String {
     serde_json::Value::from(permissions.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
 }
+
+/// The agents of a project.
+const AGENTS: Source = Source {
+    from: "users u",
+    id: "u.id",
+    fields: &[("id", "u.id"), ("is_banned", "u.is_banned"), ("created_at", "u.created_at")],
+    search: unsearched,
+};
 
 /// Holds an agent still until the transaction ends, so that what is decided by its permissions stays true. Its role.
 pub(super) fn hold(connection: &mut AnyConnection, agent: UserId) -> Result<Option<i64>, QueryError> {
@@ -183,18 +194,12 @@ impl AgentRepository for Database {
         .await
     }
 
-    async fn page(&self, project: ProjectId, page: PageRequest) -> Result<Page<Agent>, StoreError> {
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Agent>, StoreError> {
         self.read_snapshot(move |connection| {
-            let of_project = live!().filter(users::project_id.eq(project.get()));
-            let total: i64 = of_project.count().get_result(connection)?;
-            let ids: Vec<i64> = of_project
-                .order(users::id)
-                .limit(page.limit())
-                .offset(page.offset())
-                .select(users::id)
-                .load(connection)?;
-            let items = load(connection, &ids)?;
-            Ok(Page { items, total: u64::try_from(total).map_err(StoreError::corrupt)?, request: page })
+            let own =
+                Statement::new("u.kind = 'agent' AND u.deleted_at IS NULL AND u.project_id = ").value(project.get());
+            let found = AGENTS.page(connection, own, &listing)?;
+            Ok(Page { items: load(connection, &found.items)?, total: found.total, request: found.request })
         })
         .await
     }
@@ -245,6 +250,7 @@ impl AgentRepository for Database {
         self.write(move |connection| {
             let role = hold_lesser(connection, &change)?;
             let at = change.at.naive_utc();
+            note_unchanged(Topic::Access);
             diesel::delete(tokens_of!(change.agent)).execute(connection)?;
             diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(role))).execute(connection)?;
             diesel::update(users::table.find(change.agent.get()))
@@ -309,6 +315,7 @@ impl AgentRepository for Database {
 
     async fn delete_token(&self, agent: UserId, token: TokenId) -> Result<bool, StoreError> {
         self.write(move |connection| {
+            note_unchanged(Topic::Access);
             let deleted =
                 diesel::delete(tokens_of!(agent).filter(access_tokens::id.eq(token.get()))).execute(connection)?;
             Ok(deleted > 0)

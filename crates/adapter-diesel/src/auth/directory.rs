@@ -5,11 +5,9 @@ use kontor_auth::ports::DirectoryRepository;
 use kontor_kernel::{Page, PageRequest, ProjectId, StoreError};
 
 use super::{EMPLOYEE, employees};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Backend, Database};
 use crate::schema::users;
 use crate::stored;
-
-type Backend = <AnyConnection as Connection>::Backend;
 
 fn staff(project: ProjectId, filter: &EmployeeFilter) -> users::BoxedQuery<'static, Backend> {
     let all = users::table

@@ -12,6 +12,7 @@ use kontor_kernel::{ApplicationId, StoreError, TokenId};
 use uuid::Uuid;
 
 use super::guard;
+use crate::database::marks::{Topic, note, note_unchanged};
 use crate::database::{Abort, Database};
 use crate::schema::{applications, introspection_clients};
 use crate::statement::{Statement, by_place};
@@ -57,29 +58,49 @@ fn client_id(text: &str) -> Result<Uuid, StoreError> {
     text.parse().map_err(StoreError::corrupt)
 }
 
+/// What the client was told so far counts no longer.
+fn shut_out(client: Option<(String, i64)>) -> Result<Option<Uuid>, StoreError> {
+    note_unchanged(Topic::Access);
+    let Some((client, project)) = client else { return Ok(None) };
+    note(Topic::Access, project);
+    client_id(&client).map(Some)
+}
+
 #[async_trait]
 impl IntrospectionClients for Database {
     async fn inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Result<Option<StoredInquiry>, StoreError> {
-        let client_id = client_id.to_string();
         // No token has the number 0.
         let token = token.map_or(0, TokenId::get);
-        self.read_brief(move |connection| {
-            let row: Option<InquiryRow> = Statement::new(
-                "SELECT c.fingerprint, c.is_active, c.audience, a.project_id, a.id, a.name, a.is_active, \
+        let key = (client_id, token);
+        let before = self.marks().stand_anywhere(Topic::Access);
+        let client_id = client_id.to_string();
+        let found: Option<StoredInquiry> = self
+            .read_brief(move |connection| {
+                let row: Option<InquiryRow> = Statement::new(
+                    "SELECT c.fingerprint, c.is_active, c.audience, a.project_id, a.id, a.name, a.is_active, \
                  t.fingerprint, t.expires_at, p.handle \
                  FROM introspection_clients c JOIN applications a ON a.id = c.application_id \
                  LEFT JOIN access_tokens t ON t.application_id = c.application_id AND t.guard = ",
-            )
-            .value(guard::COUNTERPARTY)
-            .sql(" AND t.id = ")
-            .value(token)
-            .sql(" LEFT JOIN counterparties p ON p.id = t.subject_id WHERE c.client_id = ")
-            .value(client_id.as_str())
-            .row(connection)
-            .optional()?;
-            Ok(row.map(StoredInquiry::try_from).transpose()?)
-        })
-        .await
+                )
+                .value(guard::COUNTERPARTY)
+                .sql(" AND t.id = ")
+                .value(token)
+                .sql(" LEFT JOIN counterparties p ON p.id = t.subject_id WHERE c.client_id = ")
+                .value(client_id.as_str())
+                .row(connection)
+                .optional()?;
+                Ok::<_, Abort<StoreError>>(row.map(StoredInquiry::try_from).transpose()?)
+            })
+            .await?;
+        // Only what is active: who is let in anew is found at once.
+        if let Some(active) = found.as_ref().filter(|found| found.is_active && found.token.is_some()) {
+            self.memory().inquiries.keep(self.marks(), before, active.project_id, key, active);
+        }
+        Ok(found)
+    }
+
+    fn remembered_inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Option<StoredInquiry> {
+        self.memory().inquiries.recall(self.marks(), &(client_id, token?.get()))
     }
 
     async fn insert(&self, client: NewIntrospectionClient) -> Result<(), IntrospectionRegistryError> {
@@ -122,16 +143,16 @@ impl IntrospectionClients for Database {
             let client = introspection_clients::table
                 .filter(introspection_clients::application_id.eq(application_id.get()))
                 .filter(introspection_clients::audience.eq(audience.as_str()));
-            let rotated: Option<String> = diesel::update(client)
+            let rotated: Option<(String, i64)> = diesel::update(client)
                 .set((
                     introspection_clients::fingerprint.eq(&fingerprint),
                     introspection_clients::is_active.eq(true),
                     introspection_clients::rotated_at.eq(at.naive_utc()),
                 ))
-                .returning(introspection_clients::client_id)
+                .returning((introspection_clients::client_id, introspection_clients::project_id))
                 .get_result(connection)
                 .optional()?;
-            Ok(rotated.as_deref().map(client_id).transpose()?)
+            Ok(shut_out(rotated)?)
         })
         .await
     }
@@ -141,12 +162,12 @@ impl IntrospectionClients for Database {
             let client = introspection_clients::table
                 .filter(introspection_clients::application_id.eq(application_id.get()))
                 .filter(introspection_clients::audience.eq(audience.as_str()));
-            let disabled: Option<String> = diesel::update(client)
+            let disabled: Option<(String, i64)> = diesel::update(client)
                 .set(introspection_clients::is_active.eq(false))
-                .returning(introspection_clients::client_id)
+                .returning((introspection_clients::client_id, introspection_clients::project_id))
                 .get_result(connection)
                 .optional()?;
-            Ok(disabled.as_deref().map(client_id).transpose()?)
+            Ok(shut_out(disabled)?)
         })
         .await
     }

@@ -9,6 +9,7 @@ use kontor_auth::model::{NewEmployee, RoleChoice};
 use kontor_kernel::{BranchId, DepartmentId, UserId};
 
 use super::{EMPLOYEE, guard};
+use crate::database::marks::{Topic, note_unchanged};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{access_tokens, branches, departments, projects, roles, temporary_passwords, users};
 use crate::stored;
@@ -164,6 +165,8 @@ pub(super) fn ban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTim
     let tokens = access_tokens::table
         .filter(access_tokens::guard.eq(guard::USER))
         .filter(access_tokens::subject_id.eq(user.get()));
+    // Tokens of employees are not remembered.
+    note_unchanged(Topic::Access);
     diesel::delete(tokens).execute(connection)?;
     diesel::delete(temporary_passwords::table.find(user.get())).execute(connection)?;
     Ok(())

@@ -9,6 +9,7 @@ use kontor_auth::ports::TokenRepository;
 use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 
 use super::{guard, sessions, uses};
+use crate::database::marks::{Topic, note, note_unchanged};
 use crate::database::{Database, on_each};
 use crate::schema::{access_tokens, applications, counterparties, permissions, role_permissions, roles, users};
 use crate::stored;
@@ -72,6 +73,22 @@ fn key(owner: TokenOwner) -> (&'static str, i64) {
         TokenOwner::Staff(user) => (guard::USER, user.get()),
         TokenOwner::Customer(counterparty) => (guard::COUNTERPARTY, counterparty.get()),
     }
+}
+
+/// Ends tokens: nobody may rely on a customer's from the commit on. Those of employees are not remembered. Returns how
+/// many there were.
+macro_rules! end {
+    ($connection:expr, $owner:expr, $tokens:expr) => {{
+        note_unchanged(Topic::Access);
+        let projects: Vec<i64> =
+            diesel::delete($tokens).returning(access_tokens::project_id).get_results($connection)?;
+        if matches!($owner, TokenOwner::Customer(_)) {
+            for project in &projects {
+                note(Topic::Access, *project);
+            }
+        }
+        projects.len()
+    }};
 }
 
 #[async_trait]
@@ -153,7 +170,7 @@ impl TokenRepository for Database {
                 .filter(access_tokens::id.eq(token.get()))
                 .filter(access_tokens::guard.eq(guard))
                 .filter(access_tokens::subject_id.eq(subject));
-            if diesel::delete(one).execute(connection)? == 1 && matches!(owner, TokenOwner::Customer(_)) {
+            if end!(connection, owner, one) == 1 && matches!(owner, TokenOwner::Customer(_)) {
                 sessions::close_of_token(connection, token)?;
             }
             Ok(())
@@ -167,7 +184,7 @@ impl TokenRepository for Database {
             let all = access_tokens::table
                 .filter(access_tokens::guard.eq(guard))
                 .filter(access_tokens::subject_id.eq(subject));
-            diesel::delete(all).execute(connection)?;
+            end!(connection, owner, all);
             if let TokenOwner::Customer(customer) = owner {
                 sessions::close_of_customer(connection, customer.get())?;
             }

@@ -2,12 +2,13 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::BrandError;
-use kontor_catalog::model::{Brand, BrandDraft, PhotoUrl};
+use kontor_catalog::model::{Brand, BrandChange, BrandDraft, PhotoUrl};
 use kontor_catalog::ports::BrandRepository;
-use kontor_kernel::{ProjectId, StoreError};
+use kontor_kernel::{BrandId, ProjectId, StoreError};
 
 use super::categories::photo;
 use super::{CHUNK, on_duplicate};
+use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::brands;
 use crate::stored;
@@ -64,8 +65,38 @@ impl BrandRepository for Database {
         .await
     }
 
+    async fn find(&self, id: BrandId) -> Result<Option<Brand>, StoreError> {
+        self.read(move |connection| Ok(load(connection, &[id.get()])?.pop())).await
+    }
+
+    async fn update(
+        &self,
+        project: ProjectId,
+        id: BrandId,
+        change: BrandChange,
+        at: DateTime<Utc>,
+    ) -> Result<Brand, BrandError> {
+        self.write(move |connection| {
+            note(Topic::Shelves, project.get());
+            diesel::update(brands::table.find(id.get()).filter(brands::project_id.eq(project.get())))
+                .set((
+                    change.name.as_set().map(|name| (brands::name.eq(name.as_str()), brands::name_key.eq(name.key()))),
+                    change.photo.as_set().map(|photo| brands::photo.eq(photo.as_ref().map(PhotoUrl::as_str))),
+                    brands::updated_at.eq(at.naive_utc()),
+                ))
+                .returning(brands::id)
+                .get_result::<i64>(connection)
+                .optional()
+                .map_err(on_duplicate(BrandError::NameTaken))?
+                .ok_or(Abort::Refused(BrandError::NotFound))?;
+            load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(BrandError::NotFound))
+        })
+        .await
+    }
+
     async fn insert(&self, project: ProjectId, draft: BrandDraft, at: DateTime<Utc>) -> Result<Brand, BrandError> {
         self.write(move |connection| {
+            note(Topic::Shelves, project.get());
             let id: i64 = diesel::insert_into(brands::table)
                 .values((
                     brands::project_id.eq(project.get()),

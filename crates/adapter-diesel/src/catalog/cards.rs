@@ -20,6 +20,11 @@ use crate::schema::{
 };
 use crate::stored;
 
+/// The dictionaries a card refers to.
+const KINDS: &str = "nomenclature_kinds";
+const TYPES: &str = "nomenclature_types";
+const VATS: &str = "vats";
+
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = nomenclatures)]
 struct NomenclatureRow {
@@ -28,6 +33,7 @@ struct NomenclatureRow {
     article: Option<String>,
     name: String,
     kind_id: i64,
+    type_id: Option<i64>,
     category_id: Option<i64>,
     brand_id: Option<i64>,
     country_id: Option<i64>,
@@ -52,6 +58,7 @@ type Names = (Option<String>, Option<String>, Option<String>, Option<String>, Op
 /// What the cards of one load share or have several of.
 struct Surroundings {
     kinds: HashMap<i64, String>,
+    types: HashMap<i64, String>,
     vats: HashMap<i64, String>,
     photos: HashMap<i64, Vec<PhotoUrl>>,
     tags: HashMap<i64, Vec<Reference<TagId>>>,
@@ -59,14 +66,23 @@ struct Surroundings {
 
 impl Surroundings {
     fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Self, Abort<R>> {
-        let mut all =
-            Self { kinds: HashMap::new(), vats: HashMap::new(), photos: HashMap::new(), tags: HashMap::new() };
+        let mut all = Self {
+            kinds: HashMap::new(),
+            types: HashMap::new(),
+            vats: HashMap::new(),
+            photos: HashMap::new(),
+            tags: HashMap::new(),
+        };
         let words: Vec<(String, i64, String)> = dictionary_items::table
-            .filter(dictionary_items::dictionary.eq_any(["nomenclature_kinds", "vats"]))
+            .filter(dictionary_items::dictionary.eq_any([KINDS, TYPES, VATS]))
             .select((dictionary_items::dictionary, dictionary_items::id, dictionary_items::name))
             .load(connection)?;
         for (dictionary, id, name) in words {
-            let into = if dictionary == "vats" { &mut all.vats } else { &mut all.kinds };
+            let into = match dictionary.as_str() {
+                VATS => &mut all.vats,
+                TYPES => &mut all.types,
+                _ => &mut all.kinds,
+            };
             into.insert(id, name);
         }
         let photos: Vec<(i64, String)> = nomenclature_photos::table
@@ -94,9 +110,11 @@ impl Surroundings {
         let tags = self.tags.remove(&row.id).unwrap_or_default();
         let photos = self.photos.remove(&row.id).unwrap_or_default();
         let kind = self.kinds.get(&row.kind_id).ok_or_else(|| StoreError::corrupt("a card of no known kind"))?;
+        let type_name = row.type_id.and_then(|id| self.types.get(&id));
         let vat_name = row.vat_id.and_then(|id| self.vats.get(&id));
         let labels = CardLabels {
             kind: stored::text(kind)?,
+            nomenclature_type: label(row.type_id, type_name)?,
             category: label(row.category_id, category.as_ref())?,
             brand: label(row.brand_id, brand.as_ref())?,
             country: label(row.country_id, country.as_ref())?,
@@ -141,6 +159,7 @@ fn card(row: NomenclatureRow, photos: Vec<PhotoUrl>, tags: Vec<TagId>) -> Result
         article: stored::optional_text(row.article.as_deref())?,
         name: stored::text(&row.name)?,
         kind: NomenclatureKind::try_from(row.kind_id).map_err(StoreError::corrupt)?,
+        type_id: stored::optional_id(row.type_id)?,
         category_id: stored::optional_id(row.category_id)?,
         brand_id: stored::optional_id(row.brand_id)?,
         country_id: stored::optional_id(row.country_id)?,
@@ -203,6 +222,9 @@ pub(super) fn unknown(
             unknown.push(reference);
         }
     };
+    if let Some(id) = card.type_id {
+        expect(found!(connection, dictionary_items::table.find((TYPES, id.get())))?, CardReference::Type);
+    }
     if let Some(id) = card.category_id {
         let own = categories::table.find(id.get()).filter(categories::project_id.eq(project.get()));
         expect(found!(connection, own)?, CardReference::Category);
@@ -218,7 +240,7 @@ pub(super) fn unknown(
         expect(found!(connection, storage_units::table.find(id.get()))?, CardReference::StorageUnit);
     }
     if let Some(id) = card.vat_id {
-        expect(found!(connection, dictionary_items::table.find(("vats", id.get())))?, CardReference::Vat);
+        expect(found!(connection, dictionary_items::table.find((VATS, id.get())))?, CardReference::Vat);
     }
     if !card.tags.is_empty() {
         let own: Vec<i64> = tags::table.filter(tags::project_id.eq(project.get())).select(tags::id).load(connection)?;

@@ -1,14 +1,19 @@
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool};
 use kontor_catalog::CategoryError;
-use kontor_catalog::model::{Category, CategoryCode, CategoryDraft, PhotoUrl, Reference};
+use kontor_catalog::model::{Category, CategoryChange, CategoryCode, CategoryDraft, Edit, PhotoUrl, Reference};
 use kontor_catalog::ports::CategoryRepository;
-use kontor_kernel::{ProjectId, StoreError};
+use kontor_kernel::{CategoryId, Listing, Page, ProjectId, Stamp, StoreError};
 
-use super::{CHUNK, found, hold, on_duplicate};
+use super::{CHUNK, found, hold, in_order, on_duplicate};
+use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::histories;
+use crate::listing::{Source, key_contains};
 use crate::schema::{categories, projects};
+use crate::statement::{Statement, by_place};
 use crate::stored;
 
 diesel::alias!(const PARENTS: Alias<Parents> = categories as parents);
@@ -81,13 +86,47 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
     Ok(all)
 }
 
+by_place! {
+    struct FreeRow {
+        code: i64 as BigInt,
+    }
+}
+
+/// The code after the largest; when that one is the last there is, the smallest that is free.
 pub(super) fn next_code(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i64> {
     let largest: Option<i64> = categories::table
         .filter(categories::project_id.eq(project.get()))
         .select(diesel::dsl::max(categories::code))
         .first(connection)?;
-    Ok(largest.unwrap_or_default() + 1)
+    let next = largest.unwrap_or_default() + 1;
+    if next <= CategoryCode::LARGEST {
+        return Ok(next);
+    }
+    let free: FreeRow = Statement::new(
+        "SELECT min(f.code) FROM (SELECT 1 AS code UNION ALL SELECT c.code + 1 FROM categories c WHERE c.project_id = ",
+    )
+    .value(project.get())
+    .sql(") AS f WHERE NOT EXISTS (SELECT 1 FROM categories t WHERE t.code = f.code AND t.project_id = ")
+    .value(project.get())
+    .sql(")")
+    .row(connection)?;
+    Ok(free.code)
 }
+
+/// The categories of staff.
+const CATEGORIES: Source = Source {
+    from: "categories c",
+    id: "c.id",
+    fields: &[
+        ("id", "c.id"),
+        ("code", "c.code"),
+        ("name", "c.name_key"),
+        ("parent_id", "c.parent_id"),
+        ("created_at", "c.created_at"),
+        ("updated_at", "c.updated_at"),
+    ],
+    search: |text| key_contains("c.name_key", text),
+};
 
 #[async_trait]
 impl CategoryRepository for Database {
@@ -102,19 +141,38 @@ impl CategoryRepository for Database {
         .await
     }
 
-    async fn insert(
+    async fn page(
         &self,
         project: ProjectId,
-        draft: CategoryDraft,
-        at: DateTime<Utc>,
-    ) -> Result<Category, CategoryError> {
+        parent: Option<CategoryId>,
+        listing: Listing,
+    ) -> Result<Page<Category>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let own = Statement::new("c.project_id = ").value(project.get());
+            let own = match parent {
+                Some(parent) => own.sql(" AND c.parent_id = ").value(parent.get()),
+                None => own,
+            };
+            let found = CATEGORIES.page(connection, own, &listing)?;
+            let records = load(connection, &found.items)?;
+            Ok(Page {
+                items: in_order(&found.items, records, |category| category.id.get()),
+                total: found.total,
+                request: found.request,
+            })
+        })
+        .await
+    }
+
+    async fn find(&self, id: CategoryId) -> Result<Option<Category>, StoreError> {
+        self.read(move |connection| Ok(load(connection, &[id.get()])?.pop())).await
+    }
+
+    async fn insert(&self, stamp: Stamp, draft: CategoryDraft) -> Result<Category, CategoryError> {
         self.write(move |connection| {
-            if let Some(parent) = draft.parent_id {
-                let parent = categories::table.find(parent.get()).filter(categories::project_id.eq(project.get()));
-                if !found!(connection, parent)? {
-                    return Err(Abort::Refused(CategoryError::UnknownParent));
-                }
-            }
+            let project = stamp.project_id;
+            note(Topic::Shelves, project.get());
+            require_parent(connection, project, draft.parent_id)?;
             let code = if let Some(code) = draft.code {
                 code.get()
             } else {
@@ -130,14 +188,88 @@ impl CategoryRepository for Database {
                     categories::code.eq(code),
                     categories::description.eq(draft.description.as_deref()),
                     categories::photo.eq(draft.photo.as_ref().map(PhotoUrl::as_str)),
-                    categories::created_at.eq(at.naive_utc()),
-                    categories::updated_at.eq(at.naive_utc()),
+                    categories::created_at.eq(stamp.at.naive_utc()),
+                    categories::updated_at.eq(stamp.at.naive_utc()),
                 ))
                 .returning(categories::id)
                 .get_result(connection)
                 .map_err(on_duplicate(CategoryError::CodeTaken))?;
-            Ok(category(with_parents!().filter(categories::id.eq(id)).first(connection)?)?)
+            let created = one(connection, id)?;
+            histories::created(connection, &stamp, &created)?;
+            Ok(created)
         })
         .await
     }
+
+    async fn update(&self, stamp: Stamp, id: CategoryId, change: CategoryChange) -> Result<Category, CategoryError> {
+        self.write(move |connection| {
+            let project = stamp.project_id;
+            note(Topic::Shelves, project.get());
+            if let Edit::Set(Some(parent)) = change.parent_id {
+                // Two changes that would close a circle together wait for each other here.
+                hold!(connection, projects::table.find(project.get()).select(projects::id));
+                require_parent(connection, project, Some(parent))?;
+                if lies_in(connection, parent, id)? {
+                    return Err(Abort::Refused(CategoryError::Cycle));
+                }
+            }
+            let own = categories::table.find(id.get()).filter(categories::project_id.eq(project.get()));
+            hold!(connection, own.select(categories::id));
+            let before = one(connection, id.get())?;
+            let written = diesel::update(own)
+                .set((
+                    change
+                        .name
+                        .as_set()
+                        .map(|name| (categories::name.eq(name.as_str()), categories::name_key.eq(name.key()))),
+                    change.photo.as_set().map(|photo| categories::photo.eq(photo.as_ref().map(PhotoUrl::as_str))),
+                    change.parent_id.as_set().map(|parent| categories::parent_id.eq(parent.map(i64::from))),
+                    change.code.as_set().map(|code| categories::code.eq(code.get())),
+                    change.description.as_set().map(|text| categories::description.eq(text.as_deref())),
+                    categories::updated_at.eq(stamp.at.naive_utc()),
+                ))
+                .execute(connection)
+                .map_err(on_duplicate(CategoryError::CodeTaken))?;
+            if written == 0 {
+                return Err(Abort::Refused(CategoryError::NotFound));
+            }
+            let after = one(connection, id.get())?;
+            histories::changed(connection, &stamp, &before, &after)?;
+            Ok(after)
+        })
+        .await
+    }
+}
+
+fn one(connection: &mut AnyConnection, id: i64) -> Result<Category, Abort<CategoryError>> {
+    load(connection, &[id])?.pop().ok_or(Abort::Refused(CategoryError::NotFound))
+}
+
+fn require_parent(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    parent: Option<CategoryId>,
+) -> Result<(), Abort<CategoryError>> {
+    let Some(parent) = parent else { return Ok(()) };
+    let own = categories::table.find(parent.get()).filter(categories::project_id.eq(project.get()));
+    if found!(connection, own)? { Ok(()) } else { Err(Abort::Refused(CategoryError::UnknownParent)) }
+}
+
+by_place! {
+    struct AnswerRow {
+        answer: bool as Bool,
+    }
+}
+
+/// Whether a category is another one or lies in it.
+fn lies_in(connection: &mut AnyConnection, category: CategoryId, other: CategoryId) -> QueryResult<bool> {
+    // UNION and not UNION ALL: it ends even if there were a circle.
+    let row: AnswerRow = Statement::new("WITH RECURSIVE above (id) AS (SELECT id FROM categories WHERE id = ")
+        .value(category.get())
+        .sql(" UNION SELECT up.parent_id FROM categories up JOIN above ON up.id = above.id WHERE up.parent_id IS NOT NULL) ")
+        .sql("SELECT EXISTS (SELECT 1 FROM above WHERE id = ")
+        .value(other.get())
+        .sql(")")
+        .row(connection)?;
+    Ok(row.answer)
 }

@@ -4,16 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
+use kontor_catalog::bulk::{Held, PartError, Step};
 use kontor_catalog::spreadsheet::ports::CardBook;
 use kontor_catalog::spreadsheet::{
     CardLine, CardSheet, Decision, ImportError, ImportMode, ImportReport, ItemKey, KnownCard, RowProblems, SettledCard,
 };
-use kontor_kernel::{NomenclatureId, ProjectId, StoreError};
+use kontor_kernel::{NomenclatureId, ProjectId, Stamp, StoreError};
 
-use super::{cards, hold, import_words, import_writes, offers};
+use super::{cards, hold, import_words, import_writes, job_steps, offers};
+use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{inventories, nomenclatures, projects};
 use crate::statement::{Statement, by_place};
@@ -26,11 +27,12 @@ by_place! {
     }
 }
 
-/// The items that the rows are about, held still until the end of the transaction.
+/// The items that the rows are about, held still until the end of the transaction if they are to be written.
 fn known(
     connection: &mut AnyConnection,
     project: ProjectId,
     sheet: &CardSheet,
+    hold: bool,
 ) -> Result<HashMap<ItemKey, KnownCard>, Abort<ImportError>> {
     let mut known = HashMap::new();
     for rows in sheet.rows.chunks(CHUNK) {
@@ -45,10 +47,10 @@ fn known(
         let own = || Statement::new("SELECT id FROM nomenclatures WHERE project_id = ").value(project.get());
         let mut ids = Vec::new();
         if !articles.is_empty() {
-            ids.extend(held(connection, own().sql(" AND article IN ").tuple(articles))?);
+            ids.extend(numbers_of(connection, own().sql(" AND article IN ").tuple(articles), hold)?);
         }
         if !numbers.is_empty() {
-            ids.extend(held(connection, own().sql(" AND id").among(&numbers))?);
+            ids.extend(numbers_of(connection, own().sql(" AND id").among(&numbers), hold)?);
         }
         if ids.is_empty() {
             continue;
@@ -70,10 +72,10 @@ fn known(
     Ok(known)
 }
 
-fn held(connection: &mut AnyConnection, items: Statement) -> Result<Vec<i64>, diesel::result::Error> {
+fn numbers_of(connection: &mut AnyConnection, items: Statement, hold: bool) -> Result<Vec<i64>, diesel::result::Error> {
     let items = match connection {
-        AnyConnection::Postgres(_) => items.sql(" ORDER BY id FOR NO KEY UPDATE"),
-        AnyConnection::Sqlite(_) => items.sql(" ORDER BY id"),
+        AnyConnection::Postgres(_) if hold => items.sql(" ORDER BY id FOR NO KEY UPDATE"),
+        AnyConnection::Postgres(_) | AnyConnection::Sqlite(_) => items.sql(" ORDER BY id"),
     };
     let rows: Vec<ItemRow> = items.once().rows(connection)?;
     Ok(rows.into_iter().map(|row| row.id).collect())
@@ -88,37 +90,65 @@ pub(super) fn accept(problems: &RowProblems, mode: ImportMode) -> Result<(), Abo
     }
 }
 
+/// Writes what is decided about the rows. Part of a transaction.
+fn apply(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    sheet: &CardSheet,
+    mode: ImportMode,
+) -> Result<ImportReport, Abort<ImportError>> {
+    let (project, at) = (stamp.project_id, stamp.at);
+    note(Topic::Shelves, project.get());
+    // One import of a project after the other: they create the same categories and brands.
+    hold!(connection, projects::table.find(project.get()).select(projects::id));
+    let mut words = import_words::load(connection, project)?;
+    let known = known(connection, project, sheet, true)?;
+    let decision = Decision::of(sheet, &words, &known);
+    accept(&decision.problems, mode)?;
+    import_words::complete(connection, project, &decision.drafts, &mut words, at)?;
+    let rows = decision.drafts.len();
+    let cards: Vec<SettledCard> = decision.drafts.into_iter().filter_map(|draft| draft.settle(&words)).collect();
+    let offered = import_writes::write(connection, stamp, &cards)?;
+    offers::refresh(connection, &offered)?;
+    let created = cards.iter().filter(|settled| settled.id.is_none()).count();
+    Ok(ImportReport {
+        created,
+        updated: cards.len() - created,
+        unchanged: rows - cards.len(),
+        skipped: decision.skipped,
+        problems: decision.problems,
+        ignored_columns: sheet.ignored_columns.clone(),
+    })
+}
+
 #[async_trait]
 impl CardBook for Database {
-    async fn import(
+    async fn import(&self, stamp: Stamp, sheet: Arc<CardSheet>, mode: ImportMode) -> Result<ImportReport, ImportError> {
+        self.write(move |connection| apply(connection, &stamp, &sheet, mode)).await
+    }
+
+    async fn check(&self, project: ProjectId, sheet: Arc<CardSheet>) -> Result<ImportReport, ImportError> {
+        self.read_snapshot(move |connection| {
+            let words = import_words::load(connection, project)?;
+            let known = known(connection, project, &sheet, false)?;
+            let decision = Decision::of(&sheet, &words, &known);
+            Ok(ImportReport { ignored_columns: sheet.ignored_columns.clone(), ..decision.foresee(&words) })
+        })
+        .await
+    }
+
+    async fn import_part(
         &self,
-        project: ProjectId,
+        held: Held,
+        step: Step,
         sheet: Arc<CardSheet>,
         mode: ImportMode,
-        at: DateTime<Utc>,
-    ) -> Result<ImportReport, ImportError> {
+        stamp: Stamp,
+    ) -> Result<ImportReport, PartError> {
         self.write(move |connection| {
-            // One import of a project after the other: they create the same categories and brands.
-            hold!(connection, projects::table.find(project.get()).select(projects::id));
-            let mut words = import_words::load(connection, project)?;
-            let known = known(connection, project, &sheet)?;
-            let decision = Decision::of(&sheet, &words, &known);
-            accept(&decision.problems, mode)?;
-            import_words::complete(connection, project, &decision.drafts, &mut words, at)?;
-            let rows = decision.drafts.len();
-            let cards: Vec<SettledCard> =
-                decision.drafts.into_iter().filter_map(|draft| draft.settle(&words)).collect();
-            let offered = import_writes::write(connection, project, &cards, at)?;
-            offers::refresh(connection, &offered)?;
-            let created = cards.iter().filter(|settled| settled.id.is_none()).count();
-            Ok(ImportReport {
-                created,
-                updated: cards.len() - created,
-                unchanged: rows - cards.len(),
-                skipped: decision.skipped,
-                problems: decision.problems,
-                ignored_columns: sheet.ignored_columns.clone(),
-            })
+            let report = apply(connection, &stamp, &sheet, mode).map_err(job_steps::of_part)?;
+            job_steps::note(connection, &held, step, &report)?;
+            Ok(report)
         })
         .await
     }

@@ -3,23 +3,24 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Text};
+use kontor_catalog::bulk::{Held, PartError, Step};
 use kontor_catalog::model::NomenclatureKind;
 use kontor_catalog::spreadsheet::ports::StockBook;
 use kontor_catalog::spreadsheet::{
     ImportError, ImportMode, ImportReport, StockDecision, StockSheet, StockTarget, StockWrite,
 };
-use kontor_kernel::{ProjectId, StockLevel, StoreError};
+use kontor_kernel::{ProjectId, Stamp, StockLevel, StoreError};
 
 use super::categories::reference;
 use super::import::accept;
-use super::import_writes::tuples;
-use super::{offers, on_duplicate};
+use super::{job_steps, offers, on_duplicate};
+use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::warehouses;
-use crate::statement::{Statement, Value};
+use crate::statement::Statement;
+use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
 use crate::stored;
 
 const CHUNK: usize = 500;
@@ -54,11 +55,11 @@ struct StockRow {
     price: i64,
 }
 
-/// On PostgreSQL the records are held still until the end of the transaction.
-fn held(connection: &AnyConnection, records: Statement) -> Statement {
+/// On PostgreSQL records that are to be written are held still until the end of the transaction.
+fn held(connection: &AnyConnection, records: Statement, hold: bool) -> Statement {
     match connection {
-        AnyConnection::Postgres(_) => records.sql(" ORDER BY id FOR NO KEY UPDATE").once(),
-        AnyConnection::Sqlite(_) => records.once(),
+        AnyConnection::Postgres(_) if hold => records.sql(" ORDER BY id FOR NO KEY UPDATE").once(),
+        AnyConnection::Postgres(_) | AnyConnection::Sqlite(_) => records.once(),
     }
 }
 
@@ -66,10 +67,12 @@ fn target(
     connection: &mut AnyConnection,
     project: ProjectId,
     sheet: &StockSheet,
+    hold: bool,
 ) -> Result<StockTarget, Abort<ImportError>> {
     let mut target = StockTarget::default();
     let rows: Vec<(i64, String)> = warehouses::table
         .filter(warehouses::project_id.eq(project.get()))
+        .filter(warehouses::deleted_at.is_null())
         .order(warehouses::id)
         .select((warehouses::id, warehouses::name))
         .load(connection)?;
@@ -83,7 +86,7 @@ fn target(
         .value(project.get())
         .sql(" AND article IN ")
         .tuple(rows.iter().map(|row| row.article.as_str().into()));
-        let items: Vec<ItemRow> = held(connection, items).load(connection)?;
+        let items: Vec<ItemRow> = held(connection, items, hold).load(connection)?;
         let ids: Vec<i64> = items.iter().map(|item| item.id).collect();
         for item in items {
             let is_stocked = item.kind_id == NomenclatureKind::Goods.id() && !item.is_subscription;
@@ -94,7 +97,7 @@ fn target(
             "SELECT id, nomenclature_id, warehouse_id, quantity, reserved, price FROM inventories WHERE nomenclature_id",
         )
         .among(&ids);
-        let stock: Vec<StockRow> = held(connection, stock).load(connection)?;
+        let stock: Vec<StockRow> = held(connection, stock, hold).load(connection)?;
         let level = |pieces: i64| StockLevel::new(pieces).map_err(StoreError::corrupt);
         for row in stock {
             let place = (stored::id(row.id)?, stored::id(row.nomenclature_id)?, stored::id(row.warehouse_id)?);
@@ -108,67 +111,79 @@ fn write(
     connection: &mut AnyConnection,
     project: ProjectId,
     writes: &[StockWrite],
-    at: DateTime<Utc>,
+    cause: &Cause,
 ) -> Result<(), Abort<ImportError>> {
-    let at = at.naive_utc();
-    let (known, new): (Vec<&StockWrite>, Vec<&StockWrite>) = writes.iter().partition(|write| write.id.is_some());
-    for chunk in new.chunks(CHUNK) {
-        let values = chunk.iter().map(|write| -> [Value; 8] {
-            let (item, warehouse) = (write.nomenclature_id.get(), write.warehouse_id.get());
-            let (quantity, price) = (write.quantity.get().into(), write.price.minor().into());
-            [project.get().into(), item.into(), warehouse.into(), quantity, 0_i64.into(), price, at.into(), at.into()]
-        });
-        let statement = Statement::new(
-            "INSERT INTO inventories (project_id, nomenclature_id, warehouse_id, quantity, reserved, price, created_at, \
-             updated_at) VALUES ",
-        );
-        tuples(statement, values).execute(connection).map_err(on_duplicate(ImportError::Stale))?;
-    }
-    for chunk in known.chunks(CHUNK) {
-        let values = chunk.iter().filter_map(|write| -> Option<[Value; 4]> {
-            let (id, quantity) = (write.id?.get().into(), write.quantity.get().into());
-            Some([id, quantity, write.price.minor().into(), at.into()])
-        });
-        let statement = Statement::new(
-            "UPDATE inventories SET quantity = v.column2, price = v.column3, updated_at = v.column4 FROM (VALUES ",
-        );
-        let written = tuples(statement, values)
-            .sql(") AS v WHERE inventories.id = v.column1 AND inventories.reserved <= v.column2")
-            .execute(connection)?;
-        if written != chunk.len() {
-            return Err(Abort::Refused(ImportError::Stale));
+    let (mut new, mut known) = (Vec::new(), Vec::new());
+    for write in writes {
+        let (quantity, price) = (write.quantity.get().into(), write.price.minor());
+        match write.id {
+            Some(id) => {
+                known.push(StockLevels { inventory: id.get(), quantity: Some(quantity), price: Some(price) });
+            }
+            None => new.push(NewStock {
+                item: write.nomenclature_id.get(),
+                warehouse: write.warehouse_id.get(),
+                quantity,
+                price,
+            }),
         }
     }
-    Ok(())
+    stock::create(connection, project.get(), &new, cause).map_err(on_duplicate(ImportError::Stale))?;
+    if stock::set(connection, &known, cause)? == known.len() { Ok(()) } else { Err(Abort::Refused(ImportError::Stale)) }
+}
+
+/// Writes what is decided about the rows. Part of a transaction.
+fn apply(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    sheet: &StockSheet,
+    mode: ImportMode,
+) -> Result<ImportReport, Abort<ImportError>> {
+    let project = stamp.project_id;
+    note(Topic::Shelves, project.get());
+    stock::keep_warehouses(connection, project.get())?;
+    let target = target(connection, project, sheet, true)?;
+    let decision = StockDecision::of(sheet, &target);
+    accept(&decision.problems, mode)?;
+    write(connection, project, &decision.writes, &Cause::new(Reason::Upload, stamp))?;
+    let mut items: Vec<i64> = decision.writes.iter().map(|write| write.nomenclature_id.get()).collect();
+    items.sort_unstable();
+    items.dedup();
+    offers::refresh_availability(connection, &items)?;
+    Ok(decision.report(sheet))
 }
 
 #[async_trait]
 impl StockBook for Database {
     async fn upload(
         &self,
-        project: ProjectId,
+        stamp: Stamp,
         sheet: Arc<StockSheet>,
         mode: ImportMode,
-        at: DateTime<Utc>,
     ) -> Result<ImportReport, ImportError> {
+        self.write(move |connection| apply(connection, &stamp, &sheet, mode)).await
+    }
+
+    async fn check(&self, project: ProjectId, sheet: Arc<StockSheet>) -> Result<ImportReport, ImportError> {
+        self.read_snapshot(move |connection| {
+            let target = target(connection, project, &sheet, false)?;
+            Ok(StockDecision::of(&sheet, &target).report(&sheet))
+        })
+        .await
+    }
+
+    async fn upload_part(
+        &self,
+        held: Held,
+        step: Step,
+        sheet: Arc<StockSheet>,
+        mode: ImportMode,
+        stamp: Stamp,
+    ) -> Result<ImportReport, PartError> {
         self.write(move |connection| {
-            let target = target(connection, project, &sheet)?;
-            let decision = StockDecision::of(&sheet, &target);
-            accept(&decision.problems, mode)?;
-            write(connection, project, &decision.writes, at)?;
-            let mut items: Vec<i64> = decision.writes.iter().map(|write| write.nomenclature_id.get()).collect();
-            items.sort_unstable();
-            items.dedup();
-            offers::refresh_availability(connection, &items)?;
-            let created = decision.writes.iter().filter(|write| write.id.is_none()).count();
-            Ok(ImportReport {
-                created,
-                updated: decision.writes.len() - created,
-                unchanged: decision.unchanged,
-                skipped: decision.skipped,
-                problems: decision.problems,
-                ignored_columns: sheet.ignored_columns.clone(),
-            })
+            let report = apply(connection, &stamp, &sheet, mode).map_err(job_steps::of_part)?;
+            job_steps::note(connection, &held, step, &report)?;
+            Ok(report)
         })
         .await
     }

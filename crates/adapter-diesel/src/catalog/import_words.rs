@@ -70,16 +70,11 @@ pub(super) fn complete(
     words: &mut Vocabulary,
     at: DateTime<Utc>,
 ) -> Result<(), Abort<ImportError>> {
-    let mut code = None;
     for draft in drafts {
         if let Some(path) = draft.missing_category(words).cloned() {
             let (mut parent, depth) = words.category(&path).err().unwrap_or_default();
             for name in path.names().iter().skip(depth) {
-                let next = match code {
-                    Some(code) => code,
-                    None => next_code(connection, project)?,
-                };
-                code = Some(next + 1);
+                let next = next_code(connection, project)?;
                 let id = insert_category(connection, project, parent, name, next, at)?;
                 words.add_category(VocabularyCategory { id, parent, name: name.clone() });
                 parent = Some(id);

@@ -2,12 +2,14 @@
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Text};
-use kontor_catalog::model::{BillingPeriod, Card, NomenclatureKind};
+use kontor_catalog::model::{BillingPeriod, Card, NomenclatureKind, SearchText};
 use kontor_catalog::spreadsheet::{ImportError, SettledCard};
-use kontor_kernel::{Line, ProjectId, StoreError};
+use kontor_kernel::history::{FieldChange, between};
+use kontor_kernel::{Line, ProjectId, Resource, Stamp, StoreError};
 
-use super::on_duplicate;
+use super::{on_duplicate, search};
 use crate::database::{Abort, AnyConnection};
+use crate::histories;
 use crate::statement::{Statement, Value, by_place};
 
 /// Rows per statement; with all columns of a card well below the number of values a statement takes.
@@ -17,7 +19,7 @@ const ROWS: usize = 200;
 const PHOTOS: usize = 2_000;
 
 /// The columns staff write, in the order of [`values`].
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 20] = [
     "article",
     "article_key",
     "name",
@@ -36,9 +38,12 @@ const COLUMNS: [&str; 18] = [
     "wholesale",
     "pieces_per_pack",
     "quantity_pack",
+    "search_text",
+    "article_search",
 ];
 
-fn values(card: &Card) -> [Value; 18] {
+fn values(card: &Card) -> [Value; 20] {
+    let text = found_by(card);
     [
         card.article.as_deref().into(),
         card.article.as_ref().map(Line::key).into(),
@@ -58,7 +63,13 @@ fn values(card: &Card) -> [Value; 18] {
         card.packaging.wholesale.into(),
         card.packaging.pieces_per_pack.get().into(),
         card.packaging.quantity_pack.get().into(),
+        text.line().into(),
+        text.article().into(),
     ]
+}
+
+fn found_by(card: &Card) -> SearchText {
+    SearchText::of(&card.name, card.article.as_ref())
 }
 
 by_place! {
@@ -69,7 +80,7 @@ by_place! {
 }
 
 /// Several tuples, parted by commas.
-pub(super) fn tuples<const N: usize>(
+pub(crate) fn tuples<const N: usize>(
     mut statement: Statement,
     rows: impl IntoIterator<Item = [Value; N]>,
 ) -> Statement {
@@ -85,29 +96,35 @@ pub(super) fn tuples<const N: usize>(
 /// Writes the cards. Returns the numbers of the items whose offers may have changed.
 pub(super) fn write(
     connection: &mut AnyConnection,
-    project: ProjectId,
+    stamp: &Stamp,
     cards: &[SettledCard],
-    at: DateTime<Utc>,
 ) -> Result<Vec<i64>, Abort<ImportError>> {
+    let (project, at) = (stamp.project_id, stamp.at);
     let new: Vec<&Card> = cards.iter().filter(|settled| settled.id.is_none()).map(|settled| &settled.card).collect();
     let mut photos = Vec::new();
-    let mut offered = Vec::new();
+    let (mut offered, mut created) = (Vec::new(), Vec::new());
     for chunk in new.chunks(ROWS) {
         let mut numbers = insert(connection, project, chunk, at)?;
+        let mut found = Vec::with_capacity(chunk.len());
         for card in chunk {
             let id = card.article.as_deref().and_then(|article| numbers.remove(article));
             let id = id.ok_or_else(|| StoreError::corrupt("an inserted card did not come back"))?;
+            created.push(id);
             photos.push((id, *card));
+            found.push((id, found_by(card)));
             // New goods lie nowhere yet.
             if card.kind == NomenclatureKind::Service {
                 offered.push(id);
             }
         }
+        search::put(connection, project, &found)?;
     }
     let known: Vec<(i64, &SettledCard)> =
         cards.iter().filter_map(|settled| Some((settled.id?.get(), settled))).collect();
     for chunk in known.chunks(ROWS) {
         update(connection, chunk, at)?;
+        let found: Vec<(i64, SearchText)> = chunk.iter().map(|(id, settled)| (*id, found_by(&settled.card))).collect();
+        search::put_anew(connection, project, &found)?;
         let ids: Vec<i64> = chunk.iter().filter(|(_, settled)| settled.new_photos).map(|(id, _)| *id).collect();
         if !ids.is_empty() {
             Statement::new("DELETE FROM nomenclature_photos WHERE nomenclature_id").among(&ids).run(connection)?;
@@ -116,6 +133,12 @@ pub(super) fn write(
         offered.extend(chunk.iter().map(|(id, _)| *id));
     }
     hang(connection, &photos)?;
+    histories::came(connection, stamp, Resource::Nomenclatures, "nomenclatures", &created)?;
+    let changed: Vec<(i64, Vec<FieldChange>)> = known
+        .iter()
+        .filter_map(|(id, settled)| Some((*id, between(settled.before.as_ref()?.facts(), settled.card.facts()))))
+        .collect();
+    histories::changed_many(connection, stamp, Resource::Nomenclatures, &changed)?;
     Ok(offered)
 }
 

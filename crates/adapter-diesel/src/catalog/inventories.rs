@@ -1,20 +1,22 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_catalog::model::{
-    Inventory, InventoryDraft, InventoryFilter, InventorySort, NomenclatureKind, StockChange, StockedItem,
-};
+use kontor_catalog::model::{Inventory, InventoryDraft, NomenclatureKind, StockChange, StockEntry, StockedItem};
 use kontor_catalog::ports::InventoryRepository;
 use kontor_catalog::{InventoryError, InventoryReference};
-use kontor_kernel::{InventoryId, Page, PageRequest, ProjectId, StockLevel, StoreError};
+use kontor_kernel::{InventoryId, Listing, Page, PageRequest, ProjectId, Stamp, StockLevel, StoreError};
 
 use super::categories::reference;
-use super::search::{Backend, end, item_contains, start};
+use super::search::mentions;
 use super::{found, hold, offers, on_duplicate};
+use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::listing::Source;
 use crate::schema::{inventories, nomenclatures, warehouses};
+use crate::statement::Statement;
+use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
 use crate::stored;
 
 #[derive(Queryable, Selectable)]
@@ -59,6 +61,7 @@ fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Inventory>
         .inner_join(warehouses::table.on(inventories::warehouse_id.eq(warehouses::id)))
         .inner_join(nomenclatures::table.on(inventories::nomenclature_id.eq(nomenclatures::id)))
         .filter(inventories::id.eq_any(ids.to_vec()))
+        .filter(inventories::deleted_at.is_null())
         .select((InventoryRow::as_select(), warehouses::name, nomenclatures::name, nomenclatures::article))
         .load(connection)?;
     let mut records = HashMap::with_capacity(rows.len());
@@ -68,52 +71,26 @@ fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Inventory>
     Ok(ids.iter().filter_map(|id| records.remove(id)).collect())
 }
 
-/// The stock a filter lets through.
-fn matching(project: ProjectId, filter: &InventoryFilter) -> inventories::BoxedQuery<'static, Backend> {
-    let mut query = inventories::table.filter(inventories::project_id.eq(project.get())).into_boxed();
-    if let Some(text) = &filter.query {
-        let items = nomenclatures::table
-            .filter(nomenclatures::project_id.eq(project.get()))
-            .filter(item_contains!(text))
-            .select(nomenclatures::id);
-        query = query.filter(inventories::nomenclature_id.eq_any(items));
-    }
-    if !filter.warehouse_ids.is_empty() {
-        let ids: Vec<i64> = filter.warehouse_ids.iter().map(|id| id.get()).collect();
-        query = query.filter(inventories::warehouse_id.eq_any(ids));
-    }
-    if !filter.nomenclature_ids.is_empty() {
-        let ids: Vec<i64> = filter.nomenclature_ids.iter().map(|id| id.get()).collect();
-        query = query.filter(inventories::nomenclature_id.eq_any(ids));
-    }
-    if let Some(day) = filter.created_from {
-        query = query.filter(inventories::created_at.ge(start(day)));
-    }
-    if let Some(day) = filter.created_to {
-        query = query.filter(inventories::created_at.lt(end(day)));
-    }
-    query
-}
-
-/// The filtered stock in the order asked for; equal records by number.
-fn ordered(project: ProjectId, filter: &InventoryFilter) -> inventories::BoxedQuery<'static, Backend> {
-    let query = matching(project, filter);
-    let query = match (filter.order.by, filter.order.descending) {
-        (InventorySort::Id, false) => return query.order(inventories::id.asc()),
-        (InventorySort::Id, true) => return query.order(inventories::id.desc()),
-        (InventorySort::Quantity, false) => query.order(inventories::quantity.asc()),
-        (InventorySort::Quantity, true) => query.order(inventories::quantity.desc()),
-        (InventorySort::Reserved, false) => query.order(inventories::reserved.asc()),
-        (InventorySort::Reserved, true) => query.order(inventories::reserved.desc()),
-        (InventorySort::Price, false) => query.order(inventories::price.asc()),
-        (InventorySort::Price, true) => query.order(inventories::price.desc()),
-        (InventorySort::CreatedAt, false) => query.order(inventories::created_at.asc()),
-        (InventorySort::CreatedAt, true) => query.order(inventories::created_at.desc()),
-        (InventorySort::UpdatedAt, false) => query.order(inventories::updated_at.asc()),
-        (InventorySort::UpdatedAt, true) => query.order(inventories::updated_at.desc()),
-    };
-    query.then_order_by(inventories::id)
-}
+/// The stock of staff.
+const STOCK: Source = Source {
+    from: "inventories i",
+    id: "i.id",
+    fields: &[
+        ("id", "i.id"),
+        ("warehouse_id", "i.warehouse_id"),
+        ("nomenclature_id", "i.nomenclature_id"),
+        ("quantity", "i.quantity"),
+        ("reserved", "i.reserved"),
+        ("price", "i.price"),
+        ("created_at", "i.created_at"),
+        ("updated_at", "i.updated_at"),
+    ],
+    search: |text| {
+        Statement::new("i.nomenclature_id IN (SELECT n.id FROM nomenclatures n WHERE n.project_id = i.project_id AND ")
+            .then(mentions(text))
+            .sql(")")
+    },
+};
 
 /// Refuses records that are not of the project, and items that are not kept in warehouses. The card is held still: it
 /// must not stop being goods before the stock is there.
@@ -122,7 +99,13 @@ fn require_stockable(
     project: ProjectId,
     draft: &InventoryDraft,
 ) -> Result<(), Abort<InventoryError>> {
-    let own = warehouses::table.find(draft.warehouse_id.get()).filter(warehouses::project_id.eq(project.get()));
+    let own = warehouses::table
+        .find(draft.warehouse_id.get())
+        .filter(warehouses::project_id.eq(project.get()))
+        .filter(warehouses::deleted_at.is_null());
+    if let AnyConnection::Postgres(pg) = connection {
+        own.select(warehouses::id).for_share().load::<i64>(pg)?;
+    }
     let has_warehouse = found!(connection, own)?;
     let item =
         nomenclatures::table.find(draft.nomenclature_id.get()).filter(nomenclatures::project_id.eq(project.get()));
@@ -146,86 +129,70 @@ fn require_stockable(
 
 #[async_trait]
 impl InventoryRepository for Database {
-    async fn list(
-        &self,
-        project: ProjectId,
-        filter: InventoryFilter,
-        page: PageRequest,
-    ) -> Result<Page<Inventory>, StoreError> {
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Inventory>, StoreError> {
         self.read_snapshot(move |connection| {
-            let total: i64 = matching(project, &filter).count().get_result(connection)?;
-            let ids: Vec<i64> = ordered(project, &filter)
-                .limit(page.limit())
-                .offset(page.offset())
-                .select(inventories::id)
-                .load(connection)?;
-            let items = load(connection, &ids)?;
-            Ok(Page { items, total: u64::try_from(total).map_err(StoreError::corrupt)?, request: page })
+            let own = Statement::new("i.deleted_at IS NULL AND i.project_id = ").value(project.get());
+            let found = STOCK.page(connection, own, &listing)?;
+            Ok(Page { items: load(connection, &found.items)?, total: found.total, request: found.request })
         })
         .await
+    }
+
+    async fn history(
+        &self,
+        project: ProjectId,
+        id: InventoryId,
+        page: PageRequest,
+    ) -> Result<Page<StockEntry>, StoreError> {
+        self.read_snapshot(move |connection| stock::history(connection, project, id, page)).await
     }
 
     async fn find(&self, id: InventoryId) -> Result<Option<Inventory>, StoreError> {
         self.read(move |connection| Ok(load(connection, &[id.get()])?.pop())).await
     }
 
-    async fn insert(
-        &self,
-        project: ProjectId,
-        draft: InventoryDraft,
-        at: DateTime<Utc>,
-    ) -> Result<Inventory, InventoryError> {
+    async fn insert(&self, stamp: Stamp, draft: InventoryDraft) -> Result<Inventory, InventoryError> {
         self.write(move |connection| {
-            require_stockable(connection, project, &draft)?;
-            let id: i64 = diesel::insert_into(inventories::table)
-                .values((
-                    inventories::project_id.eq(project.get()),
-                    inventories::warehouse_id.eq(draft.warehouse_id.get()),
-                    inventories::nomenclature_id.eq(draft.nomenclature_id.get()),
-                    inventories::quantity.eq(i64::from(draft.quantity.get())),
-                    inventories::reserved.eq(0),
-                    inventories::price.eq(draft.price.minor()),
-                    inventories::created_at.eq(at.naive_utc()),
-                    inventories::updated_at.eq(at.naive_utc()),
-                ))
-                .returning(inventories::id)
-                .get_result(connection)
+            note(Topic::Shelves, stamp.project_id.get());
+            require_stockable(connection, stamp.project_id, &draft)?;
+            let new = NewStock {
+                item: draft.nomenclature_id.get(),
+                warehouse: draft.warehouse_id.get(),
+                quantity: draft.quantity.get().into(),
+                price: draft.price.minor(),
+            };
+            let cause = Cause::new(Reason::Creation, &stamp);
+            let ids = stock::create(connection, stamp.project_id.get(), &[new], &cause)
                 .map_err(on_duplicate(InventoryError::AlreadyStocked))?;
-            offers::refresh_availability(connection, &[draft.nomenclature_id.get()])?;
-            load(connection, &[id])?.pop().ok_or(Abort::Refused(InventoryError::NotFound))
+            offers::refresh_availability(connection, &[new.item])?;
+            load(connection, &ids)?.pop().ok_or(Abort::Refused(InventoryError::NotFound))
         })
         .await
     }
 
-    async fn set_stock(
-        &self,
-        project: ProjectId,
-        id: InventoryId,
-        change: StockChange,
-        at: DateTime<Utc>,
-    ) -> Result<Inventory, InventoryError> {
+    async fn set_stock(&self, stamp: Stamp, id: InventoryId, change: StockChange) -> Result<Inventory, InventoryError> {
         self.write(move |connection| {
-            let own = inventories::table.find(id.get()).filter(inventories::project_id.eq(project.get()));
-            let quantity = change.quantity.as_set().map(|pieces| i64::from(pieces.get()));
-            let enough = inventories::reserved.le(quantity.unwrap_or(i64::MAX));
-            let written = diesel::update(own.filter(enough))
-                .set((
-                    quantity.map(|pieces| inventories::quantity.eq(pieces)),
-                    change.price.as_set().map(|price| inventories::price.eq(price.minor())),
-                    inventories::updated_at.eq(at.naive_utc()),
-                ))
-                .execute(connection)?;
-            if written == 0 {
-                let reserved: Option<i64> = own.select(inventories::reserved).first(connection).optional()?;
-                return Err(Abort::Refused(match reserved {
-                    Some(reserved) => InventoryError::BelowReserved { reserved: level(reserved)? },
-                    None => InventoryError::NotFound,
-                }));
+            note(Topic::Shelves, stamp.project_id.get());
+            let own = inventories::table
+                .find(id.get())
+                .filter(inventories::project_id.eq(stamp.project_id.get()))
+                .filter(inventories::deleted_at.is_null());
+            hold!(connection, own.select(inventories::id));
+            let reserved: Option<i64> = own.select(inventories::reserved).first(connection).optional()?;
+            let reserved = level(reserved.ok_or(Abort::Refused(InventoryError::NotFound))?)?;
+            let wanted = StockLevels {
+                inventory: id.get(),
+                quantity: change.quantity.as_set().map(|pieces| i64::from(pieces.get())),
+                price: change.price.as_set().map(|price| price.minor()),
+            };
+            let cause = Cause::new(Reason::Edit, &stamp);
+            if stock::set(connection, &[wanted], &cause)? == 0 {
+                return Err(Abort::Refused(InventoryError::BelowReserved { reserved }));
             }
-            let stock: Inventory =
+            let record: Inventory =
                 load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(InventoryError::NotFound))?;
-            offers::refresh_availability(connection, &[stock.nomenclature.id.get()])?;
-            Ok(stock)
+            offers::refresh_availability(connection, &[record.nomenclature.id.get()])?;
+            Ok(record)
         })
         .await
     }

@@ -1,23 +1,38 @@
 //! The ports of the catalogue.
 
 mod assortment;
+mod assortment_order;
 mod brands;
 mod cards;
 mod categories;
+mod discount_rows;
+mod discounts;
+mod favourites;
 mod import;
 mod import_stock;
 mod import_words;
-mod import_writes;
+pub(crate) mod import_writes;
 mod inventories;
+mod job_steps;
+mod jobs;
 mod nomenclatures;
+mod offer_counts;
 pub(crate) mod offers;
-mod search;
+mod promotions;
+pub(crate) mod search;
+mod searches;
+mod showcase;
+mod steady;
 mod storefront;
 mod storefront_card;
 mod storefront_query;
+mod storefront_reductions;
 mod storefront_shelves;
 mod storefront_views;
+mod tags;
 mod warehouses;
+
+use std::collections::HashMap;
 
 use diesel::result::{DatabaseErrorKind, Error as QueryError};
 
@@ -51,4 +66,10 @@ fn on_duplicate<R>(refusal: R) -> impl FnOnce(QueryError) -> Abort<R> {
         QueryError::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => Abort::Refused(refusal),
         error => Abort::Query(error),
     }
+}
+
+/// The records with these numbers, in their order.
+fn in_order<T>(ids: &[i64], records: Vec<T>, number: impl Fn(&T) -> i64) -> Vec<T> {
+    let mut records: HashMap<i64, T> = records.into_iter().map(|record| (number(&record), record)).collect();
+    ids.iter().filter_map(|id| records.remove(id)).collect()
 }

@@ -2,59 +2,36 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::NomenclatureError;
-use kontor_catalog::model::{BillingPeriod, Card, Nomenclature, NomenclatureFilter, NomenclatureSort};
+use kontor_catalog::model::{BillingPeriod, Card, Nomenclature, SearchText};
 use kontor_catalog::ports::NomenclatureRepository;
-use kontor_kernel::{Line, NomenclatureId, Page, PageRequest, ProjectId, StoreError};
+use kontor_kernel::{Line, Listing, NomenclatureId, Page, ProjectId, Stamp, StoreError};
 
-use super::search::{Backend, end, item_contains, start};
+use super::search::{Search, mentions, put, put_anew};
 use super::{cards, found, offers, on_duplicate};
+use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::histories;
+use crate::listing::Source;
 use crate::schema::{inventories, nomenclatures};
+use crate::statement::Statement;
 
-/// The items a filter lets through.
-fn matching(project: ProjectId, filter: &NomenclatureFilter) -> nomenclatures::BoxedQuery<'static, Backend> {
-    let mut query = nomenclatures::table.filter(nomenclatures::project_id.eq(project.get())).into_boxed();
-    if let Some(text) = &filter.query {
-        query = query.filter(item_contains!(text));
-    }
-    if !filter.category_ids.is_empty() {
-        let ids: Vec<i64> = filter.category_ids.iter().map(|id| id.get()).collect();
-        query = query.filter(nomenclatures::category_id.assume_not_null().eq_any(ids));
-    }
-    if !filter.brand_ids.is_empty() {
-        let ids: Vec<i64> = filter.brand_ids.iter().map(|id| id.get()).collect();
-        query = query.filter(nomenclatures::brand_id.assume_not_null().eq_any(ids));
-    }
-    if !filter.kinds.is_empty() {
-        let ids: Vec<i64> = filter.kinds.iter().map(|kind| kind.id()).collect();
-        query = query.filter(nomenclatures::kind_id.eq_any(ids));
-    }
-    if let Some(day) = filter.created_from {
-        query = query.filter(nomenclatures::created_at.ge(start(day)));
-    }
-    if let Some(day) = filter.created_to {
-        query = query.filter(nomenclatures::created_at.lt(end(day)));
-    }
-    query
-}
-
-/// The filtered items in the order asked for; equal ones by number.
-fn ordered(project: ProjectId, filter: &NomenclatureFilter) -> nomenclatures::BoxedQuery<'static, Backend> {
-    let query = matching(project, filter);
-    let query = match (filter.order.by, filter.order.descending) {
-        (NomenclatureSort::Id, false) => return query.order(nomenclatures::id.asc()),
-        (NomenclatureSort::Id, true) => return query.order(nomenclatures::id.desc()),
-        (NomenclatureSort::Name, false) => query.order(nomenclatures::name_key.asc()),
-        (NomenclatureSort::Name, true) => query.order(nomenclatures::name_key.desc()),
-        (NomenclatureSort::Price, false) => query.order(nomenclatures::price.asc()),
-        (NomenclatureSort::Price, true) => query.order(nomenclatures::price.desc()),
-        (NomenclatureSort::CreatedAt, false) => query.order(nomenclatures::created_at.asc()),
-        (NomenclatureSort::CreatedAt, true) => query.order(nomenclatures::created_at.desc()),
-        (NomenclatureSort::UpdatedAt, false) => query.order(nomenclatures::updated_at.asc()),
-        (NomenclatureSort::UpdatedAt, true) => query.order(nomenclatures::updated_at.desc()),
-    };
-    query.then_order_by(nomenclatures::id)
-}
+/// The items of staff.
+const ITEMS: Source = Source {
+    from: "nomenclatures n",
+    id: "n.id",
+    fields: &[
+        ("id", "n.id"),
+        ("category_id", "n.category_id"),
+        ("brand_id", "n.brand_id"),
+        ("kind_id", "n.kind_id"),
+        ("type_id", "n.type_id"),
+        ("name", "n.name_key"),
+        ("price", "n.price"),
+        ("created_at", "n.created_at"),
+        ("updated_at", "n.updated_at"),
+    ],
+    search: mentions,
+};
 
 /// The columns staff write, from a card.
 #[derive(Insertable, AsChangeset)]
@@ -65,6 +42,7 @@ struct CardRow<'a> {
     name: &'a str,
     name_key: String,
     kind_id: i64,
+    type_id: Option<i64>,
     category_id: Option<i64>,
     brand_id: Option<i64>,
     country_id: Option<i64>,
@@ -78,18 +56,22 @@ struct CardRow<'a> {
     wholesale: bool,
     pieces_per_pack: i32,
     quantity_pack: i32,
+    search_text: String,
+    article_search: Option<String>,
     updated_at: NaiveDateTime,
 }
 
 impl<'a> CardRow<'a> {
     fn new(card: &'a Card, at: DateTime<Utc>) -> Result<Self, StoreError> {
         let count = |pieces: u32| i32::try_from(pieces).map_err(StoreError::corrupt);
+        let text = found_by(card);
         Ok(Self {
             article: card.article.clone().map(String::from),
             article_key: card.article.as_ref().map(Line::key),
             name: card.name.as_str(),
             name_key: card.name.key(),
             kind_id: card.kind.id(),
+            type_id: card.type_id.map(i64::from),
             category_id: card.category_id.map(i64::from),
             brand_id: card.brand_id.map(i64::from),
             country_id: card.country_id.map(i64::from),
@@ -103,9 +85,15 @@ impl<'a> CardRow<'a> {
             wholesale: card.packaging.wholesale,
             pieces_per_pack: count(card.packaging.pieces_per_pack.get())?,
             quantity_pack: count(card.packaging.quantity_pack.get())?,
+            search_text: text.line(),
+            article_search: text.article().map(str::to_owned),
             updated_at: at.naive_utc(),
         })
     }
+}
+
+fn found_by(card: &Card) -> SearchText {
+    SearchText::of(&card.name, card.article.as_ref())
 }
 
 fn require_known(
@@ -124,23 +112,40 @@ fn finish(connection: &mut AnyConnection, item: i64, card: &Card) -> Result<Nome
     cards::load(connection, &[item])?.pop().ok_or(Abort::Refused(NomenclatureError::NotFound))
 }
 
+/// One page of the items that a text finds, in the order asked for or the best first.
+fn search(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    text: &Line<255>,
+    condition: Statement,
+    listing: &Listing,
+) -> Result<Page<Nomenclature>, Abort<StoreError>> {
+    let search = Search::new(project, text, (ITEMS.from, ITEMS.id, "n.name_key"), condition);
+    let found = if listing.unsorted {
+        search.best(connection, listing.page)?
+    } else {
+        search.sorted(connection, listing.page, Statement::new(ITEMS.order(listing.sort)?))?
+    };
+    let total = u64::try_from(found.total).map_err(StoreError::corrupt)?;
+    Ok(Page { items: cards::load(connection, &found.ids)?, total, request: listing.page })
+}
+
 #[async_trait]
 impl NomenclatureRepository for Database {
-    async fn list(
-        &self,
-        project: ProjectId,
-        filter: NomenclatureFilter,
-        page: PageRequest,
-    ) -> Result<Page<Nomenclature>, StoreError> {
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Nomenclature>, StoreError> {
         self.read_snapshot(move |connection| {
-            let total: i64 = matching(project, &filter).count().get_result(connection)?;
-            let ids: Vec<i64> = ordered(project, &filter)
-                .limit(page.limit())
-                .offset(page.offset())
-                .select(nomenclatures::id)
-                .load(connection)?;
-            let items = cards::load(connection, &ids)?;
-            Ok(Page { items, total: u64::try_from(total).map_err(StoreError::corrupt)?, request: page })
+            let own = Statement::new("n.project_id = ").value(project.get());
+            if let Some(text) = &listing.text {
+                return search(
+                    connection,
+                    project,
+                    text,
+                    ITEMS.matching(own, &Listing { text: None, ..listing.clone() })?,
+                    &listing,
+                );
+            }
+            let found = ITEMS.page(connection, own, &listing)?;
+            Ok(Page { items: cards::load(connection, &found.items)?, total: found.total, request: found.request })
         })
         .await
     }
@@ -149,13 +154,10 @@ impl NomenclatureRepository for Database {
         self.read_snapshot(move |connection| Ok(cards::load(connection, &[id.get()])?.pop())).await
     }
 
-    async fn insert(
-        &self,
-        project: ProjectId,
-        card: Card,
-        at: DateTime<Utc>,
-    ) -> Result<Nomenclature, NomenclatureError> {
+    async fn insert(&self, stamp: Stamp, card: Card) -> Result<Nomenclature, NomenclatureError> {
+        let Stamp { project_id: project, at, .. } = stamp;
         self.write(move |connection| {
+            note(Topic::Shelves, project.get());
             require_known(connection, project, &card)?;
             let id: i64 = diesel::insert_into(nomenclatures::table)
                 .values((
@@ -168,27 +170,26 @@ impl NomenclatureRepository for Database {
                 .returning(nomenclatures::id)
                 .get_result(connection)
                 .map_err(on_duplicate(NomenclatureError::ArticleTaken))?;
-            finish(connection, id, &card)
+            put(connection, project, &[(id, found_by(&card))])?;
+            let created = finish(connection, id, &card)?;
+            histories::created(connection, &stamp, &created)?;
+            Ok(created)
         })
         .await
     }
 
-    async fn replace(
-        &self,
-        project: ProjectId,
-        id: NomenclatureId,
-        version: u64,
-        card: Card,
-        at: DateTime<Utc>,
-    ) -> Result<Nomenclature, NomenclatureError> {
-        let version = i64::try_from(version).map_err(StoreError::corrupt)?;
+    async fn replace(&self, stamp: Stamp, seen: Nomenclature, card: Card) -> Result<Nomenclature, NomenclatureError> {
+        let Stamp { project_id: project, at, .. } = stamp;
+        let id = seen.id;
+        let version = i64::try_from(seen.version).map_err(StoreError::corrupt)?;
         self.write(move |connection| {
+            note(Topic::Shelves, project.get());
             require_known(connection, project, &card)?;
-            let seen = nomenclatures::table
+            let current = nomenclatures::table
                 .find(id.get())
                 .filter(nomenclatures::project_id.eq(project.get()))
                 .filter(nomenclatures::version.eq(version));
-            let written = diesel::update(seen)
+            let written = diesel::update(current)
                 .set((CardRow::new(&card, at)?, nomenclatures::version.eq(version + 1)))
                 .execute(connection)
                 .map_err(on_duplicate(NomenclatureError::ArticleTaken))?;
@@ -199,7 +200,11 @@ impl NomenclatureRepository for Database {
             if !card.is_stocked() && found!(connection, stock)? {
                 return Err(Abort::Refused(NomenclatureError::Stocked));
             }
-            finish(connection, id.get(), &card)
+            put_anew(connection, project, &[(id.get(), found_by(&card))])?;
+            // What was seen is what was there: its version was.
+            let changed = finish(connection, id.get(), &card)?;
+            histories::changed(connection, &stamp, &seen, &changed)?;
+            Ok(changed)
         })
         .await
     }

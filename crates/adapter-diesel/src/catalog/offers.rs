@@ -9,13 +9,18 @@
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Nullable};
 use kontor_kernel::StoreError;
 
+use super::offer_counts::Changes;
+use super::search;
+use crate::database::marks::note_everything;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::statement::Statement;
+use crate::statement::{Statement, by_place};
 
 const CHUNK: usize = 500;
+
+const PLACE: &str = " RETURNING application_id, category_id";
 
 #[derive(QueryableByName)]
 struct ItemRow {
@@ -27,8 +32,11 @@ struct ItemRow {
 pub(crate) fn refresh(connection: &mut AnyConnection, items: &[i64]) -> Result<(), QueryError> {
     for items in items.chunks(CHUNK) {
         lock(connection, items)?;
-        Statement::new("DELETE FROM storefront_offers WHERE nomenclature_id").among(items).run(connection)?;
-        insert_due(items).run(connection)?;
+        let mut changes = Changes::default();
+        let old = Statement::new("DELETE FROM storefront_offers WHERE nomenclature_id").among(items);
+        changes.add(old.sql(PLACE).rows(connection)?, -1);
+        changes.add(insert_due(items).sql(PLACE).rows(connection)?, 1);
+        changes.write(connection)?;
     }
     Ok(())
 }
@@ -106,6 +114,47 @@ fn differing(items: &[i64]) -> Statement {
     )
 }
 
+by_place! {
+    /// An offer that is not as it is due: the price it is shown at and the price it is due at, each if at all.
+    pub(crate) struct OffOffer {
+        project: i64 as BigInt,
+        application: i64 as BigInt,
+        item: i64 as BigInt,
+        shown: Option<i64> as Nullable<BigInt>,
+        due: Option<i64> as Nullable<BigInt>,
+    }
+}
+
+impl OffOffer {
+    /// Project, application and item.
+    pub(crate) fn place(&self) -> (i64, i64, i64) {
+        (self.project, self.application, self.item)
+    }
+
+    /// The price it is shown at, and the one it is due at.
+    pub(crate) fn prices(&self) -> (Option<i64>, Option<i64>) {
+        (self.shown, self.due)
+    }
+}
+
+/// The offers of these items that are not as they are due.
+pub(crate) fn off(items: &[i64]) -> Statement {
+    Statement::new(
+        "WITH shown AS (SELECT application_id, nomenclature_id, price FROM storefront_offers WHERE nomenclature_id",
+    )
+    .among(items)
+    .sql("), due AS (")
+    .then(due(items))
+    .sql(
+        ") SELECT n.project_id, f.application, f.item, f.shown, f.due FROM (SELECT \
+         COALESCE(s.application_id, d.application_id) AS application, \
+         COALESCE(s.nomenclature_id, d.nomenclature_id) AS item, s.price AS shown, d.price AS due \
+         FROM shown s FULL JOIN due d ON d.application_id = s.application_id AND d.nomenclature_id = s.nomenclature_id) \
+         AS f JOIN nomenclatures n ON n.id = f.item \
+         WHERE f.shown IS NULL OR f.due IS NULL OR f.shown <> f.due ORDER BY f.item, f.application",
+    )
+}
+
 fn items_after(connection: &mut AnyConnection, last: i64) -> Result<Vec<i64>, QueryError> {
     use crate::schema::nomenclatures::{id, table};
     let limit = i64::try_from(CHUNK).unwrap_or(i64::MAX);
@@ -114,10 +163,11 @@ fn items_after(connection: &mut AnyConnection, last: i64) -> Result<Vec<i64>, Qu
 
 /// For the operator.
 impl Database {
-    /// Derives what every application shows anew, for example after records were loaded by other means than this
-    /// service. Returns how many items were looked at.
+    /// Derives what every application shows anew, and what its items are found by, for example after records were loaded
+    /// by other means than this service. Returns how many items were looked at.
     pub async fn rebuild_offers(&self) -> Result<u64, StoreError> {
         self.in_chunks(|connection, items| {
+            search::refill(connection, items)?;
             refresh(connection, items)?;
             Ok(u64::try_from(items.len()).unwrap_or(u64::MAX))
         })
@@ -127,17 +177,18 @@ impl Database {
     /// Compares what every application shows with stock and prices, and repairs what differs. Returns how many items
     /// differed.
     pub async fn reconcile_offers(&self) -> Result<u64, StoreError> {
-        self.in_chunks(refresh_availability).await
+        self.in_chunks(|connection, items| Ok(refresh_availability(connection, items)?)).await
     }
 
     async fn in_chunks(
         &self,
-        work: impl Fn(&mut AnyConnection, &[i64]) -> Result<u64, QueryError> + Copy + Send + 'static,
+        work: impl Fn(&mut AnyConnection, &[i64]) -> Result<u64, Abort<StoreError>> + Copy + Send + 'static,
     ) -> Result<u64, StoreError> {
         let (mut last, mut sum) = (0, 0);
         loop {
             let (next, count) = self
                 .write(move |connection| {
+                    note_everything();
                     let items = items_after(connection, last)?;
                     let count = work(connection, &items)?;
                     Ok::<_, Abort<StoreError>>((items.last().copied(), count))

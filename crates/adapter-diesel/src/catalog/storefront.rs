@@ -1,19 +1,26 @@
 //! The storefront list: one range of `storefront_offers`, then names and stock of the rows of the page.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use diesel::result::Error as QueryError;
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
 use kontor_catalog::model::{NomenclatureKind, Packaging, PhotoUrl, Reference};
 use kontor_catalog::storefront::ports::Shelves;
 use kontor_catalog::storefront::{
     PriceRange, Product, ProductCard, ProductFilter, ProductOrder, ShelfBrand, ShelfCategory,
 };
-use kontor_kernel::{AppScope, CategoryId, InvalidId, Money, NomenclatureId, Page, PageRequest, Quantity, StoreError};
+use kontor_kernel::{
+    AppScope, CategoryId, InvalidId, Line, Money, NomenclatureId, Page, PageRequest, Prose, Quantity, StoreError,
+    Visitor,
+};
 
-use super::storefront_query::{OfferQuery, any_discount};
+use super::storefront_query::OfferQuery;
+use super::storefront_reductions::Reductions;
 use super::{storefront_card, storefront_shelves};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::statement::by_place;
+use crate::statement::{Statement, by_place};
 use crate::stored;
 
 by_place! {
@@ -34,6 +41,7 @@ by_place! {
         brand_name: Option<String> as Nullable<Text>,
         quantity: i64 as BigInt,
         reduction: i64 as BigInt,
+        is_favourite: bool as Bool,
     }
 }
 
@@ -60,6 +68,7 @@ impl TryFrom<ProductRow> for Product {
                 pieces_per_pack: pack(row.pieces_per_pack)?,
                 quantity_pack: pack(row.quantity_pack)?,
             },
+            is_favourite: row.is_favourite,
         })
     }
 }
@@ -78,14 +87,8 @@ pub(super) fn reference<Id: TryFrom<i64, Error = InvalidId>>(
 }
 
 by_place! {
-    struct TotalRow {
-        total: i64 as BigInt,
-    }
-}
-
-by_place! {
-    struct AnswerRow {
-        answer: bool as Bool,
+    pub(super) struct TotalRow {
+        pub total: i64 as BigInt,
     }
 }
 
@@ -96,67 +99,98 @@ by_place! {
     }
 }
 
-/// Only an answer that depends on prices has to know whether discounts change them.
-fn discounted(
-    connection: &mut AnyConnection,
-    app: AppScope,
-    at: DateTime<Utc>,
-    needed: bool,
-) -> Result<bool, Abort<StoreError>> {
-    if !needed {
-        return Ok(false);
-    }
-    let row: AnswerRow = any_discount(app, at).row(connection)?;
-    Ok(row.answer)
-}
-
 /// Whether one range of an index answers; a search in texts, in tags or in discounts may take longer.
 fn walks_an_index(filter: &ProductFilter) -> bool {
     filter.query.is_none() && filter.tag_ids.is_empty() && !filter.on_sale
 }
 
 /// A page that is not full tells the size of the whole list by itself.
-fn known_total(page: PageRequest, rows: usize) -> Option<i64> {
+pub(super) fn known_total(page: PageRequest, rows: usize) -> Option<i64> {
     let rows = i64::try_from(rows).ok()?;
     (rows < page.limit() && (rows > 0 || page.offset() == 0)).then(|| page.offset() + rows)
+}
+
+/// The page of a search: first which products, then what is told about them.
+fn searched(
+    connection: &mut AnyConnection,
+    query: &OfferQuery<'_>,
+    text: &Line<255>,
+    page: PageRequest,
+) -> Result<Page<Product>, Abort<StoreError>> {
+    let search = query.search(text);
+    let found = match query.order {
+        None => search.best(connection, page)?,
+        Some(_) => search.sorted(connection, page, Statement::new(" ORDER BY ").then(query.ordering()))?,
+    };
+    let rows: Vec<ProductRow> =
+        if found.ids.is_empty() { Vec::new() } else { query.these(&found.ids).rows(connection)? };
+    let mut rows: HashMap<i64, ProductRow> = rows.into_iter().map(|row| (row.id, row)).collect();
+    let items = found.ids.iter().filter_map(|id| rows.remove(id)).map(Product::try_from);
+    Ok(Page {
+        items: items.collect::<Result<_, _>>()?,
+        total: u64::try_from(found.total).map_err(StoreError::corrupt)?,
+        request: page,
+    })
+}
+
+/// How many products there are: by the counts that are kept, or counted.
+fn total(connection: &mut AnyConnection, query: &OfferQuery<'_>) -> Result<i64, QueryError> {
+    let statement = if query.filter.is_by_category() { query.kept_count() } else { query.count() };
+    Ok(statement.row::<TotalRow>(connection)?.total)
 }
 
 #[async_trait]
 impl Shelves for Database {
     async fn products(
         &self,
-        app: AppScope,
+        visitor: Visitor,
         filter: ProductFilter,
         order: Option<ProductOrder>,
         page: PageRequest,
         at: DateTime<Utc>,
     ) -> Result<Page<Product>, StoreError> {
-        let walks_an_index = walks_an_index(&filter);
-        let work = move |connection: &mut AnyConnection| -> Result<Page<Product>, Abort<StoreError>> {
-            let needed = OfferQuery::needs_prices(&filter, order);
-            let discounted = discounted(connection, app, at, needed)?;
-            let query = OfferQuery { app, filter: &filter, order, at, discounted };
-            let rows: Vec<ProductRow> = query.page(page).rows(connection)?;
-            let total = match known_total(page, rows.len()) {
-                Some(total) => total,
-                None => query.count().row::<TotalRow>(connection)?.total,
+        let quick = walks_an_index(&filter);
+        // With discounts to be reckoned with, a list by price looks at every offer: that is nothing for those threads that
+        // read pages only.
+        let work =
+            move |connection: &mut AnyConnection, quick: bool| -> Result<Option<Page<Product>>, Abort<StoreError>> {
+                let needed = OfferQuery::needs_prices(&filter, order);
+                let reductions = if needed { Reductions::load(connection, visitor.app, at)? } else { None };
+                if quick && reductions.is_some() {
+                    return Ok(None);
+                }
+                let query = OfferQuery { visitor, filter: &filter, order, at, discounted: reductions.as_ref() };
+                if let Some(text) = &filter.query {
+                    return searched(connection, &query, text, page).map(Some);
+                }
+                let rows: Vec<ProductRow> = query.page(page).rows(connection)?;
+                let total = match known_total(page, rows.len()) {
+                    Some(total) => total,
+                    None => total(connection, &query)?,
+                };
+                Ok(Some(Page {
+                    items: rows.into_iter().map(Product::try_from).collect::<Result<_, _>>()?,
+                    total: u64::try_from(total).map_err(StoreError::corrupt)?,
+                    request: page,
+                }))
             };
-            Ok(Page {
-                items: rows.into_iter().map(Product::try_from).collect::<Result<_, _>>()?,
-                total: u64::try_from(total).map_err(StoreError::corrupt)?,
-                request: page,
-            })
-        };
-        if walks_an_index { self.read_page(work).await } else { self.read(work).await }
+        if quick {
+            let work = work.clone();
+            if let Some(read) = self.read_page(move |connection| work(connection, true)).await? {
+                return Ok(read);
+            }
+        }
+        let read = self.read(move |connection| work(connection, false)).await?;
+        read.ok_or_else(|| StoreError::Failed("a page was not read".to_owned()))
     }
 
     async fn product(
         &self,
-        app: AppScope,
+        visitor: Visitor,
         id: NomenclatureId,
         at: DateTime<Utc>,
-    ) -> Result<Option<ProductCard>, StoreError> {
-        self.read_brief(move |connection| storefront_card::read(connection, app, id, at)).await
+    ) -> Result<Option<ProductCard<Prose>>, StoreError> {
+        self.read_brief(move |connection| storefront_card::read(connection, visitor, id, at)).await
     }
 
     async fn price_range(
@@ -166,9 +200,17 @@ impl Shelves for Database {
         at: DateTime<Utc>,
     ) -> Result<Option<PriceRange>, StoreError> {
         self.read(move |connection| {
-            let discounted = discounted(connection, app, at, true)?;
-            let query = OfferQuery { app, filter: &filter, order: None, at, discounted };
-            let row: RangeRow = query.price_range().row(connection)?;
+            let reductions = Reductions::load(connection, app, at)?;
+            let query =
+                OfferQuery { visitor: app.into(), filter: &filter, order: None, at, discounted: reductions.as_ref() };
+            let statement = match &filter.query {
+                None => query.price_range(),
+                Some(text) => match query.search(text).extremes(connection, query.price())? {
+                    Some(statement) => statement,
+                    None => return Ok(None),
+                },
+            };
+            let row: RangeRow = statement.row(connection)?;
             let (Some(lowest), Some(highest)) = (row.lowest, row.highest) else { return Ok(None) };
             let money = |minor: i64| Money::from_minor(minor).map_err(StoreError::corrupt);
             Ok(Some(PriceRange { lowest: money(lowest)?, highest: money(highest)? }))
@@ -192,12 +234,12 @@ impl Shelves for Database {
 
 #[cfg(test)]
 mod tests {
-    use super::super::storefront_query::stock;
+    use super::super::storefront_query::{count_favourites, favourites, stock};
     use super::*;
-    use crate::statement::Statement;
     use crate::testing::{Kind, TestDatabase};
+    use diesel::connection::SimpleConnection;
     use diesel::{QueryableByName, RunQueryDsl};
-    use kontor_kernel::{ApplicationId, BrandId, ProjectId};
+    use kontor_kernel::{ApplicationId, BrandId, CounterpartyId, CustomerScope, ProjectId, TokenId};
 
     #[derive(QueryableByName)]
     struct PlanRow {
@@ -208,6 +250,11 @@ mod tests {
     fn app() -> AppScope {
         let (project_id, application_id) = (ProjectId::new(1).unwrap(), ApplicationId::new(1).unwrap());
         AppScope { project_id, application_id, wholesale: false }
+    }
+
+    fn customer() -> CustomerScope {
+        let (counterparty_id, token_id) = (CounterpartyId::new(1).unwrap(), TokenId::new(1).unwrap());
+        CustomerScope { app: app(), counterparty_id, token_id }
     }
 
     async fn plan(db: &TestDatabase, statement: Statement) -> String {
@@ -234,13 +281,86 @@ mod tests {
         for filter in filters() {
             for order in orders.into_iter().chain([None]) {
                 let at = DateTime::UNIX_EPOCH;
-                let query = OfferQuery { app: app(), filter: &filter, order, at, discounted: false };
-                let plan = plan(&db, query.page(PageRequest::new(1, 10, 100).unwrap())).await;
-                let (inner, outer) = plan.split_once("SCAN o\n").unwrap();
-                assert!(inner.contains("SEARCH o USING INDEX"), "{filter:?} {order:?}\n{plan}");
-                assert!(!inner.contains("TEMP B-TREE"), "{filter:?} {order:?}\n{plan}");
-                assert!(!outer.contains("SCAN n") && !outer.contains("SCAN i"), "{plan}");
+                for visitor in [app().into(), customer().into()] {
+                    let query = OfferQuery { visitor, filter: &filter, order, at, discounted: None };
+                    let plan = plan(&db, query.page(PageRequest::new(1, 10, 100).unwrap())).await;
+                    let (inner, outer) = plan.split_once("SCAN o\n").unwrap();
+                    assert!(inner.contains("SEARCH o USING INDEX"), "{filter:?} {order:?}\n{plan}");
+                    assert!(!inner.contains("TEMP B-TREE"), "{filter:?} {order:?}\n{plan}");
+                    assert!(!outer.contains("SCAN n") && !outer.contains("SCAN i"), "{plan}");
+                    assert!(!plan.contains("SCAN f"), "{plan}");
+                }
             }
+        }
+    }
+
+    const DISCOUNTS: &str = "INSERT INTO projects (id, name, currency, created_at) VALUES (1, 'P', 'RUB', '2026-01-01'); \
+        INSERT INTO discounts (project_id, name, kind, value, target, target_id, minimum_sum, used_count, status, created_at, \
+        updated_at) VALUES (1, 'A', 'percent', 500, 'category', 3, 0, 0, 'active', '2026-01-01', '2026-01-01'), \
+        (1, 'B', 'fixed', 70, 'product', 7, 0, 0, 'active', '2026-01-01', '2026-01-01')";
+
+    #[tokio::test]
+    async fn with_discounts_a_list_by_price_goes_by_an_index_for_what_they_spare_and_what_they_reduce() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let (app, at) = (app(), DateTime::UNIX_EPOCH);
+        db.database
+            .write_apart(|connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(DISCOUNTS)?))
+            .await
+            .unwrap();
+        let found =
+            db.database.read(move |connection| Ok::<_, Abort<StoreError>>(Reductions::load(connection, app, at)?));
+        let reductions = found.await.unwrap().unwrap();
+        let ranges = [
+            "SEARCH o USING INDEX storefront_offers_by_price (application_id=?",
+            "storefront_offers_by_category",
+            "(application_id=? AND nomenclature_id=?",
+        ];
+        let narrow =
+            ProductFilter { price_from: Some(Money::ZERO), price_to: Some(Money::MAX), ..ProductFilter::default() };
+        for (filter, order) in [
+            (ProductFilter::default(), ProductOrder::PriceAscending),
+            (narrow.clone(), ProductOrder::PriceDescending),
+            (ProductFilter { on_sale: true, ..narrow }, ProductOrder::PriceAscending),
+        ] {
+            let query = OfferQuery {
+                visitor: app.into(),
+                filter: &filter,
+                order: Some(order),
+                at,
+                discounted: Some(&reductions),
+            };
+            let page = plan(&db, query.page(PageRequest::new(1, 10, 100).unwrap())).await;
+            for range in ranges {
+                assert!(page.contains(range), "{range} {filter:?}\n{page}");
+            }
+            let (count, ends) = (plan(&db, query.count()).await, plan(&db, query.price_range()).await);
+            assert!(!count.contains("SCAN o") && !ends.contains("SCAN o"), "{count}\n{ends}");
+        }
+    }
+
+    #[tokio::test]
+    async fn favourites_walk_the_index_of_their_customer() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let page = PageRequest::new(1, 10, 100).unwrap();
+        let list = plan(&db, favourites(customer(), page, DateTime::UNIX_EPOCH)).await;
+        let (inner, _) = list.split_once("SCAN o\n").unwrap();
+        let count = plan(&db, count_favourites(customer())).await;
+        for plan in [inner, count.as_str()] {
+            assert!(plan.contains("SEARCH v USING") && plan.contains("SEARCH o USING"), "{plan}");
+            assert!(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN"), "{plan}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_far_page_passes_over_its_index_alone() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let orders = ProductOrder::ALL.map(|(_, order)| Some(order));
+        let [all, _, narrow] = filters();
+        for (filter, order) in orders.into_iter().chain([None]).flat_map(|order| [(&all, order), (&narrow, order)]) {
+            let query = OfferQuery { visitor: app().into(), filter, order, at: DateTime::UNIX_EPOCH, discounted: None };
+            let plan = plan(&db, query.page(PageRequest::new(100, 10, 100).unwrap())).await;
+            assert!(plan.contains("SEARCH o USING COVERING INDEX"), "{filter:?} {order:?}\n{plan}");
+            assert!(plan.contains("SCAN p\nSEARCH o USING INDEX"), "{filter:?} {order:?}\n{plan}");
         }
     }
 
@@ -249,8 +369,13 @@ mod tests {
         let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
         let [all, _, narrow] = filters();
         for filter in [all, narrow] {
-            let query =
-                OfferQuery { app: app(), filter: &filter, order: None, at: DateTime::UNIX_EPOCH, discounted: false };
+            let query = OfferQuery {
+                visitor: app().into(),
+                filter: &filter,
+                order: None,
+                at: DateTime::UNIX_EPOCH,
+                discounted: None,
+            };
             let count = plan(&db, query.count()).await;
             assert!(count.contains("USING COVERING INDEX"), "{count}");
             let range = plan(&db, query.price_range()).await;

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use kontor_catalog::model::StorageUnit;
 use kontor_catalog::storefront::{Product, ProductCard, Tag};
-use kontor_kernel::{AppScope, NomenclatureId, StoreError};
+use kontor_kernel::{NomenclatureId, Prose, StoreError, Visitor};
 
 use super::storefront::{ProductRow, photo, reference};
 use super::storefront_query::{JOINS, product};
@@ -40,7 +40,7 @@ struct CardRow {
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = tags)]
-struct TagRow {
+pub(super) struct TagRow {
     id: i64,
     name: String,
     photo: Option<String>,
@@ -60,8 +60,8 @@ impl TryFrom<TagRow> for Tag {
     }
 }
 
-fn card(app: AppScope, id: NomenclatureId, at: DateTime<Utc>) -> Statement {
-    product(app, at)
+fn card(visitor: Visitor, id: NomenclatureId, at: DateTime<Utc>) -> Statement {
+    product(visitor, at)
         .sql(
             ", k.id AS country_id, k.name AS country_name, u.id AS unit_id, u.name AS unit_name, \
              u.abbreviation AS unit_abbreviation, n.share_link, n.description, n.characteristics, n.views_count \
@@ -72,18 +72,18 @@ fn card(app: AppScope, id: NomenclatureId, at: DateTime<Utc>) -> Statement {
             " LEFT JOIN countries k ON k.id = n.country_id \
              LEFT JOIN storage_units u ON u.id = n.storage_unit_id WHERE o.application_id = ",
         )
-        .value(app.application_id.get())
+        .value(visitor.app.application_id.get())
         .sql(" AND o.nomenclature_id = ")
         .value(id.get())
 }
 
 pub(super) fn read(
     connection: &mut AnyConnection,
-    app: AppScope,
+    visitor: Visitor,
     id: NomenclatureId,
     at: DateTime<Utc>,
-) -> Result<Option<ProductCard>, Abort<StoreError>> {
-    let Some(row): Option<CardRow> = card(app, id, at).row(connection).optional()? else { return Ok(None) };
+) -> Result<Option<ProductCard<Prose>>, Abort<StoreError>> {
+    let Some(row): Option<CardRow> = card(visitor, id, at).row(connection).optional()? else { return Ok(None) };
     let tags: Vec<TagRow> = on_each!(connection, concrete => nomenclature_tags::table
         .inner_join(tags::table.on(tags::id.eq(nomenclature_tags::tag_id)))
         .filter(nomenclature_tags::nomenclature_id.eq(id.get()))
@@ -108,5 +108,6 @@ pub(super) fn read(
         characteristics: stored::optional_text(row.characteristics.as_deref())?,
         tags: tags.into_iter().map(Tag::try_from).collect::<Result<_, _>>()?,
         views_count: u64::try_from(row.views_count).map_err(StoreError::corrupt)?,
+        unstored_views: 0,
     }))
 }

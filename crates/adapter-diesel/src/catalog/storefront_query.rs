@@ -1,51 +1,127 @@
 //! The statements of the storefront lists. `o` is always a row of `storefront_offers`.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use kontor_catalog::storefront::{ProductFilter, ProductOrder};
-use kontor_kernel::{AppScope, Line, PageRequest};
+use kontor_kernel::{AppScope, CustomerScope, Line, PageRequest, Visitor};
 
-use super::search::containing;
+use super::offer_counts::EVERY_CATEGORY;
+use super::search::Search;
+use super::storefront_reductions::Reductions;
 use crate::statement::Statement;
 
 /// What the first columns of a list or a card are, in the order of `ProductRow`.
 const COLUMNS: &str = "SELECT o.nomenclature_id, o.kind_id, o.name, o.article, o.price, o.wholesale, \
     o.pieces_per_pack, o.quantity_pack, o.photos, c.id, c.name, b.id, b.name, ";
 
+/// From so many rows before a page on, they are passed over inside the index.
+const FAR: i64 = 500;
+
 /// Joins what [`product`] needs.
 pub(super) const JOINS: &str =
     " LEFT JOIN categories c ON c.id = o.category_id LEFT JOIN brands b ON b.id = o.brand_id";
 
 /// Starts a statement whose first columns make a `ProductRow`.
-pub(super) fn product(app: AppScope, at: DateTime<Utc>) -> Statement {
+pub(super) fn product(visitor: Visitor, at: DateTime<Utc>) -> Statement {
+    let app = visitor.app;
     Statement::new(COLUMNS)
         .then(stock(app))
         .sql(", CASE WHEN EXISTS (SELECT 1 FROM discounts d WHERE ")
         .then(automatic(app))
         .sql(") THEN ")
         .then(reduction(app, at))
-        .sql(" ELSE 0 END")
+        .sql(" ELSE 0 END, ")
+        .then(kept(visitor))
+}
+
+/// Whether the visitor keeps the product: one look into a unique index per row, and none without a customer.
+fn kept(visitor: Visitor) -> Statement {
+    let Some(customer) = visitor.counterparty_id else { return Statement::new("FALSE") };
+    Statement::new("EXISTS (SELECT 1 FROM favourites f WHERE f.project_id = ")
+        .value(visitor.app.project_id.get())
+        .sql(" AND f.counterparty_id = ")
+        .value(customer.get())
+        .sql(" AND f.nomenclature_id = o.nomenclature_id)")
+}
+
+/// What a customer keeps and the application shows, kept last first.
+pub(super) fn favourites(customer: CustomerScope, page: PageRequest, at: DateTime<Utc>) -> Statement {
+    product(customer.into(), at)
+        .sql(" FROM (SELECT o.*, v.id AS place")
+        .then(shown_favourites(customer))
+        .sql(" ORDER BY v.id DESC LIMIT ")
+        .value(page.limit())
+        .sql(" OFFSET ")
+        .value(page.offset())
+        .sql(") AS o")
+        .sql(JOINS)
+        .sql(" ORDER BY o.place DESC")
+}
+
+/// How many these are.
+pub(super) fn count_favourites(customer: CustomerScope) -> Statement {
+    Statement::new("SELECT count(*) AS total").then(shown_favourites(customer))
+}
+
+fn shown_favourites(customer: CustomerScope) -> Statement {
+    Statement::new(
+        " FROM favourites v JOIN storefront_offers o ON o.nomenclature_id = v.nomenclature_id AND o.application_id = ",
+    )
+    .value(customer.app.application_id.get())
+    .sql(" WHERE v.project_id = ")
+    .value(customer.app.project_id.get())
+    .sql(" AND v.counterparty_id = ")
+    .value(customer.counterparty_id.get())
 }
 
 /// What is asked of the offers of one application at one moment.
 pub(super) struct OfferQuery<'a> {
-    pub app: AppScope,
+    pub visitor: Visitor,
     pub filter: &'a ProductFilter,
     pub order: Option<ProductOrder>,
     pub at: DateTime<Utc>,
-    /// Whether discounts may change prices now: then prices are computed, else they come from the index.
-    pub discounted: bool,
+    /// The discounts that change prices now: then prices are computed, else they come from the index.
+    pub discounted: Option<&'a Reductions>,
 }
 
 impl OfferQuery<'_> {
-    /// Whether the answer depends on prices after discounts.
+    /// Whether the answer depends on discounts.
     pub fn needs_prices(filter: &ProductFilter, order: Option<ProductOrder>) -> bool {
         let by_price = matches!(order, Some(ProductOrder::PriceAscending | ProductOrder::PriceDescending));
-        by_price || filter.price_from.is_some() || filter.price_to.is_some()
+        by_price || filter.on_sale || filter.price_from.is_some() || filter.price_to.is_some()
     }
 
     /// One page, with the names and the stock of these rows alone.
     pub fn page(&self, page: PageRequest) -> Statement {
-        let offers = Statement::new("SELECT o.* FROM storefront_offers o WHERE ")
+        let (offers, ordering) = match (self.discounted, self.order) {
+            (Some(reductions), Some(ProductOrder::PriceAscending)) => self.by_reduced_price(reductions, "", page),
+            (Some(reductions), Some(ProductOrder::PriceDescending)) => self.by_reduced_price(reductions, " DESC", page),
+            _ if page.offset() >= FAR => return self.far_page(page),
+            _ => {
+                let offers = Statement::new("SELECT o.* FROM storefront_offers o WHERE ").then(self.condition());
+                (offers, self.ordering())
+            }
+        };
+        product(self.visitor, self.at)
+            .sql(" FROM (")
+            .then(offers)
+            .sql(" ORDER BY ")
+            .then(ordering.clone())
+            .sql(" LIMIT ")
+            .value(page.limit())
+            .sql(" OFFSET ")
+            .value(page.offset())
+            .sql(") AS o")
+            .sql(JOINS)
+            .sql(" ORDER BY ")
+            .then(ordering)
+    }
+
+    /// A page with many rows before it: these are passed over inside the index, and nothing but the page is read. The first
+    /// pages would only pay for looking their rows up a second time.
+    fn far_page(&self, page: PageRequest) -> Statement {
+        let places = Statement::new("SELECT o.nomenclature_id AS item FROM storefront_offers o WHERE ")
             .then(self.condition())
             .sql(" ORDER BY ")
             .then(self.ordering())
@@ -53,39 +129,134 @@ impl OfferQuery<'_> {
             .value(page.limit())
             .sql(" OFFSET ")
             .value(page.offset());
-        product(self.app, self.at)
+        product(self.visitor, self.at)
             .sql(" FROM (")
-            .then(offers)
-            .sql(") AS o")
+            .then(places)
+            // `CROSS` has SQLite look up the rows of the page; it would walk all of them in their order instead.
+            .sql(") AS p CROSS JOIN storefront_offers o")
             .sql(JOINS)
+            .sql(" WHERE o.nomenclature_id = p.item AND o.application_id = ")
+            .value(self.visitor.app.application_id.get())
             .sql(" ORDER BY ")
             .then(self.ordering())
     }
 
+    /// The search that the filter asks for, among what it lets through otherwise.
+    pub fn search(&self, text: &Line<255>) -> Search {
+        let offers = ("storefront_offers o", "o.nomenclature_id", "o.name_key");
+        Search::new(self.visitor.app.project_id, text, offers, self.condition())
+    }
+
+    /// These products, in no particular order.
+    pub fn these(&self, ids: &[i64]) -> Statement {
+        product(self.visitor, self.at)
+            .sql(" FROM storefront_offers o")
+            .sql(JOINS)
+            .sql(" WHERE o.application_id = ")
+            .value(self.visitor.app.application_id.get())
+            .sql(" AND o.nomenclature_id")
+            .among(ids)
+    }
+
+    /// The offers by what they cost now, of each part as many as the page could need. Returns the order of all of them
+    /// together, too.
+    fn by_reduced_price(
+        &self,
+        reductions: &Reductions,
+        direction: &'static str,
+        page: PageRequest,
+    ) -> (Statement, Statement) {
+        let ordering = || Statement::new("o.reduced").sql(direction).sql(", o.nomenclature_id").sql(direction);
+        let most = page.offset().saturating_add(page.limit());
+        let mut offers = Statement::new("SELECT o.* FROM (");
+        for (place, (price, condition)) in self.parts(reductions).into_iter().enumerate() {
+            offers = offers
+                .sql(if place == 0 { "SELECT * FROM (SELECT o.*, " } else { " UNION ALL SELECT * FROM (SELECT o.*, " })
+                .then(price.clone())
+                .sql(" AS reduced FROM storefront_offers o WHERE ")
+                .then(condition)
+                .sql(" ORDER BY ")
+                .then(price)
+                .sql(direction)
+                .sql(", o.nomenclature_id")
+                .sql(direction)
+                .sql(" LIMIT ")
+                .value(most)
+                .sql(format!(") AS part_{place}"));
+        }
+        (offers.sql(") AS o"), ordering())
+    }
+
+    /// The offers in parts that have nothing in common, each with its price and what is asked of it: those that no
+    /// discount concerns, whose price is the one in the index; those of reduced categories; other reduced items.
+    fn parts(&self, reductions: &Reductions) -> [(Statement, Statement); 3] {
+        let plain = Self { discounted: None, ..*self };
+        let [untouched, in_category, by_item] = reductions.parts();
+        [
+            (plain.price(), plain.condition().sql(" AND ").then(untouched)),
+            (self.price(), self.condition().sql(" AND ").then(in_category)),
+            (self.price(), self.condition().sql(" AND ").then(by_item)),
+        ]
+    }
+
+    /// Whether the filter looks at prices as they are now.
+    fn narrows_by_price(&self) -> bool {
+        self.filter.on_sale || self.filter.price_from.is_some() || self.filter.price_to.is_some()
+    }
+
     /// How many products match.
     pub fn count(&self) -> Statement {
-        Statement::new("SELECT count(*) AS total FROM storefront_offers o WHERE ").then(self.condition())
+        match self.discounted {
+            Some(reductions) if self.narrows_by_price() => {
+                let mut sum = Statement::new("SELECT 0");
+                for (_, condition) in self.parts(reductions) {
+                    sum = sum.sql(" + (SELECT count(*) FROM storefront_offers o WHERE ").then(condition).sql(")");
+                }
+                sum.sql(" AS total")
+            }
+            _ => Statement::new("SELECT count(*) AS total FROM storefront_offers o WHERE ").then(self.condition()),
+        }
+    }
+
+    /// The same from the counts that are kept for categories. Only for a filter by nothing else.
+    pub fn kept_count(&self) -> Statement {
+        let kept = Statement::new(
+            "SELECT CAST(coalesce(sum(k.total), 0) AS BIGINT) AS total FROM offer_counts k WHERE k.application_id = ",
+        )
+        .value(self.visitor.app.application_id.get())
+        .sql(" AND k.category_id");
+        let categories: BTreeSet<i64> = self.filter.category_ids.iter().map(|id| id.get()).collect();
+        let categories: Vec<i64> = categories.into_iter().collect();
+        kept.among(if categories.is_empty() { &[EVERY_CATEGORY] } else { &categories })
     }
 
     /// The cheapest and the dearest price; two searches, each of which an index can answer from its end.
     pub fn price_range(&self) -> Statement {
-        Statement::new("SELECT (SELECT min(")
-            .then(self.price())
-            .sql(") FROM storefront_offers o WHERE ")
-            .then(self.condition())
-            .sql(") AS lowest, (SELECT max(")
-            .then(self.price())
-            .sql(") FROM storefront_offers o WHERE ")
-            .then(self.condition())
-            .sql(") AS highest")
+        let Some(reductions) = self.discounted else {
+            return extremes(Statement::new("o.price"), self.condition());
+        };
+        let [untouched, in_category, by_item] =
+            self.parts(reductions).map(|(price, condition)| extremes(price, condition));
+        Statement::new("SELECT min(lowest) AS lowest, max(highest) AS highest FROM (")
+            .then(untouched)
+            .sql(" UNION ALL ")
+            .then(in_category)
+            .sql(" UNION ALL ")
+            .then(by_item)
+            .sql(") AS ends")
     }
 
-    fn price(&self) -> Statement {
+    /// What one piece costs.
+    pub fn price(&self) -> Statement {
         let price = Statement::new("o.price");
-        if self.discounted { price.sql(" - ").then(reduction(self.app, self.at)) } else { price }
+        match self.discounted {
+            None => price,
+            Some(reductions) => price.sql(" - ").then(reductions.amount()),
+        }
     }
 
-    fn ordering(&self) -> Statement {
+    /// The order asked for; equal products by number.
+    pub fn ordering(&self) -> Statement {
         let by = |column: &'static str| Statement::new(column);
         match self.order {
             None => by("o.nomenclature_id"),
@@ -100,7 +271,7 @@ impl OfferQuery<'_> {
 
     fn condition(&self) -> Statement {
         let filter = self.filter;
-        let mut condition = Statement::new("o.application_id = ").value(self.app.application_id.get());
+        let mut condition = Statement::new("o.application_id = ").value(self.visitor.app.application_id.get());
         let lists: [(&'static str, Vec<i64>); 3] = [
             (" AND o.category_id", filter.category_ids.iter().map(|id| id.get()).collect()),
             (" AND o.brand_id", filter.brand_ids.iter().map(|id| id.get()).collect()),
@@ -118,25 +289,37 @@ impl OfferQuery<'_> {
                 .among(&tags)
                 .sql(")");
         }
-        if let Some(query) = &filter.query {
-            condition = condition.sql(" AND ").then(mentions(query));
-        }
         if let Some(from) = filter.price_from {
-            condition = condition.sql(" AND ").then(self.price()).sql(" >= ").value(from.minor());
+            // Nothing costs more than before its discount: this much an index can answer.
+            condition = condition.sql(" AND o.price >= ").value(from.minor());
+            if self.discounted.is_some() {
+                condition = condition.sql(" AND ").then(self.price()).sql(" >= ").value(from.minor());
+            }
         }
         if let Some(to) = filter.price_to {
             condition = condition.sql(" AND ").then(self.price()).sql(" <= ").value(to.minor());
         }
         if filter.on_sale {
-            condition = condition.sql(" AND ").then(reduction(self.app, self.at)).sql(" > 0");
+            condition = match self.discounted {
+                None => condition.sql(" AND 1 = 0"),
+                Some(reductions) => condition.sql(" AND ").then(reductions.amount()).sql(" > 0"),
+            };
         }
         condition
     }
 }
 
-/// Whether any discount may change a price now.
-pub(super) fn any_discount(app: AppScope, at: DateTime<Utc>) -> Statement {
-    Statement::new("SELECT EXISTS (SELECT 1 FROM discounts d WHERE ").then(in_force(app, at)).sql(") AS answer")
+/// The ends of a range of prices.
+fn extremes(price: Statement, condition: Statement) -> Statement {
+    Statement::new("SELECT (SELECT min(")
+        .then(price.clone())
+        .sql(") FROM storefront_offers o WHERE ")
+        .then(condition.clone())
+        .sql(") AS lowest, (SELECT max(")
+        .then(price)
+        .sql(") FROM storefront_offers o WHERE ")
+        .then(condition)
+        .sql(") AS highest")
 }
 
 /// Unreserved pieces in the warehouses of the application.
@@ -172,20 +355,12 @@ fn automatic(app: AppScope) -> Statement {
         .sql(" AND d.status = 'active' AND d.code IS NULL AND d.target <> 'cart'")
 }
 
-fn in_force(app: AppScope, at: DateTime<Utc>) -> Statement {
+/// Those of them that are in force.
+pub(super) fn in_force(app: AppScope, at: DateTime<Utc>) -> Statement {
     automatic(app)
         .sql(" AND (d.starts_at IS NULL OR d.starts_at <= ")
         .value(at.naive_utc())
         .sql(") AND (d.ends_at IS NULL OR d.ends_at > ")
         .value(at.naive_utc())
         .sql(")")
-}
-
-fn mentions(query: &Line<255>) -> Statement {
-    let pattern = containing(&query.key());
-    Statement::new("(o.name_key LIKE ")
-        .value(pattern.as_str())
-        .sql(" ESCAPE '\\' OR EXISTS (SELECT 1 FROM nomenclatures s WHERE s.id = o.nomenclature_id AND s.article_key LIKE ")
-        .value(pattern)
-        .sql(" ESCAPE '\\'))")
 }

@@ -6,7 +6,9 @@ use diesel::result::Error as QueryError;
 use kontor_catalog::storefront::ports::ViewCounter;
 use kontor_kernel::{NomenclatureId, StoreError};
 
+use crate::database::marks::{Topic, note};
 use crate::database::{AnyConnection, Database};
+use crate::schema::nomenclatures;
 use crate::statement::Statement;
 
 const CHUNK: usize = 500;
@@ -34,6 +36,14 @@ fn add(connection: &mut AnyConnection, views: &[(i64, i64)]) -> Result<(), Query
     )
     .among(&ids)
     .execute(connection)?;
+    let projects: Vec<i64> = nomenclatures::table
+        .filter(nomenclatures::id.eq_any(ids))
+        .select(nomenclatures::project_id)
+        .distinct()
+        .load(connection)?;
+    for project in projects {
+        note(Topic::Shelves, project);
+    }
     Ok(())
 }
 

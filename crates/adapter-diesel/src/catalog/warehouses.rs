@@ -1,18 +1,23 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_catalog::model::{Edit, Warehouse, WarehouseChange, WarehouseDraft};
+use kontor_catalog::model::{Edit, Reference, Warehouse, WarehouseChange, WarehouseDraft};
 use kontor_catalog::ports::WarehouseRepository;
 use kontor_catalog::{WarehouseError, WarehouseReference};
-use kontor_kernel::{ApplicationId, BranchId, ProjectId, StoreError, WarehouseId};
+use kontor_kernel::{ApplicationId, BranchId, Listing, Page, ProjectId, Stamp, StoreError, WarehouseId};
+use kontor_organization::model::IntegrationOwner;
 
 use super::categories::reference;
-use super::{found, offers};
+use super::{found, hold, offers};
+use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::listing::{Source, unsearched};
+use crate::organization::integrations;
 use crate::schema::{applications, branches, inventories, warehouse_applications, warehouses};
-use crate::stored;
+use crate::statement::Statement;
+use crate::{histories, stock, stored};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = warehouses)]
@@ -26,31 +31,58 @@ struct WarehouseRow {
     updated_at: NaiveDateTime,
 }
 
-fn load<R>(connection: &mut AnyConnection, id: WarehouseId) -> Result<Option<Warehouse>, Abort<R>> {
-    let found: Option<(WarehouseRow, String)> = warehouses::table
+/// These warehouses in this order, those that are left out.
+fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Warehouse>, Abort<R>> {
+    let rows: Vec<(WarehouseRow, String)> = warehouses::table
         .inner_join(branches::table.on(warehouses::branch_id.eq(branches::id)))
-        .filter(warehouses::id.eq(id.get()))
+        .filter(warehouses::id.eq_any(ids.to_vec()))
+        .filter(warehouses::deleted_at.is_null())
         .select((WarehouseRow::as_select(), branches::name))
-        .first(connection)
-        .optional()?;
-    let Some((row, branch)) = found else { return Ok(None) };
-    let links: Vec<(i64, String)> = warehouse_applications::table
-        .inner_join(applications::table.on(warehouse_applications::application_id.eq(applications::id)))
-        .filter(warehouse_applications::warehouse_id.eq(id.get()))
-        .order(applications::id)
-        .select((applications::id, applications::name))
         .load(connection)?;
-    Ok(Some(Warehouse {
-        id: stored::id(row.id)?,
-        project_id: stored::id(row.project_id)?,
-        name: stored::text(&row.name)?,
-        address: stored::optional_text(row.address.as_deref())?,
-        branch: reference(row.branch_id, &branch)?,
-        applications: links.iter().map(|(id, name)| reference(*id, name)).collect::<Result<_, StoreError>>()?,
-        created_at: stored::moment(row.created_at),
-        updated_at: stored::moment(row.updated_at),
-    }))
+    let links: Vec<(i64, i64, String)> = warehouse_applications::table
+        .inner_join(applications::table.on(warehouse_applications::application_id.eq(applications::id)))
+        .filter(warehouse_applications::warehouse_id.eq_any(ids.to_vec()))
+        .order(applications::id)
+        .select((warehouse_applications::warehouse_id, applications::id, applications::name))
+        .load(connection)?;
+    let mut served: HashMap<i64, Vec<Reference<ApplicationId>>> = HashMap::new();
+    for (warehouse, id, name) in links {
+        served.entry(warehouse).or_default().push(reference(id, &name)?);
+    }
+    let mut records = HashMap::with_capacity(rows.len());
+    for (row, branch) in rows {
+        let record = Warehouse {
+            id: stored::id(row.id)?,
+            project_id: stored::id(row.project_id)?,
+            name: stored::text(&row.name)?,
+            address: stored::optional_text(row.address.as_deref())?,
+            branch: reference(row.branch_id, &branch)?,
+            applications: served.remove(&row.id).unwrap_or_default(),
+            created_at: stored::moment(row.created_at),
+            updated_at: stored::moment(row.updated_at),
+        };
+        records.insert(row.id, record);
+    }
+    Ok(ids.iter().filter_map(|id| records.remove(id)).collect())
 }
+
+fn one(connection: &mut AnyConnection, id: WarehouseId) -> Result<Warehouse, Abort<WarehouseError>> {
+    load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(WarehouseError::NotFound))
+}
+
+/// The warehouses of staff.
+const WAREHOUSES: Source = Source {
+    from: "warehouses w",
+    id: "w.id",
+    fields: &[
+        ("id", "w.id"),
+        ("name", "w.name"),
+        ("branch_id", "w.branch_id"),
+        ("created_at", "w.created_at"),
+        ("updated_at", "w.updated_at"),
+    ],
+    search: unsearched,
+};
 
 /// Which of the branch and the applications are not of the project.
 fn unknown(
@@ -97,6 +129,16 @@ fn link(connection: &mut AnyConnection, warehouse: i64, applications: &BTreeSet<
     Ok(())
 }
 
+/// A warehouse of the project that is there.
+#[diesel::dsl::auto_type]
+fn present(project: ProjectId, id: WarehouseId) -> _ {
+    let (project, id): (i64, i64) = (project.get(), id.get());
+    warehouses::table
+        .filter(warehouses::id.eq(id))
+        .filter(warehouses::project_id.eq(project))
+        .filter(warehouses::deleted_at.is_null())
+}
+
 fn numbers(ids: &[ApplicationId]) -> BTreeSet<i64> {
     ids.iter().map(|id| id.get()).collect()
 }
@@ -104,16 +146,22 @@ fn numbers(ids: &[ApplicationId]) -> BTreeSet<i64> {
 #[async_trait]
 impl WarehouseRepository for Database {
     async fn find(&self, id: WarehouseId) -> Result<Option<Warehouse>, StoreError> {
-        self.read_snapshot(move |connection| load(connection, id)).await
+        self.read_snapshot(move |connection| Ok(load(connection, &[id.get()])?.pop())).await
     }
 
-    async fn insert(
-        &self,
-        project: ProjectId,
-        draft: WarehouseDraft,
-        at: DateTime<Utc>,
-    ) -> Result<Warehouse, WarehouseError> {
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Warehouse>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let own = Statement::new("w.deleted_at IS NULL AND w.project_id = ").value(project.get());
+            let found = WAREHOUSES.page(connection, own, &listing)?;
+            Ok(Page { items: load(connection, &found.items)?, total: found.total, request: found.request })
+        })
+        .await
+    }
+
+    async fn insert(&self, stamp: Stamp, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError> {
         self.write(move |connection| {
+            let (project, at) = (stamp.project_id, stamp.at);
+            note(Topic::Shelves, project.get());
             let unknown = unknown(connection, project, Some(draft.branch_id), draft.application_ids.as_deref())?;
             if !unknown.is_empty() {
                 return Err(Abort::Refused(WarehouseError::UnknownReferences(unknown)));
@@ -139,26 +187,31 @@ impl WarehouseRepository for Database {
                 .returning(warehouses::id)
                 .get_result(connection)?;
             link(connection, id, &links)?;
-            load(connection, stored::id(id)?)?.ok_or(Abort::Refused(WarehouseError::NotFound))
+            let created = one(connection, stored::id(id)?)?;
+            histories::created(connection, &stamp, &created)?;
+            Ok(created)
         })
         .await
     }
 
     async fn update(
         &self,
-        project: ProjectId,
+        stamp: Stamp,
         id: WarehouseId,
         change: WarehouseChange,
-        at: DateTime<Utc>,
     ) -> Result<Warehouse, WarehouseError> {
         self.write(move |connection| {
+            let (project, at) = (stamp.project_id, stamp.at);
+            note(Topic::Shelves, project.get());
             let links = change.application_ids.as_set();
             let branch = change.branch_id.as_set().copied();
             let unknown = unknown(connection, project, branch, links.map(Vec::as_slice))?;
             if !unknown.is_empty() {
                 return Err(Abort::Refused(WarehouseError::UnknownReferences(unknown)));
             }
-            let own = warehouses::table.find(id.get()).filter(warehouses::project_id.eq(project.get()));
+            let own = present(project, id);
+            hold!(connection, own.select(warehouses::id));
+            let before = one(connection, id)?;
             let written = diesel::update(own)
                 .set((
                     change.name.as_set().map(|name| warehouses::name.eq(name.as_str())),
@@ -173,7 +226,29 @@ impl WarehouseRepository for Database {
             if let Edit::Set(ids) = &change.application_ids {
                 relink(connection, id, &numbers(ids))?;
             }
-            load(connection, id)?.ok_or(Abort::Refused(WarehouseError::NotFound))
+            let after = one(connection, id)?;
+            histories::changed(connection, &stamp, &before, &after)?;
+            Ok(after)
+        })
+        .await
+    }
+
+    async fn delete(&self, stamp: Stamp, id: WarehouseId) -> Result<(), WarehouseError> {
+        self.write(move |connection| {
+            let own = present(stamp.project_id, id);
+            hold!(connection, own.select(warehouses::id));
+            if !found!(connection, own)? {
+                return Err(Abort::Refused(WarehouseError::NotFound));
+            }
+            let before = one(connection, id)?;
+            let at = stamp.at.naive_utc();
+            if !stock::retire(connection, id.get(), at)? {
+                return Err(Abort::Refused(WarehouseError::Stocked));
+            }
+            relink(connection, id, &BTreeSet::new())?;
+            integrations::forget(connection, IntegrationOwner::Warehouse(id))?;
+            diesel::update(own).set(warehouses::deleted_at.eq(at)).execute(connection)?;
+            histories::deleted(connection, &stamp, &before)
         })
         .await
     }

@@ -7,7 +7,7 @@ use kontor_customers::CustomerError;
 
 use crate::auth::forget_customer;
 use crate::database::{Abort, AnyConnection};
-use crate::schema::{counterparties, orders, payment_attempts, verification_payments};
+use crate::schema::{counterparties, favourites, orders, payment_attempts, search_requests, verification_payments};
 
 /// A company keeps its name and numbers: they are no person's.
 #[derive(AsChangeset)]
@@ -58,7 +58,20 @@ pub(super) fn leave(
     if has_open_payment(connection, customer)? {
         return Err(Abort::Refused(CustomerError::ChargeRunning));
     }
+    forget_likings(connection, project, customer)?;
     Ok(forget_customer(connection, project, customer)?)
+}
+
+/// What he kept and what he searched for.
+fn forget_likings(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<(), QueryError> {
+    let kept =
+        favourites::table.filter(favourites::project_id.eq(project)).filter(favourites::counterparty_id.eq(customer));
+    diesel::delete(kept).execute(connection)?;
+    let searched = search_requests::table
+        .filter(search_requests::project_id.eq(project))
+        .filter(search_requests::counterparty_id.eq(customer));
+    diesel::delete(searched).execute(connection)?;
+    Ok(())
 }
 
 const OPEN: [&str; 2] = ["prepared", "pending"];

@@ -18,6 +18,9 @@ pub enum AnyConnection {
     Sqlite(SqliteConnection),
 }
 
+/// What boxed queries are built for.
+pub(crate) type Backend = <AnyConnection as Connection>::Backend;
+
 /// Runs the same statement on the concrete connection, for the few forms (batch insert, upsert) that diesel cannot
 /// build for both at once.
 macro_rules! on_each {
@@ -60,8 +63,12 @@ impl Manager {
     fn count(&self) -> impl FnMut(InstrumentationEvent<'_>) + Send + use<> {
         let statements = Arc::clone(&self.statements);
         move |event| {
-            if matches!(event, InstrumentationEvent::StartQuery { .. }) {
+            if let InstrumentationEvent::StartQuery { query, .. } = event {
                 statements.fetch_add(1, Ordering::Relaxed);
+                #[cfg(feature = "test-support")]
+                super::written::statement(&query.to_string());
+                #[cfg(not(feature = "test-support"))]
+                let _ = query;
             }
         }
     }

@@ -3,7 +3,9 @@
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use kontor_kernel::StoreError;
 
+use super::pool::conclude;
 use super::{AnyConnection, Database, on_each};
+use crate::catalog::search::fill_missing;
 
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
@@ -20,14 +22,16 @@ fn failed(error: impl std::fmt::Display) -> StoreError {
 }
 
 impl Database {
-    /// Applies what is missing. Returns the names applied, in order.
+    /// Applies what is missing and fills in what cards of before are found by. Returns the names applied, in order.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.with_connection(|connection| {
             let tree = tree(connection);
-            on_each!(connection, concrete => concrete
+            let applied = on_each!(&mut *connection, concrete => concrete
                 .run_pending_migrations(tree)
                 .map(|versions| versions.iter().map(ToString::to_string).collect())
-                .map_err(failed))
+                .map_err(failed))?;
+            fill_missing(connection).map_err(conclude)?;
+            Ok(applied)
         })
     }
 

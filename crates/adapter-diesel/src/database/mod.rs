@@ -1,12 +1,18 @@
 //! Connections, pools, transactions and migrations of both databases.
 
 mod connection;
+pub(crate) mod marks;
 mod migrations;
 mod pages;
 mod pool;
 mod url;
+mod watch;
+#[cfg(feature = "test-support")]
+mod written;
 
 pub use connection::AnyConnection;
-pub(crate) use connection::on_each;
+pub(crate) use connection::{Backend, on_each};
+pub use marks::{Marks, Stand, TRUST, Topic};
 pub use pool::{Abort, Database, PoolOptions, PoolState};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
+pub use watch::Watch;

@@ -10,8 +10,10 @@ use diesel::result::{DatabaseErrorKind, Error as QueryError};
 use kontor_kernel::StoreError;
 
 use super::connection::{Manager, Role};
+use super::marks::{Marks, Noted, note_everything};
 use super::pages::PageReaders;
 use super::{AnyConnection, DatabaseUrl};
+use crate::memory::AccessMemory;
 
 /// How many connections to keep.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +76,8 @@ struct Inner {
     /// Started with the first page; nothing when they could not be.
     pages: OnceLock<Option<PageReaders>>,
     statements: Arc<AtomicU64>,
+    marks: Arc<Marks>,
+    memory: AccessMemory,
 }
 
 impl Inner {
@@ -116,12 +120,23 @@ impl Database {
             DatabaseUrl::Postgres(_) => None,
         };
         let readers = build(if writer.is_some() { Role::Reader } else { Role::Writer }, options.connections)?;
-        Ok(Self { inner: Arc::new(Inner { url, readers, writer, pages: OnceLock::new(), statements }) })
+        let (marks, memory) = (Arc::default(), AccessMemory::default());
+        let inner = Inner { url, readers, writer, pages: OnceLock::new(), statements, marks, memory };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Which database this is.
     pub fn url(&self) -> &DatabaseUrl {
         &self.inner.url
+    }
+
+    /// How one knows that what was read is still so.
+    pub fn marks(&self) -> &Arc<Marks> {
+        &self.inner.marks
+    }
+
+    pub(crate) fn memory(&self) -> &AccessMemory {
+        &self.inner.memory
     }
 
     /// Statements sent so far by every connection, for tests that count them.
@@ -243,9 +258,13 @@ impl Database {
             let mut attempt = 1;
             loop {
                 let mut connection = take(pool)?;
+                // Of an attempt that was given up.
+                Noted::take();
+                #[cfg(feature = "test-support")]
+                super::written::forget();
                 let outcome = begin(&mut connection).map_err(Abort::Query).map(|()| work(&mut connection));
                 let outcome = match outcome {
-                    Ok(done) => settle(&mut connection, done),
+                    Ok(done) => commit(&inner.marks, &mut connection, done),
                     Err(error) => Err(error),
                 };
                 match outcome {
@@ -257,6 +276,23 @@ impl Database {
                     outcome => return outcome.map_err(conclude),
                 }
             }
+        })
+        .await
+    }
+
+    /// As [`Database::write`], for records that are written by other means than this crate's ports: nothing that is
+    /// remembered anywhere counts any longer.
+    pub async fn write_apart<T, R>(
+        &self,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
+    ) -> Result<T, R>
+    where
+        T: Send + 'static,
+        R: From<StoreError> + Send + 'static,
+    {
+        self.write(move |connection| {
+            note_everything();
+            work(connection)
         })
         .await
     }
@@ -277,6 +313,27 @@ fn begin(connection: &mut AnyConnection) -> Result<(), QueryError> {
         AnyConnection::Postgres(pg) => AnsiTransactionManager::begin_transaction(pg),
         AnyConnection::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction_sql(sqlite, "BEGIN IMMEDIATE"),
     }
+}
+
+/// Commits with the marks of what the step noted.
+fn commit<T, R>(marks: &Marks, connection: &mut AnyConnection, done: Result<T, Abort<R>>) -> Result<T, Abort<R>> {
+    let noted = Noted::take();
+    let mut open = None;
+    let done = done.and_then(|value| {
+        #[cfg(feature = "test-support")]
+        if let Some(what) = super::written::forgotten(&noted) {
+            return Err(Abort::Store(StoreError::Failed(format!("a step changes {what}, and does not note it"))));
+        }
+        open = marks.open(&noted, connection)?;
+        Ok(value)
+    });
+    let outcome = settle(connection, done);
+    if outcome.is_ok()
+        && let Some(open) = open
+    {
+        open.committed();
+    }
+    outcome
 }
 
 fn settle<T, R>(connection: &mut AnyConnection, outcome: Result<T, Abort<R>>) -> Result<T, Abort<R>> {
@@ -308,7 +365,7 @@ where
     }
 }
 
-fn conclude<R: From<StoreError>>(abort: Abort<R>) -> R {
+pub(super) fn conclude<R: From<StoreError>>(abort: Abort<R>) -> R {
     match abort {
         Abort::Refused(reason) => reason,
         Abort::Query(error) => store_error(&error).into(),

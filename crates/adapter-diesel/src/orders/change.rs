@@ -1,12 +1,14 @@
 //! A change of an order by staff.
 
 use diesel::prelude::*;
+use kontor_kernel::history::Author;
 use kontor_orders::change::OrderChange;
 use kontor_orders::model::{OrderStatus, StockEffect};
 use kontor_orders::ports::ChangeRefused;
 
-use super::history::{self, Actor, Entry};
+use super::history::{self, Entry};
 use super::{discounts, stock};
+use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{orders, payment_attempts, users};
 
@@ -45,15 +47,18 @@ pub(super) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Res
             .optional()?;
     let status = current.ok_or(Abort::Refused(ChangeRefused::Stale))?;
     write_details(connection, change)?;
+    if change.transition.is_some() {
+        note(Topic::Shelves, change.project_id.get());
+    }
     match change.transition.map(|step| step.stock) {
         Some(StockEffect::Release) => {
             if has_open_payment(connection, order)? {
                 return Err(Abort::Refused(ChangeRefused::Stale));
             }
-            stock::release(connection, order, at)?;
+            stock::release(connection, order, Author::User(change.user_id), at)?;
             discounts::return_use(connection, order)?;
         }
-        Some(StockEffect::Sell) => stock::sell(connection, order, at)?,
+        Some(StockEffect::Sell) => stock::sell(connection, order, Author::User(change.user_id), at)?,
         Some(StockEffect::Keep) | None => {}
     }
     if let Some(event) = &change.paid {
@@ -62,7 +67,7 @@ pub(super) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Res
     let entry = Entry {
         project: change.project_id.get(),
         order,
-        actor: Actor::User(change.user_id.get()),
+        actor: Author::User(change.user_id),
         event: if change.transition.is_some() { "status_changed" } else { "changed" },
         status: OrderStatus::from_id(status).unwrap_or(OrderStatus::Created),
         detail: None,

@@ -2,13 +2,13 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{CategoryId, StoreError};
+use kontor_kernel::{Money, StoreError};
 use kontor_orders::change::PromoUse;
 use kontor_orders::model::{Discount, DiscountStatus, DiscountTarget, DiscountValue};
 use kontor_orders::ports::PlaceRefused;
 
 use crate::database::{Abort, AnyConnection};
-use crate::schema::{discount_usages, discounts};
+use crate::schema::{discount_usages, discounts, orders};
 use crate::stored;
 
 #[derive(QueryableByName)]
@@ -28,58 +28,81 @@ pub(super) struct DiscountRow {
     customer_limit: Option<i64>,
     used_count: i64,
     status: String,
+    version: i64,
 }
-
-const PERCENT: &str = "percent";
-const FIXED: &str = "fixed";
 
 fn unknown(part: &str, value: &str) -> StoreError {
     StoreError::corrupt(format!("a discount has the {part} {value}"))
+}
+
+/// What a discount takes off, from its columns.
+pub(crate) fn value(kind: &str, value: i64) -> Result<DiscountValue, StoreError> {
+    match kind {
+        "percent" => Ok(DiscountValue::Percent(u16::try_from(value).map_err(StoreError::corrupt)?)),
+        "fixed" => Ok(DiscountValue::Fixed(stored::money(value)?)),
+        other => Err(unknown("kind", other)),
+    }
+}
+
+/// The number of a value: basis points, or minor units.
+pub(crate) fn number(value: DiscountValue) -> i64 {
+    match value {
+        DiscountValue::Percent(points) => i64::from(points),
+        DiscountValue::Fixed(amount) => amount.minor(),
+    }
+}
+
+/// What a discount applies to, from its columns.
+pub(crate) fn target(target: &str, id: Option<i64>) -> Result<DiscountTarget, StoreError> {
+    match (target, id) {
+        ("cart", _) => Ok(DiscountTarget::Cart),
+        ("category", Some(id)) => Ok(DiscountTarget::Category(stored::id(id)?)),
+        ("product", Some(id)) => Ok(DiscountTarget::Product(stored::id(id)?)),
+        (other, _) => Err(unknown("target", other)),
+    }
+}
+
+/// The columns of a target.
+pub(crate) fn target_columns(target: DiscountTarget) -> (&'static str, Option<i64>) {
+    match target {
+        DiscountTarget::Cart => ("cart", None),
+        DiscountTarget::Category(id) => ("category", Some(id.get())),
+        DiscountTarget::Product(id) => ("product", Some(id.get())),
+    }
+}
+
+/// Whether a discount may be in force, from its column.
+pub(crate) fn status(name: &str) -> Result<DiscountStatus, StoreError> {
+    DiscountStatus::ALL.into_iter().find(|status| status.name() == name).ok_or_else(|| unknown("status", name))
 }
 
 impl TryFrom<DiscountRow> for Discount {
     type Error = StoreError;
 
     fn try_from(row: DiscountRow) -> Result<Self, StoreError> {
-        let value = match row.kind.as_str() {
-            PERCENT => DiscountValue::Percent(u16::try_from(row.value).map_err(StoreError::corrupt)?),
-            FIXED => DiscountValue::Fixed(stored::money(row.value)?),
-            other => return Err(unknown("kind", other)),
-        };
-        let target = match (row.target.as_str(), row.target_id) {
-            ("cart", _) => DiscountTarget::Cart,
-            ("category", Some(id)) => DiscountTarget::Category(stored::id::<CategoryId>(id)?),
-            ("product", Some(id)) => DiscountTarget::Product(stored::id(id)?),
-            (other, _) => return Err(unknown("target", other)),
-        };
-        let status = match row.status.as_str() {
-            "active" => DiscountStatus::Active,
-            "paused" => DiscountStatus::Paused,
-            "archived" => DiscountStatus::Archived,
-            other => return Err(unknown("status", other)),
-        };
         Ok(Self {
             id: stored::id(row.id)?,
             name: row.name,
             code: row.code,
-            value,
-            target,
+            value: value(&row.kind, row.value)?,
+            target: target(&row.target, row.target_id)?,
             minimum_sum: stored::money(row.minimum_sum)?,
             starts_at: row.starts_at.map(stored::moment),
             ends_at: row.ends_at.map(stored::moment),
             usage_limit: optional_count(row.usage_limit)?,
             customer_limit: optional_count(row.customer_limit)?,
             used_count: count(row.used_count)?,
-            status,
+            status: status(&row.status)?,
+            version: count(row.version)?,
         })
     }
 }
 
-pub(super) fn count(stored: i64) -> Result<u64, StoreError> {
+pub(crate) fn count(stored: i64) -> Result<u64, StoreError> {
     u64::try_from(stored).map_err(StoreError::corrupt)
 }
 
-fn optional_count(stored: Option<i64>) -> Result<Option<u64>, StoreError> {
+pub(crate) fn optional_count(stored: Option<i64>) -> Result<Option<u64>, StoreError> {
     stored.map(count).transpose()
 }
 
@@ -96,28 +119,29 @@ pub(super) fn used_by(
         .get_result(connection)
 }
 
-/// Takes one use of a promo code. The row stays locked until the commit, so the count of the customer's orders that
-/// follows cannot be outrun by another order of his.
+/// Takes one use of a promo code, which lets the order off `amount`. A code that staff changed or stopped since the cart
+/// was priced is not taken. The row stays locked until the commit, so the count of the customer's orders that follows
+/// cannot be outrun by another order of his.
 pub(super) fn take_use(
     connection: &mut AnyConnection,
     promo: &PromoUse,
+    amount: Money,
     customer: i64,
 ) -> Result<(), Abort<PlaceRefused>> {
     let id = promo.discount_id.get();
-    let (kind, value) = match promo.value {
-        DiscountValue::Percent(points) => (PERCENT, i64::from(points)),
-        DiscountValue::Fixed(amount) => (FIXED, amount.minor()),
-    };
+    let version = i64::try_from(promo.version).map_err(StoreError::corrupt)?;
     let left = discounts::usage_limit.is_null().or(discounts::used_count.nullable().lt(discounts::usage_limit));
     let taken: Option<Option<i64>> = diesel::update(
         discounts::table
             .filter(discounts::id.eq(id))
             .filter(discounts::status.eq("active"))
-            .filter(discounts::kind.eq(kind))
-            .filter(discounts::value.eq(value))
+            .filter(discounts::version.eq(version))
             .filter(left),
     )
-    .set(discounts::used_count.eq(discounts::used_count + 1))
+    .set((
+        discounts::used_count.eq(discounts::used_count + 1),
+        discounts::used_amount.eq(discounts::used_amount + amount.minor()),
+    ))
     .returning(discounts::customer_limit)
     .get_result(connection)
     .optional()?;
@@ -145,8 +169,12 @@ pub(super) fn return_use(connection: &mut AnyConnection, order: i64) -> Result<(
         .get_result(connection)
         .optional()?;
     if let Some(discount) = used {
+        let amount: i64 = orders::table.find(order).select(orders::promo_discount).first(connection)?;
         diesel::update(discounts::table.find(discount).filter(discounts::used_count.gt(0)))
-            .set(discounts::used_count.eq(discounts::used_count - 1))
+            .set((
+                discounts::used_count.eq(discounts::used_count - 1),
+                discounts::used_amount.eq(discounts::used_amount - amount),
+            ))
             .execute(connection)?;
     }
     Ok(())

@@ -3,35 +3,25 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
+use kontor_kernel::history::Author;
 use kontor_orders::model::{OrderStatus, PaidEvent};
 
 use crate::database::AnyConnection;
 use crate::schema::{order_events, outbox_events};
-
-/// Who did it.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Actor {
-    Customer(i64),
-    User(i64),
-    System,
-}
+use crate::stored;
 
 /// One entry of the history of an order.
 pub(super) struct Entry<'a> {
     pub project: i64,
     pub order: i64,
-    pub actor: Actor,
+    pub actor: Author,
     pub event: &'a str,
     pub status: OrderStatus,
     pub detail: Option<&'a str>,
 }
 
 pub(super) fn write(connection: &mut AnyConnection, entry: &Entry<'_>, at: NaiveDateTime) -> Result<(), QueryError> {
-    let (actor, actor_id) = match entry.actor {
-        Actor::Customer(id) => ("customer", Some(id)),
-        Actor::User(id) => ("user", Some(id)),
-        Actor::System => ("system", None),
-    };
+    let (actor, actor_id) = stored::actor(entry.actor);
     diesel::insert_into(order_events::table)
         .values((
             order_events::project_id.eq(entry.project),

@@ -5,10 +5,11 @@
 mod assemble;
 mod attempts;
 mod change;
-mod discounts;
+pub(crate) mod discounts;
 mod history;
 mod place;
 mod reader;
+mod reservations;
 mod settle;
 mod snapshot;
 mod stock;

@@ -3,17 +3,19 @@
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
+use kontor_kernel::history::Author;
 use kontor_kernel::{InventoryId, OrderId, StoreError};
 use kontor_orders::change::{OrderChange, PlacedLine, PlacedOrder};
 use kontor_orders::model::{AttemptState, PaymentAttempt, PaymentMethod};
 use kontor_orders::ports::{ChangeRefused, OrderStore, PlaceRefused, Placed};
 
-use super::history::{self, Actor, Entry};
-use super::stock::{self, Claim};
-use super::{change, discounts};
+use super::history::{self, Entry};
+use super::{change, discounts, stock as offered};
 use crate::customers::hold;
+use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::schema::{discount_usages, orders, payment_attempts, reservations};
+use crate::stock::{self, Cause, Claim, Movement, Reason};
 use crate::stored;
 
 type Refused = Abort<PlaceRefused>;
@@ -34,12 +36,15 @@ fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, 
     if !hold(connection, order.counterparty_id.get())? {
         return Err(Abort::Refused(PlaceRefused::CustomerGone));
     }
-    let exhausted = claim(connection, order, at)?;
+    note(Topic::Shelves, order.project_id.get());
+    let claimed = claim(connection, order, at)?;
     if let Some(promo) = &order.promo {
-        discounts::take_use(connection, promo, order.counterparty_id.get())?;
+        discounts::take_use(connection, promo, order.promo_discount, order.counterparty_id.get())?;
     }
     let id = insert_order(connection, order, at)?;
     insert_lines(connection, order, id, at)?;
+    let customer = Author::Customer(order.counterparty_id);
+    stock::enter(connection, &claimed, &Cause::of_order(Reason::Reservation, id, customer, at))?;
     if let Some(promo) = &order.promo {
         diesel::insert_into(discount_usages::table)
             .values((
@@ -56,32 +61,31 @@ fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, 
     let entry = Entry {
         project: order.project_id.get(),
         order: id,
-        actor: Actor::Customer(order.counterparty_id.get()),
+        actor: customer,
         event: "created",
         status: order.status,
         detail: None,
     };
     history::write(connection, &entry, at)?;
-    stock::offers_changed(connection, &exhausted)?;
+    let exhausted: Vec<i64> = claimed.iter().filter(|claim| claim.left() == 0).map(|claim| claim.item).collect();
+    offered::offers_changed(connection, &exhausted)?;
     Ok(Placed { order_id, attempt })
 }
 
 /// Claims the stock of every line, by ascending inventory so that orders never wait for each other in a circle.
-/// Returns the items of which nothing is left.
-fn claim(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime) -> Result<Vec<i64>, Refused> {
+fn claim(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime) -> Result<Vec<Movement>, Refused> {
     let with_stock = |(line, placed): (usize, _)| place_of(placed).map(|inventory| (inventory, line, placed));
     let mut lines: Vec<_> = order.lines.iter().enumerate().filter_map(with_stock).collect();
     lines.sort_by_key(|(inventory, ..)| *inventory);
-    let mut exhausted = Vec::new();
+    let mut claimed = Vec::with_capacity(lines.len());
     for (inventory, line, placed) in lines {
         match stock::claim(connection, inventory, placed.quantity.get().into(), placed.unit_price, at)? {
-            Claim::Held { left: 0 } => exhausted.push(placed.item.get()),
-            Claim::Held { .. } => {}
+            Claim::Held(movement) => claimed.push(movement),
             Claim::Gone => return Err(Abort::Refused(PlaceRefused::OutOfStock { line })),
             Claim::PriceMoved => return Err(Abort::Refused(PlaceRefused::Stale)),
         }
     }
-    Ok(exhausted)
+    Ok(claimed)
 }
 
 fn place_of(line: &PlacedLine) -> Option<i64> {
@@ -121,7 +125,7 @@ fn insert_order(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDa
 }
 
 #[derive(Insertable)]
-#[diesel(table_name = reservations)]
+#[diesel(table_name = reservations, treat_none_as_default_value = false)]
 struct NewLine {
     project_id: i64,
     order_id: i64,

@@ -1,22 +1,16 @@
 //! Reading orders: a fixed number of statements, whatever the number of orders.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
-use chrono::{Days, NaiveDateTime, NaiveTime};
-use diesel::prelude::*;
-use diesel::sql_types::BigInt;
-use kontor_kernel::{CustomerScope, OrderId, Page, PageRequest, Phone, ProjectId, StoreError};
-use kontor_orders::model::{Order, OrderFilter, PromoCode};
+use kontor_kernel::{CustomerScope, Listing, OrderId, Page, Phone, ProjectId, StoreError};
+use kontor_orders::model::{Order, PromoCode};
 use kontor_orders::ports::OrderReader;
 
 use super::assemble::orders;
 use crate::database::{Abort, Database};
+use crate::listing::Source;
 use crate::statement::Statement;
-
-#[derive(QueryableByName)]
-struct Total {
-    #[diesel(sql_type = BigInt)]
-    total: i64,
-}
 
 #[async_trait]
 impl OrderReader for Database {
@@ -40,53 +34,41 @@ impl OrderReader for Database {
         .await
     }
 
-    async fn list(
-        &self,
-        project: ProjectId,
-        filter: OrderFilter,
-        page: PageRequest,
-    ) -> Result<Page<Order>, StoreError> {
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError> {
         self.read_snapshot(move |connection| {
-            let matching = matching(project, &filter);
-            let count: Total = Statement::new("SELECT count(*) AS total FROM orders o")
-                .then(matching.clone())
-                .get_result(connection)?;
-            let of_page =
-                matching.sql(" ORDER BY o.id DESC LIMIT ").value(page.limit()).sql(" OFFSET ").value(page.offset());
-            let items = orders(connection, of_page)?;
-            let total = u64::try_from(count.total).map_err(StoreError::corrupt)?;
-            Ok::<_, Abort<StoreError>>(Page { items, total, request: page })
+            let own = Statement::new("o.project_id = ").value(project.get());
+            let found = ORDERS.page(connection, own, &listing)?;
+            let mut read: HashMap<i64, Order> =
+                orders(connection, Statement::new(" WHERE o.id").among(&found.items).sql(" ORDER BY o.id"))?
+                    .into_iter()
+                    .map(|order| (order.id.get(), order))
+                    .collect();
+            let items = found.items.iter().filter_map(|id| read.remove(id)).collect();
+            Ok::<_, Abort<StoreError>>(Page { items, total: found.total, request: found.request })
         })
         .await
     }
 }
 
-fn matching(project: ProjectId, filter: &OrderFilter) -> Statement {
-    let mut found = Statement::new(" WHERE o.project_id = ").value(project.get());
-    if let Some(status) = filter.status {
-        found = found.sql(" AND o.status_id = ").value(status.id());
-    }
-    if let Some(customer) = filter.counterparty_id {
-        found = found.sql(" AND o.counterparty_id = ").value(customer.get());
-    }
-    if let Some(application) = filter.application_id {
-        found = found.sql(" AND o.application_id = ").value(application.get());
-    }
-    if let Some(day) = filter.date_from {
-        found = found.sql(" AND o.created_at >= ").value(NaiveDateTime::new(day, NaiveTime::MIN));
-    }
-    if let Some(next_day) = filter.date_to.and_then(|day| day.checked_add_days(Days::new(1))) {
-        found = found.sql(" AND o.created_at < ").value(NaiveDateTime::new(next_day, NaiveTime::MIN));
-    }
-    match &filter.query {
-        None => found,
-        Some(query) => found.then(search(query.trim())),
-    }
-}
+/// The orders of a project. Its table calls the application `client_id`.
+const ORDERS: Source = Source {
+    from: "orders o",
+    id: "o.id",
+    fields: &[
+        ("id", "o.id"),
+        ("status_id", "o.status_id"),
+        ("counterparty_id", "o.counterparty_id"),
+        ("application_id", "o.application_id"),
+        ("client_id", "o.application_id"),
+        ("price", "o.final_price"),
+        ("created_at", "o.created_at"),
+    ],
+    search: |text| search(text.as_str().trim()),
+};
 
 /// By number, by phone or by promo code, each as a whole.
 fn search(query: &str) -> Statement {
-    let mut found = Statement::new(" AND (o.id = ").value(query.parse::<i64>().unwrap_or_default());
+    let mut found = Statement::new("(o.id = ").value(query.parse::<i64>().unwrap_or_default());
     if let Ok(phone) = Phone::parse(query) {
         found = found.sql(" OR o.phone = ").value(phone.as_str());
     }

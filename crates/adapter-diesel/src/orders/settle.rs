@@ -4,12 +4,14 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_kernel::StoreError;
+use kontor_kernel::history::Author;
 use kontor_orders::change::{AttemptChange, Change};
 use kontor_orders::model::{AttemptState, OrderStatus, PaidEvent};
 
 use super::attempts::state_name;
-use super::history::{self, Actor, Entry};
+use super::history::{self, Entry};
 use super::{discounts, stock};
+use crate::database::marks::{Topic, note as mark};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{orders, payment_attempts};
 
@@ -153,7 +155,8 @@ fn give_up(connection: &mut AnyConnection, target: Target, reason: &str, at: Nai
         ))
         .execute(connection)?;
     if canceled == 1 {
-        stock::release(connection, target.order, at)?;
+        mark(Topic::Shelves, target.project);
+        stock::release(connection, target.order, Author::System, at)?;
         discounts::return_use(connection, target.order)?;
         note(connection, target, "payment_failed", OrderStatus::Canceled, reason, at)?;
     }
@@ -169,6 +172,6 @@ fn note(
     at: NaiveDateTime,
 ) -> Result<(), QueryError> {
     let detail = Some(detail).filter(|text| !text.is_empty());
-    let entry = Entry { project: target.project, order: target.order, actor: Actor::System, event, status, detail };
+    let entry = Entry { project: target.project, order: target.order, actor: Author::System, event, status, detail };
     history::write(connection, &entry, at)
 }

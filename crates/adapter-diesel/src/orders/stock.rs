@@ -1,65 +1,28 @@
-//! What orders do to stock. The guards stand in the statements.
+//! What becomes of the claims of an order.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::result::Error as QueryError;
-use kontor_kernel::Money;
+use kontor_kernel::history::Author;
 
 use crate::catalog::offers;
 use crate::database::AnyConnection;
-use crate::schema::{inventories, reservations};
+use crate::schema::reservations;
+use crate::stock::{Cause, Reason, enter, give_back, take_out};
 
-/// What came of claiming pieces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Claim {
-    /// They are claimed; so many are left for others.
-    Held { left: i64 },
-    /// There are not enough.
-    Gone,
-    /// The price is another one.
-    PriceMoved,
-}
-
-/// Claims pieces, as long as so many are free and cost what they were sold for.
-pub(super) fn claim(
-    connection: &mut AnyConnection,
-    inventory: i64,
-    pieces: i64,
-    price: Money,
-    at: NaiveDateTime,
-) -> Result<Claim, QueryError> {
-    let free = inventories::quantity - inventories::reserved;
-    let left: Option<i64> = diesel::update(
-        inventories::table
-            .filter(inventories::id.eq(inventory))
-            .filter(free.ge(pieces))
-            .filter(inventories::price.eq(price.minor())),
-    )
-    .set((inventories::reserved.eq(inventories::reserved + pieces), inventories::updated_at.eq(at)))
-    .returning(inventories::quantity - inventories::reserved)
-    .get_result(connection)
-    .optional()?;
-    if let Some(left) = left {
-        return Ok(Claim::Held { left });
-    }
-    let current: Option<i64> =
-        inventories::table.find(inventory).select(inventories::price).first(connection).optional()?;
-    Ok(if current == Some(price.minor()) { Claim::Gone } else { Claim::PriceMoved })
-}
-
-type HeldLine = (Option<i64>, i64, i64);
+type HeldLine = (Option<i64>, i64);
 
 /// The claims of an order whose row the caller has locked, by ascending inventory.
-fn held(connection: &mut AnyConnection, order: i64) -> Result<Vec<HeldLine>, QueryError> {
-    reservations::table
+fn held(connection: &mut AnyConnection, order: i64) -> QueryResult<Vec<(i64, i64)>> {
+    let lines: Vec<HeldLine> = reservations::table
         .filter(reservations::order_id.eq(order))
         .filter(reservations::state.eq("held"))
         .order(reservations::inventory_id)
-        .select((reservations::inventory_id, reservations::nomenclature_id, reservations::quantity))
-        .load(connection)
+        .select((reservations::inventory_id, reservations::quantity))
+        .load(connection)?;
+    Ok(lines.into_iter().filter_map(|(inventory, pieces)| Some((inventory?, pieces))).collect())
 }
 
-fn mark(connection: &mut AnyConnection, order: i64, state: &str, at: NaiveDateTime) -> Result<(), QueryError> {
+fn mark(connection: &mut AnyConnection, order: i64, state: &str, at: NaiveDateTime) -> QueryResult<()> {
     diesel::update(reservations::table.filter(reservations::order_id.eq(order)).filter(reservations::state.eq("held")))
         .set((reservations::state.eq(state), reservations::updated_at.eq(at)))
         .execute(connection)?;
@@ -67,39 +30,30 @@ fn mark(connection: &mut AnyConnection, order: i64, state: &str, at: NaiveDateTi
 }
 
 /// Gives the claims of an order back; items that become available again return to the storefront.
-pub(super) fn release(connection: &mut AnyConnection, order: i64, at: NaiveDateTime) -> Result<(), QueryError> {
-    let mut returned = Vec::new();
-    for (inventory, item, pieces) in held(connection, order)? {
-        let Some(inventory) = inventory else { continue };
-        let left: i64 = diesel::update(inventories::table.find(inventory))
-            .set((inventories::reserved.eq(inventories::reserved - pieces), inventories::updated_at.eq(at)))
-            .returning(inventories::quantity - inventories::reserved)
-            .get_result(connection)?;
-        if left == pieces {
-            returned.push(item);
-        }
+pub(super) fn release(connection: &mut AnyConnection, order: i64, by: Author, at: NaiveDateTime) -> QueryResult<()> {
+    let mut movements = Vec::new();
+    for (inventory, pieces) in held(connection, order)? {
+        movements.push(give_back(connection, inventory, pieces, at)?);
     }
+    enter(connection, &movements, &Cause::of_order(Reason::Release, order, by, at))?;
     mark(connection, order, "released", at)?;
+    let returned = movements.iter().filter(|movement| movement.left() == -movement.reserved);
+    let returned: Vec<i64> = returned.map(|movement| movement.item).collect();
     offers_changed(connection, &returned)
 }
 
-/// Takes the goods of an order out of the warehouses. What is free for others stays the same.
-pub(super) fn sell(connection: &mut AnyConnection, order: i64, at: NaiveDateTime) -> Result<(), QueryError> {
-    for (inventory, _, pieces) in held(connection, order)? {
-        let Some(inventory) = inventory else { continue };
-        diesel::update(inventories::table.find(inventory))
-            .set((
-                inventories::quantity.eq(inventories::quantity - pieces),
-                inventories::reserved.eq(inventories::reserved - pieces),
-                inventories::updated_at.eq(at),
-            ))
-            .execute(connection)?;
+/// Takes the goods of an order out of the warehouses.
+pub(super) fn sell(connection: &mut AnyConnection, order: i64, by: Author, at: NaiveDateTime) -> QueryResult<()> {
+    let mut movements = Vec::new();
+    for (inventory, pieces) in held(connection, order)? {
+        movements.push(take_out(connection, inventory, pieces, at)?);
     }
+    enter(connection, &movements, &Cause::of_order(Reason::Sale, order, by, at))?;
     mark(connection, order, "sold", at)
 }
 
 /// Keeps the storefront in step with items that just became available or unavailable somewhere.
-pub(super) fn offers_changed(connection: &mut AnyConnection, items: &[i64]) -> Result<(), QueryError> {
+pub(super) fn offers_changed(connection: &mut AnyConnection, items: &[i64]) -> QueryResult<()> {
     if !items.is_empty() {
         offers::refresh_availability(connection, items)?;
     }

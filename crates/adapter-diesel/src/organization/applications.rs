@@ -7,6 +7,7 @@ use kontor_organization::model::{Application, ApplicationDraft};
 use kontor_organization::ports::ApplicationRepository;
 
 use crate::catalog::offers;
+use crate::database::marks::{Topic, note};
 use crate::database::{Abort, Database, on_each};
 use crate::schema::{applications, branches, nomenclatures};
 use crate::stored;
@@ -79,6 +80,7 @@ impl ApplicationRepository for Database {
         at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError> {
         self.write(move |connection| {
+            note(Topic::Shelves, project.get());
             let branch = branches::table
                 .filter(branches::id.eq(draft.branch_id.get()))
                 .filter(branches::project_id.eq(project.get()));
@@ -121,22 +123,32 @@ impl ApplicationRepository for Database {
 
     async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError> {
         let fingerprint = fingerprint.to_owned();
-        self.read_brief(move |connection| {
-            let row: Option<(i64, i64, bool)> = on_each!(connection, concrete => applications::table
+        if let Some(known) = self.memory().applications.recall(self.marks(), &fingerprint) {
+            return Ok(Some(known));
+        }
+        let before = self.marks().stand_anywhere(Topic::Access);
+        let key = fingerprint.clone();
+        let found: Option<AppScope> = self
+            .read_brief(move |connection| {
+                let row: Option<(i64, i64, bool)> = on_each!(connection, concrete => applications::table
                 .filter(applications::token_fingerprint.eq(&fingerprint))
                 .filter(applications::is_active.eq(true))
                 .select((applications::id, applications::project_id, applications::wholesale))
                 .first(concrete)
                 .optional())?;
-            let scope = row.map(|(application, project, wholesale)| {
-                Ok::<_, StoreError>(AppScope {
-                    project_id: stored::id(project)?,
-                    application_id: stored::id(application)?,
-                    wholesale,
-                })
-            });
-            Ok(scope.transpose()?)
-        })
-        .await
+                let scope = row.map(|(application, project, wholesale)| {
+                    Ok::<_, StoreError>(AppScope {
+                        project_id: stored::id(project)?,
+                        application_id: stored::id(application)?,
+                        wholesale,
+                    })
+                });
+                Ok::<_, Abort<StoreError>>(scope.transpose()?)
+            })
+            .await?;
+        if let Some(scope) = &found {
+            self.memory().applications.keep(self.marks(), before, scope.project_id, key, scope);
+        }
+        Ok(found)
     }
 }

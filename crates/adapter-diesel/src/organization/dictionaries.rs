@@ -1,23 +1,34 @@
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::StoreError;
-use kontor_organization::model::{Dictionary, DictionaryItem, StorageUnit};
+use kontor_kernel::{DictionaryItemId, ProjectId, StorageUnitId, StoreError};
+use kontor_organization::model::{Country, Dictionary, DictionaryItem, ProjectFacts, StorageUnit};
 use kontor_organization::ports::DictionaryRepository;
 
 use crate::database::{Abort, Database};
-use crate::schema::{dictionary_items, storage_units};
+use crate::schema::{countries, dictionary_items, projects, storage_units};
 use crate::stored;
 
+/// Number, name, picture and time of creation.
 type ItemRow = (i64, String, Option<String>, NaiveDateTime);
 
 fn item((id, name, avatar, created_at): ItemRow) -> Result<DictionaryItem, StoreError> {
-    Ok(DictionaryItem { id, name: stored::text(&name)?, avatar, created_at: stored::moment(created_at) })
+    let (id, name) = (stored::id(id)?, stored::text(&name)?);
+    Ok(DictionaryItem { id, name, avatar, created_at: stored::moment(created_at) })
+}
+
+fn country((id, name, photo, created_at): ItemRow) -> Result<Country, StoreError> {
+    let (id, name) = (stored::id(id)?, stored::text(&name)?);
+    Ok(Country { id, name, photo, created_at: stored::moment(created_at) })
 }
 
 fn unit((id, name, abbreviation): (i64, String, String)) -> Result<StorageUnit, StoreError> {
     Ok(StorageUnit { id: stored::id(id)?, name: stored::text(&name)?, abbreviation: stored::text(&abbreviation)? })
 }
+
+/// The columns of an [`ItemRow`].
+const ITEM: (dictionary_items::id, dictionary_items::name, dictionary_items::avatar, dictionary_items::created_at) =
+    (dictionary_items::id, dictionary_items::name, dictionary_items::avatar, dictionary_items::created_at);
 
 #[async_trait]
 impl DictionaryRepository for Database {
@@ -26,14 +37,21 @@ impl DictionaryRepository for Database {
             let rows: Vec<ItemRow> = dictionary_items::table
                 .filter(dictionary_items::dictionary.eq(dictionary.name()))
                 .order(dictionary_items::id)
-                .select((
-                    dictionary_items::id,
-                    dictionary_items::name,
-                    dictionary_items::avatar,
-                    dictionary_items::created_at,
-                ))
+                .select(ITEM)
                 .load(connection)?;
             rows.into_iter().map(|row| item(row).map_err(Abort::Store)).collect()
+        })
+        .await
+    }
+
+    async fn item(&self, dictionary: Dictionary, id: DictionaryItemId) -> Result<Option<DictionaryItem>, StoreError> {
+        self.read(move |connection| {
+            let row: Option<ItemRow> = dictionary_items::table
+                .find((dictionary.name(), id.get()))
+                .select(ITEM)
+                .first(connection)
+                .optional()?;
+            row.map(item).transpose().map_err(Abort::Store)
         })
         .await
     }
@@ -42,6 +60,39 @@ impl DictionaryRepository for Database {
         self.read(|connection| {
             let rows: Vec<(i64, String, String)> = storage_units::table.order(storage_units::id).load(connection)?;
             rows.into_iter().map(|row| unit(row).map_err(Abort::Store)).collect()
+        })
+        .await
+    }
+
+    async fn storage_unit(&self, id: StorageUnitId) -> Result<Option<StorageUnit>, StoreError> {
+        self.read(move |connection| {
+            let row: Option<(i64, String, String)> =
+                storage_units::table.find(id.get()).first(connection).optional()?;
+            row.map(unit).transpose().map_err(Abort::Store)
+        })
+        .await
+    }
+
+    async fn countries(&self) -> Result<Vec<Country>, StoreError> {
+        self.read(|connection| {
+            let rows: Vec<ItemRow> = countries::table.order(countries::id).load(connection)?;
+            rows.into_iter().map(|row| country(row).map_err(Abort::Store)).collect()
+        })
+        .await
+    }
+
+    async fn project_facts(&self, project: ProjectId) -> Result<Option<ProjectFacts>, StoreError> {
+        self.read(move |connection| {
+            let row: Option<(String, String, NaiveDateTime)> = projects::table
+                .find(project.get())
+                .select((projects::name, projects::currency, projects::created_at))
+                .first(connection)
+                .optional()?;
+            Ok(row.map(|(name, currency, created_at)| ProjectFacts {
+                name,
+                currency,
+                created_at: stored::moment(created_at),
+            }))
         })
         .await
     }

@@ -5,5 +5,6 @@ mod branches;
 mod checkout;
 mod departments;
 mod dictionaries;
+pub(crate) mod integrations;
 mod projects;
 mod shops;

@@ -5,6 +5,7 @@ use kontor_kernel::{ProjectId, StoreError};
 use kontor_organization::model::{ProjectPlan, ProjectRecords};
 use kontor_organization::ports::ProjectRepository;
 
+use crate::database::marks::{Topic, note};
 use crate::database::{AnyConnection, Database};
 use crate::schema::{applications, branches, delivery_subtypes, delivery_types, payment_types, projects, users};
 use crate::stored;
@@ -57,6 +58,8 @@ impl ProjectRepository for Database {
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError> {
         self.write(move |connection| {
             let project = project.get();
+            note(Topic::Access, project);
+            note(Topic::Shelves, project);
             let staffed = users::table.filter(users::project_id.eq(project));
             if diesel::select(diesel::dsl::exists(staffed)).get_result::<bool>(connection)? {
                 return Ok(());

@@ -6,6 +6,7 @@ use kontor_webhooks::WebhookError;
 use kontor_webhooks::model::{EndpointUrl, Webhook, WebhookDraft, WebhookPatch};
 use kontor_webhooks::ports::{NewWebhook, WebhookRepository};
 
+use crate::database::marks::{Topic, note_unchanged};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{applications, webhooks};
 use crate::stored;
@@ -91,7 +92,9 @@ impl WebhookRepository for Database {
 
     async fn insert(&self, new: NewWebhook) -> Result<Webhook, WebhookError> {
         self.write(move |connection| {
-            // Writing the application's row makes those who add to it queue up, so that the count below holds.
+            // Writing the application's row as it is makes those who add to it queue up, so that the count below holds.
+            note_unchanged(Topic::Access);
+            note_unchanged(Topic::Shelves);
             let application = applications::table
                 .filter(applications::id.eq(new.application_id.get()))
                 .filter(applications::project_id.eq(new.project_id.get()));

@@ -12,7 +12,8 @@ use kontor_auth::model::{
 };
 use kontor_auth::ports::{AccessRequestRepository, AgentRepository, StaffRepository, TokenRepository};
 use kontor_auth::{AccessRequestError, AgentError};
-use kontor_kernel::{Email, Name, PageRequest, Permission, ProjectId, Prose, Resource, TokenId, UserId};
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{Email, Listing, Name, PageRequest, Permission, ProjectId, Prose, Resource, TokenId, UserId};
 use uuid::Uuid;
 
 use crate::fixtures;
@@ -148,6 +149,10 @@ fn state<T>(outcome: Result<T, AccessRequestError>) -> RequestStatus {
     }
 }
 
+fn everything(page: i64) -> Listing {
+    Listing::everything(Sort::ascending("id"), PageRequest::new(page, 5, 100).unwrap())
+}
+
 database_tests! {
     async fn an_agent_has_a_role_of_its_own_and_no_login(db: TestDatabase) {
         let office = office(&db).await;
@@ -171,12 +176,12 @@ database_tests! {
         for count in 1..=12_u64 {
             made(&db, office, &format!("Bot {count}"), &[VIEW, EDIT]).await;
             let before = db.database.statements();
-            let page = db.database.page(office.0, PageRequest::new(1, 5, 100).unwrap()).await.unwrap();
+            let page = db.database.list(office.0, everything(1)).await.unwrap();
             costs.insert(db.database.statements() - before);
             assert_eq!((page.total, page.items.len()), (count, usize::try_from(count.min(5)).unwrap()));
         }
         assert_eq!(costs.len(), 1, "{costs:?}");
-        let last = db.database.page(office.0, PageRequest::new(3, 5, 100).unwrap()).await.unwrap();
+        let last = db.database.list(office.0, everything(3)).await.unwrap();
         assert_eq!(last.items.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>(), ["Bot 11", "Bot 12"]);
     }
 
@@ -226,7 +231,7 @@ database_tests! {
         AgentRepository::delete(&db.database, change(&agent, &[VIEW])).await.unwrap();
         assert_eq!(opens(&db.database, id).await, None);
         assert!(AgentRepository::find(&db.database, agent.id).await.unwrap().is_none());
-        assert_eq!(db.database.page(office.0, PageRequest::new(1, 5, 100).unwrap()).await.unwrap().total, 0);
+        assert_eq!(db.database.list(office.0, everything(1)).await.unwrap().total, 0);
         let gone = |outcome: Result<(), AgentError>| assert!(matches!(outcome, Err(AgentError::NotFound)));
         gone(db.database.insert_token(token(&agent, None)).await.map(|_| ()));
         gone(AgentRepository::update(&db.database, change(&agent, &[VIEW])).await.map(|_| ()));

@@ -17,7 +17,7 @@ pub async fn project(db: &TestDatabase) -> ProjectId {
     let statement = "INSERT INTO projects (name, currency, created_at) \
         VALUES ('Trial', 'RUB', '2026-01-01 00:00:00') RETURNING id";
     db.database
-        .write(move |connection| {
+        .write_apart(move |connection| {
             let row: Inserted = diesel::sql_query(statement).get_result(connection)?;
             Ok::<_, Abort<StoreError>>(ProjectId::new(row.id).unwrap())
         })
@@ -45,7 +45,7 @@ pub async fn number(db: &TestDatabase, statement: &'static str) -> i64 {
 /// Runs statements as they are.
 pub async fn run(db: &TestDatabase, statements: String) {
     db.database
-        .write(move |connection| {
+        .write_apart(move |connection| {
             connection.batch_execute(&statements)?;
             Ok::<_, Abort<StoreError>>(())
         })

@@ -17,9 +17,11 @@ struct Column {
     nullable: bool,
 }
 
+// What FTS5 keeps, PostgreSQL has in an index.
 const SQLITE: &str = "SELECT m.name AS owner, p.name AS name, p.\"notnull\" = 0 AS nullable \
     FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' \
-    AND m.name <> '__diesel_schema_migrations'";
+    AND m.name <> '__diesel_schema_migrations' \
+    AND m.name NOT LIKE 'nomenclature_search%'";
 const POSTGRES: &str = "SELECT table_name::text AS owner, column_name::text AS name, \
     is_nullable = 'YES' AS nullable FROM information_schema.columns WHERE table_schema = 'public' \
     AND table_name <> '__diesel_schema_migrations'";

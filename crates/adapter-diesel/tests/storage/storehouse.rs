@@ -92,7 +92,7 @@ impl<'a> Storehouse<'a> {
     pub async fn run(&self, sql: String) {
         self.db
             .database
-            .write(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(&sql)?))
+            .write_apart(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(&sql)?))
             .await
             .unwrap();
     }
@@ -149,6 +149,7 @@ impl<'a> Storehouse<'a> {
             self.project
         ))
         .await;
+        self.db.database.correct_ledger().await.unwrap();
     }
 
     /// `(application, item, price)` of every offer.
@@ -173,7 +174,7 @@ impl<'a> Storehouse<'a> {
 
 async fn insert(db: &TestDatabase, statement: String) -> i64 {
     db.database
-        .write(move |connection| {
+        .write_apart(move |connection| {
             let row: Number = diesel::sql_query(&statement).get_result(connection)?;
             Ok::<_, Abort<StoreError>>(row.number)
         })

@@ -45,20 +45,20 @@ async fn projects(db: &kontor_adapter_diesel::testing::TestDatabase) -> i64 {
 
 database_tests! {
     async fn a_refused_step_leaves_nothing(db: TestDatabase) {
-        let refused = db.database.write(|connection| {
+        let refused = db.database.write_apart(|connection| {
             insert(connection)?;
             Err::<(), _>(Abort::Refused(Refusal::Full))
         }).await;
         assert_eq!(refused, Err(Refusal::Full));
         assert_eq!(projects(&db).await, 0);
-        db.database.write(|connection| Ok::<_, Abort<Refusal>>(insert(connection)?)).await.unwrap();
+        db.database.write_apart(|connection| Ok::<_, Abort<Refusal>>(insert(connection)?)).await.unwrap();
         assert_eq!(projects(&db).await, 1);
     }
 
     async fn a_serialization_failure_runs_the_step_again(db: TestDatabase) {
         let calls = Arc::new(AtomicU32::new(0));
         let seen = Arc::clone(&calls);
-        db.database.write(move |connection| {
+        db.database.write_apart(move |connection| {
             insert(connection)?;
             if seen.fetch_add(1, Ordering::SeqCst) < 2 {
                 let information = Box::new("could not serialize access".to_owned());
@@ -73,7 +73,7 @@ database_tests! {
     async fn writers_queue_up(db: TestDatabase) {
         let tasks: Vec<_> = (0..24).map(|_| {
             let database = db.database.clone();
-            tokio::spawn(async move { database.write(|c| Ok::<_, Abort<Refusal>>(insert(c)?)).await })
+            tokio::spawn(async move { database.write_apart(|c| Ok::<_, Abort<Refusal>>(insert(c)?)).await })
         }).collect();
         for task in tasks {
             task.await.unwrap().unwrap();

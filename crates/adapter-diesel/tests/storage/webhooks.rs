@@ -28,7 +28,7 @@ struct Inserted {
 }
 
 async fn statement(db: &Database, sql: String) -> i64 {
-    db.write(move |connection| {
+    db.write_apart(move |connection| {
         let row: Inserted = diesel::sql_query(&sql).get_result(connection)?;
         Ok::<_, Abort<StoreError>>(row.id)
     })

@@ -37,7 +37,8 @@ fn the_official_stripe_verifier_accepts_a_delivery_and_nothing_else() {
     }
     assert!(!required(), "REQUIRE_PYTHON_PEERS=1, but python3 cannot import stripe");
     // Not `eprintln!`: the test harness would swallow it.
-    writeln!(stderr(), "SKIPPED: the official Stripe verifier is not installed (pip install stripe)").unwrap();
+    writeln!(stderr(), "SKIPPED: the official Stripe verifier is not installed (pip install -r .ci/peers.txt)")
+        .unwrap();
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use kontor_kernel::{Page, PageRequest, Permission, PermissionId, ProjectId, StoreError, TokenId, UserId};
+use kontor_kernel::{Listing, Page, Permission, PermissionId, ProjectId, StoreError, TokenId, UserId};
 use uuid::Uuid;
 
 use crate::model::{
@@ -19,8 +19,8 @@ pub trait AgentRepository: Send + Sync {
     /// The permissions that the service checks, by their numbers.
     async fn known_permissions(&self) -> Result<BTreeMap<PermissionId, Permission>, StoreError>;
 
-    /// The agents of a project, by number. A constant number of statements.
-    async fn page(&self, project: ProjectId, page: PageRequest) -> Result<Page<Agent>, StoreError>;
+    /// The agents of a project, by the fields `id`, `is_banned` and `created_at`. A constant number of statements.
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Agent>, StoreError>;
 
     /// An agent of any project.
     async fn find(&self, agent: UserId) -> Result<Option<Agent>, StoreError>;

@@ -16,7 +16,8 @@ fn an_independent_verifier_judges_the_same() {
     if !there.is_ok_and(|output| output.status.success()) {
         assert!(!required(), "REQUIRE_PYTHON_PEERS=1, but python3 cannot import aioscam");
         // Not `eprintln!`: the test harness would swallow it.
-        writeln!(stderr(), "SKIPPED: the independent verifier is not installed (pip install aioscam==0.2.2)").unwrap();
+        writeln!(stderr(), "SKIPPED: the independent verifier is not installed (pip install -r .ci/peers.txt)")
+            .unwrap();
         return;
     }
     let cases: Vec<_> = table(now()).into_iter().filter(|case| case.compared).collect();

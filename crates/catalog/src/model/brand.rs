@@ -1,7 +1,7 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{BrandId, Name, ProjectId};
 
-use super::PhotoUrl;
+use super::{Edit, PhotoUrl};
 
 /// A brand of a project's catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,4 +25,13 @@ pub struct BrandDraft {
     pub name: Name,
     /// Its logo.
     pub photo: Option<PhotoUrl>,
+}
+
+/// What staff change about a brand.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BrandChange {
+    /// Its name.
+    pub name: Edit<Name>,
+    /// Its logo.
+    pub photo: Edit<Option<PhotoUrl>>,
 }

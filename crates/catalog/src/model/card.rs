@@ -1,4 +1,6 @@
-use kontor_kernel::{BrandId, CategoryId, CountryId, Line, Money, Name, Prose, Quantity, StorageUnitId, TagId, VatId};
+use kontor_kernel::{
+    BrandId, CategoryId, CountryId, Line, Money, Name, NomenclatureTypeId, Prose, Quantity, StorageUnitId, TagId, VatId,
+};
 
 use super::{BillingPeriod, BillingRefusal, Edit, Gallery, NomenclatureKind};
 
@@ -11,6 +13,8 @@ pub struct Card {
     pub name: Name,
     /// Goods or service.
     pub kind: NomenclatureKind,
+    /// What staff call it beside its kind.
+    pub type_id: Option<NomenclatureTypeId>,
     /// The category; goods without one are not shown.
     pub category_id: Option<CategoryId>,
     /// The brand.
@@ -44,6 +48,7 @@ impl Card {
             article: None,
             name,
             kind,
+            type_id: None,
             category_id: None,
             brand_id: None,
             country_id: None,
@@ -92,6 +97,8 @@ pub struct CardChange {
     pub name: Edit<Name>,
     /// See [`Card::kind`].
     pub kind: Edit<NomenclatureKind>,
+    /// See [`Card::type_id`].
+    pub type_id: Edit<Option<NomenclatureTypeId>>,
     /// See [`Card::category_id`].
     pub category_id: Edit<Option<CategoryId>>,
     /// See [`Card::brand_id`].
@@ -133,6 +140,7 @@ impl CardChange {
             article: self.article.or(card.article),
             name: self.name.or(card.name),
             kind: self.kind.or(card.kind),
+            type_id: self.type_id.or(card.type_id),
             category_id: self.category_id.or(card.category_id),
             brand_id: self.brand_id.or(card.brand_id),
             country_id: self.country_id.or(card.country_id),

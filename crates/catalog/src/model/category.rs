@@ -1,7 +1,8 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{CategoryId, Name, ProjectId, Prose};
+use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::{CategoryId, Name, ProjectId, Prose, Resource};
 
-use super::{PhotoUrl, Reference};
+use super::{Edit, PhotoUrl, Reference};
 
 /// Not a category code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +51,24 @@ pub struct Category {
     pub updated_at: DateTime<Utc>,
 }
 
+impl Chronicled for Category {
+    const RESOURCE: Resource = Resource::Categories;
+
+    fn number(&self) -> i64 {
+        self.id.get()
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![
+            ("name", Some(self.name.to_string())),
+            ("photo", self.photo.as_ref().map(ToString::to_string)),
+            ("parent_id", self.parent.as_ref().map(|parent| parent.id.to_string())),
+            ("code", Some(self.code.get().to_string())),
+            ("description", self.description.as_deref().map(str::to_owned)),
+        ]
+    }
+}
+
 /// What staff say about a new category.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CategoryDraft {
@@ -63,4 +82,19 @@ pub struct CategoryDraft {
     pub code: Option<CategoryCode>,
     /// HTML.
     pub description: Option<Prose>,
+}
+
+/// Changes of a category.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CategoryChange {
+    /// Its name.
+    pub name: Edit<Name>,
+    /// Its picture.
+    pub photo: Edit<Option<PhotoUrl>>,
+    /// The category it lies in; roots have none.
+    pub parent_id: Edit<Option<CategoryId>>,
+    /// Its code.
+    pub code: Edit<CategoryCode>,
+    /// HTML.
+    pub description: Edit<Option<Prose>>,
 }

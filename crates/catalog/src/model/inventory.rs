@@ -1,4 +1,4 @@
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, Utc};
 use kontor_kernel::{InventoryId, Line, Money, Name, NomenclatureId, ProjectId, StockLevel, WarehouseId};
 
 use super::{Edit, Reference};
@@ -64,48 +64,4 @@ pub struct StockChange {
     pub quantity: Edit<StockLevel>,
     /// The price of one piece.
     pub price: Edit<Money>,
-}
-
-/// Which stock is listed. An empty list of numbers leaves that field open.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct InventoryFilter {
-    /// Part of the name or of the article of the item, in any case.
-    pub query: Option<Line<255>>,
-    /// In these warehouses.
-    pub warehouse_ids: Vec<WarehouseId>,
-    /// Of these items.
-    pub nomenclature_ids: Vec<NomenclatureId>,
-    /// Created on this day (UTC) or later.
-    pub created_from: Option<NaiveDate>,
-    /// Created on this day (UTC) or earlier.
-    pub created_to: Option<NaiveDate>,
-    /// In which order.
-    pub order: InventoryOrder,
-}
-
-/// In which order stock is listed; equal records by number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct InventoryOrder {
-    /// By which field.
-    pub by: InventorySort,
-    /// Whether the largest comes first.
-    pub descending: bool,
-}
-
-/// What stock can be sorted by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum InventorySort {
-    /// The number of the record.
-    #[default]
-    Id,
-    /// Pieces in the warehouse.
-    Quantity,
-    /// Reserved pieces.
-    Reserved,
-    /// The price of one piece.
-    Price,
-    /// The time of creation.
-    CreatedAt,
-    /// The time of the last change.
-    UpdatedAt,
 }

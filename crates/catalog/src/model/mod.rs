@@ -2,26 +2,40 @@
 
 mod brand;
 mod card;
+mod card_facts;
 mod category;
+mod discount;
 mod edit;
 mod inventory;
+mod movement;
 mod nomenclature;
+mod period;
 mod photo;
+mod promotion;
 mod reference;
+mod search;
+mod shift;
 mod subscription;
+mod tag;
 mod warehouse;
 
-pub use brand::{Brand, BrandDraft};
+pub use brand::{Brand, BrandChange, BrandDraft};
 pub use card::{Card, CardChange, Packaging};
-pub use category::{Category, CategoryCode, CategoryDraft, InvalidCategoryCode};
+pub use category::{Category, CategoryChange, CategoryCode, CategoryDraft, InvalidCategoryCode};
+pub use discount::{
+    Discount, DiscountChange, DiscountDraft, DiscountFilter, DiscountKind, DiscountRefusal, DiscountState,
+    DiscountStats, DiscountTerms, DiscountUsage, PromoTerms, StatusRefused, TargetChange, TargetKind,
+};
 pub use edit::Edit;
-pub use inventory::{
-    Inventory, InventoryDraft, InventoryFilter, InventoryOrder, InventorySort, StockChange, StockedItem,
-};
-pub use nomenclature::{
-    CardLabels, Nomenclature, NomenclatureFilter, NomenclatureKind, NomenclatureOrder, NomenclatureSort, UnknownKind,
-};
+pub use inventory::{Inventory, InventoryDraft, StockChange, StockedItem};
+pub use movement::{StockEntry, StockReason};
+pub use nomenclature::{CardLabels, Nomenclature, NomenclatureKind, UnknownKind};
+pub use period::{EndsBeforeStart, Period, Phase};
 pub use photo::{Gallery, GalleryError, PhotoUrl, PhotoUrlError};
+pub use promotion::{Promotion, PromotionDraft};
 pub use reference::{Reference, StorageUnit};
+pub use search::{SearchQuery, SearchTerm, SearchText, SearchWord};
+pub use shift::Shift;
 pub use subscription::{BillingPeriod, BillingRefusal, InvalidBillingPeriod};
+pub use tag::{Tag, TagDraft};
 pub use warehouse::{Warehouse, WarehouseChange, WarehouseDraft};

@@ -1,5 +1,7 @@
-use chrono::{DateTime, NaiveDate, Utc};
-use kontor_kernel::{BrandId, CategoryId, CountryId, Line, Name, NomenclatureId, ProjectId, TagId, VatId};
+use chrono::{DateTime, Utc};
+use kontor_kernel::{
+    BrandId, CategoryId, CountryId, Name, NomenclatureId, NomenclatureTypeId, ProjectId, TagId, VatId,
+};
 
 use super::{Card, Reference, StorageUnit};
 
@@ -24,6 +26,12 @@ impl NomenclatureKind {
             Self::Service => 1,
             Self::Goods => 2,
         }
+    }
+}
+
+impl From<NomenclatureKind> for i64 {
+    fn from(kind: NomenclatureKind) -> Self {
+        kind.id()
     }
 }
 
@@ -63,6 +71,8 @@ pub struct Nomenclature {
 pub struct CardLabels {
     /// The name of the kind.
     pub kind: Name,
+    /// The type.
+    pub nomenclature_type: Option<Reference<NomenclatureTypeId>>,
     /// The category.
     pub category: Option<Reference<CategoryId>>,
     /// The brand.
@@ -75,48 +85,4 @@ pub struct CardLabels {
     pub vat: Option<Reference<VatId>>,
     /// The tags by number.
     pub tags: Vec<Reference<TagId>>,
-}
-
-/// Which items are listed. An empty list of numbers leaves that field open.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct NomenclatureFilter {
-    /// Part of the name or of the article, in any case.
-    pub query: Option<Line<255>>,
-    /// Of these categories.
-    pub category_ids: Vec<CategoryId>,
-    /// Of these brands.
-    pub brand_ids: Vec<BrandId>,
-    /// Of these kinds.
-    pub kinds: Vec<NomenclatureKind>,
-    /// Created on this day (UTC) or later.
-    pub created_from: Option<NaiveDate>,
-    /// Created on this day (UTC) or earlier.
-    pub created_to: Option<NaiveDate>,
-    /// In which order.
-    pub order: NomenclatureOrder,
-}
-
-/// In which order items are listed; equal items by number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct NomenclatureOrder {
-    /// By which field.
-    pub by: NomenclatureSort,
-    /// Whether the largest comes first.
-    pub descending: bool,
-}
-
-/// What items can be sorted by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum NomenclatureSort {
-    /// The number of the item.
-    #[default]
-    Id,
-    /// The name, in any case.
-    Name,
-    /// The card price.
-    Price,
-    /// The time of creation.
-    CreatedAt,
-    /// The time of the last change.
-    UpdatedAt,
 }

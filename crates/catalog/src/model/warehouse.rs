@@ -1,5 +1,6 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ApplicationId, BranchId, Line, Name, ProjectId, WarehouseId};
+use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::{ApplicationId, BranchId, Line, Name, ProjectId, Resource, WarehouseId};
 
 use super::{Edit, Reference};
 
@@ -22,6 +23,24 @@ pub struct Warehouse {
     pub created_at: DateTime<Utc>,
     /// When it was last changed.
     pub updated_at: DateTime<Utc>,
+}
+
+impl Chronicled for Warehouse {
+    const RESOURCE: Resource = Resource::Warehouses;
+
+    fn number(&self) -> i64 {
+        self.id.get()
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let applications: Vec<String> = self.applications.iter().map(|one| one.id.to_string()).collect();
+        vec![
+            ("name", Some(self.name.to_string())),
+            ("address", self.address.as_ref().map(ToString::to_string)),
+            ("branch_id", Some(self.branch.id.to_string())),
+            ("application_ids", Some(applications.join(", ")).filter(|list| !list.is_empty())),
+        ]
+    }
 }
 
 /// What staff say about a new warehouse.

@@ -1,4 +1,3 @@
-use std::collections::HashMap;
 use std::path::Path;
 
 use kontor_kernel::{Line, Name, NomenclatureId, Prose};
@@ -6,7 +5,7 @@ use kontor_kernel::{Line, Name, NomenclatureId, Prose};
 use super::cell::{flag, money, quantity, whole};
 use super::columns::Column;
 use super::ports::SheetReader;
-use super::sheet::{Fields, Sheet};
+use super::sheet::{Fields, PartSink, Seen, Sheet};
 use super::{CategoryPath, SheetRefused};
 use crate::model::{BillingPeriod, CardChange, Edit, Gallery, NomenclatureKind, PhotoUrl};
 
@@ -98,18 +97,33 @@ pub struct CardRow {
 pub type CardSheet = Sheet<CardRow>;
 
 impl CardSheet {
-    /// Reads a file. Rows that cannot be understood are left out and their problems noted.
-    pub fn read(reader: &dyn SheetReader, file: &Path) -> Result<Self, SheetRefused> {
-        let mut seen = HashMap::new();
-        Self::read_rows(reader, file, &[CardColumn::Article], |fields| {
-            let key = key(fields);
-            if let Some(key) = &key
-                && let Some(first) = seen.insert(key.clone(), fields.number())
-            {
-                fields.problem(CardColumn::Article, format!("stands in row {first} already"));
-            }
-            card_row(fields, key)
-        })
+    /// Reads a file of at most so many rows. Rows that cannot be understood are left out and their problems noted.
+    pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetRefused> {
+        Self::read_rows(reader, file, &[CardColumn::Article], most, unique(Seen::default()))
+    }
+
+    /// As [`CardSheet::read`], in parts of so many rows; rows up to `after` are read over. Returns the headers that were
+    /// not understood.
+    pub fn read_parts(
+        reader: &dyn SheetReader,
+        file: &Path,
+        size: usize,
+        after: u32,
+        sink: &mut PartSink<'_, CardRow>,
+    ) -> Result<Vec<String>, SheetRefused> {
+        Self::read_in_parts(reader, file, &[CardColumn::Article], (size, after), unique(Seen::default()), sink)
+    }
+}
+
+fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, CardColumn>) -> Option<CardRow> {
+    move |fields| {
+        let key = key(fields);
+        if let Some(key) = &key
+            && let Some(first) = seen.again(key, fields.number())
+        {
+            fields.problem(CardColumn::Article, format!("stands in row {first} already"));
+        }
+        card_row(fields, key)
     }
 }
 

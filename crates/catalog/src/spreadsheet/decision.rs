@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet};
 use kontor_kernel::{Name, NomenclatureId, Prose};
 
 use super::columns::Column;
-use super::{CardColumn, CardRow, CardSheet, CategoryPath, ItemKey, RowProblems, Vocabulary};
+use super::{CardColumn, CardRow, CardSheet, CategoryPath, ImportReport, ItemKey, RowProblems, Vocabulary};
 use crate::model::{Card, Edit, NomenclatureKind};
 
 /// An item that a row is about, as it is now.
@@ -33,6 +33,8 @@ pub struct CardDraft {
 pub struct SettledCard {
     /// The item; a new one has no number.
     pub id: Option<NomenclatureId>,
+    /// The card it has so far.
+    pub before: Option<Card>,
     /// The card to write.
     pub card: Card,
     /// Whether its photos differ from those it has.
@@ -73,6 +75,23 @@ impl Decision {
         }
         decision.problems = decision.problems.sorted();
         decision
+    }
+
+    /// What writing it would do.
+    pub fn foresee(self, words: &Vocabulary) -> ImportReport {
+        let mut report = ImportReport { skipped: self.skipped, problems: self.problems, ..ImportReport::default() };
+        for draft in self.drafts {
+            let is_new = draft.id.is_none();
+            let misses = draft.missing_category(words).is_some() || draft.missing_brand(words).is_some();
+            if is_new {
+                report.created += 1;
+            } else if misses || draft.settle(words).is_some() {
+                report.updated += 1;
+            } else {
+                report.unchanged += 1;
+            }
+        }
+        report
     }
 }
 
@@ -177,6 +196,11 @@ impl CardDraft {
             card.brand_id = name.as_ref().and_then(|name| words.brands().find(name, card.brand_id));
         }
         let new_photos = self.before.as_ref().is_none_or(|before| before.photos != card.photos);
-        (self.before.as_ref() != Some(&card)).then_some(SettledCard { id: self.id, card, new_photos })
+        (self.before.as_ref() != Some(&card)).then_some(SettledCard {
+            id: self.id,
+            before: self.before,
+            card,
+            new_photos,
+        })
     }
 }

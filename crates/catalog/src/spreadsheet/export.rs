@@ -4,6 +4,7 @@ use kontor_kernel::NomenclatureId;
 
 use super::columns::Column;
 use super::{CardColumn, Content, Vocabulary};
+use crate::bulk::JobProblem;
 use crate::model::{Card, NomenclatureKind, PhotoUrl};
 
 /// One item as a row of an export, with the names of what its card refers to.
@@ -76,4 +77,19 @@ impl CardLine {
 
 fn text(value: Option<&str>) -> Content<'_> {
     value.map_or(Content::Empty, |text| Content::Text(Cow::Borrowed(text)))
+}
+
+/// One problem as a row of an error sheet.
+pub struct ProblemLine;
+
+impl ProblemLine {
+    /// The row of headers.
+    pub fn header() -> Vec<Content<'static>> {
+        ["row", "column", "reason"].map(|title| Content::Text(Cow::Borrowed(title))).into()
+    }
+
+    /// The cells in the order of the headers.
+    pub fn cells(problem: &JobProblem) -> Vec<Content<'_>> {
+        vec![Content::Number(problem.row.to_string()), text(Some(&problem.column)), text(Some(&problem.reason))]
+    }
 }

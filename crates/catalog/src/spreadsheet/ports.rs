@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
-use kontor_kernel::{NomenclatureId, ProjectId, StoreError};
+use kontor_kernel::{NomenclatureId, ProjectId, Stamp, StoreError};
 
 use super::{CardLine, CardSheet, Content, ImportError, ImportMode, ImportReport, SheetRefused, SheetRow, StockSheet};
+use crate::bulk::{Held, PartError, Step};
 
 /// Takes the rows of a file one by one; a refusal ends the reading.
 pub type RowSink<'a> = dyn FnMut(SheetRow) -> Result<(), SheetRefused> + 'a;
@@ -48,21 +48,33 @@ pub trait SheetWriter: Send {
 pub trait SheetWriters: Send + Sync {
     /// An empty file of this format.
     fn open(&self, format: SheetFormat) -> Result<Box<dyn SheetWriter>, SheetFailed>;
+
+    /// These rows as a piece of csv; the pieces of a file follow each other, the first one of them first.
+    #[expect(clippy::elidable_lifetime_names, reason = "mockall needs the name")]
+    fn piece<'a>(&self, rows: &[Vec<Content<'a>>], is_first: bool) -> Result<Vec<u8>, SheetFailed>;
 }
 
 /// The cards of a project as a whole.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CardBook: Send + Sync {
-    /// Writes what [`super::Decision`] makes of the sheet, with the categories and brands it misses and what the
-    /// applications sell by that, in one transaction.
-    async fn import(
+    /// Writes what [`super::Decision`] makes of the sheet, with the categories and brands it misses, what the
+    /// applications sell by that and the histories of the cards, in one transaction.
+    async fn import(&self, stamp: Stamp, sheet: Arc<CardSheet>, mode: ImportMode) -> Result<ImportReport, ImportError>;
+
+    /// What [`CardBook::import`] would do and which problems it would find. Writes nothing.
+    async fn check(&self, project: ProjectId, sheet: Arc<CardSheet>) -> Result<ImportReport, ImportError>;
+
+    /// As [`CardBook::import`], for a part of a job's file. The note that the step is done is in the same transaction;
+    /// refuses [`PartError::Lost`] when the job is no longer held or somebody else has done the step.
+    async fn import_part(
         &self,
-        project: ProjectId,
+        held: Held,
+        step: Step,
         sheet: Arc<CardSheet>,
         mode: ImportMode,
-        at: DateTime<Utc>,
-    ) -> Result<ImportReport, ImportError>;
+        stamp: Stamp,
+    ) -> Result<ImportReport, PartError>;
 
     /// The next items by number, after this one.
     async fn lines(
@@ -77,13 +89,22 @@ pub trait CardBook: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait StockBook: Send + Sync {
-    /// Writes what [`super::StockDecision`] makes of the sheet, with what the applications sell by that, in one
-    /// transaction.
-    async fn upload(
+    /// Writes what [`super::StockDecision`] makes of the sheet, with its movements and what the applications sell by
+    /// that, in one transaction.
+    async fn upload(&self, stamp: Stamp, sheet: Arc<StockSheet>, mode: ImportMode)
+    -> Result<ImportReport, ImportError>;
+
+    /// What [`StockBook::upload`] would do and which problems it would find. Writes nothing.
+    async fn check(&self, project: ProjectId, sheet: Arc<StockSheet>) -> Result<ImportReport, ImportError>;
+
+    /// As [`StockBook::upload`], for a part of a job's file. The note that the step is done is in the same transaction;
+    /// refuses [`PartError::Lost`] when the job is no longer held or somebody else has done the step.
+    async fn upload_part(
         &self,
-        project: ProjectId,
+        held: Held,
+        step: Step,
         sheet: Arc<StockSheet>,
         mode: ImportMode,
-        at: DateTime<Utc>,
-    ) -> Result<ImportReport, ImportError>;
+        stamp: Stamp,
+    ) -> Result<ImportReport, PartError>;
 }

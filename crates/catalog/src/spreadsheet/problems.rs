@@ -114,6 +114,9 @@ pub enum SheetRefused {
     /// A column stands there twice.
     #[error("must have the column `{0}` once")]
     DuplicateColumn(&'static str),
+    /// Whoever took the rows wanted no more.
+    #[error("was not read to its end")]
+    Interrupted,
     /// The file is damaged.
     #[error("cannot be read: {0}")]
     Broken(String),

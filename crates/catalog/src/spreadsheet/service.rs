@@ -1,10 +1,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, NomenclatureId, Permission, Resource, Staff};
+use kontor_kernel::{Clock, NomenclatureId, Permission, ProjectId, Resource, Staff, Stamp};
 
 use super::ports::{CardBook, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters, StockBook};
-use super::{CardLine, CardSheet, ImportError, ImportMode, ImportReport, StockSheet};
+use super::{CardLine, CardSheet, ImportError, ImportMode, ImportReport, SheetRefused, StockSheet};
 
 /// Use cases of spreadsheets. Files are read on the calling thread; the server does that where blocking is allowed.
 pub struct SpreadsheetService {
@@ -38,7 +38,18 @@ impl SpreadsheetService {
 
     /// Reads a file of cards.
     pub fn read_cards(&self, file: &Path) -> Result<CardSheet, ImportError> {
-        Ok(CardSheet::read(&*self.reader, file)?)
+        Ok(CardSheet::read(&*self.reader, file, CardSheet::MOST_ROWS)?)
+    }
+
+    /// Reads a file of cards, unless it has more rows than that.
+    pub fn read_few_cards(&self, file: &Path, most: u32) -> Result<Option<CardSheet>, ImportError> {
+        few(CardSheet::read(&*self.reader, file, most.min(CardSheet::MOST_ROWS)))
+    }
+
+    /// What an import would do and which problems it would find.
+    pub async fn check_cards(&self, staff: &Staff, sheet: CardSheet) -> Result<ImportReport, ImportError> {
+        self.may_import_cards(staff)?;
+        self.cards.check(staff.project_id, Arc::new(sheet)).await
     }
 
     /// Creates and changes the cards of a sheet.
@@ -49,7 +60,7 @@ impl SpreadsheetService {
         mode: ImportMode,
     ) -> Result<ImportReport, ImportError> {
         self.may_import_cards(staff)?;
-        self.cards.import(staff.project_id, Arc::new(sheet), mode, self.clock.now()).await
+        self.cards.import(Stamp::of(staff, self.clock.now()), Arc::new(sheet), mode).await
     }
 
     /// Refuses who may not upload stock.
@@ -59,7 +70,18 @@ impl SpreadsheetService {
 
     /// Reads a file of stock.
     pub fn read_stock(&self, file: &Path) -> Result<StockSheet, ImportError> {
-        Ok(StockSheet::read(&*self.reader, file)?)
+        Ok(StockSheet::read(&*self.reader, file, StockSheet::MOST_ROWS)?)
+    }
+
+    /// Reads a file of stock, unless it has more rows than that.
+    pub fn read_few_stock(&self, file: &Path, most: u32) -> Result<Option<StockSheet>, ImportError> {
+        few(StockSheet::read(&*self.reader, file, most.min(StockSheet::MOST_ROWS)))
+    }
+
+    /// What an upload would do and which problems it would find.
+    pub async fn check_stock(&self, staff: &Staff, sheet: StockSheet) -> Result<ImportReport, ImportError> {
+        self.may_upload_stock(staff)?;
+        self.stock.check(staff.project_id, Arc::new(sheet)).await
     }
 
     /// Creates and changes the stock of a sheet.
@@ -70,7 +92,7 @@ impl SpreadsheetService {
         mode: ImportMode,
     ) -> Result<ImportReport, ImportError> {
         self.may_upload_stock(staff)?;
-        self.stock.upload(staff.project_id, Arc::new(sheet), mode, self.clock.now()).await
+        self.stock.upload(Stamp::of(staff, self.clock.now()), Arc::new(sheet), mode).await
     }
 
     /// The next rows of an export, after this item; fewer than [`SpreadsheetService::PAGE`] are the last.
@@ -80,11 +102,34 @@ impl SpreadsheetService {
         after: Option<NomenclatureId>,
     ) -> Result<Vec<CardLine>, ImportError> {
         staff.require(Permission::view(Resource::Nomenclatures))?;
-        Ok(self.cards.lines(staff.project_id, after, Self::PAGE).await?)
+        self.export_cards_of(staff.project_id, after).await
+    }
+
+    /// The same for the operator, who may see everything.
+    pub async fn export_cards_of(
+        &self,
+        project: ProjectId,
+        after: Option<NomenclatureId>,
+    ) -> Result<Vec<CardLine>, ImportError> {
+        Ok(self.cards.lines(project, after, Self::PAGE).await?)
+    }
+
+    /// Rows of an export as a piece of csv; the first piece begins with the headers.
+    pub fn piece(&self, lines: &[CardLine], is_first: bool) -> Result<Vec<u8>, SheetFailed> {
+        let headers = is_first.then(CardLine::header);
+        let rows: Vec<_> = headers.into_iter().chain(lines.iter().map(CardLine::cells)).collect();
+        self.writers.piece(&rows, is_first)
     }
 
     /// An empty file for an export.
     pub fn open(&self, format: SheetFormat) -> Result<Box<dyn SheetWriter>, SheetFailed> {
         self.writers.open(format)
+    }
+}
+
+fn few<S>(read: Result<S, SheetRefused>) -> Result<Option<S>, ImportError> {
+    match read {
+        Err(SheetRefused::TooManyRows(_)) => Ok(None),
+        read => Ok(Some(read?)),
     }
 }

@@ -1,3 +1,6 @@
+use std::collections::HashMap;
+use std::collections::hash_map::{Entry, RandomState};
+use std::hash::{BuildHasher, Hash};
 use std::path::Path;
 
 use super::columns::{Column, Columns};
@@ -19,41 +22,140 @@ pub struct Sheet<R> {
 }
 
 impl<R> Sheet<R> {
-    /// The most rows one import takes.
+    /// The most rows an import takes that is answered at once.
     pub const MOST_ROWS: u32 = 100_000;
 
     pub(super) fn read_rows<C: Column>(
         reader: &dyn SheetReader,
         file: &Path,
         needed: &[C],
+        most: u32,
         mut understand: impl FnMut(&mut Fields<'_, C>) -> Option<R>,
     ) -> Result<Self, SheetRefused> {
-        let mut columns: Option<Columns<C>> = None;
-        let mut sheet =
-            Self { rows: Vec::new(), problems: RowProblems::default(), refused: 0, ignored_columns: Vec::new() };
-        let most = usize::try_from(Self::MOST_ROWS).unwrap_or(usize::MAX);
+        let mut columns = None;
+        let mut sheet = Self::default();
+        let most_rows = usize::try_from(most).unwrap_or(usize::MAX);
         reader.read(file, &mut |row| {
-            if row.is_blank() {
-                return Ok(());
+            let Some(columns) = body(&row, &mut columns, needed)? else { return Ok(()) };
+            if sheet.rows.len() + sheet.refused >= most_rows {
+                return Err(SheetRefused::TooManyRows(most));
             }
-            let Some(columns) = &columns else {
-                let header = Columns::read(&row)?;
-                needed.iter().try_for_each(|column| header.require(*column))?;
-                columns = Some(header);
-                return Ok(());
-            };
-            if sheet.rows.len() + sheet.refused >= most {
-                return Err(SheetRefused::TooManyRows(Self::MOST_ROWS));
-            }
-            let mut fields = Fields { columns, row: &row, problems: &mut sheet.problems, faulty: false };
-            match understand(&mut fields) {
-                Some(understood) => sheet.rows.push(understood),
-                None => sheet.refused += 1,
-            }
+            sheet.take(columns, &row, &mut understand);
             Ok(())
         })?;
         sheet.ignored_columns = columns.ok_or(SheetRefused::Empty)?.ignored;
         Ok(sheet)
+    }
+
+    /// Hands a file over in parts of so many rows. Rows up to `after` are read as well, for what they mean to later ones,
+    /// but handed over no more. Returns the headers that were not understood.
+    pub(super) fn read_in_parts<C: Column>(
+        reader: &dyn SheetReader,
+        file: &Path,
+        needed: &[C],
+        (size, after): (usize, u32),
+        mut understand: impl FnMut(&mut Fields<'_, C>) -> Option<R>,
+        sink: &mut PartSink<'_, R>,
+    ) -> Result<Vec<String>, SheetRefused> {
+        let mut columns = None;
+        let mut part = Self::default();
+        let (mut rows, mut through, mut skipped) = (0, after, 0_usize);
+        reader.read(file, &mut |row| {
+            let Some(columns) = body(&row, &mut columns, needed)? else { return Ok(()) };
+            if row.number <= after {
+                Self::default().take(columns, &row, &mut understand);
+                skipped += 1;
+                if skipped.is_multiple_of(size) {
+                    sink(Part { sheet: None, through: row.number, rows: 0 })?;
+                }
+                return Ok(());
+            }
+            part.take(columns, &row, &mut understand);
+            rows += 1;
+            through = row.number;
+            if part.rows.len() + part.refused >= size {
+                let sheet = Some(std::mem::take(&mut part));
+                sink(Part { sheet, through, rows: std::mem::take(&mut rows) })?;
+            }
+            Ok(())
+        })?;
+        let ignored = columns.ok_or(SheetRefused::Empty)?.ignored;
+        if rows > 0 {
+            sink(Part { sheet: Some(part), through, rows })?;
+        }
+        Ok(ignored)
+    }
+
+    fn take<C: Column>(
+        &mut self,
+        columns: &Columns<C>,
+        row: &SheetRow,
+        understand: &mut impl FnMut(&mut Fields<'_, C>) -> Option<R>,
+    ) {
+        let mut fields = Fields { columns, row, problems: &mut self.problems, faulty: false };
+        match understand(&mut fields) {
+            Some(understood) => self.rows.push(understood),
+            None => self.refused += 1,
+        }
+    }
+}
+
+impl<R> Default for Sheet<R> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), problems: RowProblems::default(), refused: 0, ignored_columns: Vec::new() }
+    }
+}
+
+/// Some rows of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part<R> {
+    /// The rows; `None` for rows that were handed over earlier and are only read over.
+    pub sheet: Option<Sheet<R>>,
+    /// The last row of the part as the spreadsheet counts.
+    pub through: u32,
+    /// How many rows there are, refused ones included.
+    pub rows: u64,
+}
+
+/// Takes a file part by part; a refusal ends the reading.
+pub type PartSink<'a, R> = dyn FnMut(Part<R>) -> Result<(), SheetRefused> + 'a;
+
+/// The columns, when the row is one below the headers. The first row that is not blank has the headers.
+fn body<'a, C: Column>(
+    row: &SheetRow,
+    columns: &'a mut Option<Columns<C>>,
+    needed: &[C],
+) -> Result<Option<&'a Columns<C>>, SheetRefused> {
+    if row.is_blank() {
+        return Ok(None);
+    }
+    if columns.is_some() {
+        return Ok(columns.as_ref());
+    }
+    let header = Columns::read(row)?;
+    needed.iter().try_for_each(|column| header.require(*column))?;
+    *columns = Some(header);
+    Ok(None)
+}
+
+/// Which rows a key stood in, in little memory: of a key only a fingerprint of 128 bits is kept.
+#[derive(Default)]
+pub(super) struct Seen {
+    halves: [RandomState; 2],
+    rows: HashMap<(u64, u64), u32>,
+}
+
+impl Seen {
+    /// The row in which the key stood first, unless it is this one.
+    pub fn again(&mut self, key: impl Hash, row: u32) -> Option<u32> {
+        let [left, right] = &self.halves;
+        match self.rows.entry((left.hash_one(&key), right.hash_one(&key))) {
+            Entry::Occupied(first) => Some(*first.get()),
+            Entry::Vacant(place) => {
+                place.insert(row);
+                None
+            }
+        }
     }
 }
 
@@ -116,5 +218,57 @@ impl<'a, C: Column> Fields<'a, C> {
             Some(text) if text.trim().is_empty() => Edit::Set(None),
             Some(text) => self.parsed(column, text, parse).map(Some).into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Cell, StockSheet};
+    use super::*;
+
+    struct Lines(&'static str);
+
+    impl SheetReader for Lines {
+        fn read(&self, _: &Path, sink: &mut super::super::ports::RowSink<'_>) -> Result<(), SheetRefused> {
+            for (number, line) in (1..).zip(self.0.lines()) {
+                let cells = line.split(';').map(|text| Cell::Text(text.to_owned())).collect();
+                sink(SheetRow { number, cells })?;
+            }
+            Ok(())
+        }
+    }
+
+    const FILE: &str = "article;warehouse;quantity;colour\nA;W;1;\n\nB;W;2;\nC;W;x;\nA;w;4;\nD;W;5;\nE;W;6;\n";
+
+    /// Good rows, refused rows, rows and the last row of every part.
+    fn parts(size: usize, after: u32) -> Vec<(usize, usize, u64, u32)> {
+        let mut parts = Vec::new();
+        let ignored = StockSheet::read_parts(&Lines(FILE), Path::new(""), size, after, &mut |part: Part<_>| {
+            let (good, refused) = part.sheet.map_or((0, 0), |sheet| (sheet.rows.len(), sheet.refused));
+            parts.push((good, refused, part.rows, part.through));
+            Ok(())
+        });
+        assert_eq!(ignored.unwrap(), ["colour"]);
+        parts
+    }
+
+    #[test]
+    fn a_file_is_read_in_parts_and_taken_up_anywhere() {
+        assert_eq!(parts(2, 0), [(2, 0, 2, 4), (0, 2, 2, 6), (2, 0, 2, 8)]);
+        assert_eq!(parts(100, 0), [(4, 2, 6, 8)]);
+        // Rows that were done count for those that repeat them: row 6 says again what row 2 says.
+        assert_eq!(parts(100, 4), [(2, 2, 4, 8)]);
+        assert_eq!(parts(2, 7), [(0, 0, 0, 4), (0, 0, 0, 6), (1, 0, 1, 8)]);
+        assert_eq!(parts(100, 8), []);
+    }
+
+    #[test]
+    fn whoever_takes_parts_may_want_no_more() {
+        let mut taken = 0;
+        let ended = StockSheet::read_parts(&Lines(FILE), Path::new(""), 1, 0, &mut |_: Part<_>| {
+            taken += 1;
+            if taken == 2 { Err(SheetRefused::Interrupted) } else { Ok(()) }
+        });
+        assert_eq!((ended, taken), (Err(SheetRefused::Interrupted), 2));
     }
 }

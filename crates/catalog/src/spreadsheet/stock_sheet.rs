@@ -6,9 +6,9 @@ use kontor_kernel::{InventoryId, Line, Money, NomenclatureId, StockLevel, Wareho
 use super::cell::{money, stock_level};
 use super::columns::Column;
 use super::ports::SheetReader;
-use super::sheet::{Fields, Sheet};
+use super::sheet::{Fields, PartSink, Seen, Sheet};
 use super::vocabulary::Dictionary;
-use super::{RowProblems, SheetRefused};
+use super::{ImportReport, RowProblems, SheetRefused};
 use crate::model::Reference;
 
 /// A column of a sheet of stock.
@@ -52,9 +52,36 @@ pub struct StockRow {
 pub type StockSheet = Sheet<StockRow>;
 
 impl StockSheet {
-    /// Reads a file. Rows that cannot be understood are left out and their problems noted.
-    pub fn read(reader: &dyn SheetReader, file: &Path) -> Result<Self, SheetRefused> {
-        Self::read_rows(reader, file, &[StockColumn::Article, StockColumn::Warehouse], stock_row)
+    /// Reads a file of at most so many rows. Rows that cannot be understood are left out and their problems noted.
+    pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetRefused> {
+        Self::read_rows(reader, file, &NEEDED, most, unique(Seen::default()))
+    }
+
+    /// As [`StockSheet::read`], in parts of so many rows; rows up to `after` are read over. Returns the headers that were
+    /// not understood.
+    pub fn read_parts(
+        reader: &dyn SheetReader,
+        file: &Path,
+        size: usize,
+        after: u32,
+        sink: &mut PartSink<'_, StockRow>,
+    ) -> Result<Vec<String>, SheetRefused> {
+        Self::read_in_parts(reader, file, &NEEDED, (size, after), unique(Seen::default()), sink)
+    }
+}
+
+const NEEDED: [StockColumn; 2] = [StockColumn::Article, StockColumn::Warehouse];
+const STANDS_ALREADY: &str = "stands with this warehouse in an earlier row already";
+
+/// A part does not know the items of the parts before it, but what their rows called them.
+fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, StockColumn>) -> Option<StockRow> {
+    move |fields| {
+        let row = stock_row(fields)?;
+        if seen.again((&row.article, row.warehouse.to_lowercase()), row.row).is_some() {
+            fields.problem(StockColumn::Article, STANDS_ALREADY);
+            return None;
+        }
+        Some(row)
     }
 }
 
@@ -161,6 +188,19 @@ impl StockDecision {
         decision.problems = decision.problems.sorted();
         decision
     }
+
+    /// What writing it does.
+    pub fn report(self, sheet: &StockSheet) -> ImportReport {
+        let created = self.writes.iter().filter(|write| write.id.is_none()).count();
+        ImportReport {
+            created,
+            updated: self.writes.len() - created,
+            unchanged: self.unchanged,
+            skipped: self.skipped,
+            problems: self.problems,
+            ignored_columns: sheet.ignored_columns.clone(),
+        }
+    }
 }
 
 fn decide(
@@ -177,7 +217,7 @@ fn decide(
         return Err(refuse(StockColumn::Article, "is a service or a plan, which needs no stock"));
     }
     if !seen.insert((item, warehouse)) {
-        return Err(refuse(StockColumn::Article, "stands with this warehouse in an earlier row already"));
+        return Err(refuse(StockColumn::Article, STANDS_ALREADY));
     }
     let known = target.stock.get(&(item, warehouse));
     let quantity = row

@@ -3,7 +3,7 @@ use kontor_kernel::{BrandId, CategoryId, CountryId, Line, Money, TagId};
 /// Which products a storefront lists. An empty list of numbers leaves that field open.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProductFilter {
-    /// Part of the name or of the article, in any case.
+    /// Words of the name and the article, as [`SearchQuery`](crate::model::SearchQuery) finds them.
     pub query: Option<Line<255>>,
     /// Of exactly these categories, not of those below them.
     pub category_ids: Vec<CategoryId>,
@@ -19,6 +19,15 @@ pub struct ProductFilter {
     pub price_to: Option<Money>,
     /// Only products that a discount makes cheaper right now.
     pub on_sale: bool,
+}
+
+impl ProductFilter {
+    /// Whether nothing but categories narrows the list.
+    pub fn is_by_category(&self) -> bool {
+        let Self { query, category_ids: _, brand_ids, country_ids, tag_ids, price_from, price_to, on_sale } = self;
+        let open = brand_ids.is_empty() && country_ids.is_empty() && tag_ids.is_empty();
+        open && query.is_none() && price_from.is_none() && price_to.is_none() && !on_sale
+    }
 }
 
 /// In which order products are listed; equal products by number.

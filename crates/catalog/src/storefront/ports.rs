@@ -2,18 +2,24 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{AppScope, CategoryId, NomenclatureId, Page, PageRequest, StoreError};
+use kontor_kernel::{
+    AppScope, CategoryId, CustomerScope, NomenclatureId, Page, PageRequest, Prose, StoreError, Visitor,
+};
 
-use super::{PriceRange, Product, ProductCard, ProductFilter, ProductOrder, ShelfBrand, ShelfCategory};
+use super::{
+    Country, PriceRange, Product, ProductCard, ProductFilter, ProductOrder, Search, SearchRequest, ShelfBrand,
+    ShelfCategory, Slide, Tag,
+};
 
 /// What an application shows. `at` decides which discounts are in force.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait Shelves: Send + Sync {
-    /// One page of the products; without an order by number.
+    /// One page of the products; without an order by number, or what fits a query best first. A search counts and pages
+    /// through 10,000 products at most. Whether they are favourites of the visitor costs no statement of its own.
     async fn products(
         &self,
-        app: AppScope,
+        visitor: Visitor,
         filter: ProductFilter,
         order: Option<ProductOrder>,
         page: PageRequest,
@@ -23,10 +29,10 @@ pub trait Shelves: Send + Sync {
     /// One product, when the application shows it.
     async fn product(
         &self,
-        app: AppScope,
+        visitor: Visitor,
         id: NomenclatureId,
         at: DateTime<Utc>,
-    ) -> Result<Option<ProductCard>, StoreError>;
+    ) -> Result<Option<ProductCard<Prose>>, StoreError>;
 
     /// The cheapest and the dearest price, when anything matches.
     async fn price_range(
@@ -55,4 +61,62 @@ pub trait Shelves: Send + Sync {
 pub trait ViewCounter: Send + Sync {
     /// Adds to the views of these products; a product that is gone is passed over.
     async fn add_views(&self, views: Vec<(NomenclatureId, u64)>) -> Result<(), StoreError>;
+}
+
+/// What became of a wish to keep a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeping {
+    /// It is a favourite now.
+    Added,
+    /// It was one already.
+    Kept,
+    /// The application shows no such product.
+    NotShown,
+    /// The customer has left meanwhile.
+    CustomerLeft,
+}
+
+/// Products that customers keep.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait Favourites: Send + Sync {
+    /// One page of what the customer keeps and the application shows, kept last first.
+    async fn page(
+        &self,
+        customer: CustomerScope,
+        page: PageRequest,
+        at: DateTime<Utc>,
+    ) -> Result<Page<Product>, StoreError>;
+
+    /// Keeps a product that the application shows; of racing wishes one adds it.
+    async fn add(&self, customer: CustomerScope, id: NomenclatureId, at: DateTime<Utc>) -> Result<Keeping, StoreError>;
+
+    /// Keeps it no longer, whether it is shown or not. `false` when the customer did not keep it.
+    async fn remove(&self, customer: CustomerScope, id: NomenclatureId) -> Result<bool, StoreError>;
+}
+
+/// What customers searched for.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait SearchLog: Send + Sync {
+    /// Stores searches and forgets all but the last `kept` of each customer. A text that the customer searched for
+    /// before, in any case, takes the place of that search; who has left is passed over.
+    async fn store(&self, searches: Vec<Search>, kept: u32) -> Result<(), StoreError>;
+
+    /// The searches of a customer, newest first.
+    async fn searches(&self, customer: Visitor) -> Result<Vec<SearchRequest>, StoreError>;
+}
+
+/// What a storefront shows beside its products.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait Showcase: Send + Sync {
+    /// Every country of the system by number.
+    async fn countries(&self) -> Result<Vec<Country>, StoreError>;
+
+    /// Every tag of the project by number.
+    async fn tags(&self, app: AppScope) -> Result<Vec<Tag>, StoreError>;
+
+    /// The slides of the application that are shown at this moment, by position.
+    async fn slides(&self, app: AppScope, at: DateTime<Utc>) -> Result<Vec<Slide<Prose>>, StoreError>;
 }

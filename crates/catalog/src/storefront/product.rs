@@ -1,5 +1,7 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{BrandId, CategoryId, CountryId, Line, Money, Name, NomenclatureId, Prose, TagId};
+use kontor_kernel::{
+    BrandId, CategoryId, CountryId, HtmlCleaner, Line, Money, Name, NomenclatureId, Prose, SafeHtml, TagId,
+};
 
 use crate::model::{NomenclatureKind, Packaging, PhotoUrl, Reference, StorageUnit};
 
@@ -28,11 +30,14 @@ pub struct Product {
     pub brand: Option<Reference<BrandId>>,
     /// How it is packed.
     pub packaging: Packaging,
+    /// Whether the customer who looks keeps it among his favourites; nobody else does.
+    pub is_favourite: bool,
 }
 
-/// Everything an application tells about one product.
+/// Everything an application tells about one product. Its HTML is stored as staff wrote it (`ProductCard<Prose>`) and
+/// cleaned before a customer gets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProductCard {
+pub struct ProductCard<Html = SafeHtml> {
     /// What lists tell, too.
     pub product: Product,
     /// The country of origin.
@@ -42,13 +47,33 @@ pub struct ProductCard {
     /// A link for sharing.
     pub share_link: Option<String>,
     /// HTML.
-    pub description: Option<Prose>,
+    pub description: Option<Html>,
     /// HTML.
-    pub characteristics: Option<Prose>,
+    pub characteristics: Option<Html>,
     /// The tags by number.
     pub tags: Vec<Tag>,
     /// How often it was looked at.
     pub views_count: u64,
+    /// Of these, looks that are counted and not stored yet.
+    pub unstored_views: u64,
+}
+
+impl ProductCard<Prose> {
+    /// The card as customers may see it.
+    pub fn cleaned(self, cleaner: &dyn HtmlCleaner) -> ProductCard {
+        let clean = |html: Option<Prose>| html.and_then(|html| SafeHtml::of(&html, cleaner));
+        ProductCard {
+            product: self.product,
+            country: self.country,
+            storage_unit: self.storage_unit,
+            share_link: self.share_link,
+            description: clean(self.description),
+            characteristics: clean(self.characteristics),
+            tags: self.tags,
+            views_count: self.views_count,
+            unstored_views: self.unstored_views,
+        }
+    }
 }
 
 /// A tag of products.

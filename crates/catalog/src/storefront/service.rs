@@ -1,14 +1,14 @@
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kontor_kernel::{
-    AppScope, CategoryId, Clock, Money, NomenclatureId, Page, PageRequest, RateLimiter, RateRule, StoreError,
+    AppScope, CategoryId, Clock, HtmlCleaner, Money, NomenclatureId, Page, PageRequest, RateLimiter, RateRule,
+    StoreError, Visitor,
 };
 
 use super::ports::{Shelves, ViewCounter};
 use super::views::PendingViews;
-use super::{PriceRange, Product, ProductCard, ProductFilter, ProductOrder, ShelfBrand, ShelfCategory};
+use super::{PriceRange, Product, ProductCard, ProductFilter, ProductOrder, SearchHistory, ShelfBrand, ShelfCategory};
 
 /// Why a storefront read is refused.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +29,8 @@ pub struct StorefrontService {
     shelves: Arc<dyn Shelves>,
     counter: Arc<dyn ViewCounter>,
     limiter: Arc<dyn RateLimiter>,
+    cleaner: Arc<dyn HtmlCleaner>,
+    searches: Arc<SearchHistory>,
     clock: Arc<dyn Clock>,
     pending: PendingViews,
 }
@@ -39,35 +41,58 @@ impl StorefrontService {
         shelves: Arc<dyn Shelves>,
         counter: Arc<dyn ViewCounter>,
         limiter: Arc<dyn RateLimiter>,
+        cleaner: Arc<dyn HtmlCleaner>,
+        searches: Arc<SearchHistory>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { shelves, counter, limiter, clock, pending: PendingViews::default() }
+        Self { shelves, counter, limiter, cleaner, searches, clock, pending: PendingViews::default() }
     }
 
-    /// One page of what the application shows; without an order by number.
+    /// One page of what the application shows; without an order by number. What a customer searches for is remembered.
     pub async fn products(
         &self,
-        app: AppScope,
+        visitor: Visitor,
         filter: ProductFilter,
         order: Option<ProductOrder>,
         page: PageRequest,
     ) -> Result<Page<Product>, StorefrontError> {
-        Ok(self.shelves.products(app, filter, order, page, self.clock.now()).await?)
+        if let Some(query) = &filter.query {
+            self.searches.note(visitor, query);
+        }
+        Ok(self.shelves.products(visitor, filter, order, page, self.clock.now()).await?)
     }
 
-    /// One product, looked at from this address.
+    /// One product, looked at from this address, in the form in which addresses are counted.
     pub async fn product(
         &self,
-        app: AppScope,
+        visitor: Visitor,
         id: NomenclatureId,
-        viewer: IpAddr,
+        viewer: &str,
     ) -> Result<ProductCard, StorefrontError> {
-        let mut card = self.shelves.product(app, id, self.clock.now()).await?.ok_or(StorefrontError::NotFound)?;
+        let mut card = self.stored_card(visitor, id).await?;
+        card.unstored_views = self.look(id, viewer).await;
+        card.views_count += card.unstored_views;
+        Ok(card)
+    }
+
+    /// Somebody at this address looks at a product that is shown. Returns its views that are not stored yet.
+    pub async fn look(&self, id: NomenclatureId, viewer: &str) -> u64 {
         if self.limiter.hit(ONE_VIEW, &format!("{viewer}/{id}")).await.allowed {
             self.pending.add(id);
         }
+        self.pending.of(id)
+    }
+
+    /// One product that nobody looks at.
+    pub(super) async fn card(&self, visitor: Visitor, id: NomenclatureId) -> Result<ProductCard, StorefrontError> {
+        let mut card = self.stored_card(visitor, id).await?;
         card.views_count += self.pending.of(id);
         Ok(card)
+    }
+
+    async fn stored_card(&self, visitor: Visitor, id: NomenclatureId) -> Result<ProductCard, StorefrontError> {
+        let card = self.shelves.product(visitor, id, self.clock.now()).await?.ok_or(StorefrontError::NotFound)?;
+        Ok(card.cleaned(&*self.cleaner))
     }
 
     /// The cheapest and the dearest price among the products; nothing twice when there are none.
@@ -107,12 +132,20 @@ impl StorefrontService {
 mod tests {
     use super::*;
     use crate::model::{NomenclatureKind, Packaging};
-    use crate::storefront::ports::{MockShelves, MockViewCounter};
+    use crate::storefront::ports::{MockSearchLog, MockShelves, MockViewCounter};
     use chrono::DateTime;
-    use kontor_kernel::{ApplicationId, FixedClock, MockRateLimiter, Name, ProjectId, Quota};
+    use kontor_kernel::{ApplicationId, FixedClock, MockRateLimiter, Name, ProjectId, Prose, Quota};
 
     fn id() -> NomenclatureId {
         NomenclatureId::new(7).unwrap()
+    }
+
+    struct Upper;
+
+    impl HtmlCleaner for Upper {
+        fn clean(&self, html: &str) -> String {
+            html.to_uppercase()
+        }
     }
 
     fn app() -> AppScope {
@@ -120,7 +153,7 @@ mod tests {
         AppScope { project_id, application_id, wholesale: false }
     }
 
-    fn card() -> ProductCard {
+    fn card() -> ProductCard<Prose> {
         let product = Product {
             id: id(),
             kind: NomenclatureKind::Goods,
@@ -133,16 +166,18 @@ mod tests {
             category: None,
             brand: None,
             packaging: Packaging::default(),
+            is_favourite: false,
         };
         ProductCard {
             product,
             country: None,
             storage_unit: None,
             share_link: None,
-            description: None,
+            description: Some(Prose::parse("<p>x</p>").unwrap()),
             characteristics: None,
             tags: Vec::new(),
             views_count: 40,
+            unstored_views: 0,
         }
     }
 
@@ -156,7 +191,9 @@ mod tests {
             resets_in: rule.window,
         });
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        StorefrontService::new(Arc::new(shelves), Arc::new(counter), Arc::new(limiter), clock)
+        let searches = Arc::new(SearchHistory::new(Arc::new(MockSearchLog::new()), clock.clone()));
+        let (shelves, counter, limiter) = (Arc::new(shelves), Arc::new(counter), Arc::new(limiter));
+        StorefrontService::new(shelves, counter, limiter, Arc::new(Upper), searches, clock)
     }
 
     #[tokio::test]
@@ -167,10 +204,12 @@ mod tests {
         counter.expect_add_views().once().returning(|_| Err(StoreError::Failed("full".to_owned())));
         counter.expect_add_views().once().withf(|views| views == &[(id(), 2)]).returning(|_| Ok(()));
         let service = service(shelves, counter);
-        let (first, second) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
+        let (first, second) = ("10.0.0.1", "10.0.0.2");
         let mut shown = Vec::new();
         for viewer in [first, first, second] {
-            shown.push(service.product(app(), id(), viewer).await.unwrap().views_count);
+            let card = service.product(app().into(), id(), viewer).await.unwrap();
+            assert_eq!(card.description.unwrap().as_str(), "<P>X</P>");
+            shown.push(card.views_count);
         }
         assert_eq!(shown, [41, 41, 42]);
         assert!(service.store_views().await.is_err());
@@ -183,7 +222,7 @@ mod tests {
         let mut shelves = MockShelves::new();
         shelves.expect_product().returning(|_, _, _| Ok(None));
         let service = service(shelves, MockViewCounter::new());
-        let refused = service.product(app(), id(), IpAddr::from([10, 0, 0, 1])).await;
+        let refused = service.product(app().into(), id(), "10.0.0.1").await;
         assert!(matches!(refused, Err(StorefrontError::NotFound)));
         assert_eq!(service.store_views().await.unwrap(), 0);
     }

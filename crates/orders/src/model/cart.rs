@@ -1,7 +1,6 @@
 //! What a customer wants to buy.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use kontor_kernel::{NomenclatureId, Quantity, Violations};
 
@@ -118,34 +117,6 @@ impl CartRefused {
     }
 }
 
-/// A text that cannot be a promo code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must have 1 to 64 Latin letters, digits and hyphens")]
-pub struct InvalidPromoCode;
-
-/// A promo code: 1 to 64 Latin letters, digits and hyphens, compared exactly.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PromoCode(String);
-
-impl PromoCode {
-    /// Checks the form; whether the code is worth anything is decided against the discounts.
-    pub fn parse(text: &str) -> Result<Self, InvalidPromoCode> {
-        let letters = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        if letters && (1..=64).contains(&text.len()) { Ok(Self(text.to_owned())) } else { Err(InvalidPromoCode) }
-    }
-
-    /// The code.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for PromoCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,13 +131,5 @@ mod tests {
         assert_eq!(Cart::new((1..=501).map(line).collect()), Err(CartRefused::TooManyLines));
         let refused = Cart::new(vec![line(4), line(5), line(4)]).unwrap_err();
         assert_eq!(refused.violations().fields().keys().collect::<Vec<_>>(), ["products.2.id"]);
-    }
-
-    #[test]
-    fn promo_codes_are_latin() {
-        assert!(PromoCode::parse("Spring-10").is_ok());
-        for text in ["", "ВЕСНА", "a b", "a_b", &"x".repeat(65)] {
-            assert_eq!(PromoCode::parse(text), Err(InvalidPromoCode), "{text}");
-        }
     }
 }

@@ -1,38 +1,7 @@
 //! Discounts and promo codes.
 
 use chrono::{DateTime, Utc};
-use kontor_kernel::{CategoryId, DiscountId, Money, NomenclatureId};
-
-/// How much a discount takes off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiscountValue {
-    /// A share in basis points, 1 to 10,000 (one hundredth of a percent each), rounded half up to the minor unit.
-    Percent(u16),
-    /// An amount: per piece for an automatic discount on a product or category, once per cart otherwise.
-    Fixed(Money),
-}
-
-/// What a discount applies to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiscountTarget {
-    /// Every line.
-    Cart,
-    /// Lines of items in this category or below it.
-    Category(CategoryId),
-    /// The line of this item.
-    Product(NomenclatureId),
-}
-
-/// Whether a discount is in force.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiscountStatus {
-    /// In force within its dates.
-    Active,
-    /// Stopped for now.
-    Paused,
-    /// Stopped for good.
-    Archived,
-}
+use kontor_kernel::{CategoryId, DiscountId, DiscountStatus, DiscountTarget, DiscountValue, Money, NomenclatureId};
 
 /// A discount; with a code it is a promo code, without one it applies by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +30,8 @@ pub struct Discount {
     pub used_count: u64,
     /// Whether it is in force.
     pub status: DiscountStatus,
+    /// Grows by one whenever staff change it.
+    pub version: u64,
 }
 
 impl Discount {

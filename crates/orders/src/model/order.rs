@@ -1,6 +1,6 @@
 //! An order as it is read.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, Utc};
 use kontor_kernel::{
     ApplicationId, CounterpartyId, DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, Money, NomenclatureId,
     OrderId, PaymentTypeId, ProjectId, Quantity, ReservationId, ShopId, UserId, WarehouseId,
@@ -77,6 +77,9 @@ pub enum ReservationState {
 }
 
 impl ReservationState {
+    /// Every state.
+    pub const ALL: [Self; 3] = [Self::Held, Self::Released, Self::Sold];
+
     /// The name in storage and on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -84,6 +87,12 @@ impl ReservationState {
             Self::Released => "released",
             Self::Sold => "sold",
         }
+    }
+}
+
+impl From<ReservationState> for &'static str {
+    fn from(state: ReservationState) -> Self {
+        state.as_str()
     }
 }
 
@@ -190,21 +199,4 @@ impl Order {
             payment_open: self.payment_open,
         }
     }
-}
-
-/// Which orders staff want to see.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct OrderFilter {
-    /// In this state.
-    pub status: Option<OrderStatus>,
-    /// Of this customer.
-    pub counterparty_id: Option<CounterpartyId>,
-    /// Made in this application.
-    pub application_id: Option<ApplicationId>,
-    /// Made on this day (UTC) or later.
-    pub date_from: Option<NaiveDate>,
-    /// Made on this day (UTC) or earlier.
-    pub date_to: Option<NaiveDate>,
-    /// The number of the order, digits of the phone, or the promo code.
-    pub query: Option<String>,
 }

@@ -21,6 +21,12 @@ pub enum OrderStatus {
     Paid,
 }
 
+impl From<OrderStatus> for i64 {
+    fn from(status: OrderStatus) -> Self {
+        status.id()
+    }
+}
+
 impl OrderStatus {
     /// Every state.
     pub const ALL: [Self; 7] = [

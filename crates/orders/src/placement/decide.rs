@@ -132,7 +132,7 @@ pub(super) fn decide(
 
 fn promo_use(command: &OrderCommand, pricing: &Pricing) -> Option<PromoUse> {
     let (code, discount) = (command.promo_code.as_ref()?, pricing.applied.as_ref()?);
-    Some(PromoUse { discount_id: discount.id, code: code.to_string(), value: discount.value })
+    Some(PromoUse { discount_id: discount.id, code: code.to_string(), version: discount.version })
 }
 
 fn lines(chosen: &[ChosenLine<'_>], pricing: &Pricing) -> Vec<PlacedLine> {

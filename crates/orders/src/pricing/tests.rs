@@ -36,6 +36,7 @@ fn discount(value: DiscountValue, target: DiscountTarget) -> Discount {
         customer_limit: None,
         used_count: 0,
         status: DiscountStatus::Active,
+        version: 1,
     }
 }
 

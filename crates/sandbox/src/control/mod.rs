@@ -7,6 +7,7 @@ mod faults;
 mod hooks;
 mod input;
 mod messages;
+mod objects;
 mod telephony;
 
 use actix_web::web::{self, ServiceConfig};
@@ -36,6 +37,7 @@ pub fn routes(config: &mut ServiceConfig) {
             .service(path("/calls").route(web::post().to(telephony::call)))
             .service(path("/callchecks").route(web::get().to(telephony::checks)))
             .service(path("/callchecks/{id}").route(web::post().to(telephony::give_up)))
+            .service(path("/objects").route(web::get().to(objects::list)))
             .service(path("/hooks").route(web::post().to(hooks::open)))
             .service(path("/hooks/{id}").route(web::get().to(hooks::deliveries)))
             .service(

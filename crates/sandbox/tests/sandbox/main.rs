@@ -9,5 +9,6 @@ mod mail;
 mod notifications;
 mod page;
 mod peers;
+mod suggest;
 mod support;
 mod telephony;

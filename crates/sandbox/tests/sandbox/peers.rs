@@ -6,26 +6,38 @@ use std::process::Command;
 
 use crate::support::{KEY, SHOP, outside};
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_official_python_sdk_works_unchanged() {
-    let there = Command::new("python3").args(["-c", "import yookassa"]).output();
+/// Runs a script that drives the sandbox by a client others wrote, if that is installed.
+async fn works_unchanged(module: &str, script: &str, arguments: &[&str]) {
+    let there = Command::new("python3").args(["-c", &format!("import {module}")]).output();
     if !there.is_ok_and(|output| output.status.success()) {
-        assert!(!required(), "REQUIRE_PYTHON_PEERS=1, but python3 cannot import yookassa");
+        assert!(!required(), "REQUIRE_PYTHON_PEERS=1, but python3 cannot import {module}");
         // Not `eprintln!`: the test harness would swallow it.
-        writeln!(stderr(), "SKIPPED: the official Python SDK is not installed (pip install yookassa==3.13.0)").unwrap();
+        let told = format!("SKIPPED: {module} is not installed (pip install -r .ci/peers.txt)\n");
+        stderr().write_all(told.as_bytes()).unwrap();
         return;
     }
     let outside = outside().await;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/yookassa_sdk.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(script);
     let url = outside.handle.url().to_owned();
+    let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
     let output = tokio::task::spawn_blocking(move || {
-        Command::new("python3").arg(script).args([url.as_str(), SHOP, KEY]).output().unwrap()
+        Command::new("python3").arg(script).arg(url).args(arguments).output().unwrap()
     })
     .await
     .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
     assert!(text(&output.stdout).contains("all steps passed"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_official_python_sdk_works_unchanged() {
+    works_unchanged("yookassa", "yookassa_sdk.py", &[SHOP, KEY]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_official_client_of_suggestions_works_unchanged() {
+    works_unchanged("dadata", "dadata_client.py", &["sandbox-suggest-key"]).await;
 }
 
 /// Whether a missing peer is a failure.

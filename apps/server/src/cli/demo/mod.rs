@@ -160,6 +160,7 @@ fn configuration(arguments: &DemoArguments) -> Result<Config, Failure> {
         env: Environment::Development,
         database_url: database_url.into(),
         acquirer_shop_id: "demo".into(),
+        files_folder: arguments.data.join("kontor-files").display().to_string(),
         webhook_allow_internal: true,
         ..Config::default()
     };
@@ -174,6 +175,8 @@ fn connect_to(config: &mut Config, sandbox: &SandboxHandle) {
     config.acquirer_secret_key = defaults.secret_key.into();
     sandbox.url().clone_into(&mut config.telephony_url);
     config.telephony_api_id = defaults.telephony_api_id.into();
+    config.suggest_url = format!("{}/suggestions/api/4_1/rs", sandbox.url());
+    config.suggest_api_key = defaults.suggest_api_key.into();
     config.smtp_host = sandbox.smtp_addr().ip().to_string();
     config.smtp_port = sandbox.smtp_addr().port();
     config.smtp_tls = SmtpTls::None;

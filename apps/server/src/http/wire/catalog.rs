@@ -85,62 +85,6 @@ wire_numbers! {
         integer_schema().enum_values(Some([1, 2]));
 }
 
-macro_rules! wire_orders {
-    ($($(#[$doc:meta])+ $name:ident by $sort:ident { $($word:literal => $field:ident,)+ })+) => {$(
-        impl WireValue for catalog::$name {
-            fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-                let word = text(scalar)?;
-                let (field, direction) = word.rsplit_once('_').unwrap_or_default();
-                let by = match field {
-                    $($word => catalog::$sort::$field,)+
-                    _ => return Err(Self::expected().into_owned()),
-                };
-                match direction {
-                    "asc" => Ok(Self { by, descending: false }),
-                    "desc" => Ok(Self { by, descending: true }),
-                    _ => Err(Self::expected().into_owned()),
-                }
-            }
-
-            fn expected() -> Cow<'static, str> {
-                let words = [$(concat!($word, "_asc"), concat!($word, "_desc"),)+];
-                Cow::Owned(format!("must be one of {}", words.join(", ")))
-            }
-
-            fn schema_name() -> Cow<'static, str> {
-                Cow::Borrowed(stringify!($name))
-            }
-
-            fn schema() -> ObjectBuilder {
-                string_schema().enum_values(Some([$(concat!($word, "_asc"), concat!($word, "_desc"),)+]))
-            }
-        }
-
-        $(#[$doc])+
-        pub type $name = In<catalog::$name>;
-    )+};
-}
-
-wire_orders! {
-    /// In which order items are listed.
-    NomenclatureOrder by NomenclatureSort {
-        "id" => Id,
-        "name" => Name,
-        "price" => Price,
-        "created_at" => CreatedAt,
-        "updated_at" => UpdatedAt,
-    }
-    /// In which order stock is listed.
-    InventoryOrder by InventorySort {
-        "id" => Id,
-        "quantity" => Quantity,
-        "reserved" => Reserved,
-        "price" => Price,
-        "created_at" => CreatedAt,
-        "updated_at" => UpdatedAt,
-    }
-}
-
 impl<T> From<Patch<In<T>>> for Edit<Option<T>> {
     fn from(patch: Patch<In<T>>) -> Self {
         match patch {

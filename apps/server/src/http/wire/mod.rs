@@ -7,12 +7,14 @@ mod access;
 mod catalog;
 mod input;
 mod output;
+mod sales;
 mod types;
 
 pub use access::*;
 pub use catalog::*;
 pub use input::{InputErrors, violations_of};
 pub use output::{NamedRecord, PhotoRecord};
+pub use sales::*;
 pub use types::*;
 
 use std::borrow::Cow;

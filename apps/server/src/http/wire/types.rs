@@ -96,13 +96,16 @@ wire_ids! {
     DeliverySubtypeId => "/api/counterparty/delivery_types/{type_id}/subtypes";
     DeliverySubtypeParamId => "/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}/params";
     DeliveryTypeId => "/api/delivery_types";
+    DiscountId;
     NomenclatureId;
+    NomenclatureTypeId => "/api/nomenclature_types";
+    OrderId;
     PaymentTypeId => "/api/counterparty/payment_types";
     PermissionId => "/api/permissions";
     ScreenId => "/api/screens";
     ShopId => "/api/counterparty/shops";
     StorageUnitId => "/api/storage_units";
-    TagId;
+    TagId => "/api/tags";
     UserId;
     VatId => "/api/vats";
     WarehouseId;
@@ -191,8 +194,12 @@ impl<const MAX: usize> WireValue for kernel::Line<MAX> {
 pub type Name = In<kernel::Name>;
 /// A postal address or a link: one line of at most 500 characters.
 pub type Line500 = In<kernel::Line<500>>;
+/// What suggestions are looked for by: one line of at most 300 characters.
+pub type Line300 = In<kernel::Line<300>>;
 /// An article: one line of at most 100 characters.
 pub type Line100 = In<kernel::Line<100>>;
+/// The value of a setting: one line of at most 2,000 characters.
+pub type Line2000 = In<kernel::Line<2000>>;
 /// One line of at most 64 characters.
 pub type Line64 = In<kernel::Line<64>>;
 /// A taxpayer number.

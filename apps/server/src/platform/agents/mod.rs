@@ -1,6 +1,5 @@
 //! Agents of a project.
 
-mod query;
 mod record;
 mod tokens;
 
@@ -14,14 +13,13 @@ use kontor_kernel::Violations;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use self::query::AgentQuery;
 pub(super) use self::record::AgentRecord;
-use self::record::{AgentList, OneAgent, TABLE};
+use self::record::{AgentList, AgentParams, OneAgent, TABLE};
 use crate::http::records::Message;
 use crate::http::routes::below;
 use crate::http::wire::{self, Given, InputErrors, Patch};
-use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
-use crate::table::TableAnswer;
+use crate::http::{ApiError, Body, PathId, SignedInStaff};
+use crate::table::{Asked, TableAnswer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(agents_table);
@@ -68,33 +66,31 @@ impl From<AgentError> for ApiError {
 /// The agents of the project.
 #[utoipa::path(
     tag = "Agents",
-    params(AgentQuery),
+    params(AgentParams),
     responses((status = 200, body = AgentList)),
 )]
 #[get("/api/agents")]
 async fn list_agents(
     staff: SignedInStaff,
     service: Data<AgentService>,
-    query: Query<AgentQuery>,
+    asked: Asked,
 ) -> Result<Json<AgentList>, ApiError> {
-    let page = query.0.page(100)?;
-    Ok(Json(service.list(&staff, page).await?.into()))
+    Ok(Json(service.list(&staff, TABLE.listing(asked, 100)?).await?.into()))
 }
 
 /// The agents of the project as a table.
 #[utoipa::path(
     tag = "Agents",
-    params(AgentQuery),
+    params(AgentParams),
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/agents")]
 async fn agents_table(
     staff: SignedInStaff,
     service: Data<AgentService>,
-    query: Query<AgentQuery>,
+    asked: Asked,
 ) -> Result<Json<TableAnswer>, ApiError> {
-    let page = query.0.page(15)?;
-    Ok(Json(TABLE.render(&service.list(&staff, page).await?)))
+    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
 #[derive(Deserr, ToSchema)]

@@ -3,12 +3,12 @@
 use chrono::{DateTime, Utc};
 use kontor_auth::model::{Agent, GrantedPermission};
 use kontor_kernel::Page;
+use kontor_kernel::listing::Sort;
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::http::wire::NamedRecord;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, Filter, Table, list_params};
 
 /// A permission of an agent.
 #[derive(Serialize, ToSchema)]
@@ -94,42 +94,29 @@ pub(super) const TABLE: Table<Agent> = Table {
     id: 16,
     resource: "agents",
     columns: &[
-        Column { key: "id", text: "No.", has_icon: false, cell: |agent| Cell::plain(agent.id.get()) },
-        Column {
-            key: "name",
-            text: "Name",
-            has_icon: false,
-            cell: |agent| Cell::linked(agent.name.as_str(), format!("/api/agents/{}", agent.id)),
-        },
-        Column {
-            key: "description",
-            text: "Description",
-            has_icon: false,
-            cell: |agent| Cell::plain(agent.description.as_deref()),
-        },
-        Column { key: "is_banned", text: "Paused", has_icon: false, cell: |agent| Cell::plain(agent.is_banned) },
-        Column {
-            key: "permissions",
-            text: "Permissions",
-            has_icon: false,
-            cell: |agent| {
-                let names = agent.permissions.iter().map(|granted| granted.name.as_str());
-                Cell::plain(names.collect::<Vec<_>>().join(", "))
-            },
-        },
-        Column {
-            key: "creator",
-            text: "Made by",
-            has_icon: false,
-            cell: |agent| Cell::plain(agent.creator.as_ref().map(|creator| creator.name.as_str())),
-        },
-        Column {
-            key: "last_activity_at",
-            text: "Last active",
-            has_icon: false,
-            cell: |agent| agent.last_activity_at.map_or(Cell::Plain(Value::Null), Cell::moment),
-        },
-        Column { key: "created_at", text: "Created", has_icon: false, cell: |agent| Cell::moment(agent.created_at) },
-        Column { key: "updated_at", text: "Changed", has_icon: false, cell: |agent| Cell::moment(agent.updated_at) },
+        Column::new("id", "No.", |agent| Cell::plain(agent.id.get())),
+        Column::new("name", "Name", |agent| Cell::linked(agent.name.as_str(), format!("/api/agents/{}", agent.id))),
+        Column::new("description", "Description", |agent| Cell::plain(agent.description.as_deref())),
+        Column::new("is_banned", "Paused", |agent| Cell::plain(agent.is_banned)),
+        Column::new("permissions", "Permissions", |agent| {
+            let names = agent.permissions.iter().map(|granted| granted.name.as_str());
+            Cell::plain(names.collect::<Vec<_>>().join(", "))
+        }),
+        Column::new("creator", "Made by", |agent| {
+            Cell::plain(agent.creator.as_ref().map(|creator| creator.name.as_str()))
+        }),
+        Column::new("last_activity_at", "Last active", |agent| Cell::moment(agent.last_activity_at)),
+        Column::new("created_at", "Created", |agent| Cell::moment(agent.created_at)),
+        Column::new("updated_at", "Changed", |agent| Cell::moment(agent.updated_at)),
     ],
+    sorts: &["id", "created_at"],
+    filters: &[Filter::flag("is_banned", "Whether the agent is paused.")],
+    search: None,
+    period: Some("created_at"),
+    order: Sort::ascending("id"),
 };
+
+list_params! {
+    /// Of `GET /api/tables/agents` and `GET /api/agents`.
+    AgentParams of TABLE
+}

@@ -1,26 +1,31 @@
 //! Stock: how many pieces of an item lie in a warehouse, and what one costs there.
 
-mod query;
+mod history;
 mod record;
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json};
-use actix_web::{get, post};
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post, put};
 use deserr::Deserr;
-use kontor_catalog::model::InventoryDraft;
+use kontor_catalog::model::{InventoryDraft, StockChange};
 use kontor_catalog::{InventoryError, InventoryReference, InventoryService};
 use kontor_kernel::Violations;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use self::query::InventoryQuery;
-use self::record::{InventoryList, OneInventory, TABLE};
-use crate::http::wire::{self, InputErrors};
-use crate::http::{ApiError, Body, Query, SignedInStaff};
-use crate::table::TableAnswer;
+use self::history::StockHistoryList;
+use self::record::{InventoryList, InventoryParams, OneInventory, TABLE};
+use crate::http::wire::{self, Given, InputErrors};
+use crate::http::{ApiError, Body, HistoryQuery, PathId, Query, SignedInStaff};
+use crate::table::{Asked, TableAnswer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_inventories).service(inventories_table).service(create_inventory);
+}
+
+/// Routes with placeholders.
+pub(super) fn placed_routes(config: &mut ServiceConfig<'_>) {
+    config.service(show_inventory).service(update_inventory).service(inventory_history);
 }
 
 impl From<InventoryError> for ApiError {
@@ -53,33 +58,31 @@ impl From<InventoryError> for ApiError {
 /// The stock of the project.
 #[utoipa::path(
     tag = "Stock",
-    params(InventoryQuery),
+    params(InventoryParams),
     responses((status = 200, body = InventoryList)),
 )]
 #[get("/api/inventories")]
 async fn list_inventories(
     staff: SignedInStaff,
     service: Data<InventoryService>,
-    query: Query<InventoryQuery>,
+    asked: Asked,
 ) -> Result<Json<InventoryList>, ApiError> {
-    let page = query.0.page(100)?;
-    Ok(Json(service.list(&staff, query.0.into(), page).await?.into()))
+    Ok(Json(service.list(&staff, TABLE.listing(asked, 100)?).await?.into()))
 }
 
 /// The stock of the project as a table.
 #[utoipa::path(
     tag = "Stock",
-    params(InventoryQuery),
+    params(InventoryParams),
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/inventories")]
 async fn inventories_table(
     staff: SignedInStaff,
     service: Data<InventoryService>,
-    query: Query<InventoryQuery>,
+    asked: Asked,
 ) -> Result<Json<TableAnswer>, ApiError> {
-    let page = query.0.page(15)?;
-    Ok(Json(TABLE.render(&service.list(&staff, query.0.into(), page).await?)))
+    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -113,4 +116,67 @@ async fn create_inventory(
         price: new.price.0,
     };
     Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+}
+
+/// One stock record.
+#[utoipa::path(
+    tag = "Stock",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneInventory)),
+)]
+#[get("/api/inventories/{id}")]
+async fn show_inventory(
+    staff: SignedInStaff,
+    service: Data<InventoryService>,
+    id: Path<PathId>,
+) -> Result<Json<OneInventory>, ApiError> {
+    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedInventory {
+    /// Pieces in the warehouse, reserved ones included; never fewer than these.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::StockLevel>, nullable = false)]
+    quantity: Given<wire::StockLevel>,
+    /// The price of one piece.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Money>, nullable = false)]
+    price: Given<wire::Money>,
+}
+
+/// Sets pieces and price of stock. Fields that are not sent stay as they are.
+#[utoipa::path(
+    tag = "Stock",
+    params(("id" = i64, Path)),
+    request_body = ChangedInventory,
+    responses((status = 200, body = OneInventory)),
+)]
+#[put("/api/inventories/{id}")]
+async fn update_inventory(
+    staff: SignedInStaff,
+    service: Data<InventoryService>,
+    id: Path<PathId>,
+    body: Body<ChangedInventory>,
+) -> Result<Json<OneInventory>, ApiError> {
+    let change = StockChange { quantity: body.0.quantity.into(), price: body.0.price.into() };
+    Ok(Json(service.set_stock(&staff, id.parse()?, change).await?.into()))
+}
+
+/// What happened to stock, the latest first: its movements.
+#[utoipa::path(
+    tag = "Stock",
+    params(("id" = i64, Path), HistoryQuery),
+    responses((status = 200, body = StockHistoryList)),
+)]
+#[get("/api/inventories/{id}/history")]
+async fn inventory_history(
+    staff: SignedInStaff,
+    service: Data<InventoryService>,
+    id: Path<PathId>,
+    query: Query<HistoryQuery>,
+) -> Result<Json<StockHistoryList>, ApiError> {
+    let page = query.0.page()?;
+    Ok(Json(service.history(&staff, id.parse()?, page).await?.into()))
 }

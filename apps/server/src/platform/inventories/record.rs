@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::{Inventory, StockedItem};
-use kontor_kernel::Page;
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{NomenclatureId, Page, WarehouseId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::wire::NamedRecord;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, Filter, Table, list_params};
 
 #[derive(Serialize, ToSchema)]
 struct StockedItemRecord {
@@ -87,35 +88,36 @@ pub(super) const TABLE: Table<Inventory> = Table {
     id: 2,
     resource: "inventories",
     columns: &[
-        Column { key: "id", text: "No.", has_icon: false, cell: |stock| Cell::plain(stock.id.get()) },
-        Column {
-            key: "nomenclature",
-            text: "Item",
-            has_icon: true,
-            cell: |stock| {
-                let item = &stock.nomenclature;
-                Cell::linked(item.name.as_str(), format!("/api/nomenclatures/{}", item.id))
-            },
-        },
-        Column {
-            key: "article",
-            text: "Article",
-            has_icon: false,
-            cell: |stock| Cell::plain(stock.nomenclature.article.as_deref()),
-        },
-        Column {
-            key: "warehouse",
-            text: "Warehouse",
-            has_icon: true,
-            cell: |stock| {
-                Cell::linked(stock.warehouse.name.as_str(), format!("/api/warehouses/{}", stock.warehouse.id))
-            },
-        },
-        Column { key: "quantity", text: "In stock", has_icon: false, cell: |stock| Cell::plain(stock.quantity.get()) },
-        Column { key: "reserved", text: "Reserved", has_icon: false, cell: |stock| Cell::plain(stock.reserved.get()) },
-        Column { key: "available", text: "Available", has_icon: false, cell: |stock| Cell::plain(stock.available()) },
-        Column { key: "price", text: "Price", has_icon: false, cell: |stock| Cell::plain(stock.price.to_string()) },
-        Column { key: "created_at", text: "Created", has_icon: false, cell: |stock| Cell::moment(stock.created_at) },
-        Column { key: "updated_at", text: "Changed", has_icon: false, cell: |stock| Cell::moment(stock.updated_at) },
+        Column::new("id", "No.", |stock| Cell::plain(stock.id.get())),
+        Column::with_icon("nomenclature", "Item", |stock| {
+            let item = &stock.nomenclature;
+            Cell::linked(item.name.as_str(), format!("/api/nomenclatures/{}", item.id))
+        }),
+        Column::new("article", "Article", |stock| Cell::plain(stock.nomenclature.article.as_deref())),
+        Column::with_icon("warehouse", "Warehouse", |stock| {
+            Cell::linked(stock.warehouse.name.as_str(), format!("/api/warehouses/{}", stock.warehouse.id))
+        }),
+        Column::new("quantity", "In stock", |stock| Cell::plain(stock.quantity.get())),
+        Column::new("reserved", "Reserved", |stock| Cell::plain(stock.reserved.get())),
+        Column::new("available", "Available", |stock| Cell::plain(stock.available())),
+        Column::new("price", "Price", |stock| Cell::plain(stock.price.to_string())),
+        Column::new("created_at", "Created", |stock| Cell::moment(stock.created_at)),
+        Column::new("updated_at", "Changed", |stock| Cell::moment(stock.updated_at)),
     ],
+    sorts: &["id", "quantity", "reserved", "price", "created_at", "updated_at"],
+    filters: &[
+        Filter::id::<WarehouseId>("warehouse_id", "In these warehouses."),
+        Filter::id::<NomenclatureId>("nomenclature_id", "Of these items."),
+        Filter::count("quantity", "With so many pieces in stock."),
+        Filter::count("reserved", "With so many reserved pieces."),
+        Filter::money("price", "At this price."),
+    ],
+    search: Some("Part of the name or of the article of the item, in any case."),
+    period: Some("created_at"),
+    order: Sort::ascending("id"),
 };
+
+list_params! {
+    /// Of `GET /api/tables/inventories` and `GET /api/inventories`.
+    InventoryParams of TABLE
+}

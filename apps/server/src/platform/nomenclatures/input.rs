@@ -28,6 +28,10 @@ pub(super) struct Parameters {
 pub(super) struct NewNomenclature {
     name: wire::Name,
     kind_id: wire::NomenclatureKind,
+    /// What staff call it beside its kind.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::NomenclatureTypeId>)]
+    type_id: ZeroIsNull<wire::NomenclatureTypeId>,
     #[deserr(default)]
     article: Option<wire::Line100>,
     #[deserr(default)]
@@ -88,6 +92,7 @@ impl NewNomenclature {
         let pieces = |given: Given<wire::Quantity>| given.0.map_or(Quantity::ONE, |pieces| pieces.0);
         Ok(Card {
             article: self.article.map(|article| article.0),
+            type_id: inner(self.type_id),
             category_id: inner(self.category_id),
             brand_id: inner(self.brand_id),
             country_id: inner(self.country_id),
@@ -119,6 +124,9 @@ pub(super) struct ChangedNomenclature {
     #[deserr(default)]
     #[schema(value_type = Option<wire::NomenclatureKind>, nullable = false)]
     kind_id: Given<wire::NomenclatureKind>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::NomenclatureTypeId>)]
+    type_id: Patch<ZeroIsNull<wire::NomenclatureTypeId>>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Line100>)]
     article: Patch<wire::Line100>,
@@ -175,6 +183,7 @@ impl From<ChangedNomenclature> for CardChange {
             article: changed.article.into(),
             name: changed.name.into(),
             kind: changed.kind_id.into(),
+            type_id: changed.type_id.into(),
             category_id: changed.category_id.into(),
             brand_id: changed.brand_id.into(),
             country_id: changed.country_id.into(),

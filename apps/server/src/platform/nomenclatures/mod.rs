@@ -1,8 +1,8 @@
 //! Items of the catalogue: goods, services and subscription plans.
 
 mod input;
-mod query;
 mod record;
+mod search;
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
@@ -12,20 +12,20 @@ use kontor_kernel::Violations;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedNomenclature, NewNomenclature};
-use self::query::NomenclatureQuery;
-use self::record::{NomenclatureList, OneNomenclature, TABLE};
+use self::record::{NomenclatureList, NomenclatureParams, OneNomenclature, TABLE};
 use crate::http::routes::below;
-use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
-use crate::table::TableAnswer;
+use crate::http::{ApiError, Body, HistoryList, HistoryQuery, PathId, Query, SignedInStaff};
+use crate::table::{Asked, TableAnswer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(nomenclatures_table);
+    config.service(nomenclatures_table).service(search::search_nomenclature);
     below(config, "/api/nomenclatures", |config| {
         config
             .service(list_nomenclatures)
             .service(create_nomenclature)
             .service(show_nomenclature)
-            .service(update_nomenclature);
+            .service(update_nomenclature)
+            .service(nomenclature_history);
     });
 }
 
@@ -39,6 +39,7 @@ impl From<NomenclatureError> for ApiError {
                 let mut violations = Violations::default();
                 for reference in references {
                     let (field, message) = match reference {
+                        CardReference::Type => ("type_id".to_owned(), "names no nomenclature type"),
                         CardReference::Category => ("category_id".to_owned(), "names no category of the project"),
                         CardReference::Brand => ("brand_id".to_owned(), "names no brand of the project"),
                         CardReference::Country => ("country_id".to_owned(), "names no country"),
@@ -61,33 +62,31 @@ impl From<NomenclatureError> for ApiError {
 /// The items of the project.
 #[utoipa::path(
     tag = "Catalog",
-    params(NomenclatureQuery),
+    params(NomenclatureParams),
     responses((status = 200, body = NomenclatureList)),
 )]
 #[get("/api/nomenclatures")]
 async fn list_nomenclatures(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
-    query: Query<NomenclatureQuery>,
+    asked: Asked,
 ) -> Result<Json<NomenclatureList>, ApiError> {
-    let page = query.0.page(100)?;
-    Ok(Json(service.list(&staff, query.0.into(), page).await?.into()))
+    Ok(Json(service.list(&staff, TABLE.listing(asked, 100)?).await?.into()))
 }
 
 /// The items of the project as a table.
 #[utoipa::path(
     tag = "Catalog",
-    params(NomenclatureQuery),
+    params(NomenclatureParams),
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/nomenclatures")]
 async fn nomenclatures_table(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
-    query: Query<NomenclatureQuery>,
+    asked: Asked,
 ) -> Result<Json<TableAnswer>, ApiError> {
-    let page = query.0.page(15)?;
-    Ok(Json(TABLE.render(&service.list(&staff, query.0.into(), page).await?)))
+    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
 /// Adds an item. Goods need no price: warehouses have their own.
@@ -96,7 +95,7 @@ async fn nomenclatures_table(
     request_body = NewNomenclature,
     responses((status = 201, body = OneNomenclature)),
     extensions((
-        "x-zero-to-null" = json!(["category_id", "brand_id", "country_id", "storage_unit_id", "vat_id"])
+        "x-zero-to-null" = json!(["type_id", "category_id", "brand_id", "country_id", "storage_unit_id", "vat_id"])
     )),
 )]
 #[post("/api/nomenclatures")]
@@ -131,7 +130,7 @@ async fn show_nomenclature(
     request_body = ChangedNomenclature,
     responses((status = 200, body = OneNomenclature)),
     extensions((
-        "x-zero-to-null" = json!(["category_id", "brand_id", "country_id", "storage_unit_id", "vat_id"])
+        "x-zero-to-null" = json!(["type_id", "category_id", "brand_id", "country_id", "storage_unit_id", "vat_id"])
     )),
 )]
 #[put("/api/nomenclatures/{id}")]
@@ -142,4 +141,21 @@ async fn update_nomenclature(
     body: Body<ChangedNomenclature>,
 ) -> Result<Json<OneNomenclature>, ApiError> {
     Ok(Json(service.update(&staff, id.parse()?, body.0.into()).await?.into()))
+}
+
+/// What happened to an item, the latest first.
+#[utoipa::path(
+    tag = "Catalog",
+    params(("id" = i64, Path), HistoryQuery),
+    responses((status = 200, body = HistoryList)),
+)]
+#[get("/api/nomenclatures/{id}/history")]
+async fn nomenclature_history(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    id: Path<PathId>,
+    query: Query<HistoryQuery>,
+) -> Result<Json<HistoryList>, ApiError> {
+    let page = query.0.page()?;
+    Ok(Json(service.history(&staff, id.parse()?, page).await?.into()))
 }

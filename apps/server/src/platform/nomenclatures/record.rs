@@ -1,13 +1,14 @@
 //! What staff see of an item.
 
 use chrono::{DateTime, Utc};
-use kontor_catalog::model::{BillingPeriod, Nomenclature, Packaging, Reference, StorageUnit};
-use kontor_kernel::Page;
+use kontor_catalog::model::{BillingPeriod, Nomenclature, NomenclatureKind, Packaging, Reference, StorageUnit};
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{BrandId, CategoryId, NomenclatureTypeId, Page};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::wire::{NamedRecord, PhotoRecord};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, Filter, Table, list_params};
 
 #[derive(Serialize, ToSchema)]
 struct StorageUnitRecord {
@@ -46,6 +47,8 @@ struct NomenclatureRecord {
     name: String,
     kind_id: i64,
     kind: NamedRecord,
+    type_id: Option<i64>,
+    r#type: Option<NamedRecord>,
     category_id: Option<i64>,
     category: Option<NamedRecord>,
     brand_id: Option<i64>,
@@ -81,6 +84,8 @@ impl From<Nomenclature> for NomenclatureRecord {
             name: card.name.into(),
             kind_id: card.kind.id(),
             kind: NamedRecord::new(card.kind.id(), labels.kind),
+            type_id: card.type_id.map(Into::into),
+            r#type: labels.nomenclature_type.map(Into::into),
             category_id: card.category_id.map(Into::into),
             category: labels.category.map(Into::into),
             brand_id: card.brand_id.map(Into::into),
@@ -140,33 +145,36 @@ pub(super) const TABLE: Table<Nomenclature> = Table {
     id: 1,
     resource: "nomenclatures",
     columns: &[
-        Column { key: "id", text: "No.", has_icon: false, cell: |item| Cell::plain(item.id.get()) },
-        Column {
-            key: "article",
-            text: "Article",
-            has_icon: false,
-            cell: |item| Cell::plain(item.card.article.as_deref()),
-        },
-        Column {
-            key: "name",
-            text: "Name",
-            has_icon: true,
-            cell: |item| Cell::Linked {
-                value: item.card.name.as_str().into(),
-                icon: item.card.photos.photos().first().map(ToString::to_string),
-                link: Some(format!("/api/nomenclatures/{}", item.id)),
-            },
-        },
-        Column { key: "kind", text: "Kind", has_icon: false, cell: |item| Cell::plain(item.labels.kind.as_str()) },
-        Column {
-            key: "category",
-            text: "Category",
-            has_icon: false,
-            cell: |item| named(item.labels.category.as_ref()),
-        },
-        Column { key: "brand", text: "Brand", has_icon: false, cell: |item| named(item.labels.brand.as_ref()) },
-        Column { key: "price", text: "Price", has_icon: false, cell: |item| Cell::plain(item.card.price.to_string()) },
-        Column { key: "created_at", text: "Created", has_icon: false, cell: |item| Cell::moment(item.created_at) },
-        Column { key: "updated_at", text: "Changed", has_icon: false, cell: |item| Cell::moment(item.updated_at) },
+        Column::new("id", "No.", |item| Cell::plain(item.id.get())),
+        Column::new("article", "Article", |item| Cell::plain(item.card.article.as_deref())),
+        Column::with_icon("name", "Name", |item| Cell::Linked {
+            value: item.card.name.as_str().into(),
+            icon: item.card.photos.photos().first().map(ToString::to_string),
+            link: Some(format!("/api/nomenclatures/{}", item.id)),
+        }),
+        Column::new("kind", "Kind", |item| Cell::plain(item.labels.kind.as_str())),
+        Column::new("category", "Category", |item| named(item.labels.category.as_ref())),
+        Column::new("brand", "Brand", |item| named(item.labels.brand.as_ref())),
+        Column::new("price", "Price", |item| Cell::plain(item.card.price.to_string())),
+        Column::new("created_at", "Created", |item| Cell::moment(item.created_at)),
+        Column::new("updated_at", "Changed", |item| Cell::moment(item.updated_at)),
     ],
+    sorts: &["id", "name", "price", "created_at", "updated_at"],
+    filters: &[
+        Filter::id::<CategoryId>("category_id", "In exactly these categories."),
+        Filter::id::<BrandId>("brand_id", "Of these brands."),
+        Filter::id::<NomenclatureKind>("kind_id", "Of these kinds."),
+        Filter::id::<NomenclatureTypeId>("type_id", "Of these types."),
+        Filter::money("price", "With this card price."),
+    ],
+    search: Some(
+        "Words of the name and the article in any order and case, or parts of them. Without `order_by` the best comes first.",
+    ),
+    period: Some("created_at"),
+    order: Sort::ascending("id"),
 };
+
+list_params! {
+    /// Of `GET /api/tables/nomenclatures` and `GET /api/nomenclatures`.
+    NomenclatureParams of TABLE
+}

@@ -17,6 +17,9 @@ use crate::support::{Answer, send};
 #[derive(Clone)]
 pub struct Item {
     pub id: i64,
+    pub article: &'static str,
+    /// Its stock record.
+    pub inventory: i64,
     /// Hundredths of the currency.
     pub price: i64,
     /// How many there were at the beginning.
@@ -89,7 +92,7 @@ impl Memory {
 }
 
 /// What comes of a request to a process that may die.
-enum Told {
+pub enum Told {
     Answer(Answer),
     /// It may have happened.
     Nothing,
@@ -97,7 +100,7 @@ enum Told {
     NotSent,
 }
 
-async fn tell(request: RequestBuilder) -> Told {
+pub async fn tell(request: RequestBuilder) -> Told {
     let response = match request.send().await {
         Ok(response) => response,
         Err(error) if error.is_connect() => return Told::NotSent,
@@ -144,7 +147,12 @@ impl Market {
         self.begun.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_ok()
     }
 
-    async fn wait_until_open(&self) {
+    /// Whether there are as many orders as were wanted.
+    pub fn is_served(&self) -> bool {
+        self.begun.load(Ordering::SeqCst) >= self.wanted
+    }
+
+    pub async fn wait_until_open(&self) {
         let mut open = self.open.clone();
         open.wait_for(|open| *open).await.unwrap();
     }

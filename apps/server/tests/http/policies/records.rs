@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use kontor::http::policy::Policy;
+use kontor::http::policy::{Access, Policy};
+use kontor_kernel::{Permission, Resource};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -34,10 +35,31 @@ impl Records {
                 shop.project.id
             ))
             .await;
+        let file = server
+            .insert(format!(
+                "INSERT INTO files (project_id, file_type_id, state, file_key, name, mime_type, size, sha256, creator_id, \
+                 created_at) VALUES ({}, 3, 'ready', '{}', 'a.pdf', 'application/pdf', 1, '{}', \
+                 (SELECT MIN(id) FROM users), {AT}) RETURNING id",
+                shop.project.id,
+                "a".repeat(40),
+                "0".repeat(64)
+            ))
+            .await;
         let create = async |path: &str, body: Value, key: &str| {
             let created = send(server.as_staff(&owner, Method::POST, path).json(&body)).await.expect(201);
             created[key]["id"].to_string()
         };
+        let inventory = format!("SELECT id FROM inventories WHERE nomenclature_id = {item}");
+        let inventory = server.insert(inventory).await;
+        let job = server
+            .insert(format!(
+                "INSERT INTO jobs (project_id, kind, state, phase, dry_run, partial, file_bytes, done_rows, checkpoint, \
+                 created_count, updated_count, unchanged_count, skipped_count, problems_count, ignored_columns, tries, \
+                 created_at, finished_at) VALUES ({}, 'nomenclatures_import', 'succeeded', 'writing', FALSE, FALSE, 0, 0, 0, \
+                 0, 0, 0, 0, 0, '[]', 0, {AT}, {AT}) RETURNING id",
+                shop.project.id
+            ))
+            .await;
         let permission = json!({ "name": "view-reports", "screen_id": 1 });
         let asked = json!({ "name": "Bot", "reason": "to help", "permissions": ["view-orders"] });
         let asked = send(server.request(Method::POST, "/api/agent-access-requests").json(&asked)).await.expect(201);
@@ -49,6 +71,10 @@ impl Records {
             ("agent-access-requests", asked),
             // The agent in front of it is foreign already.
             ("tokens", "1".to_owned()),
+            (
+                "discounts",
+                create("/api/discounts", json!({ "name": "Sale", "type": "percent", "value": 5 }), "discount").await,
+            ),
             ("departments", create("/api/departments", json!({ "name": "Sales" }), "department").await),
             ("permissions", create("/api/permissions", permission, "permission").await),
             ("roles", create("/api/roles", json!({ "name": "Clerk" }), "role").await),
@@ -56,10 +82,16 @@ impl Records {
             ("branches", shop.project.branch_id.to_string()),
             ("brands", brand.to_string()),
             ("categories", shop.category.to_string()),
+            ("files", file.to_string()),
+            ("jobs", job.to_string()),
             ("nomenclatures", item.to_string()),
             ("orders", order["order"]["id"].to_string()),
             ("shops", shop.shop.to_string()),
             ("warehouses", shop.warehouse.to_string()),
+            ("inventories", inventory.to_string()),
+            // The warehouse in front of them is foreign already; without one they belong to nobody.
+            ("integrations", "4".to_owned()),
+            ("parameters", "1".to_owned()),
             ("webhooks", hook.to_string()),
             // The webhook in front of it is foreign already.
             ("deliveries", "1".to_owned()),
@@ -88,7 +120,10 @@ impl Records {
 
 /// Whether its records belong to no project.
 pub fn is_shared(policy: &Policy) -> bool {
-    policy.path.starts_with("/api/screens/")
+    const DICTIONARIES: &[Permission] = &[Permission::view(Resource::Dictionaries)];
+    policy.access == Access::Staff(DICTIONARIES)
+        || policy.path.starts_with("/api/screens/")
+        || policy.path.starts_with("/api/integrations/")
 }
 
 /// A body that only the owner of the record can be refused for.
@@ -98,6 +133,10 @@ pub fn body(policy: &Policy) -> Value {
         ("POST", "/api/applications/{id}/brands") => json!({ "brand_id": 1 }),
         ("POST", "/api/applications/{id}/categories") => json!({ "category_id": 1 }),
         ("POST", "/api/applications/{application}/webhooks") => json!({ "url": "http://127.0.0.1:9/y" }),
+        ("PUT", "/api/warehouses/{id}/integrations/{integration_id}") => json!({ "is_active": true }),
+        ("POST", "/api/warehouses/{id}/integrations/{integration_id}/parameters") => {
+            json!({ "key": "token", "value": "x" })
+        }
         ("PUT", "/api/orders/{id}") => json!({ "status_id": 3 }),
         _ => json!({}),
     }

@@ -4,7 +4,8 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
-use kontor_catalog::{AssortmentError, BrandError, CategoryError};
+use kontor_catalog::{AssortmentError, BrandError, CategoryError, TagError};
+use kontor_kernel::history::*;
 use kontor_kernel::*;
 
 use super::records::*;
@@ -19,6 +20,38 @@ async fn shown(db: &TestDatabase, application: ApplicationId) -> (Vec<String>, V
     )
 }
 
+/// An application that shows categories and brands of these names.
+struct Shelf {
+    site: ApplicationId,
+    categories: Vec<CategoryId>,
+    brands: Vec<BrandId>,
+}
+
+impl Shelf {
+    async fn of(db: &TestDatabase, names: &[&str]) -> Self {
+        let project = fixtures::project(db).await;
+        let branch = branch(db, project).await;
+        let (site, other) =
+            (application(db, project, branch, "Site").await, application(db, project, branch, "Kiosk").await);
+        let mut shelf = Self { site, categories: Vec::new(), brands: Vec::new() };
+        for title in names {
+            let (category, brand) = (category(db, project, title).await.id, brand(db, project, title).await.id);
+            for application in [site, other] {
+                AssortmentRepository::<Category>::assign(&db.database, project, application, category).await.unwrap();
+                AssortmentRepository::<Brand>::assign(&db.database, project, application, brand).await.unwrap();
+            }
+            shelf.categories.push(category);
+            shelf.brands.push(brand);
+        }
+        shelf
+    }
+
+    async fn order(&self, db: &TestDatabase) -> (String, String) {
+        let (categories, brands) = shown(db, self.site).await;
+        (categories.concat(), brands.concat())
+    }
+}
+
 database_tests! {
     async fn a_category_comes_back_with_its_parent(db: TestDatabase) {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
@@ -29,12 +62,12 @@ database_tests! {
             description: Some(Prose::parse("<p>Стулья</p>").unwrap()),
             ..category_draft("Стулья")
         };
-        let child = CategoryRepository::insert(&db.database, mine, draft.clone(), NOON).await.unwrap();
+        let child = CategoryRepository::insert(&db.database, Stamp::of_system(mine, NOON), draft.clone()).await.unwrap();
         assert_eq!(child.parent, Some(Reference { id: root.id, name: root.name.clone() }));
         assert_eq!((&child.photo, &child.description), (&draft.photo, &draft.description));
         assert_eq!(CategoryRepository::list(&db.database, mine).await.unwrap(), vec![root, child]);
         assert!(CategoryRepository::list(&db.database, other).await.unwrap().is_empty());
-        let refused = CategoryRepository::insert(&db.database, other, draft, NOON).await;
+        let refused = CategoryRepository::insert(&db.database, Stamp::of_system(other, NOON), draft).await;
         assert!(matches!(refused, Err(CategoryError::UnknownParent)));
     }
 
@@ -42,18 +75,29 @@ database_tests! {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let coded = CategoryDraft { code: Some(CategoryCode::new(40).unwrap()), ..category_draft("A") };
         assert_eq!(category(&db, mine, "First").await.code.get(), 1);
-        CategoryRepository::insert(&db.database, mine, coded.clone(), NOON).await.unwrap();
-        let refused = CategoryRepository::insert(&db.database, mine, coded, NOON).await;
+        CategoryRepository::insert(&db.database, Stamp::of_system(mine, NOON), coded.clone()).await.unwrap();
+        let refused = CategoryRepository::insert(&db.database, Stamp::of_system(mine, NOON), coded).await;
         assert!(matches!(refused, Err(CategoryError::CodeTaken)));
         assert_eq!(category(&db, mine, "Next").await.code.get(), 41);
         assert_eq!(category(&db, other, "Elsewhere").await.code.get(), 1);
+    }
+
+    async fn after_the_last_code_the_smallest_free_one_is_given(db: TestDatabase) {
+        let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        for code in [1, 3, CategoryCode::LARGEST] {
+            let draft = CategoryDraft { code: Some(CategoryCode::new(code).unwrap()), ..category_draft("A") };
+            CategoryRepository::insert(&db.database, Stamp::of_system(mine, NOON), draft).await.unwrap();
+        }
+        category(&db, other, "Elsewhere").await;
+        assert_eq!(category(&db, mine, "B").await.code.get(), 2);
+        assert_eq!(category(&db, mine, "C").await.code.get(), 4);
     }
 
     async fn categories_added_at_once_get_different_codes(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let tasks: Vec<_> = (0..8).map(|_| {
             let database = db.database.clone();
-            tokio::spawn(async move { CategoryRepository::insert(&database, project, category_draft("A"), NOON).await })
+            tokio::spawn(async move { CategoryRepository::insert(&database, Stamp::of_system(project, NOON), category_draft("A")).await })
         }).collect();
         let mut codes = Vec::new();
         for task in tasks {
@@ -61,6 +105,68 @@ database_tests! {
         }
         codes.sort_unstable();
         assert_eq!(codes, (1..=8).collect::<Vec<_>>());
+    }
+
+    async fn a_category_never_lies_in_itself(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let stamp = Stamp::of_system(project, NOON);
+        let (a, b, c) = (category(&db, project, "A").await, category(&db, project, "B").await, category(&db, project, "C").await);
+        let into = |parent: CategoryId| CategoryChange { parent_id: Edit::Set(Some(parent)), ..CategoryChange::default() };
+        CategoryRepository::update(&db.database, stamp, b.id, into(a.id)).await.unwrap();
+        CategoryRepository::update(&db.database, stamp, c.id, into(b.id)).await.unwrap();
+        for below in [a.id, b.id, c.id] {
+            let refused = CategoryRepository::update(&db.database, stamp, a.id, into(below)).await;
+            assert!(matches!(refused, Err(CategoryError::Cycle)), "{refused:?}");
+        }
+        let freed = CategoryChange { parent_id: Edit::Set(None), ..CategoryChange::default() };
+        assert_eq!(CategoryRepository::update(&db.database, stamp, c.id, freed).await.unwrap().parent, None);
+        CategoryRepository::update(&db.database, stamp, a.id, into(c.id)).await.unwrap();
+    }
+
+    async fn two_moves_at_once_never_close_a_circle(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        for round in 0..10 {
+            let (a, b) = (category(&db, project, "A").await.id, category(&db, project, "B").await.id);
+            let moves = [(a, b), (b, a)].map(|(one, into)| {
+                let database = db.database.clone();
+                let change = CategoryChange { parent_id: Edit::Set(Some(into)), ..CategoryChange::default() };
+                tokio::spawn(async move {
+                    CategoryRepository::update(&database, Stamp::of_system(project, NOON), one, change).await
+                })
+            });
+            let mut refused = 0;
+            for moved in moves {
+                match moved.await.unwrap() {
+                    Ok(_) => {}
+                    Err(CategoryError::Cycle) => refused += 1,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            assert_eq!(refused, 1, "round {round}");
+        }
+    }
+
+    async fn what_happened_to_a_category_is_kept_with_it(db: TestDatabase) {
+        let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        let record = category(&db, mine, "Chairs").await;
+        category(&db, mine, "Tables").await;
+        let change = CategoryChange { name: Edit::Set(name("Seats")), ..CategoryChange::default() };
+        for _ in 0..2 {
+            CategoryRepository::update(&db.database, Stamp::of_system(mine, NOON), record.id, change.clone()).await.unwrap();
+        }
+        let page = PageRequest::new(1, 15, 100).unwrap();
+        let history = Histories::page(&db.database, mine, Resource::Categories, record.id.get(), page).await.unwrap();
+        assert_eq!(history.total, 2, "a change of nothing is not told");
+        let changed = &history.items[0];
+        assert_eq!((changed.deed, changed.author, changed.at), (Deed::Changed, Author::System, NOON));
+        let renamed = FieldChange { field: "name".into(), old: Some("Chairs".into()), new: Some("Seats".into()) };
+        assert_eq!(changed.changes, [renamed]);
+        assert_eq!(history.items[1].deed, Deed::Created);
+        let elsewhere = Histories::page(&db.database, other, Resource::Categories, record.id.get(), page).await.unwrap();
+        assert_eq!(elsewhere.total, 0);
+        let second = PageRequest::new(2, 1, 100).unwrap();
+        let older = Histories::page(&db.database, mine, Resource::Categories, record.id.get(), second).await.unwrap();
+        assert_eq!(older.items, history.items[1..]);
     }
 
     async fn a_brand_name_is_unique_in_its_project_in_any_case(db: TestDatabase) {
@@ -92,6 +198,108 @@ database_tests! {
         let expected = (["B", "C", "A"].map(String::from).to_vec(), ["First", "Second"].map(String::from).to_vec());
         assert_eq!(shown(&db, site).await, expected);
         assert_eq!(shown(&db, kiosk).await, (Vec::new(), Vec::new()));
+    }
+
+    async fn a_brand_is_changed_in_its_project_alone(db: TestDatabase) {
+        let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        let (stored, second) = (brand(&db, mine, "Ёлка").await, brand(&db, mine, "Слон").await);
+        let photo = Some(PhotoUrl::parse("https://cdn.example/a.jpg").unwrap());
+        let change = BrandChange { name: Edit::Set(name("ЁЛКА")), photo: Edit::Set(photo.clone()) };
+        let changed = BrandRepository::update(&db.database, mine, stored.id, change.clone(), NOON).await.unwrap();
+        assert_eq!(changed.details, BrandDraft { name: name("ЁЛКА"), photo });
+        let refused = BrandRepository::update(&db.database, mine, second.id, change.clone(), NOON).await;
+        assert!(matches!(refused, Err(BrandError::NameTaken)));
+        let refused = BrandRepository::update(&db.database, other, stored.id, change, NOON).await;
+        assert!(matches!(refused, Err(BrandError::NotFound)));
+        let cleared = BrandChange { photo: Edit::Set(None), ..BrandChange::default() };
+        let changed = BrandRepository::update(&db.database, mine, stored.id, cleared, NOON).await.unwrap();
+        assert_eq!(changed.details, BrandDraft { name: name("ЁЛКА"), photo: None });
+        assert_eq!(BrandRepository::find(&db.database, stored.id).await.unwrap(), Some(changed));
+    }
+
+    async fn a_tag_has_a_name_of_its_own_in_its_project(db: TestDatabase) {
+        let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        let draft = |title: &str| TagDraft { name: name(title), photo: None };
+        let stored = TagRepository::insert(&db.database, mine, draft("Ёлка"), NOON).await.unwrap();
+        let tasks: Vec<_> = ["хит", "Хит", "ХИТ", "ёлка"].map(|title| {
+            let (database, draft) = (db.database.clone(), draft(title));
+            tokio::spawn(async move { TagRepository::insert(&database, mine, draft, NOON).await })
+        }).into();
+        let mut added = 0;
+        for task in tasks {
+            match task.await.unwrap() {
+                Ok(_) => added += 1,
+                Err(TagError::NameTaken) => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert_eq!(added, 1);
+        TagRepository::insert(&db.database, other, draft("ёлка"), NOON).await.unwrap();
+        let listed = TagRepository::list(&db.database, mine).await.unwrap();
+        assert_eq!((listed.len(), &listed[0]), (2, &stored));
+        let nowhere = TagRepository::insert(&db.database, ProjectId::new(999).unwrap(), draft("A"), NOON).await;
+        assert!(matches!(nowhere, Err(TagError::UnknownProject)));
+    }
+
+    async fn what_is_shown_is_moved_place_by_place(db: TestDatabase) {
+        let shelf = Shelf::of(&db, &["A", "B", "C"]).await;
+        for (one, shift, expected) in [
+            (0, Shift::Up, "ABC"), (2, Shift::Up, "ACB"), (2, Shift::Up, "CAB"), (2, Shift::Up, "CAB"),
+            (0, Shift::Down, "CBA"), (0, Shift::Down, "CBA"), (1, Shift::Up, "BCA"),
+        ] {
+            let (category, brand) = (shelf.categories[one], shelf.brands[one]);
+            let moved: Category = db.database.shift(shelf.site, category, shift).await.unwrap();
+            assert_eq!(moved.id, category);
+            let moved: Brand = db.database.shift(shelf.site, brand, shift).await.unwrap();
+            assert_eq!(moved.id, brand);
+            assert_eq!(shelf.order(&db).await, (expected.to_owned(), expected.to_owned()), "{one} {shift:?}");
+        }
+        AssortmentRepository::<Category>::withdraw(&db.database, shelf.site, shelf.categories[2]).await.unwrap();
+        AssortmentRepository::<Brand>::withdraw(&db.database, shelf.site, shelf.brands[2]).await.unwrap();
+        assert_eq!(shelf.order(&db).await, ("BA".to_owned(), "BA".to_owned()));
+        let shown: Option<Category> = db.database.shown(shelf.site, shelf.categories[2]).await.unwrap();
+        assert_eq!(shown, None);
+        let refused: Result<Category, _> = db.database.shift(shelf.site, shelf.categories[2], Shift::Up).await;
+        assert!(matches!(refused, Err(AssortmentError::NotShown)));
+        let again = AssortmentRepository::<Category>::withdraw(&db.database, shelf.site, shelf.categories[2]).await;
+        assert!(matches!(again, Err(AssortmentError::NotShown)));
+    }
+
+    async fn equal_places_are_parted_before_a_move(db: TestDatabase) {
+        let shelf = Shelf::of(&db, &["A", "B", "C"]).await;
+        execute(&db, "UPDATE application_categories SET position = 7".to_owned()).await;
+        execute(&db, "UPDATE application_brands SET priority = 7".to_owned()).await;
+        let _: Category = db.database.shift(shelf.site, shelf.categories[2], Shift::Up).await.unwrap();
+        let _: Brand = db.database.shift(shelf.site, shelf.brands[2], Shift::Up).await.unwrap();
+        assert_eq!(shelf.order(&db).await, ("ACB".to_owned(), "ACB".to_owned()));
+    }
+
+    async fn moves_at_once_lose_nothing_and_double_nothing(db: TestDatabase) {
+        let shelf = Shelf::of(&db, &["A", "B", "C", "D", "E"]).await;
+        let mut tasks = Vec::new();
+        for round in 0..20 {
+            for one in 0..5 {
+                let (database, site, category, brand) = (db.database.clone(), shelf.site, shelf.categories[one], shelf.brands[one]);
+                let shift = if (round + one) % 2 == 0 { Shift::Up } else { Shift::Down };
+                tasks.push(tokio::spawn(async move {
+                    let _: Category = database.shift(site, category, shift).await.unwrap();
+                    let _: Brand = database.shift(site, brand, shift).await.unwrap();
+                }));
+            }
+        }
+        for task in tasks {
+            task.await.unwrap();
+        }
+        let (categories, brands) = shelf.order(&db).await;
+        for order in [categories, brands] {
+            let mut letters: Vec<char> = order.chars().collect();
+            letters.sort_unstable();
+            assert_eq!(letters, ['A', 'B', 'C', 'D', 'E'], "{order}");
+        }
+        let twice = "SELECT count(*) AS value FROM (\
+            SELECT application_id, position AS place FROM application_categories GROUP BY 1, 2 HAVING count(*) > 1 \
+            UNION ALL SELECT application_id, priority FROM application_brands GROUP BY 1, 2 HAVING count(*) > 1) AS twice";
+        assert_eq!(fixtures::number(&db, twice).await, 0, "two records share a place");
     }
 
     async fn only_records_of_the_project_are_assigned(db: TestDatabase) {

@@ -7,23 +7,46 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
 use kontor_catalog::{CardReference, NomenclatureError, NomenclatureService};
+use kontor_kernel::history::{Author, Deed, Histories, HistoryEntry};
+use kontor_kernel::listing::Sort;
 use kontor_kernel::*;
 
 use super::records::*;
 use crate::fixtures;
 
-async fn listed(db: &TestDatabase, project: ProjectId, filter: NomenclatureFilter) -> Vec<String> {
-    let page = NomenclatureRepository::list(&db.database, project, filter, page(1, 100)).await.unwrap();
+async fn listed(db: &TestDatabase, project: ProjectId, listing: Listing) -> Vec<String> {
+    let page = NomenclatureRepository::list(&db.database, project, listing).await.unwrap();
     assert_eq!(usize::try_from(page.total).unwrap(), page.items.len());
     page.items.into_iter().map(|item| item.card.name.into()).collect()
 }
 
-fn searching(text: &str) -> NomenclatureFilter {
-    NomenclatureFilter { query: Some(Line::parse(text).unwrap()), ..NomenclatureFilter::default() }
+fn searching(text: &str) -> Listing {
+    Listing { text: Some(Line::parse(text).unwrap()), unsorted: true, ..everything() }
 }
 
 fn photos(urls: &[&str]) -> Gallery {
     Gallery::new(urls.iter().map(|url| PhotoUrl::parse(url).unwrap()).collect()).unwrap()
+}
+
+async fn history(db: &TestDatabase, project: ProjectId, item: NomenclatureId) -> Vec<HistoryEntry> {
+    let all = Histories::page(&db.database, project, Resource::Nomenclatures, item.get(), page(1, 100)).await.unwrap();
+    all.items
+}
+
+/// An employee of the project.
+async fn user(db: &TestDatabase, project: ProjectId) -> UserId {
+    const AT: &str = "'2026-01-01 00:00:00'";
+    let role = format!(
+        "INSERT INTO roles (id, project_id, name, is_owner, created_at, updated_at) VALUES (1, {project}, 'R', false, {AT}, {AT})"
+    );
+    execute(db, role).await;
+    let user = format!(
+        "INSERT INTO users (id, project_id, role_id, login, email, password_hash, first_name, last_name, is_banned, \
+         is_sick, active_seconds, created_at, updated_at) VALUES (1, {project}, 1, 'anna', 'a@example.com', 'none', \
+         'Anna', 'Kern', false, false, 0, {AT}, {AT})"
+    );
+    execute(db, user).await;
+    UserId::new(1).unwrap()
 }
 
 database_tests! {
@@ -36,6 +59,7 @@ database_tests! {
         }
         let card = Card {
             article: Some(Line::parse("ЧАЙ-1").unwrap()),
+            type_id: Some(NomenclatureTypeId::new(1).unwrap()),
             category_id: Some(category.id),
             brand_id: Some(brand.id),
             country_id: Some(CountryId::new(8).unwrap()),
@@ -54,6 +78,7 @@ database_tests! {
         assert_eq!(stored.card, Card { tags, ..card });
         let labels = &stored.labels;
         assert_eq!(labels.kind.as_str(), "Goods");
+        assert_eq!(labels.nomenclature_type.as_ref().unwrap().name.as_str(), "Merchandise");
         assert_eq!(labels.category.as_ref().unwrap().name.as_str(), "Чай");
         assert_eq!(labels.brand.as_ref().unwrap().name.as_str(), "Слон");
         assert_eq!(labels.country.as_ref().unwrap().name.as_str(), "India");
@@ -71,6 +96,7 @@ database_tests! {
     async fn every_unknown_reference_is_named(db: TestDatabase) {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let card = Card {
+            type_id: Some(NomenclatureTypeId::new(999).unwrap()),
             category_id: Some(category(&db, other, "Foreign").await.id),
             brand_id: Some(brand(&db, other, "Foreign").await.id),
             country_id: Some(CountryId::new(999).unwrap()),
@@ -79,13 +105,13 @@ database_tests! {
             tags: vec![TagId::new(999).unwrap()],
             ..goods("A")
         };
-        let refused = NomenclatureRepository::insert(&db.database, mine, card, NOON).await.unwrap_err();
+        let refused = NomenclatureRepository::insert(&db.database, Stamp::of_system(mine, NOON), card).await.unwrap_err();
         let expected = [
-            CardReference::Category, CardReference::Brand, CardReference::Country, CardReference::StorageUnit,
-            CardReference::Vat, CardReference::Tag(0),
+            CardReference::Type, CardReference::Category, CardReference::Brand, CardReference::Country,
+            CardReference::StorageUnit, CardReference::Vat, CardReference::Tag(0),
         ];
         assert!(matches!(refused, NomenclatureError::UnknownReferences(all) if all == expected));
-        assert!(listed(&db, mine, NomenclatureFilter::default()).await.is_empty());
+        assert!(listed(&db, mine, everything()).await.is_empty());
     }
 
     async fn an_article_is_unique_in_its_project(db: TestDatabase) {
@@ -93,10 +119,10 @@ database_tests! {
         let card = Card { article: Some(Line::parse("A-1").unwrap()), ..goods("A") };
         item(&db, mine, card.clone()).await;
         item(&db, other, card.clone()).await;
-        let refused = NomenclatureRepository::insert(&db.database, mine, card.clone(), NOON).await;
+        let refused = NomenclatureRepository::insert(&db.database, Stamp::of_system(mine, NOON), card.clone()).await;
         assert!(matches!(refused, Err(NomenclatureError::ArticleTaken)));
         let second = item(&db, mine, goods("B")).await;
-        let refused = NomenclatureRepository::replace(&db.database, mine, second.id, second.version, card, NOON).await;
+        let refused = NomenclatureRepository::replace(&db.database, Stamp::of_system(mine, NOON), second, card).await;
         assert!(matches!(refused, Err(NomenclatureError::ArticleTaken)));
     }
 
@@ -105,10 +131,10 @@ database_tests! {
         let stored = item(&db, project, Card { photos: photos(&["https://a/1", "https://a/2"]), ..goods("A") }).await;
         let next = Card { photos: photos(&["https://a/3"]), ..goods("B") };
         let replaced =
-            NomenclatureRepository::replace(&db.database, project, stored.id, stored.version, next.clone(), NOON).await;
+            NomenclatureRepository::replace(&db.database, Stamp::of_system(project, NOON), stored.clone(), next.clone()).await;
         let replaced = replaced.unwrap();
         assert_eq!((&replaced.card, replaced.version), (&next, stored.version + 1));
-        let late = NomenclatureRepository::replace(&db.database, project, stored.id, stored.version, goods("C"), NOON).await;
+        let late = NomenclatureRepository::replace(&db.database, Stamp::of_system(project, NOON), stored.clone(), goods("C")).await;
         assert!(matches!(late, Err(NomenclatureError::Stale)));
         assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(replaced));
     }
@@ -117,10 +143,10 @@ database_tests! {
         let project = fixtures::project(&db).await;
         let stored = item(&db, project, goods("A")).await;
         let clock = Arc::new(FixedClock::at(NOON));
-        let service = Arc::new(NomenclatureService::new(Arc::new(db.database.clone()), clock));
+        let service = Arc::new(NomenclatureService::new(Arc::new(db.database.clone()), Arc::new(db.database.clone()), clock));
         let staff = Staff {
             project_id: project,
-            user_id: UserId::new(1).unwrap(),
+            user_id: user(&db, project).await,
             token_id: TokenId::new(1).unwrap(),
             permissions: [Permission::edit(Resource::Nomenclatures)].into(),
         };
@@ -140,6 +166,24 @@ database_tests! {
         let card = NomenclatureRepository::find(&db.database, stored.id).await.unwrap().unwrap().card;
         assert_eq!((card.name.as_str(), card.price, card.packaging.wholesale), ("B", Money::MAX, true));
         assert_eq!(card.article.as_deref(), Some("A-1"));
+        let told = history(&db, project, stored.id).await;
+        let mut fields: Vec<&str> = told[..4].iter().flat_map(|line| &line.changes).map(|change| change.field.as_str()).collect();
+        fields.sort_unstable();
+        assert_eq!(fields, ["article", "name", "parameters.wholesale", "price"], "one line for each, and nothing twice");
+        assert!(told[..4].iter().all(|line| line.author == Author::User(staff.user_id)));
+        assert_eq!((told.len(), told[4].deed), (5, Deed::Created));
+    }
+
+    async fn what_was_refused_leaves_no_line(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let stored = item(&db, project, Card { article: Some(Line::parse("A-1").unwrap()), ..goods("A") }).await;
+        let second = item(&db, project, goods("B")).await;
+        let stamp = Stamp::of_system(project, NOON);
+        NomenclatureRepository::replace(&db.database, stamp, second.clone(), stored.card.clone()).await.unwrap_err();
+        NomenclatureRepository::replace(&db.database, stamp, second.clone(), second.card.clone()).await.unwrap();
+        let late = NomenclatureRepository::replace(&db.database, stamp, second.clone(), goods("C")).await;
+        assert!(matches!(late, Err(NomenclatureError::Stale)));
+        assert_eq!(history(&db, project, second.id).await.len(), 1);
     }
 
     async fn an_item_with_stock_stays_goods(db: TestDatabase) {
@@ -148,23 +192,25 @@ database_tests! {
         stock(&db, project, stored.id, 0).await;
         let service = Card::new(name("A"), NomenclatureKind::Service);
         let refused =
-            NomenclatureRepository::replace(&db.database, project, stored.id, stored.version, service, NOON).await;
+            NomenclatureRepository::replace(&db.database, Stamp::of_system(project, NOON), stored.clone(), service).await;
         assert!(matches!(refused, Err(NomenclatureError::Stocked)));
         assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(stored));
     }
 
-    async fn a_search_ignores_case_and_takes_wildcards_as_letters(db: TestDatabase) {
+    async fn a_search_ignores_case_and_knows_no_wildcards(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         item(&db, project, Card { article: Some(Line::parse("Ж-100%").unwrap()), ..goods("Ёлка зелёная") }).await;
         item(&db, project, Card { article: Some(Line::parse("x_1").unwrap()), ..goods("Чайник") }).await;
         item(&db, project, goods("Ёж \\ MUG")).await;
         for (text, found) in [
             ("ЁЛКА", vec!["Ёлка зелёная"]),
-            ("ё", vec!["Ёлка зелёная", "Ёж \\ MUG"]),
+            ("ё", vec!["Ёж \\ MUG", "Ёлка зелёная"]),
             ("ж-100%", vec!["Ёлка зелёная"]),
-            ("%", vec!["Ёлка зелёная"]),
-            ("_", vec!["Чайник"]),
-            ("\\", vec!["Ёж \\ MUG"]),
+            ("Ж 100", vec!["Ёлка зелёная"]),
+            ("X1", vec!["Чайник"]),
+            ("%", vec![]),
+            ("_", vec![]),
+            ("\\", vec![]),
             ("mug", vec!["Ёж \\ MUG"]),
             ("абракадабра", vec![]),
         ] {
@@ -178,27 +224,26 @@ database_tests! {
         item(&db, project, Card { category_id: Some(tea), price: "3".parse().unwrap(), ..goods("b") }).await;
         item(&db, project, Card { brand_id: Some(brand), price: "1".parse().unwrap(), ..goods("C") }).await;
         item(&db, project, Card { price: "2".parse().unwrap(), ..Card::new(name("a"), NomenclatureKind::Service) }).await;
-        let all = NomenclatureFilter::default();
-        let by = |by, descending| NomenclatureFilter { order: NomenclatureOrder { by, descending }, ..all.clone() };
-        for (filter, expected) in [
+        let all = everything();
+        for (listing, expected) in [
             (all.clone(), vec!["b", "C", "a"]),
-            (NomenclatureFilter { category_ids: vec![tea], ..all.clone() }, vec!["b"]),
-            (NomenclatureFilter { brand_ids: vec![brand], ..all.clone() }, vec!["C"]),
-            (NomenclatureFilter { kinds: vec![NomenclatureKind::Service], ..all.clone() }, vec!["a"]),
-            (NomenclatureFilter { created_from: Some(NOON.date_naive()), ..all.clone() }, vec!["b", "C", "a"]),
-            (NomenclatureFilter { created_from: NOON.date_naive().succ_opt(), ..all.clone() }, vec![]),
-            (NomenclatureFilter { created_to: NOON.date_naive().pred_opt(), ..all.clone() }, vec![]),
-            (by(NomenclatureSort::Id, true), vec!["a", "C", "b"]),
-            (by(NomenclatureSort::Name, false), vec!["a", "b", "C"]),
-            (by(NomenclatureSort::Price, true), vec!["b", "a", "C"]),
-            (by(NomenclatureSort::CreatedAt, true), vec!["b", "C", "a"]),
-            (by(NomenclatureSort::UpdatedAt, false), vec!["b", "C", "a"]),
+            (all.clone().among("category_id", [tea.get()]), vec!["b"]),
+            (all.clone().among("brand_id", [brand.get()]), vec!["C"]),
+            (all.clone().among("kind_id", [NomenclatureKind::Service.id()]), vec!["a"]),
+            (since(NOON), vec!["b", "C", "a"]),
+            (since(NOON + chrono::TimeDelta::days(1)), vec![]),
+            (before(NOON), vec![]),
+            (sorted(Sort::descending("id")), vec!["a", "C", "b"]),
+            (sorted(Sort::ascending("name")), vec!["a", "b", "C"]),
+            (sorted(Sort::descending("price")), vec!["b", "a", "C"]),
+            (sorted(Sort::descending("created_at")), vec!["a", "C", "b"]),
+            (sorted(Sort::ascending("updated_at")), vec!["b", "C", "a"]),
         ] {
-            assert_eq!(listed(&db, project, filter.clone()).await, expected, "{filter:?}");
+            assert_eq!(listed(&db, project, listing.clone()).await, expected, "{listing:?}");
         }
-        let second = NomenclatureRepository::list(&db.database, project, all.clone(), page(2, 2)).await.unwrap();
+        let second = NomenclatureRepository::list(&db.database, project, Listing { page: page(2, 2), ..all.clone() }).await.unwrap();
         assert_eq!((second.total, second.items.len(), second.items[0].card.name.as_str()), (3, 1, "a"));
-        let beyond = NomenclatureRepository::list(&db.database, project, all.clone(), page(9, 2)).await.unwrap();
+        let beyond = NomenclatureRepository::list(&db.database, project, Listing { page: page(9, 2), ..all.clone() }).await.unwrap();
         assert_eq!((beyond.total, beyond.items.len()), (3, 0));
         assert!(listed(&db, fixtures::project(&db).await, all).await.is_empty());
     }
@@ -212,7 +257,7 @@ database_tests! {
                 item(&db, project, Card { photos, ..goods(&format!("{count}-{number}")) }).await;
             }
             let before = db.database.statements();
-            listed(&db, project, NomenclatureFilter::default()).await;
+            listed(&db, project, everything()).await;
             costs.push(db.database.statements() - before);
         }
         assert_eq!(costs[0], costs[1]);

@@ -3,7 +3,7 @@
 
 mod assortment;
 mod cards;
-mod records;
+pub mod records;
 mod showcase;
 mod stock;
 mod warehouses;

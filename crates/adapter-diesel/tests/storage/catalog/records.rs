@@ -6,11 +6,18 @@ use kontor_adapter_diesel::Abort;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
+use kontor_kernel::history::Author;
+use kontor_kernel::listing::*;
 use kontor_kernel::*;
 use kontor_organization::model::{ApplicationDraft, BranchDraft};
 use kontor_organization::ports::{ApplicationRepository, BranchRepository};
 
 pub const NOON: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+/// Who does everything here.
+pub fn clerk(project_id: ProjectId) -> Stamp {
+    Stamp { project_id, author: Author::User(UserId::new(7).unwrap()), at: NOON }
+}
 
 pub fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
@@ -32,7 +39,7 @@ pub fn category_draft(title: &str) -> CategoryDraft {
 }
 
 pub async fn category(db: &TestDatabase, project: ProjectId, title: &str) -> Category {
-    CategoryRepository::insert(&db.database, project, category_draft(title), NOON).await.unwrap()
+    CategoryRepository::insert(&db.database, Stamp::of_system(project, NOON), category_draft(title)).await.unwrap()
 }
 
 pub async fn brand(db: &TestDatabase, project: ProjectId, title: &str) -> Brand {
@@ -42,7 +49,7 @@ pub async fn brand(db: &TestDatabase, project: ProjectId, title: &str) -> Brand 
 pub async fn warehouse(db: &TestDatabase, project: ProjectId) -> WarehouseId {
     let branch_id = branch(db, project).await;
     let draft = WarehouseDraft { name: name("Warehouse"), address: None, branch_id, application_ids: None };
-    WarehouseRepository::insert(&db.database, project, draft, NOON).await.unwrap().id
+    WarehouseRepository::insert(&db.database, Stamp::of_system(project, NOON), draft).await.unwrap().id
 }
 
 pub fn goods(title: &str) -> Card {
@@ -50,7 +57,7 @@ pub fn goods(title: &str) -> Card {
 }
 
 pub async fn item(db: &TestDatabase, project: ProjectId, card: Card) -> Nomenclature {
-    NomenclatureRepository::insert(&db.database, project, card, NOON).await.unwrap()
+    NomenclatureRepository::insert(&db.database, Stamp::of_system(project, NOON), card).await.unwrap()
 }
 
 pub async fn stock(db: &TestDatabase, project: ProjectId, item: NomenclatureId, pieces: i64) -> Inventory {
@@ -60,7 +67,7 @@ pub async fn stock(db: &TestDatabase, project: ProjectId, item: NomenclatureId, 
         quantity: StockLevel::new(pieces).unwrap(),
         price: Money::ZERO,
     };
-    InventoryRepository::insert(&db.database, project, draft, NOON).await.unwrap()
+    InventoryRepository::insert(&db.database, clerk(project), draft).await.unwrap()
 }
 
 pub fn page(number: i64, size: i64) -> PageRequest {
@@ -70,10 +77,34 @@ pub fn page(number: i64, size: i64) -> PageRequest {
 /// Runs one statement past the ports, for states that no port of this area makes.
 pub async fn execute(db: &TestDatabase, statement: String) {
     db.database
-        .write(move |connection| {
+        .write_apart(move |connection| {
             diesel::sql_query(&statement).execute(connection)?;
             Ok::<_, Abort<StoreError>>(())
         })
         .await
         .unwrap();
+}
+
+/// A list of everything, by number.
+pub fn everything() -> Listing {
+    Listing::everything(Sort::ascending("id"), page(1, 100))
+}
+
+pub fn sorted(sort: Sort) -> Listing {
+    Listing { sort, ..everything() }
+}
+
+fn created(test: impl FnOnce(FilterValue) -> Test, at: DateTime<Utc>) -> Listing {
+    let condition = Condition { field: "created_at", test: test(FilterValue::Moment(at)) };
+    Listing { conditions: vec![condition], ..everything() }
+}
+
+/// Of what was created at this moment or later.
+pub fn since(at: DateTime<Utc>) -> Listing {
+    created(Test::From, at)
+}
+
+/// Of what was created before this moment.
+pub fn before(at: DateTime<Utc>) -> Listing {
+    created(Test::Below, at)
 }

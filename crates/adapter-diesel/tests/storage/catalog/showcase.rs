@@ -31,7 +31,9 @@ async fn offers(db: &TestDatabase) -> Vec<(i64, i64)> {
 }
 
 async fn replace(db: &TestDatabase, item: &Nomenclature, card: Card) -> Nomenclature {
-    NomenclatureRepository::replace(&db.database, item.project_id, item.id, item.version, card, NOON).await.unwrap()
+    NomenclatureRepository::replace(&db.database, Stamp::of_system(item.project_id, NOON), item.clone(), card)
+        .await
+        .unwrap()
 }
 
 database_tests! {
@@ -43,12 +45,12 @@ database_tests! {
             application(&db, project, branch_id, "Kiosk").await,
         );
         let draft = WarehouseDraft { name: name("W"), address: None, branch_id, application_ids: Some(vec![site]) };
-        let place = WarehouseRepository::insert(&db.database, project, draft, NOON).await.unwrap();
+        let place = WarehouseRepository::insert(&db.database, Stamp::of_system(project, NOON), draft).await.unwrap();
         let tea = item(&db, project, goods("Tea")).await;
         let draft = InventoryDraft {
             warehouse_id: place.id, nomenclature_id: tea.id, quantity: StockLevel::new(1).unwrap(), price: Money::ZERO,
         };
-        let stock = InventoryRepository::insert(&db.database, project, draft, NOON).await.unwrap();
+        let stock = InventoryRepository::insert(&db.database, clerk(project), draft).await.unwrap();
         assert_eq!(offers(&db).await, []);
 
         let category_id = Some(category(&db, project, "Tea").await.id);
@@ -56,21 +58,21 @@ database_tests! {
         assert_eq!(offers(&db).await, [(site.get(), 0)]);
 
         let change = StockChange { quantity: Edit::Keep, price: Edit::Set("1.50".parse().unwrap()) };
-        db.database.set_stock(project, stock.id, change, NOON).await.unwrap();
+        db.database.set_stock(clerk(project), stock.id, change).await.unwrap();
         assert_eq!(offers(&db).await, [(site.get(), 150)]);
 
         let links = Edit::Set(vec![kiosk]);
         let change = WarehouseChange { application_ids: links, ..WarehouseChange::default() };
-        WarehouseRepository::update(&db.database, project, place.id, change, NOON).await.unwrap();
+        WarehouseRepository::update(&db.database, Stamp::of_system(project, NOON), place.id, change).await.unwrap();
         assert_eq!(offers(&db).await, [(kiosk.get(), 150)]);
 
         let change = StockChange { quantity: Edit::Set(StockLevel::EMPTY), price: Edit::Keep };
-        db.database.set_stock(project, stock.id, change, NOON).await.unwrap();
+        db.database.set_stock(clerk(project), stock.id, change).await.unwrap();
         assert_eq!(offers(&db).await, []);
 
         let second = item(&db, project, Card { category_id, ..goods("Mug") }).await;
         let draft = InventoryDraft { nomenclature_id: second.id, ..draft_at(place.id, tea.id) };
-        InventoryRepository::insert(&db.database, project, draft, NOON).await.unwrap();
+        InventoryRepository::insert(&db.database, clerk(project), draft).await.unwrap();
         assert_eq!(offers(&db).await, [(kiosk.get(), 700)]);
     }
 

@@ -5,6 +5,7 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
 use kontor_catalog::{InventoryError, InventoryReference};
+use kontor_kernel::listing::Sort;
 use kontor_kernel::*;
 
 use super::records::*;
@@ -16,16 +17,16 @@ fn draft(warehouse_id: WarehouseId, nomenclature_id: NomenclatureId) -> Inventor
 }
 
 async fn insert(db: &TestDatabase, project: ProjectId, draft: InventoryDraft) -> Result<Inventory, InventoryError> {
-    InventoryRepository::insert(&db.database, project, draft, NOON).await
+    InventoryRepository::insert(&db.database, clerk(project), draft).await
 }
 
 async fn set_quantity(db: &TestDatabase, stock: &Inventory, pieces: i64) -> Result<Inventory, InventoryError> {
     let change = StockChange { quantity: Edit::Set(StockLevel::new(pieces).unwrap()), price: Edit::Keep };
-    db.database.set_stock(stock.project_id, stock.id, change, NOON).await
+    db.database.set_stock(clerk(stock.project_id), stock.id, change).await
 }
 
-async fn listed(db: &TestDatabase, project: ProjectId, filter: InventoryFilter) -> Vec<i64> {
-    let page = InventoryRepository::list(&db.database, project, filter, page(1, 100)).await.unwrap();
+async fn listed(db: &TestDatabase, project: ProjectId, listing: Listing) -> Vec<i64> {
+    let page = InventoryRepository::list(&db.database, project, listing).await.unwrap();
     assert_eq!(usize::try_from(page.total).unwrap(), page.items.len());
     page.items.into_iter().map(|stock| stock.id.get()).collect()
 }
@@ -69,10 +70,10 @@ database_tests! {
         let lowered = set_quantity(&db, &stored, 3).await.unwrap();
         assert_eq!((lowered.quantity.get(), lowered.available(), lowered.price), (3, 0, stored.price));
         let change = StockChange { quantity: Edit::Keep, price: Edit::Set(Money::MAX) };
-        let repriced = db.database.set_stock(project, stored.id, change, NOON).await.unwrap();
+        let repriced = db.database.set_stock(clerk(project), stored.id, change).await.unwrap();
         assert_eq!((repriced.quantity.get(), repriced.price), (3, Money::MAX));
         let other = fixtures::project(&db).await;
-        let refused = db.database.set_stock(other, stored.id, change, NOON).await;
+        let refused = db.database.set_stock(clerk(other), stored.id, change).await;
         assert!(matches!(refused, Err(InventoryError::NotFound)));
     }
 
@@ -81,24 +82,23 @@ database_tests! {
         let (tea, mug) = (item(&db, project, goods("Чай")).await.id, item(&db, project, goods("Кружка")).await.id);
         let (few, many) = (stock(&db, project, tea, 2).await, stock(&db, project, mug, 9).await);
         let (first, second) = (few.id.get(), many.id.get());
-        let all = InventoryFilter::default();
-        let by = |by, descending| InventoryFilter { order: InventoryOrder { by, descending }, ..all.clone() };
-        for (filter, expected) in [
+        let all = everything();
+        for (listing, expected) in [
             (all.clone(), vec![first, second]),
-            (InventoryFilter { query: Some(Line::parse("КРУЖ").unwrap()), ..all.clone() }, vec![second]),
-            (InventoryFilter { warehouse_ids: vec![few.warehouse.id], ..all.clone() }, vec![first]),
-            (InventoryFilter { nomenclature_ids: vec![mug, tea], ..all.clone() }, vec![first, second]),
-            (InventoryFilter { created_from: NOON.date_naive().succ_opt(), ..all.clone() }, vec![]),
-            (InventoryFilter { created_to: Some(NOON.date_naive()), ..all.clone() }, vec![first, second]),
-            (by(InventorySort::Id, true), vec![second, first]),
-            (by(InventorySort::Quantity, true), vec![second, first]),
-            (by(InventorySort::Quantity, false), vec![first, second]),
-            (by(InventorySort::Reserved, true), vec![first, second]),
-            (by(InventorySort::Price, false), vec![first, second]),
-            (by(InventorySort::CreatedAt, true), vec![first, second]),
-            (by(InventorySort::UpdatedAt, true), vec![first, second]),
+            (Listing { text: Some(Line::parse("КРУЖ").unwrap()), ..all.clone() }, vec![second]),
+            (all.clone().among("warehouse_id", [few.warehouse.id.get()]), vec![first]),
+            (all.clone().among("nomenclature_id", [mug.get(), tea.get()]), vec![first, second]),
+            (since(NOON + chrono::TimeDelta::days(1)), vec![]),
+            (before(NOON + chrono::TimeDelta::days(1)), vec![first, second]),
+            (sorted(Sort::descending("id")), vec![second, first]),
+            (sorted(Sort::descending("quantity")), vec![second, first]),
+            (sorted(Sort::ascending("quantity")), vec![first, second]),
+            (sorted(Sort::descending("reserved")), vec![second, first]),
+            (sorted(Sort::ascending("price")), vec![first, second]),
+            (sorted(Sort::descending("created_at")), vec![second, first]),
+            (sorted(Sort::descending("updated_at")), vec![second, first]),
         ] {
-            assert_eq!(listed(&db, project, filter.clone()).await, expected, "{filter:?}");
+            assert_eq!(listed(&db, project, listing.clone()).await, expected, "{listing:?}");
         }
         assert!(listed(&db, fixtures::project(&db).await, all).await.is_empty());
     }

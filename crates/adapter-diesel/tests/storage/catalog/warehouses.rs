@@ -17,7 +17,7 @@ fn draft(branch_id: BranchId, application_ids: Option<Vec<ApplicationId>>) -> Wa
 }
 
 async fn insert(db: &TestDatabase, project: ProjectId, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError> {
-    WarehouseRepository::insert(&db.database, project, draft, NOON).await
+    WarehouseRepository::insert(&db.database, Stamp::of_system(project, NOON), draft).await
 }
 
 fn titles(warehouse: &Warehouse) -> Vec<&str> {
@@ -55,16 +55,16 @@ database_tests! {
         let (a, b) = (application(&db, project, here, "A").await, application(&db, project, here, "B").await);
         let stored = insert(&db, project, draft(here, Some(vec![b, a, b]))).await.unwrap();
         let change = WarehouseChange { address: Edit::Set(None), ..WarehouseChange::default() };
-        let moved = WarehouseRepository::update(&db.database, project, stored.id, change, NOON).await.unwrap();
+        let moved = WarehouseRepository::update(&db.database, Stamp::of_system(project, NOON), stored.id, change).await.unwrap();
         assert_eq!(moved, Warehouse { address: None, ..stored.clone() });
         let change = WarehouseChange {
             name: Edit::Set(name("Other")), application_ids: Edit::Set(vec![b]), ..WarehouseChange::default()
         };
-        let narrowed = WarehouseRepository::update(&db.database, project, stored.id, change, NOON).await.unwrap();
+        let narrowed = WarehouseRepository::update(&db.database, Stamp::of_system(project, NOON), stored.id, change).await.unwrap();
         assert_eq!((narrowed.name.as_str(), titles(&narrowed)), ("Other", vec!["B"]));
         let other = fixtures::project(&db).await;
         let refused =
-            WarehouseRepository::update(&db.database, other, stored.id, WarehouseChange::default(), NOON).await;
+            WarehouseRepository::update(&db.database, Stamp::of_system(other, NOON), stored.id, WarehouseChange::default()).await;
         assert!(matches!(refused, Err(WarehouseError::NotFound)));
     }
 }

@@ -1,51 +1,13 @@
 //! What staff do to orders.
 
 use kontor_adapter_diesel::database_tests;
-use kontor_kernel::{AccessDenied, PageRequest, Permission, ProjectId, Resource, Staff, TokenId, UserId};
-use kontor_orders::model::{GatewayStatus, Order, OrderFilter, OrderStatus, ReservationState, TransitionRefused};
-use kontor_orders::{OrderEdit, OrderError, OrderService};
+use kontor_kernel::listing::{Condition, FilterValue, Sort, Test};
+use kontor_kernel::{AccessDenied, Line, Listing, PageRequest, ProjectId, Staff, UserId};
+use kontor_orders::model::{GatewayStatus, OrderStatus, ReservationState, TransitionRefused};
+use kontor_orders::{OrderEdit, OrderError};
 
 use super::counter::Counter;
-
-struct Office {
-    orders: OrderService,
-    staff: Staff,
-}
-
-impl Office {
-    async fn open(counter: &Counter<'_>) -> Self {
-        let p = counter.house.project;
-        let role = counter
-            .house
-            .number(format!(
-                "INSERT INTO roles (project_id, name, is_owner, created_at, updated_at) VALUES ({p}, 'R', TRUE, \
-                 '2026-01-01 00:00:00', '2026-01-01 00:00:00') RETURNING id AS number"
-            ))
-            .await;
-        let user = counter
-            .house
-            .number(format!(
-                "INSERT INTO users (project_id, role_id, login, email, password_hash, first_name, last_name, is_banned, \
-                 is_sick, active_seconds, created_at, updated_at) VALUES ({p}, {role}, 'u{p}', 'u@e.ru', '', 'Ivan', 'S', \
-                 FALSE, FALSE, 0, '2026-01-01 00:00:00', '2026-01-01 00:00:00') RETURNING id AS number"
-            ))
-            .await;
-        let store = std::sync::Arc::new(counter.house.db.database.clone());
-        let orders = OrderService::new(store.clone(), store, counter.clock.clone(), counter.random.clone());
-        let staff = Staff {
-            project_id: p,
-            user_id: UserId::new(user).unwrap(),
-            token_id: TokenId::new(1).unwrap(),
-            permissions: [Permission::view(Resource::Orders), Permission::edit(Resource::Orders)].into(),
-        };
-        Self { orders, staff }
-    }
-
-    async fn move_to(&self, order: &Order, status: OrderStatus) -> Result<Order, OrderError> {
-        let edit = OrderEdit { status: Some(status), ..OrderEdit::default() };
-        self.orders.edit(&self.staff, order.id, &edit).await
-    }
-}
+use super::office::Office;
 
 database_tests! {
     async fn issuing_sells_and_canceling_releases(db: TestDatabase) {
@@ -142,24 +104,30 @@ database_tests! {
             ids.push(counter.placed(&counter.command(&[(vase, 1)])).await.id);
         }
         office.move_to(&counter.order(ids[0]).await, OrderStatus::Canceled).await.unwrap();
-        let list = |filter: OrderFilter, page| {
-            let request = PageRequest::new(page, 2, 100).unwrap();
-            office.orders.list(&office.staff, filter, request)
-        };
-        let page = list(OrderFilter::default(), 2).await.unwrap();
+        let everything = |number| Listing::everything(Sort::descending("id"), PageRequest::new(number, 2, 100).unwrap());
+        let list = |listing| office.orders.list(&office.staff, listing);
+        let page = list(everything(2)).await.unwrap();
         assert_eq!((page.total, page.items.iter().map(|order| order.id).collect::<Vec<_>>()), (5, vec![ids[2], ids[1]]));
-        let day = "2026-03-01".parse().unwrap();
-        for (filter, total) in [
-            (OrderFilter { status: Some(OrderStatus::Canceled), ..OrderFilter::default() }, 1),
-            (OrderFilter { counterparty_id: Some(counter.customer.counterparty_id), ..OrderFilter::default() }, 5),
-            (OrderFilter { application_id: Some(counter.house.second.application_id), ..OrderFilter::default() }, 0),
-            (OrderFilter { date_from: Some(day), date_to: Some(day), ..OrderFilter::default() }, 5),
-            (OrderFilter { date_to: day.pred_opt(), ..OrderFilter::default() }, 0),
-            (OrderFilter { query: Some(ids[3].to_string()), ..OrderFilter::default() }, 1),
-            (OrderFilter { query: Some("+7 900 123-45-67".to_owned()), ..OrderFilter::default() }, 5),
-            (OrderFilter { query: Some("nothing".to_owned()), ..OrderFilter::default() }, 0),
+        let all = everything(1);
+        let made = |tests: Vec<Test>| {
+            let conditions = tests.into_iter().map(|test| Condition { field: "created_at", test }).collect();
+            Listing { conditions, ..everything(1) }
+        };
+        let start = |day: &str| FilterValue::Moment(format!("{day}T00:00:00Z").parse().unwrap());
+        let searched = |text: &str| Listing { text: Some(Line::parse(text).unwrap()), ..everything(1) };
+        let (customer, other) = (counter.customer.counterparty_id, counter.house.second.application_id);
+        for (listing, total) in [
+            (all.clone().among("status_id", [OrderStatus::Canceled.id()]), 1),
+            (all.clone().among("counterparty_id", [customer.get()]), 5),
+            (all.clone().among("application_id", [other.get()]), 0),
+            (all.clone().among("client_id", [other.get()]), 0),
+            (made(vec![Test::From(start("2026-03-01")), Test::Below(start("2026-03-02"))]), 5),
+            (made(vec![Test::Below(start("2026-03-01"))]), 0),
+            (searched(&ids[3].to_string()), 1),
+            (searched("+7 900 123-45-67"), 5),
+            (searched("nothing"), 0),
         ] {
-            assert_eq!(list(filter.clone(), 1).await.unwrap().total, total, "{filter:?}");
+            assert_eq!(list(listing.clone()).await.unwrap().total, total, "{listing:?}");
         }
     }
 }

@@ -3,7 +3,10 @@
 
 pub mod counter;
 mod lifecycle;
+pub mod office;
 mod payments;
 mod placement;
+mod promo_codes;
 mod races;
+mod sale_prices;
 mod verifications;

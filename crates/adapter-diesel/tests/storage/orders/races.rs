@@ -9,7 +9,7 @@ use kontor_orders::{OrderCommand, PlacementError, PlacementService};
 use super::counter::Counter;
 
 /// Runs the same wish for many customers at the same moment. Returns how many got their order.
-async fn race(placement: &Arc<PlacementService>, wishes: Vec<(CustomerScope, OrderCommand)>) -> usize {
+pub async fn race(placement: &Arc<PlacementService>, wishes: Vec<(CustomerScope, OrderCommand)>) -> usize {
     let start = Arc::new(tokio::sync::Barrier::new(wishes.len()));
     let racers = wishes.into_iter().map(|(customer, command)| {
         let (placement, start) = (Arc::clone(placement), Arc::clone(&start));

@@ -1,0 +1,91 @@
+//! A million cards through `kontor import`, beside only reading the cells of the same file; and the memory it takes.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use kontor_adapter_spreadsheet::{Limits, Spreadsheets};
+use kontor_catalog::spreadsheet::ports::SheetReader as _;
+use serde_json::Value;
+
+use crate::Failure;
+use crate::catalogue;
+use crate::pace::Pace;
+use crate::report::{Figure, Goal, Report, most_resident};
+use crate::shop::Data;
+
+const MANY: usize = 1_000_000;
+const FEW: usize = 20_000;
+/// Megabytes.
+const MOST_MEMORY: f64 = 300.0;
+
+/// Writes a file with so many rows.
+type WriteRows = fn(usize, &Path) -> Result<(), Failure>;
+
+/// Measures csv, and xlsx with its texts in one table. Every import goes into a project of its own.
+pub fn measure(pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+    let rows = if pace.is_quick() { FEW } else { MANY };
+    let data = Data::empty()?;
+    let binary = std::env::current_exe()?.with_file_name("kontor");
+    if !binary.exists() {
+        return Err(format!("{} is missing: build the package kontor first", binary.display()).into());
+    }
+    let kinds: [(&str, WriteRows); 2] = [("csv", catalogue::write_many_cards), ("xlsx", catalogue::write_workbook)];
+    for (name, write) in kinds {
+        let file = data.folder().join(format!("many.{name}"));
+        write(rows, &file)?;
+        let parsing = parse(&file, rows)?;
+        let (importing, memory) = import(&data, &binary, &file, rows)?;
+        let rate = |time: Duration| f64::from(u32::try_from(rows).unwrap_or(u32::MAX)) / time.as_secs_f64();
+        let what = format!("{rows} rows, {name}");
+        report.add(Figure::plain(format!("import of {what}"), rate(importing), "rows/s", Goal::None));
+        report.add(Figure::plain(format!("parsing of {what}"), rate(parsing), "rows/s", Goal::None));
+        report.add(Figure::times(format!("import of {what}, by parsing"), rate(parsing) / rate(importing), Goal::None));
+        report.add(Figure::plain(format!("most memory, import of {what}"), memory, "MB", Goal::AtMost(MOST_MEMORY)));
+        std::fs::remove_file(&file)?;
+    }
+    Ok(())
+}
+
+fn parse(file: &Path, rows: usize) -> Result<Duration, Failure> {
+    let began = Instant::now();
+    let mut read = 0;
+    Spreadsheets::with_limits(Limits::large()).read(file, &mut |_| {
+        read += 1;
+        Ok(())
+    })?;
+    let took = began.elapsed();
+    if read == rows + 1 { Ok(took) } else { Err(format!("{read} rows were read").into()) }
+}
+
+/// The time of the whole process, and the most memory it had.
+fn import(data: &Data, binary: &Path, file: &Path, rows: usize) -> Result<(Duration, f64), Failure> {
+    let project = data.project()?.project_id.to_string();
+    let database = format!("sqlite:{}", data.file().display());
+    let mut command = Command::new(binary);
+    command.args(["import", "nomenclatures"]).arg(file).args([
+        "--project",
+        &project,
+        "--json",
+        "--database",
+        &database,
+    ]);
+    command.env_clear().current_dir(data.folder()).stdin(Stdio::null()).stdout(Stdio::piped());
+    let began = Instant::now();
+    let mut child = command.spawn()?;
+    let id = child.id().to_string();
+    let mut memory: f64 = 0.0;
+    while child.try_wait()?.is_none() {
+        // The process may end between the two.
+        memory = memory.max(most_resident(&id).unwrap_or_default());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let took = began.elapsed();
+    let output = child.wait_with_output()?;
+    let said: Value = serde_json::from_slice(&output.stdout)?;
+    if said.get("created").and_then(Value::as_u64) == u64::try_from(rows).ok() {
+        Ok((took, memory))
+    } else {
+        Err(format!("not every card was imported: {said}").into())
+    }
+}

@@ -1,0 +1,38 @@
+//! Databases on a PostgreSQL server.
+
+use diesel::PgConnection;
+use diesel::connection::{Connection as _, SimpleConnection as _};
+
+use crate::Failure;
+
+/// A database of its own on a server, dropped with the value.
+pub struct OnServer {
+    server: String,
+    name: String,
+    /// Where it is.
+    pub url: String,
+}
+
+impl OnServer {
+    /// Makes one with this word in its name.
+    pub fn create(server: &str, word: &str) -> Result<Self, Failure> {
+        let (base, _) = server.rsplit_once('/').ok_or("the address of the server names no database")?;
+        let name = format!("kontor_bench_{word}_{}", std::process::id());
+        let url = format!("{base}/{name}");
+        PgConnection::establish(server)?.batch_execute(&format!("CREATE DATABASE {name}"))?;
+        Ok(Self { server: server.to_owned(), name, url })
+    }
+
+    fn drop_database(&self) -> Result<(), Failure> {
+        let statement = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
+        Ok(PgConnection::establish(&self.server)?.batch_execute(&statement)?)
+    }
+}
+
+impl Drop for OnServer {
+    fn drop(&mut self) {
+        if let Err(error) = self.drop_database() {
+            eprintln!("the database {} stays behind: {error}", self.name);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Catalogues of any size, the same every time, written by batches straight into the tables. What applications show, the
+//! counts of it and what items are found by are derived by the service's own code afterwards.
+
+use std::fmt::Write as _;
+
+use kontor::cli::project::CreatedProject;
+
+use crate::Failure;
+use crate::catalogue::{COLOURS, Dice, MATERIALS, SERIES};
+use crate::shop::{AT, Data, in_one_commit};
+
+/// What the items are called; each name is a category.
+const THINGS: [&str; 20] = [
+    "Стол",
+    "Стул",
+    "Полка",
+    "Кровать",
+    "Кастрюля",
+    "Сковорода",
+    "Нож",
+    "Кружка",
+    "Лампа",
+    "Светильник",
+    "Полотенце",
+    "Штора",
+    "Плед",
+    "Лопата",
+    "Кашпо",
+    "Блокнот",
+    "Ручка",
+    "Зеркало",
+    "Ковёр",
+    "Комод",
+];
+
+/// Warehouses of a project.
+const WAREHOUSES: usize = 3;
+
+/// Rows of one statement.
+const ROWS: usize = 500;
+
+/// Statements of one commit.
+const STATEMENTS: usize = 40;
+
+/// An item as it is generated.
+pub struct Item {
+    /// Its number among the items of its project, from 0.
+    pub place: usize,
+    thing: usize,
+    words: [&'static str; 3],
+    size: usize,
+    model: usize,
+}
+
+impl Item {
+    /// The item at this place of the project with this seed.
+    pub fn at(seed: usize, place: usize) -> Self {
+        let mut dice = Dice::new(seed * 1_000_003 + place);
+        Self {
+            place,
+            thing: dice.below(THINGS.len()),
+            words: [dice.one_of(&SERIES), dice.one_of(&MATERIALS), dice.one_of(&COLOURS)],
+            size: 10 + 5 * dice.below(30),
+            model: dice.below(9_000_000) + 1_000_000,
+        }
+    }
+
+    /// What kind of thing it is.
+    pub fn thing(&self) -> &'static str {
+        THINGS.get(self.thing).copied().unwrap_or_default()
+    }
+
+    /// Series, material and colour.
+    pub fn words(&self) -> [&'static str; 3] {
+        self.words
+    }
+
+    /// The number of the model, which hardly any other item has.
+    pub fn model(&self) -> usize {
+        self.model
+    }
+
+    fn name(&self) -> String {
+        let [series, material, colour] = self.words;
+        format!("{} {series} {}, {material}, {colour}, {} см", self.thing(), self.model, self.size)
+    }
+
+    /// The article.
+    pub fn article(&self) -> String {
+        format!("KN-{:07}", self.place)
+    }
+}
+
+/// A project with a catalogue.
+pub struct Market {
+    project: i64,
+    /// The first item of the catalogue; the others follow it.
+    pub first_item: i64,
+    /// Its categories, in the order of what is in them.
+    pub categories: Vec<i64>,
+    /// The seed of its items.
+    pub seed: usize,
+    /// How many items.
+    pub size: usize,
+}
+
+/// Where the next rows go.
+#[derive(Default)]
+pub struct Place {
+    projects: i64,
+    items: i64,
+}
+
+/// Numbers far above those that the service gave by itself.
+const ABOVE: i64 = 1_000;
+
+impl Place {
+    /// Fills a project that the service made.
+    pub fn fill(&mut self, data: &Data, project: &CreatedProject, size: usize) -> Result<Market, Failure> {
+        self.furnish(data, Vec::new(), [project.project_id, project.branch_id, project.application_id], size)
+    }
+
+    /// A project of its own, with an application that nobody has a token of.
+    pub fn stranger(&mut self, data: &Data, size: usize) -> Result<Market, Failure> {
+        let number = ABOVE + self.projects;
+        let statements = vec![
+            format!(
+                "INSERT INTO projects (id, name, currency, created_at) VALUES ({number}, 'P{number}', 'RUB', '{AT}')"
+            ),
+            format!(
+                "INSERT INTO branches (id, project_id, name, created_at, updated_at) \
+                 VALUES ({number}, {number}, 'B', '{AT}', '{AT}')"
+            ),
+            format!(
+                "INSERT INTO applications (id, project_id, branch_id, name, token_fingerprint, is_active, wholesale, \
+                 created_at, updated_at) VALUES ({number}, {number}, {number}, 'A', 'nobody-{number}', true, false, '{AT}', '{AT}')"
+            ),
+        ];
+        self.furnish(data, statements, [number; 3], size)
+    }
+
+    /// Goes on with statements that belong into the same commit.
+    fn furnish(
+        &mut self,
+        data: &Data,
+        mut statements: Vec<String>,
+        [project, branch, application]: [i64; 3],
+        size: usize,
+    ) -> Result<Market, Failure> {
+        let things = i64::try_from(THINGS.len())?;
+        let warehouses = i64::try_from(WAREHOUSES)?;
+        let first_category = ABOVE + self.projects * things;
+        let first_warehouse = ABOVE + self.projects * warehouses;
+        let first_item = ABOVE + self.items;
+        let market = Market {
+            project,
+            first_item,
+            categories: (first_category..first_category + things).collect(),
+            seed: usize::try_from(project)?,
+            size,
+        };
+        for (category, thing) in market.categories.iter().zip(THINGS) {
+            statements.push(format!(
+                "INSERT INTO categories (id, project_id, name, name_key, code, created_at, updated_at) \
+                 VALUES ({category}, {project}, '{thing}', '{}', {category}, '{AT}', '{AT}')",
+                thing.to_lowercase()
+            ));
+            statements.push(format!(
+                "INSERT INTO application_categories (application_id, category_id, position) \
+                 VALUES ({application}, {category}, {category})"
+            ));
+        }
+        for warehouse in first_warehouse..first_warehouse + warehouses {
+            statements.push(format!(
+                "INSERT INTO warehouses (id, project_id, branch_id, name, created_at, updated_at) \
+                 VALUES ({warehouse}, {project}, {branch}, 'W{warehouse}', '{AT}', '{AT}')"
+            ));
+            statements.push(format!(
+                "INSERT INTO warehouse_applications (warehouse_id, application_id) VALUES ({warehouse}, {application})"
+            ));
+        }
+        let places: Vec<usize> = (0..size).collect();
+        for chunk in places.chunks(ROWS) {
+            statements.extend(market.rows(chunk, first_warehouse)?);
+            if statements.len() >= STATEMENTS {
+                in_one_commit(data, std::mem::take(&mut statements))?;
+            }
+        }
+        in_one_commit(data, statements)?;
+        self.projects += 1;
+        self.items += i64::try_from(size)?;
+        Ok(market)
+    }
+}
+
+impl Market {
+    /// The number of an item.
+    pub fn id(&self, place: usize) -> Result<i64, Failure> {
+        Ok(self.first_item + i64::try_from(place)?)
+    }
+
+    fn rows(&self, places: &[usize], first_warehouse: i64) -> Result<[String; 2], Failure> {
+        let mut cards = "INSERT INTO nomenclatures (id, project_id, article, article_key, name, name_key, kind_id, \
+            category_id, price, is_subscription, wholesale, pieces_per_pack, quantity_pack, views_count, version, \
+            created_at, updated_at) VALUES "
+            .to_owned();
+        let mut stock =
+            "INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, \
+            created_at, updated_at) VALUES "
+                .to_owned();
+        let project = self.project;
+        for (row, place) in places.iter().enumerate() {
+            let item = Item::at(self.seed, *place);
+            let (id, name, article) = (self.id(*place)?, item.name(), item.article());
+            let category = self.categories.get(item.thing).copied().unwrap_or_default();
+            let comma = if row > 0 { ", " } else { "" };
+            write!(
+                cards,
+                "{comma}({id}, {project}, '{article}', '{}', '{name}', '{}', 2, {category}, 0, false, false, 1, 1, {}, 1, \
+                 '{AT}', '{AT}')",
+                article.to_lowercase(),
+                name.to_lowercase(),
+                item.model % 997,
+            )?;
+            let warehouse = first_warehouse + i64::try_from(place % WAREHOUSES)?;
+            let price = 9_900 + item.model % 2_000_000;
+            write!(
+                stock,
+                "{comma}({project}, {warehouse}, {id}, {}, 0, {price}, '{AT}', '{AT}')",
+                1 + item.model % 50
+            )?;
+        }
+        Ok([cards, stock])
+    }
+}

@@ -1,0 +1,228 @@
+//! What grows with the catalogue and what does not: the same requests at two sizes, and among two thousand projects.
+
+mod market;
+
+use std::time::{Duration, Instant};
+
+use self::market::{Item, Market, Place};
+use crate::Failure;
+use crate::load::{self, Request, Sample, Target};
+use crate::on_server::OnServer;
+use crate::pace::{Pace, Pair};
+use crate::report::{Figure, Goal, Report};
+use crate::shop::{Shop, in_one_commit};
+
+/// How large everything is.
+pub struct Sizes {
+    small: usize,
+    large: usize,
+    strangers: usize,
+    items_of_stranger: usize,
+    rounds: usize,
+    round: Duration,
+}
+
+impl Sizes {
+    /// For figures.
+    pub const FULL: Self = Self {
+        small: 10_000,
+        large: 1_000_000,
+        strangers: 1_999,
+        items_of_stranger: 250,
+        rounds: 5,
+        round: Duration::from_millis(1_500),
+    };
+    /// For a smoke run.
+    pub const QUICK: Self = Self {
+        small: 1_000,
+        large: 30_000,
+        strangers: 40,
+        items_of_stranger: 50,
+        rounds: 1,
+        round: Duration::from_millis(200),
+    };
+}
+
+/// The most that the middle time may grow from the small catalogue to the large one.
+const GROWTH: f64 = 1.5;
+/// The same for a search, and for page 1,000 beside page 1.
+const MORE: f64 = 3.0;
+
+const PER_PAGE: usize = 20;
+/// The page far behind, of as many products as a page has when nobody says how many.
+const DEEP: usize = 1_000;
+/// That many.
+const PAGE: usize = 10;
+/// Different requests of one kind.
+const KINDS: usize = 500;
+
+/// A service on a database with a catalogue.
+struct Stand {
+    name: &'static str,
+    shop: Shop,
+    market: Market,
+    /// Dropped after the service.
+    _database: Option<OnServer>,
+}
+
+impl Stand {
+    fn open(
+        name: &'static str,
+        server: Option<&str>,
+        size: usize,
+        strangers: usize,
+        of_stranger: usize,
+    ) -> Result<Self, Failure> {
+        let began = Instant::now();
+        let database = server.map(|server| OnServer::create(server, name)).transpose()?;
+        let shop = Shop::empty(database.as_ref().map(|database| database.url.clone()))?;
+        let mut place = Place::default();
+        let market = place.fill(&shop, &shop.project, size)?;
+        for _ in 0..strangers {
+            place.stranger(&shop, of_stranger)?;
+        }
+        let written = began.elapsed();
+        shop.runtime.block_on(shop.database.correct_ledger())?;
+        let items = shop.runtime.block_on(shop.database.rebuild_offers())?;
+        // What the server does by itself some time after so many rows have come.
+        in_one_commit(&shop, vec!["ANALYZE".to_owned(); usize::from(database.is_some())])?;
+        eprintln!(
+            "{name}: {items} items written in {:.0} s, ledger, offers and search in {:.0} s",
+            written.as_secs_f64(),
+            began.elapsed().saturating_sub(written).as_secs_f64()
+        );
+        Ok(Self { name, shop, market, _database: database })
+    }
+
+    fn get(&self, path: &str) -> Request {
+        Request::new(
+            "GET",
+            &format!("/api/counterparty/{path}"),
+            &[("Token", self.shop.project.app_token.as_str())],
+            "",
+        )
+    }
+
+    fn target(&self, requests: Vec<Request>) -> Target {
+        Target { address: self.shop.address, expected: 200, requests: requests.into(), once: false }
+    }
+
+    /// One request of each category.
+    fn per_category(&self, path: impl Fn(i64) -> String) -> Target {
+        self.target(self.market.categories.iter().map(|category| self.get(&path(*category))).collect())
+    }
+
+    /// Items spread over the whole catalogue.
+    fn items(&self) -> impl Iterator<Item = Item> + '_ {
+        let step = (self.market.size / KINDS).max(1);
+        (0..self.market.size).step_by(step).map(|place| Item::at(self.market.seed, place))
+    }
+
+    fn cards(&self) -> Result<Target, Failure> {
+        let card = |item: Item| Ok(self.get(&format!("products/{}", self.market.id(item.place)?)));
+        Ok(self.target(self.items().map(card).collect::<Result<_, Failure>>()?))
+    }
+
+    fn searches(&self, query: impl Fn(&Item) -> String) -> Target {
+        let ask = |item: Item| {
+            let query: String = form_urlencoded::byte_serialize(query(&item).as_bytes()).collect();
+            self.get(&format!("products?per_page={PER_PAGE}&query={query}"))
+        };
+        self.target(self.items().map(ask).collect())
+    }
+}
+
+/// What people look for.
+fn asked(item: &Item) -> String {
+    match item.place / 7 % 5 {
+        0 => item.article().to_lowercase(),
+        1 => item.article().replace('-', " "),
+        2 => item.model().to_string(),
+        3 => model_part(item),
+        _ => several_words(item),
+    }
+}
+
+fn model_part(item: &Item) -> String {
+    format!("{} {}", item.model() / 10, item.thing().to_uppercase())
+}
+
+fn several_words(item: &Item) -> String {
+    let [series, material, colour] = item.words();
+    format!("{colour} {} {material} {}", part_of(series), item.thing().to_lowercase())
+}
+
+/// Some letters out of the middle.
+fn part_of(word: &str) -> String {
+    word.chars().skip(1).take(4).collect()
+}
+
+type Kind = (&'static str, Goal, fn(&Stand) -> Result<Target, Failure>);
+
+fn kinds() -> [Kind; 11] {
+    let (flat, search) = (Goal::AtMost(GROWTH), Goal::AtMost(MORE));
+    [
+        ("list of a category", flat, |at| {
+            Ok(at.per_category(|id| format!("products?category_id[]={id}&per_page={PER_PAGE}")))
+        }),
+        ("list of everything", flat, |at| Ok(at.target(vec![at.get("products?per_page=20")]))),
+        ("list by price", flat, |at| {
+            Ok(at.per_category(|id| format!("products?category_id[]={id}&per_page={PER_PAGE}&order_by=price_asc")))
+        }),
+        ("card", flat, Stand::cards),
+        ("prices of everything", flat, |at| Ok(at.target(vec![at.get("prices")]))),
+        ("prices of a category", flat, |at| Ok(at.per_category(|id| format!("prices?category_id[]={id}")))),
+        ("categories", flat, |at| Ok(at.target(vec![at.get("categories")]))),
+        ("search, as people ask", search, |at| Ok(at.searches(asked))),
+        ("search, four words", Goal::None, |at| Ok(at.searches(several_words))),
+        ("search, part of a model", Goal::None, |at| Ok(at.searches(model_part))),
+        ("search, what a twentieth is called", Goal::None, |at| Ok(at.searches(|item| item.thing().to_owned()))),
+    ]
+}
+
+/// Measures everything at both sizes, and the small one among strangers.
+pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
+    let small = Stand::open("small", server, sizes.small, 0, 0)?;
+    let crowd = Stand::open("crowd", server, sizes.small, sizes.strangers, sizes.items_of_stranger)?;
+    let large = Stand::open("large", server, sizes.large, 0, 0)?;
+    for (name, goal, target) in kinds() {
+        let figure = format!("{name}: {} items by {}", sizes.large, sizes.small);
+        report.add(compare(&sizes, figure, goal, &target(&large)?, &target(&small)?)?);
+    }
+    for (name, goal, target) in kinds() {
+        let figure = format!("{name}: {} other projects by none", sizes.strangers);
+        report.add(compare(&sizes, figure, goal, &target(&crowd)?, &target(&small)?)?);
+    }
+    for stand in [&small, &large] {
+        let deep = DEEP.min(stand.market.size / PAGE);
+        for order in ["", "&order_by=name_asc", "&order_by=price_desc"] {
+            let at = |page: usize| stand.target(vec![stand.get(&format!("products?page={page}{order}"))]);
+            let name = format!("page {deep} by page 1, {}{order}", stand.name);
+            report.add(compare(&sizes, name, Goal::AtMost(MORE), &at(deep), &at(1))?);
+        }
+    }
+    Ok(())
+}
+
+/// How many times the other's middle time. Both are asked on two connections, in turns, so that the time is that of the
+/// work and not of a queue.
+fn compare(sizes: &Sizes, name: String, goal: Goal, ours: &Target, peer: &Target) -> Result<Figure, Failure> {
+    let run = |target: &Target| load::run(target, 2, 1, sizes.round);
+    let mut pairs = Vec::with_capacity(sizes.rounds);
+    run(peer)?;
+    run(ours)?;
+    for _ in 0..sizes.rounds {
+        let peer = run(peer)?;
+        pairs.push(Pair { ours: run(ours)?, peer });
+    }
+    let growth = |pair: &Pair| middle(&pair.ours) / middle(&pair.peer);
+    pairs.sort_by(|left, right| growth(left).total_cmp(&growth(right)));
+    let place = pairs.len() / 2;
+    let pair = pairs.into_iter().nth(place).ok_or("there must be a round")?;
+    Ok(Figure::times(name, growth(&pair), goal).beside(&pair))
+}
+
+fn middle(sample: &Sample) -> f64 {
+    sample.percentile(50).as_secs_f64()
+}

@@ -1,0 +1,27 @@
+//! Imports in the background: the thread that reads the file, and the runtime it waits for.
+
+use std::sync::Arc;
+
+use kontor_catalog::bulk::{ClaimedJob, JobRunner, Progress, RunOutcome, Waits};
+use kontor_kernel::StoreError;
+use tokio::runtime::Handle;
+
+/// A thread that may block waits for the runtime it came from.
+struct OnRuntime(Handle);
+
+impl Waits for OnRuntime {
+    fn wait<F: Future>(&self, future: F) -> F::Output {
+        self.0.block_on(future)
+    }
+}
+
+/// Works on a job until it is over, or until `watch` wants no more.
+pub async fn work(
+    runner: Arc<JobRunner>,
+    claimed: ClaimedJob,
+    mut watch: impl FnMut(Progress) -> bool + Send + 'static,
+) -> Result<RunOutcome, StoreError> {
+    let runtime = OnRuntime(Handle::current());
+    let done = tokio::task::spawn_blocking(move || runner.run(&runtime, &claimed, &mut watch));
+    done.await.unwrap_or_else(|error| Err(StoreError::Failed(error.to_string())))
+}

@@ -1,0 +1,288 @@
+//! `kontor import` and `kontor export`: the same use cases as over HTTP, with a progress bar.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use kontor_adapter_diesel::Database;
+use kontor_catalog::bulk::{BulkService, Job, JobKind, JobOptions, JobPhase, JobState, Progress, Submission};
+use kontor_catalog::spreadsheet::ports::SheetFormat;
+use kontor_catalog::spreadsheet::{CardLine, ImportMode, ProblemLine};
+use kontor_kernel::ProjectId;
+use serde_json::json;
+
+use super::operate::open_migrated;
+use super::{Exit, Failure, process};
+use crate::adapters::SystemClock;
+use crate::bulk::work;
+use crate::config::{Config, ConfigError};
+use crate::wiring::{Services, Surroundings};
+
+/// Rows are wrong.
+const WRONG_ROWS: u8 = 2;
+/// How often a job that another process works on is looked at.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// What can be imported.
+#[derive(Subcommand)]
+pub enum ImportCommand {
+    /// Cards: creates and changes them by article.
+    Nomenclatures(ImportArguments),
+    /// Stock: sets quantities and prices by article and warehouse.
+    Stock(ImportArguments),
+}
+
+/// What can be exported.
+#[derive(Subcommand)]
+pub enum ExportCommand {
+    /// Every card of a project.
+    Nomenclatures(ExportArguments),
+}
+
+/// Settings of `kontor import`.
+#[derive(Args)]
+pub struct ImportArguments {
+    /// An xlsx or csv file.
+    file: PathBuf,
+    /// The project.
+    #[arg(long)]
+    project: i64,
+    /// Find out what would happen, write nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Import the good rows although others are bad.
+    #[arg(long)]
+    skip_errors: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// The database.
+    #[arg(long)]
+    database: Option<String>,
+}
+
+/// Settings of `kontor export`.
+#[derive(Args)]
+pub struct ExportArguments {
+    /// The file to write; `.csv` or `.xlsx` says what it becomes.
+    file: PathBuf,
+    /// The project.
+    #[arg(long)]
+    project: i64,
+    /// The database.
+    #[arg(long)]
+    database: Option<String>,
+}
+
+/// Runs `kontor import`. Ends with 2 when rows are wrong; they stand in a sheet beside the file.
+pub fn import(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    command: ImportCommand,
+) -> Result<(), Failure> {
+    let (kind, arguments) = match command {
+        ImportCommand::Nomenclatures(arguments) => (JobKind::Cards, arguments),
+        ImportCommand::Stock(arguments) => (JobKind::Stock, arguments),
+    };
+    let config = load(arguments.database.clone())?;
+    let database = open_migrated(&config)?;
+    process::runtime()?.block_on(run_import(&config, &database, kind, &arguments))
+}
+
+/// Runs `kontor export`.
+pub fn export(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    command: ExportCommand,
+) -> Result<(), Failure> {
+    let ExportCommand::Nomenclatures(arguments) = command;
+    let config = load(arguments.database.clone())?;
+    let database = open_migrated(&config)?;
+    process::runtime()?.block_on(run_export(&config, &database, &arguments))
+}
+
+/// On standard error, and only on a terminal.
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+fn show(bar: &ProgressBar, progress: Progress) {
+    let pass = if progress.phase == JobPhase::Checking { "checking" } else { "writing" };
+    bar.set_message(pass);
+    if let Some(total) = progress.total_rows
+        && bar.length() != Some(total)
+    {
+        let template = "{msg} {bar:40} {pos}/{len} rows, {per_sec}, {eta} to go";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_length(total);
+        bar.reset_eta();
+    } else if progress.total_rows.is_none()
+        && let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {pos} rows")
+    {
+        bar.set_style(style);
+    }
+    bar.set_position(progress.done_rows);
+}
+
+async fn run_import(
+    config: &Config,
+    database: &Database,
+    kind: JobKind,
+    arguments: &ImportArguments,
+) -> Result<(), Failure> {
+    let around = Surroundings::new(config, Arc::new(SystemClock))?;
+    let (runner, services) = (around.job_runner(database), Services::new(database, &around));
+    let project = ProjectId::new(arguments.project).map_err(|error| format!("--project: {error}"))?;
+    if !database.project_exists(project).await? {
+        return Err(format!("--project: there is no project {project}").into());
+    }
+    let mode = if arguments.skip_errors { ImportMode::Partial } else { ImportMode::AllOrNothing };
+    let submission = Submission {
+        kind,
+        options: JobOptions { dry_run: arguments.dry_run, mode },
+        file: arguments.file.clone(),
+        file_name: arguments.file.file_name().map(|name| name.to_string_lossy().into_owned()),
+    };
+    std::fs::metadata(&arguments.file).map_err(|error| format!("{}: {error}", arguments.file.display()))?;
+    let bulk = services.bulk();
+    let id = bulk.submit_for(project, submission).await?.id;
+    let bar = bar();
+    let owner = format!("console {}", around.random.uuid());
+    let job = loop {
+        let job = bulk.read_any(id).await?;
+        if job.state.is_over() {
+            break job;
+        }
+        if let Some(claimed) = runner.claim_towards(&job, &owner).await? {
+            let shown = bar.clone();
+            let watch = move |progress| {
+                show(&shown, progress);
+                true
+            };
+            work(runner.clone(), claimed, watch).await?;
+        } else {
+            // Another process works on it, or on an import before it.
+            let (phase, done_rows, total_rows) = (job.phase, job.done_rows, job.total_rows);
+            show(&bar, Progress { phase, done_rows, total_rows });
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    bar.finish_and_clear();
+    runner.tidy().await?;
+    report(&services, &bulk, &job, arguments).await
+}
+
+async fn report(
+    services: &Services,
+    bulk: &BulkService,
+    job: &Job,
+    arguments: &ImportArguments,
+) -> Result<(), Failure> {
+    let sheet =
+        if job.tally.problems > 0 { Some(write_errors(services, bulk, job, &arguments.file).await?) } else { None };
+    let sheet = sheet.map(|path| path.display().to_string());
+    let tally = job.tally;
+    if arguments.json {
+        let report = json!({
+            "job_id": job.id.get(),
+            "status": job.state.name(),
+            "dry_run": job.options.dry_run,
+            "rows": job.total_rows,
+            "created": tally.created,
+            "updated": tally.updated,
+            "unchanged": tally.unchanged,
+            "skipped": tally.skipped,
+            "errors_total": tally.problems,
+            "errors_file": sheet,
+            "message": job.failure,
+        });
+        println!("{report}");
+    } else {
+        let would = if job.options.dry_run { " (a dry run: nothing was written)" } else { "" };
+        println!("{}{would}", job.state.name());
+        println!(
+            "created {}, updated {}, unchanged {}, skipped {}",
+            tally.created, tally.updated, tally.unchanged, tally.skipped
+        );
+        if let Some(sheet) = &sheet {
+            println!("{} problems, see {sheet}", tally.problems);
+        }
+    }
+    let said = |message: &str| Failure::from(message.to_owned());
+    match (job.state, job.failure.as_deref()) {
+        (JobState::Succeeded, _) if tally.problems == 0 => Ok(()),
+        (JobState::Succeeded, _) => Err(Exit(WRONG_ROWS, "some rows are wrong".to_owned()).into()),
+        (_, Some(message)) if tally.problems > 0 => Err(Exit(WRONG_ROWS, message.to_owned()).into()),
+        (_, message) => Err(said(message.unwrap_or("the import was canceled"))),
+    }
+}
+
+/// The error sheet, beside the file.
+async fn write_errors(services: &Services, bulk: &BulkService, job: &Job, file: &Path) -> Result<PathBuf, Failure> {
+    let mut path = file.as_os_str().to_owned();
+    path.push(".errors.csv");
+    let path = PathBuf::from(path);
+    let mut sheet = services.spreadsheets().open(SheetFormat::Csv)?;
+    sheet.row(&ProblemLine::header())?;
+    let mut last = 0;
+    loop {
+        let problems = bulk.problems(job, last).await?;
+        let Some(newest) = problems.last() else { break };
+        last = newest.number;
+        problems.iter().try_for_each(|problem| sheet.row(&ProblemLine::cells(problem)))?;
+    }
+    std::io::copy(&mut sheet.finish()?, &mut std::fs::File::create(&path)?)?;
+    Ok(path)
+}
+
+async fn run_export(config: &Config, database: &Database, arguments: &ExportArguments) -> Result<(), Failure> {
+    let around = Surroundings::new(config, Arc::new(SystemClock))?;
+    let services = Services::new(database, &around);
+    let sheets = services.spreadsheets();
+    let project = ProjectId::new(arguments.project).map_err(|error| format!("--project: {error}"))?;
+    if !database.project_exists(project).await? {
+        return Err(format!("--project: there is no project {project}").into());
+    }
+    let format = match arguments.file.extension().and_then(|ending| ending.to_str()) {
+        Some("csv") => SheetFormat::Csv,
+        Some("xlsx") => SheetFormat::Xlsx,
+        _ => return Err("the file must end in .csv or .xlsx".into()),
+    };
+    let bar = bar();
+    bar.set_style(ProgressStyle::with_template("{spinner} {pos} rows, {per_sec}")?);
+    let mut sheet = sheets.open(format)?;
+    sheet.row(&CardLine::header())?;
+    let mut last = None;
+    loop {
+        let lines = sheets.export_cards_of(project, last).await?;
+        let Some(newest) = lines.last() else { break };
+        last = Some(newest.id);
+        lines.iter().try_for_each(|line| sheet.row(&line.cells()))?;
+        bar.inc(u64::try_from(lines.len())?);
+    }
+    let mut file = std::fs::File::create(&arguments.file)?;
+    std::io::copy(&mut sheet.finish()?, &mut file)?;
+    file.flush()?;
+    bar.finish_and_clear();
+    println!("{} rows in {}", bar.position(), arguments.file.display());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_follows_the_passes() {
+        let bar = ProgressBar::hidden();
+        show(&bar, Progress { phase: JobPhase::Checking, done_rows: 1_000, total_rows: None });
+        assert_eq!((bar.position(), bar.message().as_str()), (1_000, "checking"));
+        show(&bar, Progress { phase: JobPhase::Writing, done_rows: 500, total_rows: Some(2_000) });
+        assert_eq!((bar.position(), bar.length(), bar.message().as_str()), (500, Some(2_000), "writing"));
+    }
+}

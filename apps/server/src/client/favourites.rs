@@ -1,0 +1,105 @@
+//! Products that customers keep.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post};
+use deserr::Deserr;
+use kontor_catalog::storefront::{FavouriteError, FavouriteService};
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::products::{OneProduct, ProductList, ProductRecord};
+use super::queries::FavouriteQuery;
+use crate::http::records::Message;
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, PathId, Query, SignedInCustomer};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_favourites).service(add_favourite).service(show_favourite).service(remove_favourite);
+}
+
+impl From<FavouriteError> for ApiError {
+    fn from(error: FavouriteError) -> Self {
+        match error {
+            FavouriteError::NotFound => Self::not_found(),
+            FavouriteError::UnknownProduct => Self::invalid("product_id", "names no product of the application"),
+            FavouriteError::CustomerLeft => Self::unauthenticated("Unauthenticated."),
+            FavouriteError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// What the customer keeps and the application shows, kept last first.
+#[utoipa::path(
+    tag = "Client: catalog",
+    params(FavouriteQuery),
+    responses((status = 200, body = ProductList)),
+)]
+#[get("/api/counterparty/products/favourites")]
+async fn list_favourites(
+    customer: SignedInCustomer,
+    service: Data<FavouriteService>,
+    query: Query<FavouriteQuery>,
+) -> Result<Json<ProductList>, ApiError> {
+    let products = service.list(*customer, query.0.page()?).await?.map(ProductRecord::from).into();
+    Ok(Json(ProductList { products }))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewFavourite {
+    product_id: wire::NomenclatureId,
+}
+
+/// Keeps a product that the application shows. One that is kept already stays where it is.
+#[utoipa::path(
+    tag = "Client: catalog",
+    request_body = NewFavourite,
+    responses(
+        (status = 201, body = OneProduct),
+        (status = 200, description = "It was kept already.", body = OneProduct),
+        (status = 422, description = "The application shows no such product."),
+    ),
+)]
+#[post("/api/counterparty/products/favourites")]
+async fn add_favourite(
+    customer: SignedInCustomer,
+    service: Data<FavouriteService>,
+    body: Body<NewFavourite>,
+) -> Result<(Json<OneProduct>, StatusCode), ApiError> {
+    let (card, added) = service.add(*customer, body.0.product_id.0).await?;
+    let status = if added { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((Json(OneProduct { product: card.into() }), status))
+}
+
+/// One product that the application shows, whether the customer keeps it or not.
+#[utoipa::path(
+    tag = "Client: catalog",
+    params(("product_id" = i64, Path)),
+    responses((status = 200, body = OneProduct), (status = 404, description = "The application shows no such product.")),
+)]
+#[get("/api/counterparty/products/favourites/{product_id}")]
+async fn show_favourite(
+    customer: SignedInCustomer,
+    service: Data<FavouriteService>,
+    id: Path<PathId>,
+) -> Result<Json<OneProduct>, ApiError> {
+    let product = service.read(*customer, id.parse()?).await?.into();
+    Ok(Json(OneProduct { product }))
+}
+
+/// Keeps a product no longer; the number is that of the product.
+#[utoipa::path(
+    tag = "Client: catalog",
+    params(("product_id" = i64, Path)),
+    responses((status = 200, body = Message), (status = 404, description = "The customer does not keep it.")),
+)]
+#[delete("/api/counterparty/products/favourites/{product_id}")]
+async fn remove_favourite(
+    customer: SignedInCustomer,
+    service: Data<FavouriteService>,
+    id: Path<PathId>,
+) -> Result<Json<Message>, ApiError> {
+    service.remove(*customer, id.parse()?).await?;
+    Ok(Json(Message::new("The product is no favourite any more.")))
+}

@@ -1,0 +1,38 @@
+//! Addresses that customers may mean.
+
+use actix_web::web::{Data, Json};
+use actix_web::{HttpRequest, post};
+use kontor_organization::SuggestionService;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::limits::SUGGEST_ADDRESS;
+use crate::http::named::NamedErrorBody;
+use crate::http::suggestions::{AddressList, SuggestionInput};
+use crate::http::{ApiError, Body, CallingApp, ClientIp, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(search_address);
+}
+
+/// Suggests addresses. They are no more than suggestions: every address may be typed by hand.
+#[utoipa::path(
+    tag = "Client: dictionaries",
+    request_body = SuggestionInput,
+    responses(
+        (status = 200, body = AddressList),
+        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+        (status = 503, description = "`suggestions_unavailable` or `suggestions_not_configured`", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/counterparty/search_address")]
+async fn search_address(
+    request: HttpRequest,
+    app: CallingApp,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    suggestions: Data<SuggestionService>,
+    body: Body<SuggestionInput>,
+) -> Result<Json<AddressList>, ApiError> {
+    throttle.hit(&request, &[(SUGGEST_ADDRESS, &format!("{}|{}", app.application_id, ip.subject()))]).await?;
+    Ok(Json(suggestions.addresses(body.0.query.0).await?.into()))
+}

@@ -1,0 +1,196 @@
+//! Contents of files: `/files/{key}`, outside of `/api`, where browsers fetch pictures from.
+
+use std::ops::Range as Part;
+
+use actix_web::http::header::{
+    ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE, Charset,
+    ContentDisposition, DispositionParam, DispositionType, ETAG, EntityTag, ExtendedValue, Header as _, IfNoneMatch,
+    IfRange, Range, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::{self, Data, Path, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, ResponseError as _};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use kontor_content::FileService;
+use kontor_content::model::{FileKey, StoredFile};
+use kontor_kernel::{Permission, Resource};
+
+use super::ApiError;
+use super::policy::Access;
+use super::scopes::{Admitted, admit};
+use crate::config::Config;
+
+/// Whoever sees a file that is not public must prove that.
+const STAFF: Access = Access::Staff(&[Permission::view(Resource::Files)]);
+
+/// Where the content of a file is, as its users see it.
+pub fn url_of(file: &StoredFile, config: &Config) -> String {
+    format!("{}/files/{}", config.public_url.trim_end_matches('/'), file.key)
+}
+
+/// `GET`, `HEAD /files/{key}`
+pub fn routes(config: &mut ServiceConfig) {
+    config.service(
+        web::resource("/files/{key}")
+            .route(web::get().to(serve))
+            .route(web::head().to(serve))
+            .default_service(web::to(wrong_method)),
+    );
+}
+
+async fn wrong_method() -> HttpResponse {
+    let message = "The method is not allowed here.".to_owned();
+    let mut answer = ApiError::Message(StatusCode::METHOD_NOT_ALLOWED, message).error_response();
+    answer.headers_mut().insert(ALLOW, actix_web::http::header::HeaderValue::from_static("GET, HEAD"));
+    answer
+}
+
+/// What of a content is asked for.
+#[derive(Debug, PartialEq, Eq)]
+enum Asked {
+    Whole,
+    Part(Part<u64>),
+    /// A part that begins behind the end.
+    Beyond,
+}
+
+/// One part is given; of several, and of what cannot be read, the whole is, as HTTP allows.
+fn asked(request: &HttpRequest, tag: &EntityTag, length: u64) -> Asked {
+    if request.method() != Method::GET {
+        return Asked::Whole;
+    }
+    let other_version = match IfRange::parse(request) {
+        Ok(IfRange::EntityTag(known)) => !known.strong_eq(tag),
+        Ok(IfRange::Date(_)) => true,
+        Err(_) => false,
+    };
+    match Range::parse(request) {
+        Ok(Range::Bytes(ranges)) if !other_version => match ranges.as_slice() {
+            [one] => match one.to_satisfiable_range(length) {
+                Some((first, last)) => Asked::Part(first..last.saturating_add(1)),
+                None => Asked::Beyond,
+            },
+            _ => Asked::Whole,
+        },
+        _ => Asked::Whole,
+    }
+}
+
+fn is_known(request: &HttpRequest, tag: &EntityTag) -> bool {
+    match IfNoneMatch::parse(request) {
+        Ok(IfNoneMatch::Any) => true,
+        Ok(IfNoneMatch::Items(known)) => known.iter().any(|known| known.weak_eq(tag)),
+        Err(_) => false,
+    }
+}
+
+/// The name for browsers that read `filename*`, and one in ASCII for the others.
+fn disposition(file: &StoredFile) -> ContentDisposition {
+    let plain = |sign: char| if sign.is_ascii_graphic() && !"\"\\%".contains(sign) || sign == ' ' { sign } else { '_' };
+    let name = ExtendedValue {
+        charset: Charset::Ext("UTF-8".to_owned()),
+        language_tag: None,
+        value: file.name.as_bytes().to_vec(),
+    };
+    ContentDisposition {
+        disposition: if file.media.is_image() { DispositionType::Inline } else { DispositionType::Attachment },
+        parameters: vec![
+            DispositionParam::Filename(file.name.chars().map(plain).collect()),
+            DispositionParam::FilenameExt(name),
+        ],
+    }
+}
+
+/// What every answer about a content has: how long it may be kept, and that nothing in it runs.
+fn framed(mut answer: HttpResponseBuilder, file: &StoredFile, tag: &EntityTag) -> HttpResponseBuilder {
+    let keep = if file.file_type.is_public() { "public, max-age=31536000, immutable" } else { "private, no-cache" };
+    answer
+        .insert_header((ETAG, tag.to_string()))
+        .insert_header((CACHE_CONTROL, keep))
+        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"));
+    if !file.file_type.is_public() {
+        answer.insert_header((VARY, "Authorization"));
+    }
+    answer
+}
+
+async fn serve(request: HttpRequest, service: Data<FileService>, key: Path<String>) -> Result<HttpResponse, ApiError> {
+    let key = FileKey::parse(&key).map_err(|_| ApiError::not_found())?;
+    let file = service.find(key).await?;
+    if !file.file_type.is_public() {
+        match admit(&request, STAFF).await? {
+            Admitted::Staff(staff) => service.may_see(&staff, &file)?,
+            _ => return Err(ApiError::internal(&"a file was shown to somebody else than staff")),
+        }
+    }
+    let tag = EntityTag::new_strong(file.content.sha256.as_str().to_owned());
+    if is_known(&request, &tag) {
+        return Ok(framed(HttpResponse::NotModified(), &file, &tag).finish());
+    }
+    let length = file.content.size;
+    let (mut answer, part) = match asked(&request, &tag, length) {
+        Asked::Whole => (HttpResponse::Ok(), 0..length),
+        Asked::Part(part) => {
+            let mut answer = HttpResponse::PartialContent();
+            let last = part.end.saturating_sub(1);
+            answer.insert_header((CONTENT_RANGE, format!("bytes {}-{last}/{length}", part.start)));
+            (answer, part)
+        }
+        Asked::Beyond => {
+            let mut answer = HttpResponse::RangeNotSatisfiable();
+            answer.insert_header((CONTENT_RANGE, format!("bytes */{length}")));
+            return Ok(framed(answer, &file, &tag).finish());
+        }
+    };
+    answer
+        .insert_header((CONTENT_TYPE, file.media.mime()))
+        .insert_header((ACCEPT_RANGES, "bytes"))
+        .insert_header(disposition(&file))
+        .no_chunking(part.end.saturating_sub(part.start));
+    let mut answer = framed(answer, &file, &tag);
+    if request.method() == Method::HEAD {
+        return Ok(answer.streaming(stream::empty::<Result<web::Bytes, std::io::Error>>()));
+    }
+    let pieces = service.content(&file, part).await?;
+    Ok(answer.streaming(pieces.map_err(std::io::Error::other).boxed()))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    fn of(headers: &[(&'static str, &str)]) -> Asked {
+        let request = headers.iter().fold(TestRequest::get(), |request, header| request.insert_header(*header));
+        asked(&request.to_http_request(), &EntityTag::new_strong("now".to_owned()), 100)
+    }
+
+    #[test]
+    fn one_part_is_given() {
+        for (range, expected) in [
+            ("bytes=0-0", Asked::Part(0..1)),
+            ("bytes=10-", Asked::Part(10..100)),
+            ("bytes=-10", Asked::Part(90..100)),
+            ("bytes=-1000", Asked::Part(0..100)),
+            ("bytes=90-1000", Asked::Part(90..100)),
+            ("bytes=100-", Asked::Beyond),
+            ("bytes=0-1,5-6", Asked::Whole),
+            ("bytes=x", Asked::Whole),
+            ("lines=1-2", Asked::Whole),
+        ] {
+            assert_eq!(of(&[("range", range)]), expected, "{range}");
+        }
+        assert_eq!(of(&[]), Asked::Whole);
+    }
+
+    #[test]
+    fn a_part_is_of_the_version_that_is_known() {
+        let part = ("range", "bytes=0-0");
+        assert_eq!(of(&[part, ("if-range", "\"now\"")]), Asked::Part(0..1));
+        for other in ["\"then\"", "W/\"now\"", "Thu, 01 Jan 2026 00:00:00 GMT"] {
+            assert_eq!(of(&[part, ("if-range", other)]), Asked::Whole, "{other}");
+        }
+    }
+}

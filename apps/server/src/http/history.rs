@@ -1,0 +1,106 @@
+//! Histories of records on the wire.
+
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_kernel::history::{Author, FieldChange, HistoryEntry};
+use kontor_kernel::{Page, PageRequest, Violations};
+use serde::Serialize;
+use utoipa::{IntoParams, ToSchema};
+
+use super::paging::{PageNumber, PageSize, Pagination, page_of};
+use super::wire::InputErrors;
+
+/// Which page of a history.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HistoryQuery {
+    #[deserr(default)]
+    #[param(inline)]
+    page: Option<PageNumber>,
+    /// 15 unless told.
+    #[deserr(default)]
+    #[param(inline)]
+    per_page: Option<PageSize>,
+}
+
+impl HistoryQuery {
+    /// The page asked for.
+    pub fn page(&self) -> Result<PageRequest, Violations> {
+        page_of(self.page.as_ref(), self.per_page.as_ref(), 15)
+    }
+}
+
+/// One field of a change.
+#[derive(Serialize, ToSchema)]
+struct FieldChangeRecord {
+    /// The field by its name in requests.
+    field: String,
+    old: Option<String>,
+    new: Option<String>,
+}
+
+impl From<FieldChange> for FieldChangeRecord {
+    fn from(change: FieldChange) -> Self {
+        Self { field: change.field, old: change.old, new: change.new }
+    }
+}
+
+/// Who did something.
+#[derive(Serialize, ToSchema)]
+struct AuthorRecord {
+    id: i64,
+    name: Option<String>,
+}
+
+/// One line of a history. `user` is the employee or agent, `counterparty` the customer who did it; the service itself
+/// is neither.
+#[derive(Serialize, ToSchema)]
+pub struct HistoryRecord {
+    id: i64,
+    /// `created`, `changed` or `deleted`
+    action: &'static str,
+    #[serde(rename = "dateTime")]
+    date_time: DateTime<Utc>,
+    user: Option<AuthorRecord>,
+    counterparty: Option<AuthorRecord>,
+    changes: Vec<FieldChangeRecord>,
+}
+
+impl From<HistoryEntry> for HistoryRecord {
+    fn from(entry: HistoryEntry) -> Self {
+        let name = entry.author_name;
+        let (user, counterparty) = match entry.author {
+            Author::User(id) => (Some(AuthorRecord { id: id.get(), name }), None),
+            Author::Customer(id) => (None, Some(AuthorRecord { id: id.get(), name })),
+            Author::System => (None, None),
+        };
+        Self {
+            id: entry.id,
+            action: entry.deed.name(),
+            date_time: entry.at,
+            user,
+            counterparty,
+            changes: entry.changes.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// A page of a history, the latest first.
+#[derive(Serialize, ToSchema)]
+pub struct HistoryList {
+    histories: Vec<HistoryRecord>,
+    #[serde(rename = "historiesCount")]
+    histories_count: u64,
+    pagination: Pagination,
+}
+
+impl From<Page<HistoryEntry>> for HistoryList {
+    fn from(page: Page<HistoryEntry>) -> Self {
+        Self {
+            pagination: (&page).into(),
+            histories_count: page.total,
+            histories: page.items.into_iter().map(Into::into).collect(),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! One category, or one brand, of what an application shows: read, moved, taken away.
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post};
+use kontor_catalog::AssortmentService;
+use kontor_catalog::model::{Brand, Category, Shift};
+use kontor_catalog::ports::Assignable;
+use kontor_kernel::InvalidId;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::super::brands::OneBrand;
+use super::super::categories::OneCategory;
+use super::refusal;
+use crate::http::records::Message;
+use crate::http::{ApiError, PathId, SignedInStaff};
+
+type Ids = (PathId, PathId);
+
+async fn read<R: Assignable<Id: TryFrom<i64, Error = InvalidId>>, Answer: From<R>>(
+    staff: &SignedInStaff,
+    service: &AssortmentService<R>,
+    (application, id): &Ids,
+) -> Result<Json<Answer>, ApiError> {
+    let record = service.read(staff, application.parse()?, id.parse()?).await;
+    record.map(|record| Json(record.into())).map_err(|error| refusal(error, "id"))
+}
+
+async fn shift<R: Assignable<Id: TryFrom<i64, Error = InvalidId>>, Answer: From<R>>(
+    staff: &SignedInStaff,
+    service: &AssortmentService<R>,
+    (application, id): &Ids,
+    shift: Shift,
+) -> Result<Json<Answer>, ApiError> {
+    let record = service.shift(staff, application.parse()?, id.parse()?, shift).await;
+    record.map(|record| Json(record.into())).map_err(|error| refusal(error, "id"))
+}
+
+async fn withdraw<R: Assignable<Id: TryFrom<i64, Error = InvalidId>>>(
+    staff: &SignedInStaff,
+    service: &AssortmentService<R>,
+    (application, id): &Ids,
+    done: &'static str,
+) -> Result<Json<Message>, ApiError> {
+    let gone = service.withdraw(staff, application.parse()?, id.parse()?).await;
+    gone.map(|()| Json(Message::new(done))).map_err(|error| refusal(error, "id"))
+}
+
+/// Categories and brands differ in their paths alone.
+#[rustfmt::skip] // It would indent the attributes further each time.
+macro_rules! one_shown {
+    ($record:ty as $answer:ident, $what:literal in $id:literal, $path:literal
+        by $show:ident, $withdraw:ident, $up_path:literal by $up:ident, $down_path:literal by $down:ident) => {
+        #[doc = concat!("A ", $what, " that an application shows.")]
+        #[utoipa::path(
+            tag = "Application categories, brands, menu items",
+            params(("id" = i64, Path), ($id = i64, Path)),
+            responses((status = 200, body = $answer)),
+        )]
+        #[get($path)]
+        async fn $show(
+            staff: SignedInStaff,
+            service: Data<AssortmentService<$record>>,
+            ids: Path<Ids>,
+        ) -> Result<Json<$answer>, ApiError> {
+            read(&staff, &service, &ids).await
+        }
+
+        #[doc = concat!("Shows a ", $what, " no more in an application.")]
+        #[utoipa::path(
+            tag = "Application categories, brands, menu items",
+            params(("id" = i64, Path), ($id = i64, Path)),
+            responses((status = 200, body = Message)),
+        )]
+        #[delete($path)]
+        async fn $withdraw(
+            staff: SignedInStaff,
+            service: Data<AssortmentService<$record>>,
+            ids: Path<Ids>,
+        ) -> Result<Json<Message>, ApiError> {
+            withdraw(&staff, &service, &ids, concat!("The ", $what, " is no longer shown.")).await
+        }
+
+        #[doc = concat!("Moves a ", $what, " one place towards the first; the first one stays.")]
+        #[utoipa::path(
+            tag = "Application categories, brands, menu items",
+            params(("id" = i64, Path), ($id = i64, Path)),
+            responses((status = 200, body = $answer)),
+        )]
+        #[post($up_path)]
+        async fn $up(
+            staff: SignedInStaff,
+            service: Data<AssortmentService<$record>>,
+            ids: Path<Ids>,
+        ) -> Result<Json<$answer>, ApiError> {
+            shift(&staff, &service, &ids, Shift::Up).await
+        }
+
+        #[doc = concat!("Moves a ", $what, " one place towards the last; the last one stays.")]
+        #[utoipa::path(
+            tag = "Application categories, brands, menu items",
+            params(("id" = i64, Path), ($id = i64, Path)),
+            responses((status = 200, body = $answer)),
+        )]
+        #[post($down_path)]
+        async fn $down(
+            staff: SignedInStaff,
+            service: Data<AssortmentService<$record>>,
+            ids: Path<Ids>,
+        ) -> Result<Json<$answer>, ApiError> {
+            shift(&staff, &service, &ids, Shift::Down).await
+        }
+    };
+}
+
+one_shown! {
+    Category as OneCategory, "category" in "category_id",
+    "/api/applications/{id}/categories/{category_id}" by show_category, withdraw_category,
+    "/api/applications/{id}/categories/{category_id}/up" by category_up,
+    "/api/applications/{id}/categories/{category_id}/down" by category_down
+}
+
+one_shown! {
+    Brand as OneBrand, "brand" in "brand_id",
+    "/api/applications/{id}/brands/{brand_id}" by show_brand, withdraw_brand,
+    "/api/applications/{id}/brands/{brand_id}/up" by brand_up,
+    "/api/applications/{id}/brands/{brand_id}/down" by brand_down
+}
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(show_category)
+        .service(withdraw_category)
+        .service(category_up)
+        .service(category_down)
+        .service(show_brand)
+        .service(withdraw_brand)
+        .service(brand_up)
+        .service(brand_down);
+}

@@ -1,0 +1,45 @@
+//! Countries.
+
+use actix_web::get;
+use actix_web::web::{Data, Json};
+use chrono::{DateTime, Utc};
+use kontor_organization::DictionaryService;
+use kontor_organization::model::Country;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::records::{Picture, picture};
+use crate::http::{ApiError, SignedInStaff};
+
+#[derive(Serialize, ToSchema)]
+struct StaffCountryRecord {
+    id: i64,
+    name: String,
+    photo: Option<Picture>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Country> for StaffCountryRecord {
+    fn from(country: Country) -> Self {
+        let Country { id, name, photo, created_at } = country;
+        Self { id: id.get(), name: name.into(), photo: picture(photo), created_at }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct StaffCountryList {
+    countries: Vec<StaffCountryRecord>,
+    countries_count: usize,
+}
+
+/// The countries goods come from.
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StaffCountryList)))]
+#[get("/api/countries")]
+pub(super) async fn list_countries(
+    staff: SignedInStaff,
+    service: Data<DictionaryService>,
+) -> Result<Json<StaffCountryList>, ApiError> {
+    let countries: Vec<StaffCountryRecord> = service.countries(&staff).await?.into_iter().map(Into::into).collect();
+    Ok(Json(StaffCountryList { countries_count: countries.len(), countries }))
+}

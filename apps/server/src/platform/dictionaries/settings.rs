@@ -1,0 +1,67 @@
+//! Settings of the project.
+
+use actix_web::get;
+use actix_web::web::{Data, Json, Path};
+use chrono::{DateTime, Utc};
+use kontor_organization::DictionaryService;
+use kontor_organization::model::Setting;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::{ApiError, PathId, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_settings).service(show_setting);
+}
+
+#[derive(Serialize, ToSchema)]
+struct SettingRecord {
+    id: i64,
+    /// `project_name`, `currency` (ISO 4217) or `time_zone`.
+    name: &'static str,
+    value: String,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Setting> for SettingRecord {
+    fn from(setting: Setting) -> Self {
+        let Setting { id, name, value, created_at } = setting;
+        Self { id: id.get(), name, value, created_at }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct SettingList {
+    settings: Vec<SettingRecord>,
+    settings_count: usize,
+}
+
+/// The settings of the project.
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = SettingList)))]
+#[get("/api/settings")]
+async fn list_settings(staff: SignedInStaff, service: Data<DictionaryService>) -> Result<Json<SettingList>, ApiError> {
+    let settings: Vec<SettingRecord> = service.settings(&staff).await?.into_iter().map(Into::into).collect();
+    Ok(Json(SettingList { settings_count: settings.len(), settings }))
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneSetting {
+    setting: SettingRecord,
+}
+
+/// One setting of the project.
+#[utoipa::path(
+    tag = "Dictionaries",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneSetting)),
+)]
+#[get("/api/settings/{id}")]
+async fn show_setting(
+    staff: SignedInStaff,
+    service: Data<DictionaryService>,
+    id: Path<PathId>,
+) -> Result<Json<OneSetting>, ApiError> {
+    Ok(Json(OneSetting { setting: service.setting(&staff, id.parse()?).await?.into() }))
+}

@@ -1,0 +1,156 @@
+//! What staff send about a discount.
+
+use deserr::Deserr;
+use kontor_catalog::model::{DiscountChange, DiscountDraft, Edit, TargetChange};
+use kontor_kernel::{DiscountStatus, Money};
+use utoipa::ToSchema;
+
+use crate::http::wire::{self, Given, In, InputErrors, Patch};
+
+/// A new discount. Without `category_id` and `nomenclature_id` it is one on the whole cart, without `code` it applies by
+/// itself.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct NewDiscount {
+    name: wire::Name,
+    #[deserr(rename = "type")]
+    #[schema(rename = "type")]
+    kind: wire::DiscountType,
+    /// Percent, 0.01 to 100.00, or an amount.
+    value: wire::Money,
+    #[deserr(default)]
+    description: Option<wire::Prose>,
+    /// What it is for; by default what the other fields say.
+    #[deserr(default)]
+    target: Option<wire::DiscountTargetKind>,
+    /// The category; those below it are meant, too.
+    #[deserr(default)]
+    category_id: Option<wire::CategoryId>,
+    /// The product.
+    #[deserr(default)]
+    nomenclature_id: Option<wire::NomenclatureId>,
+    /// The promo code.
+    #[deserr(default)]
+    code: Option<wire::PromoCode>,
+    /// The cart's original price from which it applies; nothing by default.
+    #[deserr(default)]
+    minimum_sum: Option<wire::Money>,
+    #[deserr(default)]
+    starts_at: Option<wire::Moment>,
+    /// Exclusive.
+    #[deserr(default)]
+    ends_at: Option<wire::Moment>,
+    /// How many orders may use the promo code.
+    #[deserr(default)]
+    usage_limit: Option<wire::Quantity>,
+    /// How many orders of one customer may use the promo code.
+    #[deserr(default)]
+    customer_limit: Option<wire::Quantity>,
+    /// `active` by default.
+    #[deserr(default)]
+    status: Option<wire::NewDiscountStatus>,
+}
+
+fn told<T>(value: Option<In<T>>) -> Edit<Option<T>> {
+    Edit::Set(value.map(|value| value.0))
+}
+
+impl From<NewDiscount> for DiscountDraft {
+    fn from(new: NewDiscount) -> Self {
+        Self {
+            name: new.name.0,
+            kind: new.kind.0,
+            number: new.value.0,
+            status: new.status.map_or(DiscountStatus::Active, |status| status.0.0),
+            rest: DiscountChange {
+                description: told(new.description),
+                target: TargetChange {
+                    kind: new.target.map(|kind| kind.0).into(),
+                    category_id: told(new.category_id),
+                    nomenclature_id: told(new.nomenclature_id),
+                },
+                minimum_sum: new.minimum_sum.map(|sum| sum.0).into(),
+                starts_at: told(new.starts_at),
+                ends_at: told(new.ends_at),
+                code: told(new.code),
+                usage_limit: told(new.usage_limit),
+                customer_limit: told(new.customer_limit),
+                ..DiscountChange::default()
+            },
+        }
+    }
+}
+
+/// What of a discount changes.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct ChangedDiscount {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    name: Given<wire::Name>,
+    /// With another `value`.
+    #[deserr(default, rename = "type")]
+    #[schema(rename = "type", value_type = Option<wire::DiscountType>, nullable = false)]
+    kind: Given<wire::DiscountType>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Money>, nullable = false)]
+    value: Given<wire::Money>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Prose>)]
+    description: Patch<wire::Prose>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::DiscountTargetKind>, nullable = false)]
+    target: Given<wire::DiscountTargetKind>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::CategoryId>)]
+    category_id: Patch<wire::CategoryId>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::NomenclatureId>)]
+    nomenclature_id: Patch<wire::NomenclatureId>,
+    /// Stays as it is once orders use it.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::PromoCode>)]
+    code: Patch<wire::PromoCode>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Money>)]
+    minimum_sum: Patch<wire::Money>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Moment>)]
+    starts_at: Patch<wire::Moment>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Moment>)]
+    ends_at: Patch<wire::Moment>,
+    /// Not below the orders that use the code.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Quantity>)]
+    usage_limit: Patch<wire::Quantity>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Quantity>)]
+    customer_limit: Patch<wire::Quantity>,
+}
+
+impl From<ChangedDiscount> for DiscountChange {
+    fn from(changed: ChangedDiscount) -> Self {
+        Self {
+            name: changed.name.into(),
+            description: changed.description.into(),
+            kind: changed.kind.into(),
+            number: changed.value.into(),
+            target: TargetChange {
+                kind: changed.target.into(),
+                category_id: changed.category_id.into(),
+                nomenclature_id: changed.nomenclature_id.into(),
+            },
+            minimum_sum: match changed.minimum_sum {
+                Patch::Keep => Edit::Keep,
+                Patch::Clear => Edit::Set(Money::ZERO),
+                Patch::Set(sum) => Edit::Set(sum.0),
+            },
+            starts_at: changed.starts_at.into(),
+            ends_at: changed.ends_at.into(),
+            code: changed.code.into(),
+            usage_limit: changed.usage_limit.into(),
+            customer_limit: changed.customer_limit.into(),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Discounts and promo codes.
+
+mod input;
+pub(super) mod query;
+mod record;
+
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{HttpRequest, delete, get, post, put};
+use kontor_catalog::model::DiscountRefusal;
+use kontor_catalog::{DiscountError, DiscountService};
+use kontor_kernel::{Clock, Violations};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::input::{ChangedDiscount, NewDiscount};
+use self::query::{DiscountQuery, PlainPage};
+use self::record::{DiscountFigures, DiscountList, OneDiscount, UsageList};
+use crate::config::Config;
+use crate::http::records::Message;
+use crate::http::resource_page::ListAddress;
+use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
+
+/// The figures stand before the discounts: their path would be taken for a number.
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_discounts)
+        .service(create_discount)
+        .service(show_discount_stats)
+        .service(show_discount)
+        .service(update_discount)
+        .service(delete_discount)
+        .service(pause_discount)
+        .service(activate_discount)
+        .service(archive_discount)
+        .service(list_discount_usages);
+}
+
+fn field(refusal: DiscountRefusal) -> &'static str {
+    match refusal {
+        DiscountRefusal::Value(_) | DiscountRefusal::ValueRequired => "value",
+        DiscountRefusal::TargetContradicted | DiscountRefusal::TargetRequired => "target",
+        DiscountRefusal::CategoryRequired => "category_id",
+        DiscountRefusal::TwoTargets | DiscountRefusal::ProductRequired => "nomenclature_id",
+        DiscountRefusal::Period(_) => "ends_at",
+        DiscountRefusal::UsageLimitWithoutCode => "usage_limit",
+        DiscountRefusal::CustomerLimitWithoutCode => "customer_limit",
+    }
+}
+
+impl From<DiscountError> for ApiError {
+    fn from(error: DiscountError) -> Self {
+        match error {
+            DiscountError::Denied(denied) => denied.into(),
+            DiscountError::NotFound => Self::not_found(),
+            DiscountError::Refused(refusals) => {
+                let mut violations = Violations::default();
+                for refusal in refusals {
+                    violations.add(field(refusal), refusal);
+                }
+                violations.into()
+            }
+            DiscountError::UnknownCategory => Self::invalid("category_id", "names no category of the project"),
+            DiscountError::UnknownProduct => Self::invalid("nomenclature_id", "names no product of the project"),
+            DiscountError::CodeTaken => Self::invalid("code", "is the code of another discount"),
+            DiscountError::CodeInUse => Self::invalid("code", "must stay, since orders use it"),
+            DiscountError::BelowUsed { .. } => Self::invalid("usage_limit", error),
+            DiscountError::Ordered => Self::invalid("id", error),
+            DiscountError::Status(_) | DiscountError::Stale => Self::Message(StatusCode::CONFLICT, error.to_string()),
+            DiscountError::Store(error) => error.into(),
+        }
+    }
+}
+
+type Shown = Result<Json<OneDiscount>, ApiError>;
+
+/// The discounts of the project, newest first.
+#[utoipa::path(tag = "Sales", params(DiscountQuery), responses((status = 200, body = DiscountList)))]
+#[get("/api/discounts")]
+async fn list_discounts(
+    request: HttpRequest,
+    staff: SignedInStaff,
+    config: Data<Config>,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    query: Query<DiscountQuery>,
+) -> Result<Json<DiscountList>, ApiError> {
+    let (filter, page) = query.0.checked()?;
+    let page = service.list(&staff, filter, page).await?;
+    let address = ListAddress::of(&request, &config.public_url);
+    Ok(Json(DiscountList::of(page, &address, clock.now())))
+}
+
+/// Adds a discount.
+#[utoipa::path(tag = "Sales", request_body = NewDiscount, responses((status = 201, body = OneDiscount)))]
+#[post("/api/discounts")]
+async fn create_discount(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    body: Body<NewDiscount>,
+) -> Result<(Json<OneDiscount>, StatusCode), ApiError> {
+    let discount = service.create(&staff, body.0.into()).await?;
+    Ok((Json(OneDiscount::of(discount, clock.now())), StatusCode::CREATED))
+}
+
+/// The discounts of the project in figures.
+#[utoipa::path(tag = "Sales", responses((status = 200, body = DiscountFigures)))]
+#[get("/api/discounts/stats")]
+async fn show_discount_stats(
+    staff: SignedInStaff,
+    service: Data<DiscountService>,
+) -> Result<Json<DiscountFigures>, ApiError> {
+    Ok(Json(service.stats(&staff).await?.into()))
+}
+
+/// One discount.
+#[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = OneDiscount)))]
+#[get("/api/discounts/{id}")]
+async fn show_discount(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    id: Path<PathId>,
+) -> Shown {
+    Ok(Json(OneDiscount::of(service.read(&staff, id.parse()?).await?, clock.now())))
+}
+
+/// Changes a discount. Fields that are not sent stay as they are; orders keep what they were priced with.
+#[utoipa::path(
+    tag = "Sales",
+    params(("id" = i64, Path)),
+    request_body = ChangedDiscount,
+    responses((status = 200, body = OneDiscount), (status = 409, description = "The discount is archived.")),
+)]
+#[put("/api/discounts/{id}")]
+async fn update_discount(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    id: Path<PathId>,
+    body: Body<ChangedDiscount>,
+) -> Shown {
+    let discount = service.update(&staff, id.parse()?, body.0.into()).await?;
+    Ok(Json(OneDiscount::of(discount, clock.now())))
+}
+
+/// Deletes a discount that no order was made with; others can be archived.
+#[utoipa::path(
+    tag = "Sales",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = Message), (status = 422, description = "Orders were made with the discount.")),
+)]
+#[delete("/api/discounts/{id}")]
+async fn delete_discount(
+    staff: SignedInStaff,
+    service: Data<DiscountService>,
+    id: Path<PathId>,
+) -> Result<Json<Message>, ApiError> {
+    service.delete(&staff, id.parse()?).await?;
+    Ok(Json(Message::new("The discount is deleted.")))
+}
+
+/// Stops a discount for now.
+#[utoipa::path(
+    tag = "Sales",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneDiscount), (status = 409, description = "The discount is archived.")),
+)]
+#[post("/api/discounts/{id}/pause")]
+async fn pause_discount(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    id: Path<PathId>,
+) -> Shown {
+    Ok(Json(OneDiscount::of(service.pause(&staff, id.parse()?).await?, clock.now())))
+}
+
+/// Puts a discount in force within its dates.
+#[utoipa::path(
+    tag = "Sales",
+    params(("id" = i64, Path)),
+    responses(
+        (status = 200, body = OneDiscount),
+        (status = 409, description = "The discount is archived, or its period is over."),
+    ),
+)]
+#[post("/api/discounts/{id}/activate")]
+async fn activate_discount(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    id: Path<PathId>,
+) -> Shown {
+    Ok(Json(OneDiscount::of(service.activate(&staff, id.parse()?).await?, clock.now())))
+}
+
+/// Stops a discount for good.
+#[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = OneDiscount)))]
+#[post("/api/discounts/{id}/archive")]
+async fn archive_discount(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    id: Path<PathId>,
+) -> Shown {
+    Ok(Json(OneDiscount::of(service.archive(&staff, id.parse()?).await?, clock.now())))
+}
+
+/// The orders that use the promo code, newest first.
+#[utoipa::path(tag = "Sales", params(("id" = i64, Path), PlainPage), responses((status = 200, body = UsageList)))]
+#[get("/api/discounts/{id}/usages")]
+async fn list_discount_usages(
+    staff: SignedInStaff,
+    service: Data<DiscountService>,
+    id: Path<PathId>,
+    query: Query<PlainPage>,
+) -> Result<Json<UsageList>, ApiError> {
+    let page = query.0.checked()?;
+    Ok(Json(service.usages(&staff, id.parse()?, page).await?.into()))
+}

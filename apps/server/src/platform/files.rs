@@ -1,0 +1,167 @@
+//! Uploaded files.
+
+use std::fs::File;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post};
+use chrono::{DateTime, Utc};
+use kontor_content::model::{Dimensions, FileType, StoredFile, UnknownFileType};
+use kontor_content::{FileError, FileService};
+use kontor_kernel::Violations;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::config::Config;
+use crate::http::records::Message;
+use crate::http::sheets::blocking;
+use crate::http::upload::{Parts, Upload};
+use crate::http::{ApiError, PathId, SignedInStaff, file_contents};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(upload_file).service(show_file).service(delete_file);
+}
+
+impl From<FileError> for ApiError {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Denied(denied) => denied.into(),
+            FileError::NotFound => Self::not_found(),
+            FileError::Content(refused) => Self::invalid("file", refused),
+            FileError::TooSlow => Self::Message(StatusCode::SERVICE_UNAVAILABLE, "The file was not stored.".to_owned()),
+            FileError::Storage(failed) => {
+                tracing::warn!(%failed, "the place of contents failed");
+                let message = "Files cannot be stored or read now, try again later.".to_owned();
+                Self::Message(StatusCode::SERVICE_UNAVAILABLE, message)
+            }
+            FileError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// A file.
+#[derive(Serialize, ToSchema)]
+struct FileRecord {
+    id: i64,
+    /// 1 employment contract, 2 avatar, 3 order file.
+    file_type_id: i64,
+    /// What its sender called it, with an ending that fits the content.
+    name: String,
+    /// Where the content is. Avatars are open to everybody, the others need the Bearer of an employee.
+    url: String,
+    /// What the content was recognized as.
+    mime_type: String,
+    /// In bytes.
+    size: u64,
+    /// Of a picture, in pixels.
+    width: Option<u32>,
+    /// Of a picture, in pixels.
+    height: Option<u32>,
+    created_at: DateTime<Utc>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneFile {
+    file: FileRecord,
+}
+
+impl OneFile {
+    fn of(file: StoredFile, config: &Config) -> Self {
+        let file = FileRecord {
+            id: file.id.get(),
+            file_type_id: file.file_type.id(),
+            url: file_contents::url_of(&file, config),
+            name: file.name.into(),
+            mime_type: file.media.mime().to_owned(),
+            size: file.content.size,
+            width: file.dimensions.map(Dimensions::width),
+            height: file.dimensions.map(Dimensions::height),
+            created_at: file.created_at,
+        };
+        Self { file }
+    }
+}
+
+/// A file to store.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the multipart body, which is read part by part")]
+struct FileUpload {
+    /// 1 employment contract (PDF, JPEG, PNG, WebP, DOCX, ODT), 2 avatar (JPEG, PNG, GIF, WebP), 3 order file (these, XLSX
+    /// and ODS).
+    file_type_id: i64,
+    /// The content. What it is, its bytes say.
+    #[schema(format = Binary, content_media_type = "application/octet-stream")]
+    file: String,
+}
+
+/// What came, once all of it is there.
+fn complete(parts: Parts<File>) -> Result<(FileType, Option<String>, File), Violations> {
+    let mut violations = Violations::default();
+    let kind = match parts.texts.get("file_type_id").map(|text| text.trim()) {
+        None | Some("") => Err("is required".to_owned()),
+        Some(text) => {
+            let known = text.parse().map_err(|_| UnknownFileType).and_then(FileType::from_id);
+            known.map_err(|unknown| unknown.to_string())
+        }
+    };
+    let kind = violations.check("file_type_id", kind);
+    let file = violations.check("file", parts.file.ok_or("is required"));
+    match (kind, file) {
+        (Some(kind), Some(file)) => Ok((kind, parts.file_name, file)),
+        _ => Err(violations),
+    }
+}
+
+/// Stores a file.
+#[utoipa::path(
+    tag = "Files",
+    request_body(content = FileUpload, content_type = "multipart/form-data"),
+    responses((status = 201, body = OneFile), (status = 413, description = "The file is too large.")),
+)]
+#[post("/api/files")]
+async fn upload_file(
+    staff: SignedInStaff,
+    service: Data<FileService>,
+    config: Data<Config>,
+    upload: Upload,
+) -> Result<(Json<OneFile>, StatusCode), ApiError> {
+    service.may_upload(&staff)?;
+    let (kind, name, content) = complete(upload.up_to(config.files_limit).receive_unnamed().await?)?;
+    let inspector = service.clone();
+    let upload = blocking(move || inspector.inspect(kind, name.as_deref(), content)).await??;
+    let file = service.store(&staff, upload).await?;
+    Ok((Json(OneFile::of(file, &config)), StatusCode::CREATED))
+}
+
+/// One file: its record, and where its content is.
+#[utoipa::path(
+    tag = "Files",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneFile)),
+)]
+#[get("/api/files/{id}")]
+async fn show_file(
+    staff: SignedInStaff,
+    service: Data<FileService>,
+    config: Data<Config>,
+    id: Path<PathId>,
+) -> Result<Json<OneFile>, ApiError> {
+    Ok(Json(OneFile::of(service.read(&staff, id.parse()?).await?, &config)))
+}
+
+/// Deletes a file, whoever shows it: its address leads nowhere from now on.
+#[utoipa::path(
+    tag = "Files",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = Message)),
+)]
+#[delete("/api/files/{id}")]
+async fn delete_file(
+    staff: SignedInStaff,
+    service: Data<FileService>,
+    id: Path<PathId>,
+) -> Result<Json<Message>, ApiError> {
+    service.delete(&staff, id.parse()?).await?;
+    Ok(Json(Message::new("The file was deleted.")))
+}

@@ -1,0 +1,213 @@
+//! Integrations: what there is, and the records that answers about their use are made of.
+
+use actix_web::get;
+use actix_web::web::{Data, Json, Path};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_organization::model::{Integration, IntegrationParameter, ParameterDraft, UsedIntegration};
+use kontor_organization::{IntegrationError, IntegrationService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, PathId, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_integrations).service(show_integration);
+}
+
+impl From<IntegrationError> for ApiError {
+    fn from(error: IntegrationError) -> Self {
+        match error {
+            IntegrationError::Denied(denied) => denied.into(),
+            IntegrationError::NotFound => Self::not_found(),
+            IntegrationError::KeyTaken => Self::invalid("key", error),
+            IntegrationError::TooMany => Self::invalid("integration_id", "has as many parameters as it may have"),
+            IntegrationError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct IntegrationTypeRecord {
+    id: i64,
+    name: String,
+}
+
+#[derive(Serialize, ToSchema)]
+struct IntegrationRecord {
+    id: i64,
+    name: String,
+    /// An entry of `GET /api/integration_types`.
+    integration_type: IntegrationTypeRecord,
+    /// The records it is for: `warehouse` or `bank_requisite`.
+    owner: &'static str,
+}
+
+impl From<Integration> for IntegrationRecord {
+    fn from(integration: Integration) -> Self {
+        let (id, name) = integration.kind;
+        Self {
+            id: integration.id.get(),
+            name: integration.name.into(),
+            integration_type: IntegrationTypeRecord { id, name: name.into() },
+            owner: integration.owner.name(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct IntegrationList {
+    integrations: Vec<IntegrationRecord>,
+    integrations_count: usize,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OneIntegration {
+    integration: IntegrationRecord,
+}
+
+/// Every integration there is.
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = IntegrationList)))]
+#[get("/api/integrations")]
+async fn list_integrations(
+    staff: SignedInStaff,
+    service: Data<IntegrationService>,
+) -> Result<Json<IntegrationList>, ApiError> {
+    let integrations: Vec<IntegrationRecord> = service.all(&staff).await?.into_iter().map(Into::into).collect();
+    Ok(Json(IntegrationList { integrations_count: integrations.len(), integrations }))
+}
+
+/// One integration.
+#[utoipa::path(
+    tag = "Dictionaries",
+    params(("integrationId" = i64, Path)),
+    responses((status = 200, body = OneIntegration)),
+)]
+#[get("/api/integrations/{integrationId}")]
+async fn show_integration(
+    staff: SignedInStaff,
+    service: Data<IntegrationService>,
+    id: Path<PathId>,
+) -> Result<Json<OneIntegration>, ApiError> {
+    Ok(Json(OneIntegration { integration: service.one(&staff, id.parse()?).await?.into() }))
+}
+
+/// An integration as a record uses it.
+#[derive(Serialize, ToSchema)]
+struct UsedIntegrationRecord {
+    #[serde(flatten)]
+    integration: IntegrationRecord,
+    is_active: bool,
+    /// When that was last changed; `null` if never.
+    updated_at: Option<DateTime<Utc>>,
+}
+
+impl From<UsedIntegration> for UsedIntegrationRecord {
+    fn from(used: UsedIntegration) -> Self {
+        Self { integration: used.integration.into(), is_active: used.is_active, updated_at: used.updated_at }
+    }
+}
+
+/// The integrations for a record.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct UsedIntegrationList {
+    integrations: Vec<UsedIntegrationRecord>,
+    integrations_count: usize,
+}
+
+impl From<Vec<UsedIntegration>> for UsedIntegrationList {
+    fn from(used: Vec<UsedIntegration>) -> Self {
+        Self { integrations_count: used.len(), integrations: used.into_iter().map(Into::into).collect() }
+    }
+}
+
+/// One of them.
+#[derive(Serialize, ToSchema)]
+pub(super) struct OneUsedIntegration {
+    integration: UsedIntegrationRecord,
+}
+
+impl From<UsedIntegration> for OneUsedIntegration {
+    fn from(used: UsedIntegration) -> Self {
+        Self { integration: used.into() }
+    }
+}
+
+/// Whether a record uses an integration.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct SwitchedIntegration {
+    pub is_active: wire::Flag,
+}
+
+/// What a secret is shown as.
+const MASK: &str = "********";
+
+#[derive(Serialize, ToSchema)]
+struct ParameterRecord {
+    id: i64,
+    key: String,
+    /// A secret is shown as `********`.
+    value: String,
+    is_secret: bool,
+    created_at: DateTime<Utc>,
+}
+
+impl From<IntegrationParameter> for ParameterRecord {
+    fn from(parameter: IntegrationParameter) -> Self {
+        Self {
+            id: parameter.id.get(),
+            key: parameter.key.into(),
+            is_secret: parameter.value.is_none(),
+            value: parameter.value.map_or_else(|| MASK.to_owned(), Into::into),
+            created_at: parameter.created_at,
+        }
+    }
+}
+
+/// The parameters of an integration.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ParameterList {
+    parameters: Vec<ParameterRecord>,
+    parameters_count: usize,
+}
+
+impl From<Vec<IntegrationParameter>> for ParameterList {
+    fn from(parameters: Vec<IntegrationParameter>) -> Self {
+        Self { parameters_count: parameters.len(), parameters: parameters.into_iter().map(Into::into).collect() }
+    }
+}
+
+/// One of them.
+#[derive(Serialize, ToSchema)]
+pub(super) struct OneParameter {
+    parameter: ParameterRecord,
+}
+
+impl From<IntegrationParameter> for OneParameter {
+    fn from(parameter: IntegrationParameter) -> Self {
+        Self { parameter: parameter.into() }
+    }
+}
+
+/// A parameter to be added.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct NewParameter {
+    key: wire::Line100,
+    value: wire::Line2000,
+    /// Whether the value is never to be shown again; it is unless told.
+    #[deserr(default)]
+    is_secret: Option<wire::Flag>,
+}
+
+impl From<NewParameter> for ParameterDraft {
+    fn from(new: NewParameter) -> Self {
+        Self { key: new.key.0, value: new.value.0, is_secret: new.is_secret.is_none_or(|flag| flag.0) }
+    }
+}

@@ -1,0 +1,122 @@
+//! Imports in the background: how they stand, what was wrong, stopping them.
+
+mod query;
+mod record;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{HttpResponse, get, post};
+use kontor_catalog::bulk::{BulkService, Job, JobError};
+use kontor_catalog::spreadsheet::{ProblemLine, SpreadsheetService};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::query::JobQuery;
+use self::record::JobList;
+pub(super) use self::record::OneJob;
+use crate::http::sheets::{ExportQuery, blocking, download};
+use crate::http::{ApiError, PathId, Query, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_jobs).service(job_errors).service(cancel_job).service(show_job);
+}
+
+impl From<JobError> for ApiError {
+    fn from(error: JobError) -> Self {
+        match error {
+            JobError::Denied(denied) => denied.into(),
+            JobError::NotFound => Self::not_found(),
+            error @ (JobError::Ended | JobError::TooManyWaiting(_)) => {
+                Self::Message(StatusCode::CONFLICT, error.to_string())
+            }
+            JobError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// `202` with the job that was queued.
+pub(super) fn queued(job: Job) -> HttpResponse {
+    HttpResponse::Accepted().json(OneJob::from(job))
+}
+
+/// The imports of the project that run, wait or are over, newest first.
+#[utoipa::path(
+    tag = "Jobs",
+    params(JobQuery),
+    responses((status = 200, body = JobList)),
+)]
+#[get("/api/jobs")]
+async fn list_jobs(
+    staff: SignedInStaff,
+    service: Data<BulkService>,
+    query: Query<JobQuery>,
+) -> Result<Json<JobList>, ApiError> {
+    let page = query.0.page()?;
+    Ok(Json(service.list(&staff, query.0.into(), page).await?.into()))
+}
+
+/// How an import stands.
+#[utoipa::path(
+    tag = "Jobs",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneJob)),
+)]
+#[get("/api/jobs/{id}")]
+async fn show_job(
+    staff: SignedInStaff,
+    service: Data<BulkService>,
+    id: Path<PathId>,
+) -> Result<Json<OneJob>, ApiError> {
+    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+}
+
+/// Stops an import. What it has written stays.
+#[utoipa::path(
+    tag = "Jobs",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneJob), (status = 409, description = "The job is over.")),
+)]
+#[post("/api/jobs/{id}/cancel")]
+async fn cancel_job(
+    staff: SignedInStaff,
+    service: Data<BulkService>,
+    id: Path<PathId>,
+) -> Result<Json<OneJob>, ApiError> {
+    Ok(Json(service.cancel(&staff, id.parse()?).await?.into()))
+}
+
+/// What is wrong with the rows of an import, as a spreadsheet: row, column, reason. The first 10,000 problems are kept.
+#[utoipa::path(
+    tag = "Jobs",
+    params(("id" = i64, Path), ExportQuery),
+    responses((
+        status = 200,
+        description = "The file.",
+        content_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    )),
+)]
+#[get("/api/jobs/{id}/errors")]
+async fn job_errors(
+    staff: SignedInStaff,
+    service: Data<BulkService>,
+    sheets: Data<SpreadsheetService>,
+    id: Path<PathId>,
+    query: Query<ExportQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let format = query.0.format()?;
+    let job = service.read(&staff, id.parse()?).await?;
+    let mut writer = blocking(move || {
+        let mut writer = sheets.open(format)?;
+        writer.row(&ProblemLine::header()).map(|()| writer)
+    })
+    .await??;
+    let mut problems = service.problems(&job, 0).await?;
+    while let Some(last) = problems.last().map(|problem| problem.number) {
+        writer = blocking(move || {
+            problems.iter().try_for_each(|problem| writer.row(&ProblemLine::cells(problem))).map(|()| writer)
+        })
+        .await??;
+        problems = service.problems(&job, last).await?;
+    }
+    let file = blocking(move || writer.finish()).await??;
+    download(file, &format!("job-{}-errors", job.id), format)
+}

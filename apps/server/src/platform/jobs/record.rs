@@ -1,0 +1,99 @@
+//! What staff see of a job.
+
+use chrono::{DateTime, Utc};
+use kontor_catalog::bulk::Job;
+use kontor_catalog::spreadsheet::ImportMode;
+use kontor_kernel::{Page, UserId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Serialize, ToSchema)]
+struct JobRecord {
+    id: i64,
+    /// `nomenclatures_import` or `inventories_upload`.
+    kind: &'static str,
+    /// `queued`, `running`, `succeeded`, `failed` or `canceled`.
+    status: &'static str,
+    /// `checking`: every row is looked at and nothing is written; then `writing`.
+    phase: &'static str,
+    /// Whether it ends after checking.
+    dry_run: bool,
+    /// Whether good rows are written although others are bad.
+    partial: bool,
+    file_name: Option<String>,
+    /// Bytes.
+    file_size: u64,
+    /// Rows below the headers; `null` until checking is over.
+    total_rows: Option<u64>,
+    /// Rows done in this phase.
+    done_rows: u64,
+    created: u64,
+    updated: u64,
+    unchanged: u64,
+    /// Rows left out because of a problem.
+    skipped: u64,
+    /// Problems found; `GET /api/jobs/{id}/errors` has the first 10,000.
+    errors_total: u64,
+    ignored_columns: Vec<String>,
+    /// Why it failed.
+    message: Option<String>,
+    /// Who sent the file; `null` when it came from the command line.
+    user_id: Option<i64>,
+    created_at: DateTime<Utc>,
+    started_at: Option<DateTime<Utc>>,
+    finished_at: Option<DateTime<Utc>>,
+}
+
+impl From<Job> for JobRecord {
+    fn from(job: Job) -> Self {
+        Self {
+            id: job.id.get(),
+            kind: job.kind.name(),
+            status: job.state.name(),
+            phase: job.phase.name(),
+            dry_run: job.options.dry_run,
+            partial: job.options.mode == ImportMode::Partial,
+            file_name: job.file_name,
+            file_size: job.file_bytes,
+            total_rows: job.total_rows,
+            done_rows: job.done_rows,
+            created: job.tally.created,
+            updated: job.tally.updated,
+            unchanged: job.tally.unchanged,
+            skipped: job.tally.skipped,
+            errors_total: job.tally.problems,
+            ignored_columns: job.ignored_columns,
+            message: job.failure,
+            user_id: job.user_id.map(UserId::get),
+            created_at: job.created_at,
+            started_at: job.started_at,
+            finished_at: job.finished_at,
+        }
+    }
+}
+
+/// One job.
+#[derive(Serialize, ToSchema)]
+pub struct OneJob {
+    job: JobRecord,
+}
+
+impl From<Job> for OneJob {
+    fn from(job: Job) -> Self {
+        Self { job: job.into() }
+    }
+}
+
+/// A page of jobs, and how many there are in all.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct JobList {
+    jobs: Vec<JobRecord>,
+    jobs_count: u64,
+}
+
+impl From<Page<Job>> for JobList {
+    fn from(page: Page<Job>) -> Self {
+        Self { jobs_count: page.total, jobs: page.items.into_iter().map(Into::into).collect() }
+    }
+}

@@ -1,0 +1,43 @@
+//! Looking items up while somebody types.
+
+use actix_web::post;
+use actix_web::web::{Data, Json};
+use deserr::Deserr;
+use kontor_catalog::NomenclatureService;
+use kontor_kernel::Listing;
+use utoipa::ToSchema;
+
+use super::record::{NomenclatureList, TABLE};
+use crate::http::paging::{PageSize, page_of};
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, SignedInStaff};
+
+const BEST: i64 = 20;
+
+/// What is looked for.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct ItemSearch {
+    /// Words of the name and the article in any order and case, or parts of them.
+    query: wire::Name,
+    /// How many items at most; 20 when it is absent.
+    #[deserr(default)]
+    limit: Option<PageSize>,
+}
+
+/// The items of the project that fit best, and how many there are in all (10,000 at most).
+#[utoipa::path(
+    tag = "Catalog",
+    request_body = ItemSearch,
+    responses((status = 200, body = NomenclatureList)),
+)]
+#[post("/api/search_nomenclature")]
+pub(super) async fn search_nomenclature(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    body: Body<ItemSearch>,
+) -> Result<Json<NomenclatureList>, ApiError> {
+    let page = page_of(None, body.0.limit.as_ref(), BEST)?;
+    let best = Listing { text: Some(body.0.query.0), unsorted: true, ..Listing::everything(TABLE.order, page) };
+    Ok(Json(service.list(&staff, best).await?.into()))
+}

@@ -1,0 +1,65 @@
+//! Orders as a table, and what their lists can be filtered by.
+
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{ApplicationId, CounterpartyId};
+use kontor_orders::model::{Order, OrderStatus};
+use serde_json::Value;
+
+use crate::table::{Cell, Column, Filter, Table, list_params};
+
+const COLUMNS: &[Column<Order>] = &[
+    Column::new("id", "Number", |order| Cell::linked(order.id.get(), format!("/api/orders/{}", order.id))),
+    Column::new("created_at", "Created", |order| {
+        Cell::plain(order.created_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
+    }),
+    Column::new("status", "Status", |order| Cell::plain(order.status_name.clone())),
+    Column::new("counterparty", "Customer", |order| {
+        let customer = &order.customer;
+        Cell::linked(customer.name.clone(), format!("/api/counterparties/{}", customer.id))
+    }),
+    Column::new("phone", "Phone", |order| Cell::plain(order.customer.phone.clone())),
+    Column::new("application", "Application", |order| {
+        let application = &order.application;
+        Cell::linked(application.name.clone(), format!("/api/applications/{}", application.id))
+    }),
+    Column::new("price", "Sum", |order| Cell::plain(order.final_price.to_string())),
+    Column::new("manager", "Manager", |order| {
+        Cell::plain(order.manager.as_ref().map_or(Value::Null, |manager| manager.name.clone().into()))
+    }),
+];
+
+const STATUS: Filter = Filter::id::<OrderStatus>("status_id", "In these states.");
+const CUSTOMER: Filter = Filter::id::<CounterpartyId>("counterparty_id", "Of these customers.");
+const PRICE: Filter = Filter::money("price", "With this sum.");
+const THROUGH: &str = "Made through these applications.";
+
+const fn orders(filters: &'static [Filter]) -> Table<Order> {
+    Table {
+        id: 15,
+        resource: "orders",
+        columns: COLUMNS,
+        sorts: &["id", "created_at"],
+        filters,
+        search: Some("The number of the order, the customer's phone, or the promo code, each as a whole."),
+        period: Some("created_at"),
+        order: Sort::descending("id"),
+    }
+}
+
+/// `GET /api/tables/orders`. It calls the application `client_id`.
+pub(super) const TABLE: Table<Order> =
+    orders(&[STATUS, CUSTOMER, PRICE, Filter::id::<ApplicationId>("client_id", THROUGH)]);
+
+/// `GET /api/orders`
+pub(super) const ORDERS: Table<Order> =
+    orders(&[STATUS, CUSTOMER, PRICE, Filter::id::<ApplicationId>("application_id", THROUGH)]);
+
+list_params! {
+    /// Of `GET /api/tables/orders`.
+    OrderTableParams of TABLE
+}
+
+list_params! {
+    /// Of `GET /api/orders`.
+    OrderParams of ORDERS
+}

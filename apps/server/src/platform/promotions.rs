@@ -1,0 +1,164 @@
+//! Promotions: what a shop tells about for a while.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json};
+use actix_web::{get, post};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_catalog::model::{Period, Promotion, PromotionDraft};
+use kontor_catalog::{PromotionError, PromotionList as ListOf, PromotionService};
+use kontor_kernel::Violations;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::discounts::query::PlainPage;
+use crate::http::paging::Pagination;
+use crate::http::records::{Picture, picture};
+use crate::http::wire::{self, InputErrors, NamedRecord};
+use crate::http::{ApiError, Body, Query, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_promotions).service(create_promotion);
+}
+
+fn field(list: ListOf) -> &'static str {
+    match list {
+        ListOf::Discounts => "discount_ids",
+        ListOf::Nomenclatures => "nomenclature_ids",
+    }
+}
+
+impl From<PromotionError> for ApiError {
+    fn from(error: PromotionError) -> Self {
+        let mut violations = Violations::default();
+        match error {
+            PromotionError::Denied(denied) => return denied.into(),
+            PromotionError::Store(error) => return error.into(),
+            PromotionError::TooMany(lists) => {
+                for list in lists {
+                    violations.add(field(list), format!("must have at most {}", PromotionDraft::MOST_RECORDS));
+                }
+            }
+            PromotionError::UnknownReferences(references) => {
+                for reference in references {
+                    let named = match reference.list {
+                        ListOf::Discounts => "names no discount of the project",
+                        ListOf::Nomenclatures => "names no product of the project",
+                    };
+                    violations.add(format!("{}.{}", field(reference.list), reference.place), named);
+                }
+            }
+        }
+        violations.into()
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct PromotionRecord {
+    id: i64,
+    name: String,
+    /// HTML.
+    description: Option<String>,
+    photo: Option<Picture>,
+    starts_at: Option<DateTime<Utc>>,
+    /// Exclusive.
+    ends_at: Option<DateTime<Utc>>,
+    /// The discounts it tells about.
+    discounts: Vec<NamedRecord>,
+    /// The products it shows.
+    nomenclatures: Vec<NamedRecord>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<Promotion> for PromotionRecord {
+    fn from(promotion: Promotion) -> Self {
+        Self {
+            id: promotion.id.get(),
+            name: promotion.name.into(),
+            description: promotion.description.map(Into::into),
+            photo: picture(promotion.photo.map(Into::into)),
+            starts_at: promotion.period.starts_at(),
+            ends_at: promotion.period.ends_at(),
+            discounts: promotion.discounts.into_iter().map(Into::into).collect(),
+            nomenclatures: promotion.nomenclatures.into_iter().map(Into::into).collect(),
+            created_at: promotion.created_at,
+            updated_at: promotion.updated_at,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PromotionList {
+    promotions: Vec<PromotionRecord>,
+    promotions_count: u64,
+    pagination: Pagination,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OnePromotion {
+    promotion: PromotionRecord,
+}
+
+/// The promotions of the project, newest first.
+#[utoipa::path(tag = "Sales", params(PlainPage), responses((status = 200, body = PromotionList)))]
+#[get("/api/promotions")]
+async fn list_promotions(
+    staff: SignedInStaff,
+    service: Data<PromotionService>,
+    query: Query<PlainPage>,
+) -> Result<Json<PromotionList>, ApiError> {
+    let page = service.list(&staff, query.0.checked()?).await?;
+    let (promotions_count, pagination) = (page.total, Pagination::from(&page));
+    let promotions = page.items.into_iter().map(Into::into).collect();
+    Ok(Json(PromotionList { promotions, promotions_count, pagination }))
+}
+
+/// A new promotion. It changes no price; the discounts it tells about do.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewPromotion {
+    name: wire::Name,
+    /// HTML.
+    #[deserr(default)]
+    description: Option<wire::Prose>,
+    /// The address of a picture.
+    #[deserr(default)]
+    photo: Option<wire::PhotoUrl>,
+    #[deserr(default)]
+    starts_at: Option<wire::Moment>,
+    /// Exclusive.
+    #[deserr(default)]
+    ends_at: Option<wire::Moment>,
+    /// The discounts it tells about, at most 500.
+    #[deserr(default)]
+    discount_ids: Option<Vec<wire::DiscountId>>,
+    /// The products it shows, at most 500.
+    #[deserr(default)]
+    nomenclature_ids: Option<Vec<wire::NomenclatureId>>,
+}
+
+/// Adds a promotion.
+#[utoipa::path(tag = "Sales", request_body = NewPromotion, responses((status = 201, body = OnePromotion)))]
+#[post("/api/promotions")]
+async fn create_promotion(
+    staff: SignedInStaff,
+    service: Data<PromotionService>,
+    body: Body<NewPromotion>,
+) -> Result<(Json<OnePromotion>, StatusCode), ApiError> {
+    let new = body.0;
+    let period = Period::new(new.starts_at.map(|at| at.0), new.ends_at.map(|at| at.0))
+        .map_err(|error| ApiError::invalid("ends_at", error))?;
+    let draft = PromotionDraft {
+        name: new.name.0,
+        description: new.description.map(|text| text.0),
+        photo: new.photo.map(|photo| photo.0),
+        period,
+        discount_ids: new.discount_ids.into_iter().flatten().map(|id| id.0).collect(),
+        nomenclature_ids: new.nomenclature_ids.into_iter().flatten().map(|id| id.0).collect(),
+    };
+    let promotion = service.create(&staff, draft).await?.into();
+    Ok((Json(OnePromotion { promotion }), StatusCode::CREATED))
+}

@@ -1,0 +1,99 @@
+//! The lines of all orders; their table is the only way to read them.
+
+use std::borrow::Cow;
+
+use actix_web::get;
+use actix_web::web::{Data, Json};
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{NomenclatureId, OrderId, WarehouseId};
+use kontor_orders::ReservationService;
+use kontor_orders::model::{ReservationRecord, ReservationState};
+use utoipa::openapi::ObjectBuilder;
+use utoipa::openapi::schema::Type;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::wire::{Scalar, WireValue};
+use crate::http::{ApiError, SignedInStaff};
+use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(reservations_table);
+}
+
+impl WireValue for ReservationState {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        let found = match &scalar {
+            Scalar::Text(text) => Self::ALL.into_iter().find(|state| state.as_str() == text),
+            Scalar::Flag(_) | Scalar::Integer(_) | Scalar::Float(_) => None,
+        };
+        found.ok_or_else(|| Self::expected().into_owned())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        Cow::Borrowed("must be one of held, released, sold")
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("ReservationState")
+    }
+
+    fn schema() -> ObjectBuilder {
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Self::ALL.map(Self::as_str)))
+    }
+}
+
+/// Every order line of the project, newest first.
+#[utoipa::path(
+    tag = "Stock",
+    params(ReservationParams),
+    responses((status = 200, body = TableAnswer)),
+)]
+#[get("/api/tables/reservations")]
+async fn reservations_table(
+    staff: SignedInStaff,
+    service: Data<ReservationService>,
+    asked: Asked,
+) -> Result<Json<TableAnswer>, ApiError> {
+    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
+}
+
+const TABLE: Table<ReservationRecord> = Table {
+    id: 12,
+    resource: "reservations",
+    columns: &[
+        Column::new("id", "No.", |line| Cell::plain(line.id.get())),
+        Column::with_icon("order", "Order", |line| {
+            Cell::linked(line.order_id.get(), format!("/api/orders/{}", line.order_id))
+        }),
+        Column::new("order_status_id", "Order status", |line| Cell::plain(line.order_status.id())),
+        Column::with_icon("nomenclature", "Item", |line| {
+            Cell::linked(line.item.name.as_str(), format!("/api/nomenclatures/{}", line.item.id))
+        }),
+        Column::with_icon("warehouse", "Warehouse", |line| match &line.warehouse {
+            Some(place) => Cell::linked(place.name.as_str(), format!("/api/warehouses/{}", place.id)),
+            None => Cell::Linked { value: serde_json::Value::Null, icon: None, link: None },
+        }),
+        Column::new("quantity", "Pieces", |line| Cell::plain(line.quantity.get())),
+        Column::new("price", "Price", |line| Cell::plain(line.unit_price.to_string())),
+        Column::new("total", "Total", |line| Cell::plain(line.total.to_string())),
+        Column::new("state", "State", |line| Cell::plain(line.state.as_str())),
+        Column::new("created_at", "Created", |line| Cell::moment(line.created_at)),
+        Column::new("updated_at", "Changed", |line| Cell::moment(line.updated_at)),
+    ],
+    sorts: &["id", "created_at"],
+    filters: &[
+        Filter::id::<OrderId>("order_id", "Of these orders."),
+        Filter::id::<NomenclatureId>("nomenclature_id", "Of these items."),
+        Filter::id::<WarehouseId>("warehouse_id", "From these warehouses."),
+        Filter::word::<ReservationState>("state", "In these states."),
+        Filter::count("quantity", "Of so many pieces."),
+    ],
+    search: None,
+    period: Some("created_at"),
+    order: Sort::descending("id"),
+};
+
+list_params! {
+    /// Of `GET /api/tables/reservations`.
+    ReservationParams of TABLE
+}

@@ -1,0 +1,204 @@
+//! Addresses, banks and companies that staff may mean.
+
+use std::borrow::Cow;
+
+use actix_web::web::{Data, Json};
+use actix_web::{HttpRequest, post};
+use deserr::Deserr;
+use kontor_organization::SuggestionService;
+use kontor_organization::model::{BankSuggestion, CompanyField, CompanyQuery, CompanySuggestion};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa::openapi::ObjectBuilder;
+use utoipa::openapi::schema::Type;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::limits::SUGGEST_STAFF;
+use crate::http::named::NamedErrorBody;
+use crate::http::suggestions::{AddressList, SuggestionInput};
+use crate::http::wire::{self, In, InputErrors, Scalar, WireValue};
+use crate::http::{ApiError, Body, SignedInStaff, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(search_address).service(search_bank).service(search_company);
+}
+
+async fn count(throttle: &Throttle, request: &HttpRequest, staff: &SignedInStaff) -> Result<(), ApiError> {
+    throttle.hit(request, &[(SUGGEST_STAFF, &staff.user_id.to_string())]).await
+}
+
+/// Suggests addresses.
+#[utoipa::path(
+    tag = "Suggestions",
+    request_body = SuggestionInput,
+    responses(
+        (status = 200, body = AddressList),
+        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+        (status = 503, description = "`suggestions_unavailable` or `suggestions_not_configured`", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/search_address")]
+async fn search_address(
+    request: HttpRequest,
+    staff: SignedInStaff,
+    throttle: Data<Throttle>,
+    suggestions: Data<SuggestionService>,
+    body: Body<SuggestionInput>,
+) -> Result<Json<AddressList>, ApiError> {
+    count(&throttle, &request, &staff).await?;
+    Ok(Json(suggestions.addresses(body.0.query.0).await?.into()))
+}
+
+#[derive(Serialize, ToSchema)]
+struct BankRecord {
+    name: String,
+    bic: Option<String>,
+    swift: Option<String>,
+    inn: Option<String>,
+    kpp: Option<String>,
+    correspondent_account: Option<String>,
+    address: Option<String>,
+    /// `false` for a bank that is being closed or closed.
+    is_active: bool,
+}
+
+impl From<BankSuggestion> for BankRecord {
+    fn from(bank: BankSuggestion) -> Self {
+        Self {
+            name: bank.name,
+            bic: bank.bic,
+            swift: bank.swift,
+            inn: bank.inn,
+            kpp: bank.kpp,
+            correspondent_account: bank.correspondent_account,
+            address: bank.address,
+            is_active: bank.is_active,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct BankList {
+    banks: Vec<BankRecord>,
+    banks_count: usize,
+}
+
+/// Suggests banks by name, BIC, SWIFT or taxpayer's number.
+#[utoipa::path(
+    tag = "Suggestions",
+    request_body = SuggestionInput,
+    responses(
+        (status = 200, body = BankList),
+        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+        (status = 503, description = "`suggestions_unavailable` or `suggestions_not_configured`", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/search_bank")]
+async fn search_bank(
+    request: HttpRequest,
+    staff: SignedInStaff,
+    throttle: Data<Throttle>,
+    suggestions: Data<SuggestionService>,
+    body: Body<SuggestionInput>,
+) -> Result<Json<BankList>, ApiError> {
+    count(&throttle, &request, &staff).await?;
+    let banks: Vec<BankRecord> = suggestions.banks(body.0.query.0).await?.into_iter().map(Into::into).collect();
+    Ok(Json(BankList { banks_count: banks.len(), banks }))
+}
+
+impl WireValue for CompanyField {
+    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+        let named = if let Scalar::Text(name) = scalar { Self::named(&name) } else { None };
+        named.ok_or_else(|| Self::expected().into_owned())
+    }
+
+    fn expected() -> Cow<'static, str> {
+        format!("must be one of {}", Self::ALL.map(|(name, _)| name).join(", ")).into()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "CompanyField".into()
+    }
+
+    fn schema() -> ObjectBuilder {
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Self::ALL.map(|(name, _)| name)))
+    }
+}
+
+/// By what a company is looked for.
+type CompanyFieldName = In<CompanyField>;
+
+/// Which company is looked for.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct CompanyInput {
+    /// 1 to 300 characters in one line; 1 to 15 digits when a number is looked for.
+    query: wire::Line300,
+    /// `name` (without it), or exactly by `inn` or `ogrn`.
+    #[deserr(default)]
+    field: Option<CompanyFieldName>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct CompanyRecord {
+    name: String,
+    full_name: Option<String>,
+    inn: Option<String>,
+    kpp: Option<String>,
+    ogrn: Option<String>,
+    /// Whether it is a person in business.
+    is_individual: bool,
+    management: Option<String>,
+    address: Option<String>,
+    /// `false` for a company that is being closed, bankrupt or closed.
+    is_active: bool,
+}
+
+impl From<CompanySuggestion> for CompanyRecord {
+    fn from(company: CompanySuggestion) -> Self {
+        Self {
+            name: company.name,
+            full_name: company.full_name,
+            inn: company.inn,
+            kpp: company.kpp,
+            ogrn: company.ogrn,
+            is_individual: company.is_individual,
+            management: company.management,
+            address: company.address,
+            is_active: company.is_active,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CompanyList {
+    companies: Vec<CompanyRecord>,
+    companies_count: usize,
+}
+
+/// Suggests companies by name, or finds those with a number.
+#[utoipa::path(
+    tag = "Suggestions",
+    request_body = CompanyInput,
+    responses(
+        (status = 200, body = CompanyList),
+        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+        (status = 503, description = "`suggestions_unavailable` or `suggestions_not_configured`", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/search_company")]
+async fn search_company(
+    request: HttpRequest,
+    staff: SignedInStaff,
+    throttle: Data<Throttle>,
+    suggestions: Data<SuggestionService>,
+    body: Body<CompanyInput>,
+) -> Result<Json<CompanyList>, ApiError> {
+    let field = body.0.field.map_or_else(CompanyField::default, |field| field.0);
+    let query = CompanyQuery::new(body.0.query.0, field).map_err(|error| ApiError::invalid("query", error))?;
+    count(&throttle, &request, &staff).await?;
+    let companies: Vec<CompanyRecord> = suggestions.companies(query).await?.into_iter().map(Into::into).collect();
+    Ok(Json(CompanyList { companies_count: companies.len(), companies }))
+}

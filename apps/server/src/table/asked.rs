@@ -1,0 +1,299 @@
+//! What a query string asks of a table: `page`, `per_page`, `order_by`, `query`, `date_from`, `date_to`, and the filters
+//! that the table declares, `field=v`, `field[]=v1&field[]=v2`, `field_gt=n`, `field_lt=n`. Anything else is refused.
+
+use actix_web::{FromRequest, HttpRequest, dev::Payload};
+use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
+use kontor_kernel::listing::{Condition, FilterValue, Sort, Test};
+use kontor_kernel::{Line, Listing, Violations};
+use serde_json::{Map, Value};
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::{ArrayBuilder, ObjectBuilder, Required};
+
+use super::Table;
+use crate::http::ApiError;
+use crate::http::body::pairs_of;
+use crate::http::paging::{PageNumber, PageSize, page_of};
+use crate::http::wire::{In, Scalar, WireValue};
+
+/// A query string, not yet compared with what a table declares.
+pub struct Asked(Map<String, Value>);
+
+impl FromRequest for Asked {
+    type Error = ApiError;
+    type Future = std::future::Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        std::future::ready(pairs_of(request.query_string().as_bytes()).map(Self).map_err(ApiError::Invalid))
+    }
+}
+
+/// One filter of a table.
+pub struct Filter {
+    field: &'static str,
+    about: &'static str,
+    parse: fn(Scalar) -> Result<FilterValue, String>,
+    schema: fn() -> ObjectBuilder,
+    ranges: bool,
+}
+
+impl Filter {
+    /// Records that refer to one of these, or have one of these numbers: `field=1`, `field[]=1&field[]=2`.
+    pub const fn id<T: WireValue + Into<i64>>(field: &'static str, about: &'static str) -> Self {
+        let parse = |scalar| T::from_scalar(scalar).map(|id| FilterValue::Number(id.into()));
+        Self { field, about, parse, schema: T::schema, ranges: false }
+    }
+
+    /// Yes or no: `field=true`.
+    pub const fn flag(field: &'static str, about: &'static str) -> Self {
+        let parse = |scalar| bool::from_scalar(scalar).map(FilterValue::Flag);
+        Self { field, about, parse, schema: <bool as WireValue>::schema, ranges: false }
+    }
+
+    /// One of some words that a domain type reads: `field=held`, `field[]=held&field[]=sold`.
+    pub const fn word<T: WireValue + Into<&'static str>>(field: &'static str, about: &'static str) -> Self {
+        let parse = |scalar| {
+            let word: Result<&'static str, _> = T::from_scalar(scalar).map(Into::into);
+            word.map(|word| FilterValue::Text(word.to_owned()))
+        };
+        Self { field, about, parse, schema: T::schema, ranges: false }
+    }
+
+    /// A count: `field=5`, `field_gt=5`, `field_lt=5`.
+    pub const fn count(field: &'static str, about: &'static str) -> Self {
+        let parse = |scalar| i64::from_scalar(scalar).map(FilterValue::Number);
+        Self { field, about, parse, schema: <i64 as WireValue>::schema, ranges: true }
+    }
+
+    /// Money: `field=5.00`, `field_gt=5.00`, `field_lt=5.00`.
+    pub const fn money(field: &'static str, about: &'static str) -> Self {
+        let parse = |scalar| kontor_kernel::Money::from_scalar(scalar).map(|money| FilterValue::Number(money.minor()));
+        Self { field, about, parse, schema: <kontor_kernel::Money as WireValue>::schema, ranges: true }
+    }
+
+    fn value(&self, value: Value) -> Result<FilterValue, String> {
+        match value {
+            Value::String(text) => (self.parse)(Scalar::Text(text)),
+            _ => Err("is given more than once".to_owned()),
+        }
+    }
+}
+
+fn single<T: WireValue>(asked: &mut Map<String, Value>, name: &str, wrong: &mut Violations) -> Option<T> {
+    let parsed = match asked.remove(name)? {
+        Value::String(text) => T::from_scalar(Scalar::Text(text)),
+        _ => Err("takes one value".to_owned()),
+    };
+    wrong.check(name, parsed)
+}
+
+impl<R> Table<R> {
+    /// What is asked for, or everything that is wrong with the question.
+    pub fn listing(&self, asked: Asked, default_per_page: i64) -> Result<Listing, Violations> {
+        let Asked(mut asked) = asked;
+        let mut wrong = Violations::default();
+        let mut conditions = Vec::new();
+        for filter in self.filters {
+            if let Some(value) = asked.remove(filter.field) {
+                let values = match value {
+                    Value::Array(values) => values,
+                    value => vec![value],
+                };
+                let values: Result<Vec<_>, String> = values.into_iter().map(|value| filter.value(value)).collect();
+                let values = wrong.check(filter.field, values);
+                conditions.extend(values.map(|values| Condition { field: filter.field, test: Test::AnyOf(values) }));
+            }
+            if filter.ranges {
+                let mut bound = |suffix: &str| {
+                    let name = format!("{}{suffix}", filter.field);
+                    wrong.check(&name, filter.value(asked.remove(&name)?))
+                };
+                let tests = [bound("_gt").map(Test::Above), bound("_lt").map(Test::Below)];
+                conditions.extend(tests.into_iter().flatten().map(|test| Condition { field: filter.field, test }));
+            }
+        }
+        if let Some(field) = self.period {
+            let from = single::<NaiveDate>(&mut asked, "date_from", &mut wrong);
+            conditions.extend(from.map(|day| Condition { field, test: Test::From(start_of(day)) }));
+            let to = single::<NaiveDate>(&mut asked, "date_to", &mut wrong);
+            let next = to.and_then(|day| day.checked_add_days(Days::new(1)));
+            conditions.extend(next.map(|day| Condition { field, test: Test::Below(start_of(day)) }));
+        }
+        let text = match self.search {
+            Some(_) => single::<Line<255>>(&mut asked, "query", &mut wrong),
+            None => None,
+        };
+        let sort = asked.remove("order_by").map(|word| self.sort(&word));
+        let unsorted = sort.is_none();
+        let sort = sort.map_or(Some(self.order), |sort| wrong.check("order_by", sort));
+        let number = single(&mut asked, "page", &mut wrong).map(|page| -> PageNumber { In(page) });
+        let size = single(&mut asked, "per_page", &mut wrong).map(|size| -> PageSize { In(size) });
+        let page = page_of(number.as_ref(), size.as_ref(), default_per_page).map_err(|error| wrong.merge(error));
+        for unknown in asked.keys() {
+            wrong.add(unknown, "is not known here");
+        }
+        wrong.into_result()?;
+        match (page, sort) {
+            (Ok(page), Some(sort)) => Ok(Listing { conditions, text, sort, unsorted, page }),
+            // Both were noted among what is wrong.
+            _ => Err(Violations::default()),
+        }
+    }
+
+    fn orders(&self) -> impl Iterator<Item = (String, Sort)> {
+        self.sorts.iter().flat_map(|field| {
+            [(format!("{field}_asc"), Sort::ascending(field)), (format!("{field}_desc"), Sort::descending(field))]
+        })
+    }
+
+    fn sort(&self, word: &Value) -> Result<Sort, String> {
+        let known = self.orders().find(|(name, _)| Some(name.as_str()) == word.as_str());
+        known.map(|(_, sort)| sort).ok_or_else(|| {
+            let words: Vec<String> = self.orders().map(|(word, _)| word).collect();
+            format!("must be one of {}", words.join(", "))
+        })
+    }
+
+    /// The parameters of the query string, for the description.
+    pub fn parameters(&self) -> Vec<Parameter> {
+        let parameter = |name: String, about: &str, schema: ObjectBuilder| {
+            let about = (!about.is_empty()).then(|| about.to_owned());
+            let builder = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Query);
+            builder.required(Required::False).description(about).schema(Some(schema)).build()
+        };
+        let mut all = Vec::new();
+        if let Some(about) = self.search {
+            all.push(parameter("query".to_owned(), about, Line::<255>::schema()));
+        }
+        for filter in self.filters {
+            let list = ArrayBuilder::new().items((filter.schema)());
+            let about = format!("{} One value may be given without the brackets, too.", filter.about);
+            all.push(
+                ParameterBuilder::new()
+                    .name(format!("{}[]", filter.field))
+                    .parameter_in(ParameterIn::Query)
+                    .required(Required::False)
+                    .description(Some(about))
+                    .schema(Some(list))
+                    .build(),
+            );
+            if filter.ranges {
+                all.push(parameter(format!("{}_gt", filter.field), "More than this.", (filter.schema)()));
+                all.push(parameter(format!("{}_lt", filter.field), "Less than this.", (filter.schema)()));
+            }
+        }
+        if self.period.is_some() {
+            let day = <NaiveDate as WireValue>::schema;
+            all.push(parameter("date_from".to_owned(), "From this day (UTC) on.", day()));
+            all.push(parameter("date_to".to_owned(), "Up to this day (UTC), which counts.", day()));
+        }
+        let words: Vec<String> = self.orders().map(|(word, _)| word).collect();
+        if !words.is_empty() {
+            let schema =
+                ObjectBuilder::new().schema_type(utoipa::openapi::schema::Type::String).enum_values(Some(words));
+            all.push(parameter("order_by".to_owned(), "", schema));
+        }
+        all.push(parameter("page".to_owned(), "", <crate::http::paging::Number as WireValue>::schema()));
+        all.push(parameter("per_page".to_owned(), "", <crate::http::paging::Size<100> as WireValue>::schema()));
+        all
+    }
+}
+
+fn start_of(day: NaiveDate) -> FilterValue {
+    FilterValue::Moment(DateTime::<Utc>::from_naive_utc_and_offset(day.and_time(NaiveTime::MIN), Utc))
+}
+
+/// Declares the parameters that a handler names for the description: those of a table.
+macro_rules! list_params {
+    ($(#[$doc:meta])* $name:ident of $table:expr) => {
+        $(#[$doc])*
+        pub(super) struct $name;
+
+        impl utoipa::IntoParams for $name {
+            fn into_params(
+                _: impl Fn() -> Option<utoipa::openapi::path::ParameterIn>,
+            ) -> Vec<utoipa::openapi::path::Parameter> {
+                $table.parameters()
+            }
+        }
+    };
+}
+pub(crate) use list_params;
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Cell, Column};
+    use super::*;
+
+    const THINGS: Table<i64> = Table {
+        id: 1,
+        resource: "things",
+        columns: &[Column::new("id", "No.", |id| Cell::plain(*id))],
+        sorts: &["id"],
+        filters: &[
+            Filter::id::<kontor_kernel::BrandId>("brand_id", "Of these brands."),
+            Filter::money("price", "At this price."),
+            Filter::flag("is_active", "Active."),
+        ],
+        search: Some("The name."),
+        period: Some("created_at"),
+        order: Sort::ascending("id"),
+    };
+
+    fn listing(query: &str) -> Result<Listing, Violations> {
+        THINGS.listing(Asked(pairs_of(query.as_bytes())?), 15)
+    }
+
+    fn wrong(query: &str) -> Vec<String> {
+        listing(query).unwrap_err().fields().keys().cloned().collect()
+    }
+
+    #[test]
+    fn everything_that_is_declared_is_understood() {
+        let asked = listing(
+            "brand_id[]=1&brand_id[]=2&price_gt=1.50&price_lt=9&is_active=1&query=%D1%91&date_to=2026-01-31\
+             &order_by=id_desc&page=2&per_page=7",
+        )
+        .unwrap();
+        let number = FilterValue::Number;
+        let tests: Vec<_> =
+            asked.conditions.iter().map(|condition| (condition.field, condition.test.clone())).collect();
+        assert_eq!(tests[0], ("brand_id", Test::AnyOf(vec![number(1), number(2)])));
+        assert_eq!(tests[1], ("price", Test::Above(number(150))));
+        assert_eq!(tests[2], ("price", Test::Below(number(900))));
+        assert_eq!(tests[3], ("is_active", Test::AnyOf(vec![FilterValue::Flag(true)])));
+        assert!(
+            matches!(&tests[4], ("created_at", Test::Below(FilterValue::Moment(day))) if day.to_rfc3339().starts_with("2026-02-01"))
+        );
+        assert_eq!(asked.sort, Sort::descending("id"));
+        assert_eq!((asked.page.page(), asked.page.per_page()), (2, 7));
+        assert_eq!(asked.text.unwrap().as_str(), "ё");
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_named() {
+        let query = "brand_id[]=0&price=x&price_gt[]=1&is_active=perhaps&query=&date_from=1.1.2026&order_by=price_asc&page=0\
+                     &per_page=1000000000&colour=red&brand_id_gt=1";
+        let expected = [
+            "brand_id",
+            "brand_id_gt",
+            "colour",
+            "date_from",
+            "is_active",
+            "order_by",
+            "page",
+            "per_page",
+            "price",
+            "price_gt",
+            "query",
+        ];
+        assert_eq!(wrong(query), expected);
+        assert_eq!(wrong("page=1&page=2&brand_id=1&brand_id[]=2"), ["brand_id", "page"]);
+    }
+
+    #[test]
+    fn nothing_asked_is_the_first_page_in_the_order_of_the_table() {
+        let asked = listing("").unwrap();
+        assert_eq!((asked.sort, asked.page.page(), asked.page.per_page()), (THINGS.order, 1, 15));
+        assert!(asked.conditions.is_empty() && asked.text.is_none());
+    }
+}

@@ -1,0 +1,231 @@
+//! What customers keep and search for, and whether a Bearer that comes along is believed.
+
+use kontor::instance::Roles;
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use crate::shopfront::Shopfront;
+use crate::support::{Answer, send};
+
+const FAVOURITES: &str = "/api/counterparty/products/favourites";
+const HISTORY: &str = "/api/counterparty/search/history";
+const POPULAR: &str = "/api/counterparty/search/popular";
+
+/// A shop with three vases on its shelves, and an anonymous visitor or a customer in it.
+struct Shelf {
+    shop: Shopfront,
+    vases: Vec<i64>,
+}
+
+impl Shelf {
+    async fn open(db: TestDatabase) -> Self {
+        let shop = Shopfront::open_as(db, Roles::Api).await;
+        let mut vases = Vec::new();
+        for price in [1_000, 2_000, 3_000] {
+            vases.push(shop.goods(5, price).await);
+        }
+        shop.server.db.database.rebuild_offers().await.unwrap();
+        Self { shop, vases }
+    }
+
+    fn by(&self, bearer: &str, method: Method, path: &str) -> RequestBuilder {
+        self.shop.server.as_customer(&self.shop.project, bearer, method, path)
+    }
+
+    async fn own(&self, method: Method, path: &str) -> Answer {
+        send(self.by(&self.shop.bearer, method, path)).await
+    }
+
+    async fn anonymous(&self, path: &str) -> Answer {
+        send(self.shop.server.as_app(&self.shop.project, Method::GET, path)).await
+    }
+
+    async fn keep(&self, body: Value) -> Answer {
+        send(self.by(&self.shop.bearer, Method::POST, FAVOURITES).json(&body)).await
+    }
+
+    /// The favourites that a list tells, and its numbers.
+    async fn kept(&self, path: &str) -> (Vec<i64>, i64) {
+        let list = self.own(Method::GET, path).await.expect(200);
+        let products = list["products"]["data"].as_array().unwrap();
+        assert!(products.iter().all(|product| product["is_favourite"] == true));
+        let ids = products.iter().map(|product| product["id"].as_i64().unwrap()).collect();
+        (ids, list["products"]["total"].as_i64().unwrap())
+    }
+
+    async fn values(&self, path: &str) -> Vec<String> {
+        let list = self.own(Method::GET, path).await.expect(200);
+        let found = list["searchRequests"].as_array().unwrap();
+        assert_eq!(list["searchRequestsCount"], found.len());
+        found.iter().map(|request| request["value"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+fn marked(list: &Value) -> Vec<i64> {
+    let products = list["products"]["data"].as_array().unwrap().iter();
+    products.filter(|product| product["is_favourite"] == true).map(|product| product["id"].as_i64().unwrap()).collect()
+}
+
+database_tests! {
+    async fn favourites_come_and_go(db: TestDatabase) {
+        let shelf = Shelf::open(db).await;
+        let (first, second) = (shelf.vases[0], shelf.vases[1]);
+        let empty = shelf.own(Method::GET, FAVOURITES).await.expect(200);
+        assert_eq!(empty, json!({ "products": { "current_page": 1, "data": [], "per_page": 10, "total": 0, "last_page": 1 } }));
+        let added = shelf.keep(json!({ "product_id": first })).await.expect(201);
+        assert_eq!((&added["product"]["id"], &added["product"]["is_favourite"]), (&json!(first), &json!(true)));
+        assert!(added["product"]["characteristics"].is_string() && added["product"]["tags"].is_array());
+        let again = shelf.keep(json!({ "product_id": first })).await.expect(200);
+        assert_eq!(again, added);
+        shelf.keep(json!({ "product_id": second.to_string() })).await.expect(201);
+        assert_eq!(shelf.kept(FAVOURITES).await, (vec![second, first], 2));
+        assert_eq!(shelf.kept(&format!("{FAVOURITES}?page=2&per_page=1")).await, (vec![first], 2));
+        assert_eq!(shelf.kept(&format!("{FAVOURITES}?page=9")).await, (Vec::new(), 2));
+
+        let path = format!("{FAVOURITES}/{}", shelf.vases[2]);
+        let product = shelf.own(Method::GET, &path).await.expect(200)["product"].clone();
+        assert_eq!((&product["is_favourite"], &product["views_count"]), (&json!(false), &json!(0)), "read, not looked at");
+        for absent in ["999999999", "0", "x"] {
+            shelf.own(Method::GET, &format!("{FAVOURITES}/{absent}")).await.expect(404);
+            shelf.own(Method::DELETE, &format!("{FAVOURITES}/{absent}")).await.expect(404);
+        }
+        let path = format!("{FAVOURITES}/{first}");
+        let gone = shelf.own(Method::DELETE, &path).await.expect(200);
+        assert!(gone["message"].is_string());
+        shelf.own(Method::DELETE, &path).await.expect(404);
+        assert_eq!(shelf.own(Method::GET, &path).await.expect(200)["product"]["is_favourite"], false);
+        assert_eq!(shelf.kept(FAVOURITES).await, (vec![second], 1));
+
+        let (_, other) = shelf.shop.server.customer(&shelf.shop.project).await;
+        let theirs = send(shelf.by(&other, Method::GET, FAVOURITES)).await.expect(200);
+        assert_eq!(theirs["products"]["total"], 0);
+        send(shelf.by(&other, Method::DELETE, &format!("{FAVOURITES}/{second}"))).await.expect(404);
+        shelf.anonymous(FAVOURITES).await.expect(401);
+    }
+
+    async fn only_products_of_the_application_can_be_kept(db: TestDatabase) {
+        let shelf = Shelf::open(db).await;
+        let elsewhere = shelf.shop.server.project().await;
+        let hidden = shelf.shop.goods(0, 100).await;
+        for wrong in [
+            json!({}), json!({ "product_id": null }), json!({ "product_id": "x" }), json!({ "product_id": 0 }),
+            json!({ "product_id": [1] }), json!({ "product_id": 999_999_999 }), json!({ "product_id": hidden }),
+        ] {
+            shelf.keep(wrong).await.expect_invalid(&["product_id"]);
+        }
+        shelf.own(Method::GET, &format!("{FAVOURITES}/{hidden}")).await.expect(404);
+        shelf.own(Method::GET, &format!("{FAVOURITES}?page=0&per_page=101")).await.expect_invalid(&["page", "per_page"]);
+        shelf.own(Method::GET, &format!("{FAVOURITES}?colour=red")).await.expect_invalid(&["colour"]);
+        let (_, stranger) = shelf.shop.server.customer(&elsewhere).await;
+        let body = json!({ "product_id": shelf.vases[0] });
+        let request = shelf.shop.server.as_customer(&elsewhere, &stranger, Method::POST, FAVOURITES).json(&body);
+        send(request).await.expect_invalid(&["product_id"]);
+        assert_eq!(shelf.shop.count("favourites").await, 0);
+    }
+
+    async fn a_bearer_that_comes_along_is_believed_or_passed_over(db: TestDatabase) {
+        let shelf = Shelf::open(db).await;
+        let server = &shelf.shop.server;
+        let vase = shelf.vases[1];
+        shelf.keep(json!({ "product_id": vase })).await.expect(201);
+        let list = "/api/counterparty/products";
+        let card = format!("{list}/{vase}");
+        assert_eq!(marked(&shelf.own(Method::GET, list).await.expect(200)), [vase]);
+        assert_eq!(shelf.own(Method::GET, &card).await.expect(200)["product"]["is_favourite"], true);
+
+        let elsewhere = server.project().await;
+        let twin = server.insert(format!(
+            "INSERT INTO applications (project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at) \
+             SELECT project_id, branch_id, 'Twin', 'twin', TRUE, FALSE, created_at, updated_at FROM applications WHERE id = {} \
+             RETURNING id", shelf.shop.project.application_id
+        )).await;
+        let customer = server.customer(&shelf.shop.project).await.0;
+        let others = [
+            server.token(&shelf.shop.project, "counterparty", customer, Some(twin)).await,
+            server.customer(&shelf.shop.project).await.1,
+            server.customer(&elsewhere).await.1,
+            server.owner(&shelf.shop.project).await,
+            "1|wrong".to_owned(),
+            "nonsense".to_owned(),
+        ];
+        for bearer in &others {
+            let seen = send(shelf.by(bearer, Method::GET, list)).await.expect(200);
+            assert_eq!((marked(&seen), &seen["products"]["total"]), (Vec::new(), &json!(3)), "{bearer}");
+            assert_eq!(send(shelf.by(bearer, Method::GET, &card)).await.expect(200)["product"]["is_favourite"], false);
+        }
+        assert!(marked(&shelf.anonymous(list).await.expect(200)).is_empty());
+        send(server.as_staff(&shelf.shop.bearer, Method::GET, list)).await.expect(401);
+    }
+
+    async fn a_bearer_costs_one_statement_and_remembering_a_search_none(db: TestDatabase) {
+        let shelf = Shelf::open(db).await;
+        shelf.keep(json!({ "product_id": shelf.vases[0] })).await.expect(201);
+        let cost = async |bearer: Option<&str>, query: &str| {
+            let path = format!("/api/counterparty/products?per_page=1{query}");
+            let mut request = shelf.shop.server.as_app(&shelf.shop.project, Method::GET, &path);
+            if let Some(bearer) = bearer {
+                request = request.bearer_auth(bearer);
+            }
+            let before = shelf.shop.server.db.database.statements();
+            send(request).await.expect(200);
+            shelf.shop.server.db.database.statements() - before
+        };
+        // Whatever is looked up once and remembered comes first; then each request without a Bearer is a new one.
+        cost(None, "").await;
+        let alone = cost(None, "&page=1").await;
+        assert_eq!(cost(Some(&shelf.shop.bearer), "").await, alone + 1);
+        let searching = cost(None, "&query=vase").await;
+        assert_eq!(cost(Some(&shelf.shop.bearer), "&query=vase").await, searching + 1);
+    }
+
+    async fn searches_of_a_customer_are_remembered(db: TestDatabase) {
+        let shelf = Shelf::open(db).await;
+        let clock = &shelf.shop.server.clock;
+        for query in ["vase", "%D0%B2%D0%B0%D0%B7%D0%B0", "VASE", "nothing"] {
+            shelf.own(Method::GET, &format!("/api/counterparty/products?query={query}")).await.expect(200);
+            clock.advance(1);
+        }
+        shelf.own(Method::GET, "/api/counterparty/prices?query=price").await.expect(200);
+        shelf.own(Method::GET, "/api/counterparty/products").await.expect(200);
+        shelf.own(Method::GET, "/api/counterparty/products?query=").await.expect(422);
+        shelf.anonymous("/api/counterparty/products?query=secret").await.expect(200);
+        assert_eq!(shelf.values(HISTORY).await, ["nothing", "VASE", "ваза"]);
+        assert_eq!(shelf.values(POPULAR).await, ["nothing", "VASE", "ваза"]);
+        let first = shelf.own(Method::GET, HISTORY).await.expect(200)["searchRequests"][0].clone();
+        let keys: Vec<&str> = first.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, ["created_at", "id", "value"]);
+        assert_eq!(shelf.anonymous(POPULAR).await.expect(200), json!({ "searchRequests": [], "searchRequestsCount": 0 }));
+        shelf.anonymous(HISTORY).await.expect(401);
+        let (_, other) = shelf.shop.server.customer(&shelf.shop.project).await;
+        for path in [HISTORY, POPULAR] {
+            let theirs = send(shelf.by(&other, Method::GET, path)).await.expect(200);
+            assert_eq!(theirs["searchRequestsCount"], 0);
+        }
+    }
+
+    async fn the_last_fifty_searches_are_kept_and_none_is_lost_at_the_end(db: TestDatabase) {
+        let shelf = Shelf::open(db).await;
+        for number in 0..55 {
+            shelf.own(Method::GET, &format!("/api/counterparty/products?query=vase{number}")).await.expect(200);
+            shelf.shop.server.clock.advance(1);
+        }
+        let values = shelf.values(HISTORY).await;
+        assert_eq!((values.len(), values[0].as_str(), values[49].as_str()), (50, "vase54", "vase5"));
+        shelf.own(Method::GET, "/api/counterparty/products?query=last").await.expect(200);
+        let db = shelf.shop.server.stop().await;
+        let kept = db.database.read(|connection| {
+            use diesel::prelude::*;
+            #[derive(diesel::QueryableByName)]
+            struct Kept {
+                #[diesel(sql_type = diesel::sql_types::Text)]
+                value: String,
+            }
+            let newest = "SELECT value FROM search_requests ORDER BY created_at DESC LIMIT 1";
+            let row: Kept = diesel::sql_query(newest).get_result(connection)?;
+            Ok::<_, kontor_adapter_diesel::Abort<kontor_kernel::StoreError>>(row.value)
+        });
+        assert_eq!(kept.await.unwrap(), "last");
+    }
+}

@@ -1,0 +1,60 @@
+//! Staff and spreadsheets set stock while customers order and the process dies.
+
+use std::time::{Duration, Instant};
+
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+
+use super::dice::Dice;
+use super::market::{Market, Told, tell};
+
+/// What the storekeeper remembers.
+#[derive(Default)]
+pub struct Ledger {
+    /// Inventory and the pieces that the service said are there; no two the same.
+    pub answered: Vec<(i64, i64)>,
+    /// What was asked for without an answer.
+    pub lost: usize,
+    /// Answers that nobody should get.
+    pub strange: Vec<String>,
+}
+
+/// Sets stock of what is not scarce, by hand or by spreadsheet, until the market closes.
+pub async fn keep_stock(market: &Market, mut dice: Dice) -> Ledger {
+    let mut ledger = Ledger::default();
+    let plenty = market.items.len() - 1;
+    let mut pieces = 60_000;
+    while Instant::now() < market.closing && !market.is_served() {
+        market.wait_until_open().await;
+        let first = dice.below(plenty);
+        let by_sheet = dice.one_in(2);
+        let items = if by_sheet { vec![first, (first + 1) % plenty] } else { vec![first] };
+        let wanted: Vec<(&super::market::Item, i64)> = items
+            .into_iter()
+            .map(|item| {
+                pieces += 1;
+                (&market.items[item], pieces)
+            })
+            .collect();
+        let request = if by_sheet {
+            let rows: Vec<String> =
+                wanted.iter().map(|(item, pieces)| format!("\n{};Main;{pieces}", item.article)).collect();
+            market.desk.sheet("/api/inventories/upload", &format!("article;warehouse;quantity{}", rows.concat()))
+        } else {
+            let (item, pieces) = wanted[0];
+            let path = format!("/api/inventories/{}", item.inventory);
+            market.desk.request(Method::PUT, &path).json(&json!({ "quantity": pieces }))
+        };
+        match tell(request).await {
+            Told::Answer(answer) if answer.status == StatusCode::OK => {
+                ledger.answered.extend(wanted.iter().map(|(item, pieces)| (item.inventory, *pieces)));
+            }
+            Told::NotSent => {}
+            Told::Nothing => ledger.lost += wanted.len(),
+            Told::Answer(answer) if answer.status == StatusCode::SERVICE_UNAVAILABLE => ledger.lost += wanted.len(),
+            Told::Answer(answer) => ledger.strange.push(format!("{answer:?}")),
+        }
+        tokio::time::sleep(Duration::from_millis(10) + dice.pause(60)).await;
+    }
+    ledger
+}

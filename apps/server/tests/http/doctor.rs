@@ -1,0 +1,48 @@
+//! `kontor doctor`
+
+use kontor_adapter_diesel::database_tests;
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+use crate::process::Site;
+
+const CARDS: &str = "article;name;category;price\nA;Anchor;Harbour;\nB;Buoy;Harbour;";
+const STOCK: &str = "article;warehouse;quantity;price\nA;Main;5;10,00\nB;Main;7;20,00";
+
+fn lines(output: &[u8]) -> Vec<Value> {
+    String::from_utf8_lossy(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+database_tests! {
+    async fn it_finds_what_was_planted_and_fails(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let process = site.serve().await;
+        let project = site.create_project("owner");
+        let desk = Desk::sign_in(&site, project.clone()).await;
+        desk.furnish(CARDS, STOCK).await;
+        let number = project["project_id"].to_string();
+        let sound = site.command(&["doctor", "--json"]).output().unwrap();
+        assert!(sound.status.success());
+        let examined = json!({ "inventories": 2, "discounts": 0, "nomenclatures": 2 });
+        assert_eq!(lines(&sound.stdout), [json!({ "examined": examined, "differences": 0 })]);
+
+        site.execute(&["UPDATE inventories SET quantity = quantity + 1 WHERE price = 1000"]).await;
+        let broken = site.command(&["doctor", "--json", "--project", &number]).output().unwrap();
+        assert_eq!(broken.status.code(), Some(1));
+        let told = lines(&broken.stdout);
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert_eq!(told[0]["figure"], "inventories.quantity");
+        assert_eq!((&told[0]["stored"], &told[0]["derived"], &told[0]["source"]), (&json!(6), &json!(5), &json!("stock_movements")));
+        assert_eq!(told[0]["project_id"], project["project_id"]);
+        assert_eq!(told[2], json!({ "examined": examined, "differences": 2 }));
+
+        let table = site.command(&["doctor"]).output().unwrap();
+        assert_eq!(table.status.code(), Some(1));
+        let text = String::from_utf8(table.stdout).unwrap();
+        assert!(text.contains("inventories.quantity") && text.contains("examined 2 stock records"), "{text}");
+        let other = site.create_project("other")["project_id"].to_string();
+        assert!(site.command(&["doctor", "--project", &other]).output().unwrap().status.success());
+        assert!(!site.command(&["doctor", "--project", "0"]).output().unwrap().status.success());
+        drop(process);
+    }
+}

@@ -1,0 +1,121 @@
+//! Imports of real processes: killed and taken up again, and on the command line.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use kontor_adapter_diesel::database_tests;
+use reqwest::Method;
+use reqwest::multipart::{Form, Part};
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+use crate::process::{PATIENCE, Site};
+use crate::support::send;
+
+const ROWS: usize = 12_000;
+/// The lease of the dead process runs out.
+const TIME_PASSES: [&str; 1] = ["UPDATE jobs SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL"];
+
+fn cards(rows: usize) -> String {
+    let mut text = "article;name;category;price\n".to_owned();
+    for row in 0..rows {
+        writeln!(text, "A-{row};Item {row};Root / Branch {};{row}", row % 9).unwrap();
+    }
+    text
+}
+
+async fn job(desk: &Desk, id: &Value) -> Value {
+    send(desk.request(Method::GET, &format!("/api/jobs/{id}"))).await.expect(200)["job"].clone()
+}
+
+/// Waits until a job is so far.
+async fn until(desk: &Desk, id: &Value, far: impl Fn(&Value) -> bool) -> Value {
+    let patience = Instant::now() + PATIENCE;
+    loop {
+        let job = job(desk, id).await;
+        if far(&job) {
+            return job;
+        }
+        assert!(Instant::now() < patience, "{job}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+database_tests! {
+    async fn a_killed_import_goes_on_where_it_was(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let mut process = site.serve().await;
+        let desk = Desk::sign_in(&site, site.create_project("owner")).await;
+        let form = Form::new().part("file", Part::text(cards(ROWS)).file_name("cards.csv"));
+        let queued = send(desk.request(Method::POST, "/api/nomenclatures/import").multipart(form)).await.expect(202);
+        let id = &queued["job"]["id"];
+        let mut kills = 0;
+        for (phase, rows) in [("checking", 1_000), ("writing", 2_000), ("writing", 6_000)] {
+            let seen = until(&desk, id, |job| {
+                job["finished_at"].is_string() || job["phase"] == "writing" && phase == "checking"
+                    || job["phase"] == phase && job["done_rows"].as_u64().unwrap() >= rows
+            })
+            .await;
+            process.kill();
+            kills += u32::from(seen["finished_at"].is_null());
+            let left = site.number("SELECT done_rows AS id FROM jobs").await;
+            if site.number("SELECT count(*) AS id FROM jobs WHERE phase = 'writing'").await == 1 {
+                assert_eq!(site.number("SELECT count(*) AS id FROM nomenclatures").await, left, "rows and checkpoint are one commit");
+            }
+            site.execute(&TIME_PASSES).await;
+            process = site.serve().await;
+        }
+        assert!(kills >= 2, "the import was over too soon");
+        let job = until(&desk, id, |job| job["finished_at"].is_string()).await;
+        assert_eq!((&job["status"], &job["created"], &job["updated"]), (&json!("succeeded"), &json!(ROWS), &json!(0)), "{job}");
+        assert_eq!(site.number("SELECT count(*) AS id FROM nomenclatures").await, i64::try_from(ROWS).unwrap());
+        assert_eq!(site.number("SELECT max(version) AS id FROM nomenclatures").await, 1, "nothing was written twice");
+        process.terminate();
+        assert!(process.ended().await.success());
+    }
+
+    async fn the_command_line_imports_and_exports(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let project = site.create_project("owner")["project_id"].to_string();
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let import = |kind: &str, file: &str, more: &[&str]| {
+            let arguments = [&["import", kind, file, "--project", &project, "--json"], more].concat();
+            let output = site.command(&arguments).output().unwrap();
+            let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+            (output.status.code().unwrap(), report, String::from_utf8(output.stderr).unwrap())
+        };
+        let good = path("cards.csv");
+        std::fs::write(&good, cards(1_500)).unwrap();
+        let (code, report, said) = import("nomenclatures", &good, &["--dry-run"]);
+        assert_eq!((code, &report["created"]), (0, &json!(1_500)), "{said}");
+        assert_eq!(site.number("SELECT count(*) AS id FROM nomenclatures").await, 0);
+        let (code, report, said) = import("nomenclatures", &good, &[]);
+        assert_eq!((code, &report["created"], &report["status"]), (0, &json!(1_500), &json!("succeeded")), "{said}");
+
+        let bad = path("bad.csv");
+        std::fs::write(&bad, "article;name;price\nB-1;Mug;1\nB-2;;1\n").unwrap();
+        let (code, report, _) = import("nomenclatures", &bad, &[]);
+        assert_eq!((code, &report["status"], &report["created"]), (2, &json!("failed"), &json!(0)));
+        let sheet = std::fs::read_to_string(format!("{bad}.errors.csv")).unwrap();
+        assert_eq!(sheet.trim_start_matches('\u{feff}'), "row,column,reason\n3,name,is required for a new item\n");
+        let (code, report, _) = import("nomenclatures", &bad, &["--skip-errors"]);
+        assert_eq!((code, &report["status"], &report["created"]), (2, &json!("succeeded"), &json!(1)));
+        let (code, _, said) = import("nomenclatures", &path("none.csv"), &[]);
+        assert!(code == 1 && said.contains("none.csv"), "{code} {said}");
+        let stock = path("stock.csv");
+        std::fs::write(&stock, "article;warehouse;quantity\nA-1;Nowhere;1\n").unwrap();
+        assert_eq!(import("stock", &stock, &[]).0, 2);
+        let missing = site.command(&["import", "stock", &stock, "--project", "999"]).output().unwrap();
+        assert!(missing.status.code() == Some(1), "{missing:?}");
+
+        for name in ["all.csv", "all.xlsx"] {
+            let all = path(name);
+            let output = site.run(&["export", "nomenclatures", &all, "--project", &project]);
+            assert!(String::from_utf8(output.stdout).unwrap().starts_with("1501 rows"));
+            let (code, report, said) = import("nomenclatures", &all, &[]);
+            assert_eq!((code, &report["unchanged"]), (0, &json!(1_501)), "{said}");
+        }
+        assert_eq!(site.number("SELECT count(*) AS id FROM jobs WHERE file_place IS NOT NULL").await, 0, "no file stays");
+    }
+}

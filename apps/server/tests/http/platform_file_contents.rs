@@ -1,0 +1,182 @@
+//! Contents of files: who sees them, in which parts, and how browsers are to treat them.
+
+use std::sync::Arc;
+
+use kontor::adapters::SystemClock;
+use kontor::instance::Roles;
+use kontor_adapter_diesel::database_tests;
+use kontor_sandbox::{Sandbox, SandboxConfig};
+use reqwest::header::HeaderMap;
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use crate::office::Office;
+use crate::platform_files::{PDF, form, png};
+use crate::support::{TestServer, send};
+
+/// Where a content is, below the address of the service.
+fn place(file: &Value) -> String {
+    let url = file["url"].as_str().unwrap();
+    url[url.find("/files/").unwrap()..].to_owned()
+}
+
+async fn bytes(request: RequestBuilder) -> (u16, HeaderMap, Vec<u8>) {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    (status, headers, response.bytes().await.unwrap().to_vec())
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
+    headers.get(name).map_or("", |value| value.to_str().unwrap())
+}
+
+database_tests! {
+    async fn everybody_sees_an_avatar(db: TestDatabase) {
+        let (office, _folder) = Office::with_files(db, Roles::Api).await;
+        let picture = png(640, 480);
+        let path = place(&office.file("2", "Я \"I\".png", &picture).await);
+        let get = || office.server.request(Method::GET, &path);
+        let (status, headers, body) = bytes(get()).await;
+        assert_eq!((status, &body), (200, &picture));
+        let etag = header(&headers, "etag").to_owned();
+        assert_eq!(etag.len(), 66);
+        for (name, value) in [
+            ("content-type", "image/png"),
+            ("content-length", "33"),
+            ("accept-ranges", "bytes"),
+            ("cache-control", "public, max-age=31536000, immutable"),
+            ("x-content-type-options", "nosniff"),
+            ("content-security-policy", "default-src 'none'; sandbox"),
+            ("content-disposition", "inline; filename=\"_ _I_.png\"; filename*=UTF-8''%D0%AF%20%22I%22.png"),
+            ("vary", ""),
+        ] {
+            let got = header(&headers, name);
+            // The middleware of CORS varies by origin.
+            assert!(got == value || name == "vary" && !got.to_lowercase().contains("authorization"), "{name}: {got}");
+        }
+        let (status, headers, body) = bytes(office.server.request(Method::HEAD, &path)).await;
+        assert_eq!((status, header(&headers, "content-length"), body.len()), (200, "33", 0));
+        assert_eq!(header(&headers, "etag"), etag);
+
+        for known in [etag.clone(), format!("\"other\", W/{etag}"), "*".to_owned()] {
+            let (status, headers, body) = bytes(get().header("if-none-match", &known)).await;
+            assert_eq!((status, header(&headers, "etag"), body.len()), (304, etag.as_str(), 0), "{known}");
+        }
+        assert_eq!(bytes(get().header("if-none-match", "\"other\"")).await.0, 200);
+
+        for (range, content_range, part) in [
+            ("bytes=0-7", "bytes 0-7/33", 0..8),
+            ("bytes=30-", "bytes 30-32/33", 30..33),
+            ("bytes=-4", "bytes 29-32/33", 29..33),
+        ] {
+            let (status, headers, body) = bytes(get().header("range", range)).await;
+            assert_eq!((status, header(&headers, "content-range")), (206, content_range));
+            assert_eq!(body, picture[part]);
+        }
+        let (status, headers, body) = bytes(get().header("range", "bytes=33-")).await;
+        assert_eq!((status, header(&headers, "content-range"), body.len()), (416, "bytes */33", 0));
+        for whole in ["bytes=0-1,3-4", "bytes=b-a", "words=1-2"] {
+            assert_eq!(bytes(get().header("range", whole)).await.2, picture, "{whole}");
+        }
+        assert_eq!(bytes(get().header("range", "bytes=0-7").header("if-range", "\"other\"")).await.0, 200);
+        assert_eq!(bytes(get().header("range", "bytes=0-7").header("if-range", &etag)).await.0, 206);
+        let head = office.server.request(Method::HEAD, &path).header("range", "bytes=0-7");
+        assert_eq!(bytes(head).await.0, 200, "parts are of GET alone");
+    }
+
+    async fn the_rest_is_for_staff_of_the_project(db: TestDatabase) {
+        let (office, _folder) = Office::with_files(db, Roles::Api).await;
+        let path = place(&office.file("1", "Договор.docx", PDF).await);
+        let (status, headers, body) = bytes(office.server.as_staff(&office.owner, Method::GET, &path)).await;
+        assert_eq!((status, body.as_slice()), (200, PDF));
+        assert_eq!(header(&headers, "cache-control"), "private, no-cache");
+        assert!(header(&headers, "vary").starts_with("Authorization"), "{headers:?}");
+        let name = "attachment; filename=\"_______.docx.pdf\"; \
+            filename*=UTF-8''%D0%94%D0%BE%D0%B3%D0%BE%D0%B2%D0%BE%D1%80.docx.pdf";
+        assert_eq!(header(&headers, "content-disposition"), name);
+
+        let etag = header(&headers, "etag").to_owned();
+        for request in [
+            office.server.request(Method::GET, &path),
+            office.server.request(Method::HEAD, &path),
+            office.server.as_app(&office.project, Method::GET, &path),
+            office.server.request(Method::GET, &path).header("if-none-match", &etag),
+            office.server.request(Method::GET, &path).query(&[("token", &office.owner)]),
+        ] {
+            assert_eq!(bytes(request).await.0, 401);
+        }
+        let customer = office.server.customer(&office.project).await.1;
+        send(office.server.as_customer(&office.project, &customer, Method::GET, &path)).await.expect(401);
+        office.as_stranger(Method::GET, &path, json!({})).await.expect(403);
+        office.as_one_who_may(&["edit-files", "create-files"], Method::GET, &path, json!({})).await.expect(403);
+        let viewer = office.server.staff_with(&office.project, &["view-files"]).await;
+        assert_eq!(bytes(office.server.as_staff(&viewer, Method::GET, &path)).await.2, PDF);
+    }
+
+    async fn what_is_not_there_is_not_found(db: TestDatabase) {
+        let (office, folder) = Office::with_files(db, Roles::Api).await;
+        let file = office.file("2", "a.png", &png(1, 1)).await;
+        let path = place(&file);
+        let posted = send(office.server.request(Method::POST, &path)).await;
+        posted.expect(405);
+        assert_eq!(posted.headers["allow"], "GET, HEAD");
+        let absent = format!("/files/{}", "a".repeat(40));
+        for path in [absent.as_str(), "/files/1", "/files/..%2F..%2Fetc%2Fpasswd", "/files/", "/api/files/1/content"] {
+            let answer = send(office.server.request(Method::GET, path)).await;
+            assert_eq!(answer.status, 404, "{path}: {}", answer.text);
+        }
+        send(office.server.as_staff(&office.owner, Method::DELETE, &format!("/api/files/{}", file["id"]))).await.expect(200);
+        send(office.server.request(Method::GET, &path)).await.expect(404);
+        // A content that somebody took away.
+        let lost = place(&office.file("2", "a.png", &png(1, 1)).await);
+        std::fs::remove_dir_all(folder.path().join("files")).unwrap();
+        send(office.server.request(Method::GET, &lost)).await.expect(404);
+    }
+
+    async fn contents_are_kept_in_a_bucket(db: TestDatabase) {
+        let config = SandboxConfig::new(Arc::new(SystemClock));
+        let (name, access_key) = (config.bucket.clone(), config.bucket_access_key.clone());
+        let secret_key = config.bucket_secret_key.clone();
+        let sandbox = Sandbox::start(config).await.unwrap();
+        let endpoint = format!("{}/s3", sandbox.url());
+        let server = TestServer::start_as(db, Roles::Both, |config| {
+            config.files_s3_endpoint = endpoint;
+            config.files_s3_bucket = name;
+            config.files_s3_access_key = access_key;
+            config.files_s3_secret_key = secret_key.into();
+        }).await;
+        let project = server.project().await;
+        let owner = server.owner(&project).await;
+        let office = Office { server, project, owner };
+        let objects = async || {
+            let answer = send(office.server.http.get(format!("{}/control/objects", sandbox.url()))).await;
+            answer.expect(200)["objects"].as_array().unwrap().len()
+        };
+        let fault = async |fault: &str, times: u32| {
+            let plan = json!({ "service": "storage", "fault": fault, "times": times });
+            send(office.server.http.post(format!("{}/control/faults", sandbox.url())).json(&plan)).await.expect(200);
+        };
+
+        // More than one part.
+        let large = [PDF, &vec![b'x'; 11_000_000]].concat();
+        let file = office.file("3", "large.pdf", &large).await;
+        let get = || office.server.as_staff(&office.owner, Method::GET, &place(&file));
+        assert!(bytes(get()).await.2 == large);
+        let (status, _, part) = bytes(get().header("range", "bytes=5999998-6000001")).await;
+        assert_eq!((status, part), (206, b"xxxx".to_vec()));
+        assert_eq!(objects().await, 1);
+
+        fault("refuse", 1).await;
+        send(get()).await.expect(503);
+        fault("refuse", 1).await;
+        office.send_form(form("2", "a.png", &png(1, 1))).await.expect(503);
+        send(office.server.as_staff(&office.owner, Method::DELETE, &format!("/api/files/{}", file["id"]))).await.expect(200);
+        for _ in 0..600 {
+            if objects().await == 0 && office.records().await == 0 {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        assert_eq!((objects().await, office.records().await), (0, 0), "what failed and what was deleted is swept");
+    }
+}

@@ -1,0 +1,183 @@
+//! Uploaded files: what is taken, what is refused, and what is left of it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use kontor::instance::Roles;
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
+use reqwest::Method;
+use reqwest::multipart::{Form, Part};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::office::Office;
+use crate::support::{Answer, TestServer, send};
+
+pub const PATH: &str = "/api/files";
+pub const PDF: &[u8] = b"%PDF-1.7\n1 0 obj\n";
+
+/// The header of a picture of this size.
+pub fn png(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
+    bytes.extend(width.to_be_bytes());
+    bytes.extend(height.to_be_bytes());
+    bytes.extend(b"\x08\x02\0\0\0\0\0\0\0");
+    bytes
+}
+
+/// A multipart body with a file.
+pub fn form(kind: &str, name: &str, content: &[u8]) -> Form {
+    let part = Part::bytes(content.to_vec()).file_name(name.to_owned());
+    Form::new().text("file_type_id", kind.to_owned()).part("file", part)
+}
+
+impl Office {
+    /// An office whose files are in a folder of its own.
+    pub async fn with_files(db: TestDatabase, roles: Roles) -> (Self, TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("files").display().to_string();
+        let server = TestServer::start_as(db, roles, |config| {
+            config.files_folder = place;
+            config.files_limit = 100_000;
+            config.public_url = "https://kontor.example/".into();
+        })
+        .await;
+        let project = server.project().await;
+        let owner = server.owner(&project).await;
+        (Self { server, project, owner }, folder)
+    }
+
+    pub async fn send_form(&self, form: Form) -> Answer {
+        send(self.server.as_staff(&self.owner, Method::POST, PATH).multipart(form)).await
+    }
+
+    /// The record of a new file.
+    pub async fn file(&self, kind: &str, name: &str, content: &[u8]) -> Value {
+        self.send_form(form(kind, name, content)).await.expect(201)["file"].clone()
+    }
+
+    pub async fn records(&self) -> i64 {
+        self.server.insert("SELECT COUNT(*) AS id FROM files".to_owned()).await
+    }
+}
+
+/// How many files lie below a folder.
+fn contents(folder: &Path) -> usize {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    entries.map(|entry| entry.unwrap().path()).map(|path| if path.is_dir() { contents(&path) } else { 1 }).sum()
+}
+
+database_tests! {
+    async fn a_file_is_stored_read_and_deleted(db: TestDatabase) {
+        let (office, folder) = Office::with_files(db, Roles::Both).await;
+        let file = office.file("2", "C:\\me\\Я.PNG", &png(640, 480)).await;
+        let url = file["url"].as_str().unwrap();
+        let key = url.strip_prefix("https://kontor.example/files/").unwrap();
+        assert!(key.len() == 40 && key.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{key}");
+        let expected = json!({
+            "id": file["id"], "file_type_id": 2, "name": "Я.PNG", "url": url, "mime_type": "image/png", "size": 33,
+            "width": 640, "height": 480, "created_at": file["created_at"],
+        });
+        assert_eq!(file, expected);
+        let path = format!("{PATH}/{}", file["id"]);
+        assert_eq!(office.get(&path).await.expect(200), json!({ "file": file }));
+        let contract = office.file("1", "contract", PDF).await;
+        assert_eq!((&contract["name"], &contract["width"]), (&json!("contract.pdf"), &Value::Null));
+        assert_eq!(contents(folder.path()), 2);
+
+        let delete = || async { send(office.server.as_staff(&office.owner, Method::DELETE, &path)).await };
+        assert!(delete().await.expect(200)["message"].is_string());
+        office.get(&path).await.expect(404);
+        delete().await.expect(404);
+        for _ in 0..600 {
+            if contents(folder.path()) == 1 && office.records().await == 1 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert_eq!((contents(folder.path()), office.records().await), (1, 1), "the worker removes what was deleted");
+        let deeds = "SELECT COUNT(*) AS id FROM histories WHERE resource = 'files' AND user_id IS NOT NULL";
+        assert_eq!(office.server.insert(deeds.to_owned()).await, 3);
+    }
+
+    async fn what_is_refused_leaves_nothing(db: TestDatabase) {
+        let (office, folder) = Office::with_files(db, Roles::Api).await;
+        office.send_form(Form::new().text("note", "x")).await.expect_invalid(&["file", "file_type_id"]);
+        office.send_form(form("", "a.pdf", PDF)).await.expect_invalid(&["file_type_id"]);
+        for kind in ["0", "4", "-1", "avatar", "1.0", "99999999999999999999"] {
+            office.send_form(form(kind, "a.pdf", PDF)).await.expect_invalid(&["file_type_id"]);
+        }
+        let two = form("1", "a.pdf", PDF).part("file", Part::bytes(PDF.to_vec()));
+        office.send_form(two).await.expect_invalid(&["file"]);
+        let svg = b"<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>".as_slice();
+        let bomb = png(60_000, 60_000);
+        for (kind, name, content, why) in [
+            ("2", "a.png", b"".as_slice(), "must not be empty"),
+            ("2", "a.png", svg, "must be a JPEG, PNG, GIF or WebP file"),
+            ("2", "a.png", PDF, "must be a JPEG, PNG, GIF or WebP file"),
+            ("1", "a.pdf", b"MZ\x90", "must be a PDF, JPEG, PNG, WebP, DOCX or ODT file"),
+            ("3", "a.zip", b"PK\x03\x04junk", "must be a PDF, JPEG, PNG, GIF, WebP, DOCX, XLSX, ODT or ODS file"),
+            ("2", "a.png", b"\x89PNG\r\n\x1a\n", "is damaged: it begins as PNG and does not go on as one"),
+            ("2", "a.png", &bomb, "must be a picture of at most 16384 pixels a side and 50000000 pixels in all"),
+        ] {
+            let answer = office.send_form(form(kind, name, content)).await;
+            answer.expect_invalid(&["file"]);
+            assert_eq!(answer.json()["errors"]["file"], json!([why]));
+        }
+        let large = [PDF, &vec![b' '; 100_001]].concat();
+        office.send_form(form("1", "a.pdf", &large)).await.expect(413);
+        let post = || office.server.as_staff(&office.owner, Method::POST, PATH);
+        send(post().json(&json!({ "file_type_id": 1 }))).await.expect(415);
+        send(post().header("content-type", "multipart/form-data; boundary=x").body("junk")).await.expect(400);
+        assert_eq!((office.records().await, contents(folder.path())), (0, 0));
+    }
+
+    async fn any_boundary_and_any_order_of_parts_is_read(db: TestDatabase) {
+        let (office, _folder) = Office::with_files(db, Roles::Api).await;
+        let body = "--=_x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"../a.pdf\"\r\n\
+            Content-Type: image/png\r\n\r\n%PDF-1.7\r\n--=_x\r\nContent-Disposition: form-data; \
+            name=\"file_type_id\"\r\n\r\n3\r\n--=_x--\r\n";
+        let post = office.server.as_staff(&office.owner, Method::POST, PATH);
+        let sent = send(post.header("content-type", "multipart/form-data; boundary=\"=_x\"").body(body)).await;
+        let file = &sent.expect(201)["file"];
+        assert_eq!((&file["name"], &file["mime_type"]), (&json!("a.pdf"), &json!("application/pdf")));
+    }
+
+    async fn only_staff_of_the_project_with_the_permission_come_in(db: TestDatabase) {
+        let (office, _folder) = Office::with_files(db, Roles::Api).await;
+        let path = format!("{PATH}/{}", office.file("3", "a.pdf", PDF).await["id"]);
+        for absent in [format!("{PATH}/999999"), format!("{PATH}/x")] {
+            office.get(&absent).await.expect(404);
+            send(office.server.as_staff(&office.owner, Method::DELETE, &absent)).await.expect(404);
+        }
+        office.as_stranger(Method::GET, &path, json!({})).await.expect(403);
+        office.as_stranger(Method::DELETE, &path, json!({})).await.expect(403);
+        office.as_one_who_may(&["view-files"], Method::DELETE, &path, json!({})).await.expect(403);
+        office.as_one_who_may(&["edit-files"], Method::GET, &path, json!({})).await.expect(403);
+        let viewer = office.server.staff_with(&office.project, &["view-files"]).await;
+        let upload = |bearer: String| office.server.as_staff(&bearer, Method::POST, PATH).multipart(form("3", "a", PDF));
+        send(upload(viewer)).await.expect(403);
+        let clerk = office.server.staff_with(&office.project, &["create-files"]).await;
+        send(upload(clerk)).await.expect(201);
+        assert_eq!(office.cost(&path).await, 2, "the token and the file");
+        office.as_one_who_may(&["edit-files"], Method::DELETE, &path, json!({})).await.expect(200);
+    }
+
+    async fn a_place_that_fails_is_told_and_leaves_nothing(db: TestDatabase) {
+        let folder = tempfile::tempdir().unwrap();
+        let blocked = folder.path().join("a file");
+        std::fs::write(&blocked, b"x").unwrap();
+        let server = TestServer::start_with(db, |config| {
+            config.files_folder = blocked.join("below").display().to_string();
+        }).await;
+        let project = server.project().await;
+        let owner = server.owner(&project).await;
+        let office = Office { server, project, owner };
+        let refused = office.send_form(form("3", "a.pdf", PDF)).await;
+        assert!(!refused.expect(503)["message"].as_str().unwrap().contains("a file"), "{}", refused.text);
+        let given_up = "SELECT COUNT(*) AS id FROM files WHERE state = 'deleted'".to_owned();
+        assert_eq!(office.server.insert(given_up).await, 1, "the worker sweeps it");
+        office.get(&format!("{PATH}/1")).await.expect(404);
+    }
+}

@@ -1,0 +1,105 @@
+//! Integrations of a warehouse.
+
+use kontor_adapter_diesel::database_tests;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::office::Office;
+
+const ALL: &str = "/api/integrations";
+
+async fn place(office: &Office) -> String {
+    format!("/api/warehouses/{}/integrations", office.warehouse("W").await)
+}
+
+fn ids(list: &Value) -> Vec<i64> {
+    list["integrations"].as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect()
+}
+
+database_tests! {
+    async fn what_there_is_stands_in_a_dictionary(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let all = office.get(ALL).await.expect(200);
+        assert_eq!((ids(&all), &all["integrationsCount"]), (vec![1, 2, 3, 4, 5], &json!(5)));
+        let one = office.get(&format!("{ALL}/4")).await.expect(200);
+        assert_eq!(one, json!({ "integration": {
+            "id": 4, "name": "Accounting system", "integration_type": { "id": 5, "name": "Accounting" }, "owner": "warehouse",
+        } }));
+        assert_eq!(one["integration"], all["integrations"][3]);
+        office.get(&format!("{ALL}/99")).await.expect(404);
+        office.as_one_who_may(&["view-dictionaries"], Method::GET, ALL, json!({})).await.expect(200);
+        office.as_one_who_may(&["view-warehouses"], Method::GET, ALL, json!({})).await.expect(403);
+    }
+
+    async fn a_warehouse_uses_integrations(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (path, other) = (place(&office).await, place(&office).await);
+        let list = office.get(&path).await.expect(200);
+        assert_eq!(ids(&list), [3, 4, 5]);
+        assert_eq!((&list["integrations"][0]["is_active"], &list["integrations"][0]["updated_at"]), (&json!(false), &json!(null)));
+        let on = office.put(&format!("{path}/4"), json!({ "is_active": true })).await.expect(200);
+        assert_eq!((&on["integration"]["id"], &on["integration"]["is_active"]), (&json!(4), &json!(true)));
+        assert_eq!(office.get(&path).await.expect(200)["integrations"][1], on["integration"]);
+        assert_eq!(office.get(&other).await.expect(200)["integrations"][1]["is_active"], false);
+        let off = office.put(&format!("{path}/4"), json!({ "is_active": false })).await.expect(200);
+        assert_eq!(off["integration"]["is_active"], false);
+        office.put(&format!("{path}/4"), json!({ "is_active": "perhaps" })).await.expect_invalid(&["is_active"]);
+        office.put(&format!("{path}/4"), json!({})).await.expect_invalid(&["is_active"]);
+        // Bank requisites have the first one.
+        for absent in [format!("{path}/1"), format!("{path}/99"), "/api/warehouses/999999/integrations/4".to_owned()] {
+            office.put(&absent, json!({ "is_active": true })).await.expect(404);
+            office.get(&format!("{absent}/parameters")).await.expect(404);
+            office.post(&format!("{absent}/parameters"), json!({ "key": "a", "value": "b" })).await.expect(404);
+        }
+    }
+
+    async fn secrets_are_sealed_and_masked(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let path = format!("{}/4/parameters", place(&office).await);
+        let secret = office.post(&path, json!({ "key": "token", "value": "s3cret-of-the-books" })).await.expect(201);
+        let plain = office.post(&path, json!({ "key": "url", "value": "https://a.example", "is_secret": false })).await.expect(201);
+        assert_eq!((&secret["parameter"]["value"], &secret["parameter"]["is_secret"]), (&json!("********"), &json!(true)));
+        assert_eq!(plain["parameter"]["value"], "https://a.example");
+        let list = office.get(&path).await.expect(200);
+        assert_eq!(list, json!({ "parameters": [secret["parameter"], plain["parameter"]], "parametersCount": 2 }));
+        let open = "SELECT count(*) AS id FROM integration_parameters WHERE value LIKE '%s3cret%'".to_owned();
+        assert_eq!(office.server.insert(open).await, 0);
+
+        office.post(&path, json!({ "key": "token", "value": "another" })).await.expect_invalid(&["key"]);
+        office.post(&path, json!({ "key": " ", "value": 5, "is_secret": "x" })).await.expect_invalid(&["key", "value", "is_secret"]);
+        office.post(&path, json!({})).await.expect_invalid(&["key", "value"]);
+        let elsewhere = format!("{}/4/parameters", place(&office).await);
+        office.post(&format!("{elsewhere}/{}", secret["parameter"]["id"]), json!({})).await.expect(404);
+        let removed = format!("{path}/{}", secret["parameter"]["id"]);
+        assert!(office.post(&removed, json!({})).await.expect(200)["message"].is_string());
+        office.post(&removed, json!({})).await.expect(404);
+        assert_eq!(office.get(&path).await.expect(200)["parametersCount"], 1);
+        office.post(&path, json!({ "key": "token", "value": "another" })).await.expect(201);
+    }
+
+    async fn foreigners_and_those_who_may_not_stay_out(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let path = place(&office).await;
+        let parameters = format!("{path}/4/parameters");
+        let body = json!({ "key": "a", "value": "b", "is_active": true });
+        let id = office.post(&parameters, body.clone()).await.expect(201)["parameter"]["id"].clone();
+        for (method, path) in [
+            (Method::GET, path.clone()), (Method::PUT, format!("{path}/4")), (Method::GET, parameters.clone()),
+            (Method::POST, parameters.clone()), (Method::POST, format!("{parameters}/{id}")),
+        ] {
+            office.as_stranger(method.clone(), &path, body.clone()).await.expect(403);
+            let short = if method == Method::GET { "edit-warehouses" } else { "view-warehouses" };
+            office.as_one_who_may(&[short], method, &path, body.clone()).await.expect(403);
+        }
+        assert_eq!(office.get(&parameters).await.expect(200)["parametersCount"], 1);
+    }
+
+    async fn no_more_parameters_than_fifty(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let path = format!("{}/4/parameters", place(&office).await);
+        for number in 0..50 {
+            office.post(&path, json!({ "key": format!("k{number}"), "value": "v" })).await.expect(201);
+        }
+        office.post(&path, json!({ "key": "one more", "value": "v" })).await.expect_invalid(&["integration_id"]);
+    }
+}

@@ -1,0 +1,102 @@
+//! The order of what an application shows.
+
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable};
+use kontor_catalog::model::Shift;
+
+use crate::database::AnyConnection;
+use crate::statement::{Statement, by_place};
+
+/// Where the records that an application shows are kept, and which of them comes first.
+pub(super) struct Links {
+    /// The table, keyed by `application_id` and `item`.
+    pub table: &'static str,
+    /// The column of the record.
+    pub item: &'static str,
+    /// The column of its place.
+    pub place: &'static str,
+    /// Whether the lowest place comes first, or the highest.
+    pub lowest_first: bool,
+}
+
+by_place! {
+    struct SpotRow {
+        place: i64 as BigInt,
+        neighbour: Option<i64> as Nullable<BigInt>,
+        neighbour_place: Option<i64> as Nullable<BigInt>,
+    }
+}
+
+impl Links {
+    fn order(&self) -> String {
+        let direction = if self.lowest_first { "ASC" } else { "DESC" };
+        format!("ORDER BY {} {direction}, {}", self.place, self.item)
+    }
+
+    /// Where a record stands and who stands beside it.
+    fn spot(
+        &self,
+        connection: &mut AnyConnection,
+        application: i64,
+        id: i64,
+        shift: Shift,
+    ) -> QueryResult<Option<SpotRow>> {
+        let Self { table, item, place, .. } = self;
+        let beside = match shift {
+            Shift::Up => "LAG",
+            Shift::Down => "LEAD",
+        };
+        let order = self.order();
+        let spot = Statement::new(format!(
+            "SELECT place, neighbour, neighbour_place FROM (SELECT {item} AS item, {place} AS place, \
+             {beside}({item}) OVER ({order}) AS neighbour, {beside}({place}) OVER ({order}) AS neighbour_place \
+             FROM {table} WHERE application_id = "
+        ))
+        .value(application)
+        .sql(") AS shown WHERE item = ")
+        .value(id);
+        Ok(spot.rows(connection)?.pop())
+    }
+
+    /// Swaps a record with its neighbour, if it has one. `false` when the application does not show it. The caller holds
+    /// the application.
+    pub fn shift(&self, connection: &mut AnyConnection, application: i64, id: i64, shift: Shift) -> QueryResult<bool> {
+        let Some(mut spot) = self.spot(connection, application, id, shift)? else { return Ok(false) };
+        if spot.neighbour_place == Some(spot.place) {
+            self.spread(connection, application)?;
+            let Some(spread) = self.spot(connection, application, id, shift)? else { return Ok(false) };
+            spot = spread;
+        }
+        if let (Some(neighbour), Some(place)) = (spot.neighbour, spot.neighbour_place) {
+            let Self { table, item, place: column, .. } = self;
+            Statement::new(format!("UPDATE {table} SET {column} = CASE {item} WHEN "))
+                .value(id)
+                .sql(" THEN ")
+                .value(place)
+                .sql(" ELSE ")
+                .value(spot.place)
+                .sql(" END WHERE application_id = ")
+                .value(application)
+                .sql(format!(" AND {item}"))
+                .among(&[id, neighbour])
+                .run(connection)?;
+        }
+        Ok(true)
+    }
+
+    /// Gives every record a place of its own, in the order they have.
+    fn spread(&self, connection: &mut AnyConnection, application: i64) -> QueryResult<()> {
+        let Self { table, item, place, lowest_first } = self;
+        let sign = if *lowest_first { "" } else { "-" };
+        let order = self.order();
+        Statement::new(format!(
+            "UPDATE {table} SET {place} = {sign}spread.place FROM (SELECT {item} AS item, \
+             ROW_NUMBER() OVER ({order}) AS place FROM {table} WHERE application_id = "
+        ))
+        .value(application)
+        .sql(format!(") AS spread WHERE {table}.{item} = spread.item AND {table}.application_id = "))
+        .value(application)
+        .run(connection)?;
+        Ok(())
+    }
+}

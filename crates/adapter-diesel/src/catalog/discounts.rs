@@ -1,0 +1,250 @@
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use diesel::result::{DatabaseErrorKind, Error as QueryError};
+use diesel::sql_types::BigInt;
+use kontor_catalog::DiscountError;
+use kontor_catalog::model::{Discount, DiscountFilter, DiscountStats, DiscountTerms, DiscountUsage};
+use kontor_catalog::ports::{DiscountRepository, DiscountRewrite};
+use kontor_kernel::{DiscountId, DiscountStatus, DiscountTarget, Page, PageRequest, ProjectId, Stamp, StoreError};
+
+use super::discount_rows::{Terms, load, matching};
+use super::{found, on_duplicate};
+use crate::database::marks::{Topic, note};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::histories;
+use crate::orders::discounts::count;
+use crate::schema::{categories, discount_usages, discounts, nomenclatures, orders};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+type Refused = Abort<DiscountError>;
+
+/// The record a discount is for must be the project's own.
+fn require_target(connection: &mut AnyConnection, project: ProjectId, target: DiscountTarget) -> Result<(), Refused> {
+    let (known, refusal) = match target {
+        DiscountTarget::Cart => (true, DiscountError::NotFound),
+        DiscountTarget::Category(id) => {
+            let own = categories::table.find(id.get()).filter(categories::project_id.eq(project.get()));
+            (found!(connection, own)?, DiscountError::UnknownCategory)
+        }
+        DiscountTarget::Product(id) => {
+            let own = nomenclatures::table.find(id.get()).filter(nomenclatures::project_id.eq(project.get()));
+            (found!(connection, own)?, DiscountError::UnknownProduct)
+        }
+    };
+    if known { Ok(()) } else { Err(Abort::Refused(refusal)) }
+}
+
+fn one(connection: &mut AnyConnection, id: i64) -> Result<Discount, Refused> {
+    load(connection, vec![id])?.pop().ok_or(Abort::Refused(DiscountError::NotFound))
+}
+
+/// Why no row was rewritten.
+fn refusal(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    rewrite: &DiscountRewrite,
+    version: i64,
+) -> Result<DiscountError, Refused> {
+    let row: Option<(i64, i64, Option<String>)> = discounts::table
+        .find(rewrite.id.get())
+        .filter(discounts::project_id.eq(project.get()))
+        .select((discounts::version, discounts::used_count, discounts::code))
+        .first(connection)
+        .optional()?;
+    let code = rewrite.terms.promo.as_ref().map(|promo| promo.code.to_string());
+    let limit = rewrite.terms.promo.as_ref().and_then(|promo| promo.usage_limit).map(|limit| i64::from(limit.get()));
+    Ok(match row {
+        None => DiscountError::NotFound,
+        Some((stands, ..)) if stands != version => DiscountError::Stale,
+        Some((_, used, stands)) if used > 0 && stands != code => DiscountError::CodeInUse,
+        Some((_, used, _)) if limit.is_some_and(|limit| limit < used) => {
+            DiscountError::BelowUsed { used: count(used)? }
+        }
+        // What stood in the way is gone by now.
+        Some(_) => DiscountError::Stale,
+    })
+}
+
+by_place! {
+    struct StatsRow {
+        active: i64 as BigInt,
+        scheduled: i64 as BigInt,
+        expired: i64 as BigInt,
+        paused: i64 as BigInt,
+        archived: i64 as BigInt,
+        promo_codes: i64 as BigInt,
+        usages: i64 as BigInt,
+        amount: i64 as BigInt,
+    }
+}
+
+fn stats(project: ProjectId, at: DateTime<Utc>) -> Statement {
+    let at = at.naive_utc();
+    Statement::new("SELECT count(*) FILTER (WHERE status = 'active' AND (starts_at IS NULL OR starts_at <= ")
+        .value(at)
+        .sql(") AND (ends_at IS NULL OR ends_at > ")
+        .value(at)
+        .sql(")), count(*) FILTER (WHERE status = 'active' AND starts_at > ")
+        .value(at)
+        .sql("), count(*) FILTER (WHERE status = 'active' AND ends_at <= ")
+        .value(at)
+        .sql(
+            "), count(*) FILTER (WHERE status = 'paused'), count(*) FILTER (WHERE status = 'archived'), count(code), \
+             CAST(coalesce(sum(used_count), 0) AS BIGINT), CAST(coalesce(sum(used_amount), 0) AS BIGINT) \
+             FROM discounts WHERE project_id = ",
+        )
+        .value(project.get())
+}
+
+#[async_trait]
+impl DiscountRepository for Database {
+    async fn list(
+        &self,
+        project: ProjectId,
+        filter: DiscountFilter,
+        page: PageRequest,
+        at: DateTime<Utc>,
+    ) -> Result<Page<Discount>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let total: i64 = matching(project, &filter, at).count().get_result(connection)?;
+            let ids: Vec<i64> = matching(project, &filter, at)
+                .order(discounts::id.desc())
+                .limit(page.limit())
+                .offset(page.offset())
+                .select(discounts::id)
+                .load(connection)?;
+            Ok(Page { items: load(connection, ids)?, total: count(total)?, request: page })
+        })
+        .await
+    }
+
+    async fn stats(&self, project: ProjectId, at: DateTime<Utc>) -> Result<DiscountStats, StoreError> {
+        self.read(move |connection| {
+            let row: StatsRow = stats(project, at).row(connection)?;
+            Ok(DiscountStats {
+                active: count(row.active)?,
+                scheduled: count(row.scheduled)?,
+                expired: count(row.expired)?,
+                paused: count(row.paused)?,
+                archived: count(row.archived)?,
+                promo_codes: count(row.promo_codes)?,
+                usages: count(row.usages)?,
+                amount: stored::money(row.amount)?,
+            })
+        })
+        .await
+    }
+
+    async fn find(&self, id: DiscountId) -> Result<Option<Discount>, StoreError> {
+        self.read(move |connection| Ok(load(connection, vec![id.get()])?.pop())).await
+    }
+
+    async fn usages(&self, id: DiscountId, page: PageRequest) -> Result<Page<DiscountUsage>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let of_discount = || discount_usages::table.filter(discount_usages::discount_id.eq(id.get()));
+            let total: i64 = of_discount().count().get_result(connection)?;
+            let rows: Vec<(i64, i64, i64, i64, NaiveDateTime)> = of_discount()
+                .inner_join(orders::table.on(orders::id.eq(discount_usages::order_id)))
+                .order(discount_usages::order_id.desc())
+                .limit(page.limit())
+                .offset(page.offset())
+                .select((
+                    discount_usages::order_id,
+                    discount_usages::counterparty_id,
+                    orders::promo_discount,
+                    orders::final_price,
+                    discount_usages::created_at,
+                ))
+                .load(connection)?;
+            let usage = |(order, customer, amount, left, at)| {
+                Ok::<_, StoreError>(DiscountUsage {
+                    order_id: stored::id(order)?,
+                    counterparty_id: stored::id(customer)?,
+                    amount: stored::money(amount)?,
+                    final_price: stored::money(left)?,
+                    created_at: stored::moment(at),
+                })
+            };
+            let items = rows.into_iter().map(usage).collect::<Result<_, _>>()?;
+            Ok(Page { items, total: count(total)?, request: page })
+        })
+        .await
+    }
+
+    async fn insert(
+        &self,
+        stamp: Stamp,
+        terms: DiscountTerms,
+        status: DiscountStatus,
+    ) -> Result<Discount, DiscountError> {
+        self.write(move |connection| {
+            require_target(connection, stamp.project_id, terms.target)?;
+            let id: i64 = diesel::insert_into(discounts::table)
+                .values((
+                    discounts::project_id.eq(stamp.project_id.get()),
+                    Terms::new(&terms, status, stamp.at),
+                    discounts::used_count.eq(0),
+                    discounts::used_amount.eq(0),
+                    discounts::version.eq(1),
+                    discounts::created_at.eq(stamp.at.naive_utc()),
+                ))
+                .returning(discounts::id)
+                .get_result(connection)
+                .map_err(on_duplicate(DiscountError::CodeTaken))?;
+            let created = one(connection, id)?;
+            histories::created(connection, &stamp, &created)?;
+            Ok(created)
+        })
+        .await
+    }
+
+    async fn replace(&self, stamp: Stamp, rewrite: DiscountRewrite) -> Result<Discount, DiscountError> {
+        let version = i64::try_from(rewrite.version).map_err(StoreError::corrupt)?;
+        self.write(move |connection| {
+            note(Topic::Shelves, stamp.project_id.get());
+            require_target(connection, stamp.project_id, rewrite.terms.target)?;
+            let before = one(connection, rewrite.id.get())?;
+            let promo = rewrite.terms.promo.as_ref();
+            let most = promo.and_then(|promo| promo.usage_limit).map_or(i64::MAX, |limit| i64::from(limit.get()));
+            // No code is the empty one.
+            let code = promo.map_or("", |promo| promo.code.as_str());
+            let seen = discounts::table
+                .find(rewrite.id.get())
+                .filter(discounts::project_id.eq(stamp.project_id.get()))
+                .filter(discounts::version.eq(version))
+                .filter(discounts::used_count.le(most))
+                .filter(discounts::used_count.eq(0).or(discounts::code.assume_not_null().eq(code)));
+            let written = diesel::update(seen)
+                .set((Terms::new(&rewrite.terms, rewrite.status, stamp.at), discounts::version.eq(version + 1)))
+                .execute(connection)
+                .map_err(on_duplicate(DiscountError::CodeTaken))?;
+            if written == 0 {
+                return Err(Abort::Refused(refusal(connection, stamp.project_id, &rewrite, version)?));
+            }
+            let after = one(connection, rewrite.id.get())?;
+            histories::changed(connection, &stamp, &before, &after)?;
+            Ok(after)
+        })
+        .await
+    }
+
+    async fn delete(&self, stamp: Stamp, id: DiscountId) -> Result<(), DiscountError> {
+        self.write(move |connection| {
+            note(Topic::Shelves, stamp.project_id.get());
+            let before = one(connection, id.get())?;
+            let own = discounts::table.find(id.get()).filter(discounts::project_id.eq(stamp.project_id.get()));
+            match diesel::delete(own).execute(connection) {
+                Ok(0) => Err(Abort::Refused(DiscountError::NotFound)),
+                Ok(_) => histories::deleted(connection, &stamp, &before),
+                // Nothing but orders holds a discount; promotions let it go.
+                Err(QueryError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)) => {
+                    Err(Abort::Refused(DiscountError::Ordered))
+                }
+                Err(error) => Err(error.into()),
+            }
+        })
+        .await
+    }
+}

@@ -1,0 +1,90 @@
+//! The note that a step of a job is done, part of the transaction that does the step.
+
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+use kontor_catalog::bulk::{Held, PartError, Step, Tally};
+use kontor_catalog::spreadsheet::{ImportError, ImportReport, RowProblems};
+use kontor_kernel::StoreError;
+
+use super::import_writes::tuples;
+use crate::database::{Abort, AnyConnection};
+use crate::schema::jobs;
+use crate::statement::Statement;
+
+/// How many problems of a job are kept.
+pub(super) const KEPT: u64 = 10_000;
+
+/// Rows of one insert, well below the number of values a statement takes.
+const ROWS: usize = 500;
+
+/// Only whoever holds the job may change it.
+macro_rules! held_by {
+    ($held:expr) => {
+        jobs::table
+            .filter(jobs::id.eq($held.job.get()))
+            .filter(jobs::state.eq("running"))
+            .filter(jobs::lease_owner.eq(Some(&$held.owner)))
+    };
+}
+pub(super) use held_by;
+
+pub(super) fn stored(count: u64) -> Result<i64, StoreError> {
+    i64::try_from(count).map_err(StoreError::corrupt)
+}
+
+/// Refuses a step of a job that is no longer held, or that was done already.
+pub(super) fn note(
+    connection: &mut AnyConnection,
+    held: &Held,
+    step: Step,
+    report: &ImportReport,
+) -> Result<(), Abort<PartError>> {
+    let tally = Tally::from(report);
+    let known: Option<i64> = diesel::update(held_by!(held).filter(jobs::checkpoint.eq(i64::from(step.after))))
+        .set((
+            jobs::checkpoint.eq(i64::from(step.through)),
+            jobs::done_rows.eq(jobs::done_rows + stored(step.rows)?),
+            jobs::created_count.eq(jobs::created_count + stored(tally.created)?),
+            jobs::updated_count.eq(jobs::updated_count + stored(tally.updated)?),
+            jobs::unchanged_count.eq(jobs::unchanged_count + stored(tally.unchanged)?),
+            jobs::skipped_count.eq(jobs::skipped_count + stored(tally.skipped)?),
+            jobs::problems_count.eq(jobs::problems_count + stored(tally.problems)?),
+            jobs::tries.eq(0),
+            jobs::leased_until.eq(Some(step.until.naive_utc())),
+        ))
+        .returning(jobs::problems_count)
+        .get_result(connection)
+        .optional()?;
+    let known = known.ok_or(Abort::Refused(PartError::Lost))?;
+    keep(connection, held, &report.problems, known)?;
+    Ok(())
+}
+
+/// Keeps problems, once they are counted, while there is room in the error sheet.
+pub(super) fn keep(
+    connection: &mut AnyConnection,
+    held: &Held,
+    problems: &RowProblems,
+    counted: i64,
+) -> Result<(), QueryError> {
+    let total = u64::try_from(problems.total()).unwrap_or(u64::MAX);
+    let before = u64::try_from(counted).unwrap_or_default().saturating_sub(total);
+    let room = usize::try_from(KEPT.saturating_sub(before)).unwrap_or_default();
+    for chunk in problems.kept().get(..room.min(problems.kept().len())).unwrap_or_default().chunks(ROWS) {
+        let rows = chunk.iter().map(|problem| {
+            [held.job.get().into(), problem.row.into(), problem.column.into(), problem.reason.as_str().into()]
+        });
+        let statement = Statement::new("INSERT INTO job_errors (job_id, row_number, column_name, reason) VALUES ");
+        tuples(statement, rows).run(connection)?;
+    }
+    Ok(())
+}
+
+/// A refusal of an import as one of a part.
+pub(super) fn of_part(abort: Abort<ImportError>) -> Abort<PartError> {
+    match abort {
+        Abort::Refused(error) => Abort::Refused(error.into()),
+        Abort::Query(error) => Abort::Query(error),
+        Abort::Store(error) => Abort::Store(error),
+    }
+}

@@ -1,0 +1,436 @@
+//! Jobs: queued, taken under a lease, ended.
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool};
+use kontor_catalog::bulk::ports::JobBook;
+use kontor_catalog::bulk::{
+    ClaimedJob, Ending, Held, Job, JobError, JobFilter, JobKind, JobOptions, JobPhase, JobProblem, JobState, NewJob,
+    PartError, PassDone, Step, Tally,
+};
+use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport};
+use kontor_kernel::{JobId, Page, PageRequest, ProjectId, StoreError};
+
+use super::job_steps::{self, held_by, stored as count};
+use super::{found, hold, on_duplicate};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::schema::{job_errors, jobs, projects};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = jobs)]
+struct JobRow {
+    id: i64,
+    project_id: i64,
+    kind: String,
+    state: String,
+    phase: String,
+    dry_run: bool,
+    partial: bool,
+    file_name: Option<String>,
+    file_bytes: i64,
+    total_rows: Option<i64>,
+    done_rows: i64,
+    checkpoint: i64,
+    created_count: i64,
+    updated_count: i64,
+    unchanged_count: i64,
+    skipped_count: i64,
+    problems_count: i64,
+    ignored_columns: String,
+    failure: Option<String>,
+    user_id: Option<i64>,
+    created_at: NaiveDateTime,
+    started_at: Option<NaiveDateTime>,
+    finished_at: Option<NaiveDateTime>,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = jobs)]
+struct NewJobRow<'a> {
+    project_id: i64,
+    kind: &'static str,
+    state: &'static str,
+    phase: &'static str,
+    dry_run: bool,
+    partial: bool,
+    file_place: &'a str,
+    file_name: Option<&'a str>,
+    file_bytes: i64,
+    done_rows: i64,
+    checkpoint: i64,
+    created_count: i64,
+    updated_count: i64,
+    unchanged_count: i64,
+    skipped_count: i64,
+    problems_count: i64,
+    ignored_columns: &'static str,
+    user_id: Option<i64>,
+    tries: i32,
+    created_at: NaiveDateTime,
+}
+
+by_place! {
+    struct DueRow {
+        id: i64 as BigInt,
+        running: bool as Bool,
+    }
+}
+
+fn named<T>(value: Option<T>) -> Result<T, StoreError> {
+    value.ok_or_else(|| StoreError::corrupt("a job has an unknown kind, state or phase"))
+}
+
+fn counted(count: i64) -> Result<u64, StoreError> {
+    u64::try_from(count).map_err(StoreError::corrupt)
+}
+
+impl TryFrom<JobRow> for Job {
+    type Error = StoreError;
+
+    fn try_from(row: JobRow) -> Result<Self, StoreError> {
+        let mode = if row.partial { ImportMode::Partial } else { ImportMode::AllOrNothing };
+        Ok(Self {
+            id: stored::id(row.id)?,
+            project_id: stored::id(row.project_id)?,
+            kind: named(JobKind::named(&row.kind))?,
+            options: JobOptions { dry_run: row.dry_run, mode },
+            state: named(JobState::named(&row.state))?,
+            phase: named(JobPhase::named(&row.phase))?,
+            file_name: row.file_name,
+            file_bytes: counted(row.file_bytes)?,
+            total_rows: row.total_rows.map(counted).transpose()?,
+            done_rows: counted(row.done_rows)?,
+            checkpoint: u32::try_from(row.checkpoint).map_err(StoreError::corrupt)?,
+            tally: Tally {
+                created: counted(row.created_count)?,
+                updated: counted(row.updated_count)?,
+                unchanged: counted(row.unchanged_count)?,
+                skipped: counted(row.skipped_count)?,
+                problems: counted(row.problems_count)?,
+            },
+            ignored_columns: serde_json::from_str(&row.ignored_columns).map_err(StoreError::corrupt)?,
+            failure: row.failure,
+            user_id: stored::optional_id(row.user_id)?,
+            created_at: stored::moment(row.created_at),
+            started_at: row.started_at.map(stored::moment),
+            finished_at: row.finished_at.map(stored::moment),
+        })
+    }
+}
+
+fn find(connection: &mut AnyConnection, id: i64) -> Result<Option<Job>, Abort<StoreError>> {
+    let row: Option<JobRow> = jobs::table.find(id).select(JobRow::as_select()).first(connection).optional()?;
+    Ok(row.map(Job::try_from).transpose()?)
+}
+
+/// Jobs that may be taken, in no order, which would keep SQLite from the partial indexes: those whose lease has run out, and the first ones that wait in projects where
+/// none runs. As two statements: SQLite plans no condition that is either.
+fn due(only: Option<JobId>, now: NaiveDateTime) -> Statement {
+    let only = |statement: Statement| match only {
+        Some(id) => statement.sql(" AND j.id = ").value(id.get()),
+        None => statement,
+    };
+    let left = "SELECT j.id, TRUE AS running FROM jobs j WHERE j.state = 'running' AND j.leased_until <= ";
+    let waiting = " UNION ALL SELECT j.id, FALSE AS running FROM jobs j WHERE j.state = 'queued' AND NOT EXISTS \
+        (SELECT 1 FROM jobs o WHERE o.project_id = j.project_id AND o.state = 'running') AND NOT EXISTS \
+        (SELECT 1 FROM jobs o WHERE o.project_id = j.project_id AND o.state = 'queued' AND o.id < j.id)";
+    only(only(Statement::new(left).value(now)).sql(waiting))
+}
+
+/// How many jobs a claim tries when others are faster.
+const LOOKS: usize = 4;
+
+/// Why nothing was taken.
+enum NotTaken {
+    OthersWereFaster,
+    Store(StoreError),
+}
+
+impl From<StoreError> for NotTaken {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+fn take(
+    connection: &mut AnyConnection,
+    (id, running): (i64, bool),
+    owner: &str,
+    now: NaiveDateTime,
+    until: NaiveDateTime,
+) -> Result<Option<ClaimedJob>, Abort<NotTaken>> {
+    let take = Statement::new("UPDATE jobs SET state = 'running', lease_owner = ")
+        .value(owner)
+        .sql(", leased_until = ")
+        .value(until)
+        .sql(", started_at = COALESCE(started_at, ")
+        .value(now)
+        .sql("), tries = tries + 1 WHERE id = ")
+        .value(id);
+    // The row itself is looked at, again if another took it meanwhile; a second one of the project the unique key refuses.
+    let take = if running {
+        take.sql(" AND state = 'running' AND leased_until <= ").value(now)
+    } else {
+        take.sql(" AND state = 'queued'")
+    };
+    let taken = take.run(connection).map_err(on_duplicate(NotTaken::OthersWereFaster))?;
+    if taken == 0 {
+        return Ok(None);
+    }
+    let job = find(connection, id).map_err(|abort| match abort {
+        Abort::Query(error) => Abort::Query(error),
+        Abort::Refused(error) | Abort::Store(error) => Abort::Store(error),
+    })?;
+    let (place, tries): (Option<String>, i32) =
+        jobs::table.find(id).select((jobs::file_place, jobs::tries)).first(connection)?;
+    let missing = || StoreError::corrupt("a job that may be taken has no file");
+    Ok(Some(ClaimedJob {
+        job: job.ok_or_else(missing)?,
+        place: place.ok_or_else(missing)?,
+        owner: owner.to_owned(),
+        tries: u32::try_from(tries).map_err(StoreError::corrupt)?,
+    }))
+}
+
+/// A step without rows of its own cannot be refused for another reason.
+fn still_held(outcome: Result<(), PartError>) -> Result<bool, StoreError> {
+    match outcome {
+        Ok(()) => Ok(true),
+        Err(PartError::Lost) => Ok(false),
+        Err(PartError::Import(ImportError::Store(error))) => Err(error),
+        Err(error) => Err(StoreError::Failed(error.to_string())),
+    }
+}
+
+#[async_trait]
+impl JobBook for Database {
+    async fn insert(&self, project: ProjectId, job: NewJob, most: u32, at: DateTime<Utc>) -> Result<Job, JobError> {
+        self.write(move |connection| {
+            hold!(connection, projects::table.find(project.get()).select(projects::id));
+            let waiting: i64 = jobs::table
+                .filter(jobs::project_id.eq(project.get()))
+                .filter(jobs::state.eq(JobState::Queued.name()))
+                .count()
+                .get_result(connection)?;
+            if waiting >= i64::from(most) {
+                return Err(Abort::Refused(JobError::TooManyWaiting(most)));
+            }
+            let row = NewJobRow {
+                project_id: project.get(),
+                kind: job.kind.name(),
+                state: JobState::Queued.name(),
+                phase: JobPhase::Checking.name(),
+                dry_run: job.options.dry_run,
+                partial: job.options.mode == ImportMode::Partial,
+                file_place: &job.place,
+                file_name: job.file_name.as_deref(),
+                file_bytes: count(job.file_bytes)?,
+                done_rows: 0,
+                checkpoint: 0,
+                created_count: 0,
+                updated_count: 0,
+                unchanged_count: 0,
+                skipped_count: 0,
+                problems_count: 0,
+                ignored_columns: "[]",
+                user_id: job.user_id.map(i64::from),
+                tries: 0,
+                created_at: at.naive_utc(),
+            };
+            let id: i64 = diesel::insert_into(jobs::table).values(row).returning(jobs::id).get_result(connection)?;
+            let row: JobRow = jobs::table.find(id).select(JobRow::as_select()).first(connection)?;
+            Ok(Job::try_from(row)?)
+        })
+        .await
+    }
+
+    async fn find(&self, id: JobId) -> Result<Option<Job>, StoreError> {
+        self.read(move |connection| find(connection, id.get())).await
+    }
+
+    async fn list(&self, project: ProjectId, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let all = JobState::ALL;
+            let states = if filter.states.is_empty() { all.as_slice() } else { &filter.states };
+            let asked = || {
+                jobs::table
+                    .filter(jobs::project_id.eq(project.get()))
+                    .filter(jobs::kind.eq_any(filter.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>()))
+                    .filter(jobs::state.eq_any(states.iter().map(|state| state.name()).collect::<Vec<_>>()))
+            };
+            let total: i64 = asked().count().get_result(connection)?;
+            let rows: Vec<JobRow> = asked()
+                .order(jobs::id.desc())
+                .offset(page.offset())
+                .limit(page.limit())
+                .select(JobRow::as_select())
+                .load(connection)?;
+            let items = rows.into_iter().map(Job::try_from).collect::<Result<_, _>>()?;
+            Ok(Page { items, total: counted(total)?, request: page })
+        })
+        .await
+    }
+
+    async fn problems(&self, id: JobId, after: i64, limit: u32) -> Result<Vec<JobProblem>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<(i64, i64, String, String)> = job_errors::table
+                .filter(job_errors::job_id.eq(id.get()))
+                .filter(job_errors::id.gt(after))
+                .order(job_errors::id)
+                .limit(limit.into())
+                .select((job_errors::id, job_errors::row_number, job_errors::column_name, job_errors::reason))
+                .load(connection)?;
+            let problem = |(number, row, column, reason)| {
+                let row = u32::try_from(row).map_err(StoreError::corrupt)?;
+                Ok::<_, Abort<StoreError>>(JobProblem { number, row, column, reason })
+            };
+            rows.into_iter().map(problem).collect()
+        })
+        .await
+    }
+
+    async fn cancel(&self, id: JobId, at: DateTime<Utc>) -> Result<Option<Job>, StoreError> {
+        self.write(move |connection| {
+            let open = [JobState::Queued.name(), JobState::Running.name()];
+            let canceled = diesel::update(jobs::table.find(id.get()).filter(jobs::state.eq_any(open)))
+                .set((
+                    jobs::state.eq(JobState::Canceled.name()),
+                    jobs::lease_owner.eq(None::<String>),
+                    jobs::leased_until.eq(None::<NaiveDateTime>),
+                    jobs::finished_at.eq(Some(at.naive_utc())),
+                ))
+                .execute(connection)?;
+            if canceled == 0 { Ok(None) } else { find(connection, id.get()) }
+        })
+        .await
+    }
+
+    async fn claim(
+        &self,
+        only: Option<JobId>,
+        owner: &str,
+        now: DateTime<Utc>,
+        until: DateTime<Utc>,
+    ) -> Result<Option<ClaimedJob>, StoreError> {
+        let (now, until) = (now.naive_utc(), until.naive_utc());
+        // A look costs no turn of the only writer.
+        let mut due: Vec<DueRow> =
+            self.read(move |connection| Ok::<_, Abort<StoreError>>(due(only, now).rows(connection)?)).await?;
+        due.sort_by_key(|job| job.id);
+        for DueRow { id, running } in due.into_iter().take(LOOKS) {
+            let owner = owner.to_owned();
+            match self.write(move |connection| take(connection, (id, running), &owner, now, until)).await {
+                Ok(None) | Err(NotTaken::OthersWereFaster) => {}
+                Ok(taken) => return Ok(taken),
+                Err(NotTaken::Store(error)) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    async fn advance(&self, held: Held, step: Step, report: ImportReport) -> Result<bool, StoreError> {
+        still_held(self.write(move |connection| job_steps::note(connection, &held, step, &report)).await)
+    }
+
+    async fn renew(&self, held: Held, until: DateTime<Utc>) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let renewed = diesel::update(held_by!(held)).set(jobs::leased_until.eq(Some(until.naive_utc())));
+            Ok::<_, Abort<StoreError>>(renewed.execute(connection)? > 0)
+        })
+        .await
+    }
+
+    async fn checked(&self, held: Held, done: PassDone) -> Result<bool, StoreError> {
+        let ignored = serde_json::to_string(&done.ignored_columns).map_err(StoreError::corrupt)?;
+        self.write(move |connection| {
+            let known = (
+                jobs::total_rows.eq(Some(count(done.total_rows)?)),
+                jobs::ignored_columns.eq(&ignored),
+                jobs::leased_until.eq(Some(done.until.naive_utc())),
+            );
+            let still = diesel::update(held_by!(held)).set(known).execute(connection)? > 0;
+            if still && !done.is_answer {
+                let nothing = (jobs::created_count.eq(0), jobs::updated_count.eq(0), jobs::unchanged_count.eq(0));
+                diesel::update(held_by!(held)).set(nothing).execute(connection)?;
+            }
+            if still && done.go_on {
+                let top = (jobs::phase.eq(JobPhase::Writing.name()), jobs::checkpoint.eq(0), jobs::done_rows.eq(0));
+                diesel::update(held_by!(held)).set(top).execute(connection)?;
+            }
+            Ok::<_, Abort<StoreError>>(still)
+        })
+        .await
+    }
+
+    async fn finish(&self, held: Held, ending: Ending) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let problems = u64::try_from(ending.problems.total()).unwrap_or(u64::MAX);
+            let counted: Option<i64> = diesel::update(held_by!(held))
+                .set((
+                    jobs::state.eq(ending.state.name()),
+                    jobs::failure.eq(ending.failure.as_deref()),
+                    jobs::problems_count.eq(jobs::problems_count + count(problems)?),
+                    jobs::lease_owner.eq(None::<String>),
+                    jobs::leased_until.eq(None::<NaiveDateTime>),
+                    jobs::finished_at.eq(Some(ending.at.naive_utc())),
+                ))
+                .returning(jobs::problems_count)
+                .get_result(connection)
+                .optional()?;
+            let Some(counted) = counted else { return Ok(false) };
+            job_steps::keep(connection, &held, &ending.problems, counted)?;
+            Ok::<_, Abort<StoreError>>(true)
+        })
+        .await
+    }
+
+    async fn release(&self, held: Held, now: DateTime<Utc>) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            diesel::update(held_by!(held))
+                .set((jobs::leased_until.eq(Some(now.naive_utc())), jobs::tries.eq(0)))
+                .execute(connection)?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+
+    async fn leftovers(&self, limit: u32) -> Result<Vec<(JobId, String)>, StoreError> {
+        self.read(move |connection| {
+            let over = JobState::ALL.into_iter().filter(|state| state.is_over()).map(JobState::name);
+            let rows: Vec<(i64, Option<String>)> = jobs::table
+                .filter(jobs::file_place.is_not_null())
+                .filter(jobs::state.eq_any(over.collect::<Vec<_>>()))
+                .order(jobs::id)
+                .limit(limit.into())
+                .select((jobs::id, jobs::file_place))
+                .load(connection)?;
+            let kept = |(id, place): (i64, Option<String>)| Ok((stored::id(id)?, place.unwrap_or_default()));
+            rows.into_iter().map(kept).collect::<Result<_, Abort<StoreError>>>()
+        })
+        .await
+    }
+
+    async fn forget_file(&self, id: JobId) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            let job = jobs::table.find(id.get());
+            diesel::update(job).set(jobs::file_place.eq(None::<String>)).execute(connection)?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+}
+
+/// For the operator.
+impl Database {
+    /// Whether there is such a project.
+    pub async fn project_exists(&self, project: ProjectId) -> Result<bool, StoreError> {
+        self.read(move |connection| {
+            let mine = projects::table.find(project.get());
+            Ok::<_, Abort<StoreError>>(found!(connection, mine)?)
+        })
+        .await
+    }
+}

@@ -1,0 +1,291 @@
+//! Which items a search shows, and in which order.
+
+use diesel::result::Error as QueryError;
+use diesel::sql_types::BigInt;
+use kontor_catalog::model::SearchQuery;
+use kontor_kernel::{Line, PageRequest, ProjectId};
+
+use super::terms::{conditions, matched};
+use crate::database::AnyConnection;
+use crate::statement::{Statement, by_place};
+
+/// A search counts and pages through so many items: whoever gets more looks for something else next, and nobody waits
+/// until a million are counted.
+pub(in crate::catalog) const MOST: i64 = 10_000;
+
+/// Up to so many are sorted; more are so frequent that a page is soon found by walking in the order asked for.
+const FEW: i64 = 2_000;
+
+/// Items with the article that was typed.
+const EXACT: i64 = 20;
+
+by_place! {
+    struct IdRow {
+        id: i64 as BigInt,
+    }
+}
+
+by_place! {
+    struct TotalRow {
+        total: i64 as BigInt,
+    }
+}
+
+/// A page of what was found.
+pub(in crate::catalog) struct Found {
+    /// The numbers of the items, in their order.
+    pub ids: Vec<i64>,
+    /// How many there are in all, [`MOST`] at most.
+    pub total: i64,
+}
+
+/// A search among the rows of a table.
+pub(in crate::catalog) struct Search {
+    pub project: ProjectId,
+    pub query: SearchQuery,
+    /// The table and its alias.
+    pub table: &'static str,
+    /// The column with the number of the item.
+    pub id: &'static str,
+    /// The column with the name in lower case.
+    pub name: &'static str,
+    /// What the rows have to fulfil besides.
+    pub condition: Statement,
+}
+
+impl Search {
+    pub fn new(
+        project: ProjectId,
+        text: &Line<255>,
+        (table, id, name): (&'static str, &'static str, &'static str),
+        condition: Statement,
+    ) -> Self {
+        Self { project, query: SearchQuery::of(text), table, id, name, condition }
+    }
+
+    fn select(&self) -> Statement {
+        Statement::new(format!("SELECT {} AS id", self.id))
+    }
+
+    /// What is found, from the index.
+    fn matched(&self, connection: &AnyConnection) -> Statement {
+        let matched = matched(connection, self.project, &self.query, self.table, self.id);
+        matched.sql(" AND ").then(self.condition.clone())
+    }
+
+    /// What is found, row by row of the table.
+    fn looked_at(&self) -> Statement {
+        Statement::new(format!(" FROM {} WHERE ", self.table))
+            .then(self.condition.clone())
+            .sql(format!(
+                " AND (SELECT {} FROM nomenclatures s WHERE s.id = {})",
+                conditions("s", &self.query),
+                self.id
+            ))
+            .once()
+    }
+
+    fn finds_nothing(&self) -> bool {
+        self.query.terms().is_empty()
+    }
+
+    fn count(&self, connection: &mut AnyConnection, most: i64) -> Result<i64, QueryError> {
+        let few = Statement::new("SELECT count(*) AS total FROM (SELECT 1").then(self.matched(connection));
+        let row: TotalRow = few.sql(" LIMIT ").value(most).sql(") AS few").row(connection)?;
+        Ok(row.total)
+    }
+
+    fn ids(statement: Statement, connection: &mut AnyConnection) -> Result<Vec<i64>, QueryError> {
+        let rows: Vec<IdRow> = statement.rows(connection)?;
+        Ok(rows.into_iter().map(|row| row.id).collect())
+    }
+
+    /// The items whose article was typed.
+    fn exact(&self) -> Statement {
+        self.select()
+            .sql(format!(" FROM nomenclatures s JOIN {} ON {} = s.id WHERE s.project_id = ", self.table, self.id))
+            .value(self.project.get())
+            .sql(" AND s.article_search = ")
+            .value(self.query.article())
+            .sql(format!(" AND {} AND ", conditions("s", &self.query)))
+            .then(self.condition.clone())
+            .sql(" ORDER BY s.id LIMIT ")
+            .value(EXACT)
+            .once()
+    }
+
+    /// The name begins with what was typed.
+    fn begins(&self) -> Statement {
+        let first = self.query.beginning();
+        Statement::new(format!("({} >= ", self.name))
+            .value(first)
+            .sql(format!(" AND {} < ", self.name))
+            .value(format!("{first}{}", char::MAX))
+            .sql(")")
+    }
+
+    fn but(&self, ids: &[i64]) -> Statement {
+        Statement::new(format!(" AND NOT {}", self.id)).among(ids)
+    }
+
+    /// The best first: the article that was typed, names that begin with it by name, and the others by number.
+    pub fn best(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
+        let (first, last) = bounds(page);
+        if self.finds_nothing() || first >= last {
+            return Ok(Found { ids: Vec::new(), total: self.total(connection)? });
+        }
+        let exact = Self::ids(self.exact(), connection)?;
+        let begins = self
+            .select()
+            .sql(format!(" FROM {} WHERE ", self.table))
+            .then(self.condition.clone())
+            .sql(" AND ")
+            .then(self.begins())
+            .then(if exact.is_empty() { Statement::default() } else { self.but(&exact) })
+            .sql(format!(" ORDER BY {}, {} LIMIT ", self.name, self.id))
+            .value(last);
+        let mut ids = exact.clone();
+        ids.extend(Self::ids(begins, connection)?);
+        let leading = i64::try_from(ids.len()).unwrap_or(i64::MAX);
+        let mut known = None;
+        if leading < last {
+            let order = match connection {
+                AnyConnection::Sqlite(_) => "nomenclature_search.rowid",
+                AnyConnection::Postgres(_) => self.id,
+            };
+            let skipped = (first - leading).max(0);
+            let wanted = last - leading - skipped;
+            let others = self
+                .select()
+                .then(self.matched(connection))
+                .sql(" AND NOT ")
+                .then(self.begins())
+                .then(if exact.is_empty() { Statement::default() } else { self.but(&exact) })
+                .sql(format!(" ORDER BY {order} LIMIT "))
+                .value(wanted)
+                .sql(" OFFSET ")
+                .value(skipped);
+            let others = Self::ids(others, connection)?;
+            let count = i64::try_from(others.len()).unwrap_or(i64::MAX);
+            // A page that is not full tells the total by itself.
+            if count < wanted && (count > 0 || skipped == 0) {
+                known = Some(leading + skipped + count);
+            }
+            ids.drain(..usize::try_from(first.min(leading)).unwrap_or_default());
+            ids.extend(others);
+        } else {
+            ids.truncate(usize::try_from(last).unwrap_or(usize::MAX));
+            ids.drain(..usize::try_from(first).unwrap_or_default());
+        }
+        let total = match known {
+            Some(total) => total,
+            None => self.total(connection)?,
+        };
+        Ok(Found { ids, total })
+    }
+
+    /// How many are found, [`MOST`] at most.
+    fn total(&self, connection: &mut AnyConnection) -> Result<i64, QueryError> {
+        if self.finds_nothing() { Ok(0) } else { self.count(connection, MOST) }
+    }
+
+    /// In the order that ` ORDER BY ...` says.
+    pub fn sorted(
+        &self,
+        connection: &mut AnyConnection,
+        page: PageRequest,
+        order: Statement,
+    ) -> Result<Found, QueryError> {
+        let total = self.total(connection)?;
+        let (first, last) = bounds(page);
+        if first >= last.min(total) {
+            return Ok(Found { ids: Vec::new(), total });
+        }
+        let statement = self
+            .select()
+            .then(self.either(connection, total))
+            .then(order)
+            .sql(" LIMIT ")
+            .value(last - first)
+            .sql(" OFFSET ")
+            .value(first);
+        Ok(Found { ids: Self::ids(statement, connection)?, total })
+    }
+
+    /// From the index or row by row, whichever is sooner done for so many. PostgreSQL decides by its statistics.
+    fn either(&self, connection: &AnyConnection, total: i64) -> Statement {
+        match connection {
+            AnyConnection::Sqlite(_) if total > FEW => self.looked_at(),
+            _ => self.matched(connection),
+        }
+    }
+
+    /// The first by this order, and the last; what is asked of each of them follows `SELECT`.
+    pub fn extremes(&self, connection: &mut AnyConnection, value: Statement) -> Result<Option<Statement>, QueryError> {
+        if self.finds_nothing() {
+            return Ok(None);
+        }
+        let total = match connection {
+            AnyConnection::Sqlite(_) => self.count(connection, FEW + 1)?,
+            AnyConnection::Postgres(_) => 0,
+        };
+        let found = || self.either(connection, total);
+        if total <= FEW {
+            let both = Statement::new("SELECT min(").then(value.clone()).sql(") AS lowest, max(").then(value);
+            return Ok(Some(both.sql(") AS highest").then(found())));
+        }
+        let end = |direction: &'static str| {
+            let one = Statement::new("(SELECT ").then(value.clone()).then(found()).sql(" ORDER BY ");
+            one.then(value.clone()).sql(direction).sql(" LIMIT 1)")
+        };
+        Ok(Some(Statement::new("SELECT ").then(end("")).sql(" AS lowest, ").then(end(" DESC")).sql(" AS highest")))
+    }
+}
+
+/// The places of a page, none beyond [`MOST`].
+fn bounds(page: PageRequest) -> (i64, i64) {
+    let first = page.offset().min(MOST);
+    (first, (first + page.limit()).min(MOST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::Abort;
+    use crate::testing::{Kind, TestDatabase};
+    use diesel::sql_types::Text;
+    use diesel::{QueryableByName, RunQueryDsl};
+    use kontor_kernel::StoreError;
+
+    #[derive(QueryableByName)]
+    struct PlanRow {
+        #[diesel(sql_type = Text)]
+        detail: String,
+    }
+
+    #[tokio::test]
+    async fn a_search_walks_its_index_in_order_and_looks_rows_up_by_key() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let tables = [
+            (("storefront_offers o", "o.nomenclature_id", "o.name_key"), "o.application_id = 1"),
+            (("nomenclatures o", "o.id", "o.name_key"), "o.project_id = 1"),
+        ];
+        for (table, condition) in tables {
+            let text = Line::parse("oak ta KN-1").unwrap();
+            let search = Search::new(ProjectId::new(1).unwrap(), &text, table, Statement::new(condition));
+            let plan = db
+                .database
+                .read(move |connection| {
+                    let others = search.select().then(search.matched(connection));
+                    let others = others.sql(" ORDER BY nomenclature_search.rowid LIMIT 10");
+                    let explained = Statement::new("EXPLAIN QUERY PLAN ").then(others);
+                    explained.load::<PlanRow>(connection).map_err(Abort::<StoreError>::Query)
+                })
+                .await
+                .unwrap();
+            let plan: String = plan.into_iter().map(|row| row.detail + "\n").collect();
+            assert!(plan.contains("SCAN nomenclature_search VIRTUAL TABLE INDEX"), "{plan}");
+            assert!(plan.contains("SEARCH o USING") && !plan.contains("TEMP B-TREE"), "{plan}");
+        }
+    }
+}

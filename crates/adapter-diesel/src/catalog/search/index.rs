@@ -1,0 +1,109 @@
+//! What is written beside a card so that it is found.
+
+use diesel::Connection as _;
+use diesel::result::Error as QueryError;
+use diesel::sql_types::{BigInt, Nullable, Text};
+use kontor_catalog::model::SearchText;
+use kontor_kernel::{Line, Name, ProjectId, StoreError};
+
+use super::terms::document;
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+const ROWS: usize = 200;
+
+by_place! {
+    struct ItemRow {
+        id: i64 as BigInt,
+        project_id: i64 as BigInt,
+        name: String as Text,
+        article: Option<String> as Nullable<Text>,
+    }
+}
+
+/// Has new items found, in the commit that wrote their cards. PostgreSQL needs only the columns of the cards.
+pub(in crate::catalog) fn put(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    items: &[(i64, SearchText)],
+) -> Result<(), QueryError> {
+    if matches!(connection, AnyConnection::Postgres(_)) {
+        return Ok(());
+    }
+    for items in items.chunks(ROWS) {
+        let mut insert = Statement::new("INSERT INTO nomenclature_search (rowid, grams) VALUES ");
+        for (place, (id, text)) in items.iter().enumerate() {
+            insert = if place > 0 { insert.sql(", ") } else { insert };
+            insert = insert.tuple([(*id).into(), document(project, text).into()]);
+        }
+        // Full chunks and single cards share one form each.
+        let insert = if items.len() == ROWS || items.len() == 1 { insert } else { insert.once() };
+        insert.run(connection)?;
+    }
+    Ok(())
+}
+
+/// Has items found by what their cards say now, in the commit that changed these.
+pub(in crate::catalog) fn put_anew(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    items: &[(i64, SearchText)],
+) -> Result<(), QueryError> {
+    if matches!(connection, AnyConnection::Postgres(_)) {
+        return Ok(());
+    }
+    for chunk in items.chunks(ROWS) {
+        let ids: Vec<i64> = chunk.iter().map(|(id, _)| *id).collect();
+        Statement::new("DELETE FROM nomenclature_search WHERE rowid").among(&ids).run(connection)?;
+    }
+    put(connection, project, items)
+}
+
+/// Writes everything that these items are found by, from their names and articles.
+pub(in crate::catalog) fn refill<R>(connection: &mut AnyConnection, items: &[i64]) -> Result<(), Abort<R>> {
+    for items in items.chunks(ROWS) {
+        let rows: Vec<ItemRow> = Statement::new("SELECT id, project_id, name, article FROM nomenclatures WHERE id")
+            .among(items)
+            .rows(connection)?;
+        if rows.is_empty() {
+            continue;
+        }
+        let mut update = Statement::new(
+            "UPDATE nomenclatures SET search_text = v.column2, article_search = v.column3 FROM (VALUES ",
+        );
+        let mut entries: Vec<(ProjectId, i64, SearchText)> = Vec::with_capacity(rows.len());
+        for (place, row) in rows.into_iter().enumerate() {
+            let name: Name = stored::owned(row.name)?;
+            let article: Option<Line<100>> = row.article.map(stored::owned).transpose()?;
+            let text = SearchText::of(&name, article.as_ref());
+            update = if place > 0 { update.sql(", ") } else { update };
+            update = update.tuple([row.id.into(), text.line().into(), text.article().into()]);
+            entries.push((stored::id(row.project_id)?, row.id, text));
+        }
+        update.sql(") AS v WHERE nomenclatures.id = v.column1").once().run(connection)?;
+        entries.sort_by_key(|(project, id, _)| (*project, *id));
+        for of_project in entries.chunk_by(|(left, ..), (right, ..)| left == right) {
+            let Some((project, ..)) = of_project.first() else { continue };
+            let items: Vec<(i64, SearchText)> = of_project.iter().map(|(_, id, text)| (*id, text.clone())).collect();
+            put_anew(connection, *project, &items)?;
+        }
+    }
+    Ok(())
+}
+
+/// Fills in what cards from before lack. Every step is a commit of its own; what was not reached is found the next time.
+pub(crate) fn fill_missing(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
+    loop {
+        let rows = connection.transaction::<_, Abort<StoreError>, _>(|connection| {
+            let missing = "SELECT id, project_id, name, article FROM nomenclatures WHERE search_text IS NULL ORDER BY id LIMIT 500";
+            let rows: Vec<ItemRow> = Statement::new(missing).rows(connection)?;
+            let ids: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
+            refill::<StoreError>(connection, &ids)?;
+            Ok(ids.len())
+        })?;
+        if rows == 0 {
+            return Ok(());
+        }
+    }
+}

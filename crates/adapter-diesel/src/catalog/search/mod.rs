@@ -1,0 +1,14 @@
+//! Finding items by what people type.
+//!
+//! [`kontor_catalog::model::SearchQuery`] says what is found. SQLite answers from an FTS5 table of three letters each,
+//! PostgreSQL by the trigrams of `pg_trgm`; both indexes are kept per project, so that a search walks nothing of another
+//! one's.
+
+mod found;
+mod index;
+mod terms;
+
+pub(super) use found::Search;
+pub(crate) use index::fill_missing;
+pub(super) use index::{put, put_anew, refill};
+pub(super) use terms::mentions;

@@ -1,0 +1,125 @@
+//! What customers searched for.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+use diesel::sql_types::BigInt;
+use kontor_catalog::storefront::ports::SearchLog;
+use kontor_catalog::storefront::{Search, SearchRequest};
+use kontor_kernel::{StoreError, Visitor};
+
+use super::import_writes::tuples;
+use crate::database::{AnyConnection, Database};
+use crate::schema::search_requests;
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+const CHUNK: usize = 500;
+
+by_place! {
+    struct IdRow {
+        id: i64 as BigInt,
+    }
+}
+
+/// Those who have not left, kept from leaving until the transaction ends.
+fn present(connection: &mut AnyConnection, customers: &[i64]) -> Result<BTreeSet<i64>, QueryError> {
+    let statement = Statement::new("SELECT id FROM counterparties WHERE deleted_at IS NULL AND id").among(customers);
+    let statement = match connection {
+        AnyConnection::Postgres(_) => statement.sql(" ORDER BY id FOR SHARE"),
+        AnyConnection::Sqlite(_) => statement,
+    };
+    let rows: Vec<IdRow> = statement.rows(connection)?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}
+
+/// Several processes write in one order, customer by customer and text by text, and so wait for each other.
+fn write(connection: &mut AnyConnection, searches: &[Search], kept: u32) -> Result<(), QueryError> {
+    let customers: BTreeSet<i64> = searches.iter().map(|search| search.counterparty_id.get()).collect();
+    let customers: Vec<i64> = customers.into_iter().collect();
+    let present = present(connection, &customers)?;
+    let rows: Vec<_> = searches
+        .iter()
+        .filter(|search| present.contains(&search.counterparty_id.get()))
+        .map(|search| {
+            [
+                search.project_id.get().into(),
+                search.counterparty_id.get().into(),
+                search.value.as_str().into(),
+                search.value.key().into(),
+                search.at.naive_utc().into(),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let insert = Statement::new(
+        "INSERT INTO search_requests (project_id, counterparty_id, value, value_key, created_at) VALUES ",
+    );
+    tuples(insert, rows)
+        .sql(
+            " ON CONFLICT (project_id, counterparty_id, value_key) DO UPDATE SET value = excluded.value, \
+             created_at = excluded.created_at WHERE search_requests.created_at < excluded.created_at",
+        )
+        .run(connection)?;
+    Statement::new(
+        "DELETE FROM search_requests WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER \
+         (PARTITION BY project_id, counterparty_id ORDER BY created_at DESC, id DESC) AS place \
+         FROM search_requests WHERE project_id",
+    )
+    .among(&projects(searches))
+    .sql(" AND counterparty_id")
+    .among(&customers)
+    .sql(") AS ranked WHERE place > ")
+    .value(kept)
+    .sql(")")
+    .run(connection)?;
+    Ok(())
+}
+
+fn projects(searches: &[Search]) -> Vec<i64> {
+    let projects: BTreeSet<i64> = searches.iter().map(|search| search.project_id.get()).collect();
+    projects.into_iter().collect()
+}
+
+#[async_trait]
+impl SearchLog for Database {
+    async fn store(&self, mut searches: Vec<Search>, kept: u32) -> Result<(), StoreError> {
+        searches.sort_by_cached_key(|search| (search.counterparty_id, search.value.key()));
+        self.write(move |connection| {
+            for chunk in searches.chunks(CHUNK) {
+                write(connection, chunk, kept)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn searches(&self, customer: Visitor) -> Result<Vec<SearchRequest>, StoreError> {
+        let Some(counterparty) = customer.counterparty_id else { return Ok(Vec::new()) };
+        self.read(move |connection| {
+            let rows: Vec<(i64, String, NaiveDateTime)> = search_requests::table
+                .filter(search_requests::project_id.eq(customer.app.project_id.get()))
+                .filter(search_requests::counterparty_id.eq(counterparty.get()))
+                .order((search_requests::created_at.desc(), search_requests::id.desc()))
+                .select((search_requests::id, search_requests::value, search_requests::created_at))
+                .load(connection)?;
+            let requests: Result<Vec<_>, StoreError> = rows
+                .into_iter()
+                .map(|(id, value, at)| {
+                    Ok(SearchRequest {
+                        id: stored::id(id)?,
+                        value: stored::owned(value)?,
+                        created_at: stored::moment(at),
+                    })
+                })
+                .collect();
+            Ok(requests?)
+        })
+        .await
+    }
+}

@@ -1,0 +1,93 @@
+//! What a storefront shows beside its products.
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_catalog::storefront::ports::Showcase;
+use kontor_catalog::storefront::{Country, Slide, SlideLink, Tag};
+use kontor_kernel::{AppScope, Prose, StoreError};
+
+use super::storefront::photo;
+use super::storefront_card::TagRow;
+use crate::database::Database;
+use crate::schema::{countries, slides, tags};
+use crate::stored;
+
+type CountryRow = (i64, String, Option<String>, NaiveDateTime);
+
+fn country((id, name, picture, created_at): CountryRow) -> Result<Country, StoreError> {
+    Ok(Country {
+        id: stored::id(id)?,
+        name: stored::owned(name)?,
+        photo: picture.as_deref().map(photo).transpose()?,
+        created_at: stored::moment(created_at),
+    })
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = slides)]
+struct SlideRow {
+    id: i64,
+    title: String,
+    description: Option<String>,
+    photo: Option<String>,
+    link: Option<String>,
+    position: i64,
+    created_at: NaiveDateTime,
+}
+
+impl TryFrom<SlideRow> for Slide<Prose> {
+    type Error = StoreError;
+
+    fn try_from(row: SlideRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            title: stored::owned(row.title)?,
+            description: stored::optional_text(row.description.as_deref())?,
+            photo: row.photo.as_deref().map(photo).transpose()?,
+            link: row.link.as_deref().map(SlideLink::parse).transpose().map_err(StoreError::corrupt)?,
+            position: row.position,
+            created_at: stored::moment(row.created_at),
+        })
+    }
+}
+
+#[async_trait]
+impl Showcase for Database {
+    async fn countries(&self) -> Result<Vec<Country>, StoreError> {
+        self.read_page(|connection| {
+            let rows: Vec<CountryRow> = countries::table.order(countries::id).load(connection)?;
+            Ok(rows.into_iter().map(country).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    async fn tags(&self, app: AppScope) -> Result<Vec<Tag>, StoreError> {
+        self.read_page(move |connection| {
+            let rows: Vec<TagRow> = tags::table
+                .filter(tags::project_id.eq(app.project_id.get()))
+                .order(tags::id)
+                .select(TagRow::as_select())
+                .load(connection)?;
+            Ok(rows.into_iter().map(Tag::try_from).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    async fn slides(&self, app: AppScope, at: DateTime<Utc>) -> Result<Vec<Slide<Prose>>, StoreError> {
+        let now = at.naive_utc();
+        self.read_page(move |connection| {
+            let rows: Vec<SlideRow> = slides::table
+                .filter(slides::project_id.eq(app.project_id.get()))
+                .filter(slides::application_id.eq(app.application_id.get()))
+                .filter(slides::is_active.eq(true))
+                .filter(slides::starts_at.is_null().or(slides::starts_at.le(now)))
+                .filter(slides::ends_at.is_null().or(slides::ends_at.gt(now)))
+                .order((slides::position, slides::id))
+                .select(SlideRow::as_select())
+                .load(connection)?;
+            Ok(rows.into_iter().map(Slide::try_from).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+}

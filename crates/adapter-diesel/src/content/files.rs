@@ -1,0 +1,218 @@
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_content::model::{Dimensions, FileKey, FileType, MediaType, NewFile, Sha256, StoredFile, Written};
+use kontor_content::ports::{FileRepository, Leftover};
+use kontor_kernel::{FileId, Stamp, StoreError};
+
+use crate::database::{Abort, Database};
+use crate::schema::files;
+use crate::{histories, stored};
+
+const WAITING: &str = "waiting";
+const READY: &str = "ready";
+const DELETED: &str = "deleted";
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = files)]
+struct FileRow {
+    id: i64,
+    project_id: i64,
+    file_type_id: i64,
+    file_key: String,
+    name: String,
+    mime_type: String,
+    width: Option<i32>,
+    height: Option<i32>,
+    size: Option<i64>,
+    sha256: Option<String>,
+    creator_id: i64,
+    created_at: NaiveDateTime,
+}
+
+/// What a ready record always has.
+fn present<T>(value: Option<T>) -> Result<T, StoreError> {
+    value.ok_or_else(|| StoreError::corrupt("a file that is ready has no content"))
+}
+
+fn dimensions(width: Option<i32>, height: Option<i32>) -> Result<Option<Dimensions>, StoreError> {
+    let side = |side: i32| u64::try_from(side).map_err(StoreError::corrupt);
+    match (width, height) {
+        (Some(width), Some(height)) => {
+            Dimensions::new(side(width)?, side(height)?).map(Some).map_err(StoreError::corrupt)
+        }
+        _ => Ok(None),
+    }
+}
+
+impl TryFrom<FileRow> for StoredFile {
+    type Error = StoreError;
+
+    fn try_from(row: FileRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            project_id: stored::id(row.project_id)?,
+            file_type: FileType::from_id(row.file_type_id).map_err(StoreError::corrupt)?,
+            key: FileKey::parse(&row.file_key).map_err(StoreError::corrupt)?,
+            name: stored::owned(row.name)?,
+            media: MediaType::parse(&row.mime_type).map_err(StoreError::corrupt)?,
+            dimensions: dimensions(row.width, row.height)?,
+            content: Written {
+                size: u64::try_from(present(row.size)?).map_err(StoreError::corrupt)?,
+                sha256: Sha256::parse(&present(row.sha256)?).map_err(StoreError::corrupt)?,
+            },
+            creator_id: stored::id(row.creator_id)?,
+            created_at: stored::moment(row.created_at),
+        })
+    }
+}
+
+/// At most 16,384, see [`Dimensions`].
+fn side(side: u32) -> Result<i32, StoreError> {
+    i32::try_from(side).map_err(StoreError::corrupt)
+}
+
+#[async_trait]
+impl FileRepository for Database {
+    async fn announce(&self, file: NewFile) -> Result<FileId, StoreError> {
+        let width = file.dimensions.map(|size| side(size.width())).transpose()?;
+        let height = file.dimensions.map(|size| side(size.height())).transpose()?;
+        self.write(move |connection| {
+            let id: i64 = diesel::insert_into(files::table)
+                .values((
+                    files::project_id.eq(file.project_id.get()),
+                    files::file_type_id.eq(file.file_type.id()),
+                    files::state.eq(WAITING),
+                    files::file_key.eq(file.key.as_str()),
+                    files::name.eq(file.name.as_str()),
+                    files::mime_type.eq(file.media.mime()),
+                    files::width.eq(width),
+                    files::height.eq(height),
+                    files::creator_id.eq(file.creator_id.get()),
+                    files::created_at.eq(file.created_at.naive_utc()),
+                    files::sweep_at.eq(Some(file.expires_at.naive_utc())),
+                ))
+                .returning(files::id)
+                .get_result(connection)?;
+            Ok::<_, Abort<StoreError>>(stored::id(id)?)
+        })
+        .await
+    }
+
+    async fn complete(&self, stamp: Stamp, id: FileId, content: Written) -> Result<Option<StoredFile>, StoreError> {
+        let size = i64::try_from(content.size).map_err(StoreError::corrupt)?;
+        self.write(move |connection| {
+            let own = files::table.find(id.get()).filter(files::project_id.eq(stamp.project_id.get()));
+            let waiting = own.filter(files::state.eq(WAITING));
+            let completed = diesel::update(waiting)
+                .set((
+                    files::state.eq(READY),
+                    files::size.eq(Some(size)),
+                    files::sha256.eq(Some(content.sha256.as_str())),
+                    files::sweep_at.eq(None::<NaiveDateTime>),
+                ))
+                .execute(connection)?;
+            if completed == 0 {
+                return Ok(None);
+            }
+            let row = files::table.find(id.get()).select(FileRow::as_select()).first(connection)?;
+            let file = row.try_into()?;
+            histories::created(connection, &stamp, &file)?;
+            Ok::<_, Abort<StoreError>>(Some(file))
+        })
+        .await
+    }
+
+    async fn give_up(&self, id: FileId, at: DateTime<Utc>) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            let waiting = files::table.find(id.get()).filter(files::state.eq(WAITING));
+            diesel::update(waiting)
+                .set((files::state.eq(DELETED), files::sweep_at.eq(Some(at.naive_utc()))))
+                .execute(connection)?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+
+    async fn find(&self, id: FileId) -> Result<Option<StoredFile>, StoreError> {
+        self.read_brief(move |connection| {
+            let ready = files::table.find(id.get()).filter(files::state.eq(READY));
+            let row = ready.select(FileRow::as_select()).first(connection).optional()?;
+            Ok::<_, Abort<StoreError>>(row.map(TryInto::try_into).transpose()?)
+        })
+        .await
+    }
+
+    async fn find_by_key(&self, key: FileKey) -> Result<Option<StoredFile>, StoreError> {
+        self.read_brief(move |connection| {
+            let ready = files::table.filter(files::file_key.eq(key.as_str())).filter(files::state.eq(READY));
+            let row = ready.select(FileRow::as_select()).first(connection).optional()?;
+            Ok::<_, Abort<StoreError>>(row.map(TryInto::try_into).transpose()?)
+        })
+        .await
+    }
+
+    async fn delete(&self, stamp: Stamp, id: FileId) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let own = files::table.find(id.get()).filter(files::project_id.eq(stamp.project_id.get()));
+            let deleted = diesel::update(own.filter(files::state.eq(READY)))
+                .set((files::state.eq(DELETED), files::sweep_at.eq(Some(stamp.at.naive_utc()))))
+                .execute(connection)?;
+            if deleted == 0 {
+                return Ok::<_, Abort<StoreError>>(false);
+            }
+            let row: FileRow = files::table.find(id.get()).select(FileRow::as_select()).first(connection)?;
+            histories::deleted(connection, &stamp, &StoredFile::try_from(row)?)?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn take_leftovers(
+        &self,
+        now: DateTime<Utc>,
+        again_at: DateTime<Utc>,
+        most: u32,
+    ) -> Result<Vec<Leftover>, StoreError> {
+        // Nearly always there are none, and a worker that looks takes no lock then.
+        let due = move || {
+            files::table
+                .filter(files::sweep_at.le(Some(now.naive_utc())))
+                .order((files::sweep_at, files::id))
+                .limit(i64::from(most))
+                .select(files::id)
+        };
+        let some: Vec<i64> = self.read(move |connection| Ok::<_, Abort<StoreError>>(due().load(connection)?)).await?;
+        if some.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.write(move |connection| {
+            // Somebody else may have taken or completed some of them meanwhile.
+            let still_due =
+                files::table.filter(files::id.eq_any(&some)).filter(files::sweep_at.le(Some(now.naive_utc())));
+            let taken: Vec<(i64, i64, String)> = diesel::update(still_due)
+                .set((files::state.eq(DELETED), files::sweep_at.eq(Some(again_at.naive_utc()))))
+                .returning((files::id, files::project_id, files::file_key))
+                .get_results(connection)?;
+            let leftover = |(id, project, key): (i64, i64, String)| {
+                Ok(Leftover {
+                    id: stored::id(id)?,
+                    project_id: stored::id(project)?,
+                    key: FileKey::parse(&key).map_err(StoreError::corrupt)?,
+                })
+            };
+            let leftovers: Result<Vec<Leftover>, StoreError> = taken.into_iter().map(leftover).collect();
+            Ok::<_, Abort<StoreError>>(leftovers?)
+        })
+        .await
+    }
+
+    async fn forget(&self, id: FileId) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            let deleted = files::table.find(id.get()).filter(files::state.eq(DELETED));
+            diesel::delete(deleted).execute(connection)?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+}

@@ -1,0 +1,3 @@
+//! The ports of content.
+
+mod files;

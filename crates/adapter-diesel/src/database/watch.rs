@@ -1,0 +1,156 @@
+//! Looks at the marks of change that other processes leave, twice a second, on a thread and a connection of its own: it is
+//! neither late when every connection is busy nor counted among the statements of requests.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use diesel::r2d2::ManageConnection;
+use diesel::sql_types::{BigInt, Integer};
+use kontor_kernel::StoreError;
+
+use super::connection::{Manager, Role};
+use super::marks::{Marks, Topic};
+use super::{AnyConnection, Database};
+use crate::statement::{Statement, by_place};
+
+const INTERVAL: Duration = Duration::from_millis(500);
+
+/// The thread ends when this is dropped; from then on nothing that is remembered is trusted.
+#[must_use = "watching ends when this is dropped"]
+pub struct Watch {
+    _until: Sender<()>,
+}
+
+by_place! {
+    struct CounterRow {
+        topic: i32 as Integer,
+        stripe: i32 as Integer,
+        version: i64 as BigInt,
+    }
+}
+
+fn counters() -> Statement {
+    Statement::new("SELECT topic, stripe, CAST(sum(version) AS BIGINT) FROM change_marks GROUP BY topic, stripe")
+}
+
+/// What others had raised each counter to when it was last known; nothing while that is uncertain.
+#[derive(Default)]
+struct Others(HashMap<(Topic, usize), Option<u64>>);
+
+impl Others {
+    /// Takes in what a look saw. Where others wrote, or it cannot be told who, nothing that is remembered counts.
+    fn take_in(&mut self, marks: &Marks, before: &HashMap<(Topic, usize), Option<u64>>, rows: &[CounterRow]) {
+        for row in rows {
+            let topic = Topic::ALL.into_iter().find(|topic| i64::from(row.topic) == topic.number());
+            let (Some(topic), Ok(stripe)) = (topic, usize::try_from(row.stripe)) else { continue };
+            let own = before.get(&(topic, stripe)).copied().flatten();
+            let own = own.filter(|own| marks.own(topic, stripe) == Some(*own));
+            let others = own.and_then(|own| u64::try_from(row.version).ok()?.checked_sub(own));
+            let known = self.0.insert((topic, stripe), others).flatten();
+            if others.is_none() || known != others {
+                marks.step(topic, stripe);
+            }
+        }
+    }
+
+    fn look(&mut self, connection: &mut AnyConnection, marks: &Marks) -> diesel::QueryResult<()> {
+        let began = marks.now();
+        let own = |topic| (0..super::marks::STRIPES).map(move |stripe| ((topic, stripe), marks.own(topic, stripe)));
+        let before = Topic::ALL.into_iter().flat_map(own).collect();
+        let rows: Vec<CounterRow> = counters().rows(connection)?;
+        self.take_in(marks, &before, &rows);
+        marks.looked_at(began);
+        Ok(())
+    }
+}
+
+struct Watcher {
+    manager: Manager,
+    connection: Option<AnyConnection>,
+    others: Others,
+}
+
+impl Watcher {
+    fn look(&mut self, marks: &Marks) -> Result<(), StoreError> {
+        let failed = |error: &dyn std::fmt::Display| StoreError::Unavailable(error.to_string());
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => self.manager.connect().map_err(|error| failed(&error))?,
+        };
+        self.others.look(&mut connection, marks).map_err(|error| failed(&error))?;
+        // A connection that failed is not used again.
+        self.connection = Some(connection);
+        Ok(())
+    }
+
+    fn work(mut self, marks: &Weak<Marks>, until: &Receiver<()>) {
+        let mut lost = false;
+        loop {
+            let Some(marks) = marks.upgrade() else { return };
+            match self.look(&marks) {
+                Ok(()) => lost = false,
+                Err(error) if lost => tracing::debug!(%error, "marks of change cannot be read"),
+                Err(error) => {
+                    lost = true;
+                    tracing::warn!(%error, "marks of change cannot be read: nothing is answered from memory");
+                }
+            }
+            drop(marks);
+            if until.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+        }
+    }
+}
+
+impl Database {
+    /// Begins to look at what other processes change. What this process remembers is used only while somebody watches.
+    pub fn watch(&self) -> Result<Watch, StoreError> {
+        let manager = Manager { url: self.url().clone(), role: Role::Reader, statements: Arc::new(AtomicU64::new(0)) };
+        let watcher = Watcher { manager, connection: None, others: Others::default() };
+        let (sender, receiver) = channel();
+        let marks = Arc::downgrade(self.marks());
+        std::thread::Builder::new()
+            .name("change-watch".to_owned())
+            .spawn(move || watcher.work(&marks, &receiver))
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        Ok(Watch { _until: sender })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kontor_kernel::ProjectId;
+
+    fn row(stripe: i32, version: i64) -> CounterRow {
+        CounterRow { topic: 0, stripe, version }
+    }
+
+    fn own(marks: &Marks, stripe: usize) -> HashMap<(Topic, usize), Option<u64>> {
+        HashMap::from([((Topic::Shelves, stripe), marks.own(Topic::Shelves, stripe))])
+    }
+
+    #[test]
+    fn only_what_others_raised_moves_on() {
+        let (marks, mut others) = (Marks::default(), Others::default());
+        let project = ProjectId::new(3).unwrap();
+        let stand = || marks.stand(Topic::Shelves, project);
+        others.take_in(&marks, &own(&marks, 3), &[row(3, 7)]);
+        let known = stand();
+        others.take_in(&marks, &own(&marks, 3), &[row(3, 7), row(4, 1)]);
+        assert_eq!(stand(), known, "nothing was raised");
+        others.take_in(&marks, &own(&marks, 3), &[row(3, 8)]);
+        assert_ne!(stand(), known, "somebody else raised it");
+        let known = stand();
+        let before = HashMap::from([((Topic::Shelves, 3), None)]);
+        others.take_in(&marks, &before, &[row(3, 8)]);
+        assert_ne!(stand(), known, "who raised it cannot be told");
+        let known = stand();
+        others.take_in(&marks, &own(&marks, 3), &[row(3, 8)]);
+        assert_ne!(stand(), known, "nor whether somebody did meanwhile");
+    }
+}

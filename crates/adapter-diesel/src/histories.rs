@@ -1,0 +1,232 @@
+//! Who changed what: written beside the change, read by record.
+
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
+use kontor_kernel::history::{Author, Chronicled, Deed, FieldChange, Histories, HistoryEntry, differences};
+use kontor_kernel::{Page, PageRequest, ProjectId, Resource, Stamp, StoreError};
+
+use crate::catalog::import_writes::tuples;
+use crate::database::marks::{Topic, note};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::schema::histories;
+use crate::statement::{Statement, Value, by_place};
+use crate::stored;
+
+/// A record came.
+pub(crate) fn created<C: Chronicled, R>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    record: &C,
+) -> Result<(), Abort<R>> {
+    write(connection, stamp, Deed::Created, record, &differences(None, Some(record)))
+}
+
+/// A record changed; nothing is written when it is the same as before.
+pub(crate) fn changed<C: Chronicled, R>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    before: &C,
+    after: &C,
+) -> Result<(), Abort<R>> {
+    let changes = differences(Some(before), Some(after));
+    if changes.is_empty() { Ok(()) } else { write(connection, stamp, Deed::Changed, after, &changes) }
+}
+
+/// A record went.
+pub(crate) fn deleted<C: Chronicled, R>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    record: &C,
+) -> Result<(), Abort<R>> {
+    write(connection, stamp, Deed::Deleted, record, &differences(Some(record), None))
+}
+
+/// What staff change is seldom, and most of it is shown somewhere: nothing of the project is remembered beyond it.
+fn mark(stamp: &Stamp, resource: Resource) {
+    if !matches!(stamp.author, Author::Customer(_)) {
+        note(Topic::Shelves, stamp.project_id.get());
+    }
+    if resource == Resource::Applications {
+        note(Topic::Access, stamp.project_id.get());
+    }
+}
+
+fn write<C: Chronicled, R>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    deed: Deed,
+    record: &C,
+    changes: &[FieldChange],
+) -> Result<(), Abort<R>> {
+    mark(stamp, C::RESOURCE);
+    let (user, customer) = author(stamp);
+    diesel::insert_into(histories::table)
+        .values((
+            histories::project_id.eq(stamp.project_id.get()),
+            histories::resource.eq(C::RESOURCE.name()),
+            histories::resource_id.eq(record.number()),
+            histories::deed.eq(deed.name()),
+            histories::user_id.eq(user),
+            histories::counterparty_id.eq(customer),
+            histories::changes.eq(serde_json::to_string(changes).map_err(StoreError::corrupt)?),
+            histories::created_at.eq(stamp.at.naive_utc()),
+        ))
+        .execute(connection)?;
+    Ok(())
+}
+
+/// Lines of one insert, well below the number of values a statement takes.
+const LINES: usize = 1000;
+
+/// Many records came at once. What they came with stands in them; the line only tells who brought them, and when.
+pub(crate) fn came<R>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    resource: Resource,
+    table: &'static str,
+    numbers: &[i64],
+) -> Result<(), Abort<R>> {
+    mark(stamp, resource);
+    let (user, customer) = author(stamp);
+    for chunk in numbers.chunks(LINES) {
+        Statement::new(
+            "INSERT INTO histories (project_id, resource, resource_id, deed, user_id, counterparty_id, changes, created_at) \
+             SELECT project_id, ",
+        )
+        .value(resource.name())
+        .sql(", id, ")
+        .value(Deed::Created.name())
+        .sql(", ")
+        .value(user)
+        .sql(", ")
+        .value(customer)
+        .sql(", '[]', ")
+        .value(stamp.at.naive_utc())
+        .sql(format!(" FROM {table} WHERE id"))
+        .among(chunk)
+        .run(connection)?;
+    }
+    Ok(())
+}
+
+/// Many records changed at once; those without changes get no line.
+pub(crate) fn changed_many<R>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    resource: Resource,
+    records: &[(i64, Vec<FieldChange>)],
+) -> Result<(), Abort<R>> {
+    let (user, customer) = author(stamp);
+    let lines: Result<Vec<(i64, String)>, StoreError> = records
+        .iter()
+        .filter(|(_, changes)| !changes.is_empty())
+        .map(|(number, changes)| Ok((*number, serde_json::to_string(changes).map_err(StoreError::corrupt)?)))
+        .collect();
+    for chunk in lines?.chunks(LINES) {
+        let rows = chunk.iter().map(|(number, changes)| -> [Value; 8] {
+            let (project, at) = (stamp.project_id.get().into(), stamp.at.naive_utc().into());
+            let deed = Deed::Changed.name().into();
+            [
+                project,
+                resource.name().into(),
+                (*number).into(),
+                deed,
+                user.into(),
+                customer.into(),
+                changes.as_str().into(),
+                at,
+            ]
+        });
+        let statement = Statement::new(
+            "INSERT INTO histories (project_id, resource, resource_id, deed, user_id, counterparty_id, changes, created_at) \
+             VALUES ",
+        );
+        tuples(statement, rows).run(connection)?;
+    }
+    Ok(())
+}
+
+/// The employee and the customer, of whom there is one at most.
+fn author(stamp: &Stamp) -> (Option<i64>, Option<i64>) {
+    match stamp.author {
+        Author::User(id) => (Some(id.get()), None),
+        Author::Customer(id) => (None, Some(id.get())),
+        Author::System => (None, None),
+    }
+}
+
+by_place! {
+    struct LineRow {
+        id: i64 as BigInt,
+        deed: String as Text,
+        user_id: Option<i64> as Nullable<BigInt>,
+        user_name: Option<String> as Nullable<Text>,
+        counterparty_id: Option<i64> as Nullable<BigInt>,
+        counterparty_name: Option<String> as Nullable<Text>,
+        changes: String as Text,
+        created_at: chrono::NaiveDateTime as Timestamp,
+    }
+}
+
+impl TryFrom<LineRow> for HistoryEntry {
+    type Error = StoreError;
+
+    fn try_from(row: LineRow) -> Result<Self, StoreError> {
+        let (author, author_name) = match (row.user_id, row.counterparty_id) {
+            (Some(user), _) => (Author::User(stored::id(user)?), row.user_name),
+            (None, Some(customer)) => (Author::Customer(stored::id(customer)?), row.counterparty_name),
+            (None, None) => (Author::System, None),
+        };
+        let deed = Deed::ALL.into_iter().find(|deed| deed.name() == row.deed);
+        Ok(Self {
+            id: row.id,
+            deed: deed.ok_or_else(|| StoreError::corrupt("a line of a history tells no known deed"))?,
+            author,
+            author_name: author_name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()),
+            changes: serde_json::from_str(&row.changes).map_err(StoreError::corrupt)?,
+            at: stored::moment(row.created_at),
+        })
+    }
+}
+
+#[async_trait]
+impl Histories for Database {
+    async fn page(
+        &self,
+        project: ProjectId,
+        resource: Resource,
+        number: i64,
+        page: PageRequest,
+    ) -> Result<Page<HistoryEntry>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let of_record = histories::table
+                .filter(histories::project_id.eq(project.get()))
+                .filter(histories::resource.eq(resource.name()))
+                .filter(histories::resource_id.eq(number));
+            let total: i64 = of_record.count().get_result(connection)?;
+            let lines: Vec<LineRow> = Statement::new(
+                "SELECT h.id, h.deed, h.user_id, u.first_name || ' ' || u.last_name, h.counterparty_id, \
+                 coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), h.changes, h.created_at \
+                 FROM histories h LEFT JOIN users u ON u.id = h.user_id \
+                 LEFT JOIN counterparties c ON c.id = h.counterparty_id WHERE h.project_id = ",
+            )
+            .value(project.get())
+            .sql(" AND h.resource = ")
+            .value(resource.name())
+            .sql(" AND h.resource_id = ")
+            .value(number)
+            .sql(" ORDER BY h.id DESC LIMIT ")
+            .value(page.limit())
+            .sql(" OFFSET ")
+            .value(page.offset())
+            .rows(connection)?;
+            Ok(Page {
+                items: lines.into_iter().map(HistoryEntry::try_from).collect::<Result<_, _>>()?,
+                total: u64::try_from(total).map_err(StoreError::corrupt)?,
+                request: page,
+            })
+        })
+        .await
+    }
+}

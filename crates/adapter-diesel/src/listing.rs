@@ -1,0 +1,146 @@
+//! Lists that are declared: which field stands in which column. What is asked becomes one page of numbers, which the
+//! list's own loader turns into records.
+
+use diesel::sql_types::BigInt;
+use kontor_kernel::listing::{Condition, FilterValue, Sort, Test};
+use kontor_kernel::{Line, Listing, Page, StoreError};
+
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, Value, by_place};
+
+/// Where the records of a list stand.
+pub(crate) struct Source {
+    /// The table and its alias, with what it has to be joined to: `warehouses w`.
+    pub from: &'static str,
+    /// The number of a record: `w.id`.
+    pub id: &'static str,
+    /// The fields that can be asked for, by their names on the wire, and what they are here.
+    pub fields: &'static [(&'static str, &'static str)],
+    /// What holds for records that a text is looked for in.
+    pub search: fn(&Line<255>) -> Statement,
+}
+
+/// For lists that are not searched: their tables declare no `query`.
+pub(crate) fn unsearched(_: &Line<255>) -> Statement {
+    Statement::new("TRUE")
+}
+
+/// Escapes what a `LIKE` pattern would understand.
+pub(crate) const ESCAPE: char = '\\';
+
+/// The pattern of a key that contains this text; the text is lower case already.
+pub(crate) fn containing(key: &str) -> String {
+    let mut pattern = String::with_capacity(key.len() + 2);
+    pattern.push('%');
+    for letter in key.chars() {
+        if matches!(letter, '%' | '_' | ESCAPE) {
+            pattern.push(ESCAPE);
+        }
+        pattern.push(letter);
+    }
+    pattern.push('%');
+    pattern
+}
+
+/// For short lists that are searched by name: its key contains the text.
+pub(crate) fn key_contains(column: &'static str, text: &Line<255>) -> Statement {
+    Statement::new(column).sql(" LIKE ").value(containing(&text.key())).sql(" ESCAPE '\\'")
+}
+
+by_place! {
+    struct IdRow {
+        id: i64 as BigInt,
+    }
+}
+
+impl From<FilterValue> for Value {
+    fn from(value: FilterValue) -> Self {
+        match value {
+            FilterValue::Number(number) => number.into(),
+            FilterValue::Text(text) => text.into(),
+            FilterValue::Flag(flag) => flag.into(),
+            FilterValue::Moment(moment) => moment.naive_utc().into(),
+        }
+    }
+}
+
+impl Source {
+    /// The numbers on the page asked for, out of the records `within`: a condition such as `w.project_id = ?`.
+    pub fn page<R>(
+        &self,
+        connection: &mut AnyConnection,
+        within: Statement,
+        listing: &Listing,
+    ) -> Result<Page<i64>, Abort<R>> {
+        let matching = self.matching(within, listing)?;
+        let page = listing.page;
+        let ids = Statement::new(format!("SELECT {} FROM {} WHERE ", self.id, self.from))
+            .then(matching.clone())
+            .sql(self.order(listing.sort)?)
+            .sql(" LIMIT ")
+            .value(page.limit())
+            .sql(" OFFSET ")
+            .value(page.offset());
+        let ids: Vec<IdRow> = ids.rows(connection)?;
+        let items: Vec<i64> = ids.into_iter().map(|row| row.id).collect();
+        let count = Statement::new(format!("SELECT count(*) FROM {} WHERE ", self.from)).then(matching);
+        let total = count.row::<IdRow>(connection)?.id;
+        Ok(Page { items, total: u64::try_from(total).map_err(StoreError::corrupt)?, request: page })
+    }
+
+    fn column(&self, field: &str) -> Result<&'static str, StoreError> {
+        let declared = self.fields.iter().find(|(name, _)| *name == field);
+        declared.map(|(_, column)| *column).ok_or_else(|| {
+            StoreError::Failed(format!("the list over `{}` has no column for the field `{field}`", self.from))
+        })
+    }
+
+    /// ` ORDER BY ...`.
+    pub fn order(&self, sort: Sort) -> Result<String, StoreError> {
+        let direction = if sort.descending { " DESC" } else { "" };
+        let (column, id) = (self.column(sort.field)?, self.id);
+        if column == id {
+            return Ok(format!(" ORDER BY {id}{direction}"));
+        }
+        Ok(format!(" ORDER BY {column}{direction}, {id}{direction}"))
+    }
+
+    /// What holds for the records asked for.
+    pub fn matching(&self, within: Statement, listing: &Listing) -> Result<Statement, StoreError> {
+        // The conditions have too many combinations for each to stay prepared.
+        let several = listing.conditions.len() > 1;
+        let mut matching = if several { within.once() } else { within };
+        for Condition { field, test } in &listing.conditions {
+            matching = matching.sql(" AND ").sql(self.column(field)?);
+            matching = match test {
+                Test::AnyOf(values) => among(matching, values),
+                Test::Above(value) => matching.sql(" > ").value(value.clone()),
+                Test::Below(value) => matching.sql(" < ").value(value.clone()),
+                Test::From(value) => matching.sql(" >= ").value(value.clone()),
+            };
+        }
+        Ok(match &listing.text {
+            Some(text) => matching.sql(" AND ").then((self.search)(text)),
+            None => matching,
+        })
+    }
+}
+
+fn among(statement: Statement, values: &[FilterValue]) -> Statement {
+    let numbers: Vec<i64> = values
+        .iter()
+        .filter_map(|value| if let FilterValue::Number(number) = value { Some(*number) } else { None })
+        .collect();
+    if numbers.len() == values.len() {
+        return statement.among(&numbers);
+    }
+    statement.sql(" IN ").tuple(values.iter().cloned().map(Into::into))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_pattern_means_its_text_and_nothing_else() {
+        assert_eq!(super::containing("50%_\\"), "%50\\%\\_\\\\%");
+    }
+}

@@ -1,0 +1,102 @@
+//! The lines of all orders of a project.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use chrono::NaiveDateTime;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
+use kontor_kernel::{Listing, Page, ProjectId, Quantity, StoreError};
+use kontor_orders::model::{Named, OrderStatus, ReservationRecord, ReservationState};
+use kontor_orders::ports::ReservationReader;
+
+use crate::database::{Abort, Database};
+use crate::listing::{Source, unsearched};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+by_place! {
+    struct LineRow {
+        id: i64 as BigInt,
+        project: i64 as BigInt,
+        order: i64 as BigInt,
+        status: i64 as BigInt,
+        item: i64 as BigInt,
+        name: String as Text,
+        warehouse: Option<i64> as Nullable<BigInt>,
+        warehouse_name: Option<String> as Nullable<Text>,
+        quantity: i64 as BigInt,
+        unit_price: i64 as BigInt,
+        total: i64 as BigInt,
+        state: String as Text,
+        created_at: NaiveDateTime as Timestamp,
+        updated_at: NaiveDateTime as Timestamp,
+    }
+}
+
+impl TryFrom<LineRow> for ReservationRecord {
+    type Error = StoreError;
+
+    fn try_from(row: LineRow) -> Result<Self, StoreError> {
+        let warehouse = match (row.warehouse, row.warehouse_name) {
+            (Some(id), Some(name)) => Some(Named { id: stored::id(id)?, name }),
+            _ => None,
+        };
+        let state = ReservationState::ALL.into_iter().find(|state| state.as_str() == row.state);
+        Ok(Self {
+            id: stored::id(row.id)?,
+            project_id: stored::id(row.project)?,
+            order_id: stored::id(row.order)?,
+            order_status: OrderStatus::from_id(row.status)
+                .ok_or_else(|| StoreError::corrupt(format!("an order is {}", row.status)))?,
+            item: Named { id: stored::id(row.item)?, name: row.name },
+            warehouse,
+            quantity: Quantity::new(row.quantity).map_err(StoreError::corrupt)?,
+            unit_price: stored::money(row.unit_price)?,
+            total: stored::money(row.total)?,
+            state: state.ok_or_else(|| StoreError::corrupt(format!("an order line is {}", row.state)))?,
+            created_at: stored::moment(row.created_at),
+            updated_at: stored::moment(row.updated_at),
+        })
+    }
+}
+
+/// The order lines of a project.
+const LINES: Source = Source {
+    from: "reservations r LEFT JOIN inventories i ON i.id = r.inventory_id",
+    id: "r.id",
+    fields: &[
+        ("id", "r.id"),
+        ("order_id", "r.order_id"),
+        ("nomenclature_id", "r.nomenclature_id"),
+        ("warehouse_id", "i.warehouse_id"),
+        ("state", "r.state"),
+        ("quantity", "r.quantity"),
+        ("created_at", "r.created_at"),
+    ],
+    search: unsearched,
+};
+
+#[async_trait]
+impl ReservationReader for Database {
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<ReservationRecord>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let own = Statement::new("r.project_id = ").value(project.get());
+            let found = LINES.page(connection, own, &listing)?;
+            let rows: Vec<LineRow> = Statement::new(
+                "SELECT r.id, r.project_id, r.order_id, o.status_id, r.nomenclature_id, r.name, w.id, w.name, r.quantity, \
+                 r.unit_price, r.total, r.state, r.created_at, r.updated_at FROM reservations r \
+                 JOIN orders o ON o.id = r.order_id LEFT JOIN inventories i ON i.id = r.inventory_id \
+                 LEFT JOIN warehouses w ON w.id = i.warehouse_id WHERE r.id",
+            )
+            .among(&found.items)
+            .rows(connection)?;
+            let mut lines = HashMap::with_capacity(rows.len());
+            for row in rows {
+                lines.insert(row.id, ReservationRecord::try_from(row)?);
+            }
+            let items = found.items.iter().filter_map(|id| lines.remove(id)).collect();
+            Ok::<_, Abort<StoreError>>(Page { items, total: found.total, request: found.request })
+        })
+        .await
+    }
+}

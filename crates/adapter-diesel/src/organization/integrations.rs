@@ -1,0 +1,273 @@
+//! Integrations, and what records use of them.
+
+use async_trait::async_trait;
+use chrono::NaiveDateTime;
+use diesel::result::QueryResult;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
+use kontor_kernel::{IntegrationId, IntegrationParameterId, ProjectId, Stamp, StoreError};
+use kontor_organization::IntegrationError;
+use kontor_organization::model::{
+    Integration, IntegrationKind, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration,
+};
+use kontor_organization::ports::IntegrationRepository;
+
+use crate::database::{Abort, AnyConnection, Database};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+/// A record has no more parameters of one integration.
+const MOST_PARAMETERS: i64 = 50;
+
+by_place! {
+    struct IntegrationRow {
+        id: i64 as BigInt,
+        name: String as Text,
+        type_id: i64 as BigInt,
+        type_name: String as Text,
+        owner: String as Text,
+        is_active: Option<bool> as Nullable<Bool>,
+        updated_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+    }
+}
+
+impl TryFrom<IntegrationRow> for UsedIntegration {
+    type Error = StoreError;
+
+    fn try_from(row: IntegrationRow) -> Result<Self, StoreError> {
+        let owner = IntegrationKind::named(&row.owner);
+        let integration = Integration {
+            id: stored::id(row.id)?,
+            name: stored::text(&row.name)?,
+            kind: (row.type_id, stored::text(&row.type_name)?),
+            owner: owner.ok_or_else(|| StoreError::corrupt(format!("an integration is for {}", row.owner)))?,
+        };
+        let is_active = row.is_active.unwrap_or_default();
+        Ok(Self { integration, is_active, updated_at: row.updated_at.map(stored::moment) })
+    }
+}
+
+/// The integrations, with what this record uses of them.
+fn integrations(owner: Option<IntegrationOwner>) -> Statement {
+    let (kind, number) = owner.map_or(("", 0), |owner| (owner.kind().name(), owner.number()));
+    Statement::new(
+        "SELECT g.id, g.name, g.type_id, t.name, g.owner, l.is_active, l.updated_at FROM integrations g \
+         JOIN dictionary_items t ON t.dictionary = 'integration_types' AND t.id = g.type_id \
+         LEFT JOIN integration_links l ON l.integration_id = g.id AND l.owner = ",
+    )
+    .value(kind)
+    .sql(" AND l.owner_id = ")
+    .value(number)
+}
+
+fn used(connection: &mut AnyConnection, found: Statement) -> Result<Vec<UsedIntegration>, Abort<StoreError>> {
+    let rows: Vec<IntegrationRow> = found.rows(connection)?;
+    Ok(rows.into_iter().map(UsedIntegration::try_from).collect::<Result<_, _>>()?)
+}
+
+by_place! {
+    struct NumberRow {
+        number: i64 as BigInt,
+    }
+}
+
+fn number(connection: &mut AnyConnection, query: Statement) -> QueryResult<Option<i64>> {
+    let rows: Vec<NumberRow> = query.rows(connection)?;
+    Ok(rows.first().map(|row| row.number))
+}
+
+fn of_owner(owner: IntegrationOwner) -> Statement {
+    let IntegrationOwner::Warehouse(id) = owner;
+    Statement::new("SELECT project_id FROM warehouses WHERE deleted_at IS NULL AND id = ").value(id.get())
+}
+
+/// Notes that a record of the project has to do with an integration for such records, and returns the number of that
+/// note, which stays locked. The record stays meanwhile.
+fn link(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    owner: IntegrationOwner,
+    id: IntegrationId,
+    is_active: Option<bool>,
+) -> Result<i64, Abort<IntegrationError>> {
+    let shared = if matches!(connection, AnyConnection::Postgres(_)) { " FOR SHARE" } else { "" };
+    let own = number(connection, of_owner(owner).sql(shared))? == Some(stamp.project_id.get());
+    let fits = Statement::new("SELECT id FROM integrations WHERE owner = ").value(owner.kind().name());
+    let fits = number(connection, fits.sql(" AND id = ").value(id.get()))?.is_some();
+    if !(own && fits) {
+        return Err(Abort::Refused(IntegrationError::NotFound));
+    }
+    let at = stamp.at.naive_utc();
+    let noted = Statement::new(
+        "INSERT INTO integration_links (project_id, owner, owner_id, integration_id, is_active, created_at, updated_at) \
+         VALUES ",
+    )
+    .tuple([
+        stamp.project_id.get().into(),
+        owner.kind().name().into(),
+        owner.number().into(),
+        id.get().into(),
+        is_active.unwrap_or_default().into(),
+        at.into(),
+        at.into(),
+    ])
+    .sql(" ON CONFLICT (owner, owner_id, integration_id) DO UPDATE SET ");
+    let noted = match is_active {
+        Some(_) => noted.sql("is_active = excluded.is_active, updated_at = excluded.updated_at"),
+        None => noted.sql("is_active = integration_links.is_active"),
+    };
+    number(connection, noted.sql(" RETURNING id"))?.ok_or(Abort::Refused(IntegrationError::NotFound))
+}
+
+by_place! {
+    struct ParameterRow {
+        id: i64 as BigInt,
+        key: String as Text,
+        value: String as Text,
+        is_secret: bool as Bool,
+        created_at: NaiveDateTime as Timestamp,
+    }
+}
+
+impl TryFrom<ParameterRow> for IntegrationParameter {
+    type Error = StoreError;
+
+    fn try_from(row: ParameterRow) -> Result<Self, StoreError> {
+        let value = (!row.is_secret).then(|| stored::text(&row.value)).transpose()?;
+        let (id, key) = (stored::id(row.id)?, stored::text(&row.key)?);
+        Ok(Self { id, key, value, created_at: stored::moment(row.created_at) })
+    }
+}
+
+#[async_trait]
+impl IntegrationRepository for Database {
+    async fn all(&self) -> Result<Vec<Integration>, StoreError> {
+        self.read(move |connection| {
+            let all = used(connection, integrations(None).sql(" ORDER BY g.id"))?;
+            Ok(all.into_iter().map(|one| one.integration).collect())
+        })
+        .await
+    }
+
+    async fn find(&self, id: IntegrationId) -> Result<Option<Integration>, StoreError> {
+        self.read(move |connection| {
+            let one = used(connection, integrations(None).sql(" WHERE g.id = ").value(id.get()))?;
+            Ok(one.into_iter().next().map(|one| one.integration))
+        })
+        .await
+    }
+
+    async fn owner(&self, owner: IntegrationOwner) -> Result<Option<ProjectId>, StoreError> {
+        self.read(move |connection| Ok(stored::optional_id(number(connection, of_owner(owner))?)?)).await
+    }
+
+    async fn used(&self, owner: IntegrationOwner) -> Result<Vec<UsedIntegration>, StoreError> {
+        self.read(move |connection| {
+            let found = integrations(Some(owner)).sql(" WHERE g.owner = ").value(owner.kind().name());
+            used(connection, found.sql(" ORDER BY g.id"))
+        })
+        .await
+    }
+
+    async fn switch(
+        &self,
+        stamp: Stamp,
+        owner: IntegrationOwner,
+        id: IntegrationId,
+        is_active: bool,
+    ) -> Result<UsedIntegration, IntegrationError> {
+        self.write(move |connection| {
+            link(connection, &stamp, owner, id, Some(is_active))?;
+            let found = integrations(Some(owner)).sql(" WHERE g.id = ").value(id.get());
+            let rows: Vec<IntegrationRow> = found.rows(connection)?;
+            let row = rows.into_iter().next().ok_or(Abort::Refused(IntegrationError::NotFound))?;
+            Ok(row.try_into()?)
+        })
+        .await
+    }
+
+    async fn parameters(
+        &self,
+        owner: IntegrationOwner,
+        id: IntegrationId,
+    ) -> Result<Vec<IntegrationParameter>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<ParameterRow> = Statement::new(
+                "SELECT p.id, p.name, p.value, p.is_secret, p.created_at FROM integration_links l \
+                 JOIN integration_parameters p ON p.link_id = l.id WHERE l.owner = ",
+            )
+            .value(owner.kind().name())
+            .sql(" AND l.owner_id = ")
+            .value(owner.number())
+            .sql(" AND l.integration_id = ")
+            .value(id.get())
+            .sql(" ORDER BY p.id")
+            .rows(connection)?;
+            Ok(rows.into_iter().map(IntegrationParameter::try_from).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    async fn add_parameter(
+        &self,
+        stamp: Stamp,
+        owner: IntegrationOwner,
+        id: IntegrationId,
+        key: ParameterKey,
+        value: StoredValue,
+    ) -> Result<IntegrationParameter, IntegrationError> {
+        self.write(move |connection| {
+            let link = link(connection, &stamp, owner, id, None)?;
+            let there = Statement::new("SELECT count(*) FROM integration_parameters WHERE link_id = ").value(link);
+            if number(connection, there)? >= Some(MOST_PARAMETERS) {
+                return Err(Abort::Refused(IntegrationError::TooMany));
+            }
+            let (text, is_secret) = match &value {
+                StoredValue::Plain(text) => (text.as_str(), false),
+                StoredValue::Sealed(text) => (text.as_str(), true),
+            };
+            let rows: Vec<ParameterRow> = Statement::new(
+                "INSERT INTO integration_parameters (link_id, name, value, is_secret, created_at) VALUES ",
+            )
+            .tuple([link.into(), key.as_str().into(), text.into(), is_secret.into(), stamp.at.naive_utc().into()])
+            .sql(" ON CONFLICT (link_id, name) DO NOTHING RETURNING id, name, value, is_secret, created_at")
+            .rows(connection)?;
+            let row = rows.into_iter().next().ok_or(Abort::Refused(IntegrationError::KeyTaken))?;
+            Ok(row.try_into()?)
+        })
+        .await
+    }
+
+    async fn remove_parameter(
+        &self,
+        owner: IntegrationOwner,
+        id: IntegrationId,
+        parameter: IntegrationParameterId,
+    ) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let removed = Statement::new("DELETE FROM integration_parameters WHERE id = ")
+                .value(parameter.get())
+                .sql(" AND link_id IN (SELECT l.id FROM integration_links l WHERE l.owner = ")
+                .value(owner.kind().name())
+                .sql(" AND l.owner_id = ")
+                .value(owner.number())
+                .sql(" AND l.integration_id = ")
+                .value(id.get())
+                .sql(")")
+                .run(connection)?;
+            Ok::<_, Abort<StoreError>>(removed > 0)
+        })
+        .await
+    }
+}
+
+/// A record goes, and with it what it used, its secrets first of all.
+pub(crate) fn forget(connection: &mut AnyConnection, owner: IntegrationOwner) -> QueryResult<()> {
+    let of_owner = |statement: &'static str| {
+        Statement::new(statement).value(owner.kind().name()).sql(" AND owner_id = ").value(owner.number())
+    };
+    of_owner("DELETE FROM integration_parameters WHERE link_id IN (SELECT id FROM integration_links WHERE owner = ")
+        .sql(")")
+        .run(connection)?;
+    of_owner("DELETE FROM integration_links WHERE owner = ").run(connection)?;
+    Ok(())
+}

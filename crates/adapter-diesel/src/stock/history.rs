@@ -1,0 +1,117 @@
+//! The movements of a stock record, as its history.
+
+use chrono::NaiveDateTime;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
+use kontor_catalog::model::{StockEntry, StockReason};
+use kontor_kernel::history::{Author, Deed, FieldChange, HistoryEntry};
+use kontor_kernel::{InventoryId, Page, PageRequest, ProjectId, StoreError};
+
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+by_place! {
+    struct CountRow {
+        count: i64 as BigInt,
+    }
+}
+
+by_place! {
+    struct MovementRow {
+        id: i64 as BigInt,
+        quantity: i64 as BigInt,
+        reserved: i64 as BigInt,
+        quantity_after: i64 as BigInt,
+        reserved_after: i64 as BigInt,
+        price_before: Option<i64> as Nullable<BigInt>,
+        price_after: Option<i64> as Nullable<BigInt>,
+        reason: String as Text,
+        order: Option<i64> as Nullable<BigInt>,
+        actor: String as Text,
+        actor_id: Option<i64> as Nullable<BigInt>,
+        user_name: Option<String> as Nullable<Text>,
+        customer_name: Option<String> as Nullable<Text>,
+        created_at: NaiveDateTime as Timestamp,
+    }
+}
+
+fn figure(field: &str, change: i64, after: i64, is_new: bool) -> Option<FieldChange> {
+    let changed = is_new || change != 0;
+    let old = (!is_new).then(|| (after - change).to_string());
+    changed.then(|| FieldChange { field: field.to_owned(), old, new: Some(after.to_string()) })
+}
+
+fn price(before: Option<i64>, after: Option<i64>) -> Result<Option<FieldChange>, StoreError> {
+    let Some(after) = after else { return Ok(None) };
+    let text = |minor: i64| stored::money(minor).map(|price| price.to_string());
+    let (old, new) = (before.map(text).transpose()?, Some(text(after)?));
+    Ok(Some(FieldChange { field: "price".to_owned(), old, new }))
+}
+
+impl TryFrom<MovementRow> for StockEntry {
+    type Error = StoreError;
+
+    fn try_from(row: MovementRow) -> Result<Self, StoreError> {
+        let reason = StockReason::ALL.iter().copied().find(|reason| reason.name() == row.reason);
+        let reason = reason.ok_or_else(|| StoreError::corrupt(format!("stock moved for {}", row.reason)))?;
+        let is_new = matches!(reason, StockReason::Opening | StockReason::Creation)
+            || reason == StockReason::Upload && row.price_before.is_none() && row.price_after.is_some();
+        let (author, name) = match (row.actor.as_str(), row.actor_id) {
+            ("user", Some(id)) => (Author::User(stored::id(id)?), row.user_name),
+            ("customer", Some(id)) => (Author::Customer(stored::id(id)?), row.customer_name),
+            _ => (Author::System, None),
+        };
+        let changes = [
+            figure("quantity", row.quantity, row.quantity_after, is_new),
+            figure("reserved", row.reserved, row.reserved_after, false),
+            price(row.price_before, row.price_after)?,
+        ];
+        let line = HistoryEntry {
+            id: row.id,
+            deed: if is_new { Deed::Created } else { Deed::Changed },
+            author,
+            author_name: name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()),
+            changes: changes.into_iter().flatten().collect(),
+            at: stored::moment(row.created_at),
+        };
+        Ok(Self { line, reason, order_id: stored::optional_id(row.order)? })
+    }
+}
+
+/// One page of the movements of a stock record, the latest first.
+pub(crate) fn history(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    id: InventoryId,
+    page: PageRequest,
+) -> Result<Page<StockEntry>, Abort<StoreError>> {
+    let of_record = || {
+        Statement::new(" FROM stock_movements m WHERE m.project_id = ")
+            .value(project.get())
+            .sql(" AND m.inventory_id = ")
+            .value(id.get())
+    };
+    let CountRow { count } = Statement::new("SELECT count(*)").then(of_record()).row(connection)?;
+    // Names are looked up for the lines of the page alone.
+    let rows: Vec<MovementRow> = Statement::new(
+        "SELECT p.id, p.quantity, p.reserved, p.quantity_after, p.reserved_after, p.price_before, p.price_after, \
+         p.reason, CASE WHEN p.source = 'order' THEN p.source_id END, p.actor, p.actor_id, \
+         u.first_name || ' ' || u.last_name, \
+         coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), p.created_at FROM (SELECT m.*",
+    )
+    .then(of_record())
+    .sql(" ORDER BY m.id DESC LIMIT ")
+    .value(page.limit())
+    .sql(" OFFSET ")
+    .value(page.offset())
+    .sql(
+        ") p LEFT JOIN users u ON p.actor = 'user' AND u.id = p.actor_id \
+         LEFT JOIN counterparties c ON p.actor = 'customer' AND c.id = p.actor_id ORDER BY p.id DESC",
+    )
+    .rows(connection)?;
+    Ok(Page {
+        items: rows.into_iter().map(StockEntry::try_from).collect::<Result<_, _>>()?,
+        total: u64::try_from(count).map_err(StoreError::corrupt)?,
+        request: page,
+    })
+}

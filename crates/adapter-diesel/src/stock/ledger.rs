@@ -1,0 +1,112 @@
+//! The movements.
+
+use chrono::NaiveDateTime;
+use diesel::result::QueryResult;
+use kontor_catalog::model::StockReason;
+use kontor_kernel::Stamp;
+use kontor_kernel::history::Author;
+
+use super::ROWS;
+use crate::database::AnyConnection;
+use crate::database::marks::{Topic, note};
+use crate::statement::{Statement, Value};
+use crate::stored;
+
+/// What stands behind movements.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cause {
+    /// Why.
+    pub reason: StockReason,
+    /// The order it was done for.
+    pub order: Option<i64>,
+    /// Who.
+    pub by: Author,
+    /// When.
+    pub at: NaiveDateTime,
+}
+
+impl Cause {
+    /// Something that is done for no order.
+    pub fn new(reason: StockReason, stamp: &Stamp) -> Self {
+        Self { reason, order: None, by: stamp.author, at: stamp.at.naive_utc() }
+    }
+
+    /// Something that is done for an order.
+    pub fn of_order(reason: StockReason, order: i64, by: Author, at: NaiveDateTime) -> Self {
+        Self { reason, order: Some(order), by, at }
+    }
+
+    /// The values of [`CAUSE`].
+    pub(super) fn values(&self) -> [Value; 6] {
+        let (actor, actor_id) = stored::actor(self.by);
+        let source = self.order.map(|_| "order");
+        [self.reason.name().into(), source.into(), self.order.into(), actor.into(), actor_id.into(), self.at.into()]
+    }
+}
+
+/// The columns of what moved, and the ones of its cause.
+pub(super) const INSERT: &str = "INSERT INTO stock_movements (project_id, inventory_id, nomenclature_id, warehouse_id, \
+     quantity, reserved, quantity_after, reserved_after, price_before, price_after, \
+     reason, source, source_id, actor, actor_id, created_at) ";
+
+/// One change of one stock record.
+#[must_use = "a figure has changed that the ledger does not know of"]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Movement {
+    pub project: i64,
+    pub inventory: i64,
+    pub item: i64,
+    pub warehouse: i64,
+    /// By how much the pieces changed.
+    pub quantity: i64,
+    /// By how much the claimed pieces changed.
+    pub reserved: i64,
+    pub quantity_after: i64,
+    pub reserved_after: i64,
+    /// The price of new stock.
+    pub price: Option<i64>,
+}
+
+impl Movement {
+    /// Pieces that are free afterwards.
+    pub fn left(&self) -> i64 {
+        self.quantity_after - self.reserved_after
+    }
+
+    fn values(&self) -> [Value; 10] {
+        [
+            self.project.into(),
+            self.inventory.into(),
+            self.item.into(),
+            self.warehouse.into(),
+            self.quantity.into(),
+            self.reserved.into(),
+            self.quantity_after.into(),
+            self.reserved_after.into(),
+            None::<i64>.into(),
+            self.price.into(),
+        ]
+    }
+}
+
+/// Writes movements, all in one statement unless there are very many.
+pub(crate) fn enter(connection: &mut AnyConnection, movements: &[Movement], cause: &Cause) -> QueryResult<()> {
+    for movement in movements {
+        note(Topic::Shelves, movement.project);
+    }
+    for movements in movements.chunks(ROWS) {
+        let mut statement = Statement::new(INSERT).sql("VALUES ");
+        for (index, movement) in movements.iter().enumerate() {
+            if index > 0 {
+                statement = statement.sql(", ");
+            }
+            statement = statement.tuple(movement.values().into_iter().chain(cause.values()));
+        }
+        // Carts are small, so few forms of the statement stay prepared.
+        let statement = if movements.len() > KEPT { statement.once() } else { statement };
+        statement.run(connection)?;
+    }
+    Ok(())
+}
+
+const KEPT: usize = 8;

@@ -1,0 +1,136 @@
+//! What staff and spreadsheets say about stock.
+
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+
+use super::ledger::INSERT;
+use super::{Cause, Movement, ROWS, enter};
+use crate::database::AnyConnection;
+use crate::statement::{Statement, Value, by_place};
+
+/// A stock record to be made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewStock {
+    pub item: i64,
+    pub warehouse: i64,
+    pub quantity: i64,
+    pub price: i64,
+}
+
+/// Figures to be set; `None` leaves one as it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StockLevels {
+    pub inventory: i64,
+    pub quantity: Option<i64>,
+    pub price: Option<i64>,
+}
+
+by_place! {
+    struct CreatedRow {
+        id: i64 as BigInt,
+        item: i64 as BigInt,
+        warehouse: i64 as BigInt,
+        quantity: i64 as BigInt,
+        price: i64 as BigInt,
+    }
+}
+
+fn list(mut statement: Statement, rows: impl IntoIterator<Item = Vec<Value>>) -> Statement {
+    for (index, row) in rows.into_iter().enumerate() {
+        if index > 0 {
+            statement = statement.sql(", ");
+        }
+        statement = statement.tuple(row);
+    }
+    statement
+}
+
+/// Makes stock records of a project. Returns their numbers, in no particular order.
+pub(crate) fn create(
+    connection: &mut AnyConnection,
+    project: i64,
+    new: &[NewStock],
+    cause: &Cause,
+) -> QueryResult<Vec<i64>> {
+    let mut ids = Vec::with_capacity(new.len());
+    for new in new.chunks(ROWS) {
+        let values = new.iter().map(|stock| -> Vec<Value> {
+            let (quantity, price, at) = (stock.quantity.into(), stock.price.into(), cause.at);
+            let (item, warehouse) = (stock.item.into(), stock.warehouse.into());
+            vec![project.into(), item, warehouse, quantity, 0_i64.into(), price, at.into(), at.into()]
+        });
+        let statement = Statement::new(
+            "INSERT INTO inventories (project_id, nomenclature_id, warehouse_id, quantity, reserved, price, created_at, \
+             updated_at) VALUES ",
+        );
+        let rows: Vec<CreatedRow> = list(statement, values)
+            .sql(" RETURNING id, nomenclature_id, warehouse_id, quantity, price")
+            .once()
+            .rows(connection)?;
+        let movement = |row: &CreatedRow| Movement {
+            project,
+            inventory: row.id,
+            item: row.item,
+            warehouse: row.warehouse,
+            quantity: row.quantity,
+            reserved: 0,
+            quantity_after: row.quantity,
+            reserved_after: 0,
+            price: Some(row.price),
+        };
+        enter(connection, &rows.iter().map(movement).collect::<Vec<_>>(), cause)?;
+        ids.extend(rows.iter().map(|row| row.id));
+    }
+    Ok(ids)
+}
+
+/// Sets figures, never below what orders have claimed. Returns how many records were set; where it is fewer than asked
+/// for, the caller rolls back.
+pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause: &Cause) -> QueryResult<usize> {
+    let mut written = 0;
+    for wanted in wanted.chunks(ROWS) {
+        hold(connection, wanted)?;
+        let values = || wanted.iter().map(|to| vec![to.inventory.into(), to.quantity.into(), to.price.into()]);
+        // A movement is what the figures are about to lose or gain: it reads them first. Nobody else changes them now.
+        let mut movements = Statement::new(INSERT).sql(
+            "SELECT i.project_id, i.id, i.nomenclature_id, i.warehouse_id, COALESCE(v.column2, i.quantity) - i.quantity, 0, \
+             COALESCE(v.column2, i.quantity), i.reserved, CASE WHEN v.column3 <> i.price THEN i.price END, \
+             CASE WHEN v.column3 <> i.price THEN v.column3 END",
+        );
+        for value in cause.values() {
+            movements = movements.sql(", ").value(value);
+        }
+        list(movements.sql(" FROM (VALUES "), values())
+            .sql(
+                ") AS v JOIN inventories i ON i.id = v.column1 WHERE i.deleted_at IS NULL \
+                 AND i.reserved <= COALESCE(v.column2, i.quantity) \
+                 AND (v.column2 <> i.quantity OR v.column3 <> i.price) ORDER BY i.id",
+            )
+            .once()
+            .run(connection)?;
+        let update = Statement::new(
+            "UPDATE inventories SET quantity = COALESCE(v.column2, inventories.quantity), \
+             price = COALESCE(v.column3, inventories.price), updated_at = ",
+        )
+        .value(cause.at)
+        .sql(" FROM (VALUES ");
+        written += list(update, values())
+            .sql(
+                ") AS v WHERE inventories.id = v.column1 AND inventories.deleted_at IS NULL \
+                 AND inventories.reserved <= COALESCE(v.column2, inventories.quantity)",
+            )
+            .once()
+            .run(connection)?;
+    }
+    Ok(written)
+}
+
+/// Holds records still until the transaction ends. SQLite has one writer and needs nothing.
+fn hold(connection: &mut AnyConnection, wanted: &[StockLevels]) -> QueryResult<()> {
+    if matches!(connection, AnyConnection::Postgres(_)) {
+        let ids: Vec<i64> = wanted.iter().map(|to| to.inventory).collect();
+        let rows = Statement::new("SELECT id FROM inventories WHERE id").among(&ids);
+        rows.sql(" ORDER BY id FOR NO KEY UPDATE").run(connection)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! Records of files: they wait, are ready, are deleted, and are swept.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{Database, database_tests};
+use kontor_content::model::{Dimensions, FileKey, FileType, MediaType, NewFile, Sha256, Written};
+use kontor_content::ports::FileRepository;
+use kontor_kernel::{FileId, ProjectId, Stamp, UserId};
+
+use crate::auth::people;
+use crate::fixtures;
+
+fn noon() -> DateTime<Utc> {
+    "2026-06-30T12:00:00Z".parse().unwrap()
+}
+
+fn key(number: usize) -> FileKey {
+    FileKey::parse(&format!("{number:0>40}")).unwrap()
+}
+
+fn draft(number: usize) -> NewFile {
+    NewFile {
+        project_id: ProjectId::new(1).unwrap(),
+        file_type: FileType::Avatar,
+        key: key(number),
+        name: MediaType::Png.label(Some("Я.png")).unwrap(),
+        media: MediaType::Png,
+        dimensions: Some(Dimensions::new(640, 480).unwrap()),
+        creator_id: UserId::new(1).unwrap(),
+        created_at: noon(),
+        expires_at: noon() + TimeDelta::hours(1),
+    }
+}
+
+fn stamp(project_id: ProjectId) -> Stamp {
+    Stamp::of_system(project_id, noon())
+}
+
+fn first() -> Stamp {
+    stamp(ProjectId::new(1).unwrap())
+}
+
+fn content() -> Written {
+    Written { size: 5_000_000_000, sha256: Sha256::parse(&"ab".repeat(32)).unwrap() }
+}
+
+async fn take(database: &Database, now: DateTime<Utc>) -> Vec<i64> {
+    let again_at = now + TimeDelta::minutes(5);
+    let taken = database.take_leftovers(now, again_at, 50).await.unwrap();
+    taken.iter().map(|leftover| leftover.id.get()).collect()
+}
+
+async fn left(db: &TestDatabase) -> i64 {
+    fixtures::number(db, "SELECT COUNT(*) AS value FROM files").await
+}
+
+database_tests! {
+    async fn a_file_is_seen_from_completion_to_deletion(db: TestDatabase) {
+        people(&db).await;
+        let id = db.database.announce(draft(1)).await.unwrap();
+        assert_eq!(FileRepository::find(&db.database, id).await.unwrap(), None);
+        assert_eq!(db.database.find_by_key(key(1)).await.unwrap(), None);
+        assert!(!FileRepository::delete(&db.database, first(), id).await.unwrap(), "it is not there yet");
+        let stored = db.database.complete(first(), id, content()).await.unwrap().unwrap();
+        assert_eq!((stored.name.as_str(), stored.content.clone()), ("Я.png", content()));
+        assert_eq!(stored.dimensions, draft(1).dimensions);
+        assert_eq!(FileRepository::find(&db.database, id).await.unwrap().as_ref(), Some(&stored));
+        assert_eq!(db.database.find_by_key(key(1)).await.unwrap(), Some(stored));
+        assert_eq!(db.database.complete(first(), id, content()).await.unwrap(), None, "twice");
+        assert_eq!(take(&db.database, noon() + TimeDelta::days(365)).await, Vec::<i64>::new());
+
+        let other = fixtures::project(&db).await;
+        assert_eq!(db.database.complete(stamp(other), id, content()).await.unwrap(), None);
+        assert!(!FileRepository::delete(&db.database, stamp(other), id).await.unwrap());
+        assert!(FileRepository::delete(&db.database, first(), id).await.unwrap());
+        assert!(!FileRepository::delete(&db.database, first(), id).await.unwrap());
+        assert_eq!(FileRepository::find(&db.database, id).await.unwrap(), None);
+        assert_eq!(db.database.find_by_key(key(1)).await.unwrap(), None);
+        assert_eq!(take(&db.database, noon()).await, [id.get()]);
+        db.database.forget(id).await.unwrap();
+        assert_eq!(left(&db).await, 0);
+        let told = "SELECT COUNT(*) AS value FROM histories WHERE resource = 'files' AND deed IN ('created', 'deleted')";
+        assert_eq!(fixtures::number(&db, told).await, 2);
+    }
+
+    async fn a_record_that_waited_too_long_is_completed_by_nobody(db: TestDatabase) {
+        people(&db).await;
+        let id = db.database.announce(draft(1)).await.unwrap();
+        assert_eq!(take(&db.database, noon() + TimeDelta::minutes(59)).await, Vec::<i64>::new());
+        let late = noon() + TimeDelta::hours(1);
+        assert_eq!(take(&db.database, late).await, [id.get()]);
+        assert_eq!(db.database.complete(first(), id, content()).await.unwrap(), None);
+        // A content that could not be removed is tried for again, later.
+        assert_eq!(take(&db.database, late + TimeDelta::minutes(4)).await, Vec::<i64>::new());
+        assert_eq!(take(&db.database, late + TimeDelta::minutes(5)).await, [id.get()]);
+    }
+
+    async fn what_is_given_up_is_swept_at_once_and_what_is_ready_is_not_given_up(db: TestDatabase) {
+        people(&db).await;
+        let (broken, whole) = (db.database.announce(draft(1)).await.unwrap(), db.database.announce(draft(2)).await.unwrap());
+        db.database.complete(first(), whole, content()).await.unwrap().unwrap();
+        for id in [broken, whole] {
+            db.database.give_up(id, noon()).await.unwrap();
+        }
+        assert_eq!(take(&db.database, noon()).await, [broken.get()]);
+        for id in [broken, whole] {
+            db.database.forget(id).await.unwrap();
+        }
+        assert!(FileRepository::find(&db.database, whole).await.unwrap().is_some());
+        assert_eq!(left(&db).await, 1);
+    }
+
+    async fn sweepers_that_race_share_what_is_left(db: TestDatabase) {
+        people(&db).await;
+        for number in 0..120 {
+            let id = db.database.announce(draft(number)).await.unwrap();
+            db.database.give_up(id, noon()).await.unwrap();
+        }
+        let sweepers = (0..4).map(|_| {
+            let database = db.database.clone();
+            tokio::spawn(async move {
+                let mut mine = Vec::new();
+                // A round that found all of its own taken by others is not the last one.
+                for _ in 0..6 {
+                    mine.extend(take(&database, noon()).await);
+                }
+                mine
+            })
+        });
+        let mut all = Vec::new();
+        for sweeper in sweepers.collect::<Vec<_>>() {
+            all.extend(sweeper.await.unwrap());
+        }
+        all.extend(take(&db.database, noon()).await);
+        all.sort_unstable();
+        let once = all.len();
+        all.dedup();
+        assert_eq!((all.len(), once), (120, 120));
+        for id in all {
+            db.database.forget(FileId::new(id).unwrap()).await.unwrap();
+        }
+        assert_eq!(left(&db).await, 0);
+    }
+
+    async fn completion_and_sweep_never_both_win(db: TestDatabase) {
+        people(&db).await;
+        let late = noon() + TimeDelta::hours(2);
+        for number in 0..20 {
+            let id = db.database.announce(draft(number)).await.unwrap();
+            let (one, other) = (db.database.clone(), db.database.clone());
+            let completing = tokio::spawn(async move { one.complete(first(), id, content()).await.unwrap().is_some() });
+            let sweeping = tokio::spawn(async move { take(&other, late).await.contains(&id.get()) });
+            let (completed, swept) = (completing.await.unwrap(), sweeping.await.unwrap());
+            assert!(completed != swept, "completed {completed}, swept {swept}");
+            assert_eq!(FileRepository::find(&db.database, id).await.unwrap().is_some(), completed);
+        }
+    }
+}

@@ -1,0 +1,428 @@
+//! Imports in the background.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_catalog::bulk::ports::{JobBook, UploadStore};
+use kontor_catalog::bulk::{
+    ClaimedJob, Job, JobError, JobFilter, JobKind, JobOptions, JobPhase, JobRunner, JobState, NewJob, Progress,
+    RunOutcome, Tally, Waits,
+};
+use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader};
+use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetRefused, SheetRow};
+use kontor_kernel::{Clock, FixedClock, JobId, PageRequest, StoreError};
+use tokio::runtime::Handle;
+
+use crate::storehouse::Storehouse;
+
+/// Files that are written in the test: one line per row, cells parted by `;`. A place is the text itself.
+struct Grid;
+
+impl SheetReader for Grid {
+    fn read(&self, file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+        let text = file.to_str().unwrap();
+        for (number, line) in (1..).zip(text.lines()) {
+            if line == "BROKEN" {
+                return Err(SheetRefused::Broken("its end is missing".to_owned()));
+            }
+            sink(SheetRow { number, cells: line.split(';').map(|text| Cell::Text(text.to_owned())).collect() })?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Texts(Mutex<Vec<String>>);
+
+#[async_trait]
+impl UploadStore for Texts {
+    async fn keep(&self, _: &Path) -> Result<(String, u64), StoreError> {
+        Err(StoreError::Failed("nothing is sent here".to_owned()))
+    }
+
+    async fn open(&self, place: &str) -> Result<PathBuf, StoreError> {
+        Ok(place.into())
+    }
+
+    async fn discard(&self, place: &str) -> Result<(), StoreError> {
+        self.0.lock().unwrap().push(place.to_owned());
+        Ok(())
+    }
+}
+
+struct OnRuntime(Handle);
+
+impl Waits for OnRuntime {
+    fn wait<F: Future>(&self, future: F) -> F::Output {
+        self.0.block_on(future)
+    }
+}
+
+/// A project and who works on its imports.
+struct Yard<'a> {
+    house: Storehouse<'a>,
+    runner: Arc<JobRunner>,
+    thrown: Arc<Texts>,
+    clock: Arc<FixedClock>,
+}
+
+const DRY: JobOptions = JobOptions { dry_run: true, mode: ImportMode::AllOrNothing };
+const STRICT: JobOptions = JobOptions { dry_run: false, mode: ImportMode::AllOrNothing };
+const PARTIAL: JobOptions = JobOptions { dry_run: false, mode: ImportMode::Partial };
+
+fn at() -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
+}
+
+fn new_job(kind: JobKind, options: JobOptions, text: &str) -> NewJob {
+    NewJob {
+        kind,
+        options,
+        place: text.to_owned(),
+        file_name: Some("cards.csv".to_owned()),
+        file_bytes: 7,
+        user_id: None,
+    }
+}
+
+impl<'a> Yard<'a> {
+    async fn open(db: &'a TestDatabase) -> Self {
+        let house = Storehouse::open(db).await;
+        let (store, thrown, clock) =
+            (Arc::new(db.database.clone()), Arc::new(Texts::default()), Arc::new(FixedClock::at(at())));
+        let runner = JobRunner::new(Arc::new(Grid), store.clone(), store.clone(), store, thrown.clone(), clock.clone());
+        Self { house, runner: Arc::new(runner), thrown, clock }
+    }
+
+    fn jobs(&self) -> &dyn JobBook {
+        &self.house.db.database
+    }
+
+    async fn send(&self, kind: JobKind, options: JobOptions, text: &str) -> JobId {
+        self.jobs().insert(self.house.project, new_job(kind, options, text), 20, at()).await.unwrap().id
+    }
+
+    async fn take(&self, owner: &str) -> Option<ClaimedJob> {
+        self.runner.claim(None, owner).await.unwrap()
+    }
+
+    /// Works on a job as the process does: on a thread that may block.
+    async fn work(
+        &self,
+        claimed: ClaimedJob,
+        mut watch: impl FnMut(Progress) -> bool + Send + 'static,
+    ) -> Result<RunOutcome, StoreError> {
+        let (runner, runtime) = (self.runner.clone(), OnRuntime(Handle::current()));
+        tokio::task::spawn_blocking(move || runner.run(&runtime, &claimed, &mut watch)).await.unwrap()
+    }
+
+    /// Sends a job, works on it to its end and reads it.
+    async fn done(&self, kind: JobKind, options: JobOptions, text: &str) -> Job {
+        let id = self.send(kind, options, text).await;
+        let claimed = self.take("one").await.unwrap();
+        assert_eq!(claimed.job.id, id);
+        let outcome = self.work(claimed, |_| true).await.unwrap();
+        let job = self.job(id).await;
+        assert_eq!(outcome, RunOutcome::Over(job.state));
+        job
+    }
+
+    async fn job(&self, id: JobId) -> Job {
+        JobBook::find(&self.house.db.database, id).await.unwrap().unwrap()
+    }
+
+    async fn count(&self, table: &str) -> i64 {
+        self.house.number(format!("SELECT count(*) AS number FROM {table}")).await
+    }
+
+    async fn errors(&self, id: JobId) -> Vec<(u32, String)> {
+        let problems = self.jobs().problems(id, 0, 500).await.unwrap();
+        problems.into_iter().map(|problem| (problem.row, problem.column)).collect()
+    }
+}
+
+/// Cards with articles from this number on.
+fn cards(from: u32, count: u32) -> String {
+    let rows: Vec<String> =
+        (from..from + count).map(|n| format!("A-{n};Item {n};Root / Branch {};{n}", n % 7)).collect();
+    format!("article;name;category;price\n{}\n", rows.join("\n"))
+}
+
+fn created(tally: Tally) -> [u64; 4] {
+    [tally.created, tally.updated, tally.unchanged, tally.skipped]
+}
+
+database_tests! {
+    async fn a_job_checks_first_and_then_writes(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let text = cards(0, 2_500).replace("article;name;category;price", "article;name;category;price;colour");
+        let job = yard.done(JobKind::Cards, STRICT, &text).await;
+        assert_eq!((job.state, job.phase, job.total_rows, job.done_rows), (JobState::Succeeded, JobPhase::Writing, Some(2_500), 2_500));
+        assert_eq!((created(job.tally), job.ignored_columns), ([2_500, 0, 0, 0], vec!["colour".to_owned()]));
+        assert_eq!((yard.count("nomenclatures").await, yard.count("categories").await), (2_500, 8));
+        let again = yard.done(JobKind::Cards, STRICT, &cards(1_000, 2_000)).await;
+        assert_eq!(created(again.tally), [500, 0, 1_500, 0]);
+        let changed = yard.done(JobKind::Cards, STRICT, "article;price\nA-1;77\nA-2;2\n").await;
+        assert_eq!(created(changed.tally), [0, 1, 1, 0]);
+        let lines = "SELECT count(*) AS number FROM histories WHERE resource = 'nomenclatures' AND deed = ";
+        assert_eq!(yard.house.number(format!("{lines}'created'")).await, 3_000);
+        assert_eq!(yard.house.number(format!("{lines}'changed'")).await, 1);
+
+        // Stock, with an item whose row says nothing new.
+        let stock = yard.done(JobKind::Stock, STRICT, "article;warehouse;quantity;price\nA-1;W1;5;10\nA-2;W1;6;10\n").await;
+        assert_eq!((stock.state, created(stock.tally)), (JobState::Succeeded, [2, 0, 0, 0]));
+        let stock = yard.done(JobKind::Stock, STRICT, "article;warehouse;quantity\nA-1;W1;5\nA-2;W1;7\n").await;
+        assert_eq!(created(stock.tally), [0, 1, 1, 0]);
+    }
+
+    async fn a_process_that_dies_loses_no_row_and_repeats_none(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let id = yard.send(JobKind::Cards, STRICT, &cards(0, 4_500)).await;
+        // The first two steps of checking; then two of writing; then the rest. Nobody gives his lease back.
+        let mut owners = ["a", "b", "c"].into_iter();
+        for (phase, steps) in [(JobPhase::Checking, 2), (JobPhase::Writing, 2)] {
+            let claimed = yard.take(owners.next().unwrap()).await.unwrap();
+            let held = claimed.held();
+            let mut seen = 0;
+            let watch = move |progress: Progress| {
+                // What a killed process does next, it does not do.
+                seen += u32::from(progress.phase == phase && progress.done_rows > 0);
+                assert!(seen <= steps);
+                if seen == steps { panic!("killed") } else { true }
+            };
+            let (runner, runtime) = (yard.runner.clone(), OnRuntime(Handle::current()));
+            let mut watch = watch;
+            let died = tokio::task::spawn_blocking(move || runner.run(&runtime, &claimed, &mut watch)).await;
+            assert!(died.unwrap_err().is_panic());
+            assert!(yard.take("too early").await.is_none(), "the lease goes on");
+            yard.clock.advance(TimeDelta::seconds(61));
+            let job = yard.job(id).await;
+            assert_eq!((job.state, job.phase, job.done_rows), (JobState::Running, phase, 2_000));
+            let rows = if phase == JobPhase::Writing { 2_000 } else { 0 };
+            assert_eq!(yard.count("nomenclatures").await, rows);
+            let taken = yard.take("next").await.unwrap();
+            assert_eq!(taken.tries, 1);
+            // Who lost the lease changes nothing any more.
+            assert!(!yard.jobs().renew(held, at() + TimeDelta::days(1)).await.unwrap());
+            yard.jobs().release(taken.held(), yard.clock.now()).await.unwrap();
+        }
+        let claimed = yard.take(owners.next().unwrap()).await.unwrap();
+        assert_eq!(yard.work(claimed, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
+        let job = yard.job(id).await;
+        assert_eq!((created(job.tally), job.done_rows, job.total_rows), ([4_500, 0, 0, 0], 4_500, Some(4_500)));
+        assert_eq!(yard.count("nomenclatures").await, 4_500);
+        assert_eq!(yard.house.number("SELECT max(version) AS number FROM nomenclatures".to_owned()).await, 1);
+    }
+
+    async fn a_step_is_done_once_however_many_try(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let id = yard.send(JobKind::Cards, STRICT, &cards(0, 3_000)).await;
+        let claimed = yard.take("one").await.unwrap();
+        let twin = claimed.clone();
+        // Two threads of one process believe to hold the job.
+        let (first, second) = tokio::join!(yard.work(claimed, |_| true), yard.work(twin, |_| true));
+        let outcomes = [first.unwrap(), second.unwrap()];
+        assert!(outcomes.contains(&RunOutcome::Over(JobState::Succeeded)) && outcomes.contains(&RunOutcome::Lost), "{outcomes:?}");
+        let job = yard.job(id).await;
+        assert_eq!(created(job.tally), [3_000, 0, 0, 0]);
+        assert_eq!(yard.count("nomenclatures").await, 3_000);
+    }
+
+    async fn one_job_of_a_project_runs_and_the_others_wait(db: TestDatabase) {
+        let (yard, other) = (Yard::open(&db).await, Yard::open(&db).await);
+        let first = yard.send(JobKind::Cards, STRICT, &cards(0, 3)).await;
+        let second = yard.send(JobKind::Stock, STRICT, "article;warehouse;quantity\nA-1;W1;1\n").await;
+        let elsewhere = other.send(JobKind::Cards, STRICT, &cards(0, 3)).await;
+        assert!(yard.runner.claim(Some(second), "hasty").await.unwrap().is_none(), "not before its turn");
+        let taken = yard.take("one").await.unwrap();
+        assert_eq!(taken.job.id, first);
+        assert_eq!(yard.take("two").await.unwrap().job.id, elsewhere);
+        assert!(yard.take("three").await.is_none());
+        yard.work(taken, |_| true).await.unwrap();
+        let taken = yard.take("three").await.unwrap();
+        assert_eq!(taken.job.id, second);
+        assert_eq!(yard.work(taken, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
+
+        // Racing for one job, one gets it.
+        let race = yard.send(JobKind::Cards, STRICT, &cards(0, 3)).await;
+        let runners: Vec<_> = (0..8)
+            .map(|n| {
+                let runner = yard.runner.clone();
+                tokio::spawn(async move { runner.claim(None, &format!("racer {n}")).await.unwrap() })
+            })
+            .collect();
+        let mut winners = Vec::new();
+        for runner in runners {
+            winners.extend(runner.await.unwrap());
+        }
+        assert_eq!(winners.iter().map(|claimed| claimed.job.id).collect::<Vec<_>>(), [race]);
+    }
+
+    async fn only_so_many_wait(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        for _ in 0..2 {
+            yard.jobs().insert(yard.house.project, new_job(JobKind::Cards, STRICT, "x"), 2, at()).await.unwrap();
+        }
+        let third = yard.jobs().insert(yard.house.project, new_job(JobKind::Cards, STRICT, "x"), 2, at()).await;
+        assert!(matches!(third, Err(JobError::TooManyWaiting(2))), "{third:?}");
+        assert_eq!(yard.count("jobs").await, 2);
+    }
+
+    async fn a_canceled_job_writes_no_more(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let id = yard.send(JobKind::Cards, PARTIAL, &cards(0, 5_000)).await;
+        let claimed = yard.take("one").await.unwrap();
+        let (database, runtime) = (db.database.clone(), Handle::current());
+        let outcome = yard
+            .work(claimed, move |progress| {
+                if progress.phase == JobPhase::Writing && progress.done_rows == 2_000 {
+                    runtime.block_on(JobBook::cancel(&database, id, at())).unwrap().unwrap();
+                }
+                true
+            })
+            .await;
+        assert_eq!(outcome.unwrap(), RunOutcome::Lost);
+        let job = yard.job(id).await;
+        assert_eq!((job.state, job.done_rows, job.finished_at), (JobState::Canceled, 2_000, Some(at())));
+        assert_eq!(yard.count("nomenclatures").await, 2_000, "what was written stays");
+        assert!(JobBook::cancel(&db.database, id, at()).await.unwrap().is_none(), "it is over");
+        // The file goes, the job stays until it is swept.
+        assert_eq!((yard.runner.tidy().await.unwrap(), yard.runner.tidy().await.unwrap()), (1, 0));
+        assert_eq!(yard.thrown.0.lock().unwrap().len(), 1);
+        let pile = kontor_adapter_diesel::upkeep::PILES.iter().find(|pile| pile.table == "jobs").unwrap();
+        let sweep = |days| db.database.sweep(pile, at() + TimeDelta::days(days), TimeDelta::days(30));
+        assert_eq!((sweep(29).await.unwrap(), sweep(31).await.unwrap()), (0, 1));
+    }
+
+    async fn wrong_rows_keep_everything_out_unless_the_good_ones_are_wanted(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let text = format!("{}A-7;Again;;\nB-1;;;1\nB-2;Two;;x\n;Nameless;;1\n", cards(0, 1_500));
+        let wrong = [(1_502, "article"), (1_503, "name"), (1_504, "price"), (1_505, "article")];
+        let wrong: Vec<(u32, String)> = wrong.map(|(row, column)| (row, column.to_owned())).into();
+        let dry = yard.done(JobKind::Cards, DRY, &text).await;
+        assert_eq!((dry.state, created(dry.tally), dry.tally.problems), (JobState::Succeeded, [1_500, 0, 0, 4], 4));
+        assert_eq!((yard.errors(dry.id).await, yard.count("nomenclatures").await), (wrong.clone(), 0));
+        let strict = yard.done(JobKind::Cards, STRICT, &text).await;
+        assert_eq!((strict.state, strict.phase), (JobState::Failed, JobPhase::Checking));
+        assert_eq!(strict.failure.as_deref(), Some("rows are wrong; nothing was imported"));
+        assert_eq!(created(strict.tally), [0, 0, 0, 4], "nothing was imported, and nothing else is told");
+        assert_eq!((yard.errors(strict.id).await, yard.count("nomenclatures").await), (wrong.clone(), 0));
+        for table in ["categories", "brands", "histories"] {
+            assert_eq!(yard.count(table).await, 0, "{table}");
+        }
+        let partial = yard.done(JobKind::Cards, PARTIAL, &text).await;
+        assert_eq!((partial.state, created(partial.tally)), (JobState::Succeeded, [1_500, 0, 0, 4]));
+        assert_eq!((yard.errors(partial.id).await, yard.count("nomenclatures").await), (wrong, 1_500));
+    }
+
+    async fn a_file_that_is_broken_in_its_middle_writes_nothing(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        for options in [STRICT, PARTIAL] {
+            let job = yard.done(JobKind::Cards, options, &format!("{}BROKEN\n", cards(0, 2_000))).await;
+            assert_eq!((job.state, yard.count("nomenclatures").await), (JobState::Failed, 0));
+            assert_eq!(job.failure.as_deref(), Some("the file cannot be read: its end is missing"));
+        }
+        let job = yard.done(JobKind::Stock, STRICT, "name\nMug\n").await;
+        assert_eq!(job.failure.as_deref(), Some("the file must have a column `article`"));
+    }
+
+    async fn records_that_change_between_the_passes_end_the_job(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        yard.done(JobKind::Cards, STRICT, &cards(0, 2_000)).await;
+        let rows: Vec<String> = (0..2_000).map(|n| format!("A-{n};W1;5;1")).collect();
+        let id = yard.send(JobKind::Stock, STRICT, &format!("article;warehouse;quantity;price\n{}\n", rows.join("\n"))).await;
+        let claimed = yard.take("one").await.unwrap();
+        let (runtime, database) = (Handle::current(), db.database.clone());
+        let outcome = yard.work(claimed, move |progress| {
+            if progress.phase == JobPhase::Checking && progress.done_rows == 2_000 {
+                runtime.block_on(database.write_apart(|connection| {
+                    use diesel::RunQueryDsl;
+                    diesel::sql_query("UPDATE nomenclatures SET kind_id = 1 WHERE article = 'A-1500'").execute(connection)?;
+                    Ok::<_, kontor_adapter_diesel::Abort<StoreError>>(())
+                })).unwrap();
+            }
+            true
+        }).await;
+        assert_eq!(outcome.unwrap(), RunOutcome::Over(JobState::Failed));
+        let job = yard.job(id).await;
+        assert_eq!((job.done_rows, job.phase, yard.count("inventories").await), (1_000, JobPhase::Writing, 1_000));
+        assert!(job.failure.unwrap().contains("1000 rows were imported"));
+        assert_eq!(yard.errors(id).await, [(1_502, "article".to_owned())]);
+    }
+
+    async fn a_job_that_never_goes_forward_is_given_up(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let id = yard.send(JobKind::Cards, STRICT, &cards(0, 3)).await;
+        for tries in 1..=JobRunner::MOST_TRIES {
+            assert_eq!(yard.take("one").await.unwrap().tries, tries);
+            yard.clock.advance(TimeDelta::seconds(61));
+        }
+        let claimed = yard.take("one").await.unwrap();
+        assert_eq!(yard.work(claimed, |_| true).await.unwrap(), RunOutcome::Over(JobState::Failed));
+        assert!(yard.job(id).await.failure.unwrap().contains("again and again"));
+    }
+
+    async fn who_is_told_to_stop_lets_others_go_on_at_once(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let id = yard.send(JobKind::Cards, STRICT, &cards(0, 3_000)).await;
+        let claimed = yard.take("one").await.unwrap();
+        let outcome = yard.work(claimed, |progress| progress.phase == JobPhase::Checking || progress.done_rows < 1_000).await;
+        assert_eq!(outcome.unwrap(), RunOutcome::Stopped);
+        assert_eq!(yard.job(id).await.done_rows, 1_000);
+        let claimed = yard.take("two").await.unwrap();
+        assert_eq!(yard.work(claimed, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
+        assert_eq!(created(yard.job(id).await.tally), [3_000, 0, 0, 0]);
+    }
+
+    async fn the_error_sheet_is_bounded(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let rows: Vec<String> = (0..12_000).map(|n| format!("A-{n};;1")).collect();
+        let job = yard.done(JobKind::Cards, PARTIAL, &format!("article;name;price\n{}\n", rows.join("\n"))).await;
+        assert_eq!((job.tally.problems, job.tally.skipped), (12_000, 12_000));
+        assert_eq!(yard.count("job_errors").await, 10_000);
+        let first = yard.jobs().problems(job.id, 0, 500).await.unwrap();
+        let next = yard.jobs().problems(job.id, first.last().unwrap().number, 500).await.unwrap();
+        assert_eq!((first[0].row, first.len(), next[0].row), (2, 500, 502));
+    }
+
+    async fn a_part_takes_few_statements_however_large_the_file_is(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let mut spent = Vec::new();
+        for (from, count) in [(0, 2_000), (10_000, 6_000)] {
+            let before = db.database.statements();
+            let job = yard.done(JobKind::Cards, STRICT, &cards(from, count)).await;
+            assert_eq!(job.tally.created, u64::from(count));
+            spent.push(db.database.statements() - before);
+        }
+        let per_part = (spent[1] - spent[0]) / 4;
+        assert!(per_part <= 50, "{per_part} statements of a part");
+    }
+
+    async fn the_list_has_the_jobs_of_the_project_newest_first(db: TestDatabase) {
+        let (yard, other) = (Yard::open(&db).await, Yard::open(&db).await);
+        for _ in 0..3 {
+            yard.send(JobKind::Cards, STRICT, "x").await;
+        }
+        let stock = yard.send(JobKind::Stock, STRICT, "x").await;
+        other.send(JobKind::Cards, STRICT, "x").await;
+        JobBook::cancel(&db.database, stock, at()).await.unwrap();
+        let list = async |kinds: &[JobKind], states: &[JobState], per_page| {
+            let filter = JobFilter { kinds: kinds.to_vec(), states: states.to_vec() };
+            let page = PageRequest::new(1, per_page, 100).unwrap();
+            let before = db.database.statements();
+            let page = yard.jobs().list(yard.house.project, filter, page).await.unwrap();
+            (page.total, page.items.iter().map(|job| job.id.get()).collect::<Vec<_>>(), db.database.statements() - before)
+        };
+        let (total, ids, few) = list(&JobKind::ALL, &[], 2).await;
+        assert_eq!((total, ids[0], ids.len()), (4, stock.get(), 2));
+        assert!(ids[0] > ids[1]);
+        let (total, _, more) = list(&JobKind::ALL, &[], 100).await;
+        assert_eq!((total, more), (4, few), "as many statements for more rows");
+        assert_eq!(list(&[JobKind::Cards], &[], 10).await.0, 3);
+        assert_eq!(list(&JobKind::ALL, &[JobState::Canceled, JobState::Failed], 10).await.0, 1);
+    }
+}

@@ -1,0 +1,48 @@
+//! The staff who move orders on.
+
+use kontor_kernel::{Permission, Resource, Staff, TokenId, UserId};
+use kontor_orders::model::{Order, OrderStatus};
+use kontor_orders::{OrderEdit, OrderError, OrderService};
+
+use super::counter::Counter;
+
+/// Staff at their desk.
+pub struct Office {
+    pub orders: OrderService,
+    pub staff: Staff,
+}
+
+impl Office {
+    pub async fn open(counter: &Counter<'_>) -> Self {
+        let p = counter.house.project;
+        let role = counter
+            .house
+            .number(format!(
+                "INSERT INTO roles (project_id, name, is_owner, created_at, updated_at) VALUES ({p}, 'R', TRUE, \
+                 '2026-01-01 00:00:00', '2026-01-01 00:00:00') RETURNING id AS number"
+            ))
+            .await;
+        let user = counter
+            .house
+            .number(format!(
+                "INSERT INTO users (project_id, role_id, login, email, password_hash, first_name, last_name, is_banned, \
+                 is_sick, active_seconds, created_at, updated_at) VALUES ({p}, {role}, 'u{p}', 'u@e.ru', '', 'Ivan', 'S', \
+                 FALSE, FALSE, 0, '2026-01-01 00:00:00', '2026-01-01 00:00:00') RETURNING id AS number"
+            ))
+            .await;
+        let store = std::sync::Arc::new(counter.house.db.database.clone());
+        let orders = OrderService::new(store.clone(), store, counter.clock.clone(), counter.random.clone());
+        let staff = Staff {
+            project_id: p,
+            user_id: UserId::new(user).unwrap(),
+            token_id: TokenId::new(1).unwrap(),
+            permissions: [Permission::view(Resource::Orders), Permission::edit(Resource::Orders)].into(),
+        };
+        Self { orders, staff }
+    }
+
+    pub async fn move_to(&self, order: &Order, status: OrderStatus) -> Result<Order, OrderError> {
+        let edit = OrderEdit { status: Some(status), ..OrderEdit::default() };
+        self.orders.edit(&self.staff, order.id, &edit).await
+    }
+}

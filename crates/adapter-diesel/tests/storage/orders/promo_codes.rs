@@ -1,0 +1,184 @@
+//! What staff do to a promo code between the look at it and the commit of an order.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use kontor_adapter_diesel::{Database, database_tests};
+use kontor_catalog::DiscountError;
+use kontor_catalog::model::{Discount, DiscountTerms, Period};
+use kontor_catalog::ports::{DiscountRepository, DiscountRewrite};
+use kontor_kernel::{Clock, DiscountId, DiscountStatus, DiscountValue, Quantity, Stamp, StoreError};
+use kontor_orders::model::PromoProblem;
+use kontor_orders::ports::{CartQuery, CartReader};
+use kontor_orders::{CartSnapshot, PaymentPage, PlacedOutcome, PlacementError, PlacementService};
+
+use super::counter::Counter;
+use super::races::race;
+
+type Change = Box<dyn Fn(&mut DiscountTerms, &mut DiscountStatus) + Send>;
+
+/// Changes a discount right after the first look at a cart.
+struct Interfering {
+    database: Database,
+    id: DiscountId,
+    stamp: Stamp,
+    change: Mutex<Option<Change>>,
+}
+
+async fn read(database: &Database, id: DiscountId) -> Discount {
+    DiscountRepository::find(database, id).await.unwrap().unwrap()
+}
+
+async fn rewrite(
+    database: &Database,
+    stamp: Stamp,
+    id: DiscountId,
+    change: impl Fn(&mut DiscountTerms, &mut DiscountStatus),
+) -> Result<Discount, DiscountError> {
+    let current = read(database, id).await;
+    let (mut terms, mut status) = (current.terms, current.status);
+    change(&mut terms, &mut status);
+    let rewrite = DiscountRewrite { id, version: current.version, terms, status };
+    DiscountRepository::replace(database, stamp, rewrite).await
+}
+
+#[async_trait]
+impl CartReader for Interfering {
+    async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError> {
+        let seen = self.database.snapshot(query).await?;
+        let change = self.change.lock().unwrap().take();
+        if let Some(change) = change {
+            rewrite(&self.database, self.stamp, self.id, change).await.unwrap();
+        }
+        Ok(seen)
+    }
+}
+
+impl Counter<'_> {
+    fn stamp(&self) -> Stamp {
+        Stamp::of_system(self.house.project, self.clock.now())
+    }
+
+    /// A placement during which staff change the discount.
+    fn disturbed(&self, id: DiscountId, change: Change) -> PlacementService {
+        let store = Arc::new(self.house.db.database.clone());
+        let carts = Interfering {
+            database: self.house.db.database.clone(),
+            id,
+            stamp: self.stamp(),
+            change: Mutex::new(Some(change)),
+        };
+        PlacementService::new(
+            Arc::new(carts),
+            store.clone(),
+            store,
+            self.payments.clone(),
+            self.clock.clone(),
+            self.random.clone(),
+            PaymentPage { return_url: String::new() },
+        )
+    }
+}
+
+fn problem(outcome: Result<PlacedOutcome, PlacementError>) -> Option<PromoProblem> {
+    match outcome {
+        Err(PlacementError::Refused(refused)) => refused.promo,
+        other => panic!("{other:?}"),
+    }
+}
+
+database_tests! {
+    async fn a_code_that_is_stopped_before_the_commit_is_not_taken(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 9, 10_000).await;
+        let id = DiscountId::new(counter.promo("SPRING", "NULL", "NULL").await).unwrap();
+        let command = counter.with_promo(&[(vase, 1)], "SPRING");
+        let over = Period::new(None, Some(counter.clock.now() - TimeDelta::seconds(1))).unwrap();
+        let stops: [(Change, PromoProblem); 3] = [
+            (Box::new(|_, status| *status = DiscountStatus::Paused), PromoProblem::Paused),
+            (Box::new(move |terms, status| {
+                *status = DiscountStatus::Active;
+                terms.period = over;
+            }), PromoProblem::Expired),
+            (Box::new(|terms, status| {
+                terms.period = Period::default();
+                *status = DiscountStatus::Archived;
+            }), PromoProblem::Expired),
+        ];
+        for (change, expected) in stops {
+            // The discount is good when the cart is looked at.
+            rewrite(&db.database, counter.stamp(), id, |terms, status| {
+                terms.period = Period::default();
+                *status = DiscountStatus::Active;
+            }).await.unwrap();
+            let refused = counter.disturbed(id, change).place(counter.customer, &command).await;
+            assert_eq!(problem(refused), Some(expected));
+        }
+        assert_eq!((counter.count("orders").await, counter.count("discount_usages").await), (0, 0));
+        assert_eq!((counter.stock(vase).await, read(&db.database, id).await.used_count), ((9, 0), 0));
+    }
+
+    async fn an_order_is_priced_anew_when_the_terms_change_before_its_commit(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 9, 10_000).await;
+        let id = DiscountId::new(counter.promo("SPRING", "NULL", "NULL").await).unwrap();
+        let command = counter.with_promo(&[(vase, 1)], "SPRING");
+        let half: Change = Box::new(|terms, _| terms.value = DiscountValue::Percent(5_000));
+        counter.disturbed(id, half).place(counter.customer, &command).await.unwrap();
+        let order = counter.only_order().await;
+        assert_eq!((order.promo_discount.minor(), order.final_price.minor()), (5_000, 5_000));
+        assert_eq!(read(&db.database, id).await.used_amount.minor(), 5_000);
+    }
+
+    async fn a_code_in_use_keeps_its_name_and_its_limit_covers_its_orders(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 9, 10_000).await;
+        let id = DiscountId::new(counter.promo("SPRING", "NULL", "NULL").await).unwrap();
+        for _ in 0..2 {
+            counter.placed(&counter.with_promo(&[(vase, 1)], "SPRING")).await;
+        }
+        let limit = |most: i64| move |terms: &mut DiscountTerms, _: &mut DiscountStatus| {
+            terms.promo.as_mut().unwrap().usage_limit = Some(Quantity::new(most).unwrap());
+        };
+        let refused = rewrite(&db.database, counter.stamp(), id, limit(1)).await;
+        assert!(matches!(refused, Err(DiscountError::BelowUsed { used: 2 })), "{refused:?}");
+        let refused = rewrite(&db.database, counter.stamp(), id, |terms, _| terms.promo = None).await;
+        assert!(matches!(refused, Err(DiscountError::CodeInUse)), "{refused:?}");
+        let full = rewrite(&db.database, counter.stamp(), id, limit(2)).await.unwrap();
+        let stale = DiscountRewrite { id, version: full.version - 1, terms: full.terms, status: full.status };
+        let refused = DiscountRepository::replace(&db.database, counter.stamp(), stale).await;
+        assert!(matches!(refused, Err(DiscountError::Stale)), "{refused:?}");
+        let refused = DiscountRepository::delete(&db.database, counter.stamp(), id).await;
+        assert!(matches!(refused, Err(DiscountError::Ordered)), "{refused:?}");
+        assert_eq!(counter.count("histories").await, 1, "only what was done is told");
+    }
+
+    async fn two_hundred_orders_of_one_customer_get_his_three_uses(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 500, 100).await;
+        counter.promo("THRICE", "NULL", "3").await;
+        let wishes = vec![(counter.customer, counter.with_promo(&[(vase, 1)], "THRICE")); 200];
+        assert_eq!(race(&counter.placement, wishes).await, 3);
+        assert_eq!((counter.count("discount_usages").await, counter.stock(vase).await), (3, (500, 3)));
+    }
+
+    async fn whoever_races_with_a_pause_comes_before_it_or_not_at_all(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 500, 10_000).await;
+        let id = DiscountId::new(counter.promo("SPRING", "NULL", "NULL").await).unwrap();
+        let command = counter.with_promo(&[(vase, 1)], "SPRING");
+        let wishes = vec![(counter.customer, command.clone()); 60];
+        let pause = async {
+            tokio::task::yield_now().await;
+            rewrite(&db.database, counter.stamp(), id, |_, status| *status = DiscountStatus::Paused).await.unwrap();
+            read(&db.database, id).await.used_count
+        };
+        let (won, at_pause) = tokio::join!(race(&counter.placement, wishes), pause);
+        let discount = read(&db.database, id).await;
+        assert_eq!(discount.used_count, at_pause, "nobody took the code after the pause");
+        assert_eq!(u64::try_from(won).unwrap(), at_pause);
+        assert_eq!(discount.used_amount.minor(), i64::try_from(at_pause).unwrap() * 1_000);
+        assert_eq!(problem(counter.place(&command).await), Some(PromoProblem::Paused));
+    }
+}

@@ -1,0 +1,182 @@
+//! What a search finds is the same on both databases, and what the catalogue says it finds.
+
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_catalog::model::{SearchQuery, SearchText};
+use kontor_catalog::ports::NomenclatureRepository;
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{Line, Listing, Name, NomenclatureId, PageRequest, ProjectId, Stamp};
+
+use crate::fixtures;
+use crate::storehouse::{Item, Storehouse};
+
+/// Names with articles as shops write them.
+const CARDS: [(&str, Option<&str>); 16] = [
+    ("Диван Клиппан, 4 места", Some("KLIPPAN-601")),
+    ("KLIPPAN sofa cover", Some("702.510.94")),
+    ("Ёлка искусственная 1,5 м", Some("EL-15")),
+    ("Елочный шар", None),
+    ("Bolt M6x40 \"DIN 933\"", Some("AB12")),
+    ("Wi-Fi роутер TP-Link", Some("ТР/841-N")),
+    ("Стол письменный", Some("СТОЛ 120")),
+    ("Письменный стол МИККЕ", Some("120")),
+    ("Столешница дубовая", None),
+    ("100% хлопок: полотенце", Some("_x_")),
+    ("Café crème ÄÖÜ ß", Some("Ø-9")),
+    ("NEAR(a b) OR NOT * ^ {col} :", None),
+    ("椅子 コーヒー", None),
+    ("Краска RAL 9010 белая 0.9 л", Some("RAL-9010-0,9")),
+    ("ΟΔΟΣ ΣΑΣ", None),
+    ("--- ***", Some("%%")),
+];
+
+const QUERIES: [&str; 62] = [
+    "диван",
+    "ДИВАН клип",
+    "клип диван",
+    "иван",
+    "601",
+    "klippan 601",
+    "klippan601",
+    "KLIPPAN_601",
+    "ppan-60",
+    "01",
+    "klippan",
+    "702",
+    "70251094",
+    "702.510",
+    "510 702",
+    "ёлка",
+    "ЕЛКА",
+    "елк",
+    "ёЛ",
+    "el15",
+    "el 15",
+    "1,5",
+    "1.5 м",
+    "15",
+    "m6x40",
+    "m6",
+    "x40",
+    "din",
+    "\"din 933\"",
+    "ab-12",
+    "ab12",
+    "b12",
+    "wifi",
+    "wi-fi",
+    "fi",
+    "tplink",
+    "tp link",
+    "841n",
+    "стол",
+    "стол пис",
+    "120",
+    "столешница",
+    "100%",
+    "0%",
+    "%",
+    "_",
+    "\\",
+    "'",
+    "*",
+    "OR",
+    "near(a",
+    "not *",
+    "col:",
+    "café",
+    "äöü",
+    "ß",
+    "椅子",
+    "子",
+    "コー",
+    "9010 бел",
+    "0.9",
+    "οδος",
+];
+
+fn line(text: &str) -> Line<255> {
+    Line::parse(text).unwrap()
+}
+
+fn about(query: &str) -> Listing {
+    let all = Listing::everything(Sort::ascending("id"), PageRequest::new(1, 100, 100).unwrap());
+    Listing { text: Some(line(query)), unsorted: true, ..all }
+}
+
+async fn fill(db: &TestDatabase, house: &Storehouse<'_>, cards: &[(&'static str, Option<&'static str>)]) -> Vec<i64> {
+    let category = house.category("Everything", None).await;
+    let mut ids = Vec::new();
+    for (name, article) in cards {
+        ids.push(house.item(Item { article: *article, ..Item::goods(name, category) }).await);
+    }
+    db.database.rebuild_offers().await.unwrap();
+    ids
+}
+
+async fn found(db: &TestDatabase, project: ProjectId, query: &str) -> Vec<i64> {
+    let page = NomenclatureRepository::list(&db.database, project, about(query)).await.unwrap();
+    assert_eq!(page.total, u64::try_from(page.items.len()).unwrap(), "{query}");
+    page.items.into_iter().map(|item| item.id.get()).collect()
+}
+
+database_tests! {
+    async fn every_query_finds_what_the_catalogue_says(db: TestDatabase) {
+        let (house, other) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
+        let ids = fill(&db, &house, &CARDS).await;
+        fill(&db, &other, &CARDS).await;
+        let mut nothing = 0;
+        for query in QUERIES {
+            let asked = SearchQuery::of(&line(query));
+            let text = |(name, article): &(&str, Option<&str>)| {
+                SearchText::of(&Name::parse(name).unwrap(), article.map(|article| Line::parse(article).unwrap()).as_ref())
+            };
+            let expected: Vec<i64> = CARDS.iter().zip(&ids).filter(|(card, _)| asked.finds(&text(card))).map(|(_, id)| *id).collect();
+            let mut found = found(&db, house.project, query).await;
+            found.sort_unstable();
+            assert_eq!(found, expected, "{query}");
+            nothing += usize::from(expected.is_empty());
+        }
+        assert!((5..25).contains(&nothing), "{nothing} queries find nothing");
+    }
+
+    async fn the_article_comes_first_then_names_that_begin_so_then_the_rest_by_number(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        let ids = fill(&db, &house, &CARDS).await;
+        let named = |places: &[usize]| places.iter().map(|place| ids[*place]).collect::<Vec<_>>();
+        let cases: [(&str, &[usize]); 7] = [
+            ("120", &[7, 6]), ("klippan-601", &[0]), ("klippan", &[1, 0]), ("стол", &[6, 8, 7]), ("письменный", &[7, 6]),
+            ("ab-12", &[4]), ("el15", &[2]),
+        ];
+        for (query, places) in cases {
+            assert_eq!(found(&db, house.project, query).await, named(places), "{query}");
+        }
+        let by_name = Listing { sort: Sort::descending("name"), unsorted: false, ..about("стол") };
+        let page = NomenclatureRepository::list(&db.database, house.project, by_name).await.unwrap();
+        assert_eq!(page.items.iter().map(|item| item.id.get()).collect::<Vec<_>>(), named(&[8, 6, 7]));
+    }
+
+    async fn what_is_renamed_is_found_by_its_new_name_alone(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let card = |name: &str| kontor_catalog::model::Card::new(Name::parse(name).unwrap(), kontor_catalog::model::NomenclatureKind::Goods);
+        let stamp = Stamp::of_system(project, chrono::DateTime::UNIX_EPOCH);
+        let item = NomenclatureRepository::insert(&db.database, stamp, card("Табурет")).await.unwrap();
+        assert_eq!(found(&db, project, "табур").await, [item.id.get()]);
+        NomenclatureRepository::replace(&db.database, stamp, item.clone(), card("Кресло")).await.unwrap();
+        assert_eq!(found(&db, project, "табур").await, [0_i64; 0]);
+        assert_eq!(found(&db, project, "кресл").await, [item.id.get()]);
+        assert_eq!(NomenclatureId::new(found(&db, project, "КРЕСЛО").await[0]).unwrap(), item.id);
+    }
+
+    async fn cards_of_before_are_filled_in_by_migrating(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        let category = house.category("Everything", None).await;
+        let mug = house.item(Item { article: Some("M-1"), ..Item::goods("Кружка", category) }).await;
+        assert_eq!(found(&db, house.project, "руж").await, [0_i64; 0]);
+        let database = db.database.clone();
+        tokio::task::spawn_blocking(move || database.migrate().unwrap()).await.unwrap();
+        for query in ["руж", "m1"] {
+            assert_eq!(found(&db, house.project, query).await, [mug], "{query}");
+        }
+    }
+}

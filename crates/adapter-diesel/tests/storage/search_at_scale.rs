@@ -1,0 +1,163 @@
+//! Searches that find thousands, and the counts that are kept of offers.
+
+use chrono::{DateTime, Utc};
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_catalog::storefront::ports::Shelves;
+use kontor_catalog::storefront::{ProductFilter, ProductOrder};
+use kontor_kernel::{CategoryId, Line, PageRequest};
+
+use crate::storehouse::{Item, Storehouse};
+
+const COUNT: i64 = 10_050;
+
+fn at() -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH
+}
+
+fn about(query: &str) -> ProductFilter {
+    ProductFilter { query: Some(Line::parse(query).unwrap()), ..ProductFilter::default() }
+}
+
+async fn crowd(house: &Storehouse<'_>) -> i64 {
+    let category = house.category("Mugs", None).await;
+    let (p, near) = (house.project, house.near);
+    house.run(format!(
+        "INSERT INTO nomenclatures (project_id, name, name_key, kind_id, category_id, price, is_subscription, wholesale, \
+         pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {COUNT}) \
+         SELECT {p}, 'Red mug ' || i, 'red mug ' || i, 2, {category}, 0, FALSE, FALSE, 1, 1, 0, 1, created_at, created_at \
+         FROM n, projects WHERE id = {p} ORDER BY i"
+    )).await;
+    house.run(format!(
+        "INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, created_at, updated_at) \
+         SELECT {p}, {near}, id, 1, 0, (id * 7919) % 100003, created_at, created_at FROM nomenclatures WHERE project_id = {p}"
+    )).await;
+    category
+}
+
+struct Shelf<'a> {
+    db: &'a TestDatabase,
+    house: Storehouse<'a>,
+}
+
+impl Shelf<'_> {
+    async fn page(
+        &self,
+        filter: ProductFilter,
+        order: Option<ProductOrder>,
+        page: i64,
+        size: i64,
+    ) -> (Vec<i64>, Vec<i64>, u64) {
+        let page = PageRequest::new(page, size, 100).unwrap();
+        let found = self.db.database.products(self.house.first.into(), filter, order, page, at()).await.unwrap();
+        let prices = found.items.iter().map(|product| product.price.minor()).collect();
+        (found.items.iter().map(|product| product.id.get()).collect(), prices, found.total)
+    }
+
+    /// `(application, category, kept, real)` of whatever differs.
+    async fn wrong_counts(&self) -> i64 {
+        self.house
+            .number(
+                "SELECT count(*) AS number FROM (SELECT application_id, category_id, sum(total) AS total FROM (\
+             SELECT application_id, category_id, total FROM offer_counts \
+             UNION ALL SELECT application_id, category_id, -1 FROM storefront_offers WHERE category_id IS NOT NULL \
+             UNION ALL SELECT application_id, 0, -1 FROM storefront_offers) AS x \
+             GROUP BY application_id, category_id HAVING sum(total) <> 0) AS y"
+                    .to_owned(),
+            )
+            .await
+    }
+}
+
+database_tests! {
+    async fn a_search_counts_ten_thousand_and_pages_fit_together(db: TestDatabase) {
+        let shelf = Shelf { db: &db, house: Storehouse::open(&db).await };
+        let category = crowd(&shelf.house).await;
+        db.database.rebuild_offers().await.unwrap();
+        let first = shelf.house.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", shelf.house.project)).await;
+        assert_eq!(shelf.page(about("mug"), None, 1, 3).await.0, [first, first + 1, first + 2]);
+        assert_eq!(shelf.page(about("mug red"), None, 4, 5).await, (
+            (first + 15..first + 20).collect(),
+            (first + 15..first + 20).map(|id| (id * 7919) % 100_003).collect(),
+            10_000,
+        ));
+        assert_eq!(shelf.page(about("mug"), None, 100, 100).await.0.len(), 100);
+        assert_eq!(shelf.page(about("mug"), None, 101, 100).await, (vec![], vec![], 10_000));
+        let all: Vec<i64> = (first..first + COUNT).map(|id| (id * 7919) % 100_003).collect();
+        let mut prices = all.clone();
+        prices.sort_unstable();
+        for (page, order) in [(1, ProductOrder::PriceAscending), (3, ProductOrder::PriceAscending), (2, ProductOrder::PriceDescending)] {
+            if order == ProductOrder::PriceDescending {
+                prices.reverse();
+            }
+            let start = usize::try_from((page - 1) * 10).unwrap();
+            let (_, found, total) = shelf.page(about("mug"), Some(order), page, 10).await;
+            assert_eq!((found, total), (prices[start..start + 10].to_vec(), 10_000), "{page} {order:?}");
+        }
+        let range = db.database.price_range(shelf.house.first, about("mug"), at()).await.unwrap().unwrap();
+        assert_eq!((range.lowest.minor(), range.highest.minor()), (*all.iter().min().unwrap(), *all.iter().max().unwrap()));
+        // Names that begin with it by name, and then nothing else.
+        let (ids, _, total) = shelf.page(about("red mug 77"), None, 1, 100).await;
+        let beginning = (first + 76..=first + 76).chain(first + 769..=first + 778).chain(first + 7699..=first + 7798);
+        let mut expected: Vec<i64> = beginning.collect();
+        expected.sort_by_key(|id| format!("red mug {}", id - first + 1));
+        expected.truncate(100);
+        assert_eq!((ids, total), (expected, 111));
+        // Lists without a search are counted exactly.
+        let total = u64::try_from(COUNT).unwrap();
+        assert_eq!(shelf.page(ProductFilter::default(), None, 1, 10).await.2, total);
+        // Pages far behind, where rows before them are passed over inside the index.
+        assert_eq!(shelf.page(ProductFilter::default(), None, 100, 100).await.0, (first + 9_900..first + 10_000).collect::<Vec<_>>());
+        let mut ascending = all.clone();
+        ascending.sort_unstable();
+        let (_, far, _) = shelf.page(ProductFilter::default(), Some(ProductOrder::PriceAscending), 90, 100).await;
+        assert_eq!(far, ascending[8_900..9_000]);
+        let category_ids = vec![CategoryId::new(category).unwrap()];
+        assert_eq!(shelf.page(ProductFilter { category_ids, ..ProductFilter::default() }, None, 1, 10).await.2, total);
+        assert_eq!(shelf.wrong_counts().await, 0);
+    }
+
+    async fn kept_counts_are_exact_whatever_races(db: TestDatabase) {
+        let shelf = Shelf { db: &db, house: Storehouse::open(&db).await };
+        let house = &shelf.house;
+        let (mugs, cups) = (house.category("Mugs", None).await, house.category("Cups", None).await);
+        let mut items = Vec::new();
+        for place in 0..24 {
+            let item = house.item(Item::goods("Mug", if place % 2 == 0 { mugs } else { cups })).await;
+            house.stock(house.near, item, 1, 100).await;
+            house.stock(house.far, item, 1, 100).await;
+            items.push(item);
+        }
+        house.item(Item { kind: 1, category: None, ..Item::goods("Engraving", mugs) }).await;
+        db.database.rebuild_offers().await.unwrap();
+        assert_eq!(shelf.wrong_counts().await, 0);
+        let mut running = Vec::new();
+        for (place, item) in items.iter().copied().enumerate() {
+            let database = db.database.clone();
+            let stock = house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {item} AND warehouse_id = {}", house.near)).await;
+            let project = house.project;
+            running.push(tokio::spawn(async move {
+                use kontor_catalog::model::{Edit, StockChange};
+                use kontor_catalog::ports::InventoryRepository;
+                for round in 0..4 {
+                    let pieces = u32::from((round + place) % 2 == 0);
+                    let quantity = Edit::Set(kontor_kernel::StockLevel::new(pieces.into()).unwrap());
+                    let change = StockChange { quantity, price: Edit::Keep };
+                    let id = kontor_kernel::InventoryId::new(stock).unwrap();
+                    InventoryRepository::set_stock(&database, kontor_kernel::Stamp::of_system(project, at()), id, change).await.unwrap();
+                }
+            }));
+        }
+        for task in running {
+            task.await.unwrap();
+        }
+        assert_eq!(shelf.wrong_counts().await, 0);
+        // The first application sells from both warehouses, the second from the far one alone.
+        assert_eq!(shelf.page(ProductFilter::default(), None, 1, 10).await.2, 25);
+        house.run("UPDATE inventories SET reserved = quantity".to_owned()).await;
+        db.database.reconcile_offers().await.unwrap();
+        assert_eq!(shelf.wrong_counts().await, 0);
+        assert_eq!(shelf.page(ProductFilter::default(), None, 1, 1).await.2, 1);
+    }
+}

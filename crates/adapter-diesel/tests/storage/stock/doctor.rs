@@ -1,0 +1,121 @@
+//! The doctor finds what was planted, and nothing else.
+
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::doctor::{Difference, Examined};
+
+use super::books::differences;
+use crate::orders::counter::Counter;
+use crate::storehouse::Storehouse;
+
+fn told(found: &[Difference]) -> Vec<(&'static str, &'static str, Option<i64>, Option<i64>)> {
+    found.iter().map(|one| (one.figure, one.source, one.stored, one.derived)).collect()
+}
+
+database_tests! {
+    async fn every_planted_difference_is_found(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let (vase, cup) = (counter.goods("Vase", 9, 100).await, counter.goods("Cup", 9, 100).await);
+        counter.promo("SPRING", "NULL", "NULL").await;
+        counter.placed(&counter.with_promo(&[(vase, 2)], "SPRING")).await;
+        assert_eq!(differences(&db).await, []);
+        let inventory = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
+        let app = counter.house.first.application_id.get();
+        for (plant, mend, expected) in [
+            (
+                format!("UPDATE inventories SET quantity = 10 WHERE id = {inventory}"),
+                format!("UPDATE inventories SET quantity = 9 WHERE id = {inventory}"),
+                vec![
+                    ("inventories.quantity", "stock_movements", Some(10), Some(9)),
+                    ("stock_movements.quantity_after", "inventories", Some(9), Some(10)),
+                ],
+            ),
+            (
+                format!("UPDATE inventories SET reserved = 1 WHERE id = {inventory}"),
+                format!("UPDATE inventories SET reserved = 2 WHERE id = {inventory}"),
+                vec![
+                    ("inventories.reserved", "stock_movements", Some(1), Some(2)),
+                    ("stock_movements.reserved_after", "inventories", Some(2), Some(1)),
+                    ("inventories.reserved", "reservations", Some(1), Some(2)),
+                ],
+            ),
+            (
+                "UPDATE reservations SET state = 'released'".to_owned(),
+                "UPDATE reservations SET state = 'held'".to_owned(),
+                vec![("inventories.reserved", "reservations", Some(2), Some(0))],
+            ),
+            (
+                format!("UPDATE stock_movements SET quantity = 4 WHERE inventory_id = {inventory} AND reason = 'correction'"),
+                format!("UPDATE stock_movements SET quantity = 9 WHERE inventory_id = {inventory} AND reason = 'correction'"),
+                vec![("inventories.quantity", "stock_movements", Some(9), Some(4))],
+            ),
+            (
+                "UPDATE discounts SET used_count = 3".to_owned(),
+                "UPDATE discounts SET used_count = 1".to_owned(),
+                vec![("discounts.used_count", "discount_usages", Some(3), Some(1))],
+            ),
+            (
+                format!("UPDATE storefront_offers SET price = 99 WHERE nomenclature_id = {cup}"),
+                format!("UPDATE storefront_offers SET price = 100 WHERE nomenclature_id = {cup}"),
+                vec![("storefront_offers.price", "inventories", Some(99), Some(100))],
+            ),
+            (
+                format!("UPDATE warehouse_applications SET application_id = {} WHERE warehouse_id = {} AND application_id = {app}", counter.house.second.application_id, counter.house.near),
+                format!("UPDATE warehouse_applications SET application_id = {app} WHERE warehouse_id = {} ", counter.house.near),
+                vec![
+                    ("storefront_offers.price", "inventories", Some(100), None),
+                    ("storefront_offers.price", "inventories", None, Some(100)),
+                    ("storefront_offers.price", "inventories", Some(100), None),
+                    ("storefront_offers.price", "inventories", None, Some(100)),
+                ],
+            ),
+        ] {
+            counter.house.run(plant.clone()).await;
+            assert_eq!(told(&differences(&db).await), expected, "{plant}");
+            counter.house.run(mend).await;
+            assert_eq!(differences(&db).await, [], "{plant}");
+        }
+    }
+
+    async fn one_project_is_examined_without_the_others(db: TestDatabase) {
+        let (sound, broken) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
+        for house in [&sound, &broken] {
+            let category = house.category("All", None).await;
+            let item = house.item(crate::storehouse::Item::goods("Mug", category)).await;
+            house.stock(house.near, item, 3, 500).await;
+        }
+        db.database.rebuild_offers().await.unwrap();
+        broken.run(format!("UPDATE inventories SET quantity = 4 WHERE project_id = {}", broken.project)).await;
+        let mut found = Vec::new();
+        let examined = db.database.examine(Some(sound.project), |one| found.push(one)).await.unwrap();
+        assert_eq!((examined, found.len()), (Examined { inventories: 1, discounts: 0, items: 1, differences: 0 }, 0));
+        let examined = db.database.examine(Some(broken.project), |one| found.push(one)).await.unwrap();
+        assert_eq!((examined.differences, found[0].project_id), (2, broken.project.get()));
+    }
+
+    async fn many_records_are_examined_to_the_last(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        let category = house.category("All", None).await;
+        let last = "SELECT max(id) AS number FROM";
+        for _ in 0..3 {
+            house.item(crate::storehouse::Item::goods("Mug", category)).await;
+        }
+        for _ in 0..8 {
+            house.run("INSERT INTO nomenclatures (project_id, name, name_key, kind_id, category_id, price, is_subscription, \
+                wholesale, pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
+                SELECT project_id, name, name_key, kind_id, category_id, price, is_subscription, wholesale, pieces_per_pack, \
+                quantity_pack, views_count, version, created_at, updated_at FROM nomenclatures".to_owned()).await;
+        }
+        house.run(format!("INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, \
+            created_at, updated_at) SELECT project_id, {}, id, 5, 0, 100, created_at, updated_at FROM nomenclatures", house.near)).await;
+        assert_eq!(db.database.correct_ledger().await.unwrap(), 768);
+        assert_eq!(db.database.correct_ledger().await.unwrap(), 0);
+        db.database.rebuild_offers().await.unwrap();
+        assert_eq!(differences(&db).await, []);
+        house.run(format!("UPDATE inventories SET quantity = 6 WHERE id = ({last} inventories)").replace(" AS number", "")).await;
+        let item = house.number(format!("{last} nomenclatures")).await;
+        house.run(format!("DELETE FROM storefront_offers WHERE nomenclature_id = {item}")).await;
+        let found = differences(&db).await;
+        assert_eq!(told(&found).last(), Some(&("storefront_offers.price", "inventories", None, Some(100))));
+        assert_eq!(found.len(), 3);
+    }
+}

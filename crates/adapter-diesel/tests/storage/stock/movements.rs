@@ -1,0 +1,153 @@
+//! Every change of stock is a movement.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use kontor_adapter_diesel::database_tests;
+use kontor_catalog::model::{Edit, StockChange};
+use kontor_catalog::ports::InventoryRepository;
+use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader, StockBook};
+use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetRefused, SheetRow, StockSheet};
+use kontor_kernel::history::Author;
+use kontor_kernel::{InventoryId, Stamp, StockLevel, UserId};
+use kontor_orders::model::OrderStatus;
+
+use super::books::{changes, differences, movements};
+use crate::catalog::records::{clerk, goods, item, stock};
+use crate::fixtures;
+use crate::orders::counter::{Counter, Mood};
+use crate::orders::office::Office;
+use crate::storehouse::{Item, Storehouse};
+
+/// Rows of `article;warehouse;quantity;price`.
+pub struct Rows(pub String);
+
+impl SheetReader for Rows {
+    fn read(&self, _file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+        for (number, line) in (1..).zip(self.0.lines()) {
+            let cells = line.split(';').map(|text| Cell::Text(text.to_owned())).collect();
+            sink(SheetRow { number, cells })?;
+        }
+        Ok(())
+    }
+}
+
+pub fn sheet(rows: &str) -> Arc<StockSheet> {
+    Arc::new(
+        StockSheet::read(&Rows(format!("article;warehouse;quantity;price\n{rows}")), Path::new(""), 100_000).unwrap(),
+    )
+}
+
+fn change(reason: &str, quantity: i64, reserved: i64) -> (String, i64, i64) {
+    (reason.to_owned(), quantity, reserved)
+}
+
+database_tests! {
+    async fn staff_leave_their_name_with_every_change(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let tea = item(&db, project, goods("Tea")).await.id;
+        let stored = stock(&db, project, tea, 5).await;
+        let set = |pieces: Option<i64>, price: Option<&str>| {
+            let change = StockChange {
+                quantity: pieces.map(|pieces| StockLevel::new(pieces).unwrap()).into(),
+                price: price.map(|price| price.parse().unwrap()).into(),
+            };
+            let author = Author::User(UserId::new(9).unwrap());
+            db.database.set_stock(Stamp { author, ..clerk(project) }, stored.id, change)
+        };
+        set(Some(8), None).await.unwrap();
+        set(Some(8), Some("3.50")).await.unwrap();
+        set(None, Some("3.50")).await.unwrap();
+        set(None, None).await.unwrap();
+        let all = movements(&db, tea.get()).await;
+        let told: Vec<_> = all.iter().map(|m| (m.reason.as_str(), m.quantity, m.quantity_after, m.price_before, m.price_after)).collect();
+        assert_eq!(told, [("creation", 5, 5, None, Some(0)), ("edit", 3, 8, None, None), ("edit", 0, 8, Some(0), Some(350))]);
+        let by: Vec<_> = all.iter().map(|m| (m.actor.as_str(), m.actor_id, m.source_id)).collect();
+        assert_eq!(by, [("user", Some(7), None), ("user", Some(9), None), ("user", Some(9), None)]);
+        assert_eq!(differences(&db).await, []);
+    }
+
+    async fn a_refused_change_leaves_no_movement(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 5, 100).await;
+        counter.placed(&counter.command(&[(vase, 3)])).await;
+        let id = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
+        let change = StockChange { quantity: Edit::Set(StockLevel::new(2).unwrap()), price: Edit::Keep };
+        let project = counter.house.project;
+        let before = movements(&db, vase).await.len();
+        db.database.set_stock(clerk(project), InventoryId::new(id).unwrap(), change).await.unwrap_err();
+        counter.place(&counter.command(&[(vase, 3)])).await.unwrap_err();
+        assert_eq!(movements(&db, vase).await.len(), before);
+        assert_eq!(differences(&db).await, []);
+    }
+
+    async fn an_order_claims_sells_and_gives_back(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let (vase, cup) = (counter.goods("Vase", 9, 100).await, counter.goods("Cup", 9, 100).await);
+        let advice = counter.house.item(Item { kind: 1, price: 10, category: None, ..Item::goods("Advice", 0) }).await;
+        let sold = counter.placed(&counter.command(&[(cup, 1), (vase, 2), (advice, 1)])).await;
+        let canceled = counter.placed(&counter.command(&[(vase, 4)])).await;
+        office.move_to(&sold, OrderStatus::Issued).await.unwrap();
+        office.move_to(&canceled, OrderStatus::Canceled).await.unwrap();
+        counter.acquirer.mood(Mood::Refuses);
+        counter.place(&counter.online(&[(vase, 1)])).await.unwrap_err();
+        let expected = [
+            change("correction", 9, 0), change("reservation", 0, 2), change("reservation", 0, 4), change("sale", -2, -2),
+            change("release", 0, -4), change("reservation", 0, 1), change("release", 0, -1),
+        ];
+        assert_eq!(changes(&db, vase).await, expected);
+        let all = movements(&db, vase).await;
+        let (customer, user) = (Some(counter.customer.counterparty_id.get()), Some(office.staff.user_id.get()));
+        let by: Vec<_> = all.iter().skip(1).map(|m| (m.actor.as_str(), m.actor_id)).collect();
+        assert_eq!(by, [("customer", customer), ("customer", customer), ("user", user), ("user", user), ("customer", customer), ("system", None)]);
+        let orders: Vec<_> = all.iter().map(|m| m.source_id).collect();
+        assert_eq!(orders[..5], [None, Some(sold.id.get()), Some(canceled.id.get()), Some(sold.id.get()), Some(canceled.id.get())]);
+        assert_eq!(all.last().map(|m| (m.quantity_after, m.reserved_after)), Some((7, 0)));
+        assert_eq!(movements(&db, advice).await, []);
+        db.database.rebuild_offers().await.unwrap();
+        assert_eq!(differences(&db).await, []);
+    }
+
+    async fn movements_of_an_order_cost_one_statement(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let mut lines = Vec::new();
+        for _ in 0..20 {
+            lines.push((counter.goods("Vase", 900, 100).await, 1));
+        }
+        let mut costs = Vec::new();
+        for size in [1, 2, 20] {
+            let before = db.database.statements();
+            counter.placed(&counter.command(&lines[..size])).await;
+            costs.push(db.database.statements() - before);
+        }
+        // A line more is a claim more, and nothing else.
+        assert_eq!((costs[1] - costs[0], costs[2] - costs[0]), (1, 19));
+    }
+
+    async fn an_upload_is_entered_in_batches(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        for number in 0..1_200 {
+            house.run(format!(
+                "INSERT INTO nomenclatures (project_id, article, article_key, name, name_key, kind_id, price, \
+                 is_subscription, wholesale, pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
+                 VALUES ({}, 'A{number}', 'a{number}', 'A', 'a', 2, 0, FALSE, FALSE, 1, 1, 0, 1, \
+                 '2026-01-01 00:00:00', '2026-01-01 00:00:00')", house.project
+            )).await;
+        }
+        let upload = async |quantity: i64, price: i64| {
+            let rows: Vec<String> = (0..1_200).map(|number| format!("A{number};W1;{quantity};{price}")).collect();
+            let before = db.database.statements();
+            let sheet = sheet(&rows.join("\n"));
+            db.database.upload(clerk(house.project), sheet, ImportMode::AllOrNothing).await.unwrap();
+            db.database.statements() - before
+        };
+        let spent = [upload(5, 1).await, upload(7, 1).await, upload(7, 2).await, upload(7, 2).await];
+        assert!(spent.iter().all(|spent| *spent < 45), "{spent:?} statements");
+        let sums = "SELECT CAST(sum(quantity) AS BIGINT) AS number FROM stock_movements WHERE reason = 'upload'";
+        assert_eq!(house.number(sums.to_owned()).await, 1_200 * 7);
+        assert_eq!(house.number("SELECT count(*) AS number FROM stock_movements".to_owned()).await, 1_200 * 3);
+        assert_eq!(house.number("SELECT count(*) AS number FROM stock_movements WHERE price_before = 100 AND price_after = 200 AND quantity = 0".to_owned()).await, 1_200);
+        assert_eq!(differences(&db).await, []);
+    }
+}

@@ -1,0 +1,70 @@
+//! Documents that are zip archives, told apart by the names in them.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+
+use kontor_content::model::{MediaType, Sighting};
+use zip::ZipArchive;
+
+/// More entries than any document has. A directory of very many takes much memory to read.
+const MOST_ENTRIES: u64 = 10_000;
+/// Where the end of the directory can be: 22 bytes and the longest comment before the end of the file, and 20 bytes before
+/// them that lead to the end of a large directory.
+const TAIL: u64 = 20 + 22 + 65_535;
+/// Programs inside of documents.
+const MACROS: [&str; 3] = ["word/vbaProject.bin", "xl/vbaProject.bin", "Basic/script-lc.xml"];
+
+/// What an archive is: the entry that makes it a document stands in it.
+pub(crate) fn look(content: &File) -> io::Result<Sighting> {
+    if is_crowded(content)? {
+        return Ok(Sighting::Unknown);
+    }
+    let Ok(mut archive) = ZipArchive::new(BufReader::new(content)) else { return Ok(Sighting::Unknown) };
+    let media = if archive.index_for_name("word/document.xml").is_some() {
+        MediaType::Docx
+    } else if archive.index_for_name("xl/workbook.xml").is_some() {
+        MediaType::Xlsx
+    } else {
+        match open_document(&mut archive) {
+            Some(media) => media,
+            None => return Ok(Sighting::Unknown),
+        }
+    };
+    if MACROS.iter().any(|name| archive.index_for_name(name).is_some()) {
+        return Ok(Sighting::WithMacros);
+    }
+    Ok(Sighting::Document(media))
+}
+
+/// `OpenDocument` says what it is in its first entry.
+fn open_document(archive: &mut ZipArchive<BufReader<&File>>) -> Option<MediaType> {
+    let mut mime = String::new();
+    archive.by_name("mimetype").ok()?.take(100).read_to_string(&mut mime).ok()?;
+    [MediaType::Odt, MediaType::Ods].into_iter().find(|media| media.mime() == mime.trim())
+}
+
+/// Whether the end of a large directory announces too many entries, or cannot be found. An ordinary one never has more than
+/// 65,535.
+fn is_crowded(mut content: &File) -> io::Result<bool> {
+    let length = content.seek(SeekFrom::End(0))?;
+    content.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+    let mut tail = Vec::new();
+    content.take(TAIL).read_to_end(&mut tail)?;
+    let leads = |window: &[u8]| {
+        let place = window.split_last_chunk().map(|(_, place)| u64::from_le_bytes(*place));
+        place.filter(|_| window.starts_with(b"PK\x06\x07"))
+    };
+    for place in tail.windows(16).filter_map(leads) {
+        // Behind the end nothing is read.
+        content.seek(SeekFrom::Start(place.min(length)))?;
+        let mut end = Vec::new();
+        content.take(40).read_to_end(&mut end)?;
+        let total = end.split_last_chunk().map(|(_, total)| u64::from_le_bytes(*total));
+        let is_end = end.len() == 40 && end.starts_with(b"PK\x06\x06");
+        if total.filter(|_| is_end).is_none_or(|total| total > MOST_ENTRIES) {
+            return Ok(true);
+        }
+    }
+    content.rewind()?;
+    Ok(false)
+}

@@ -1,0 +1,102 @@
+use std::fs::File;
+use std::io::{ErrorKind, Seek};
+use std::ops::Range;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::{StreamExt, TryStreamExt};
+use kontor_content::model::{FileKey, Sha256, Written};
+use kontor_content::ports::{FileStore, Pieces, StorageFailed};
+use kontor_kernel::ProjectId;
+use object_store::buffered::BufWriter;
+use object_store::path::Path;
+use object_store::{Error, GetOptions, ObjectStoreExt};
+use ring::digest::{Context, SHA256, digest};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::place::{FileStorage, failed};
+
+/// The largest piece of a content in memory: buckets take no smaller ones but the last.
+pub const PIECE: usize = 5 * 1024 * 1024;
+/// How much is read at once of a content that comes in.
+const READ: usize = 256 * 1024;
+/// The longest that storing a content may take; whoever waits for it has long given up.
+const LONGEST: Duration = Duration::from_mins(15);
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// Every content has a folder of its own: whatever storing it left there goes with it. It is not named by the key: whoever
+/// sees a listing of the place, or an error with a name of it, has no address of a file.
+fn folder(project: ProjectId, key: &FileKey) -> String {
+    format!("{project}/{}", hex(digest(&SHA256, key.as_str().as_bytes()).as_ref()))
+}
+
+fn path(project: ProjectId, key: &FileKey) -> Path {
+    Path::from(format!("{}/content", folder(project, key)))
+}
+
+impl FileStorage {
+    async fn write(&self, to: Path, mut content: File) -> Result<Written, StorageFailed> {
+        content.rewind().map_err(failed)?;
+        let mut content = tokio::fs::File::from_std(content);
+        let mut writer = BufWriter::with_capacity(self.store().await?, to, PIECE).with_max_concurrency(2);
+        let copied = copy(&mut content, &mut writer).await;
+        if copied.is_ok() {
+            // One that fails aborts what it began.
+            writer.shutdown().await.map_err(failed)?;
+        } else {
+            // What this does not reach is removed with the rest.
+            let _ = writer.abort().await;
+        }
+        copied
+    }
+}
+
+async fn copy(content: &mut tokio::fs::File, writer: &mut BufWriter) -> Result<Written, StorageFailed> {
+    let mut hash = Context::new(&SHA256);
+    let mut size: u64 = 0;
+    let mut piece = vec![0; READ];
+    loop {
+        let read = content.read(&mut piece).await.map_err(failed)?;
+        let Some(part) = piece.get(..read).filter(|part| !part.is_empty()) else { break };
+        hash.update(part);
+        size = size.saturating_add(u64::try_from(read).map_err(failed)?);
+        writer.write_all(part).await.map_err(failed)?;
+    }
+    Ok(Written { size, sha256: Sha256::parse(&hex(hash.finish().as_ref())).map_err(failed)? })
+}
+
+#[async_trait]
+impl FileStore for FileStorage {
+    async fn put(&self, project: ProjectId, key: FileKey, content: File) -> Result<Written, StorageFailed> {
+        let written = tokio::time::timeout(LONGEST, self.write(path(project, &key), content)).await;
+        written.map_err(|_| StorageFailed("it took too long".to_owned()))?
+    }
+
+    async fn get(&self, project: ProjectId, key: FileKey, part: Range<u64>) -> Result<Option<Pieces>, StorageFailed> {
+        if part.is_empty() {
+            return Ok(Some(futures_util::stream::empty().boxed()));
+        }
+        let options = GetOptions::new().with_range(Some(part));
+        match self.store().await?.get_opts(&path(project, &key), options).await {
+            Ok(found) => Ok(Some(found.into_stream().map_err(failed).boxed())),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    async fn remove(&self, project: ProjectId, key: FileKey) -> Result<(), StorageFailed> {
+        if let Some(root) = self.as_folder() {
+            return match tokio::fs::remove_dir_all(root.join(folder(project, &key))).await {
+                Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(error)),
+                _ => Ok(()),
+            };
+        }
+        match self.store().await?.delete(&path(project, &key)).await {
+            Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(failed(error)),
+        }
+    }
+}

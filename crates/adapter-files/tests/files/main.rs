@@ -1,0 +1,7 @@
+//! Contents in a folder and in a bucket, and what they are.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
+
+mod bucket;
+mod folder;
+mod inspection;
+mod support;

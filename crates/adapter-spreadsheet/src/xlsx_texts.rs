@@ -1,0 +1,211 @@
+//! Workbooks with very many texts. A workbook keeps the texts of its cells in one table, and who reads a cell needs all of
+//! it. A table that is too large for the memory is written to a temporary file, and the texts are put into the cells.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use kontor_catalog::spreadsheet::SheetRefused;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, Writer};
+use zip::write::SimpleFileOptions;
+use zip::{ZipArchive, ZipWriter};
+
+use crate::limits::Limits;
+
+/// A table of this size, unpacked, stays in memory.
+const SMALL: u64 = 16 << 20;
+/// What a text in memory takes at least.
+const LEAST: u64 = 24;
+
+fn is_table(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with("sharedstrings.xml")
+}
+
+fn is_sheet(name: &str) -> bool {
+    let is_xml = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"));
+    is_xml && name.to_ascii_lowercase().contains("worksheets/")
+}
+
+/// The name of an entry; one that is no text is nothing that matters here.
+fn name<R: Read + Seek>(archive: &ZipArchive<R>, index: usize) -> String {
+    archive.name_for_index(index).and_then(Result::ok).map(Cow::into_owned).unwrap_or_default()
+}
+
+/// Whether the table of texts is too large for the memory, or says so: whoever reads it believes the number of texts that
+/// it announces.
+pub(crate) fn too_many(file: &File) -> Result<bool, SheetRefused> {
+    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(crate::broken)?;
+    for index in 0..archive.len() {
+        if !is_table(&name(&archive, index)) {
+            continue;
+        }
+        let entry = archive.by_index(index).map_err(crate::broken)?;
+        if entry.size() > SMALL {
+            return Ok(true);
+        }
+        let mut start = Vec::new();
+        entry.take(4096).read_to_end(&mut start).map_err(crate::broken)?;
+        let announced = String::from_utf8_lossy(&start).split("uniqueCount=").nth(1).map(|rest| {
+            let digits: String = rest.chars().skip(1).take_while(char::is_ascii_digit).collect();
+            digits.parse::<u64>().unwrap_or(u64::MAX)
+        });
+        if announced.unwrap_or_default().saturating_mul(LEAST) > SMALL {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The same workbook with its texts in the cells.
+pub(crate) fn put_into_cells(file: &File, limits: &Limits) -> Result<File, SheetRefused> {
+    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(crate::broken)?;
+    let table = (0..archive.len()).find(|index| is_table(&name(&archive, *index)));
+    let table = table.ok_or_else(|| crate::broken("it has no texts"))?;
+    let texts = Texts::spill(BufReader::new(archive.by_index(table).map_err(crate::broken)?))?;
+    let mut whole = ZipWriter::new(BufWriter::new(tempfile::tempfile().map_err(crate::broken)?));
+    let options = SimpleFileOptions::default().compression_level(Some(1)).large_file(true);
+    let mut room = limits.inflated_bytes;
+    for index in 0..archive.len() {
+        let name = name(&archive, index);
+        if is_sheet(&name) {
+            whole.start_file(name, options).map_err(crate::broken)?;
+            let source = BufReader::new(archive.by_index(index).map_err(crate::broken)?);
+            room = fill(source, Bounded { inner: &mut whole, room }, &texts)?;
+        } else if !is_table(&name) {
+            whole.raw_copy_file(archive.by_index_raw(index).map_err(crate::broken)?).map_err(crate::broken)?;
+        }
+    }
+    let buffered = whole.finish().map_err(crate::broken)?;
+    let mut file = buffered.into_inner().map_err(|error| crate::broken(error.error()))?;
+    file.rewind().map_err(crate::broken)?;
+    Ok(file)
+}
+
+/// The texts as they stand in the table, one behind the other, and where each begins.
+struct Texts {
+    texts: File,
+    places: File,
+}
+
+impl Texts {
+    fn spill(table: impl BufRead) -> Result<Self, SheetRefused> {
+        let open = || tempfile::tempfile().map_err(crate::broken);
+        let (mut texts, mut places) = (Writer::new(BufWriter::new(open()?)), BufWriter::new(open()?));
+        let mut reader = Reader::from_reader(table);
+        reader.config_mut().check_end_names = false;
+        let (mut place, mut inside, mut buffer) = (0_u64, false, Vec::new());
+        loop {
+            buffer.clear();
+            let event = reader.read_event_into(&mut buffer).map_err(crate::broken)?;
+            match event {
+                Event::Eof => break,
+                Event::Start(tag) if tag.local_name().as_ref() == "si" => {
+                    places.write_all(&place.to_le_bytes()).map_err(crate::broken)?;
+                    inside = true;
+                }
+                Event::Empty(tag) if tag.local_name().as_ref() == "si" => {
+                    places.write_all(&place.to_le_bytes()).map_err(crate::broken)?;
+                }
+                Event::End(tag) if tag.local_name().as_ref() == "si" => {
+                    inside = false;
+                    place = texts.get_mut().stream_position().map_err(crate::broken)?;
+                }
+                event if inside => texts.write_event(event).map_err(crate::broken)?,
+                _ => {}
+            }
+        }
+        places.write_all(&place.to_le_bytes()).map_err(crate::broken)?;
+        let written = |file: BufWriter<File>| file.into_inner().map_err(|error| crate::broken(error.error()));
+        Ok(Self { texts: written(texts.into_inner())?, places: written(places)? })
+    }
+
+    /// The text with this number, as XML.
+    fn read(&self, number: u64, text: &mut Vec<u8>) -> io::Result<()> {
+        let mut place = [[0; 8]; 2];
+        self.places.read_exact_at(place.as_flattened_mut(), number.saturating_mul(8))?;
+        let [start, end] = place.map(u64::from_le_bytes);
+        text.resize(usize::try_from(end.saturating_sub(start)).unwrap_or_default(), 0);
+        self.texts.read_exact_at(text, start)
+    }
+}
+
+/// Takes no more than there is room for: a few texts in very many cells are more than all of the archive.
+struct Bounded<W> {
+    inner: W,
+    room: u64,
+}
+
+impl<W: Write> Write for Bounded<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.room = self.room.checked_sub(size).ok_or_else(|| io::Error::from(ErrorKind::FileTooLarge))?;
+        self.inner.write_all(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+fn refused(error: io::Error) -> SheetRefused {
+    match error.kind() {
+        ErrorKind::FileTooLarge => SheetRefused::TooLarge("what it unpacks to"),
+        ErrorKind::UnexpectedEof => crate::broken("a cell names a text that is not there"),
+        _ => crate::broken(error),
+    }
+}
+
+/// Copies a sheet. Returns how much room is left.
+fn fill<W: Write>(sheet: impl BufRead, target: Bounded<W>, texts: &Texts) -> Result<u64, SheetRefused> {
+    let mut reader = Reader::from_reader(sheet);
+    reader.config_mut().check_end_names = false;
+    let mut writer = Writer::new(target);
+    let (mut buffer, mut number, mut text) = (Vec::new(), String::new(), Vec::new());
+    // Inside a cell with a text of the table, and there inside its number.
+    let (mut in_cell, mut in_number) = (false, false);
+    loop {
+        buffer.clear();
+        match reader.read_event_into(&mut buffer).map_err(crate::broken)? {
+            Event::Eof => break,
+            Event::Start(cell) if names_a_text(&cell) => {
+                (in_cell, in_number) = (true, false);
+                number.clear();
+                writer.write_event(Event::Start(with_text(&cell))).map_err(refused)?;
+            }
+            Event::Start(tag) if in_cell => in_number = tag.local_name().as_ref() == "v",
+            Event::Text(digits) if in_cell && in_number => number.push_str(&digits),
+            Event::End(cell) if in_cell && cell.local_name().as_ref() == "c" => {
+                in_cell = false;
+                if let Ok(number) = number.trim().parse() {
+                    texts.read(number, &mut text).map_err(refused)?;
+                    let inner = writer.get_mut();
+                    for piece in [b"<is>".as_slice(), &text, b"</is>"] {
+                        inner.write_all(piece).map_err(refused)?;
+                    }
+                }
+                writer.write_event(Event::End(cell)).map_err(refused)?;
+            }
+            Event::End(_) if in_cell => in_number = false,
+            _ if in_cell => {}
+            event => writer.write_event(event).map_err(refused)?,
+        }
+    }
+    Ok(writer.into_inner().room)
+}
+
+fn names_a_text(cell: &BytesStart<'_>) -> bool {
+    cell.local_name().as_ref() == "c"
+        && cell.attributes().flatten().any(|attribute| attribute.key.as_ref() == "t" && &*attribute.value == "s")
+}
+
+fn with_text<'a>(cell: &'a BytesStart<'_>) -> BytesStart<'a> {
+    let mut inline = BytesStart::new(cell.name().into_inner());
+    for attribute in cell.attributes().flatten().filter(|attribute| attribute.key.as_ref() != "t") {
+        inline.push_attribute(attribute);
+    }
+    inline.push_attribute(("t", "inlineStr"));
+    inline
+}

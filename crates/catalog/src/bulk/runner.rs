@@ -1,0 +1,352 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_kernel::history::Author;
+use kontor_kernel::{Clock, JobId, PageRequest, Stamp, StoreError};
+
+use super::ports::{JobBook, UploadStore};
+use super::{
+    ClaimedJob, Ending, Held, Job, JobFilter, JobKind, JobPhase, JobState, PartError, PassDone, Progress, Step,
+};
+use crate::spreadsheet::ports::{CardBook, SheetReader, StockBook};
+use crate::spreadsheet::{
+    CardSheet, ImportError, ImportMode, ImportReport, Part, RowProblems, SheetRefused, StockSheet,
+};
+
+/// Waits for what a port answers. Files are read on a thread that may block; only the process knows how such a thread
+/// waits for its runtime.
+pub trait Waits {
+    /// The outcome of the future.
+    fn wait<F: Future>(&self, future: F) -> F::Output;
+}
+
+/// How working on a job came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunOutcome {
+    /// The job is over.
+    Over(JobState),
+    /// Somebody canceled it, or another process has taken it over.
+    Lost,
+    /// The one who watches wanted no more; others go on with it.
+    Stopped,
+}
+
+/// Why a pass ended before the end of the file.
+enum Halt {
+    Lost,
+    Stopped,
+    Refused(RowProblems),
+    Sheet(SheetRefused),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Halt {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// The rows of a part, of either kind.
+enum PartSheet {
+    Cards(Arc<CardSheet>),
+    Stock(Arc<StockSheet>),
+}
+
+/// Works on jobs. Runs on a thread that may block.
+pub struct JobRunner {
+    reader: Arc<dyn SheetReader>,
+    cards: Arc<dyn CardBook>,
+    stock: Arc<dyn StockBook>,
+    jobs: Arc<dyn JobBook>,
+    uploads: Arc<dyn UploadStore>,
+    clock: Arc<dyn Clock>,
+}
+
+/// What a pass goes by.
+struct Pass<'a, W> {
+    waits: &'a W,
+    held: Held,
+    author: Author,
+    phase: JobPhase,
+    mode: ImportMode,
+    /// Whether the first pass compares the rows with the records there are.
+    compares: bool,
+    checkpoint: u32,
+    done_rows: u64,
+    total_rows: Option<u64>,
+    renewed: DateTime<Utc>,
+    watch: &'a mut dyn FnMut(Progress) -> bool,
+}
+
+/// What a pass does with a part of the file.
+type Work<'a, W> = dyn FnMut(&JobRunner, &mut Pass<'_, W>, PartSheet, Step) -> Result<(), Halt> + 'a;
+
+impl JobRunner {
+    /// Rows of one commit.
+    pub const PART: usize = 1000;
+    /// How often a job is taken without going forward before it is given up.
+    pub const MOST_TRIES: u32 = 5;
+    /// How often a part is tried when others change the same records at that moment.
+    const MOST_CLASHES: u32 = 5;
+    /// How many files are thrown away at once.
+    const LEFTOVERS: u32 = 20;
+
+    /// Wires the ports.
+    pub fn new(
+        reader: Arc<dyn SheetReader>,
+        cards: Arc<dyn CardBook>,
+        stock: Arc<dyn StockBook>,
+        jobs: Arc<dyn JobBook>,
+        uploads: Arc<dyn UploadStore>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { reader, cards, stock, jobs, uploads, clock }
+    }
+
+    /// How long a job stays with a process that gives no sign of life.
+    fn lease() -> TimeDelta {
+        TimeDelta::seconds(60)
+    }
+
+    /// Takes a job to work on: `only` this one, or the oldest that may be taken.
+    pub async fn claim(&self, only: Option<JobId>, owner: &str) -> Result<Option<ClaimedJob>, StoreError> {
+        let now = self.clock.now();
+        self.jobs.claim(only, owner, now, now + Self::lease()).await
+    }
+
+    /// Takes a job, or one of its project that comes before it and that nobody works on: so that it gets its turn where
+    /// no worker runs.
+    pub async fn claim_towards(&self, job: &Job, owner: &str) -> Result<Option<ClaimedJob>, StoreError> {
+        let mine = self.claim(Some(job.id), owner).await?;
+        let Some(page) = PageRequest::new(1, 100, 100).ok().filter(|_| mine.is_none()) else { return Ok(mine) };
+        let open = JobFilter { kinds: JobKind::ALL.into(), states: vec![JobState::Running, JobState::Queued] };
+        let others = self.jobs.list(job.project_id, open, page).await?;
+        for other in others.items.iter().rev().filter(|other| other.id < job.id) {
+            let claimed = self.claim(Some(other.id), owner).await?;
+            if claimed.is_some() {
+                return Ok(claimed);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Throws away files of jobs that are over. Returns how many.
+    pub async fn tidy(&self) -> Result<usize, StoreError> {
+        let leftovers = self.jobs.leftovers(Self::LEFTOVERS).await?;
+        for (job, place) in &leftovers {
+            self.uploads.discard(place).await?;
+            self.jobs.forget_file(*job).await?;
+        }
+        Ok(leftovers.len())
+    }
+
+    /// Works on a job from where it stands until it is over. After every part `watch` is told how far it is, and says
+    /// whether to go on. An error of the storage leaves the job as it stands: its lease runs out, and it is taken again.
+    pub fn run<W: Waits>(
+        &self,
+        waits: &W,
+        claimed: &ClaimedJob,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<RunOutcome, StoreError> {
+        if claimed.tries > Self::MOST_TRIES {
+            return self.end(
+                waits,
+                &claimed.held(),
+                Err("the service failed again and again at the same place".into()),
+            );
+        }
+        let file = waits.wait(self.uploads.open(&claimed.place))?;
+        let job = &claimed.job;
+        let mut pass = Pass {
+            waits,
+            held: claimed.held(),
+            author: job.user_id.map_or(Author::System, Author::User),
+            phase: job.phase,
+            mode: job.options.mode,
+            compares: job.options.dry_run || job.options.mode == ImportMode::AllOrNothing,
+            checkpoint: job.checkpoint,
+            done_rows: job.done_rows,
+            total_rows: job.total_rows,
+            renewed: self.clock.now(),
+            watch,
+        };
+        match self.passes(&mut pass, claimed, &file) {
+            Ok(()) => self.end(waits, &pass.held, Ok(())),
+            Err(Halt::Lost) => Ok(RunOutcome::Lost),
+            Err(Halt::Stopped) => {
+                waits.wait(self.jobs.release(pass.held, self.clock.now()))?;
+                Ok(RunOutcome::Stopped)
+            }
+            Err(Halt::Sheet(refused)) => self.end(waits, &pass.held, Err(ImportError::Sheet(refused).to_string())),
+            Err(Halt::Refused(problems)) => {
+                let written = if pass.phase == JobPhase::Checking {
+                    "nothing was imported".to_owned()
+                } else {
+                    format!("the records changed while they were imported; {} rows were imported", pass.done_rows)
+                };
+                self.end_with(waits, &pass.held, Some(format!("rows are wrong; {written}")), problems)
+            }
+            Err(Halt::Store(error)) => Err(error),
+        }
+    }
+
+    fn passes<W: Waits>(&self, pass: &mut Pass<'_, W>, claimed: &ClaimedJob, file: &Path) -> Result<(), Halt> {
+        let job = &claimed.job;
+        if pass.phase == JobPhase::Checking {
+            let mut wrong = job.tally.problems > 0;
+            let ignored = self.read(pass, job.kind, file, &mut |runner, pass, sheet, step| {
+                runner.check(pass, sheet, step, &mut wrong)
+            })?;
+            let refused = wrong && job.options.mode == ImportMode::AllOrNothing;
+            let go_on = !job.options.dry_run && !refused;
+            let until = self.clock.now() + Self::lease();
+            let (total_rows, is_answer) = (pass.done_rows, job.options.dry_run);
+            let done = PassDone { total_rows, ignored_columns: ignored, go_on, is_answer, until };
+            still(pass.waits.wait(self.jobs.checked(pass.held.clone(), done))?)?;
+            if job.options.dry_run {
+                return Ok(());
+            }
+            if refused {
+                return Err(Halt::Refused(RowProblems::default()));
+            }
+            pass.total_rows = Some(pass.done_rows);
+            (pass.phase, pass.checkpoint, pass.done_rows) = (JobPhase::Writing, 0, 0);
+        }
+        self.read(pass, job.kind, file, &mut |runner, pass, sheet, step| runner.write(pass, sheet, step)).map(|_| ())
+    }
+
+    /// Reads the file from the checkpoint on. Returns the headers that were not understood.
+    #[expect(clippy::type_complexity, reason = "one step of a pass, told once")]
+    fn read<W: Waits>(
+        &self,
+        pass: &mut Pass<'_, W>,
+        kind: JobKind,
+        file: &Path,
+        work: &mut dyn FnMut(&Self, &mut Pass<'_, W>, PartSheet, Step) -> Result<(), Halt>,
+    ) -> Result<Vec<String>, Halt> {
+        let after = pass.checkpoint;
+        let mut halted = None;
+        let mut step = |sheet: Option<PartSheet>, through: u32, rows: u64| {
+            self.step(pass, sheet, through, rows, work).map_err(|halt| {
+                halted = Some(halt);
+                SheetRefused::Interrupted
+            })
+        };
+        let outcome = match kind {
+            JobKind::Cards => CardSheet::read_parts(&*self.reader, file, Self::PART, after, &mut |part: Part<_>| {
+                step(part.sheet.map(|sheet| PartSheet::Cards(Arc::new(sheet))), part.through, part.rows)
+            }),
+            JobKind::Stock => StockSheet::read_parts(&*self.reader, file, Self::PART, after, &mut |part: Part<_>| {
+                step(part.sheet.map(|sheet| PartSheet::Stock(Arc::new(sheet))), part.through, part.rows)
+            }),
+        };
+        match (outcome, halted) {
+            (_, Some(halt)) => Err(halt),
+            (Ok(ignored), None) => Ok(ignored),
+            (Err(refused), None) => Err(Halt::Sheet(refused)),
+        }
+    }
+
+    fn step<W: Waits>(
+        &self,
+        pass: &mut Pass<'_, W>,
+        sheet: Option<PartSheet>,
+        through: u32,
+        rows: u64,
+        work: &mut Work<'_, W>,
+    ) -> Result<(), Halt> {
+        let now = self.clock.now();
+        let until = now + Self::lease();
+        match sheet {
+            // Rows that were done before the process died are read over.
+            None if now - pass.renewed > Self::lease() / 4 => {
+                still(pass.waits.wait(self.jobs.renew(pass.held.clone(), until))?)?;
+                pass.renewed = now;
+            }
+            None => {}
+            Some(sheet) => {
+                work(self, pass, sheet, Step { after: pass.checkpoint, through, rows, until })?;
+                pass.checkpoint = through;
+                pass.done_rows += rows;
+                pass.renewed = now;
+            }
+        }
+        let progress = Progress { phase: pass.phase, done_rows: pass.done_rows, total_rows: pass.total_rows };
+        if (pass.watch)(progress) { Ok(()) } else { Err(Halt::Stopped) }
+    }
+
+    /// In partial mode the first pass only reads: what is wrong with the rows the second one finds out.
+    fn check<W: Waits>(
+        &self,
+        pass: &mut Pass<'_, W>,
+        sheet: PartSheet,
+        step: Step,
+        wrong: &mut bool,
+    ) -> Result<(), Halt> {
+        let project = pass.held.project;
+        let checked = match sheet {
+            _ if !pass.compares => Ok(ImportReport::default()),
+            PartSheet::Cards(sheet) => pass.waits.wait(self.cards.check(project, sheet)),
+            PartSheet::Stock(sheet) => pass.waits.wait(self.stock.check(project, sheet)),
+        };
+        let report = checked.map_err(store)?;
+        *wrong |= !report.problems.is_empty();
+        still(pass.waits.wait(self.jobs.advance(pass.held.clone(), step, report))?)
+    }
+
+    fn write<W: Waits>(&self, pass: &mut Pass<'_, W>, sheet: PartSheet, step: Step) -> Result<(), Halt> {
+        let mut clashes = 0;
+        loop {
+            let (held, mode) = (pass.held.clone(), pass.mode);
+            let stamp = Stamp { project_id: held.project, author: pass.author, at: self.clock.now() };
+            let written = match &sheet {
+                PartSheet::Cards(sheet) => {
+                    pass.waits.wait(self.cards.import_part(held, step, Arc::clone(sheet), mode, stamp))
+                }
+                PartSheet::Stock(sheet) => {
+                    pass.waits.wait(self.stock.upload_part(held, step, Arc::clone(sheet), mode, stamp))
+                }
+            };
+            match written {
+                Ok(_) => return Ok(()),
+                Err(PartError::Lost) => return Err(Halt::Lost),
+                Err(PartError::Import(ImportError::Rows(problems))) => return Err(Halt::Refused(problems)),
+                Err(PartError::Import(ImportError::Stale)) if clashes < Self::MOST_CLASHES => clashes += 1,
+                Err(PartError::Import(error)) => return Err(store(error)),
+            }
+        }
+    }
+
+    fn end<W: Waits>(&self, waits: &W, held: &Held, outcome: Result<(), String>) -> Result<RunOutcome, StoreError> {
+        self.end_with(waits, held, outcome.err(), RowProblems::default())
+    }
+
+    fn end_with<W: Waits>(
+        &self,
+        waits: &W,
+        held: &Held,
+        failure: Option<String>,
+        problems: RowProblems,
+    ) -> Result<RunOutcome, StoreError> {
+        let state = if failure.is_some() { JobState::Failed } else { JobState::Succeeded };
+        let ending = Ending { state, failure, problems, at: self.clock.now() };
+        let finished = waits.wait(self.jobs.finish(held.clone(), ending))?;
+        Ok(if finished { RunOutcome::Over(state) } else { RunOutcome::Lost })
+    }
+}
+
+fn still(held: bool) -> Result<(), Halt> {
+    if held { Ok(()) } else { Err(Halt::Lost) }
+}
+
+fn store(error: ImportError) -> Halt {
+    match error {
+        ImportError::Store(error) => Halt::Store(error),
+        ImportError::Sheet(refused) => Halt::Sheet(refused),
+        ImportError::Rows(problems) => Halt::Refused(problems),
+        error @ (ImportError::Denied(_) | ImportError::Stale) => {
+            Halt::Store(StoreError::Unavailable(error.to_string()))
+        }
+    }
+}

@@ -1,0 +1,217 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use kontor_kernel::{Clock, JobId, Page, PageRequest, ProjectId, Staff, UserId};
+
+use super::ports::{JobBook, UploadStore};
+use super::{Job, JobError, JobFilter, JobKind, JobOptions, JobProblem, NewJob};
+
+/// A file that is to be imported in the background.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submission {
+    /// What it holds.
+    pub kind: JobKind,
+    /// How to go about it.
+    pub options: JobOptions,
+    /// The file on this machine; it may disappear afterwards.
+    pub file: PathBuf,
+    /// What the sender calls it.
+    pub file_name: Option<String>,
+}
+
+/// Use cases of jobs: sending, watching, stopping.
+pub struct BulkService {
+    jobs: Arc<dyn JobBook>,
+    uploads: Arc<dyn UploadStore>,
+    clock: Arc<dyn Clock>,
+}
+
+impl BulkService {
+    /// How many jobs of one project may wait at a time: their files take space.
+    pub const MOST_WAITING: u32 = 20;
+    /// How many problems are read at once.
+    pub const PAGE: u32 = 500;
+
+    /// Wires the ports.
+    pub fn new(jobs: Arc<dyn JobBook>, uploads: Arc<dyn UploadStore>, clock: Arc<dyn Clock>) -> Self {
+        Self { jobs, uploads, clock }
+    }
+
+    /// Keeps the file and queues its import.
+    pub async fn submit(&self, staff: &Staff, submission: Submission) -> Result<Job, JobError> {
+        for permission in submission.kind.to_start() {
+            staff.require(*permission)?;
+        }
+        self.queue(staff.project_id, Some(staff.user_id), submission).await
+    }
+
+    /// The same for the operator, who may do everything.
+    pub async fn submit_for(&self, project: ProjectId, submission: Submission) -> Result<Job, JobError> {
+        self.queue(project, None, submission).await
+    }
+
+    async fn queue(
+        &self,
+        project: ProjectId,
+        user_id: Option<UserId>,
+        submission: Submission,
+    ) -> Result<Job, JobError> {
+        let (place, file_bytes) = self.uploads.keep(&submission.file).await?;
+        let Submission { kind, options, file_name, .. } = submission;
+        let job = NewJob { kind, options, place: place.clone(), file_name, file_bytes, user_id };
+        let queued = self.jobs.insert(project, job, Self::MOST_WAITING, self.clock.now()).await;
+        if queued.is_err() {
+            self.uploads.discard(&place).await?;
+        }
+        queued
+    }
+
+    /// Whether the employee may read jobs of this kind.
+    fn may_view(staff: &Staff, kind: JobKind) -> bool {
+        let starts = kind.to_start().iter().all(|permission| staff.require(*permission).is_ok());
+        starts || staff.require(kind.to_view()).is_ok()
+    }
+
+    /// The jobs of the project that the employee may read, newest first.
+    pub async fn list(&self, staff: &Staff, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, JobError> {
+        let asked = if filter.kinds.is_empty() { JobKind::ALL.to_vec() } else { filter.kinds };
+        let kinds: Vec<JobKind> = asked.into_iter().filter(|kind| Self::may_view(staff, *kind)).collect();
+        if kinds.is_empty() {
+            return Ok(Page { items: Vec::new(), total: 0, request: page });
+        }
+        Ok(self.jobs.list(staff.project_id, JobFilter { kinds, ..filter }, page).await?)
+    }
+
+    /// One job.
+    pub async fn read(&self, staff: &Staff, id: JobId) -> Result<Job, JobError> {
+        let job = self.jobs.find(id).await?.ok_or(JobError::NotFound)?;
+        staff.require_project(job.project_id)?;
+        if !Self::may_view(staff, job.kind) {
+            staff.require(job.kind.to_view())?;
+        }
+        Ok(job)
+    }
+
+    /// One job, for the operator.
+    pub async fn read_any(&self, id: JobId) -> Result<Job, JobError> {
+        self.jobs.find(id).await?.ok_or(JobError::NotFound)
+    }
+
+    /// Stops a job. What it has written stays.
+    pub async fn cancel(&self, staff: &Staff, id: JobId) -> Result<Job, JobError> {
+        let job = self.read(staff, id).await?;
+        for permission in job.kind.to_start() {
+            staff.require(*permission)?;
+        }
+        self.jobs.cancel(id, self.clock.now()).await?.ok_or(JobError::Ended)
+    }
+
+    /// The next lines of the error sheet of a job that was read before; fewer than [`BulkService::PAGE`] are the last.
+    pub async fn problems(&self, job: &Job, after: i64) -> Result<Vec<JobProblem>, JobError> {
+        Ok(self.jobs.problems(job.id, after, Self::PAGE).await?)
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "mocks")]
+mod tests {
+    use std::path::Path;
+
+    use chrono::{DateTime, Utc};
+    use kontor_kernel::{FixedClock, Permission, Resource, TokenId};
+
+    use super::*;
+    use crate::bulk::ports::{MockJobBook, MockUploadStore};
+    use crate::bulk::{JobPhase, JobState, Tally};
+
+    fn staff(permissions: &[Permission]) -> Staff {
+        Staff {
+            project_id: ProjectId::new(1).unwrap(),
+            user_id: UserId::new(1).unwrap(),
+            token_id: TokenId::new(1).unwrap(),
+            permissions: permissions.iter().copied().collect(),
+        }
+    }
+
+    fn service(jobs: MockJobBook, uploads: MockUploadStore) -> BulkService {
+        BulkService::new(Arc::new(jobs), Arc::new(uploads), Arc::new(FixedClock::at(DateTime::<Utc>::UNIX_EPOCH)))
+    }
+
+    fn cards() -> Submission {
+        let (kind, options, file) = (JobKind::Cards, JobOptions::default(), PathBuf::from("cards.csv"));
+        Submission { kind, options, file, file_name: None }
+    }
+
+    fn job(project: i64) -> Job {
+        Job {
+            id: JobId::new(7).unwrap(),
+            project_id: ProjectId::new(project).unwrap(),
+            kind: JobKind::Stock,
+            options: JobOptions::default(),
+            state: JobState::Queued,
+            phase: JobPhase::Checking,
+            file_name: None,
+            file_bytes: 1,
+            total_rows: None,
+            done_rows: 0,
+            checkpoint: 0,
+            tally: Tally::default(),
+            ignored_columns: Vec::new(),
+            failure: None,
+            user_id: None,
+            created_at: DateTime::<Utc>::UNIX_EPOCH,
+            started_at: None,
+            finished_at: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_kept_of_who_may_not_import() {
+        let creator = staff(&[Permission::create(Resource::Nomenclatures)]);
+        let refused = service(MockJobBook::new(), MockUploadStore::new()).submit(&creator, cards()).await;
+        assert!(matches!(refused, Err(JobError::Denied(_))), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn the_file_of_a_job_that_is_not_queued_is_thrown_away() {
+        let (mut jobs, mut uploads) = (MockJobBook::new(), MockUploadStore::new());
+        uploads
+            .expect_keep()
+            .withf(|file: &Path| file == Path::new("cards.csv"))
+            .returning(|_| Ok(("place".into(), 9)));
+        uploads.expect_discard().withf(|place| place == "place").once().returning(|_| Ok(()));
+        jobs.expect_insert()
+            .withf(|_, job, most, _| job.place == "place" && job.file_bytes == 9 && *most == BulkService::MOST_WAITING)
+            .returning(|_, _, most, _| Err(JobError::TooManyWaiting(most)));
+        let editor = staff(&[Permission::edit(Resource::Nomenclatures)]);
+        let refused = service(jobs, uploads).submit(&editor, cards()).await;
+        assert!(matches!(refused, Err(JobError::TooManyWaiting(20))), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn a_job_is_read_by_viewers_and_canceled_by_those_who_may_start_it() {
+        for (project, permission, reads, cancels) in [
+            (1, Permission::view(Resource::Inventories), true, false),
+            (1, Permission::edit(Resource::Inventories), true, true),
+            (1, Permission::view(Resource::Nomenclatures), false, false),
+            (2, Permission::edit(Resource::Inventories), false, false),
+        ] {
+            let mut jobs = MockJobBook::new();
+            jobs.expect_find().returning(move |_| Ok(Some(job(project))));
+            jobs.expect_cancel().returning(move |_, _| Ok(Some(job(project))));
+            let (service, staff) = (service(jobs, MockUploadStore::new()), staff(&[permission]));
+            assert_eq!(service.read(&staff, JobId::new(7).unwrap()).await.is_ok(), reads, "{permission}");
+            assert_eq!(service.cancel(&staff, JobId::new(7).unwrap()).await.is_ok(), cancels, "{permission}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_over_cannot_be_canceled() {
+        let mut jobs = MockJobBook::new();
+        jobs.expect_find().returning(|_| Ok(Some(job(1))));
+        jobs.expect_cancel().returning(|_, _| Ok(None));
+        let editor = staff(&[Permission::edit(Resource::Inventories)]);
+        let ended = service(jobs, MockUploadStore::new()).cancel(&editor, JobId::new(7).unwrap()).await;
+        assert!(matches!(ended, Err(JobError::Ended)), "{ended:?}");
+    }
+}

@@ -1,0 +1,238 @@
+use std::sync::Arc;
+
+use kontor_kernel::{Clock, DiscountId, DiscountStatus, Page, PageRequest, Permission, Resource, Staff, Stamp};
+
+use crate::DiscountError;
+use crate::model::{
+    Discount, DiscountChange, DiscountDraft, DiscountFilter, DiscountStats, DiscountTerms, DiscountUsage,
+};
+use crate::ports::{DiscountRepository, DiscountRewrite};
+
+/// Use cases of discounts and promo codes.
+pub struct DiscountService {
+    discounts: Arc<dyn DiscountRepository>,
+    clock: Arc<dyn Clock>,
+}
+
+/// How often a change is decided anew on what somebody else left meanwhile.
+const ATTEMPTS: u32 = 5;
+
+impl DiscountService {
+    /// Wires the ports.
+    pub fn new(discounts: Arc<dyn DiscountRepository>, clock: Arc<dyn Clock>) -> Self {
+        Self { discounts, clock }
+    }
+
+    /// One page of the discounts of the employee's project, newest first.
+    pub async fn list(
+        &self,
+        staff: &Staff,
+        filter: DiscountFilter,
+        page: PageRequest,
+    ) -> Result<Page<Discount>, DiscountError> {
+        staff.require(Permission::view(Resource::Discounts))?;
+        Ok(self.discounts.list(staff.project_id, filter, page, self.clock.now()).await?)
+    }
+
+    /// The discounts of the employee's project in figures.
+    pub async fn stats(&self, staff: &Staff) -> Result<DiscountStats, DiscountError> {
+        staff.require(Permission::view(Resource::Discounts))?;
+        Ok(self.discounts.stats(staff.project_id, self.clock.now()).await?)
+    }
+
+    /// One discount of the employee's project.
+    pub async fn read(&self, staff: &Staff, id: DiscountId) -> Result<Discount, DiscountError> {
+        staff.require(Permission::view(Resource::Discounts))?;
+        self.own(staff, id).await
+    }
+
+    /// The orders that use the promo code, newest first.
+    pub async fn usages(
+        &self,
+        staff: &Staff,
+        id: DiscountId,
+        page: PageRequest,
+    ) -> Result<Page<DiscountUsage>, DiscountError> {
+        staff.require(Permission::view(Resource::Discounts))?;
+        self.own(staff, id).await?;
+        Ok(self.discounts.usages(id, page).await?)
+    }
+
+    /// Adds a discount to the employee's project.
+    pub async fn create(&self, staff: &Staff, draft: DiscountDraft) -> Result<Discount, DiscountError> {
+        staff.require(Permission::create(Resource::Discounts))?;
+        let status = draft.status;
+        let terms = draft.terms().map_err(DiscountError::Refused)?;
+        self.discounts.insert(Stamp::of(staff, self.clock.now()), terms, status).await
+    }
+
+    /// Changes the terms of a discount. Orders keep what they were priced with.
+    pub async fn update(
+        &self,
+        staff: &Staff,
+        id: DiscountId,
+        change: DiscountChange,
+    ) -> Result<Discount, DiscountError> {
+        self.rewrite(staff, id, |current| {
+            current.changeable()?;
+            let terms = change.clone().apply(current.terms.clone()).map_err(DiscountError::Refused)?;
+            Ok((terms, current.status))
+        })
+        .await
+    }
+
+    /// Stops a discount for now.
+    pub async fn pause(&self, staff: &Staff, id: DiscountId) -> Result<Discount, DiscountError> {
+        self.rewrite(staff, id, |current| Ok((current.terms.clone(), current.pause()?))).await
+    }
+
+    /// Puts a discount in force within its dates.
+    pub async fn activate(&self, staff: &Staff, id: DiscountId) -> Result<Discount, DiscountError> {
+        let at = self.clock.now();
+        self.rewrite(staff, id, |current| Ok((current.terms.clone(), current.activate(at)?))).await
+    }
+
+    /// Stops a discount for good.
+    pub async fn archive(&self, staff: &Staff, id: DiscountId) -> Result<Discount, DiscountError> {
+        self.rewrite(staff, id, |current| Ok((current.terms.clone(), current.archive()))).await
+    }
+
+    /// Deletes a discount that no order names.
+    pub async fn delete(&self, staff: &Staff, id: DiscountId) -> Result<(), DiscountError> {
+        staff.require(Permission::edit(Resource::Discounts))?;
+        self.own(staff, id).await?;
+        self.discounts.delete(Stamp::of(staff, self.clock.now()), id).await
+    }
+
+    /// A change that races with another is decided anew on what the other one left, so that neither is lost.
+    async fn rewrite(
+        &self,
+        staff: &Staff,
+        id: DiscountId,
+        decide: impl Fn(&Discount) -> Result<(DiscountTerms, DiscountStatus), DiscountError> + Send + Sync,
+    ) -> Result<Discount, DiscountError> {
+        staff.require(Permission::edit(Resource::Discounts))?;
+        for _ in 0..ATTEMPTS {
+            let current = self.own(staff, id).await?;
+            let (terms, status) = decide(&current)?;
+            if terms == current.terms && status == current.status {
+                return Ok(current);
+            }
+            let rewrite = DiscountRewrite { id, version: current.version, terms, status };
+            match self.discounts.replace(Stamp::of(staff, self.clock.now()), rewrite).await {
+                Err(DiscountError::Stale) => {}
+                outcome => return outcome,
+            }
+        }
+        Err(DiscountError::Stale)
+    }
+
+    async fn own(&self, staff: &Staff, id: DiscountId) -> Result<Discount, DiscountError> {
+        let discount = self.discounts.find(id).await?.ok_or(DiscountError::NotFound)?;
+        staff.require_project(discount.project_id)?;
+        Ok(discount)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Edit, Period, StatusRefused};
+    use crate::ports::MockDiscountRepository;
+    use chrono::{DateTime, TimeDelta, Utc};
+    use kontor_kernel::testing::staff_with;
+    use kontor_kernel::{AccessDenied, DiscountTarget, DiscountValue, FixedClock, Money, Name, ProjectId};
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    fn stored(status: DiscountStatus, ends_in: i64) -> Discount {
+        Discount {
+            id: DiscountId::new(7).unwrap(),
+            project_id: ProjectId::new(1).unwrap(),
+            terms: DiscountTerms {
+                name: Name::parse("Spring").unwrap(),
+                description: None,
+                value: DiscountValue::Percent(1_000),
+                target: DiscountTarget::Cart,
+                minimum_sum: Money::ZERO,
+                period: Period::new(None, Some(NOW + TimeDelta::seconds(ends_in))).unwrap(),
+                promo: None,
+            },
+            target_name: None,
+            status,
+            used_count: 0,
+            used_amount: Money::ZERO,
+            version: 1,
+            created_at: NOW,
+            updated_at: NOW,
+        }
+    }
+
+    fn service(discounts: MockDiscountRepository) -> DiscountService {
+        DiscountService::new(Arc::new(discounts), Arc::new(FixedClock::at(NOW)))
+    }
+
+    fn finds(discount: Discount) -> MockDiscountRepository {
+        let mut discounts = MockDiscountRepository::new();
+        discounts.expect_find().returning(move |_| Ok(Some(discount.clone())));
+        discounts
+    }
+
+    fn editor() -> Staff {
+        staff_with([Permission::edit(Resource::Discounts)])
+    }
+
+    fn id() -> DiscountId {
+        DiscountId::new(7).unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_is_archived_stays_so() {
+        let archived = || service(finds(stored(DiscountStatus::Archived, 10)));
+        for refused in [
+            archived().pause(&editor(), id()).await,
+            archived().activate(&editor(), id()).await,
+            archived().update(&editor(), id(), DiscountChange::default()).await,
+        ] {
+            assert!(matches!(refused, Err(DiscountError::Status(StatusRefused::Archived))), "{refused:?}");
+        }
+        let again = archived().archive(&editor(), id()).await.unwrap();
+        assert_eq!(again.status, DiscountStatus::Archived);
+    }
+
+    #[tokio::test]
+    async fn what_is_over_does_not_begin_again() {
+        let over = service(finds(stored(DiscountStatus::Paused, 0)));
+        let refused = over.activate(&editor(), id()).await;
+        assert!(matches!(refused, Err(DiscountError::Status(StatusRefused::PeriodOver))));
+        let last_moment = service(finds(stored(DiscountStatus::Active, 1)));
+        assert!(last_moment.activate(&editor(), id()).await.is_ok(), "active already, so nothing is written");
+    }
+
+    #[tokio::test]
+    async fn a_change_that_lost_a_race_is_decided_on_what_the_winner_left() {
+        let mut discounts = MockDiscountRepository::new();
+        let paused = Discount { version: 2, ..stored(DiscountStatus::Paused, 10) };
+        let mut reads = vec![paused, stored(DiscountStatus::Active, 10)];
+        discounts.expect_find().times(2).returning(move |_| Ok(reads.pop()));
+        discounts.expect_replace().times(2).returning(|_, rewrite| {
+            if rewrite.version == 1 {
+                return Err(DiscountError::Stale);
+            }
+            Ok(Discount { terms: rewrite.terms, version: 3, ..stored(rewrite.status, 10) })
+        });
+        let change = DiscountChange { name: Edit::Set(Name::parse("New").unwrap()), ..DiscountChange::default() };
+        let changed = service(discounts).update(&editor(), id(), change).await.unwrap();
+        assert_eq!((changed.terms.name.as_str(), changed.status), ("New", DiscountStatus::Paused));
+    }
+
+    #[tokio::test]
+    async fn strangers_and_those_who_may_only_look_change_nothing() {
+        let viewer = staff_with([Permission::view(Resource::Discounts), Permission::create(Resource::Discounts)]);
+        let refused = service(MockDiscountRepository::new()).pause(&viewer, id()).await;
+        assert!(matches!(refused, Err(DiscountError::Denied(AccessDenied::MissingPermission(_)))));
+        let foreign = Discount { project_id: ProjectId::new(2).unwrap(), ..stored(DiscountStatus::Active, 10) };
+        let refused = service(finds(foreign)).delete(&editor(), id()).await;
+        assert!(matches!(refused, Err(DiscountError::Denied(AccessDenied::ForeignProject))));
+    }
+}

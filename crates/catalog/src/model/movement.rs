@@ -1,0 +1,52 @@
+use kontor_kernel::OrderId;
+use kontor_kernel::history::HistoryEntry;
+
+macro_rules! reasons {
+    ($($(#[doc = $doc:literal])+ $reason:ident => $name:literal,)+) => {
+        /// Why stock changed.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum StockReason {
+            $($(#[doc = $doc])+ $reason,)+
+        }
+
+        impl StockReason {
+            /// Every reason.
+            pub const ALL: &'static [Self] = &[$(Self::$reason,)+];
+
+            /// The name on the wire.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$reason => $name,)+ }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// It lay there when the ledger began.
+    Opening => "opening",
+    /// The stock record was made.
+    Creation => "creation",
+    /// Staff set its figures.
+    Edit => "edit",
+    /// A spreadsheet set its figures.
+    Upload => "upload",
+    /// An order claimed pieces.
+    Reservation => "reservation",
+    /// An order gave its claim back.
+    Release => "release",
+    /// The pieces of an order left the warehouse.
+    Sale => "sale",
+    /// The ledger was brought in line with figures that something else had written.
+    Correction => "correction",
+}
+
+/// One movement of stock, as its history tells it: the changes are those of `quantity`, `reserved` and `price`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StockEntry {
+    /// Who, when and what.
+    pub line: HistoryEntry,
+    /// Why.
+    pub reason: StockReason,
+    /// The order it was done for.
+    pub order_id: Option<OrderId>,
+}

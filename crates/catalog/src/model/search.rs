@@ -1,0 +1,202 @@
+//! What people type when they look for something, and what it is compared with.
+//!
+//! Texts and queries become words the same way: lower case, `ё` as `е`, parted at everything that is neither letter nor
+//! digit. Words that punctuation holds together (`KLIPPAN-601`) count joined, too (`klippan601`). So nothing in a query is
+//! syntax, and a missing hyphen hides nothing.
+
+use std::collections::BTreeSet;
+
+use kontor_kernel::{Line, Name};
+
+/// A word of this many letters or more is found anywhere inside words; a shorter one where words begin: nearly every text
+/// has two given letters somewhere.
+const WITHIN: usize = 3;
+
+/// One letter as it is compared.
+fn folded(letter: char) -> char {
+    if letter == 'ё' { 'е' } else { letter }
+}
+
+/// The pieces of a text between white space, each as its words.
+fn pieces(text: &str) -> Vec<Vec<String>> {
+    let text = text.to_lowercase();
+    let words = |piece: &str| -> Vec<String> {
+        let words = piece.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(|word| word.chars().map(folded).collect()).collect()
+    };
+    text.split_whitespace().map(words).filter(|words| !words.is_empty()).collect()
+}
+
+/// What an item is found by: its name and article as words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchText {
+    words: Vec<String>,
+    article: Option<String>,
+}
+
+impl SearchText {
+    /// Of an item with this name and article.
+    pub fn of(name: &Name, article: Option<&Line<100>>) -> Self {
+        let mut words = Vec::new();
+        for text in std::iter::once(name.as_str()).chain(article.map(Line::as_str)) {
+            for piece in pieces(text) {
+                let joined = (piece.len() > 1).then(|| piece.concat());
+                words.extend(piece);
+                words.extend(joined);
+            }
+        }
+        Self { words, article: article.and_then(|article| plain(article)) }
+    }
+
+    /// Every word, in the order of the text.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// Every word with a space before it: ` table oak 120`.
+    pub fn line(&self) -> String {
+        self.words.iter().fold(String::new(), |line, word| line + " " + word)
+    }
+
+    /// The article without anything but letters and digits.
+    pub fn article(&self) -> Option<&str> {
+        self.article.as_deref()
+    }
+}
+
+/// All words of a text as one; nothing when there are none.
+fn plain(text: &str) -> Option<String> {
+    let joined = pieces(text).concat().concat();
+    (!joined.is_empty()).then_some(joined)
+}
+
+/// How a word of a query has to stand in a text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SearchWord {
+    /// Anywhere, inside a word, too. Three letters or more.
+    Within(String),
+    /// Where a word begins. One or two letters.
+    Beginning(String),
+}
+
+impl From<String> for SearchWord {
+    fn from(word: String) -> Self {
+        if word.chars().count() >= WITHIN { Self::Within(word) } else { Self::Beginning(word) }
+    }
+}
+
+/// One piece of a query: every word of one of these ways has to be there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SearchTerm {
+    /// At least one way; no way is empty.
+    pub ways: Vec<Vec<SearchWord>>,
+}
+
+/// What is looked for: every term has to be found, in whatever order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchQuery {
+    terms: Vec<SearchTerm>,
+    plain: Option<String>,
+    key: String,
+}
+
+impl SearchQuery {
+    /// Out of what somebody typed.
+    pub fn of(text: &Line<255>) -> Self {
+        let term = |words: Vec<String>| {
+            let joined = (words.len() > 1).then(|| vec![words.concat().into()]);
+            let apart: BTreeSet<SearchWord> = words.into_iter().map(SearchWord::from).collect();
+            SearchTerm { ways: std::iter::once(apart.into_iter().collect()).chain(joined).collect() }
+        };
+        // The same term twice asks for nothing more.
+        let terms: BTreeSet<SearchTerm> = pieces(text).into_iter().map(term).collect();
+        Self { terms: terms.into_iter().collect(), plain: plain(text), key: text.key() }
+    }
+
+    /// The terms; none when nothing of the query is a letter or a digit, and then nothing is found.
+    pub fn terms(&self) -> &[SearchTerm] {
+        &self.terms
+    }
+
+    /// The article that this query would be, without anything but letters and digits. Its item comes first.
+    pub fn article(&self) -> Option<&str> {
+        self.plain.as_deref()
+    }
+
+    /// What the names begin with that come next: the query in lower case.
+    pub fn beginning(&self) -> &str {
+        &self.key
+    }
+
+    /// Whether it finds this text; what every storage has to answer.
+    pub fn finds(&self, text: &SearchText) -> bool {
+        let stands = |word: &SearchWord| match word {
+            SearchWord::Within(part) => text.words.iter().any(|word| word.contains(part)),
+            SearchWord::Beginning(part) => text.words.iter().any(|word| word.starts_with(part)),
+        };
+        !self.terms.is_empty() && self.terms.iter().all(|term| term.ways.iter().any(|way| way.iter().all(stands)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(name: &str, article: Option<&str>) -> SearchText {
+        let article = article.map(|article| Line::parse(article).unwrap());
+        SearchText::of(&Name::parse(name).unwrap(), article.as_ref())
+    }
+
+    fn finds(query: &str, name: &str, article: Option<&str>) -> bool {
+        SearchQuery::of(&Line::parse(query).unwrap()).finds(&text(name, article))
+    }
+
+    #[test]
+    fn a_text_is_its_words_and_what_punctuation_holds_together() {
+        let text = text("Стол «Ёлка», 120x60 см", Some("KLIPPAN-601/a"));
+        assert_eq!(text.line(), " стол елка 120x60 см klippan 601 a klippan601a");
+        assert_eq!(text.article(), Some("klippan601a"));
+    }
+
+    #[test]
+    fn words_are_found_in_any_case_order_and_part() {
+        for query in [
+            "ДИВАН клип",
+            "клип диван",
+            "ива",
+            "601",
+            "klippan 601",
+            "klippan601",
+            "PPAN-60",
+            "KLIPPAN_601",
+            "4",
+            "4 м",
+        ] {
+            assert!(finds(query, "Диван Клиппан, 4 места", Some("KLIPPAN-601")), "{query}");
+        }
+        for query in ["иван стол", "01", "ва", "*", "\"", "klippan 602", "диванa"] {
+            assert!(!finds(query, "Диван Клиппан, 4 места", Some("KLIPPAN-601")), "{query}");
+        }
+    }
+
+    #[test]
+    fn punctuation_in_the_query_joins_or_parts() {
+        assert!(finds("AB-12", "Bolt", Some("AB12")));
+        assert!(finds("wi-fi", "WiFi router", None));
+        assert!(finds("wifi", "Wi-Fi router", None));
+        assert!(finds("1,5л", "Бутыль 1.5л", None));
+        assert!(!finds("ab-12", "Bolt", Some("AB2")));
+    }
+
+    #[test]
+    fn yo_is_ye() {
+        assert!(finds("елка", "Ёлка", None) && finds("ЁЛКА", "Елка", None));
+    }
+
+    #[test]
+    fn a_query_without_letters_and_digits_finds_nothing() {
+        let query = SearchQuery::of(&Line::parse("-% *").unwrap());
+        assert!(query.terms().is_empty() && query.article().is_none());
+        assert!(!query.finds(&text("-% *", None)));
+    }
+}

@@ -1,0 +1,41 @@
+use std::sync::Arc;
+
+use kontor_kernel::{Clock, Page, PageRequest, Permission, Resource, Staff};
+
+use crate::model::{Promotion, PromotionDraft};
+use crate::ports::PromotionRepository;
+use crate::{PromotionError, PromotionList};
+
+/// Use cases of promotions. Whoever sees discounts sees them, whoever makes discounts makes them.
+pub struct PromotionService {
+    promotions: Arc<dyn PromotionRepository>,
+    clock: Arc<dyn Clock>,
+}
+
+impl PromotionService {
+    /// Wires the ports.
+    pub fn new(promotions: Arc<dyn PromotionRepository>, clock: Arc<dyn Clock>) -> Self {
+        Self { promotions, clock }
+    }
+
+    /// One page of the promotions of the employee's project, newest first.
+    pub async fn list(&self, staff: &Staff, page: PageRequest) -> Result<Page<Promotion>, PromotionError> {
+        staff.require(Permission::view(Resource::Discounts))?;
+        Ok(self.promotions.list(staff.project_id, page).await?)
+    }
+
+    /// Adds a promotion to the employee's project.
+    pub async fn create(&self, staff: &Staff, draft: PromotionDraft) -> Result<Promotion, PromotionError> {
+        staff.require(Permission::create(Resource::Discounts))?;
+        let lists = [
+            (PromotionList::Discounts, draft.discount_ids.len()),
+            (PromotionList::Nomenclatures, draft.nomenclature_ids.len()),
+        ];
+        let long = lists.into_iter().filter(|(_, length)| *length > PromotionDraft::MOST_RECORDS);
+        let long: Vec<_> = long.map(|(list, _)| list).collect();
+        if !long.is_empty() {
+            return Err(PromotionError::TooMany(long));
+        }
+        self.promotions.insert(staff.project_id, draft, self.clock.now()).await
+    }
+}

@@ -1,0 +1,179 @@
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::{Clock, CounterpartyId, Line, ProjectId, SearchRequestId, StoreError, Visitor};
+
+use super::ports::SearchLog;
+
+/// As many searches are kept of each customer.
+pub const KEPT_SEARCHES: u32 = 50;
+
+/// As many searches wait to be stored; others are not kept until these are stored.
+const MOST_PENDING: usize = 10_000;
+
+/// A search that is to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search {
+    /// The project of the customer.
+    pub project_id: ProjectId,
+    /// Who searched.
+    pub counterparty_id: CounterpartyId,
+    /// For what.
+    pub value: Line<255>,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+/// A search that is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchRequest {
+    /// Its number; it stays when the same is searched for again.
+    pub id: SearchRequestId,
+    /// What was searched for, as it was written last.
+    pub value: Line<255>,
+    /// When it was searched for last.
+    pub created_at: DateTime<Utc>,
+}
+
+/// Whose search, and its text in the form that is compared.
+type Key = (CounterpartyId, String);
+
+/// What customers searched for. Searching writes nothing: searches wait in memory and are stored in batches.
+pub struct SearchHistory {
+    log: Arc<dyn SearchLog>,
+    clock: Arc<dyn Clock>,
+    pending: Mutex<BTreeMap<Key, Search>>,
+}
+
+impl SearchHistory {
+    /// Wires the ports.
+    pub fn new(log: Arc<dyn SearchLog>, clock: Arc<dyn Clock>) -> Self {
+        Self { log, clock, pending: Mutex::default() }
+    }
+
+    /// Remembers a search of a customer; those of others are not remembered.
+    pub fn note(&self, visitor: Visitor, value: &Line<255>) {
+        let Some(counterparty_id) = visitor.counterparty_id else { return };
+        let key = (counterparty_id, value.key());
+        let mut pending = self.pending();
+        if pending.len() < MOST_PENDING || pending.contains_key(&key) {
+            let at = self.clock.now();
+            let search = Search { project_id: visitor.app.project_id, counterparty_id, value: value.clone(), at };
+            pending.insert(key, search);
+        }
+    }
+
+    /// The searches of the visitor, newest first, with those this process has not stored yet. Nothing for a visitor who
+    /// is not signed in.
+    pub async fn of(&self, visitor: Visitor) -> Result<Vec<SearchRequest>, StoreError> {
+        let Some(customer) = visitor.counterparty_id else { return Ok(Vec::new()) };
+        self.store_those(|(of, _)| *of == customer).await?;
+        self.log.searches(visitor).await
+    }
+
+    /// Stores the searches since the last time. They go on waiting when the storage fails. Returns how many there were.
+    pub async fn store(&self) -> Result<usize, StoreError> {
+        self.store_those(|_| true).await
+    }
+
+    async fn store_those(&self, chosen: impl Fn(&Key) -> bool) -> Result<usize, StoreError> {
+        let taken: BTreeMap<Key, Search> = self.pending().extract_if(.., |key, _| chosen(key)).collect();
+        if taken.is_empty() {
+            return Ok(0);
+        }
+        let count = taken.len();
+        let outcome = self.log.store(taken.values().cloned().collect(), KEPT_SEARCHES).await;
+        if outcome.is_err() {
+            let mut pending = self.pending();
+            for (key, search) in taken {
+                pending.entry(key).or_insert(search);
+            }
+        }
+        outcome.map(|()| count)
+    }
+
+    /// The map stays usable after a panic elsewhere: every step leaves it whole.
+    fn pending(&self) -> MutexGuard<'_, BTreeMap<Key, Search>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storefront::ports::MockSearchLog;
+    use chrono::TimeDelta;
+    use kontor_kernel::{AppScope, ApplicationId, FixedClock};
+
+    fn visitor(customer: Option<i64>) -> Visitor {
+        let (project_id, application_id) = (ProjectId::new(1).unwrap(), ApplicationId::new(1).unwrap());
+        let app = AppScope { project_id, application_id, wholesale: false };
+        Visitor { app, counterparty_id: customer.map(|id| CounterpartyId::new(id).unwrap()) }
+    }
+
+    fn line(text: &str) -> Line<255> {
+        Line::parse(text).unwrap()
+    }
+
+    fn history(log: MockSearchLog) -> (SearchHistory, Arc<FixedClock>) {
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        (SearchHistory::new(Arc::new(log), clock.clone()), clock)
+    }
+
+    #[tokio::test]
+    async fn a_search_is_stored_once_however_it_is_written_and_survives_a_failing_storage() {
+        let mut log = MockSearchLog::new();
+        log.expect_store().once().returning(|_, _| Err(StoreError::Failed("full".to_owned())));
+        log.expect_store()
+            .once()
+            .withf(|searches, kept| {
+                let [search] = searches.as_slice() else { return false };
+                (search.value.as_str(), search.at, *kept)
+                    == ("КРУЖКА", DateTime::UNIX_EPOCH + TimeDelta::seconds(2), 50)
+            })
+            .returning(|_, _| Ok(()));
+        let (history, clock) = history(log);
+        history.note(visitor(None), &line("tea"));
+        history.note(visitor(Some(7)), &line("кружка"));
+        clock.advance(TimeDelta::seconds(1));
+        history.note(visitor(Some(7)), &line("Кружка"));
+        assert!(history.store().await.is_err());
+        clock.advance(TimeDelta::seconds(1));
+        history.note(visitor(Some(7)), &line("КРУЖКА"));
+        assert_eq!(history.store().await.unwrap(), 1);
+        assert_eq!(history.store().await.unwrap(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_customer_sees_what_waits_and_others_go_on_waiting() {
+        let mut log = MockSearchLog::new();
+        log.expect_store()
+            .once()
+            .withf(|searches, _| matches!(searches.as_slice(), [search] if search.counterparty_id.get() == 7))
+            .returning(|_, _| Ok(()));
+        log.expect_searches().once().returning(|_| Ok(Vec::new()));
+        log.expect_store()
+            .once()
+            .withf(|searches, _| matches!(searches.as_slice(), [search] if search.counterparty_id.get() == 8))
+            .returning(|_, _| Ok(()));
+        let (history, _) = history(log);
+        history.note(visitor(Some(7)), &line("mug"));
+        history.note(visitor(Some(8)), &line("mug"));
+        assert!(history.of(visitor(None)).await.unwrap().is_empty());
+        history.of(visitor(Some(7))).await.unwrap();
+        assert_eq!(history.store().await.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn memory_is_bounded() {
+        let mut log = MockSearchLog::new();
+        log.expect_store().withf(|searches, _| searches.len() == MOST_PENDING).returning(|_, _| Ok(()));
+        let (history, _) = history(log);
+        for number in 0..11_000 {
+            history.note(visitor(Some(7)), &line(&format!("mug {number}")));
+        }
+        history.note(visitor(Some(7)), &line("mug 0"));
+        assert_eq!(history.store().await.unwrap(), MOST_PENDING);
+    }
+}

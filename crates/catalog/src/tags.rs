@@ -1,0 +1,36 @@
+use std::sync::Arc;
+
+use kontor_kernel::{Clock, Permission, ProjectId, Resource, Staff};
+
+use crate::TagError;
+use crate::model::{Tag, TagDraft};
+use crate::ports::TagRepository;
+
+/// Use cases of tags: staff choose among them, who runs the service adds them.
+pub struct TagService {
+    tags: Arc<dyn TagRepository>,
+    clock: Arc<dyn Clock>,
+}
+
+impl TagService {
+    /// Wires the ports.
+    pub fn new(tags: Arc<dyn TagRepository>, clock: Arc<dyn Clock>) -> Self {
+        Self { tags, clock }
+    }
+
+    /// Every tag of the employee's project.
+    pub async fn list(&self, staff: &Staff) -> Result<Vec<Tag>, TagError> {
+        staff.require(Permission::view(Resource::Nomenclatures))?;
+        self.of_project(staff.project_id).await
+    }
+
+    /// Every tag of a project, for who runs the service.
+    pub async fn of_project(&self, project: ProjectId) -> Result<Vec<Tag>, TagError> {
+        Ok(self.tags.list(project).await?)
+    }
+
+    /// Adds a tag to a project, for who runs the service.
+    pub async fn add(&self, project: ProjectId, draft: TagDraft) -> Result<Tag, TagError> {
+        self.tags.insert(project, draft, self.clock.now()).await
+    }
+}

@@ -1,0 +1,268 @@
+use std::fs::File;
+use std::ops::Range;
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use kontor_kernel::{Clock, FileId, Name, Permission, Random, Resource, Staff, Stamp};
+
+use crate::FileError;
+use crate::model::{ContentRefused, Dimensions, FileKey, FileType, MediaType, NewFile, StoredFile};
+use crate::ports::{ContentInspector, FileRepository, FileStore, Pieces};
+
+/// How long storing a content may take. A record that waits longer is swept.
+const PATIENCE: TimeDelta = TimeDelta::hours(1);
+
+/// A content that may be stored.
+#[derive(Debug)]
+pub struct Upload {
+    content: File,
+    file_type: FileType,
+    name: Name,
+    media: MediaType,
+    dimensions: Option<Dimensions>,
+}
+
+/// Use cases of files.
+pub struct FileService {
+    files: Arc<dyn FileRepository>,
+    contents: Arc<dyn FileStore>,
+    inspector: Arc<dyn ContentInspector>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+}
+
+impl FileService {
+    /// Wires the ports.
+    pub fn new(
+        files: Arc<dyn FileRepository>,
+        contents: Arc<dyn FileStore>,
+        inspector: Arc<dyn ContentInspector>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+    ) -> Self {
+        Self { files, contents, inspector, clock, random }
+    }
+
+    /// Refuses who may not upload; the first step of an upload, before anything is received.
+    pub fn may_upload(&self, staff: &Staff) -> Result<(), FileError> {
+        Ok(staff.require(Permission::create(Resource::Files))?)
+    }
+
+    /// Looks at what came under a name and refuses what the type of file does not take. Works on the calling thread; the
+    /// server does that where blocking is allowed.
+    pub fn inspect(&self, file_type: FileType, name: Option<&str>, content: File) -> Result<Upload, FileError> {
+        let (media, dimensions) = file_type.admit(self.inspector.inspect(&content)?)?;
+        let name = media.label(name).map_err(ContentRefused::from)?;
+        Ok(Upload { content, file_type, name, media, dimensions })
+    }
+
+    /// Stores a file of the employee's project.
+    pub async fn store(&self, staff: &Staff, upload: Upload) -> Result<StoredFile, FileError> {
+        self.may_upload(staff)?;
+        let Upload { content, file_type, name, media, dimensions } = upload;
+        let now = self.clock.now();
+        let key = FileKey::draw(&*self.random);
+        let file = NewFile {
+            project_id: staff.project_id,
+            file_type,
+            key: key.clone(),
+            name,
+            media,
+            dimensions,
+            creator_id: staff.user_id,
+            created_at: now,
+            expires_at: now + PATIENCE,
+        };
+        let id = self.files.announce(file).await?;
+        match self.contents.put(staff.project_id, key, content).await {
+            Ok(written) => {
+                self.files.complete(Stamp::of(staff, self.clock.now()), id, written).await?.ok_or(FileError::TooSlow)
+            }
+            Err(failed) => {
+                // Should this fail, too, the record is given up when its time is over.
+                self.files.give_up(id, self.clock.now()).await?;
+                Err(failed.into())
+            }
+        }
+    }
+
+    /// One file of the employee's project.
+    pub async fn read(&self, staff: &Staff, id: FileId) -> Result<StoredFile, FileError> {
+        staff.require(Permission::view(Resource::Files))?;
+        self.own(staff, id).await
+    }
+
+    /// Deletes a file of the employee's project. Its content follows.
+    pub async fn delete(&self, staff: &Staff, id: FileId) -> Result<(), FileError> {
+        staff.require(Permission::edit(Resource::Files))?;
+        self.own(staff, id).await?;
+        let deleted = self.files.delete(Stamp::of(staff, self.clock.now()), id).await?;
+        if deleted { Ok(()) } else { Err(FileError::NotFound) }
+    }
+
+    /// The file with this key. Unless its type is public, [`FileService::may_see`] has to be asked before it is shown.
+    pub async fn find(&self, key: FileKey) -> Result<StoredFile, FileError> {
+        self.files.find_by_key(key).await?.ok_or(FileError::NotFound)
+    }
+
+    /// Refuses who may not see a file that is not public.
+    pub fn may_see(&self, staff: &Staff, file: &StoredFile) -> Result<(), FileError> {
+        staff.require(Permission::view(Resource::Files))?;
+        Ok(staff.require_project(file.project_id)?)
+    }
+
+    /// A part of the content of a file.
+    pub async fn content(&self, file: &StoredFile, part: Range<u64>) -> Result<Pieces, FileError> {
+        self.contents.get(file.project_id, file.key.clone(), part).await?.ok_or(FileError::NotFound)
+    }
+
+    async fn own(&self, staff: &Staff, id: FileId) -> Result<StoredFile, FileError> {
+        let file = self.files.find(id).await?.ok_or(FileError::NotFound)?;
+        staff.require_project(file.project_id)?;
+        Ok(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use chrono::DateTime;
+    use kontor_kernel::testing::{CountingRandom, staff_with};
+    use kontor_kernel::{FixedClock, ProjectId};
+
+    use super::*;
+    use crate::model::{Sha256, Sighting, Written};
+    use crate::ports::{MockContentInspector, MockFileRepository, MockFileStore, StorageFailed};
+
+    fn service(files: MockFileRepository, contents: MockFileStore, seen: Sighting) -> FileService {
+        let mut inspector = MockContentInspector::new();
+        inspector.expect_inspect().returning(move |_| Ok(seen));
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        let random = Arc::new(CountingRandom::new());
+        FileService::new(Arc::new(files), Arc::new(contents), Arc::new(inspector), clock, random)
+    }
+
+    const PDF: Sighting = Sighting::Document(MediaType::Pdf);
+
+    fn clerk() -> Staff {
+        staff_with([Permission::create(Resource::Files)])
+    }
+
+    fn written() -> Written {
+        Written { size: 3, sha256: Sha256::parse(&"0".repeat(64)).unwrap() }
+    }
+
+    fn stored(file: &NewFile) -> StoredFile {
+        StoredFile {
+            id: FileId::new(7).unwrap(),
+            project_id: file.project_id,
+            file_type: file.file_type,
+            key: file.key.clone(),
+            name: file.name.clone(),
+            media: file.media,
+            dimensions: file.dimensions,
+            content: written(),
+            creator_id: file.creator_id,
+            created_at: file.created_at,
+        }
+    }
+
+    fn content() -> File {
+        tempfile::tempfile().unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_record_stands_before_the_content_and_is_shown_after_it() {
+        let steps = Arc::new(Mutex::new(Vec::new()));
+        let note = |step: &'static str| {
+            let steps = steps.clone();
+            move || steps.lock().unwrap().push(step)
+        };
+        let (announced, put, completed) = (note("announced"), note("put"), note("completed"));
+        let shown = Arc::new(Mutex::new(None));
+        let mut files = MockFileRepository::new();
+        let kept = shown.clone();
+        files.expect_announce().times(1).returning(move |file| {
+            announced();
+            *kept.lock().unwrap() = Some(stored(&file));
+            Ok(FileId::new(7).unwrap())
+        });
+        files.expect_complete().times(1).returning(move |_, _, content| {
+            completed();
+            assert_eq!(content, written());
+            Ok(shown.lock().unwrap().clone())
+        });
+        let mut contents = MockFileStore::new();
+        contents.expect_put().times(1).returning(move |_, _, _| {
+            put();
+            Ok(written())
+        });
+        let service = service(files, contents, PDF);
+        let upload = service.inspect(FileType::OrderFile, Some("a/b"), content()).unwrap();
+        let file = service.store(&clerk(), upload).await.unwrap();
+        assert_eq!((file.name.as_str(), file.media), ("b.pdf", MediaType::Pdf));
+        assert_eq!(*steps.lock().unwrap(), ["announced", "put", "completed"]);
+    }
+
+    #[tokio::test]
+    async fn a_content_that_cannot_be_stored_is_given_up() {
+        let mut files = MockFileRepository::new();
+        files.expect_announce().returning(|_| Ok(FileId::new(7).unwrap()));
+        files.expect_give_up().times(1).returning(|_, _| Ok(()));
+        let mut contents = MockFileStore::new();
+        contents.expect_put().returning(|_, _, _| Err(StorageFailed("full".to_owned())));
+        let service = service(files, contents, PDF);
+        let upload = service.inspect(FileType::OrderFile, None, content()).unwrap();
+        assert!(matches!(service.store(&clerk(), upload).await, Err(FileError::Storage(_))));
+    }
+
+    #[tokio::test]
+    async fn a_record_that_was_swept_meanwhile_is_not_shown() {
+        let mut files = MockFileRepository::new();
+        files.expect_announce().returning(|_| Ok(FileId::new(7).unwrap()));
+        files.expect_complete().returning(|_, _, _| Ok(None));
+        let mut contents = MockFileStore::new();
+        contents.expect_put().returning(|_, _, _| Ok(written()));
+        let service = service(files, contents, PDF);
+        let upload = service.inspect(FileType::OrderFile, None, content()).unwrap();
+        assert!(matches!(service.store(&clerk(), upload).await, Err(FileError::TooSlow)));
+    }
+
+    #[tokio::test]
+    async fn what_is_refused_leaves_nothing() {
+        // No port is expected to be called.
+        let service = service(MockFileRepository::new(), MockFileStore::new(), Sighting::Unknown);
+        let refused = service.inspect(FileType::Avatar, None, content()).unwrap_err();
+        assert!(matches!(refused, FileError::Content(ContentRefused::NotTaken(_))));
+        let viewer = staff_with([Permission::view(Resource::Files)]);
+        assert!(matches!(service.may_upload(&viewer), Err(FileError::Denied(_))));
+        let id = FileId::new(7).unwrap();
+        assert!(matches!(service.delete(&viewer, id).await, Err(FileError::Denied(_))));
+        assert!(matches!(service.read(&clerk(), id).await, Err(FileError::Denied(_))));
+    }
+
+    #[tokio::test]
+    async fn staff_of_another_project_see_nothing() {
+        let file = NewFile {
+            project_id: ProjectId::new(2).unwrap(),
+            file_type: FileType::OrderFile,
+            key: FileKey::draw(&CountingRandom::new()),
+            name: MediaType::Pdf.label(None).unwrap(),
+            media: MediaType::Pdf,
+            dimensions: None,
+            creator_id: clerk().user_id,
+            created_at: DateTime::UNIX_EPOCH,
+            expires_at: DateTime::UNIX_EPOCH,
+        };
+        let foreign = stored(&file);
+        let mut files = MockFileRepository::new();
+        let found = foreign.clone();
+        files.expect_find().returning(move |_| Ok(Some(found.clone())));
+        let service = service(files, MockFileStore::new(), PDF);
+        let boss = staff_with(Permission::all());
+        assert!(matches!(service.read(&boss, foreign.id).await, Err(FileError::Denied(_))));
+        assert!(matches!(service.delete(&boss, foreign.id).await, Err(FileError::Denied(_))));
+        assert!(matches!(service.may_see(&boss, &foreign), Err(FileError::Denied(_))));
+    }
+}

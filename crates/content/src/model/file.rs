@@ -1,0 +1,156 @@
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::{FileId, Name, ProjectId, Random, Resource, UserId};
+
+use super::{Dimensions, FileType, MediaType};
+
+/// A text that is no key of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a key of a file has {} letters and digits", FileKey::LENGTH)]
+pub struct InvalidFileKey;
+
+/// Under which a file is stored and found: random letters and digits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FileKey(String);
+
+impl FileKey {
+    /// How many letters and digits: 238 random bits.
+    pub const LENGTH: usize = 40;
+
+    /// A new one.
+    pub fn draw(random: &dyn Random) -> Self {
+        Self(random.alphanumeric(Self::LENGTH))
+    }
+
+    /// Refuses other lengths and signs.
+    pub fn parse(text: &str) -> Result<Self, InvalidFileKey> {
+        let fits = text.len() == Self::LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if fits { Ok(Self(text.to_owned())) } else { Err(InvalidFileKey) }
+    }
+
+    /// The key.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for FileKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A text that is no SHA-256.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a SHA-256 has 64 digits of lower hex")]
+pub struct InvalidSha256;
+
+/// The SHA-256 of a content: 64 digits of lower hex.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sha256(String);
+
+impl Sha256 {
+    /// Refuses other lengths and signs.
+    pub fn parse(text: &str) -> Result<Self, InvalidSha256> {
+        let fits = text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if fits { Ok(Self(text.to_owned())) } else { Err(InvalidSha256) }
+    }
+
+    /// The digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A file whose content is about to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFile {
+    /// The project it belongs to.
+    pub project_id: ProjectId,
+    /// What it is for.
+    pub file_type: FileType,
+    /// Where its content goes.
+    pub key: FileKey,
+    /// How it is shown and saved.
+    pub name: Name,
+    /// What it is.
+    pub media: MediaType,
+    /// Its size when it is a picture.
+    pub dimensions: Option<Dimensions>,
+    /// Who uploads it.
+    pub creator_id: UserId,
+    /// When.
+    pub created_at: DateTime<Utc>,
+    /// Until when its content has to be stored; afterwards it is swept.
+    pub expires_at: DateTime<Utc>,
+}
+
+/// What was stored of a content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// How many bytes.
+    pub size: u64,
+    /// Of all of them.
+    pub sha256: Sha256,
+}
+
+/// A file with its whole content stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredFile {
+    /// The number of the file.
+    pub id: FileId,
+    /// The project it belongs to.
+    pub project_id: ProjectId,
+    /// What it is for.
+    pub file_type: FileType,
+    /// Where its content is.
+    pub key: FileKey,
+    /// How it is shown and saved.
+    pub name: Name,
+    /// What it is.
+    pub media: MediaType,
+    /// Its size when it is a picture.
+    pub dimensions: Option<Dimensions>,
+    /// How large it is, and of what.
+    pub content: Written,
+    /// Who uploaded it.
+    pub creator_id: UserId,
+    /// When.
+    pub created_at: DateTime<Utc>,
+}
+
+impl Chronicled for StoredFile {
+    const RESOURCE: Resource = Resource::Files;
+
+    fn number(&self) -> i64 {
+        self.id.get()
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![
+            ("file_type_id", Some(self.file_type.id().to_string())),
+            ("name", Some(self.name.to_string())),
+            ("mime_type", Some(self.media.mime().to_owned())),
+            ("size", Some(self.content.size.to_string())),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kontor_kernel::testing::CountingRandom;
+
+    #[test]
+    fn keys_are_letters_and_digits_of_one_length() {
+        let key = FileKey::draw(&CountingRandom::new());
+        assert_eq!(FileKey::parse(key.as_str()), Ok(key));
+        for wrong in ["", "../../../../../../../../../../etc/passwd", "a", &"a".repeat(41), &"ё".repeat(20)] {
+            assert_eq!(FileKey::parse(wrong), Err(InvalidFileKey), "{wrong}");
+        }
+        assert!(Sha256::parse(&"0f".repeat(32)).is_ok());
+        assert_eq!(Sha256::parse(&"0F".repeat(32)), Err(InvalidSha256));
+    }
+}

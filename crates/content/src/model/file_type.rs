@@ -1,0 +1,135 @@
+use kontor_kernel::TextError;
+
+use super::media::{Dimensions, DimensionsRefused, MediaType, Sighting};
+
+/// A number that names no type of file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be one of 1, 2, 3")]
+pub struct UnknownFileType;
+
+/// What a file is for. The numbers are the contract's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileType {
+    /// 1: the contract of an employee.
+    EmploymentContract,
+    /// 2: a picture that everybody may see.
+    Avatar,
+    /// 3: something that belongs to an order.
+    OrderFile,
+}
+
+/// Why a content is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ContentRefused {
+    /// Nothing came.
+    #[error("must not be empty")]
+    Empty,
+    /// None of the contents that the type of file takes.
+    #[error("must be a {0} file")]
+    NotTaken(String),
+    /// A document with programs in it.
+    #[error("must not contain macros")]
+    WithMacros,
+    /// It cannot be read to the end of what was looked at.
+    #[error("is damaged: it begins as {} and does not go on as one", .0.title())]
+    Damaged(MediaType),
+    /// A picture outside its bounds.
+    #[error(transparent)]
+    Dimensions(#[from] DimensionsRefused),
+    /// A name that makes no label.
+    #[error("must have another name: its name {0}")]
+    Name(#[from] TextError),
+}
+
+impl FileType {
+    /// Every type.
+    pub const ALL: [Self; 3] = [Self::EmploymentContract, Self::Avatar, Self::OrderFile];
+
+    /// The number of the type.
+    pub fn id(self) -> i64 {
+        match self {
+            Self::EmploymentContract => 1,
+            Self::Avatar => 2,
+            Self::OrderFile => 3,
+        }
+    }
+
+    /// The type with this number.
+    pub fn from_id(id: i64) -> Result<Self, UnknownFileType> {
+        Self::ALL.into_iter().find(|kind| kind.id() == id).ok_or(UnknownFileType)
+    }
+
+    /// Whether everybody with the key of a file sees it. The others take an employee of the project.
+    pub fn is_public(self) -> bool {
+        self == Self::Avatar
+    }
+
+    /// The contents it takes.
+    pub fn takes(self) -> &'static [MediaType] {
+        use MediaType::{Docx, Gif, Jpeg, Ods, Odt, Pdf, Png, Webp, Xlsx};
+        match self {
+            Self::EmploymentContract => &[Pdf, Jpeg, Png, Webp, Docx, Odt],
+            Self::Avatar => &[Jpeg, Png, Gif, Webp],
+            Self::OrderFile => &[Pdf, Jpeg, Png, Gif, Webp, Docx, Xlsx, Odt, Ods],
+        }
+    }
+
+    /// Whether a content may be stored as a file of this type: what it is, and its size when it is a picture.
+    pub fn admit(self, sighting: Sighting) -> Result<(MediaType, Option<Dimensions>), ContentRefused> {
+        let taken = |media: MediaType| {
+            if self.takes().contains(&media) { Ok(media) } else { Err(ContentRefused::NotTaken(self.titles())) }
+        };
+        match sighting {
+            Sighting::Empty => Err(ContentRefused::Empty),
+            Sighting::Unknown => Err(ContentRefused::NotTaken(self.titles())),
+            Sighting::WithMacros => Err(ContentRefused::WithMacros),
+            Sighting::Damaged(media) => Err(ContentRefused::Damaged(taken(media)?)),
+            Sighting::Document(media) => Ok((taken(media)?, None)),
+            Sighting::Image { media, width, height } => Ok((taken(media)?, Some(Dimensions::new(width, height)?))),
+        }
+    }
+
+    /// `PDF, JPEG or PNG`
+    fn titles(self) -> String {
+        let titles: Vec<&str> = self.takes().iter().map(|media| media.title()).collect();
+        match titles.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_the_contracts() {
+        assert_eq!(FileType::ALL.map(FileType::id), [1, 2, 3]);
+        assert_eq!(FileType::from_id(2), Ok(FileType::Avatar));
+        assert_eq!((FileType::from_id(0), FileType::from_id(4)), (Err(UnknownFileType), Err(UnknownFileType)));
+    }
+
+    #[test]
+    fn each_type_takes_its_contents() {
+        use ContentRefused as Refused;
+        let image = |media| Sighting::Image { media, width: 10, height: 20 };
+        let dimensions = Dimensions::new(10, 20).unwrap();
+        assert_eq!(FileType::Avatar.admit(image(MediaType::Gif)), Ok((MediaType::Gif, Some(dimensions))));
+        assert!(matches!(FileType::EmploymentContract.admit(image(MediaType::Gif)), Err(Refused::NotTaken(_))));
+        assert!(matches!(FileType::Avatar.admit(Sighting::Document(MediaType::Pdf)), Err(Refused::NotTaken(_))));
+        // That a content is damaged is said only of contents that would be taken.
+        assert!(matches!(FileType::Avatar.admit(Sighting::Damaged(MediaType::Docx)), Err(Refused::NotTaken(_))));
+        assert_eq!(FileType::Avatar.admit(Sighting::Damaged(MediaType::Png)), Err(Refused::Damaged(MediaType::Png)));
+        assert_eq!(FileType::OrderFile.admit(Sighting::WithMacros), Err(Refused::WithMacros));
+        assert_eq!(FileType::OrderFile.admit(Sighting::Empty), Err(Refused::Empty));
+        let bomb = Sighting::Image { media: MediaType::Png, width: 60_000, height: 60_000 };
+        assert_eq!(FileType::Avatar.admit(bomb), Err(Refused::Dimensions(DimensionsRefused)));
+        for kind in FileType::ALL {
+            for media in kind.takes() {
+                assert!(media.is_image() || !kind.is_public(), "only pictures are shown to everybody");
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What staff and the pricing of carts both say about a discount.
+
+use std::fmt;
+
+use crate::{CategoryId, Money, NomenclatureId};
+
+/// How much a discount takes off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiscountValue {
+    /// A share in basis points, 1 to 10,000 (one hundredth of a percent each), rounded half up to the minor unit.
+    Percent(u16),
+    /// An amount: per piece for an automatic discount on a product or category, once per cart otherwise.
+    Fixed(Money),
+}
+
+/// A number that no discount can take off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidDiscountValue {
+    /// Shares go from a hundredth of a percent to the whole.
+    #[error("must be from 0.01 to 100.00 percent")]
+    Percent,
+    /// A discount takes something off.
+    #[error("must be more than nothing")]
+    Nothing,
+}
+
+impl DiscountValue {
+    /// A share of so many percent, written as an amount is: `12.50`.
+    pub fn percent(share: Money) -> Result<Self, InvalidDiscountValue> {
+        let points = u16::try_from(share.minor()).ok().filter(|points| (1..=10_000).contains(points));
+        points.map(Self::Percent).ok_or(InvalidDiscountValue::Percent)
+    }
+
+    /// An amount of at least one minor unit.
+    pub fn fixed(amount: Money) -> Result<Self, InvalidDiscountValue> {
+        if amount.is_zero() { Err(InvalidDiscountValue::Nothing) } else { Ok(Self::Fixed(amount)) }
+    }
+}
+
+impl DiscountValue {
+    /// The word of the contract for its type: `percent` or `fixed`.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Percent(_) => "percent",
+            Self::Fixed(_) => "fixed",
+        }
+    }
+}
+
+/// Percent, or an amount, with two decimals.
+impl fmt::Display for DiscountValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Percent(points) => write!(f, "{}.{:02}", points / 100, points % 100),
+            Self::Fixed(amount) => amount.fmt(f),
+        }
+    }
+}
+
+/// What a discount applies to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiscountTarget {
+    /// Every line.
+    Cart,
+    /// Lines of items in this category or below it.
+    Category(CategoryId),
+    /// The line of this item.
+    Product(NomenclatureId),
+}
+
+/// Whether a discount may be in force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiscountStatus {
+    /// In force within its dates.
+    Active,
+    /// Stopped for now.
+    Paused,
+    /// Stopped for good.
+    Archived,
+}
+
+impl DiscountStatus {
+    /// Every status.
+    pub const ALL: [Self; 3] = [Self::Active, Self::Paused, Self::Archived];
+
+    /// The word of the contract's actions for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Paused => "paused",
+            Self::Archived => "archived",
+        }
+    }
+}
+
+/// A text that cannot be a promo code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must have 1 to 64 Latin letters, digits and hyphens")]
+pub struct InvalidPromoCode;
+
+/// A promo code: 1 to 64 Latin letters, digits and hyphens, compared exactly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromoCode(String);
+
+impl PromoCode {
+    /// Checks the form; whether the code is worth anything is decided against the discounts.
+    pub fn parse(text: &str) -> Result<Self, InvalidPromoCode> {
+        let letters = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if letters && (1..=64).contains(&text.len()) { Ok(Self(text.to_owned())) } else { Err(InvalidPromoCode) }
+    }
+
+    /// The code.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PromoCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promo_codes_are_latin() {
+        assert!(PromoCode::parse("Spring-10").is_ok());
+        for text in ["", "ВЕСНА", "a b", "a_b", &"x".repeat(65)] {
+            assert_eq!(PromoCode::parse(text), Err(InvalidPromoCode), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_takes_something_off_and_a_share_at_most_everything() {
+        let money = |text: &str| text.parse::<Money>().unwrap();
+        for text in ["0.01", "12.50", "100.00"] {
+            assert_eq!(DiscountValue::percent(money(text)).unwrap().to_string(), text);
+        }
+        for text in ["0", "100.01", "655.37"] {
+            assert_eq!(DiscountValue::percent(money(text)), Err(InvalidDiscountValue::Percent), "{text}");
+        }
+        assert_eq!(DiscountValue::fixed(Money::ZERO), Err(InvalidDiscountValue::Nothing));
+        assert_eq!(DiscountValue::fixed(money("700")).unwrap().to_string(), "700.00");
+    }
+}

@@ -1,0 +1,185 @@
+//! Who changed which record, when, and what of it.
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::{CounterpartyId, Page, PageRequest, ProjectId, Resource, Staff, StoreError, UserId};
+
+/// Who changes a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Author {
+    /// An employee or an agent.
+    User(UserId),
+    /// A customer.
+    Customer(CounterpartyId),
+    /// The service itself: the worker or the command line.
+    System,
+}
+
+/// Who changes records of which project, and when: what a port needs to commit a change together with its history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// The project of the records.
+    pub project_id: ProjectId,
+    /// Who changes them.
+    pub author: Author,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+impl Stamp {
+    /// An employee changes records of his project.
+    pub fn of(staff: &Staff, at: DateTime<Utc>) -> Self {
+        Self { project_id: staff.project_id, author: Author::User(staff.user_id), at }
+    }
+
+    /// The service changes records of a project by itself.
+    pub fn of_system(project_id: ProjectId, at: DateTime<Utc>) -> Self {
+        Self { project_id, author: Author::System, at }
+    }
+}
+
+/// A field by its name on the wire, and its value as people read it; `None` where the record has none.
+pub type Fact = (&'static str, Option<String>);
+
+/// A record whose history is kept.
+pub trait Chronicled {
+    /// Whose history it is; together with [`Chronicled::number`] it names the record.
+    const RESOURCE: Resource;
+
+    /// The number of the record among those of its resource.
+    fn number(&self) -> i64;
+
+    /// Every field that an employee can change, always the same ones in the same order.
+    fn facts(&self) -> Vec<Fact>;
+}
+
+/// One field of a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldChange {
+    /// The field by its name on the wire.
+    pub field: String,
+    /// What it was.
+    pub old: Option<String>,
+    /// What it became.
+    pub new: Option<String>,
+}
+
+/// What of a record a change changed: the fields whose values differ. A record that comes or goes has nothing on the
+/// other side.
+pub fn differences<R: Chronicled>(old: Option<&R>, new: Option<&R>) -> Vec<FieldChange> {
+    let facts = |record: Option<&R>| record.map(R::facts).unwrap_or_default();
+    let (mut before, mut after) = (facts(old), facts(new));
+    let empty = |facts: &[Fact]| facts.iter().map(|(field, _)| (*field, None)).collect::<Vec<Fact>>();
+    if old.is_none() {
+        before = empty(&after);
+    }
+    if new.is_none() {
+        after = empty(&before);
+    }
+    between(before, after)
+}
+
+/// The facts that differ; both sides name the same fields in the same order.
+pub fn between(before: Vec<Fact>, after: Vec<Fact>) -> Vec<FieldChange> {
+    before
+        .into_iter()
+        .zip(after)
+        .filter(|((_, old), (_, new))| old != new)
+        .map(|((field, old), (_, new))| FieldChange { field: field.to_owned(), old, new })
+        .collect()
+}
+
+/// What happened to a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    /// It came.
+    Created,
+    /// Fields of it changed.
+    Changed,
+    /// It went.
+    Deleted,
+}
+
+impl Deed {
+    /// Every deed.
+    pub const ALL: [Self; 3] = [Self::Created, Self::Changed, Self::Deleted];
+
+    /// `created`, `changed` or `deleted`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Changed => "changed",
+            Self::Deleted => "deleted",
+        }
+    }
+}
+
+/// One line of a record's history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryEntry {
+    /// The number of the line.
+    pub id: i64,
+    /// What happened.
+    pub deed: Deed,
+    /// Who did it.
+    pub author: Author,
+    /// The name of an employee or customer, while he has one.
+    pub author_name: Option<String>,
+    /// What changed.
+    pub changes: Vec<FieldChange>,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+/// Where histories are read. They are written by the ports that change records, in the same commits.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait Histories: Send + Sync {
+    /// One page of the history of a record of the project, the latest first.
+    async fn page(
+        &self,
+        project: ProjectId,
+        resource: Resource,
+        number: i64,
+        page: PageRequest,
+    ) -> Result<Page<HistoryEntry>, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Thing(Option<&'static str>, u32);
+
+    impl Chronicled for Thing {
+        const RESOURCE: Resource = Resource::Brands;
+
+        fn number(&self) -> i64 {
+            1
+        }
+
+        fn facts(&self) -> Vec<Fact> {
+            vec![("name", self.0.map(str::to_owned)), ("size", Some(self.1.to_string()))]
+        }
+    }
+
+    fn change(field: &str, old: Option<&str>, new: Option<&str>) -> FieldChange {
+        FieldChange { field: field.to_owned(), old: old.map(str::to_owned), new: new.map(str::to_owned) }
+    }
+
+    #[test]
+    fn only_what_differs_is_told() {
+        let (before, after) = (Thing(Some("a"), 1), Thing(None, 1));
+        assert_eq!(differences(Some(&before), Some(&after)), [change("name", Some("a"), None)]);
+        assert_eq!(differences(Some(&before), Some(&before)), []);
+    }
+
+    #[test]
+    fn a_record_comes_with_what_it_has_and_goes_with_it() {
+        let thing = Thing(None, 1);
+        assert_eq!(differences(None, Some(&thing)), [change("size", None, Some("1"))]);
+        assert_eq!(differences(Some(&thing), None), [change("size", Some("1"), None)]);
+    }
+}

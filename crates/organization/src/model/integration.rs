@@ -1,0 +1,142 @@
+use chrono::{DateTime, Utc};
+use kontor_kernel::{
+    IntegrationId, IntegrationParameterId, Line, Name, Permission, Resource, SecretString, WarehouseId,
+};
+
+/// A record that uses integrations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IntegrationOwner {
+    /// A warehouse.
+    Warehouse(WarehouseId),
+}
+
+impl IntegrationOwner {
+    /// What kind of record it is.
+    pub fn kind(self) -> IntegrationKind {
+        match self {
+            Self::Warehouse(_) => IntegrationKind::Warehouse,
+        }
+    }
+
+    /// The number of the record.
+    pub fn number(self) -> i64 {
+        match self {
+            Self::Warehouse(id) => id.get(),
+        }
+    }
+}
+
+/// The kinds of records that integrations are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IntegrationKind {
+    /// Warehouses.
+    Warehouse,
+    /// Bank requisites of branches.
+    BankRequisite,
+}
+
+impl IntegrationKind {
+    /// The stored name, and the one on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warehouse => "warehouse",
+            Self::BankRequisite => "bank_requisite",
+        }
+    }
+
+    /// The kind with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Warehouse, Self::BankRequisite].into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// What one must be allowed to see such records.
+    pub fn view(self) -> Permission {
+        Permission::view(self.resource())
+    }
+
+    /// What one must be allowed to change such records.
+    pub fn edit(self) -> Permission {
+        Permission::edit(self.resource())
+    }
+
+    fn resource(self) -> Resource {
+        match self {
+            Self::Warehouse => Resource::Warehouses,
+            Self::BankRequisite => Resource::Branches,
+        }
+    }
+}
+
+/// A program of others that records can work with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Integration {
+    /// Its number.
+    pub id: IntegrationId,
+    /// Its name.
+    pub name: Name,
+    /// Number and name of its type.
+    pub kind: (i64, Name),
+    /// Which records it is for.
+    pub owner: IntegrationKind,
+}
+
+/// An integration as a record uses it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedIntegration {
+    /// The integration.
+    pub integration: Integration,
+    /// Whether the record uses it.
+    pub is_active: bool,
+    /// When that was last changed; `None` if never.
+    pub updated_at: Option<DateTime<Utc>>,
+}
+
+/// The name of a parameter: one line of at most 100 characters.
+pub type ParameterKey = Line<100>;
+
+/// The value of a parameter: one line of at most 2,000 characters.
+pub type ParameterText = Line<2000>;
+
+/// A parameter of an integration. What a secret one says is never shown again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IntegrationParameter {
+    /// Its number.
+    pub id: IntegrationParameterId,
+    /// What it is called.
+    pub key: ParameterKey,
+    /// What it says; `None` for a secret.
+    pub value: Option<ParameterText>,
+    /// When it was set.
+    pub created_at: DateTime<Utc>,
+}
+
+/// What staff say about a parameter. It may be secret, so it is never printed.
+#[derive(Clone)]
+pub struct ParameterDraft {
+    /// What it is called.
+    pub key: ParameterKey,
+    /// What it says.
+    pub value: ParameterText,
+    /// Whether it is to be kept secret.
+    pub is_secret: bool,
+}
+
+/// The value of a parameter as it is stored.
+#[derive(Debug, Clone)]
+pub enum StoredValue {
+    /// As it was said.
+    Plain(ParameterText),
+    /// Sealed with the service key.
+    Sealed(String),
+}
+
+impl ParameterDraft {
+    /// Seals what is secret.
+    pub fn stored(&self, keeper: &dyn kontor_kernel::SecretKeeper) -> StoredValue {
+        if self.is_secret {
+            StoredValue::Sealed(keeper.seal(&SecretString::from(self.value.as_str())))
+        } else {
+            StoredValue::Plain(self.value.clone())
+        }
+    }
+}

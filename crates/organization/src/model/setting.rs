@@ -1,0 +1,41 @@
+use chrono::{DateTime, Utc};
+use kontor_kernel::{DictionaryItemId, InvalidId};
+
+/// What a project is founded with and staff cannot change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectFacts {
+    /// The name of the project.
+    pub name: String,
+    /// The currency of every amount, ISO 4217.
+    pub currency: String,
+    /// When it was founded.
+    pub created_at: DateTime<Utc>,
+}
+
+/// A setting of a project, told by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Its number, the same in every project.
+    pub id: DictionaryItemId,
+    /// What it sets.
+    pub name: &'static str,
+    /// To what.
+    pub value: String,
+    /// Since when.
+    pub created_at: DateTime<Utc>,
+}
+
+/// The zone that days of filters and reports are counted in.
+const TIME_ZONE: &str = "UTC";
+
+impl Setting {
+    /// Every setting of a project: `1` project name, `2` currency, `3` time zone.
+    pub fn of(facts: ProjectFacts) -> Result<Vec<Self>, InvalidId> {
+        let ProjectFacts { name, currency, created_at } = facts;
+        let values = [("project_name", name), ("currency", currency), ("time_zone", TIME_ZONE.to_owned())];
+        (1..)
+            .zip(values)
+            .map(|(id, (name, value))| Ok(Self { id: DictionaryItemId::new(id)?, name, value, created_at }))
+            .collect()
+    }
+}

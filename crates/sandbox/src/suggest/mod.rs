@@ -1,0 +1,114 @@
+//! The provider of suggestions: DaData's suggestions API 4.1, over a few records of its own.
+
+mod records;
+
+use std::sync::LazyLock;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, Bytes, Data, Path, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
+use serde_json::{Value, json};
+
+use crate::gate;
+use crate::world::World;
+
+use records::{Record, addresses, banks, parties};
+
+const LONGEST_QUERY: usize = 300;
+const USUAL_COUNT: usize = 10;
+const LARGEST_COUNT: usize = 20;
+
+static ADDRESSES: LazyLock<Vec<Record>> = LazyLock::new(addresses);
+static BANKS: LazyLock<Vec<Record>> = LazyLock::new(banks);
+static PARTIES: LazyLock<Vec<Record>> = LazyLock::new(parties);
+
+/// Both methods, by POST alone.
+pub fn routes(config: &mut ServiceConfig) {
+    config.service(
+        web::resource("/suggestions/api/4_1/rs/{method}/{kind}")
+            .wrap(from_fn(gate::suggest))
+            .route(web::post().to(suggest))
+            .default_service(web::to(wrong_method)),
+    );
+}
+
+/// Status, reason and message of a refusal.
+struct Refusal(StatusCode, &'static str, &'static str);
+
+impl Refusal {
+    fn answer(self) -> HttpResponse {
+        let Self(status, reason, message) = self;
+        let family = if status.is_client_error() { "CLIENT_ERROR" } else { "SERVER_ERROR" };
+        HttpResponse::build(status).json(json!({ "family": family, "reason": reason, "message": message }))
+    }
+}
+
+async fn wrong_method() -> HttpResponse {
+    Refusal(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed", "POST is expected").answer()
+}
+
+/// The answer to a call that an `http_500` fault has hit.
+pub fn internal_error() -> HttpResponse {
+    Refusal(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error", "something went wrong").answer()
+}
+
+/// The answer to a call that a `refuse` fault has hit.
+pub fn limit_spent() -> HttpResponse {
+    Refusal(StatusCode::FORBIDDEN, "Forbidden", "the limit of the day is spent").answer()
+}
+
+/// A missing key and an unknown one are told apart.
+fn authenticate(call: &HttpRequest, world: &World) -> Result<(), Refusal> {
+    let header = call.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let key = header.and_then(|value| value.strip_prefix("Token ")).filter(|key| !key.is_empty());
+    match key {
+        None => Err(Refusal(StatusCode::UNAUTHORIZED, "Unauthorized", "the key is missing")),
+        Some(key) if key != world.suggest_api_key => {
+            Err(Refusal(StatusCode::FORBIDDEN, "Forbidden", "Feature 'SUGGESTIONS' disabled for token"))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// What is looked for, and how many are wanted.
+fn read(call: &HttpRequest, body: &[u8]) -> Result<(String, usize), Refusal> {
+    let bad = |message| Refusal(StatusCode::BAD_REQUEST, "Bad Request", message);
+    let kind = call.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if !kind.starts_with("application/json") {
+        return Err(Refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Unsupported Media Type", "JSON is expected"));
+    }
+    let body: Value = serde_json::from_slice(body).map_err(|_| bad("the body is no JSON"))?;
+    let query = body.get("query").and_then(Value::as_str).ok_or_else(|| bad("`query` is missing"))?;
+    if query.chars().count() > LONGEST_QUERY {
+        return Err(Refusal(StatusCode::PAYLOAD_TOO_LARGE, "Payload Too Large", "`query` is too long"));
+    }
+    let count = body.get("count").and_then(Value::as_u64).and_then(|count| usize::try_from(count).ok());
+    Ok((query.trim().to_lowercase(), count.unwrap_or(USUAL_COUNT).min(LARGEST_COUNT)))
+}
+
+async fn suggest(call: HttpRequest, path: Path<(String, String)>, world: Data<World>, body: Bytes) -> HttpResponse {
+    let (method, kind) = path.into_inner();
+    find(&call, (&method, &kind), &world, &body).unwrap_or_else(Refusal::answer)
+}
+
+fn find(call: &HttpRequest, (method, kind): (&str, &str), world: &World, body: &[u8]) -> Result<HttpResponse, Refusal> {
+    let nothing = |message| Refusal(StatusCode::NOT_FOUND, "Not Found", message);
+    let records = match kind {
+        "address" => &*ADDRESSES,
+        "bank" => &*BANKS,
+        "party" => &*PARTIES,
+        _ => return Err(nothing("there is no such directory")),
+    };
+    let fits: fn(&Record, &str) -> bool = match method {
+        "suggest" => Record::mentions,
+        "findById" => Record::is,
+        _ => return Err(nothing("there is no such method")),
+    };
+    authenticate(call, world)?;
+    let (query, count) = read(call, body)?;
+    let found: Vec<&Value> =
+        records.iter().filter(|record| fits(record, &query)).take(count).map(|record| &record.view).collect();
+    Ok(HttpResponse::Ok().json(json!({ "suggestions": found })))
+}

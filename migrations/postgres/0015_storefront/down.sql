@@ -1,0 +1,3 @@
+DROP TABLE slides;
+DROP TABLE search_requests;
+DROP TABLE favourites;

@@ -1,0 +1,2 @@
+DROP TABLE job_errors;
+DROP TABLE jobs;

@@ -1,0 +1,12 @@
+DELETE FROM dictionary_items WHERE dictionary IN ('sales_strategies', 'sales_channels');
+DROP TABLE promotion_nomenclatures;
+DROP TABLE promotion_discounts;
+DROP TABLE promotions;
+DROP INDEX orders_by_discount;
+DROP INDEX discount_usages_by_order;
+DROP INDEX discounts_by_target;
+DROP INDEX discounts_by_project;
+ALTER TABLE discounts DROP COLUMN version;
+ALTER TABLE discounts DROP COLUMN used_amount;
+ALTER TABLE discounts DROP COLUMN description;
+ALTER TABLE discounts DROP COLUMN name_key;
