@@ -1,6 +1,5 @@
 //! The service under test, run as `kontor serve` runs it, with a catalogue in a SQLite file of its own.
 
-use std::fmt::Write as _;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +17,7 @@ use kontor_catalog::WarehouseService;
 use kontor_catalog::model::WarehouseDraft;
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_catalog::spreadsheet::{ImportMode, SpreadsheetService};
-use kontor_kernel::{BranchId, Name, Permission, ProjectId, Staff, StoreError, TokenId, UserId};
+use kontor_kernel::{BranchId, Name, Permission, ProjectId, Staff, StoreError, TokenId, UserId, hex};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -273,9 +272,5 @@ pub const AT: &str = "2026-01-01 00:00:00";
 /// Lower hex.
 pub fn sha256(text: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
-    digest.as_ref().iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(digest.as_ref())
 }

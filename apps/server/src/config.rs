@@ -84,7 +84,7 @@ pub struct Config {
     pub answers_memory_mb: u32,
     /// The largest JSON body, in bytes.
     pub body_limit: usize,
-    /// The largest uploaded file, in bytes.
+    /// The largest uploaded file, in bytes, but for imports.
     pub upload_limit: u64,
     /// The largest file of an import, in bytes.
     pub import_limit: u64,
@@ -288,6 +288,22 @@ impl Config {
             }
             DatabaseUrl::Postgres(_) => PathBuf::from("kontor-imports"),
         })
+    }
+
+    /// Tells files of this database from those of others in the same folder: sixteen letters and digits that say nothing
+    /// else. The password is no part of it.
+    pub fn database_mark(&self) -> Result<String, ConfigError> {
+        let shown = match self.database()? {
+            DatabaseUrl::Sqlite(file) => std::path::absolute(&file).unwrap_or(file).display().to_string(),
+            url @ DatabaseUrl::Postgres(_) => {
+                let text = self.database_url.expose_secret();
+                let settings = text.split_once('?').map_or("", |(_, settings)| settings);
+                let settings = settings.split('&').filter(|setting| !setting.starts_with("password="));
+                settings.fold(url.to_string(), |shown, setting| shown + "&" + setting)
+            }
+        };
+        let digest = ring::digest::digest(&ring::digest::SHA256, shown.as_bytes());
+        Ok(kontor_kernel::hex(digest.as_ref()).chars().take(16).collect())
     }
 
     /// The Redis that counts rate limits, if there is one.

@@ -22,12 +22,14 @@ use kontor_catalog::bulk::ports::UploadStore;
 use kontor_catalog::bulk::{BulkService, JobRunner};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
-use kontor_catalog::storefront::{FavouriteService, SearchHistory, ShowcaseService, StorefrontService};
+use kontor_catalog::storefront::{
+    FavouriteService, PlanShelfService, SearchHistory, ShowcaseService, StorefrontService,
+};
 use kontor_catalog::{
     AssortmentService, BrandService, CategoryService, InventoryService, NomenclatureService, TagService,
     WarehouseService,
 };
-use kontor_catalog::{DiscountService, PromotionService};
+use kontor_catalog::{DiscountService, PlanService, PromotionService};
 use kontor_content::{FileService, FileSweeper};
 use kontor_customers::ProfileService;
 use kontor_kernel::{Clock, HtmlCleaner, Random, RateLimiter, SecretKeeper};
@@ -131,7 +133,7 @@ impl Surroundings {
         let counters = Counters::new(config, clock.clone(), keeper.clone())?;
         Ok(Self {
             acquirer: Arc::new(AcquirerClient::new(acquirer)?),
-            uploads: Arc::new(FolderUploads::new(config.imports()?, random.clone())),
+            uploads: Arc::new(FolderUploads::new(config.imports()?, config.database_mark()?, random.clone())),
             payment_page: PaymentPage { return_url: config.acquirer_return_url.clone() },
             verification: config.verification()?,
             cleaner: Arc::new(HtmlAllowList::default()),
@@ -246,6 +248,7 @@ services! {
     tags: TagService,
     shown_categories: AssortmentService<Category>,
     shown_brands: AssortmentService<Brand>,
+    plans: PlanService,
     warehouses: WarehouseService,
     nomenclatures: NomenclatureService,
     inventories: InventoryService,
@@ -253,6 +256,7 @@ services! {
     searches: SearchHistory,
     favourites: FavouriteService,
     showcase: ShowcaseService,
+    plan_shelf: PlanShelfService,
     suggestions: SuggestionService,
     discounts: DiscountService,
     promotions: PromotionService,
@@ -283,6 +287,7 @@ impl Services {
             counters: Data::new(counters),
             favourites: Data::new(FavouriteService::new(store.clone(), storefront.clone(), clock.clone())),
             showcase: Data::new(ShowcaseService::new(store.clone(), around.cleaner.clone(), clock.clone())),
+            plan_shelf: Data::new(PlanShelfService::new(store.clone(), around.cleaner.clone())),
             suggestions: Data::new(SuggestionService::new(around.suggestions.clone())),
             storefront: Data::from(storefront),
             searches: Data::from(searches),
@@ -320,8 +325,9 @@ impl Services {
             categories: Data::new(CategoryService::new(store.clone(), store.clone(), clock.clone())),
             brands: Data::new(BrandService::new(store.clone(), clock.clone())),
             tags: Data::new(TagService::new(store.clone(), clock.clone())),
-            shown_categories: Data::new(AssortmentService::new(store.clone(), store.clone())),
-            shown_brands: Data::new(AssortmentService::new(store.clone(), store.clone())),
+            shown_categories: Data::new(AssortmentService::new(store.clone(), store.clone(), clock.clone())),
+            shown_brands: Data::new(AssortmentService::new(store.clone(), store.clone(), clock.clone())),
+            plans: Data::new(PlanService::new(store.clone(), store.clone(), clock.clone())),
             warehouses: Data::new(WarehouseService::new(store.clone(), store.clone(), clock.clone())),
             nomenclatures: Data::new(NomenclatureService::new(store.clone(), store.clone(), clock.clone())),
             inventories: Data::new(InventoryService::new(store.clone(), clock.clone())),

@@ -190,6 +190,11 @@ impl Worker {
                     sleep(IDLE, stop).await;
                 }
             }
+            match self.jobs.sweep().await {
+                Ok(0) => {}
+                Ok(files) => tracing::info!(files, "files of imports that were never queued are gone"),
+                Err(error) => trouble("files of imports", &error),
+            }
             sleep(UPKEEP, stop).await;
         }
     }

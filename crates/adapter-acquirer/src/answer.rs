@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kontor_orders::ports::{CreateAnswer, ReadAnswer, RefundAnswer, RefundReading};
+use kontor_orders::ports::{CreateAnswer, Reading, RefundAnswer};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -86,31 +86,16 @@ pub(crate) fn refunded(exchange: Exchange) -> RefundAnswer {
     }
 }
 
-/// What came of reading a refund.
-pub(crate) fn refund_read(exchange: Exchange, id: &str) -> RefundReading {
+/// What came of reading a payment or a refund.
+pub(crate) fn read<T>(exchange: Exchange, object: impl Fn(Value) -> Result<T, String>) -> Reading<T> {
     match exchange {
-        Exchange::NotSent(why) | Exchange::Lost(why) => RefundReading::Unknown { why },
-        Exchange::Answered { status: 404, body } if is_not_found(&body) => RefundReading::Absent,
-        Exchange::Answered { status: 200, body } => match parse::<Value>(&body).and_then(wire::refund) {
-            Ok(refund) if refund.id.as_str() == id => RefundReading::Known(refund),
-            Ok(refund) => RefundReading::Unknown { why: format!("asked for refund {id}, told of {}", refund.id) },
-            Err(why) => RefundReading::Unknown { why },
+        Exchange::NotSent(why) | Exchange::Lost(why) => Reading::Unknown { why },
+        Exchange::Answered { status: 404, body } if is_not_found(&body) => Reading::Absent,
+        Exchange::Answered { status: 200, body } => match parse(&body).and_then(object) {
+            Ok(found) => Reading::Known(found),
+            Err(why) => Reading::Unknown { why },
         },
-        Exchange::Answered { status, .. } => RefundReading::Unknown { why: format!("http {status}") },
-    }
-}
-
-/// What came of reading a payment.
-pub(crate) fn read(exchange: Exchange, id: &str) -> ReadAnswer {
-    match exchange {
-        Exchange::NotSent(why) | Exchange::Lost(why) => ReadAnswer::Unknown { why },
-        Exchange::Answered { status: 404, body } if is_not_found(&body) => ReadAnswer::Absent,
-        Exchange::Answered { status: 200, body } => match parse::<Value>(&body).and_then(wire::payment) {
-            Ok(payment) if payment.id.as_str() == id => ReadAnswer::Known(payment),
-            Ok(payment) => ReadAnswer::Unknown { why: format!("asked for payment {id}, told of {}", payment.id) },
-            Err(why) => ReadAnswer::Unknown { why },
-        },
-        Exchange::Answered { status, .. } => ReadAnswer::Unknown { why: format!("http {status}") },
+        Exchange::Answered { status, .. } => Reading::Unknown { why: format!("http {status}") },
     }
 }
 

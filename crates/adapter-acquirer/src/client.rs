@@ -4,9 +4,10 @@ use async_trait::async_trait;
 use chrono::{DateTime, SecondsFormat, Utc};
 use kontor_kernel::{ExposeSecret, SecretString};
 use kontor_orders::model::{PaymentRequest, ProviderPaymentId, RefundRequest, RefundStatus};
-use kontor_orders::ports::{CreateAnswer, PaymentGateway, ReadAnswer, RefundAnswer, RefundReading};
+use kontor_orders::ports::{CreateAnswer, PaymentGateway, ReadAnswer, Reading, RefundAnswer, RefundReading};
 use reqwest::redirect::Policy;
 use reqwest::{RequestBuilder, Response};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::answer::{self, Exchange};
@@ -54,7 +55,7 @@ pub struct AcquirerClient {
 /// No answer of the acquirer comes near this; what is larger is not its answer.
 const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
 const PAGE: &str = "100";
-/// How many pages of payments are looked through; beyond, the outcome stays unknown.
+/// How many pages are looked through; beyond, the outcome stays unknown.
 const MOST_PAGES: usize = 500;
 
 impl AcquirerClient {
@@ -80,6 +81,39 @@ impl AcquirerClient {
         let call = self.http.get(format!("{}{path}", self.config.url)).query(query);
         exchange(self.authorized(call)).await
     }
+
+    /// Looks through a list, page by page, for the first object that is taken.
+    async fn look_through<T>(
+        &self,
+        list: &str,
+        filter: (&str, &str),
+        take: impl Fn(Value) -> Option<Result<T, String>>,
+    ) -> Reading<T> {
+        let mut cursor: Option<String> = None;
+        for _ in 0..MOST_PAGES {
+            let mut query = vec![("limit", PAGE), filter];
+            query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+            let page = match answer::list(self.get(&format!("/{list}"), &query).await) {
+                Ok(page) => page,
+                Err(why) => return Reading::Unknown { why },
+            };
+            match page.items.into_iter().find_map(&take) {
+                Some(Ok(found)) => return Reading::Known(found),
+                Some(Err(why)) => return Reading::Unknown { why },
+                None => {}
+            }
+            match page.next_cursor {
+                Some(next) => cursor = Some(next),
+                None => return Reading::Absent,
+            }
+        }
+        Reading::Unknown { why: format!("too many {list} to look through") }
+    }
+}
+
+/// Whether the acquirer tells of what it was asked for.
+fn same(what: &str, asked: &ProviderPaymentId, told: &ProviderPaymentId) -> Result<(), String> {
+    if asked == told { Ok(()) } else { Err(format!("asked for {what} {asked}, told of {told}")) }
 }
 
 async fn exchange(call: RequestBuilder) -> Exchange {
@@ -138,31 +172,19 @@ impl PaymentGateway for AcquirerClient {
     }
 
     async fn read(&self, id: &ProviderPaymentId) -> ReadAnswer {
-        answer::read(self.get(&format!("/payments/{id}"), &[]).await, id.as_str())
+        answer::read(self.get(&format!("/payments/{id}"), &[]).await, |object| {
+            let payment = wire::payment(object)?;
+            same("payment", id, &payment.id).map(|()| payment)
+        })
     }
 
     async fn find(&self, request: &PaymentRequest, since: DateTime<Utc>) -> ReadAnswer {
         let since = since.to_rfc3339_opts(SecondsFormat::Millis, true);
-        let mut cursor: Option<String> = None;
-        for _ in 0..MOST_PAGES {
-            let mut query = vec![("limit", PAGE), ("created_at.gte", since.as_str())];
-            query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-            let page = match answer::list(self.get("/payments", &query).await) {
-                Ok(page) => page,
-                Err(why) => return ReadAnswer::Unknown { why },
-            };
-            if let Some(object) = page.items.into_iter().find(|item| wire::attempt_of(item) == Some(request.attempt)) {
-                return match wire::payment(object) {
-                    Ok(payment) => ReadAnswer::Known(payment),
-                    Err(why) => ReadAnswer::Unknown { why },
-                };
-            }
-            match page.next_cursor {
-                Some(next) => cursor = Some(next),
-                None => return ReadAnswer::Absent,
-            }
-        }
-        ReadAnswer::Unknown { why: "too many payments to look through".to_owned() }
+        let asked_for = |object: Value| {
+            let is_it = wire::attempt_of(&object) == Some(request.attempt);
+            is_it.then(|| wire::payment(object))
+        };
+        self.look_through("payments", ("created_at.gte", since.as_str()), asked_for).await
     }
 
     async fn refund(&self, request: &RefundRequest) -> RefundAnswer {
@@ -187,31 +209,18 @@ impl PaymentGateway for AcquirerClient {
     }
 
     async fn read_refund(&self, id: &ProviderPaymentId) -> RefundReading {
-        answer::refund_read(self.get(&format!("/refunds/{id}"), &[]).await, id.as_str())
+        answer::read(self.get(&format!("/refunds/{id}"), &[]).await, |object| {
+            let refund = wire::refund(object)?;
+            same("refund", id, &refund.id).map(|()| refund)
+        })
     }
 
     async fn find_refund(&self, payment: &ProviderPaymentId) -> RefundReading {
-        let mut cursor: Option<String> = None;
-        for _ in 0..MOST_PAGES {
-            let mut query = vec![("limit", PAGE), ("payment_id", payment.as_str())];
-            query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-            let page = match answer::list(self.get("/refunds", &query).await) {
-                Ok(page) => page,
-                Err(why) => return RefundReading::Unknown { why },
-            };
-            for object in page.items {
-                match wire::refund(object) {
-                    // A filter that was not understood would show refunds of others.
-                    Ok(refund) if refund.payment != *payment || refund.status == RefundStatus::Canceled => {}
-                    Ok(refund) => return RefundReading::Known(refund),
-                    Err(why) => return RefundReading::Unknown { why },
-                }
-            }
-            match page.next_cursor {
-                Some(next) => cursor = Some(next),
-                None => return RefundReading::Absent,
-            }
-        }
-        RefundReading::Unknown { why: "too many refunds to look through".to_owned() }
+        let counts = |object| match wire::refund(object) {
+            // A filter that was not understood would show refunds of others.
+            Ok(refund) if refund.payment != *payment || refund.status == RefundStatus::Canceled => None,
+            read => Some(read),
+        };
+        self.look_through("refunds", ("payment_id", payment.as_str()), counts).await
     }
 }

@@ -64,7 +64,7 @@ fn write<C: Chronicled, R>(
     diesel::insert_into(histories::table)
         .values((
             histories::project_id.eq(stamp.project_id.get()),
-            histories::resource.eq(C::RESOURCE.name()),
+            histories::resource.eq(C::KIND),
             histories::resource_id.eq(record.number()),
             histories::deed.eq(deed.name()),
             histories::user_id.eq(user),
@@ -221,11 +221,7 @@ impl Histories for Database {
             .sql(" OFFSET ")
             .value(page.offset())
             .rows(connection)?;
-            Ok(Page {
-                items: lines.into_iter().map(HistoryEntry::try_from).collect::<Result<_, _>>()?,
-                total: u64::try_from(total).map_err(StoreError::corrupt)?,
-                request: page,
-            })
+            Ok(stored::page(lines.into_iter().map(HistoryEntry::try_from), total, page)?)
         })
         .await
     }

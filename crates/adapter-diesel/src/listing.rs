@@ -1,12 +1,15 @@
 //! Lists that are declared: which field stands in which column. What is asked becomes one page of numbers, which the
 //! list's own loader turns into records.
 
+use std::collections::HashMap;
+
 use diesel::sql_types::BigInt;
 use kontor_kernel::listing::{Condition, FilterValue, Sort, Test};
 use kontor_kernel::{Line, Listing, Page, StoreError};
 
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{Statement, Value, by_place};
+use crate::stored;
 
 /// Where the records of a list stand.
 pub(crate) struct Source {
@@ -47,6 +50,12 @@ pub(crate) fn key_contains(column: &'static str, text: &Line<255>) -> Statement 
     Statement::new(column).sql(" LIKE ").value(containing(&text.key())).sql(" ESCAPE '\\'")
 }
 
+/// The records with these numbers, in their order.
+pub(crate) fn in_order<T>(ids: &[i64], records: Vec<T>, number: impl Fn(&T) -> i64) -> Vec<T> {
+    let mut records: HashMap<i64, T> = records.into_iter().map(|record| (number(&record), record)).collect();
+    ids.iter().filter_map(|id| records.remove(id)).collect()
+}
+
 by_place! {
     struct IdRow {
         id: i64 as BigInt,
@@ -85,7 +94,7 @@ impl Source {
         let items: Vec<i64> = ids.into_iter().map(|row| row.id).collect();
         let count = Statement::new(format!("SELECT count(*) FROM {} WHERE ", self.from)).then(matching);
         let total = count.row::<IdRow>(connection)?.id;
-        Ok(Page { items, total: u64::try_from(total).map_err(StoreError::corrupt)?, request: page })
+        Ok(Page { items, total: stored::count(total)?, request: page })
     }
 
     fn column(&self, field: &str) -> Result<&'static str, StoreError> {
@@ -134,7 +143,9 @@ fn among(statement: Statement, values: &[FilterValue]) -> Statement {
     if numbers.len() == values.len() {
         return statement.among(&numbers);
     }
-    statement.sql(" IN ").tuple(values.iter().cloned().map(Into::into))
+    let list = statement.sql(" IN ").tuple(values.iter().cloned().map(Into::into));
+    // Lists of every length are statements of their own.
+    if values.len() > 1 { list.once() } else { list }
 }
 
 #[cfg(test)]

@@ -145,6 +145,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    application_payment_types (application_id, payment_type_id) {
+        application_id -> BigInt,
+        payment_type_id -> BigInt,
+    }
+}
+
+diesel::table! {
     screens (id) {
         id -> BigInt,
         name -> Text,
@@ -205,6 +212,7 @@ diesel::table! {
         kind -> Text,
         deleted_at -> Nullable<Timestamp>,
         department_id -> Nullable<BigInt>,
+        avatar_id -> Nullable<BigInt>,
     }
 }
 
@@ -231,6 +239,7 @@ diesel::table! {
         email_confirmed -> Bool,
         verified_at -> Nullable<Timestamp>,
         deleted_at -> Nullable<Timestamp>,
+        avatar_id -> Nullable<BigInt>,
     }
 }
 
@@ -888,6 +897,19 @@ diesel::table! {
 }
 
 diesel::table! {
+    subscription_nomenclatures (id) {
+        id -> BigInt,
+        application_id -> BigInt,
+        nomenclature_id -> BigInt,
+        plan_slug -> Text,
+        position -> BigInt,
+        is_active -> Bool,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
     slides (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -907,9 +929,13 @@ diesel::table! {
 
 // One call per group of tables that really join: the macro's work is quadratic.
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, counterparties, applications, introspection_clients);
-diesel::allow_tables_to_appear_in_same_query!(counterparties, dictionary_items);
-diesel::allow_tables_to_appear_in_same_query!(counterparties, users);
-diesel::allow_tables_to_appear_in_same_query!(dictionary_items, users);
+diesel::allow_tables_to_appear_in_same_query!(counterparties, dictionary_items, users);
+diesel::allow_tables_to_appear_in_same_query!(files, counterparties);
+diesel::allow_tables_to_appear_in_same_query!(files, dictionary_items);
+diesel::allow_tables_to_appear_in_same_query!(files, users);
+diesel::allow_tables_to_appear_in_same_query!(files, roles);
+diesel::allow_tables_to_appear_in_same_query!(files, branches);
+diesel::allow_tables_to_appear_in_same_query!(files, departments);
 diesel::allow_tables_to_appear_in_same_query!(
     storefront_offers,
     nomenclatures,
@@ -944,4 +970,5 @@ diesel::allow_tables_to_appear_in_same_query!(discounts, categories);
 diesel::allow_tables_to_appear_in_same_query!(discounts, nomenclatures);
 diesel::allow_tables_to_appear_in_same_query!(discounts, promotion_discounts);
 diesel::allow_tables_to_appear_in_same_query!(nomenclatures, promotion_nomenclatures);
+diesel::allow_tables_to_appear_in_same_query!(nomenclatures, subscription_nomenclatures);
 diesel::allow_tables_to_appear_in_same_query!(discount_usages, orders);

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::history::Author;
-use kontor_kernel::{Email, InvalidId, Line, Money, Phone, Prose, StoreError};
+use kontor_kernel::{Email, InvalidId, Line, Money, Page, PageRequest, Phone, Prose, StoreError};
 
 /// A domain value that is stored as one text.
 pub(crate) trait FromText: Sized {
@@ -73,6 +73,23 @@ pub(crate) fn actor(author: Author) -> (&'static str, Option<i64>) {
 
 pub(crate) fn money(minor: i64) -> Result<Money, StoreError> {
     Money::from_minor(minor).map_err(StoreError::corrupt)
+}
+
+pub(crate) fn count(number: i64) -> Result<u64, StoreError> {
+    u64::try_from(number).map_err(StoreError::corrupt)
+}
+
+pub(crate) fn optional_count(number: Option<i64>) -> Result<Option<u64>, StoreError> {
+    number.map(count).transpose()
+}
+
+/// The page with these records, out of so many.
+pub(crate) fn page<T>(
+    records: impl Iterator<Item = Result<T, StoreError>>,
+    total: i64,
+    request: PageRequest,
+) -> Result<Page<T>, StoreError> {
+    Ok(Page { items: records.collect::<Result<_, _>>()?, total: count(total)?, request })
 }
 
 /// Timestamps are stored in UTC without an offset.

@@ -31,10 +31,12 @@ pub struct Pile {
     keep: Keep,
     /// What must hold besides, ` AND ...`.
     besides: &'static str,
+    /// Whose moment it is and of whom the rest must hold: another table, and the column here that names its rows.
+    owner: Option<(&'static str, &'static str)>,
 }
 
 const fn pile(table: &'static str, key: &'static str, moment: &'static str, keep: Keep, besides: &'static str) -> Pile {
-    Pile { table, key, moment, keep, besides }
+    Pile { table, key, moment, keep, besides, owner: None }
 }
 
 /// Everything that is swept, in this order: what refers to other rows comes before them.
@@ -48,8 +50,6 @@ pub const PILES: &[Pile] = &[
     pile("agent_access_requests", "id", "expires_at", Keep::Afterwards, ""),
     // Whoever gives a sign of life afterwards starts a new session.
     pile("client_sessions", "id", "started_at", Keep::Afterwards, " AND last_seen_at <= :moment"),
-    // The file goes first; the error sheet goes with its job.
-    pile("jobs", "id", "finished_at", Keep::Afterwards, " AND file_place IS NULL"),
     pile("webhook_deliveries", "id", "updated_at", Keep::Afterwards, " AND status <> 'pending'"),
     pile(
         "outbox_events",
@@ -57,6 +57,18 @@ pub const PILES: &[Pile] = &[
         "dispatched_at",
         Keep::Afterwards,
         " AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.outbox_event_id = outbox_events.id)",
+    ),
+    // The file goes first, then the error sheet, which may be long: nothing else waits for these.
+    Pile {
+        owner: Some(("jobs", "job_id")),
+        ..pile("job_errors", "id", "finished_at", Keep::Afterwards, " AND file_place IS NULL")
+    },
+    pile(
+        "jobs",
+        "id",
+        "finished_at",
+        Keep::Afterwards,
+        " AND file_place IS NULL AND NOT EXISTS (SELECT 1 FROM job_errors e WHERE e.job_id = jobs.id)",
     ),
 ];
 
@@ -70,14 +82,21 @@ impl Pile {
             Keep::Afterwards => now.checked_sub_signed(retention).unwrap_or(DateTime::<Utc>::MIN_UTC),
         };
         let until = until.naive_utc();
-        let Self { table, moment, besides, .. } = self;
+        let Self { table, moment, besides, .. } = *self;
         let guarded = |statement: Statement| {
-            let statement = statement.sql(*moment).sql(" <= ").value(until);
+            let statement = statement.sql(moment).sql(" <= ").value(until);
             match besides.split_once(":moment") {
-                None => statement.sql(*besides),
+                None => statement.sql(besides),
                 Some((before, after)) => statement.sql(before).value(until).sql(after),
             }
         };
+        if let Some((owner, by)) = self.owner {
+            // What is over stays over: the guard once is enough.
+            let some = format!(
+                "DELETE FROM {table} WHERE id IN (SELECT {table}.id FROM {owner} JOIN {table} ON {table}.{by} = {owner}.id WHERE "
+            );
+            return guarded(Statement::new(some)).sql(format!(" ORDER BY {moment} LIMIT {BATCH})"));
+        }
         let delete = guarded(Statement::new(format!("DELETE FROM {table} WHERE ")));
         let columns = key.trim_matches(['(', ')']);
         let some = guarded(delete.sql(format!(" AND {key} IN (SELECT {columns} FROM {table} WHERE ")));

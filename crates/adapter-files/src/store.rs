@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use futures_util::{StreamExt, TryStreamExt};
 use kontor_content::model::{FileKey, Sha256, Written};
 use kontor_content::ports::{FileStore, Pieces, StorageFailed};
-use kontor_kernel::ProjectId;
+use kontor_kernel::{ProjectId, hex};
 use object_store::buffered::BufWriter;
 use object_store::path::Path;
 use object_store::{Error, GetOptions, ObjectStoreExt};
@@ -22,10 +22,6 @@ pub const PIECE: usize = 5 * 1024 * 1024;
 const READ: usize = 256 * 1024;
 /// The longest that storing a content may take; whoever waits for it has long given up.
 const LONGEST: Duration = Duration::from_mins(15);
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
-}
 
 /// Every content has a folder of its own: whatever storing it left there goes with it. It is not named by the key: whoever
 /// sees a listing of the place, or an error with a name of it, has no address of a file.

@@ -1,12 +1,11 @@
 //! SMS.RU's check by an incoming call: the provider names a number, and a call to it from the phone proves the phone.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use kontor_auth::model::{CallState, CallbackNumber, CheckId};
 use kontor_auth::ports::{CallCheckError, CallNotice, CallNotices, CallVerifier, ExpectedCall};
-use kontor_kernel::Phone;
+use kontor_kernel::{Phone, hex};
 use ring::digest::{Context, SHA256};
 use serde_json::Value;
 
@@ -96,11 +95,7 @@ impl CallNotices for CallChecks {
         for entry in entries {
             context.update(entry.as_bytes());
         }
-        Some(context.finish().as_ref().iter().fold(String::with_capacity(64), |mut hex, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        }))
+        Some(hex(context.finish().as_ref()))
     }
 
     fn read(&self, entry: &str) -> Option<CallNotice> {

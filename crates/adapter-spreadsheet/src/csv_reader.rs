@@ -1,29 +1,66 @@
 //! Text with commas, semicolons or tabs.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufReader, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
 use csv::{ByteRecord, ReaderBuilder};
 use kontor_catalog::spreadsheet::ports::RowSink;
 use kontor_catalog::spreadsheet::{Cell, SheetRefused, SheetRow};
 
+use crate::cell_text;
 use crate::limits::Limits;
 
 const MARK: &[u8] = b"\xEF\xBB\xBF";
+/// How much is read at once.
+const BUFFER: usize = 64 << 10;
 
 pub(crate) fn read(mut file: File, start: &[u8], limits: &Limits, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
     let text = start.strip_prefix(MARK).unwrap_or(start);
     refuse_other_formats(text)?;
     let mark = u64::try_from(start.len() - text.len()).unwrap_or_default();
     file.seek(SeekFrom::Start(mark)).map_err(crate::broken)?;
+    rows(file, delimiter(text), limits, sink)
+}
+
+/// Gives no more than there is room for: who looks for the end of a record holds all of it until then.
+struct Metered<R> {
+    source: R,
+    room: u64,
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.room == 0 {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
+        let count = self.source.by_ref().take(self.room).read(buffer)?;
+        self.room = self.room.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
+        Ok(count)
+    }
+}
+
+fn is_too_long(error: &csv::Error) -> bool {
+    matches!(error.kind(), csv::ErrorKind::Io(error) if error.kind() == ErrorKind::FileTooLarge)
+}
+
+fn rows(source: impl Read, delimiter: u8, limits: &Limits, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
-        .delimiter(delimiter(text))
-        .from_reader(BufReader::new(file));
+        .delimiter(delimiter)
+        .buffer_capacity(BUFFER)
+        .from_reader(Metered { source, room: 0 });
     let mut record = ByteRecord::new();
     let mut number: u32 = 0;
-    while reader.read_byte_record(&mut record).map_err(crate::broken)? {
+    loop {
+        reader.get_mut().room = limits.record_bytes;
+        match reader.read_byte_record(&mut record) {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            Err(error) if is_too_long(&error) => return Err(SheetRefused::RowTooLong(number.saturating_add(1))),
+            Err(error) => return Err(crate::broken(error)),
+        }
         number = number.saturating_add(1).saturating_add(skipped_lines(&record, reader.position().line()));
         if number > limits.rows {
             return Err(SheetRefused::TooManyRows(limits.rows));
@@ -36,9 +73,8 @@ pub(crate) fn read(mut file: File, start: &[u8], limits: &Limits, sink: &mut Row
         if number == 1 && record.get(0).is_some_and(|field| field.starts_with(b"sep=")) {
             continue;
         }
-        sink(SheetRow { number, cells: record.iter().take(filled).map(cell).collect() })?;
+        sink(SheetRow { number, cells: record.iter().take(filled).map(|field| cell(field, limits)).collect() })?;
     }
-    Ok(())
 }
 
 /// Text has no NUL; what starts like a document, an image or JSON is no table.
@@ -81,9 +117,9 @@ fn skipped_lines(record: &ByteRecord, after: u64) -> u32 {
     u32::try_from(after.saturating_sub(before).saturating_sub(own)).unwrap_or(u32::MAX)
 }
 
-fn cell(field: &[u8]) -> Cell {
+fn cell(field: &[u8], limits: &Limits) -> Cell {
     match std::str::from_utf8(field) {
-        Ok(text) => Cell::Text(unquoted(text).to_owned()),
+        Ok(text) => cell_text::cell(Cow::Borrowed(unquoted(text)), limits),
         Err(_) => Cell::Fault("is not UTF-8 text; save the file as CSV UTF-8".to_owned()),
     }
 }
@@ -109,5 +145,41 @@ mod tests {
         ] {
             assert_eq!(delimiter(text.as_bytes()), sign, "{text}");
         }
+    }
+
+    /// Counts what is taken from it.
+    struct Counted<'a, R>(R, &'a std::cell::Cell<usize>);
+
+    impl<R: Read> Read for Counted<'_, R> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let count = self.0.read(buffer)?;
+            self.1.set(self.1.get() + count);
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn a_record_without_an_end_is_not_read_to_its_end() {
+        let limits = Limits { record_bytes: 100_000, ..Limits::default() };
+        for start in ["article;name\nA-1;", "article;name\nA-1;\"", "article;name\n\"\n\n"] {
+            let taken = std::cell::Cell::new(0);
+            let endless = Counted(start.as_bytes().chain(io::repeat(b'x').take(64 << 20)), &taken);
+            let mut read = 0;
+            let refused = rows(endless, b';', &limits, &mut |_| {
+                read += 1;
+                Ok(())
+            });
+            assert_eq!((refused, read), (Err(SheetRefused::RowTooLong(2)), 1), "{start}");
+            assert!(taken.get() <= 100_000 + 2 * BUFFER, "{}", taken.get());
+        }
+        // Many records that together are longer are none of it.
+        let many = "A-1;Mug\n".repeat(50_000);
+        let mut read = 0;
+        rows(many.as_bytes(), b';', &limits, &mut |_| {
+            read += 1;
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(read, 50_000);
     }
 }

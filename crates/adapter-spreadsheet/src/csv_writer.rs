@@ -12,7 +12,7 @@ const MARK: &[u8] = b"\xEF\xBB\xBF";
 pub(crate) struct Csv(Writer<BufWriter<File>>);
 
 fn failed(error: impl ToString) -> SheetFailed {
-    SheetFailed(error.to_string())
+    SheetFailed::Broken(error.to_string())
 }
 
 /// Whether a spreadsheet program would take the text for a formula, or for such a text already made harmless.

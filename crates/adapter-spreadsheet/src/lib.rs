@@ -5,7 +5,9 @@
 //!
 //! **Invariants**
 //! - A file that unpacks to more than it may is refused before any of it is interpreted.
-//! - Rows are handed over one by one; a sheet is never in memory as a whole.
+//! - Rows are handed over one by one; a sheet is never in memory as a whole, and no cell is longer than it may be.
+//! - While a file is prepared whoever waits for its rows is asked again and again whether to go on.
+//! - No text with control characters leaves: neither from a cell nor in a reason.
 //! - A text that is written is read back as the same text: it never becomes a number, a date or a formula.
 //!
 //! ```
@@ -20,12 +22,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cell_text;
 mod csv_reader;
 mod csv_writer;
 mod limits;
 mod number;
+mod pace;
 mod xlsx_guard;
 mod xlsx_reader;
+mod xlsx_scan;
 mod xlsx_texts;
 mod xlsx_writer;
 
@@ -34,9 +39,11 @@ use std::io::{Read, Seek};
 use std::path::Path;
 
 use kontor_catalog::spreadsheet::ports::{RowSink, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters};
-use kontor_catalog::spreadsheet::{Content, SheetRefused};
+use kontor_catalog::spreadsheet::{Content, SheetRefused, SheetRow, quotable};
 
 pub use limits::Limits;
+
+use self::pace::Pace;
 
 /// Reads and writes spreadsheet files.
 #[derive(Debug, Clone, Default)]
@@ -52,7 +59,7 @@ impl Spreadsheets {
 }
 
 fn broken(error: impl ToString) -> SheetRefused {
-    SheetRefused::Broken(error.to_string())
+    SheetRefused::Broken(quotable(&error.to_string()))
 }
 
 impl SheetReader for Spreadsheets {
@@ -65,9 +72,11 @@ impl SheetReader for Spreadsheets {
         file.by_ref().take(8192).read_to_end(&mut start).map_err(broken)?;
         file.rewind().map_err(broken)?;
         if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
-            xlsx_guard::check(&file, &self.limits)?;
+            let mut ask = || sink(SheetRow::none_yet());
+            let mut pace = Pace::new(&mut ask);
+            xlsx_guard::check(&file, &self.limits, &mut pace)?;
             if xlsx_texts::too_many(&file)? {
-                file = xlsx_texts::put_into_cells(&file, &self.limits)?;
+                file = xlsx_texts::put_into_cells(&file, &self.limits, &mut pace)?;
             }
             xlsx_reader::read(file, &self.limits, sink)
         } else if start.starts_with(b"\xD0\xCF\x11\xE0") {

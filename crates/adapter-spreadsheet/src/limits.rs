@@ -13,6 +13,10 @@ pub struct Limits {
     pub rows: u32,
     /// Columns up to the last filled one.
     pub columns: usize,
+    /// Size of one record of a csv file, and of one cell of a workbook as it stands there, in bytes.
+    pub record_bytes: u64,
+    /// Size of the text of one cell, in bytes.
+    pub cell_bytes: usize,
 }
 
 impl Limits {
@@ -22,7 +26,8 @@ impl Limits {
     }
 }
 
-/// 64 MiB, unpacked 512 MiB and 200 times at most, 10,000 entries, 1,100,000 rows, 200 columns.
+/// 64 MiB, unpacked 512 MiB and 200 times at most, 10,000 entries, 1,100,000 rows, 200 columns; 1 MiB of a
+/// record, 256 KiB of a cell.
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -32,6 +37,8 @@ impl Default for Limits {
             entries: 10_000,
             rows: 1_100_000,
             columns: 200,
+            record_bytes: 1 << 20,
+            cell_bytes: 256 << 10,
         }
     }
 }

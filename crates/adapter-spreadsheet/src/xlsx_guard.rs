@@ -1,7 +1,7 @@
 //! What a workbook unpacks to, found out before any of it is interpreted.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, copy, sink};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 use kontor_catalog::spreadsheet::SheetRefused;
 use quick_xml::Reader;
@@ -9,6 +9,8 @@ use quick_xml::events::Event;
 use zip::ZipArchive;
 
 use crate::limits::Limits;
+use crate::pace::Pace;
+use crate::xlsx_scan::{self, Bounds};
 
 /// Deflate cannot pack better than this; an entry that is small enough packed needs no trial.
 const BEST_RATIO: u64 = 1032;
@@ -17,7 +19,7 @@ const HARMLESS: u64 = 4 << 20;
 
 /// Refuses what is no zip archive, and archives that unpack to too much. The sizes an archive declares of itself are
 /// believed only when they are too large: what matters is what really comes out.
-pub(crate) fn check(file: &File, limits: &Limits) -> Result<(), SheetRefused> {
+pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result<(), SheetRefused> {
     if announces_more(file, limits.entries).map_err(crate::broken)? {
         return Err(SheetRefused::TooLarge("the number of files in it"));
     }
@@ -41,10 +43,16 @@ pub(crate) fn check(file: &File, limits: &Limits) -> Result<(), SheetRefused> {
             return Err(SheetRefused::TooLarge("what it unpacks to"));
         }
         let possible = packed.saturating_mul(BEST_RATIO);
-        let actual = if possible <= HARMLESS { possible.min(declared) } else { unpack(&mut archive, index, room)? };
-        let is_table = archive.name_for_index(index).and_then(Result::ok);
-        let is_table = is_table.is_some_and(|name| name.to_ascii_lowercase().ends_with("sharedstrings.xml"));
-        if is_table && lies(BufReader::new(archive.by_index(index).map_err(crate::broken)?), actual) {
+        let name = archive.name_for_index(index).and_then(Result::ok).unwrap_or_default().to_ascii_lowercase();
+        let actual = if possible <= HARMLESS {
+            possible.min(declared)
+        } else {
+            let bounds = Bounds::of(&name, room, limits);
+            xlsx_scan::scan(archive.by_index(index).map_err(crate::broken)?, &bounds, pace)?
+        };
+        if name.ends_with("sharedstrings.xml")
+            && lies(BufReader::new(archive.by_index(index).map_err(crate::broken)?), actual)
+        {
             return Err(SheetRefused::TooLarge("the number of texts it announces"));
         }
         inflated = inflated.saturating_add(actual);
@@ -112,9 +120,4 @@ fn lies(table: impl BufRead, size: u64) -> bool {
             Ok(_) => {}
         }
     }
-}
-
-fn unpack(archive: &mut ZipArchive<BufReader<&File>>, index: usize, room: u64) -> Result<u64, SheetRefused> {
-    let entry = archive.by_index(index).map_err(crate::broken)?;
-    copy(&mut entry.take(room.saturating_add(1)), &mut sink()).map_err(crate::broken)
 }

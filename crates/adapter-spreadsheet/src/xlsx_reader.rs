@@ -1,5 +1,6 @@
 //! The first worksheet of a workbook, cell by cell.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::BufReader;
 
@@ -8,7 +9,7 @@ use kontor_catalog::spreadsheet::ports::RowSink;
 use kontor_catalog::spreadsheet::{Cell, SheetRefused, SheetRow};
 
 use crate::limits::Limits;
-use crate::number;
+use crate::{cell_text, number};
 
 const NEVER_CALCULATED: &str =
     "has a formula that was never calculated; open the file in a spreadsheet program and save it";
@@ -24,7 +25,7 @@ pub(crate) fn read(file: File, limits: &Limits, sink: &mut RowSink<'_>) -> Resul
     let mut cells = book.worksheet_cells_reader(&sheet).map_err(refused)?;
     let mut row = SheetRow { number: 1, cells: Vec::new() };
     while let Some(cell) = cells.next_cell_with_formula_metadata().map_err(refused)? {
-        let content = match content(&cell.value) {
+        let content = match content(cell.value, limits) {
             Some(content) => content,
             // A program that only writes files leaves the results out. What it stands for is not nothing.
             None if cell.formula.is_some() => Cell::Fault(NEVER_CALCULATED.to_owned()),
@@ -58,17 +59,18 @@ pub(crate) fn read(file: File, limits: &Limits, sink: &mut RowSink<'_>) -> Resul
     if row.cells.is_empty() { Ok(()) } else { sink(row) }
 }
 
-fn content(value: &DataRef<'_>) -> Option<Cell> {
-    Some(Cell::Text(match value {
+fn content(value: DataRef<'_>, limits: &Limits) -> Option<Cell> {
+    let text = match value {
         DataRef::Empty => return None,
-        DataRef::Int(value) => value.to_string(),
-        DataRef::Float(value) => number::plain(*value),
-        DataRef::String(text) | DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => text.clone(),
-        DataRef::SharedString(text) => (*text).to_owned(),
-        DataRef::Bool(value) => value.to_string(),
-        DataRef::DateTime(value) => number::plain(value.as_f64()),
+        DataRef::String(text) | DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => Cow::Owned(text),
+        DataRef::SharedString(text) => Cow::Borrowed(text),
+        DataRef::Int(value) => Cow::Owned(value.to_string()),
+        DataRef::Float(value) => Cow::Owned(number::plain(value)),
+        DataRef::Bool(value) => Cow::Owned(value.to_string()),
+        DataRef::DateTime(value) => Cow::Owned(number::plain(value.as_f64())),
         DataRef::Error(error) => return Some(Cell::Fault(format!("has a formula that failed: {error}"))),
-    }))
+    };
+    Some(cell_text::cell(text, limits))
 }
 
 fn refused(error: XlsxError) -> SheetRefused {

@@ -14,6 +14,7 @@ use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
 use crate::limits::Limits;
+use crate::pace::Pace;
 
 /// A table of this size, unpacked, stays in memory.
 const SMALL: u64 = 16 << 20;
@@ -60,11 +61,11 @@ pub(crate) fn too_many(file: &File) -> Result<bool, SheetRefused> {
 }
 
 /// The same workbook with its texts in the cells.
-pub(crate) fn put_into_cells(file: &File, limits: &Limits) -> Result<File, SheetRefused> {
+pub(crate) fn put_into_cells(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result<File, SheetRefused> {
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(crate::broken)?;
     let table = (0..archive.len()).find(|index| is_table(&name(&archive, *index)));
     let table = table.ok_or_else(|| crate::broken("it has no texts"))?;
-    let texts = Texts::spill(BufReader::new(archive.by_index(table).map_err(crate::broken)?))?;
+    let texts = Texts::spill(BufReader::new(archive.by_index(table).map_err(crate::broken)?), pace)?;
     let mut whole = ZipWriter::new(BufWriter::new(tempfile::tempfile().map_err(crate::broken)?));
     let options = SimpleFileOptions::default().compression_level(Some(1)).large_file(true);
     let mut room = limits.inflated_bytes;
@@ -73,7 +74,7 @@ pub(crate) fn put_into_cells(file: &File, limits: &Limits) -> Result<File, Sheet
         if is_sheet(&name) {
             whole.start_file(name, options).map_err(crate::broken)?;
             let source = BufReader::new(archive.by_index(index).map_err(crate::broken)?);
-            room = fill(source, Bounded { inner: &mut whole, room }, &texts)?;
+            room = fill(source, Bounded { inner: &mut whole, room }, &texts, pace)?;
         } else if !is_table(&name) {
             whole.raw_copy_file(archive.by_index_raw(index).map_err(crate::broken)?).map_err(crate::broken)?;
         }
@@ -91,33 +92,34 @@ struct Texts {
 }
 
 impl Texts {
-    fn spill(table: impl BufRead) -> Result<Self, SheetRefused> {
+    fn spill(table: impl BufRead, pace: &mut Pace<'_>) -> Result<Self, SheetRefused> {
         let open = || tempfile::tempfile().map_err(crate::broken);
         let (mut texts, mut places) = (Writer::new(BufWriter::new(open()?)), BufWriter::new(open()?));
         let mut reader = Reader::from_reader(table);
         reader.config_mut().check_end_names = false;
-        let (mut place, mut inside, mut buffer) = (0_u64, false, Vec::new());
+        let (mut start, mut inside, mut buffer) = (0_u64, false, Vec::new());
         loop {
+            pace.went(buffer.len())?;
             buffer.clear();
             let event = reader.read_event_into(&mut buffer).map_err(crate::broken)?;
             match event {
                 Event::Eof => break,
                 Event::Start(tag) if tag.local_name().as_ref() == "si" => {
-                    places.write_all(&place.to_le_bytes()).map_err(crate::broken)?;
+                    places.write_all(&start.to_le_bytes()).map_err(crate::broken)?;
                     inside = true;
                 }
                 Event::Empty(tag) if tag.local_name().as_ref() == "si" => {
-                    places.write_all(&place.to_le_bytes()).map_err(crate::broken)?;
+                    places.write_all(&start.to_le_bytes()).map_err(crate::broken)?;
                 }
                 Event::End(tag) if tag.local_name().as_ref() == "si" => {
                     inside = false;
-                    place = texts.get_mut().stream_position().map_err(crate::broken)?;
+                    start = texts.get_mut().stream_position().map_err(crate::broken)?;
                 }
                 event if inside => texts.write_event(event).map_err(crate::broken)?,
                 _ => {}
             }
         }
-        places.write_all(&place.to_le_bytes()).map_err(crate::broken)?;
+        places.write_all(&start.to_le_bytes()).map_err(crate::broken)?;
         let written = |file: BufWriter<File>| file.into_inner().map_err(|error| crate::broken(error.error()));
         Ok(Self { texts: written(texts.into_inner())?, places: written(places)? })
     }
@@ -159,7 +161,12 @@ fn refused(error: io::Error) -> SheetRefused {
 }
 
 /// Copies a sheet. Returns how much room is left.
-fn fill<W: Write>(sheet: impl BufRead, target: Bounded<W>, texts: &Texts) -> Result<u64, SheetRefused> {
+fn fill<W: Write>(
+    sheet: impl BufRead,
+    target: Bounded<W>,
+    texts: &Texts,
+    pace: &mut Pace<'_>,
+) -> Result<u64, SheetRefused> {
     let mut reader = Reader::from_reader(sheet);
     reader.config_mut().check_end_names = false;
     let mut writer = Writer::new(target);
@@ -167,6 +174,7 @@ fn fill<W: Write>(sheet: impl BufRead, target: Bounded<W>, texts: &Texts) -> Res
     // Inside a cell with a text of the table, and there inside its number.
     let (mut in_cell, mut in_number) = (false, false);
     loop {
+        pace.went(buffer.len())?;
         buffer.clear();
         match reader.read_event_into(&mut buffer).map_err(crate::broken)? {
             Event::Eof => break,
@@ -181,6 +189,7 @@ fn fill<W: Write>(sheet: impl BufRead, target: Bounded<W>, texts: &Texts) -> Res
                 in_cell = false;
                 if let Ok(number) = number.trim().parse() {
                     texts.read(number, &mut text).map_err(refused)?;
+                    pace.went(text.len())?;
                     let inner = writer.get_mut();
                     for piece in [b"<is>".as_slice(), &text, b"</is>"] {
                         inner.write_all(piece).map_err(refused)?;

@@ -3,7 +3,7 @@ use std::io::{BufWriter, Seek};
 
 use kontor_catalog::spreadsheet::Content;
 use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetWriter};
-use rust_xlsxwriter::{Workbook, XlsxError};
+use rust_xlsxwriter::Workbook;
 
 /// A workbook with one sheet whose rows go to a temporary file as they are written.
 pub(crate) struct Xlsx {
@@ -12,7 +12,19 @@ pub(crate) struct Xlsx {
 }
 
 fn failed(error: impl ToString) -> SheetFailed {
-    SheetFailed(error.to_string())
+    SheetFailed::Broken(error.to_string())
+}
+
+/// The longest text of a cell, in units of UTF-16, as spreadsheet programs count.
+const MOST: usize = 32_767;
+
+/// The length of a text that is too long. There are never more units than bytes.
+fn too_long(cell: &Content<'_>) -> Option<usize> {
+    let Content::Text(text) = cell else { return None };
+    if text.len() <= MOST {
+        return None;
+    }
+    Some(text.encode_utf16().count()).filter(|length| *length > MOST)
 }
 
 impl Xlsx {
@@ -25,6 +37,11 @@ impl Xlsx {
 
 impl SheetWriter for Xlsx {
     fn row(&mut self, cells: &[Content<'_>]) -> Result<(), SheetFailed> {
+        let long: Vec<(usize, usize)> =
+            cells.iter().enumerate().filter_map(|(place, cell)| Some((place, too_long(cell)?))).collect();
+        if !long.is_empty() {
+            return Err(SheetFailed::LongTexts { cells: long, most: MOST });
+        }
         let sheet = self.book.worksheet_from_index(0).map_err(failed)?;
         for (column, cell) in (0_u16..).zip(cells) {
             match cell {
@@ -32,13 +49,7 @@ impl SheetWriter for Xlsx {
                 Content::Text(text) => sheet.write_string(self.row, column, text.as_ref()),
                 Content::Number(number) => sheet.write_number(self.row, column, number.parse::<f64>().map_err(failed)?),
             }
-            .map_err(|error| match error {
-                XlsxError::MaxStringLengthExceeded => SheetFailed(format!(
-                    "a text in row {} is longer than an xlsx cell takes (32767 characters); export csv instead",
-                    self.row + 1
-                )),
-                error => failed(error),
-            })?;
+            .map_err(failed)?;
         }
         self.row += 1;
         Ok(())

@@ -17,7 +17,9 @@ fn read(bytes: &[u8]) -> Result<Vec<SheetRow>, SheetRefused> {
     file.write_all(bytes).unwrap();
     let mut rows = Vec::new();
     Spreadsheets::default().read(file.path(), &mut |row| {
-        rows.push(row);
+        if !row.is_none_yet() {
+            rows.push(row);
+        }
         Ok(())
     })?;
     Ok(rows)

@@ -20,7 +20,9 @@ fn file(bytes: &[u8]) -> NamedTempFile {
 fn read_with(limits: Limits, bytes: &[u8]) -> Result<Vec<SheetRow>, SheetRefused> {
     let mut rows = Vec::new();
     Spreadsheets::with_limits(limits).read(file(bytes).path(), &mut |row| {
-        rows.push(row);
+        if !row.is_none_yet() {
+            rows.push(row);
+        }
         Ok(())
     })?;
     Ok(rows)
@@ -120,7 +122,7 @@ fn other_files_are_refused() {
 
 #[test]
 fn what_unpacks_to_too_much_is_refused_before_it_is_opened() {
-    let zeros = vec![b' '; 16 << 20];
+    let zeros = b"<c/>".repeat(4 << 20);
     let bomb = archive(&[("xl/workbook.xml", b"<workbook/>"), ("xl/worksheets/sheet1.xml", &zeros)]);
     assert!(bomb.len() < 100_000);
     assert_eq!(read(&bomb), Err(SheetRefused::TooLarge("what it unpacks to")));
@@ -248,8 +250,113 @@ fn long_texts_in_very_many_cells_are_bounded() {
     let noise =
         |n: u64| (0..1_200).map(move |k| format!("{:016x}", (n * 1_200 + k).wrapping_mul(0x9E37_79B9_7F4A_7C15)));
     let long: Vec<String> = (0..1_000).map(|n| noise(n).collect()).collect();
-    let texts: Vec<String> = long.iter().cycle().take(5_000).cloned().collect();
+    let texts: Vec<String> = long.iter().cycle().take(3_000).cloned().collect();
     let limits = Limits { inflated_bytes: 48 << 20, ..Limits::default() };
     let outcome = read_with(limits, &with_table(&texts, |table| table));
     assert_eq!(outcome, Err(SheetRefused::TooLarge("what it unpacks to")));
+}
+
+/// An archive whose files are not packed, which takes no time.
+fn stored(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, content) in entries {
+        zip.start_file(*name, options).unwrap();
+        zip.write_all(content).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// A workbook of one sheet, as a program writes it that knows no table of texts.
+fn inline(cells: &str) -> Vec<u8> {
+    let sheet = format!("<worksheet><sheetData><row r=\"1\">{cells}</row></sheetData></worksheet>");
+    let relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let book = format!(
+        "<workbook xmlns:r=\"{relations}\"><sheets><sheet name=\"S\" sheetId=\"1\" r:id=\"r1\"/></sheets></workbook>"
+    );
+    let related = |id: &str, kind: &str, target: &str| {
+        format!(
+            "<Relationships><Relationship Id=\"{id}\" Type=\"{relations}/{kind}\" Target=\"{target}\"/></Relationships>"
+        )
+    };
+    stored(&[
+        ("_rels/.rels", related("r1", "officeDocument", "xl/workbook.xml").as_bytes()),
+        ("xl/workbook.xml", book.as_bytes()),
+        ("xl/_rels/workbook.xml.rels", related("r1", "worksheet", "worksheets/sheet1.xml").as_bytes()),
+        ("xl/worksheets/sheet1.xml", sheet.as_bytes()),
+    ])
+}
+
+fn inline_cell(place: &str, text: &str) -> String {
+    format!("<c r=\"{place}\" t=\"inlineStr\"><is><t>{text}</t></is></c>")
+}
+
+#[test]
+fn a_cell_that_is_too_long_is_refused() {
+    let long = "x".repeat((1 << 20) + 1);
+    let refused = Err(SheetRefused::TooLarge("one of its cells"));
+    assert_eq!(read(&inline(&inline_cell("A1", &long))), refused);
+    let table = format!("<sst><si><r><t>{}</t></r><r><t>{}</t></r></si></sst>", &long[..600_000], &long[..600_000]);
+    assert_eq!(read(&stored(&[("xl/workbook.xml", b"<workbook/>"), (TABLE, table.as_bytes())])), refused);
+    assert_eq!(read(format!("article;name\nA-1;{long}{long}\n").as_bytes()), Err(SheetRefused::RowTooLong(2)));
+    // Many cells that together are longer are none of it.
+    let row =
+        |number: usize| format!("</row><row r=\"{number}\">{}", inline_cell(&format!("A{number}"), &long[..200_000]));
+    let rows: String = (2..12).map(row).collect();
+    assert_eq!(read(&inline(&format!("{}{rows}", inline_cell("A1", "x")))).unwrap().len(), 11);
+}
+
+#[test]
+fn a_long_text_is_a_fault_of_its_cell() {
+    let long = "x".repeat((256 << 10) + 1);
+    let of = |rows: &[SheetRow], row: usize| match &rows[row].cells[1] {
+        Cell::Fault(reason) => reason.clone(),
+        Cell::Text(text) => format!("{} bytes", text.len()),
+    };
+    for (text, expected) in [(&long[1..], "262144 bytes"), (&long, "must have at most 262144 bytes")] {
+        let csv = read(format!("article;name\nA-1;{text}\nA-2;Mug\n").as_bytes()).unwrap();
+        assert_eq!((of(&csv, 1).as_str(), csv.len()), (expected, 3));
+        let cells = format!("{}{}", inline_cell("A1", "A-1"), inline_cell("B1", text));
+        assert_eq!(of(&read(&inline(&cells)).unwrap(), 0), expected);
+    }
+}
+
+#[test]
+fn control_characters_are_faults_of_their_cells() {
+    let padding = "A-0;Mug\n".repeat(2_000);
+    let csv = format!("article;name\n{padding}A-1;Mu\0g\nA-2;\"a\tb\nc\"\nA-3;\u{9b}31m\n");
+    let rows = read(csv.as_bytes()).unwrap();
+    let cells: Vec<_> = rows[2_001..].iter().map(|row| row.cells[1].clone()).collect();
+    let fault = |sign: &str| Cell::Fault(format!("must not contain control characters; there is a {sign}"));
+    assert_eq!(cells, [fault("U+0000"), Cell::Text("a\tb\nc".to_owned()), fault("U+009B")]);
+    let cells = [("A1", "Mu\u{1}g"), ("B1", "Mu&#2;g"), ("C1", "Mu_x0003_g"), ("D1", "fine")];
+    let rows = read(&inline(&cells.map(|(place, text)| inline_cell(place, text)).concat())).unwrap();
+    let expected = [fault("U+0001"), fault("U+0002"), fault("U+0003"), Cell::Text("fine".to_owned())];
+    assert_eq!(rows[0].cells, expected);
+}
+
+#[test]
+fn whoever_waits_for_a_workbook_is_asked_while_it_is_prepared() {
+    // So many texts that they are put into the cells first.
+    let many = "<si/>".repeat(720_000);
+    let announced = "uniqueCount=\"720003\"";
+    let book = with_table(&["one".to_owned(), "two".to_owned()], |table| {
+        table.replace("uniqueCount=\"3\"", announced).replace("</sst>", &format!("{many}</sst>"))
+    });
+    let book = file(&book);
+    let read = |most: i32| {
+        let (mut asked, mut rows) = (0, 0);
+        let outcome = Spreadsheets::default().read(book.path(), &mut |row| {
+            asked += i32::from(row.is_none_yet());
+            rows += i32::from(!row.is_none_yet());
+            if asked == most { Err(SheetRefused::Interrupted) } else { Ok(()) }
+        });
+        (outcome, asked, rows)
+    };
+    let (outcome, asked, rows) = read(i32::MAX);
+    assert_eq!((outcome, rows), (Ok(()), 2));
+    assert!(asked >= 3, "{asked}");
+    for most in [1, asked] {
+        assert_eq!(read(most), (Err(SheetRefused::Interrupted), most, 0));
+    }
 }

@@ -284,7 +284,7 @@ mod tests {
         let service = service(agents);
         let staff = staff_with([Permission::create(Resource::Agents)]);
         let refused = service.create(&staff, draft(vec![PermissionRef::Name(ORDERS)])).await.unwrap_err();
-        assert!(matches!(refused, AgentError::BeyondReach(denied) if denied.missing == [ORDERS].into()));
+        assert!(matches!(refused, AgentError::BeyondReach(denied) if denied.missing == [ORDERS.to_string()]));
         let number = |id| PermissionRef::Id(PermissionId::new(id).unwrap());
         let unknown = service.create(&staff, draft(vec![number(999), number(46), number(1000)])).await.unwrap_err();
         assert!(matches!(unknown, AgentError::UnknownPermissions(places) if places == [0, 2]));

@@ -3,7 +3,7 @@ use kontor_kernel::{AccessDenied, ContactError, Permission, StoreError, Unsealab
 use std::collections::BTreeSet;
 
 use crate::miniapp::Doubt;
-use crate::model::{BeyondHoldings, BeyondReach, ExpiryError, RequestStatus};
+use crate::model::{BeyondReach, ExpiryError, RequestStatus};
 use crate::ports::{CallCheckError, HashingFailed, SendError};
 
 /// Why an employee is not signed in.
@@ -41,6 +41,9 @@ pub enum StaffRegistryError {
     /// The named department is not one of the project.
     #[error("there is no such department")]
     UnknownDepartment,
+    /// The named file is no avatar of the project.
+    #[error("there is no such avatar")]
+    UnknownAvatar,
     /// Without him nobody could do everything in the project.
     #[error("he is the last owner of the project")]
     LastOwner,
@@ -237,7 +240,7 @@ pub enum RoleError {
     NotFound,
     /// The role, as it is or would be, has permissions that the employee lacks.
     #[error(transparent)]
-    Beyond(#[from] BeyondHoldings),
+    BeyondReach(#[from] BeyondReach),
     /// The role that allows everything is as it is.
     #[error("the owner's role cannot be changed or deleted")]
     OwnerRole,

@@ -17,11 +17,11 @@ use std::net::IpAddr;
 use uuid::Uuid;
 
 use crate::model::{
-    Audience, ClientSession, CodeRedemption, Colleague, Employee, EmployeeFilter, GrantedPermission, Login, NewCode,
-    NewEmployee, NewIntrospectionClient, NewOwner, NewPhoneCode, NewToken, PasswordRecipient, PasswordRequest,
-    PermissionDraft, PermissionPatch, PhoneChangeTry, PhoneChanged, PhoneStanding, Redeemed, Reference, RoleChoice,
-    RoleDraft, RolePatch, StaffCredentials, StaffRole, StoredCustomerToken, StoredInquiry, StoredStaffToken,
-    TemporaryPassword, TokenOwner, TokenUse,
+    Audience, ClientSession, CodeRedemption, Colleague, Employee, EmployeeEdit, EmployeeFilter, GrantedPermission,
+    Login, NewCode, NewEmployee, NewIntrospectionClient, NewOwner, NewPhoneCode, NewToken, PasswordRecipient,
+    PasswordRequest, PermissionDraft, PermissionPatch, PhoneChangeTry, PhoneChanged, PhoneStanding, Redeemed,
+    Reference, RoleChoice, RoleDraft, RolePatch, StaffCredentials, StaffRole, StoredCustomerToken, StoredInquiry,
+    StoredStaffToken, TemporaryPassword, TokenOwner, TokenUse,
 };
 use crate::{IntrospectionRegistryError, PermissionError, RoleError, StaffRegistryError};
 pub use agents::{AccessRequestRepository, AgentRepository};
@@ -88,6 +88,15 @@ pub trait StaffRepository: Send + Sync {
         department: Option<DepartmentId>,
         at: DateTime<Utc>,
     ) -> Result<(), StaffRegistryError>;
+
+    /// Changes what the edit names about the employee with this login, and says who that is. Refuses a picture that is
+    /// no avatar of his project.
+    async fn edit_employee(
+        &self,
+        login: &Login,
+        edit: EmployeeEdit,
+        at: DateTime<Utc>,
+    ) -> Result<UserId, StaffRegistryError>;
 }
 
 /// The customers of a project, as far as logging in needs them.

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use kontor_kernel::{BranchId, Clock, DepartmentId, Email, Name, ProjectId, UserId};
+use kontor_kernel::{BranchId, Clock, DepartmentId, Email, Name, Phone, ProjectId, UserId};
 
 use crate::StaffRegistryError;
-use crate::model::{Login, NewEmployee, NewOwner, NewPassword, RoleChoice};
+use crate::model::{EmployeeEdit, Login, NewEmployee, NewOwner, NewPassword, RoleChoice};
 use crate::ports::{PasswordHasher, StaffRepository};
 
 /// A new employee, as those who run the service describe him.
@@ -25,6 +25,10 @@ pub struct Hire {
     pub first_name: Name,
     /// His family name.
     pub last_name: Name,
+    /// His patronymic.
+    pub middle_name: Option<Name>,
+    /// His phone.
+    pub phone: Option<Phone>,
     /// His password.
     pub password: NewPassword,
 }
@@ -68,6 +72,8 @@ impl StaffRegistry {
             email: hire.email,
             first_name: hire.first_name,
             last_name: hire.last_name,
+            middle_name: hire.middle_name,
+            phone: hire.phone,
             password_hash,
             created_at: self.clock.now(),
         };
@@ -96,6 +102,11 @@ impl StaffRegistry {
         department: Option<DepartmentId>,
     ) -> Result<(), StaffRegistryError> {
         self.staff.assign_department(user, department, self.clock.now()).await
+    }
+
+    /// Changes what the edit names about the employee with this login.
+    pub async fn edit(&self, login: &Login, edit: EmployeeEdit) -> Result<UserId, StaffRegistryError> {
+        self.staff.edit_employee(login, edit, self.clock.now()).await
     }
 }
 
@@ -147,6 +158,8 @@ mod tests {
             email: Email::parse("anna@x.ru").unwrap(),
             first_name: Name::parse("Anna").unwrap(),
             last_name: Name::parse("Kern").unwrap(),
+            middle_name: None,
+            phone: None,
             password: NewPassword::parse("long enough").unwrap(),
         };
         assert!(!format!("{hire:?}").contains("long enough"));

@@ -163,9 +163,12 @@ mod tests {
             roles.expect_find().returning(|_| Ok(Some(role(1, false, vec![permission(1, None, "view-orders")]))));
         });
         for wanted in [&[2][..], &[1, 2], &[1000]] {
-            assert!(matches!(service.create(&clerk(), draft(wanted)).await, Err(RoleError::Beyond(_))), "{wanted:?}");
+            assert!(
+                matches!(service.create(&clerk(), draft(wanted)).await, Err(RoleError::BeyondReach(_))),
+                "{wanted:?}"
+            );
             let refused = service.update(&clerk(), id(), patch(wanted)).await;
-            assert!(matches!(refused, Err(RoleError::Beyond(_))), "{wanted:?}");
+            assert!(matches!(refused, Err(RoleError::BeyondReach(_))), "{wanted:?}");
         }
         let unknown = service.create(&clerk(), draft(&[1, 77, 2])).await;
         assert!(matches!(unknown, Err(RoleError::UnknownPermissions(places)) if places == [1]));
@@ -178,7 +181,7 @@ mod tests {
                 roles.expect_find().returning(move |_| Ok(Some(role(1, owner, has.clone()))));
             });
             let out_of_reach = |error: &RoleError| match error {
-                RoleError::Beyond(_) => !owner,
+                RoleError::BeyondReach(_) => !owner,
                 RoleError::OwnerRole => owner,
                 _ => false,
             };

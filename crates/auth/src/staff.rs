@@ -119,6 +119,7 @@ mod tests {
             last_name: name.clone(),
             middle_name: None,
             phone: None,
+            avatar: None,
             role: Role { id: RoleId::new(1).unwrap(), name, description: None },
             branch: None,
             department: None,

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{ApplicationId, Listing, Page, Permission, Resource, Staff};
+use kontor_kernel::{ApplicationId, Clock, Listing, Page, Permission, Resource, Staff, Stamp};
 
 use crate::AssortmentError;
 use crate::model::Shift;
@@ -10,12 +10,17 @@ use crate::ports::{ApplicationDirectory, Assignable, AssortmentRepository};
 pub struct AssortmentService<R: Assignable> {
     assortment: Arc<dyn AssortmentRepository<R>>,
     applications: Arc<dyn ApplicationDirectory>,
+    clock: Arc<dyn Clock>,
 }
 
 impl<R: Assignable> AssortmentService<R> {
     /// Wires the ports.
-    pub fn new(assortment: Arc<dyn AssortmentRepository<R>>, applications: Arc<dyn ApplicationDirectory>) -> Self {
-        Self { assortment, applications }
+    pub fn new(
+        assortment: Arc<dyn AssortmentRepository<R>>,
+        applications: Arc<dyn ApplicationDirectory>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { assortment, applications, clock }
     }
 
     /// What an application of the employee's project shows, first shown first.
@@ -41,7 +46,7 @@ impl<R: Assignable> AssortmentService<R> {
     pub async fn assign(&self, staff: &Staff, application: ApplicationId, id: R::Id) -> Result<R, AssortmentError> {
         staff.require(Permission::edit(Resource::Applications))?;
         self.require_own(staff, application).await?;
-        self.assortment.assign(staff.project_id, application, id).await
+        self.assortment.assign(self.stamp(staff), application, id).await
     }
 
     /// A record that an application of the employee's project shows.
@@ -61,14 +66,18 @@ impl<R: Assignable> AssortmentService<R> {
     ) -> Result<R, AssortmentError> {
         staff.require(Permission::edit(Resource::Applications))?;
         self.require_own(staff, application).await?;
-        self.assortment.shift(application, id, shift).await
+        self.assortment.shift(self.stamp(staff), application, id, shift).await
     }
 
     /// Shows a record no more.
     pub async fn withdraw(&self, staff: &Staff, application: ApplicationId, id: R::Id) -> Result<(), AssortmentError> {
         staff.require(Permission::edit(Resource::Applications))?;
         self.require_own(staff, application).await?;
-        self.assortment.withdraw(application, id).await
+        self.assortment.withdraw(self.stamp(staff), application, id).await
+    }
+
+    fn stamp(&self, staff: &Staff) -> Stamp {
+        Stamp::of(staff, self.clock.now())
     }
 
     async fn require_own(&self, staff: &Staff, application: ApplicationId) -> Result<(), AssortmentError> {
@@ -82,13 +91,15 @@ mod tests {
     use super::*;
     use crate::model::Category;
     use crate::ports::{MockApplicationDirectory, MockAssortmentRepository};
+    use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, CategoryId, ProjectId};
+    use kontor_kernel::{AccessDenied, CategoryId, FixedClock, ProjectId};
 
     fn service(owner: Option<i64>) -> AssortmentService<Category> {
         let mut applications = MockApplicationDirectory::new();
         applications.expect_owner().returning(move |_| Ok(owner.map(|id| ProjectId::new(id).unwrap())));
-        AssortmentService::new(Arc::new(MockAssortmentRepository::new()), Arc::new(applications))
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        AssortmentService::new(Arc::new(MockAssortmentRepository::new()), Arc::new(applications), clock)
     }
 
     async fn refusal(owner: Option<i64>) -> AssortmentError {

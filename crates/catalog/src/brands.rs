@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{BrandId, Clock, Permission, Resource, Staff};
+use kontor_kernel::{BrandId, Clock, Permission, Resource, Staff, Stamp};
 
 use crate::BrandError;
 use crate::model::{Brand, BrandChange, BrandDraft};
@@ -33,14 +33,14 @@ impl BrandService {
     /// Adds a brand to the employee's project.
     pub async fn create(&self, staff: &Staff, draft: BrandDraft) -> Result<Brand, BrandError> {
         staff.require(Permission::create(Resource::Brands))?;
-        self.brands.insert(staff.project_id, draft, self.clock.now()).await
+        self.brands.insert(Stamp::of(staff, self.clock.now()), draft).await
     }
 
     /// Changes a brand of the employee's project.
     pub async fn update(&self, staff: &Staff, id: BrandId, change: BrandChange) -> Result<Brand, BrandError> {
         staff.require(Permission::edit(Resource::Brands))?;
         self.own(staff, id).await?;
-        self.brands.update(staff.project_id, id, change, self.clock.now()).await
+        self.brands.update(Stamp::of(staff, self.clock.now()), id, change).await
     }
 
     async fn own(&self, staff: &Staff, id: BrandId) -> Result<Brand, BrandError> {

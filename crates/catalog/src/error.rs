@@ -1,6 +1,6 @@
 use kontor_kernel::{AccessDenied, StockLevel, StoreError};
 
-use crate::model::{BillingRefusal, DiscountRefusal, StatusRefused};
+use crate::model::{BillingRefusal, DiscountRefusal, PlanAssignment, StatusRefused};
 
 /// Why a use case of categories is refused.
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +74,32 @@ pub enum AssortmentError {
     /// The record to show is not one of the project.
     #[error("there is no such record")]
     UnknownRecord,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a use case of the subscription plans of an application is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// There is no such application.
+    #[error("there is no such application")]
+    UnknownApplication,
+    /// The application has no such assignment.
+    #[error("the application has no such plan")]
+    NotFound,
+    /// The item to assign is no subscription plan of the project.
+    #[error("there is no such plan")]
+    UnknownPlan,
+    /// Another plan of the application has the slug.
+    #[error("another plan of the application has this slug")]
+    SlugTaken,
+    /// The application has as many plans as it may have.
+    #[error("an application has at most {most} plans", most = PlanAssignment::MOST_PER_APPLICATION)]
+    TooMany,
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),

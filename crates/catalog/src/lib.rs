@@ -6,16 +6,17 @@
 //! **Invariants**
 //! - Every record belongs to one project; staff see and change only their own project's, and a record refers only to
 //!   records of its project or of the system-wide dictionaries.
-//! - A subscription plan has a billing period, and nothing else has one.
+//! - A subscription plan has a billing period, and nothing else has one. An application offers the plans that were
+//!   assigned to it, each once and under a slug of its own.
 //! - Only goods lie in warehouses, an item at most once in each, and never fewer pieces than are reserved.
 //! - Stock is a ledger: pieces, claims and prices change by movements alone, which tell why and who.
 //! - Two changes of one card never undo each other: a change is applied to the card it was decided on. The same holds for
 //!   discounts; one that is archived stays so.
 //!
 //! **Ports**: [`ports::CategoryRepository`], [`ports::BrandRepository`], [`ports::AssortmentRepository`],
-//! [`ports::ApplicationDirectory`], [`ports::WarehouseRepository`], [`ports::NomenclatureRepository`],
-//! [`ports::InventoryRepository`], [`ports::TagRepository`], [`ports::DiscountRepository`],
-//! [`ports::PromotionRepository`], and those of [`storefront`], [`spreadsheet`] and [`bulk`].
+//! [`ports::ApplicationDirectory`], [`ports::PlanRepository`], [`ports::WarehouseRepository`],
+//! [`ports::NomenclatureRepository`], [`ports::InventoryRepository`], [`ports::TagRepository`],
+//! [`ports::DiscountRepository`], [`ports::PromotionRepository`], and those of [`storefront`], [`spreadsheet`] and [`bulk`].
 //!
 //! What a change of a card leaves behind is decided without any storage:
 //!
@@ -41,6 +42,7 @@ mod error;
 mod inventories;
 pub mod model;
 mod nomenclatures;
+mod plans;
 pub mod ports;
 mod promotions;
 pub mod spreadsheet;
@@ -54,11 +56,12 @@ pub use categories::CategoryService;
 pub use discounts::DiscountService;
 pub use error::{
     AssortmentError, BrandError, CardReference, CategoryError, InventoryError, InventoryReference, NomenclatureError,
-    TagError, WarehouseError, WarehouseReference,
+    PlanError, TagError, WarehouseError, WarehouseReference,
 };
 pub use error::{DiscountError, PromotionError, PromotionList, PromotionReference};
 pub use inventories::InventoryService;
 pub use nomenclatures::NomenclatureService;
+pub use plans::PlanService;
 pub use promotions::PromotionService;
 pub use tags::TagService;
 pub use warehouses::WarehouseService;

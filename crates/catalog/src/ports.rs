@@ -3,18 +3,19 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    ApplicationId, BrandId, CategoryId, InventoryId, Listing, NomenclatureId, Page, PageRequest, ProjectId, Stamp,
-    StoreError, WarehouseId,
+    ApplicationId, BrandId, CategoryId, InventoryId, Line, Listing, NomenclatureId, Page, PageRequest,
+    PlanAssignmentId, ProjectId, Stamp, StoreError, WarehouseId,
 };
 use kontor_kernel::{DiscountId, DiscountStatus};
 
+use crate::model::{Assigned, CatalogPlan, PlanAssignment, PlanChange, PlanDraft};
 use crate::model::{
     Brand, BrandChange, BrandDraft, Card, Category, CategoryChange, CategoryDraft, Inventory, InventoryDraft,
     Nomenclature, Shift, StockChange, StockEntry, Tag, TagDraft, Warehouse, WarehouseChange, WarehouseDraft,
 };
 use crate::model::{Discount, DiscountFilter, DiscountStats, DiscountTerms, DiscountUsage, Promotion, PromotionDraft};
 use crate::{AssortmentError, BrandError, CategoryError, InventoryError, NomenclatureError, TagError, WarehouseError};
-use crate::{DiscountError, PromotionError};
+use crate::{DiscountError, PlanError, PromotionError};
 
 /// Categories of a project.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -55,16 +56,10 @@ pub trait BrandRepository: Send + Sync {
     async fn find(&self, id: BrandId) -> Result<Option<Brand>, StoreError>;
 
     /// Stores a brand, refusing [`BrandError::NameTaken`].
-    async fn insert(&self, project: ProjectId, draft: BrandDraft, at: DateTime<Utc>) -> Result<Brand, BrandError>;
+    async fn insert(&self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError>;
 
     /// Changes a brand of the project, refusing [`BrandError::NotFound`] and [`BrandError::NameTaken`].
-    async fn update(
-        &self,
-        project: ProjectId,
-        id: BrandId,
-        change: BrandChange,
-        at: DateTime<Utc>,
-    ) -> Result<Brand, BrandError>;
+    async fn update(&self, stamp: Stamp, id: BrandId, change: BrandChange) -> Result<Brand, BrandError>;
 }
 
 /// Tags of a project.
@@ -75,7 +70,7 @@ pub trait TagRepository: Send + Sync {
     async fn list(&self, project: ProjectId) -> Result<Vec<Tag>, StoreError>;
 
     /// Stores a tag, refusing [`TagError::UnknownProject`] and [`TagError::NameTaken`].
-    async fn insert(&self, project: ProjectId, draft: TagDraft, at: DateTime<Utc>) -> Result<Tag, TagError>;
+    async fn insert(&self, stamp: Stamp, draft: TagDraft) -> Result<Tag, TagError>;
 }
 
 /// A record that an application can be told to show.
@@ -92,7 +87,7 @@ impl Assignable for Brand {
     type Id = BrandId;
 }
 
-/// Which categories, or which brands, an application shows.
+/// Which categories, or which brands, an application shows. Every change of that is a line in the application's history.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait AssortmentRepository<R: Assignable>: Send + Sync {
@@ -108,14 +103,20 @@ pub trait AssortmentRepository<R: Assignable>: Send + Sync {
 
     /// Swaps a record with its neighbour; the first cannot move up and the last cannot move down, they stay. Refuses
     /// [`AssortmentError::NotShown`].
-    async fn shift(&self, application: ApplicationId, id: R::Id, shift: Shift) -> Result<R, AssortmentError>;
+    async fn shift(
+        &self,
+        stamp: Stamp,
+        application: ApplicationId,
+        id: R::Id,
+        shift: Shift,
+    ) -> Result<R, AssortmentError>;
 
     /// Shows a record no more, refusing [`AssortmentError::NotShown`].
-    async fn withdraw(&self, application: ApplicationId, id: R::Id) -> Result<(), AssortmentError>;
+    async fn withdraw(&self, stamp: Stamp, application: ApplicationId, id: R::Id) -> Result<(), AssortmentError>;
 
     /// Shows a record of the project after all others; one that is already shown keeps its place. Refuses
     /// [`AssortmentError::UnknownRecord`].
-    async fn assign(&self, project: ProjectId, application: ApplicationId, id: R::Id) -> Result<R, AssortmentError>;
+    async fn assign(&self, stamp: Stamp, application: ApplicationId, id: R::Id) -> Result<R, AssortmentError>;
 }
 
 /// Who owns which application.
@@ -124,6 +125,51 @@ pub trait AssortmentRepository<R: Assignable>: Send + Sync {
 pub trait ApplicationDirectory: Send + Sync {
     /// The project of an application.
     async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectId>, StoreError>;
+}
+
+/// Subscription plans of a project, and which of them an application offers.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait PlanRepository: Send + Sync {
+    /// One page of the project's plans, each with its assignment to the application: by number, or what fits the text
+    /// best first. A search counts and pages through 10,000 plans at most.
+    async fn catalog(
+        &self,
+        project: ProjectId,
+        application: ApplicationId,
+        text: Option<Line<255>>,
+        page: PageRequest,
+    ) -> Result<Page<CatalogPlan>, StoreError>;
+
+    /// Assigns a plan of the project to its application, without a position after all others. One that is assigned
+    /// already stays as it is; of racing wishes one assigns it. Refuses [`PlanError::UnknownPlan`],
+    /// [`PlanError::SlugTaken`] and [`PlanError::TooMany`].
+    async fn assign(
+        &self,
+        project: ProjectId,
+        application: ApplicationId,
+        draft: PlanDraft,
+        at: DateTime<Utc>,
+    ) -> Result<Assigned, PlanError>;
+
+    /// Changes an assignment of the project's application, refusing [`PlanError::NotFound`] and
+    /// [`PlanError::SlugTaken`].
+    async fn update(
+        &self,
+        project: ProjectId,
+        application: ApplicationId,
+        id: PlanAssignmentId,
+        change: PlanChange,
+        at: DateTime<Utc>,
+    ) -> Result<PlanAssignment, PlanError>;
+
+    /// Takes a plan away from the project's application, refusing [`PlanError::NotFound`].
+    async fn withdraw(
+        &self,
+        project: ProjectId,
+        application: ApplicationId,
+        id: PlanAssignmentId,
+    ) -> Result<(), PlanError>;
 }
 
 /// Warehouses of a project.
@@ -257,10 +303,5 @@ pub trait PromotionRepository: Send + Sync {
     async fn list(&self, project: ProjectId, page: PageRequest) -> Result<Page<Promotion>, StoreError>;
 
     /// Stores a promotion, refusing [`PromotionError::UnknownReferences`].
-    async fn insert(
-        &self,
-        project: ProjectId,
-        draft: PromotionDraft,
-        at: DateTime<Utc>,
-    ) -> Result<Promotion, PromotionError>;
+    async fn insert(&self, stamp: Stamp, draft: PromotionDraft) -> Result<Promotion, PromotionError>;
 }

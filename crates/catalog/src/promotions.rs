@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, Page, PageRequest, Permission, Resource, Staff};
+use kontor_kernel::{Clock, Page, PageRequest, Permission, Resource, Staff, Stamp};
 
 use crate::model::{Promotion, PromotionDraft};
 use crate::ports::PromotionRepository;
@@ -36,6 +36,6 @@ impl PromotionService {
         if !long.is_empty() {
             return Err(PromotionError::TooMany(long));
         }
-        self.promotions.insert(staff.project_id, draft, self.clock.now()).await
+        self.promotions.insert(Stamp::of(staff, self.clock.now()), draft).await
     }
 }

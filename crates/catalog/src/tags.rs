@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, Permission, ProjectId, Resource, Staff};
+use kontor_kernel::{Clock, Permission, ProjectId, Resource, Staff, Stamp};
 
 use crate::TagError;
 use crate::model::{Tag, TagDraft};
@@ -31,6 +31,6 @@ impl TagService {
 
     /// Adds a tag to a project, for who runs the service.
     pub async fn add(&self, project: ProjectId, draft: TagDraft) -> Result<Tag, TagError> {
-        self.tags.insert(project, draft, self.clock.now()).await
+        self.tags.insert(Stamp::of_system(project, self.clock.now()), draft).await
     }
 }

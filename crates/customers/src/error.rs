@@ -12,6 +12,9 @@ pub enum CustomerError {
     /// The e-mail address signs another customer of the project in.
     #[error("belongs to another customer")]
     EmailTaken,
+    /// The named file is no avatar of his project.
+    #[error("there is no such avatar")]
+    UnknownAvatar,
     /// A payment of his may still take place.
     #[error("a payment is still running; try again when it has ended")]
     ChargeRunning,

@@ -14,6 +14,8 @@ mod error;
 pub mod model;
 pub mod ports;
 mod profile;
+mod registry;
 
 pub use error::CustomerError;
 pub use profile::ProfileService;
+pub use registry::CustomerRegistry;

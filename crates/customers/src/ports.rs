@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{CounterpartyId, ProjectId, StoreError};
+use kontor_kernel::{CounterpartyId, FileId, ProjectId, StoreError};
 
 use crate::CustomerError;
 use crate::model::{Customer, ProfileChange};
@@ -17,6 +17,15 @@ pub trait CustomerRepository: Send + Sync {
     /// Commits a change by the customer himself. A new e-mail address signs nobody in until it is proven. Refuses an
     /// address that signs another customer of the project in, and a customer who has left.
     async fn change_profile(&self, change: ProfileChange) -> Result<(), CustomerError>;
+
+    /// Gives a customer another picture, or none. Refuses a customer who has left and a file that is no avatar of his
+    /// project.
+    async fn set_avatar(
+        &self,
+        id: CounterpartyId,
+        avatar: Option<FileId>,
+        at: DateTime<Utc>,
+    ) -> Result<(), CustomerError>;
 
     /// Lets a customer leave, whole or not at all: his personal data is cleared, what signed him in is forgotten, his
     /// tokens end. Orders stay as they are. Refuses while a payment of his may still take place, and a customer who

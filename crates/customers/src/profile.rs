@@ -51,6 +51,7 @@ mod tests {
             project_id: ProjectId::new(project).unwrap(),
             kind: CustomerKind { id: 1, name: Name::parse("Person").unwrap(), created_at: DateTime::UNIX_EPOCH },
             manager: None,
+            avatar: None,
             first_name: None,
             last_name: None,
             middle_name: None,

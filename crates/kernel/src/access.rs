@@ -19,7 +19,7 @@ macro_rules! resources {
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// The plural name used in permission names.
-            pub fn name(self) -> &'static str {
+            pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
         }

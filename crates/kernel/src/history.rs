@@ -48,7 +48,10 @@ pub trait Chronicled {
     /// Whose history it is; together with [`Chronicled::number`] it names the record.
     const RESOURCE: Resource;
 
-    /// The number of the record among those of its resource.
+    /// What its lines are kept under: the name of the resource, unless other records share the permissions.
+    const KIND: &'static str = Self::RESOURCE.name();
+
+    /// The number of the record among those of its kind.
     fn number(&self) -> i64;
 
     /// Every field that an employee can change, always the same ones in the same order.

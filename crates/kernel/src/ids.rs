@@ -75,6 +75,8 @@ ids! {
     CallbackAttemptId;
     /// A catalogue item: goods, service or subscription plan.
     NomenclatureId;
+    /// An assignment of a subscription plan to an application.
+    PlanAssignmentId;
     /// A category of the catalogue.
     CategoryId;
     /// A brand.

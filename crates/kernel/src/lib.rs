@@ -21,6 +21,8 @@ mod access;
 mod clock;
 mod contact;
 mod discount;
+mod file_key;
+mod hex;
 pub mod history;
 mod html;
 mod ids;
@@ -43,6 +45,8 @@ pub use access::{
 pub use clock::{AdjustableClock, Clock, FixedClock};
 pub use contact::{Contact, ContactError, Email, Phone};
 pub use discount::{DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, InvalidPromoCode, PromoCode};
+pub use file_key::{FileKey, InvalidFileKey};
+pub use hex::hex;
 pub use history::Stamp;
 pub use html::{HtmlCleaner, SafeHtml};
 pub use ids::*;

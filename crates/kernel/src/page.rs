@@ -99,6 +99,11 @@ impl<T> Page<T> {
     pub fn map<U>(self, convert: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(convert).collect(), total: self.total, request: self.request }
     }
+
+    /// The page with what its records were read for.
+    pub fn holding<U>(&self, items: Vec<U>) -> Page<U> {
+        Page { items, total: self.total, request: self.request }
+    }
 }
 
 #[cfg(test)]

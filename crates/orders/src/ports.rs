@@ -162,11 +162,11 @@ pub enum CreateAnswer {
     },
 }
 
-/// What the acquirer answered to a question about a payment.
+/// What the acquirer answered to a question about a payment or a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ReadAnswer {
-    /// It has the payment.
-    Known(GatewayPayment),
+pub enum Reading<T> {
+    /// It has it.
+    Known(T),
     /// It surely has not.
     Absent,
     /// Nobody can tell.
@@ -175,6 +175,11 @@ pub enum ReadAnswer {
         why: String,
     },
 }
+
+/// About a payment.
+pub type ReadAnswer = Reading<GatewayPayment>;
+/// About a refund.
+pub type RefundReading = Reading<GatewayRefund>;
 
 /// The acquirer.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -217,20 +222,6 @@ pub enum RefundAnswer {
         why: String,
         /// How long the acquirer asks to wait.
         retry_after: Option<Duration>,
-    },
-}
-
-/// What the acquirer answered to a question about a refund.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RefundReading {
-    /// It has the refund.
-    Known(GatewayRefund),
-    /// It surely has not.
-    Absent,
-    /// Nobody can tell.
-    Unknown {
-        /// What happened.
-        why: String,
     },
 }
 

@@ -49,8 +49,8 @@ impl CheckoutOptions {
         Ok(self.options.delivery_subtype_params(app.project_id, id).await?)
     }
 
-    /// Every payment type.
+    /// The payment types that the application takes.
     pub async fn payment_types(&self, app: AppScope) -> Result<Vec<PaymentType>, StoreError> {
-        self.options.payment_types(app.project_id).await
+        self.options.payment_types(app).await
     }
 }

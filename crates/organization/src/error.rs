@@ -43,6 +43,9 @@ pub enum ApplicationError {
     /// The named branch is not one of the project.
     #[error("there is no such branch")]
     UnknownBranch,
+    /// One of the named payment types is not one of the project.
+    #[error("there is no such payment type")]
+    UnknownPaymentType,
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -87,7 +87,8 @@ impl IntegrationService {
         parameter: IntegrationParameterId,
     ) -> Result<(), IntegrationError> {
         self.enter(staff, owner, owner.kind().edit()).await?;
-        let removed = self.integrations.remove_parameter(owner, id, parameter).await?;
+        let stamp = Stamp::of(staff, self.clock.now());
+        let removed = self.integrations.remove_parameter(stamp, owner, id, parameter).await?;
         if removed { Ok(()) } else { Err(IntegrationError::NotFound) }
     }
 

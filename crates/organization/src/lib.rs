@@ -6,7 +6,8 @@
 //! **Invariants**
 //! - Every record belongs to one project; staff see and change only their own project's.
 //! - What a parameter of an integration keeps secret is stored sealed and never shown again.
-//! - An App Token is shown once; only its fingerprint is stored.
+//! - An App Token is shown once; only its fingerprint is stored. One that was replaced names nothing.
+//! - An application takes payment types of its project only.
 //!
 //! **Ports**: [`ports::BranchRepository`], [`ports::ApplicationRepository`], [`ports::DictionaryRepository`],
 //! [`ports::CheckoutOptionRepository`], [`ports::ShopRepository`], [`ports::ProjectRepository`],
@@ -22,6 +23,7 @@ mod integrations;
 pub mod model;
 pub mod ports;
 mod projects;
+mod registry;
 mod shops;
 mod suggestions;
 
@@ -35,5 +37,6 @@ pub use error::{
 };
 pub use integrations::IntegrationService;
 pub use projects::ProjectFounding;
+pub use registry::ApplicationRegistry;
 pub use shops::ShopService;
 pub use suggestions::SuggestionService;

@@ -1,17 +1,19 @@
 //! What the organization needs from the outside.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
     AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, DepartmentId, DictionaryItemId, IntegrationId,
-    IntegrationParameterId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError,
+    IntegrationParameterId, PaymentTypeId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError,
 };
 
 use crate::model::{AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, SuggestionQuery};
 use crate::model::{
     Application, ApplicationDraft, Branch, BranchDraft, Country, DeliverySubtype, DeliverySubtypeParam, DeliveryType,
-    Department, DepartmentDraft, DepartmentPatch, Dictionary, DictionaryItem, PaymentType, ProjectFacts, ProjectPlan,
-    ProjectRecords, Shop, StorageUnit,
+    Department, DepartmentDraft, DepartmentPatch, Dictionary, DictionaryItem, PaymentChoice, PaymentType, ProjectFacts,
+    ProjectPlan, ProjectRecords, Shop, StorageUnit,
 };
 use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration};
 use crate::{ApplicationError, DepartmentError, IntegrationError, SuggestionError};
@@ -77,6 +79,23 @@ pub trait ApplicationRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError>;
 
+    /// Has the token of an application accepted or not, from the commit on. Refuses [`ApplicationError::NotFound`].
+    async fn switch(
+        &self,
+        id: ApplicationId,
+        is_active: bool,
+        at: DateTime<Utc>,
+    ) -> Result<Application, ApplicationError>;
+
+    /// Puts another token in the place of the one so far, which names nothing from the commit on. Refuses
+    /// [`ApplicationError::NotFound`].
+    async fn replace_token(
+        &self,
+        id: ApplicationId,
+        token_fingerprint: String,
+        at: DateTime<Utc>,
+    ) -> Result<Application, ApplicationError>;
+
     /// The active application with this token fingerprint.
     async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError>;
 }
@@ -132,8 +151,21 @@ pub trait CheckoutOptionRepository: Send + Sync {
         subtype: DeliverySubtypeId,
     ) -> Result<Vec<DeliverySubtypeParam>, StoreError>;
 
-    /// Every payment type, oldest first.
-    async fn payment_types(&self, project: ProjectId) -> Result<Vec<PaymentType>, StoreError>;
+    /// The payment types that the application takes, oldest first.
+    async fn payment_types(&self, app: AppScope) -> Result<Vec<PaymentType>, StoreError>;
+
+    /// Every payment type of the application's project, oldest first, and whether the application takes it. `None` when
+    /// there is no such application.
+    async fn payment_choices(&self, id: ApplicationId) -> Result<Option<Vec<PaymentChoice>>, StoreError>;
+
+    /// Has an application take these payment types only; all of its project, those to come too, when there are none.
+    /// Refuses [`ApplicationError::NotFound`] and [`ApplicationError::UnknownPaymentType`].
+    async fn choose_payment_types(
+        &self,
+        id: ApplicationId,
+        chosen: BTreeSet<PaymentTypeId>,
+        at: DateTime<Utc>,
+    ) -> Result<(), ApplicationError>;
 }
 
 /// Shops of a project.
@@ -219,6 +251,7 @@ pub trait IntegrationRepository: Send + Sync {
     /// Removes a parameter. Returns whether there was one.
     async fn remove_parameter(
         &self,
+        stamp: Stamp,
         owner: IntegrationOwner,
         id: IntegrationId,
         parameter: IntegrationParameterId,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
+use kontor_kernel::hex;
 use ring::hmac;
 use serde_json::{Value, json};
 
@@ -23,16 +24,9 @@ fn mac(key: &[u8], message: &str) -> Vec<u8> {
     hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), message.as_bytes()).as_ref().to_vec()
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 fn encode(text: &str) -> String {
     text.bytes().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
         let _ = match byte {
             plain if plain.is_ascii_alphanumeric() => write!(text, "{}", char::from(plain)),
             byte => write!(text, "%{byte:02X}"),

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use actix_web::http::header;
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Bytes, Data, ServiceConfig};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{FromRequest, Handler, HttpRequest, HttpResponse, Responder};
 use serde_json::{Map, Value, json};
 
 use crate::answers;
@@ -58,22 +58,23 @@ impl Refusal {
 
 /// `/code/call`, `/callcheck` and `/sms/send`, all by GET and POST.
 pub fn routes(config: &mut ServiceConfig) {
-    config
-        .configure(callcheck::routes)
-        .service(
-            web::resource("/code/call")
-                .wrap(from_fn(gate::telephony))
-                .route(web::get().to(code_call))
-                .route(web::post().to(code_call))
-                .default_service(web::to(answers::wrong_method)),
-        )
-        .service(
-            web::resource("/sms/send")
-                .wrap(from_fn(gate::telephony))
-                .route(web::get().to(sms_send))
-                .route(web::post().to(sms_send))
-                .default_service(web::to(answers::wrong_method)),
-        );
+    callcheck::routes(config);
+    by_get_and_post(config, "/code/call", code_call);
+    by_get_and_post(config, "/sms/send", sms_send);
+}
+
+fn by_get_and_post<F, Args>(config: &mut ServiceConfig, path: &str, handler: F)
+where
+    F: Handler<Args, Output: Responder + 'static>,
+    Args: FromRequest + 'static,
+{
+    config.service(
+        web::resource(path)
+            .wrap(from_fn(gate::telephony))
+            .route(web::get().to(handler.clone()))
+            .route(web::post().to(handler))
+            .default_service(web::to(answers::wrong_method)),
+    );
 }
 
 /// The answer to a call that an `http_500` fault has hit.

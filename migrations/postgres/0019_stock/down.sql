@@ -5,3 +5,4 @@ DROP INDEX reservations_by_project;
 ALTER TABLE inventories DROP COLUMN deleted_at;
 ALTER TABLE warehouses DROP COLUMN deleted_at;
 DROP TABLE stock_movements;
+ALTER TABLE warehouses ALTER COLUMN name TYPE TEXT COLLATE "default";

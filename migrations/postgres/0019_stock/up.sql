@@ -33,6 +33,8 @@ FROM inventories ORDER BY id;
 
 -- A deleted warehouse takes its empty stock records along. Orders and the ledger go on naming both.
 ALTER TABLE warehouses ADD COLUMN deleted_at TIMESTAMP;
+-- Sorted as SQLite sorts it.
+ALTER TABLE warehouses ALTER COLUMN name TYPE TEXT COLLATE "C";
 ALTER TABLE inventories ADD COLUMN deleted_at TIMESTAMP;
 
 -- The lines of all orders, newest first.

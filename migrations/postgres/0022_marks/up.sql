@@ -10,4 +10,4 @@ CREATE TABLE change_marks (
 ) WITH (fillfactor = 25);
 INSERT INTO change_marks (topic, stripe, lane, version)
 SELECT topic, stripe, lane, 0
-FROM generate_series(0, 1) AS topic, generate_series(0, 63) AS stripe, generate_series(0, 7) AS lane;
+FROM generate_series(0, 2) AS topic, generate_series(0, 63) AS stripe, generate_series(0, 7) AS lane;

@@ -1,11 +1,10 @@
--- `name_key` is the name in lower case. `used_amount` is what the orders counted by `used_count` were let off by the
+-- `name_key` is the name in lower case, which `kontor migrate` fills in. `used_amount` is what the orders counted by `used_count` were let off by the
 -- code, in minor units. `version` grows with every change by staff, so that an order priced by other terms is refused.
 ALTER TABLE discounts ADD COLUMN name_key TEXT NOT NULL DEFAULT '';
 ALTER TABLE discounts ADD COLUMN description TEXT;
 ALTER TABLE discounts ADD COLUMN used_amount BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE discounts ADD COLUMN version BIGINT NOT NULL DEFAULT 1;
 UPDATE discounts SET
-    name_key = lower(name),
     used_amount = (SELECT coalesce(sum(o.promo_discount), 0) FROM discount_usages u
         JOIN orders o ON o.id = u.order_id WHERE u.discount_id = discounts.id);
 CREATE INDEX discounts_by_project ON discounts (project_id, id);

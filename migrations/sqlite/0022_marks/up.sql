@@ -9,4 +9,4 @@ CREATE TABLE change_marks (
 ) WITHOUT ROWID;
 INSERT INTO change_marks (topic, stripe, lane, version)
 WITH RECURSIVE stripes (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM stripes WHERE number < 63)
-SELECT topics.number, stripes.number, 0, 0 FROM (SELECT 0 AS number UNION ALL SELECT 1) AS topics, stripes;
+SELECT topics.number, stripes.number, 0, 0 FROM (SELECT 0 AS number UNION ALL SELECT 1 UNION ALL SELECT 2) AS topics, stripes;

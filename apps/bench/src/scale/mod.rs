@@ -4,6 +4,9 @@ mod market;
 
 use std::time::{Duration, Instant};
 
+use kontor::adapters::SystemClock;
+use kontor_kernel::Clock;
+
 use self::market::{Item, Market, Place};
 use crate::Failure;
 use crate::load::{self, Request, Sample, Target};
@@ -82,7 +85,7 @@ impl Stand {
             place.stranger(&shop, of_stranger)?;
         }
         let written = began.elapsed();
-        shop.runtime.block_on(shop.database.correct_ledger())?;
+        shop.runtime.block_on(shop.database.correct_ledger(None, SystemClock.now()))?;
         let items = shop.runtime.block_on(shop.database.rebuild_offers())?;
         // What the server does by itself some time after so many rows have come.
         in_one_commit(&shop, vec!["ANALYZE".to_owned(); usize::from(database.is_some())])?;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{ExposeSecret, Random, SecretKeeper, SecretString, Unsealable};
+use kontor_kernel::{ExposeSecret, Random, SecretKeeper, SecretString, Unsealable, hex};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::{digest, hkdf, hmac};
 use subtle::ConstantTimeEq as _;
@@ -32,12 +32,6 @@ impl ServiceKey {
         let hashing = hmac::Key::new(hmac::HMAC_SHA256, &derive(b"hashing"));
         Self { sealing: LessSafeKey::new(sealing), hashing, random }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| value + if value < 10 { b'0' } else { b'a' - 10 };
-    let digits = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
-    String::from_utf8(digits).unwrap_or_default()
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

@@ -5,20 +5,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use kontor_catalog::bulk::ports::UploadStore;
 use kontor_kernel::{Random, StoreError};
 use tokio::fs;
 
-/// Keeps uploaded files in a folder. Processes that work on the same database need the same folder.
+/// Keeps uploaded files in a folder. Processes that work on the same database need the same folder; those of other
+/// databases may have it, too: what they kept begins with another mark.
 pub struct FolderUploads {
     folder: PathBuf,
+    mark: String,
     random: Arc<dyn Random>,
 }
 
 impl FolderUploads {
-    /// In this folder, which is made with the first file.
-    pub fn new(folder: PathBuf, random: Arc<dyn Random>) -> Self {
-        Self { folder, random }
+    /// In this folder, which is made with the first file. The mark, letters and digits, is that of the database.
+    pub fn new(folder: PathBuf, mark: String, random: Arc<dyn Random>) -> Self {
+        Self { folder, mark, random }
+    }
+
+    /// What the names of files begin with.
+    fn beginning(&self) -> String {
+        format!("{}-", self.mark)
     }
 
     /// Places are names that were made here: they lead out of the folder never.
@@ -36,7 +44,7 @@ fn failed(error: std::io::Error) -> StoreError {
 impl UploadStore for FolderUploads {
     async fn keep(&self, file: &Path) -> Result<(String, u64), StoreError> {
         fs::create_dir_all(&self.folder).await.map_err(failed)?;
-        let place = self.random.uuid().to_string();
+        let place = format!("{}{}", self.beginning(), self.random.uuid());
         let path = self.path(&place)?;
         let bytes = fs::copy(file, &path).await.map_err(failed)?;
         fs::File::open(&path).await.map_err(failed)?.sync_all().await.map_err(failed)?;
@@ -49,6 +57,28 @@ impl UploadStore for FolderUploads {
         let path = self.path(place)?;
         fs::metadata(&path).await.map_err(failed)?;
         Ok(path)
+    }
+
+    async fn kept_before(&self, at: DateTime<Utc>, most: usize) -> Result<Vec<String>, StoreError> {
+        let mut places = Vec::new();
+        let mut files = match fs::read_dir(&self.folder).await {
+            Ok(files) => files,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(places),
+            Err(error) => return Err(failed(error)),
+        };
+        let beginning = self.beginning();
+        while let Some(file) = files.next_entry().await.map_err(failed)? {
+            let Ok(place) = file.file_name().into_string() else { continue };
+            if places.len() >= most || !place.starts_with(&beginning) {
+                continue;
+            }
+            // It may be gone by now.
+            let Ok(about) = file.metadata().await else { continue };
+            if DateTime::<Utc>::from(about.modified().map_err(failed)?) < at {
+                places.push(place);
+            }
+        }
+        Ok(places)
     }
 
     async fn discard(&self, place: &str) -> Result<(), StoreError> {
@@ -67,7 +97,7 @@ mod tests {
     #[tokio::test]
     async fn a_file_is_kept_until_it_is_thrown_away() {
         let folder = tempfile::tempdir().unwrap();
-        let store = FolderUploads::new(folder.path().join("new"), Arc::new(SystemRandom::new()));
+        let store = FolderUploads::new(folder.path().join("new"), "a1".into(), Arc::new(SystemRandom::new()));
         let file = folder.path().join("sheet");
         std::fs::write(&file, "article\n").unwrap();
         let (place, bytes) = store.keep(&file).await.unwrap();
@@ -79,5 +109,23 @@ mod tests {
         }
         assert!(store.open(&place).await.is_err());
         assert!(store.open("../sheet").await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_was_kept_long_ago_is_found_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = |mark: &str| FolderUploads::new(folder.path().into(), mark.into(), Arc::new(SystemRandom::new()));
+        let file = folder.path().join("sheet");
+        std::fs::write(&file, "article\n").unwrap();
+        let (mine, _) = store("a1").keep(&file).await.unwrap();
+        let (other, _) = store("b2").keep(&file).await.unwrap();
+        let now: DateTime<Utc> = std::fs::metadata(&file).unwrap().modified().unwrap().into();
+        let at = |hours| now + chrono::TimeDelta::hours(hours);
+        assert_eq!(store("a1").kept_before(at(1), 9).await.unwrap(), [mine]);
+        assert_eq!(store("b2").kept_before(at(1), 9).await.unwrap(), [other]);
+        assert!(store("b2").kept_before(at(1), 0).await.unwrap().is_empty());
+        assert!(store("a1").kept_before(at(-1), 9).await.unwrap().is_empty());
+        let none = FolderUploads::new(folder.path().join("none"), "a1".into(), Arc::new(SystemRandom::new()));
+        assert!(none.kept_before(at(1), 9).await.unwrap().is_empty());
     }
 }

@@ -8,13 +8,15 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use kontor_adapter_diesel::Database;
-use kontor_catalog::bulk::{BulkService, Job, JobKind, JobOptions, JobPhase, JobState, Progress, Submission};
+use kontor_catalog::bulk::{BulkService, Job, JobError, JobKind, JobOptions, JobPhase, JobState, Progress, Submission};
 use kontor_catalog::spreadsheet::ports::SheetFormat;
-use kontor_catalog::spreadsheet::{CardLine, ImportMode, ProblemLine};
-use kontor_kernel::ProjectId;
+use kontor_catalog::spreadsheet::{ImportMode, ProblemLine};
+use kontor_kernel::{JobId, ProjectId};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::operate::open_migrated;
+use super::output::Output;
 use super::{Exit, Failure, process};
 use crate::adapters::SystemClock;
 use crate::bulk::work;
@@ -56,12 +58,8 @@ pub struct ImportArguments {
     /// Import the good rows although others are bad.
     #[arg(long)]
     skip_errors: bool,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-    /// The database.
-    #[arg(long)]
-    database: Option<String>,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Settings of `kontor export`.
@@ -77,7 +75,8 @@ pub struct ExportArguments {
     database: Option<String>,
 }
 
-/// Runs `kontor import`. Ends with 2 when rows are wrong; they stand in a sheet beside the file.
+/// Runs `kontor import`. Ends with 2 when rows are wrong; they stand in a sheet beside the file. A signal to end cancels the
+/// import.
 pub fn import(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     command: ImportCommand,
@@ -86,7 +85,7 @@ pub fn import(
         ImportCommand::Nomenclatures(arguments) => (JobKind::Cards, arguments),
         ImportCommand::Stock(arguments) => (JobKind::Stock, arguments),
     };
-    let config = load(arguments.database.clone())?;
+    let config = load(arguments.output.database.clone())?;
     let database = open_migrated(&config)?;
     process::runtime()?.block_on(run_import(&config, &database, kind, &arguments))
 }
@@ -129,6 +128,27 @@ fn show(bar: &ProgressBar, progress: Progress) {
     bar.set_position(progress.done_rows);
 }
 
+/// Is cancelled when the process is told to end.
+fn told_to_stop() -> CancellationToken {
+    let stop = CancellationToken::new();
+    let told = stop.clone();
+    tokio::spawn(async move {
+        match process::ended().await {
+            Ok(()) => told.cancel(),
+            Err(error) => eprintln!("kontor: this import cannot be stopped from here: {error}"),
+        }
+    });
+    stop
+}
+
+/// Cancels the import, so that nobody else goes on with it.
+async fn canceled(bulk: &BulkService, id: JobId) -> Result<Job, JobError> {
+    match bulk.cancel_any(id).await {
+        Err(JobError::Ended) => bulk.read_any(id).await,
+        canceled => canceled,
+    }
+}
+
 async fn run_import(
     config: &Config,
     database: &Database,
@@ -149,27 +169,36 @@ async fn run_import(
         file_name: arguments.file.file_name().map(|name| name.to_string_lossy().into_owned()),
     };
     std::fs::metadata(&arguments.file).map_err(|error| format!("{}: {error}", arguments.file.display()))?;
+    let stop = told_to_stop();
     let bulk = services.bulk();
     let id = bulk.submit_for(project, submission).await?.id;
     let bar = bar();
     let owner = format!("console {}", around.random.uuid());
+    let mut waits = false;
     let job = loop {
-        let job = bulk.read_any(id).await?;
+        let job = if stop.is_cancelled() { canceled(&bulk, id).await? } else { bulk.read_any(id).await? };
         if job.state.is_over() {
             break job;
         }
-        if let Some(claimed) = runner.claim_towards(&job, &owner).await? {
-            let shown = bar.clone();
+        if let Some(claimed) = runner.claim(Some(id), &owner).await? {
+            let (shown, stop) = (bar.clone(), stop.clone());
             let watch = move |progress| {
                 show(&shown, progress);
-                true
+                !stop.is_cancelled()
             };
             work(runner.clone(), claimed, watch).await?;
         } else {
+            if job.state == JobState::Queued && !waits {
+                waits = true;
+                eprintln!("kontor: imports of the project come before this one; it waits for the worker to end them");
+            }
             // Another process works on it, or on an import before it.
             let (phase, done_rows, total_rows) = (job.phase, job.done_rows, job.total_rows);
             show(&bar, Progress { phase, done_rows, total_rows });
-            tokio::time::sleep(LOOK).await;
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                () = stop.cancelled() => {}
+            }
         }
     };
     bar.finish_and_clear();
@@ -187,7 +216,7 @@ async fn report(
         if job.tally.problems > 0 { Some(write_errors(services, bulk, job, &arguments.file).await?) } else { None };
     let sheet = sheet.map(|path| path.display().to_string());
     let tally = job.tally;
-    if arguments.json {
+    if arguments.output.json {
         let report = json!({
             "job_id": job.id.get(),
             "status": job.state.name(),
@@ -255,18 +284,18 @@ async fn run_export(config: &Config, database: &Database, arguments: &ExportArgu
     };
     let bar = bar();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} rows, {per_sec}")?);
-    let mut sheet = sheets.open(format)?;
-    sheet.row(&CardLine::header())?;
+    let mut export = sheets.begin_export(format)?;
     let mut last = None;
     loop {
         let lines = sheets.export_cards_of(project, last).await?;
         let Some(newest) = lines.last() else { break };
         last = Some(newest.id);
-        lines.iter().try_for_each(|line| sheet.row(&line.cells()))?;
+        export.add(&lines)?;
         bar.inc(u64::try_from(lines.len())?);
     }
+    let mut written = export.finish()?;
     let mut file = std::fs::File::create(&arguments.file)?;
-    std::io::copy(&mut sheet.finish()?, &mut file)?;
+    std::io::copy(&mut written, &mut file)?;
     file.flush()?;
     bar.finish_and_clear();
     println!("{} rows in {}", bar.position(), arguments.file.display());

@@ -1,12 +1,14 @@
 //! `kontor doctor`
 
 use clap::Args;
-use kontor_adapter_diesel::doctor::{Difference, Examined};
-use kontor_kernel::ProjectId;
+use kontor_adapter_diesel::Database;
+use kontor_adapter_diesel::doctor::{Corrected, Difference, Examined};
+use kontor_kernel::{Clock, ProjectId};
 use serde_json::json;
 
 use super::operate::open_migrated;
 use super::{Failure, process};
+use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
 
 /// Settings of `kontor doctor`.
@@ -15,7 +17,12 @@ pub struct DoctorArguments {
     /// This project alone.
     #[arg(long)]
     project: Option<i64>,
-    /// Print one JSON object per line: every difference, then what was examined.
+    /// Put right what differs, after it was told: stock by movements with the reason `correction`, everything else by
+    /// deriving it anew. Then look again.
+    #[arg(long)]
+    correct: bool,
+    /// Print one JSON object per line: every difference, then what was examined; with --correct then what was put right,
+    /// what still differs, and what was examined again.
     #[arg(long)]
     json: bool,
     /// The database.
@@ -23,59 +30,99 @@ pub struct DoctorArguments {
     database: Option<String>,
 }
 
-/// Runs the command. Differences make it fail.
+/// Runs the command. Differences that stay make it fail.
 pub fn run(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     arguments: DoctorArguments,
 ) -> Result<(), Failure> {
     let project = arguments.project.map(ProjectId::new).transpose().map_err(|error| format!("--project: {error}"))?;
     let database = open_migrated(&load(arguments.database)?)?;
-    let print = if arguments.json { print_json } else { print_row };
+    let report = Report { json: arguments.json };
+    process::runtime()?.block_on(async {
+        let found = examine(&database, project, &report).await?;
+        if found == 0 {
+            return Ok(());
+        }
+        if !arguments.correct {
+            return Err(format!("{found} figures differ from what they are derived from").into());
+        }
+        report.corrected(database.correct(project, SystemClock.now()).await?);
+        match examine(&database, project, &report).await? {
+            0 => Ok(()),
+            left => Err(format!("{left} figures still differ; they cannot be what they are derived from").into()),
+        }
+    })
+}
+
+/// Returns how many figures differ, having told each.
+async fn examine(database: &Database, project: Option<ProjectId>, report: &Report) -> Result<u64, Failure> {
     let mut any = false;
     let found = |difference: Difference| {
-        if !any && !arguments.json {
-            print_heading();
-        }
+        report.difference(&difference, !any);
         any = true;
-        print(&difference);
     };
-    let examined = process::runtime()?.block_on(database.examine(project, found))?;
-    let Examined { inventories, discounts, items, differences } = examined;
-    if arguments.json {
-        let looked_at = json!({ "inventories": inventories, "discounts": discounts, "nomenclatures": items });
-        println!("{}", json!({ "examined": looked_at, "differences": differences }));
-    } else {
-        println!(
-            "examined {inventories} stock records, {discounts} discounts, {items} items: {differences} differences"
-        );
+    let examined = database.examine(project, found).await?;
+    report.examined(examined);
+    Ok(examined.differences)
+}
+
+/// What is printed: a table, or one JSON object per line.
+struct Report {
+    json: bool,
+}
+
+impl Report {
+    fn difference(&self, difference: &Difference, is_first: bool) {
+        let Difference { project_id, figure, id, application_id, source, stored, derived } = difference;
+        if self.json {
+            println!(
+                "{}",
+                json!({
+                    "project_id": project_id, "figure": figure, "id": id, "application_id": application_id,
+                    "source": source, "stored": stored, "derived": derived,
+                })
+            );
+            return;
+        }
+        if is_first {
+            println!(
+                "{:>10}  {:<32} {:>12} {:>12}  {:>14} {:>14}  from",
+                "project", "figure", "record", "application", "stored", "derived"
+            );
+        }
+        let number = |value: &Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
+        let (application, stored, derived) = (number(application_id), number(stored), number(derived));
+        println!("{project_id:>10}  {figure:<32} {id:>12} {application:>12}  {stored:>14} {derived:>14}  {source}");
     }
-    match differences {
-        0 => Ok(()),
-        found => Err(format!("{found} figures differ from what they are derived from").into()),
+
+    fn examined(&self, examined: Examined) {
+        let Examined { inventories, discounts, items, applications, differences } = examined;
+        if self.json {
+            let looked_at = json!({
+                "inventories": inventories, "discounts": discounts, "nomenclatures": items, "applications": applications,
+            });
+            println!("{}", json!({ "examined": looked_at, "differences": differences }));
+        } else {
+            println!(
+                "examined {inventories} stock records, {discounts} discounts, {items} items, {applications} applications: \
+                 {differences} differences"
+            );
+        }
     }
-}
 
-fn print_heading() {
-    println!(
-        "{:>10}  {:<32} {:>12} {:>12}  {:>14} {:>14}  from",
-        "project", "figure", "record", "application", "stored", "derived"
-    );
-}
-
-fn print_row(difference: &Difference) {
-    let Difference { project_id, figure, id, application_id, source, stored, derived } = difference;
-    let number = |value: &Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
-    let (application, stored, derived) = (number(application_id), number(stored), number(derived));
-    println!("{project_id:>10}  {figure:<32} {id:>12} {application:>12}  {stored:>14} {derived:>14}  {source}");
-}
-
-fn print_json(difference: &Difference) {
-    let Difference { project_id, figure, id, application_id, source, stored, derived } = difference;
-    println!(
-        "{}",
-        json!({
-            "project_id": project_id, "figure": figure, "id": id, "application_id": application_id, "source": source,
-            "stored": stored, "derived": derived,
-        })
-    );
+    fn corrected(&self, corrected: Corrected) {
+        let Corrected { inventories, discounts, words, items, counts } = corrected;
+        if self.json {
+            let put_right = json!({
+                "inventories": inventories, "discounts": discounts, "words": words, "nomenclatures": items,
+                "counts": counts,
+            });
+            println!("{}", json!({ "corrected": put_right }));
+        } else {
+            println!(
+                "corrected {inventories} stock records, {discounts} discounts, the words of {words} \
+                 items, what is shown of {items} items, {counts} counts of offers"
+            );
+        }
+    }
 }

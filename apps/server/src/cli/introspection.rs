@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use kontor_adapter_diesel::TRUST;
 use kontor_auth::model::Audience;
 use kontor_auth::{IntrospectionRegistry, IssuedIntrospectionClient};
 use kontor_kernel::{ApplicationId, ExposeSecret};
 use serde_json::json;
 
-use super::operate::open_migrated;
+use super::operate::{open_migrated, until_everybody_knows};
+use super::output::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
@@ -37,16 +37,6 @@ pub struct ClientArguments {
     audience: String,
     #[command(flatten)]
     output: Output,
-}
-
-#[derive(Args)]
-struct Output {
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-    /// The database.
-    #[arg(long)]
-    database: Option<String>,
 }
 
 /// Runs the command.
@@ -80,11 +70,6 @@ pub fn run(
         }
     }
     Ok(())
-}
-
-/// Services go by what they remember for so long at most. When the command has ended, nobody does.
-fn until_everybody_knows() {
-    std::thread::sleep(TRUST);
 }
 
 fn registry(config: &Config) -> Result<IntrospectionRegistry, Failure> {

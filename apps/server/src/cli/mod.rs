@@ -1,12 +1,15 @@
 //! The command line.
 
+mod application;
 mod bulk;
+mod customer;
 pub mod demo;
 mod doctor;
 pub mod introspection;
 mod miniapp;
 mod openapi;
 mod operate;
+mod output;
 mod process;
 pub mod project;
 mod sandbox;
@@ -88,6 +91,16 @@ enum Command {
         #[command(subcommand)]
         command: miniapp::MiniAppCommand,
     },
+    /// Applications: their tokens, whether they are let in, how they are paid.
+    Application {
+        #[command(subcommand)]
+        command: application::ApplicationCommand,
+    },
+    /// Customers.
+    Customer {
+        #[command(subcommand)]
+        command: customer::CustomerCommand,
+    },
     /// Employees.
     User {
         #[command(subcommand)]
@@ -155,6 +168,8 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Project { command } => project::run(|database| load(None, database), command),
         Command::Introspection { command } => introspection::run(|database| load(None, database), command),
         Command::Miniapp { command } => miniapp::run(|database| load(None, database), command),
+        Command::Application { command } => application::run(|database| load(None, database), command),
+        Command::Customer { command } => customer::run(|database| load(None, database), command),
         Command::User { command } => user::run(|database| load(None, database), command),
         Command::Tag { command } => tag::run(|database| load(None, database), command),
         Command::Import { command } => bulk::import(|database| load(None, database), command),

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::sync::Arc;
 
-use kontor_adapter_diesel::{Database, PoolOptions};
+use kontor_adapter_diesel::{Database, PoolOptions, TRUST};
 
 use super::{Failure, process};
 use crate::adapters::SystemClock;
@@ -23,6 +23,11 @@ pub fn open_migrated(config: &Config) -> Result<Database, Failure> {
         0 => Ok(database),
         missing => Err(format!("the database lacks {missing} migrations; run `kontor migrate` first").into()),
     }
+}
+
+/// Services go by what they remember for so long at most. When a command that shut somebody out has ended, nobody does.
+pub fn until_everybody_knows() {
+    std::thread::sleep(TRUST);
 }
 
 /// `kontor serve`

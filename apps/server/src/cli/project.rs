@@ -12,6 +12,7 @@ use kontor_organization::model::ProjectRecords;
 use serde::Serialize;
 
 use super::operate::open_migrated;
+use super::output::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
@@ -36,12 +37,8 @@ pub struct CreateArguments {
     /// The owner's e-mail address.
     #[arg(long)]
     email: String,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-    /// The database.
-    #[arg(long)]
-    database: Option<String>,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// What the owner needs, shown this once.
@@ -67,7 +64,7 @@ pub fn run(
     command: ProjectCommand,
 ) -> Result<(), Failure> {
     let ProjectCommand::Create(arguments) = command;
-    let config = load(arguments.database)?;
+    let config = load(arguments.output.database)?;
     let database = open_migrated(&config)?;
     let created = process::runtime()?.block_on(create(
         &config,
@@ -76,7 +73,7 @@ pub fn run(
         &arguments.login,
         &arguments.email,
     ))?;
-    if arguments.json {
+    if arguments.output.json {
         println!("{}", serde_json::to_string(&created)?);
     } else {
         println!("project_id      {}", created.project_id);

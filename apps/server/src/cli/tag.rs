@@ -9,6 +9,7 @@ use kontor_kernel::{Name, ProjectId};
 use serde_json::json;
 
 use super::operate::open_migrated;
+use super::output::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
@@ -40,12 +41,8 @@ pub struct Place {
     /// The project.
     #[arg(long)]
     project: i64,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-    /// The database.
-    #[arg(long)]
-    database: Option<String>,
+    #[command(flatten)]
+    output: Output,
 }
 
 /// Runs the command.
@@ -62,7 +59,7 @@ pub fn run(
         TagCommand::List { place } => (place, None),
     };
     let project = ProjectId::new(place.project).map_err(|error| format!("--project {error}"))?;
-    let database = open_migrated(&load(place.database)?)?;
+    let database = open_migrated(&load(place.output.database)?)?;
     let service = TagService::new(Arc::new(database), Arc::new(SystemClock));
     let tags = process::runtime()?.block_on(async {
         match draft {
@@ -72,7 +69,7 @@ pub fn run(
     })?;
     for tag in tags {
         let Tag { id, details, .. } = tag;
-        if place.json {
+        if place.output.json {
             let photo = details.photo.map(String::from);
             println!("{}", json!({ "tag_id": id.get(), "name": details.name.as_str(), "photo": photo }));
         } else {

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
-use kontor_auth::model::{EmployeeFilter, Login, NewPassword, RoleChoice};
+use kontor_auth::model::{EmployeeEdit, EmployeeFilter, Login, NewPassword, RoleChoice};
 use kontor_auth::ports::DirectoryRepository;
 use kontor_auth::{Hire, StaffRegistry};
-use kontor_kernel::{BranchId, DepartmentId, Email, InvalidId, Name, PageRequest, ProjectId, RoleId, UserId};
+use kontor_kernel::{
+    BranchId, DepartmentId, Email, FileId, InvalidId, Name, PageRequest, Phone, ProjectId, RoleId, UserId,
+};
 use serde_json::{Value, json};
 
 use super::operate::open_migrated;
+use super::output::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
@@ -41,17 +44,15 @@ pub enum UserCommand {
         #[arg(long)]
         department: String,
     },
+    /// Changes what the record of an employee tells about him.
+    Edit(EditArguments),
     /// The employees of a project.
     List {
         /// The project.
         #[arg(long)]
         project: i64,
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-        /// The database.
-        #[arg(long)]
-        database: Option<String>,
+        #[command(flatten)]
+        output: Output,
     },
 }
 
@@ -76,18 +77,51 @@ pub struct CreateArguments {
     /// His family name; the login when absent.
     #[arg(long)]
     last_name: Option<String>,
+    /// His patronymic.
+    #[arg(long)]
+    middle_name: Option<String>,
+    /// His phone.
+    #[arg(long)]
+    phone: Option<String>,
     /// The branch he works in; without one, all.
     #[arg(long)]
     branch: Option<i64>,
     /// His department.
     #[arg(long)]
     department: Option<i64>,
-    /// Print JSON.
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Settings of `kontor user edit`.
+#[derive(Args)]
+pub struct EditArguments {
+    /// What he signs in with.
     #[arg(long)]
-    json: bool,
+    login: String,
+    #[command(flatten)]
+    traits: Traits,
     /// The database.
     #[arg(long)]
     database: Option<String>,
+}
+
+/// What is changed; what is not named stays.
+#[derive(Args)]
+#[group(required = true, multiple = true)]
+struct Traits {
+    /// His phone, or `none`.
+    #[arg(long)]
+    phone: Option<String>,
+    /// His patronymic, or `none`.
+    #[arg(long)]
+    middle_name: Option<String>,
+    /// Whether he is on sick leave.
+    #[arg(long, value_name = "true|false")]
+    sick: Option<bool>,
+    /// His picture: the number of a file of his project of type 2, or `none`.
+    #[arg(long, value_name = "FILE_ID")]
+    avatar: Option<String>,
 }
 
 /// An employee by number.
@@ -104,11 +138,12 @@ pub struct OneUser {
 impl UserCommand {
     fn database(&self) -> Option<String> {
         match self {
-            Self::Create(arguments) => arguments.database.clone(),
+            Self::Create(arguments) => arguments.output.database.clone(),
             Self::Ban(user) | Self::Unban(user) | Self::Role { user, .. } | Self::Department { user, .. } => {
                 user.database.clone()
             }
-            Self::List { database, .. } => database.clone(),
+            Self::Edit(EditArguments { database, .. }) => database.clone(),
+            Self::List { output, .. } => output.database.clone(),
         }
     }
 }
@@ -129,6 +164,29 @@ fn id<T: TryFrom<i64, Error = InvalidId>>(name: &str, number: i64) -> Result<T, 
 
 fn parsed<T, E: std::fmt::Display>(name: &str, result: Result<T, E>) -> Result<T, Failure> {
     result.map_err(|error| format!("{name} {error}").into())
+}
+
+/// `None` when the option is absent, `Some(None)` for `none`.
+#[expect(clippy::option_option, reason = "keep, clear and set, as the edit takes them")]
+fn or_none<T>(
+    given: Option<&str>,
+    parse: impl FnOnce(&str) -> Result<T, Failure>,
+) -> Result<Option<Option<T>>, Failure> {
+    given.map(|text| if text == "none" { Ok(None) } else { parse(text).map(Some) }).transpose()
+}
+
+fn file(text: &str) -> Result<FileId, Failure> {
+    let number = text.parse().map_err(|_| "--avatar must be the number of a file, or `none`")?;
+    id("--avatar", number)
+}
+
+fn edit(traits: &Traits) -> Result<EmployeeEdit, Failure> {
+    Ok(EmployeeEdit {
+        phone: or_none(traits.phone.as_deref(), |text| parsed("--phone", Phone::parse(text)))?,
+        middle_name: or_none(traits.middle_name.as_deref(), |text| parsed("--middle-name", Name::parse(text)))?,
+        is_sick: traits.sick,
+        avatar: or_none(traits.avatar.as_deref(), file)?,
+    })
 }
 
 fn role(text: &str) -> Result<RoleChoice, Failure> {
@@ -172,7 +230,13 @@ async fn execute(config: &Config, database: &Database, command: UserCommand) -> 
             println!("user {} is in the department {department}", user.user);
             Ok(())
         }
-        UserCommand::List { project, json, .. } => list(database, id("--project", project)?, json).await,
+        UserCommand::Edit(EditArguments { login, traits, .. }) => {
+            let login = parsed("--login", Login::parse(&login))?;
+            let user = registry.edit(&login, edit(&traits)?).await?;
+            println!("user {user} is changed");
+            Ok(())
+        }
+        UserCommand::List { project, output } => list(database, id("--project", project)?, output.json).await,
     }
 }
 
@@ -187,11 +251,17 @@ async fn create(registry: &StaffRegistry, password: &str, arguments: CreateArgum
         email: parsed("--email", Email::parse(&arguments.email))?,
         first_name: name("--first-name", arguments.first_name.as_deref())?,
         last_name: name("--last-name", arguments.last_name.as_deref())?,
+        middle_name: arguments
+            .middle_name
+            .as_deref()
+            .map(|text| parsed("--middle-name", Name::parse(text)))
+            .transpose()?,
+        phone: arguments.phone.as_deref().map(|text| parsed("--phone", Phone::parse(text))).transpose()?,
         password: parsed("the password", NewPassword::parse(password))?,
     };
     let login = hire.login.to_string();
     let user = registry.hire(hire).await?;
-    if arguments.json {
+    if arguments.output.json {
         println!("{}", json!({ "user_id": user.get(), "login": login, "password": password }));
     } else {
         println!("user_id   {user}");

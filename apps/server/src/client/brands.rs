@@ -10,7 +10,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::queries::{ShelfBrandQuery, limit};
 use crate::http::wire::PhotoRecord;
-use crate::http::{ApiError, CallingApp, Query};
+use crate::http::{ApiError, CallingApp, Unpaged};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_brands);
@@ -48,7 +48,7 @@ struct ShelfBrandList {
 async fn list_brands(
     app: CallingApp,
     service: Data<StorefrontService>,
-    query: Query<ShelfBrandQuery>,
+    query: Unpaged<ShelfBrandQuery>,
 ) -> Result<Json<ShelfBrandList>, ApiError> {
     let brands = service.brands(*app, limit(query.0.limit.as_ref())?).await?;
     let brands: Vec<ShelfBrandRecord> = brands.into_iter().map(Into::into).collect();

@@ -9,7 +9,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::queries::{ShelfCategoryQuery, limit};
 use crate::http::wire::{NamedRecord, PhotoRecord};
-use crate::http::{ApiError, CallingApp, Query};
+use crate::http::{ApiError, CallingApp, Unpaged};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_categories);
@@ -51,7 +51,7 @@ struct ShelfCategoryList {
 async fn list_categories(
     app: CallingApp,
     service: Data<StorefrontService>,
-    query: Query<ShelfCategoryQuery>,
+    query: Unpaged<ShelfCategoryQuery>,
 ) -> Result<Json<ShelfCategoryList>, ApiError> {
     let limit = limit(query.0.limit.as_ref())?;
     let categories = service.categories(*app, query.0.parent_id.map(|id| id.0), limit).await?;

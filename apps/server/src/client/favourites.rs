@@ -51,14 +51,14 @@ struct NewFavourite {
     product_id: wire::NomenclatureId,
 }
 
-/// Keeps a product that the application shows. One that is kept already stays where it is.
+/// Keeps a product that the application shows or has sold out. One that is kept already stays where it is.
 #[utoipa::path(
     tag = "Client: catalog",
     request_body = NewFavourite,
     responses(
         (status = 201, body = OneProduct),
         (status = 200, description = "It was kept already.", body = OneProduct),
-        (status = 422, description = "The application shows no such product."),
+        (status = 422, description = "The application sells no such product."),
     ),
 )]
 #[post("/api/counterparty/products/favourites")]
@@ -72,11 +72,11 @@ async fn add_favourite(
     Ok((Json(OneProduct { product: card.into() }), status))
 }
 
-/// One product that the application shows, whether the customer keeps it or not.
+/// One product that the application shows or has sold out, whether the customer keeps it or not.
 #[utoipa::path(
     tag = "Client: catalog",
     params(("product_id" = i64, Path)),
-    responses((status = 200, body = OneProduct), (status = 404, description = "The application shows no such product.")),
+    responses((status = 200, body = OneProduct), (status = 404, description = "The application sells no such product.")),
 )]
 #[get("/api/counterparty/products/favourites/{product_id}")]
 async fn show_favourite(

@@ -5,11 +5,11 @@ use actix_web::{HttpRequest, http::StatusCode, post};
 use deserr::Deserr;
 use kontor_auth::ContactLoginError;
 use kontor_auth::miniapp::{MiniAppLogin, MiniAppProvider, SignedContact};
-use kontor_customers::ProfileService;
 use kontor_kernel::Violations;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use super::profile::RecordSources;
 use super::session::SignedInCounterparty;
 use crate::http::limits::MINIAPP_CONTACT;
 use crate::http::named::NamedErrorBody;
@@ -100,7 +100,7 @@ async fn contact_auth(
     provider: Path<String>,
     throttle: Data<Throttle>,
     logins: Data<MiniAppLogin>,
-    profiles: Data<ProfileService>,
+    sources: RecordSources,
     body: Result<Body<ContactLogin>, ApiError>,
 ) -> Result<Json<SignedInCounterparty>, ApiError> {
     let provider = MiniAppProvider::parse(&provider).ok_or_else(ApiError::not_found)?;
@@ -109,5 +109,5 @@ async fn contact_auth(
     throttle.hit(&request, &[(MINIAPP_CONTACT, &format!("{}|{}", app.application_id, ip.subject()))]).await?;
     let contact = SignedContact { phone: phone.0, signed_at: auth_date.0, hash: hash.0, init_data: init_data.0 };
     let signed = logins.log_in(*app, provider, &contact, device.and_then(|device| device.0)).await?;
-    Ok(Json(SignedInCounterparty::of(signed, &profiles).await?))
+    Ok(Json(SignedInCounterparty::of(signed, &sources).await?))
 }

@@ -13,6 +13,7 @@ mod miniapps;
 mod orders;
 mod payment_types;
 mod phone_change;
+mod plans;
 mod policies;
 mod products;
 mod profile;
@@ -51,6 +52,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     brands::routes(config);
     payment_types::routes(config);
     showcase::routes(config);
+    plans::routes(config);
     searches::routes(config);
     dictionaries::routes(config);
     search_address::routes(config);

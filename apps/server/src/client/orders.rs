@@ -7,7 +7,7 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post};
 use deserr::Deserr;
 use kontor_kernel::Violations;
-use kontor_orders::model::{CartRefused, DeliveryRequest, Order, PaymentMethod};
+use kontor_orders::model::{CartRefused, DeliveryRequest, Order};
 use kontor_orders::{OrderCommand, OrderError, OrderService, PlacedOutcome, PlacementError, PlacementService};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -53,28 +53,6 @@ impl From<OrderError> for ApiError {
     }
 }
 
-impl WireValue for PaymentMethod {
-    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-        let Scalar::Text(text) = scalar else { return Err(Self::expected().into_owned()) };
-        Self::parse(&text).map_err(|error| error.to_string())
-    }
-
-    fn expected() -> Cow<'static, str> {
-        Cow::Borrowed("must be a text")
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        Cow::Borrowed("PaymentMethodType")
-    }
-
-    fn schema() -> ObjectBuilder {
-        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Self::ALL.map(Self::as_str)))
-    }
-}
-
-/// An online payment method over the wire.
-type PaymentMethodType = In<PaymentMethod>;
-
 /// A field that may not be sent.
 struct Prohibited;
 
@@ -118,7 +96,7 @@ struct NewOrder {
     payment_type_id: Option<wire::PaymentTypeId>,
     /// Pays online; without it the customer pays otherwise.
     #[deserr(default)]
-    payment_method_type: Option<PaymentMethodType>,
+    payment_method_type: Option<wire::PaymentMethodType>,
     #[deserr(default)]
     promo_code: Option<wire::PromoCode>,
     products: Vec<ProductLine>,
@@ -220,7 +198,7 @@ async fn place_order(
 #[utoipa::path(
     tag = "Client: orders",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneOwnOrder)),
+    responses((status = 200, body = OneOwnOrder), (status = 404, description = "The customer has no such order.")),
 )]
 #[get("/api/counterparty/orders/{id}")]
 async fn show_own_order(

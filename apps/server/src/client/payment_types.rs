@@ -36,7 +36,7 @@ struct PaymentTypeList {
     payment_types_count: usize,
 }
 
-/// Every payment type.
+/// The payment types that the application takes.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = PaymentTypeList)))]
 #[get("/api/counterparty/payment_types")]
 async fn list_payment_types(

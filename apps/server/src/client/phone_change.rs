@@ -4,12 +4,11 @@ use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
 use kontor_auth::{PhoneChange, PhoneChangeError, SendCodeError};
-use kontor_customers::ProfileService;
 use kontor_kernel::{CustomerScope, ExposeSecret, Phone};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::profile::OneCustomer;
+use super::profile::{CustomerRecord, OneCustomer, RecordSources};
 use crate::http::limits::{CUSTOMER_LOGIN_CONTACT, CUSTOMER_LOGIN_IP, SEND_CODE_CONTACT, SEND_CODE_IP};
 use crate::http::records::Message;
 use crate::http::wire::{self, InputErrors};
@@ -100,7 +99,7 @@ async fn verify_change(
     ip: ClientIp,
     throttle: Data<Throttle>,
     phones: Data<PhoneChange>,
-    profiles: Data<ProfileService>,
+    sources: RecordSources,
     body: Body<PhoneChangeProof>,
 ) -> Result<Json<OneCustomer>, ApiError> {
     let PhoneChangeProof { phone, password } = body.0;
@@ -108,5 +107,5 @@ async fn verify_change(
     let hits = [(CUSTOMER_LOGIN_IP, ip.subject()), (CUSTOMER_LOGIN_CONTACT, subject(&customer, &phone))];
     throttle.hit(&request, &hits).await?;
     phones.verify(*customer, &phone, password.0.expose_secret()).await?;
-    Ok(Json(profiles.profile(*customer).await?.into()))
+    Ok(Json(OneCustomer { counterparty: CustomerRecord::read(*customer, &sources).await? }))
 }

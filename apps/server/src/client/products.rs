@@ -3,7 +3,9 @@
 use actix_web::web::{Data, Json, Path};
 use actix_web::{HttpMessage, HttpRequest, get};
 use chrono::{DateTime, Utc};
-use kontor_catalog::storefront::{PriceRange, Product, ProductCard, StorefrontError, StorefrontService, Tag};
+use kontor_catalog::storefront::{
+    PriceRange, Product, ProductCard, ProductOrder, StorefrontError, StorefrontService, Tag,
+};
 use kontor_kernel::Money;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
@@ -13,10 +15,11 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::favourites;
 use super::queries::ProductQuery;
 use crate::http::paging::Paginator;
-use crate::http::remembered::Looked;
+use crate::http::records::StorageUnitRecord;
+use crate::http::remembered::{Looked, RankedByLooks};
 use crate::http::routes::below;
 use crate::http::wire::{NamedRecord, PhotoRecord};
-use crate::http::{ApiError, CallingApp, CallingVisitor, ClientIp, PathId, Query};
+use crate::http::{ApiError, CallingApp, CallingVisitor, ClientIp, PathId, Query, Unpaged};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/counterparty/products", |config| {
@@ -103,13 +106,6 @@ impl From<Tag> for TagRecord {
 }
 
 #[derive(Serialize, ToSchema)]
-struct StorageUnitRecord {
-    id: i64,
-    name: String,
-    abbreviation: String,
-}
-
-#[derive(Serialize, ToSchema)]
 pub(super) struct ProductCardRecord {
     #[serde(flatten)]
     product: ProductRecord,
@@ -129,11 +125,7 @@ impl From<ProductCard> for ProductCardRecord {
         Self {
             product: card.product.into(),
             country: card.country.map(Into::into),
-            storage_unit: card.storage_unit.map(|unit| StorageUnitRecord {
-                id: unit.id.get(),
-                name: unit.name.into(),
-                abbreviation: unit.abbreviation.into(),
-            }),
+            storage_unit: card.storage_unit.map(Into::into),
             share_link: card.share_link,
             description: card.description.map(Into::into),
             characteristics: card.characteristics.map(Into::into).unwrap_or_default(),
@@ -159,8 +151,12 @@ async fn list_products(
     visitor: CallingVisitor,
     service: Data<StorefrontService>,
     query: Query<ProductQuery>,
+    request: HttpRequest,
 ) -> Result<Json<ProductList>, ApiError> {
     let (filter, order, page) = query.0.list()?;
+    if order.is_some_and(ProductOrder::is_by_popularity) {
+        request.extensions_mut().insert(RankedByLooks);
+    }
     let products = service.products(*visitor, filter, order, page).await?.map(ProductRecord::from).into();
     Ok(Json(ProductList { products }))
 }
@@ -213,7 +209,7 @@ impl From<PriceRange> for Prices {
 async fn show_prices(
     app: CallingApp,
     service: Data<StorefrontService>,
-    query: Query<ProductQuery>,
+    query: Unpaged<ProductQuery>,
 ) -> Result<Json<Prices>, ApiError> {
     let (filter, _) = query.0.filter()?;
     Ok(Json(service.price_range(*app, filter).await?.into()))

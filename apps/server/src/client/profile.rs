@@ -5,12 +5,17 @@ use actix_web::web::{Data, Json};
 use actix_web::{delete, get, put};
 use chrono::{DateTime, NaiveDate, Utc};
 use deserr::Deserr;
+use kontor_catalog::storefront::FavouriteService;
 use kontor_customers::model::{Customer, CustomerKind, Manager, PersonalData, ProfileEdit};
 use kontor_customers::{CustomerError, ProfileService};
+use kontor_kernel::CustomerScope;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use super::products::ProductRecord;
+use crate::config::Config;
+use crate::http::file_contents::avatar;
 use crate::http::records::{Message, Picture};
 use crate::http::wire::{self, InputErrors, Patch};
 use crate::http::{ApiError, BearerCustomer, Body};
@@ -25,6 +30,7 @@ impl From<CustomerError> for ApiError {
             CustomerError::NotFound => Self::not_found(),
             CustomerError::Invalid(violations) => violations.into(),
             CustomerError::EmailTaken => Self::invalid("email", error),
+            CustomerError::UnknownAvatar => Self::invalid("avatar", error),
             CustomerError::ChargeRunning => Self::Message(
                 StatusCode::CONFLICT,
                 "A payment is still running; try again when it has ended.".to_owned(),
@@ -85,22 +91,27 @@ pub(super) struct CustomerRecord {
     email: Option<String>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
-    favourite_products: Vec<FavouriteProduct>,
+    /// What he keeps and the application shows, kept last first: the first 100.
+    favourite_products: Vec<ProductRecord>,
 }
 
-/// A product the customer marked.
-#[derive(Serialize, ToSchema)]
-struct FavouriteProduct {
-    id: i64,
-}
+/// Where the record of a customer comes from.
+pub(super) type RecordSources = (Data<ProfileService>, Data<FavouriteService>, Data<Config>);
 
-impl From<Customer> for CustomerRecord {
-    fn from(customer: Customer) -> Self {
-        Self {
+impl CustomerRecord {
+    /// The record of the customer who calls, or has just signed in.
+    pub(super) async fn read(scope: CustomerScope, sources: &RecordSources) -> Result<Self, ApiError> {
+        Self::of(scope, sources.0.profile(scope).await?, sources).await
+    }
+
+    async fn of(scope: CustomerScope, customer: Customer, sources: &RecordSources) -> Result<Self, ApiError> {
+        let (_, favourites, config) = sources;
+        let favourite_products = favourites.told(scope).await?.into_iter().map(Into::into).collect();
+        Ok(Self {
             id: customer.id.get(),
             r#type: customer.kind.into(),
             manager: customer.manager.map(Into::into),
-            avatar: None,
+            avatar: avatar(customer.avatar.as_ref(), config),
             first_name: customer.first_name.map(Into::into),
             last_name: customer.last_name.map(Into::into),
             middle_name: customer.middle_name.map(Into::into),
@@ -111,20 +122,14 @@ impl From<Customer> for CustomerRecord {
             email: customer.email.map(|email| email.to_string()),
             created_at: customer.created_at,
             updated_at: customer.updated_at,
-            favourite_products: Vec::new(),
-        }
+            favourite_products,
+        })
     }
 }
 
 #[derive(Serialize, ToSchema)]
 pub(super) struct OneCustomer {
-    counterparty: CustomerRecord,
-}
-
-impl From<Customer> for OneCustomer {
-    fn from(customer: Customer) -> Self {
-        Self { counterparty: customer.into() }
-    }
+    pub counterparty: CustomerRecord,
 }
 
 /// The customer's own record. The header `Token` may be left out; when it is sent, it must be the application the
@@ -134,8 +139,8 @@ impl From<Customer> for OneCustomer {
     responses((status = 200, body = OneCustomer)),
 )]
 #[get("/api/counterparty")]
-async fn show_profile(customer: BearerCustomer, profiles: Data<ProfileService>) -> Result<Json<OneCustomer>, ApiError> {
-    Ok(Json(profiles.profile(*customer).await?.into()))
+async fn show_profile(customer: BearerCustomer, sources: RecordSources) -> Result<Json<OneCustomer>, ApiError> {
+    Ok(Json(OneCustomer { counterparty: CustomerRecord::read(*customer, &sources).await? }))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -194,10 +199,11 @@ impl From<ProfilePatch> for ProfileEdit {
 #[put("/api/counterparty")]
 async fn change_profile(
     customer: BearerCustomer,
-    profiles: Data<ProfileService>,
+    sources: RecordSources,
     body: Body<ProfilePatch>,
 ) -> Result<Json<OneCustomer>, ApiError> {
-    Ok(Json(profiles.change(*customer, body.0.into()).await?.into()))
+    let changed = sources.0.change(*customer, body.0.into()).await?;
+    Ok(Json(OneCustomer { counterparty: CustomerRecord::of(*customer, changed, &sources).await? }))
 }
 
 /// Lets the customer leave: personal data is cleared, every token ends, orders stay. The same contact makes a new

@@ -88,7 +88,7 @@ pub(super) struct ProductQuery {
     /// `name_asc`, `name_desc`, `popularity_asc`, `popularity_desc`, `price_asc` or `price_desc`.
     #[deserr(default)]
     #[param(value_type = Option<String>)]
-    order_by: Option<In<ProductOrder>>,
+    order_by: Option<wire::ProductOrder>,
     #[deserr(default)]
     #[param(value_type = Option<f64>, minimum = 0)]
     price_from: Option<In<PriceFrom>>,
@@ -110,12 +110,17 @@ pub(super) struct ProductQuery {
 
 /// A bound of prices is any number; only whole minor units lie within it.
 fn bound(text: &str, least: u32, rounding: RoundingStrategy) -> Result<Money, String> {
-    let number = Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text));
-    let number = number.map_err(|_| "must be a number".to_owned())?;
+    // Digits may be parted by `_` there, which no number of a query string has.
+    let number = if text.contains('_') { None } else { exact(text) };
+    let number = number.ok_or_else(|| "must be a number".to_owned())?;
     if number < Decimal::from(least) {
         return Err(format!("must be at least {least}"));
     }
     Money::from_decimal(number.round_dp_with_strategy(2, rounding)).map_err(|error| error.to_string())
+}
+
+fn exact(text: &str) -> Option<Decimal> {
+    Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text)).ok()
 }
 
 macro_rules! price_bounds {
@@ -150,25 +155,6 @@ price_bounds! {
     PriceFrom = 0, ToPositiveInfinity;
     /// The highest price, rounded down to a minor unit.
     PriceTo = 1, ToZero;
-}
-
-impl WireValue for ProductOrder {
-    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-        let named = if let Scalar::Text(name) = scalar { Self::named(&name) } else { None };
-        named.ok_or_else(|| Self::expected().into_owned())
-    }
-
-    fn expected() -> Cow<'static, str> {
-        format!("must be one of {}", Self::ALL.map(|(name, _)| name).join(", ")).into()
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "ProductOrder".into()
-    }
-
-    fn schema() -> ObjectBuilder {
-        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Self::ALL.map(|(name, _)| name)))
-    }
 }
 
 impl ProductQuery {

@@ -4,13 +4,12 @@ use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, http::StatusCode, post};
 use deserr::Deserr;
 use kontor_auth::{CustomerLoginError, CustomerSessions, SendCodeError, SignedInCustomer as SignedIn};
-use kontor_customers::ProfileService;
 use kontor_kernel::{AppScope, Contact, ExposeSecret};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::profile::CustomerRecord;
+use super::profile::{CustomerRecord, RecordSources};
 use crate::http::limits::{CUSTOMER_LOGIN_CONTACT, CUSTOMER_LOGIN_IP, SEND_CODE_CONTACT, SEND_CODE_IP};
 use crate::http::records::{AccessTokenRecord, Logout, Message};
 use crate::http::wire::{self, InputErrors};
@@ -109,8 +108,8 @@ pub(super) struct SignedInCounterparty {
 
 impl SignedInCounterparty {
     /// Reads the record of a customer who has just signed in.
-    pub(super) async fn of(signed: SignedIn, profiles: &ProfileService) -> Result<Self, ApiError> {
-        let record = profiles.profile(signed.scope).await?.into();
+    pub(super) async fn of(signed: SignedIn, sources: &RecordSources) -> Result<Self, ApiError> {
+        let record = CustomerRecord::read(signed.scope, sources).await?;
         Ok(Self { counterparty: CustomerWithToken { record, access_token: signed.token.into() } })
     }
 }
@@ -133,7 +132,7 @@ async fn log_in(
     ip: ClientIp,
     throttle: Data<Throttle>,
     sessions: Data<CustomerSessions>,
-    profiles: Data<ProfileService>,
+    sources: RecordSources,
     body: Body<CodeLogin>,
 ) -> Result<Json<SignedInCounterparty>, ApiError> {
     let CodeLogin { phone, password, device } = body.0;
@@ -142,7 +141,7 @@ async fn log_in(
     throttle.hit(&request, &hits).await?;
     let device = device.map(|device| device.0);
     let signed = sessions.log_in(*app, &contact, password.0.expose_secret(), device).await?;
-    Ok(Json(SignedInCounterparty::of(signed, &profiles).await?))
+    Ok(Json(SignedInCounterparty::of(signed, &sources).await?))
 }
 
 /// Signs the customer out, on this device or on all.

@@ -1,5 +1,6 @@
 //! Request bodies and query strings, read whole and checked at once.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -98,15 +99,34 @@ impl<T: Deserr<InputErrors>> FromRequest for Query<T> {
     }
 }
 
+/// The query string of a list that comes whole: `page` and `per_page` play no part in it, whatever they are.
+pub struct Unpaged<T>(pub T);
+
+impl<T: Deserr<InputErrors>> FromRequest for Unpaged<T> {
+    type Error = ApiError;
+    type Future = std::future::Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let pairs = form_urlencoded::parse(request.query_string().as_bytes());
+        let rest = pairs.filter(|(key, _)| !matches!(&**key, "page" | "per_page"));
+        let read = gathered(rest).and_then(|fields| violations_of(Value::Object(fields)));
+        std::future::ready(read.map(Self).map_err(ApiError::Invalid))
+    }
+}
+
 fn fields(pairs: &[u8]) -> Result<Value, Violations> {
     pairs_of(pairs).map(Value::Object)
 }
 
 /// The fields of a query string or form, each with its text or its list of texts.
 pub(crate) fn pairs_of(pairs: &[u8]) -> Result<Map<String, Value>, Violations> {
+    gathered(form_urlencoded::parse(pairs))
+}
+
+fn gathered<'a>(pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)>) -> Result<Map<String, Value>, Violations> {
     let mut fields = Map::new();
     let mut violations = Violations::default();
-    for (key, value) in form_urlencoded::parse(pairs) {
+    for (key, value) in pairs {
         if let Some(key) = key.strip_suffix("[]") {
             let list = fields.entry(key).or_insert_with(|| Value::Array(Vec::new()));
             match list {

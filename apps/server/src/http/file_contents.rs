@@ -17,6 +17,7 @@ use kontor_kernel::{Permission, Resource};
 
 use super::ApiError;
 use super::policy::Access;
+use super::records::Picture;
 use super::scopes::{Admitted, admit};
 use crate::config::Config;
 
@@ -24,8 +25,13 @@ use crate::config::Config;
 const STAFF: Access = Access::Staff(&[Permission::view(Resource::Files)]);
 
 /// Where the content of a file is, as its users see it.
-pub fn url_of(file: &StoredFile, config: &Config) -> String {
-    format!("{}/files/{}", config.public_url.trim_end_matches('/'), file.key)
+pub fn url_of(key: &FileKey, config: &Config) -> String {
+    format!("{}/files/{key}", config.public_url.trim_end_matches('/'))
+}
+
+/// The picture of a person, or `null`.
+pub fn avatar(key: Option<&FileKey>, config: &Config) -> Option<Picture> {
+    key.map(|key| Picture { url: url_of(key, config) })
 }
 
 /// `GET`, `HEAD /files/{key}`
@@ -140,7 +146,8 @@ async fn serve(request: HttpRequest, service: Data<FileService>, key: Path<Strin
         Asked::Beyond => {
             let mut answer = HttpResponse::RangeNotSatisfiable();
             answer.insert_header((CONTENT_RANGE, format!("bytes */{length}")));
-            return Ok(framed(answer, &file, &tag).finish());
+            // Nothing of the file is in it, so nobody need keep it.
+            return Ok(answer.insert_header((CACHE_CONTROL, "no-store")).finish());
         }
     };
     answer

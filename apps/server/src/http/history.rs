@@ -1,35 +1,12 @@
 //! Histories of records on the wire.
 
 use chrono::{DateTime, Utc};
-use deserr::Deserr;
+use kontor_kernel::Page;
 use kontor_kernel::history::{Author, FieldChange, HistoryEntry};
-use kontor_kernel::{Page, PageRequest, Violations};
 use serde::Serialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use super::paging::{PageNumber, PageSize, Pagination, page_of};
-use super::wire::InputErrors;
-
-/// Which page of a history.
-#[derive(Deserr, IntoParams)]
-#[deserr(error = InputErrors, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct HistoryQuery {
-    #[deserr(default)]
-    #[param(inline)]
-    page: Option<PageNumber>,
-    /// 15 unless told.
-    #[deserr(default)]
-    #[param(inline)]
-    per_page: Option<PageSize>,
-}
-
-impl HistoryQuery {
-    /// The page asked for.
-    pub fn page(&self) -> Result<PageRequest, Violations> {
-        page_of(self.page.as_ref(), self.per_page.as_ref(), 15)
-    }
-}
+use super::paging::Pagination;
 
 /// One field of a change.
 #[derive(Serialize, ToSchema)]

@@ -31,12 +31,13 @@ pub mod unrouted;
 pub mod upload;
 pub mod wire;
 
-pub use body::{Body, Form, Query};
+pub use body::{Body, Form, Query, Unpaged};
 pub use client_ip::{ClientIp, TrustedProxies};
 pub use error::ApiError;
 pub use failures::FailureLog;
-pub use history::{HistoryList, HistoryQuery};
+pub use history::HistoryList;
 pub use named::{NamedError, NextAction};
+pub use paging::PageQuery;
 pub use path::PathId;
 pub use scopes::{Backend, BearerCustomer, CallingApp, CallingVisitor, SignedInCustomer, SignedInStaff};
 pub use throttle::Throttle;

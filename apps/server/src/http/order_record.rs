@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::Money;
-use kontor_orders::model::{DeliveryWay, Named, Order, OrderLine, OrderStatus, PaymentMethod, PaymentType, Place};
+use kontor_orders::model::{DeliveryWay, Order, OrderLine, OrderStatus, PaymentMethod, PaymentType, Place};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::Type;
 
 use super::records::{Picture, picture};
-use super::wire::{In, Scalar, WireValue};
+use super::wire::{In, NamedRecord, Scalar, WireValue};
 
 /// A computed amount: a JSON number of major units. Two decimals survive the way through a double.
 pub fn number(amount: Money) -> f64 {
@@ -40,19 +40,6 @@ impl WireValue for OrderStatus {
 
 /// The id of an order status.
 pub type OrderStatusId = In<OrderStatus>;
-
-/// A record by its number and name.
-#[derive(Serialize, ToSchema)]
-pub struct NamedRecord {
-    id: i64,
-    name: String,
-}
-
-impl<Id: Into<i64>> From<Named<Id>> for NamedRecord {
-    fn from(named: Named<Id>) -> Self {
-        Self { id: named.id.into(), name: named.name }
-    }
-}
 
 /// A delivery type or subtype of an order.
 #[derive(Serialize, ToSchema)]
@@ -157,7 +144,7 @@ impl From<&Order> for OrderRecord {
     fn from(order: &Order) -> Self {
         Self {
             id: order.id.get(),
-            status: NamedRecord { id: order.status.id(), name: order.status_name.clone() },
+            status: NamedRecord::new(order.status.id(), &order.status_name),
             price: order.final_price.to_string(),
             promo_code: order.promo_code.clone(),
             original_price: number(order.original_price),

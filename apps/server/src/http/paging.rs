@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use deserr::Deserr;
 use kontor_kernel::{Page, PageError, PageRequest, Violations};
 use serde::Serialize;
-use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
+use utoipa::{IntoParams, ToSchema};
 
-use super::wire::{self, Scalar, WireValue};
+use super::wire::{self, InputErrors, Scalar, WireValue};
 
 /// Which page, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,27 @@ pub fn page_of<const MOST: u32>(
 ) -> Result<PageRequest, Violations> {
     let size = size.map_or(default_size, |size| size.0.0);
     PageRequest::new(page.map_or(1, |page| page.0.0), size, MOST).map_err(|error| Violations::one("per_page", error))
+}
+
+/// Which page of a list that cannot be filtered.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    #[deserr(default)]
+    #[param(inline)]
+    page: Option<PageNumber>,
+    /// 15 unless told.
+    #[deserr(default)]
+    #[param(inline)]
+    per_page: Option<PageSize>,
+}
+
+impl PageQuery {
+    /// The page asked for.
+    pub fn page(&self) -> Result<PageRequest, Violations> {
+        page_of(self.page.as_ref(), self.per_page.as_ref(), 15)
+    }
 }
 
 /// Where a page lies in its list.

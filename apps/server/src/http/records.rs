@@ -4,7 +4,9 @@ use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_auth::LogoutExtent;
 use kontor_auth::model::AccessToken;
+use kontor_catalog::model as catalog;
 use kontor_kernel::ExposeSecret;
+use kontor_organization::model as organization;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -20,6 +22,25 @@ pub struct Picture {
 /// A picture, or `null`.
 pub fn picture(url: Option<String>) -> Option<Picture> {
     url.map(|url| Picture { url })
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct StorageUnitRecord {
+    id: i64,
+    name: String,
+    abbreviation: String,
+}
+
+impl From<catalog::StorageUnit> for StorageUnitRecord {
+    fn from(unit: catalog::StorageUnit) -> Self {
+        Self { id: unit.id.get(), name: unit.name.into(), abbreviation: unit.abbreviation.into() }
+    }
+}
+
+impl From<organization::StorageUnit> for StorageUnitRecord {
+    fn from(unit: organization::StorageUnit) -> Self {
+        Self { id: unit.id.get(), name: unit.name.into(), abbreviation: unit.abbreviation.into() }
+    }
 }
 
 /// What was done, for people.

@@ -5,7 +5,8 @@
 //!
 //! **How long**: as long as nothing that the project shows has changed. What a commit of this process changed is never
 //! answered from memory again; what another process changed at most a second longer; see `kontor_adapter_diesel::Marks`.
-//! Nor is an answer used beyond the moment at which a discount starts or ends.
+//! Nor is an answer used beyond the moment at which a discount starts or ends. What depends on how often products were
+//! looked at ends when looks are stored, the rest does not.
 //!
 //! **What still happens**: a look at a product is counted, and the number of looks in the answer is the present one.
 
@@ -41,6 +42,10 @@ pub struct Looked {
     /// Of these, looks that are not stored yet.
     pub unstored: u64,
 }
+
+/// A handler leaves this in the request when its answer is sorted by how often products were looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct RankedByLooks;
 
 /// Two independent keyed hashes of what the answer depends on.
 type Key = (u64, u64);
@@ -83,6 +88,8 @@ impl Body {
 struct Answer {
     project: ProjectId,
     stand: Stand,
+    /// Where the looks stood, if it depends on them.
+    looks: Option<Stand>,
     until: Option<DateTime<Utc>>,
     headers: Vec<(HeaderName, HeaderValue)>,
     body: Body,
@@ -150,14 +157,19 @@ pub struct Pending {
     question: Question,
     project: ProjectId,
     stand: Stand,
+    looks: Option<Stand>,
+}
+
+/// Room for so many bytes of answers: what was not asked for lately makes way.
+fn room(bytes: u64) -> Cache<Key, Arc<Answer>, ByBytes> {
+    Cache::with_weighter(USUAL_ANSWERS, bytes, ByBytes)
 }
 
 impl Answers {
     /// A memory of so many megabytes; `0` remembers nothing.
     pub fn new(megabytes: u32, database: Database, clock: Arc<dyn Clock>) -> Self {
-        let room = u64::from(megabytes) * 1024 * 1024;
         Self {
-            kept: (room > 0).then(|| Cache::with_weighter(USUAL_ANSWERS, room, ByBytes)),
+            kept: (megabytes > 0).then(|| room(u64::from(megabytes) * 1024 * 1024)),
             horizons: Cache::new(MOST_HORIZONS),
             hashers: Default::default(),
             outcomes: Outcomes::default(),
@@ -191,7 +203,9 @@ impl Answers {
     fn find(&self, question: &Question) -> Option<Arc<Answer>> {
         let answer = self.kept.as_ref()?.get(&question.key)?;
         let steady = answer.until.is_none_or(|until| question.asked < until);
-        (steady && self.marks().stand(Topic::Shelves, answer.project) == Some(answer.stand)).then_some(answer)
+        let same = |topic, stand| self.marks().stand(topic, answer.project) == Some(stand);
+        let shows = same(Topic::Shelves, answer.stand) && answer.looks.is_none_or(|stand| same(Topic::Looks, stand));
+        (steady && shows).then_some(answer)
     }
 
     /// The answer, when it is remembered and still so.
@@ -225,7 +239,15 @@ impl Answers {
     pub fn begin(&self, question: Question, app: &AppScope) -> Option<Pending> {
         let stand = self.marks().stand(Topic::Shelves, app.project_id)?;
         let undisturbed = question.access.is_some() && self.marks().stand_anywhere(Topic::Access) == question.access;
-        undisturbed.then_some(Pending { question, project: app.project_id, stand })
+        let looks = self.marks().stand(Topic::Looks, app.project_id);
+        undisturbed.then_some(Pending { question, project: app.project_id, stand, looks })
+    }
+
+    /// Whether nothing that the answer was made of has changed since its request began.
+    fn is_unchanged(&self, pending: &Pending, by_looks: bool) -> bool {
+        let stands = |topic| self.marks().stand(topic, pending.project);
+        let looks = !by_looks || pending.looks.is_some() && stands(Topic::Looks) == pending.looks;
+        looks && stands(Topic::Shelves) == Some(pending.stand)
     }
 
     async fn horizon(&self, pending: &Pending) -> Option<Horizon> {
@@ -255,6 +277,7 @@ impl Answers {
             return response.map_into_left_body();
         }
         let looked = response.request().extensions().get::<Looked>().copied();
+        let by_looks = looked.is_some() || response.request().extensions().contains::<RankedByLooks>();
         let (request, response) = response.into_parts();
         let (response, body) = response.into_parts();
         let whole = match body.try_into_bytes() {
@@ -263,11 +286,12 @@ impl Answers {
         };
         let body = Body::of(whole.clone(), looked);
         if let (Some(cache), Some(body), Some(horizon)) = (&self.kept, body, self.horizon(&pending).await)
-            && self.marks().stand(Topic::Shelves, pending.project) == Some(pending.stand)
+            && self.is_unchanged(&pending, by_looks)
         {
             let headers = response.headers().iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-            let Pending { question, project, stand } = pending;
-            let answer = Answer { project, stand, until: horizon.until, headers, body };
+            let Pending { question, project, stand, looks } = pending;
+            let looks = looks.filter(|_| by_looks);
+            let answer = Answer { project, stand, looks, until: horizon.until, headers, body };
             cache.insert(question.key, Arc::new(answer));
         }
         ServiceResponse::new(request, response.set_body(BoxBody::new(whole))).map_into_right_body()
@@ -282,6 +306,34 @@ pub fn memory(request: &ServiceRequest) -> Option<web::Data<Answers>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn answer(bytes: usize) -> Arc<Answer> {
+        let project = ProjectId::new(1).unwrap();
+        let stand = Marks::default().stand(Topic::Shelves, project).unwrap();
+        let body = Body::Whole(Bytes::from(vec![b'x'; bytes]));
+        Arc::new(Answer { project, stand, looks: None, until: None, headers: Vec::new(), body })
+    }
+
+    #[test]
+    fn the_memory_never_grows_beyond_its_room() {
+        const ROOM: u64 = 1024 * 1024;
+        let kept = room(ROOM);
+        let mut heaviest = 0;
+        // Forty times the room, in small and large answers; some replace others.
+        for number in 0_u64..3_000 {
+            let bytes = usize::try_from(number * 7_919 % 28_000).unwrap();
+            kept.insert((number % 2_500, 0), answer(bytes));
+            heaviest = heaviest.max(kept.weight());
+            assert!(kept.weight() <= ROOM, "{} after {number} answers", kept.weight());
+            let counted: u64 = kept.iter().map(|(_, answer)| u64::try_from(answer.body.len()).unwrap()).sum();
+            assert!(counted <= kept.weight(), "{counted} bytes weigh {}", kept.weight());
+        }
+        assert!(heaviest > ROOM / 2, "{heaviest}: the room is used");
+        kept.insert((0, 2), answer(100));
+        assert!(kept.len() < 2_500 && kept.get(&(0, 2)).is_some(), "what is new is kept");
+        kept.insert((0, 1), answer(usize::try_from(ROOM).unwrap()));
+        assert!(kept.get(&(0, 1)).is_none() && kept.weight() <= ROOM, "what does not fit is not kept");
+    }
 
     fn looked(told: u64, unstored: u64) -> Looked {
         Looked { product: NomenclatureId::new(7).unwrap(), told, unstored }

@@ -11,13 +11,13 @@ use deserr::Deserr;
 use futures_util::stream;
 use kontor_catalog::bulk::JobOptions;
 use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetFormat};
-use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport, RowProblem, RowProblems};
+use kontor_catalog::spreadsheet::{ExportFailed, ImportError, ImportMode, ImportReport, RowProblem, RowProblems};
 use kontor_kernel::Violations;
 use serde::Serialize;
-use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use super::ApiError;
+use super::upload::Texts;
 use super::wire::{self, InputErrors};
 
 /// A wrong cell.
@@ -78,6 +78,21 @@ pub fn import_answer(outcome: Result<ImportReport, ImportError>) -> Result<HttpR
     }
 }
 
+/// Why nothing was imported.
+#[derive(Serialize, ToSchema)]
+pub struct ImportRefusal {
+    message: &'static str,
+    /// Messages by the part of the body; of wrong rows the first ones in words, below `file`.
+    #[schema(value_type = Object)]
+    errors: BTreeMap<&'static str, Vec<String>>,
+    /// The wrong rows, at most 1,000 problems. Missing when the file as a whole is refused, or another part.
+    #[schema(required = false)]
+    rows: Vec<RowProblemRecord>,
+    /// How many problems there are.
+    #[schema(required = false)]
+    rows_total: usize,
+}
+
 fn bad_rows(problems: &RowProblems) -> HttpResponse {
     let words: Vec<String> = problems
         .kept()
@@ -85,13 +100,12 @@ fn bad_rows(problems: &RowProblems) -> HttpResponse {
         .take(IN_WORDS)
         .map(|problem| format!("row {}, {}: {}", problem.row, problem.column, problem.reason))
         .collect();
-    let rows: Vec<RowProblemRecord> = problems.kept().iter().map(Into::into).collect();
-    HttpResponse::UnprocessableEntity().json(json!({
-        "message": "Nothing was imported: some rows are wrong.",
-        "errors": { "file": words },
-        "rows": rows,
-        "rows_total": problems.total(),
-    }))
+    HttpResponse::UnprocessableEntity().json(ImportRefusal {
+        message: "Nothing was imported: some rows are wrong.",
+        errors: BTreeMap::from([("file", words)]),
+        rows: problems.kept().iter().map(Into::into).collect(),
+        rows_total: problems.total(),
+    })
 }
 
 impl From<ImportError> for ApiError {
@@ -112,6 +126,21 @@ impl From<SheetFailed> for ApiError {
     }
 }
 
+impl From<ExportFailed> for ApiError {
+    fn from(error: ExportFailed) -> Self {
+        match error {
+            ExportFailed::LongTexts(texts) => {
+                let mut violations = Violations::default();
+                for text in &texts {
+                    violations.add("format", text);
+                }
+                violations.into()
+            }
+            ExportFailed::Sheet(error) => error.into(),
+        }
+    }
+}
+
 /// What is wanted of an import, by the parts beside the file.
 #[derive(Debug, Clone, Copy)]
 pub struct Wishes {
@@ -122,18 +151,24 @@ pub struct Wishes {
 }
 
 impl Wishes {
+    /// The names of the parts.
+    pub const PARTS: [&str; 3] = ["partial", "dry_run", "async"];
+
     /// Reads the parts, naming all wrong ones.
-    pub fn of(texts: &BTreeMap<String, String>) -> Result<Self, Violations> {
-        let mut violations = Violations::default();
-        let mut flag = |name: &'static str| {
-            let read = match texts.get(name).map(|text| text.trim()) {
-                None | Some("" | "0" | "false") => Ok(false),
-                Some("1" | "true") => Ok(true),
-                Some(_) => Err("must be true or false"),
-            };
-            violations.check(name, read).unwrap_or_default()
+    pub fn of(texts: Texts) -> Result<Self, Violations> {
+        let [partial, dry_run, background] = Self::PARTS.map(|name| match texts.get(name) {
+            None | Some("" | "0" | "false") => Ok(false),
+            Some("1" | "true") => Ok(true),
+            Some(_) => Err((name, "must be true or false")),
+        });
+        let mut violations = texts.violations;
+        let mut flag = |read: Result<bool, (&str, &str)>| {
+            read.unwrap_or_else(|(name, wrong)| {
+                violations.add(name, wrong);
+                false
+            })
         };
-        let (partial, dry_run, background) = (flag("partial"), flag("dry_run"), flag("async"));
+        let (partial, dry_run, background) = (flag(partial), flag(dry_run), flag(background));
         violations.into_result()?;
         let mode = if partial { ImportMode::Partial } else { ImportMode::AllOrNothing };
         Ok(Self { options: JobOptions { dry_run, mode }, background })

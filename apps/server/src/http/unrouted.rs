@@ -30,7 +30,14 @@ impl KnownPaths {
 
     fn allowed(&self, path: &str) -> Vec<&'static str> {
         let matching = self.0.iter().filter(|(pattern, _)| pattern.is_match(path));
-        matching.flat_map(|(_, methods)| methods.iter().copied()).collect()
+        let mut allowed = Vec::new();
+        // A path may be one of two forms.
+        for method in matching.flat_map(|(_, methods)| methods.iter().copied()) {
+            if !allowed.contains(&method) {
+                allowed.push(method);
+            }
+        }
+        allowed
     }
 }
 

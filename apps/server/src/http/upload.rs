@@ -2,27 +2,36 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Write;
+use std::io;
 
 use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::http::StatusCode;
+use actix_web::http::header::CONTENT_LENGTH;
 use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
-use futures_util::StreamExt;
-use kontor_kernel::Line;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use kontor_kernel::{Line, Violations};
 use tempfile::NamedTempFile;
+use tokio::io::AsyncWriteExt;
 
 use super::ApiError;
+use super::sheets::blocking;
 use crate::config::Config;
 
 /// The longest text beside a file, in bytes.
 const LONGEST_TEXT: usize = 1024;
 /// The most parts of a body.
 const MOST_PARTS: usize = 20;
+/// The most that a body has beside its file, in bytes.
+const BESIDE: u64 = 64 << 10;
+/// How much of the name of an unknown part is told.
+const LONGEST_NAME: usize = 100;
 
 /// A multipart body that is not read yet.
 pub struct Upload {
     parts: Multipart,
     limit: u64,
+    announced: Option<u64>,
 }
 
 /// What came.
@@ -34,7 +43,32 @@ pub struct Received {
     /// Its size in bytes.
     pub size: u64,
     /// The other parts.
-    pub texts: BTreeMap<String, String>,
+    pub texts: Texts,
+}
+
+/// The parts beside a file, each known and once.
+#[derive(Default)]
+pub struct Texts {
+    values: BTreeMap<String, String>,
+    /// What is wrong with the parts themselves. Whoever reads the values adds to it.
+    pub violations: Violations,
+}
+
+impl Texts {
+    /// The text of a part.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(|text| text.trim())
+    }
+
+    fn take(&mut self, known: &[&str], name: String, text: String) {
+        if name.is_empty() {
+            self.violations.add("body", "has a part without a name");
+        } else if !known.contains(&name.as_str()) {
+            self.violations.add(name.chars().take(LONGEST_NAME).collect::<String>(), "is not known");
+        } else if self.values.insert(name.clone(), text).is_some() {
+            self.violations.add(name, "must be given once");
+        }
+    }
 }
 
 impl FromRequest for Upload {
@@ -43,7 +77,8 @@ impl FromRequest for Upload {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let limit = request.app_data::<web::Data<Config>>().map_or(0, |config| config.upload_limit);
-        std::future::ready(Ok(Self { parts: Multipart::new(request.headers(), payload.take()), limit }))
+        let announced = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        std::future::ready(Ok(Self { parts: Multipart::new(request.headers(), payload.take()), limit, announced }))
     }
 }
 
@@ -56,7 +91,7 @@ pub struct Parts<F> {
     /// Its size in bytes.
     pub size: u64,
     /// The other parts.
-    pub texts: BTreeMap<String, String>,
+    pub texts: Texts,
 }
 
 impl Upload {
@@ -66,22 +101,51 @@ impl Upload {
         Self { limit, ..self }
     }
 
-    /// Reads the body. A handler calls it after it knows that the caller may upload at all.
-    pub async fn receive(self) -> Result<Received, ApiError> {
-        let Parts { file, file_name, size, texts } = self.parts(NamedTempFile::new).await?;
-        let file = file.ok_or_else(|| ApiError::invalid("file", "is required"))?;
+    /// With this limit of the file, in bytes, unless no upload may be as large.
+    #[must_use]
+    pub fn within(self, limit: u64) -> Self {
+        Self { limit: self.limit.min(limit), ..self }
+    }
+
+    /// Whether the body announces so much that the file must be larger than this.
+    pub fn announces_more_than(&self, bytes: u64) -> bool {
+        self.announced.is_some_and(|announced| announced > bytes.saturating_add(BESIDE))
+    }
+
+    /// Reads the body: the file, and parts with these names. A handler calls it after it knows that the caller may upload
+    /// at all.
+    pub async fn receive(self, known: &[&str]) -> Result<Received, ApiError> {
+        let named = || -> io::Result<_> {
+            let file = NamedTempFile::new()?;
+            let handle = file.reopen()?;
+            Ok((file, handle))
+        };
+        let Parts { file, file_name, size, mut texts } = self.parts(known, named).await?;
+        let Some(file) = file else {
+            texts.violations.add("file", "is required");
+            return Err(texts.violations.into());
+        };
         Ok(Received { file, file_name: file_name.as_deref().and_then(plain_name), size, texts })
     }
 
     /// Reads the body into a file that has no name, so that nothing of it outlives the process. That the file is missing
     /// is the caller's to say, together with what else is wrong.
-    pub async fn receive_unnamed(self) -> Result<Parts<File>, ApiError> {
-        self.parts(tempfile::tempfile).await
+    pub async fn receive_unnamed(self, known: &[&str]) -> Result<Parts<File>, ApiError> {
+        let unnamed = || -> io::Result<_> {
+            let file = tempfile::tempfile()?;
+            let handle = file.try_clone()?;
+            Ok((file, handle))
+        };
+        self.parts(known, unnamed).await
     }
 
-    async fn parts<F: Write>(mut self, open: impl Fn() -> std::io::Result<F>) -> Result<Parts<F>, ApiError> {
+    async fn parts<F: Send + 'static>(
+        mut self,
+        known: &[&str],
+        open: fn() -> io::Result<(F, File)>,
+    ) -> Result<Parts<F>, ApiError> {
         let (mut file, mut file_name, mut size) = (None, None, 0);
-        let mut texts = BTreeMap::new();
+        let mut texts = Texts::default();
         let mut count = 0;
         while let Some(part) = self.parts.next().await {
             let mut part = part.map_err(refused)?;
@@ -91,14 +155,15 @@ impl Upload {
                 return Err(ApiError::invalid("body", format!("must have at most {MOST_PARTS} parts")));
             }
             if name != "file" {
-                texts.insert(name.clone(), text(&name, &mut part).await?);
+                let text = text(&name, &mut part).await?;
+                texts.take(known, name, text);
             } else if file.is_some() {
                 return Err(ApiError::invalid("file", "must be one file"));
             } else {
                 let disposition = part.content_disposition();
                 file_name = disposition.and_then(|disposition| disposition.get_filename().map(str::to_owned));
-                let mut opened = open().map_err(|error| ApiError::internal(&error))?;
-                size = save(&mut part, self.limit, &mut opened).await?;
+                let (opened, handle) = blocking(open).await?.map_err(|error| ApiError::internal(&error))?;
+                size = save(&mut part, self.limit, handle).await?;
                 file = Some(opened);
             }
         }
@@ -116,18 +181,23 @@ fn plain_name(name: &str) -> Option<String> {
     Line::<255>::parse(name).ok().map(Into::into)
 }
 
-/// Returns the size.
-async fn save(part: &mut Field, limit: u64, file: &mut impl Write) -> Result<u64, ApiError> {
+/// Writes where blocking is allowed: other requests of this thread go on. Returns the size.
+async fn save(
+    content: &mut (impl Stream<Item = Result<Bytes, MultipartError>> + Unpin),
+    limit: u64,
+    file: File,
+) -> Result<u64, ApiError> {
+    let mut file = tokio::fs::File::from_std(file);
     let mut size: u64 = 0;
-    while let Some(chunk) = part.next().await {
+    while let Some(chunk) = content.next().await {
         let chunk = chunk.map_err(refused)?;
         size = size.saturating_add(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
         if size > limit {
             return Err(too_large());
         }
-        file.write_all(&chunk).map_err(|error| ApiError::internal(&error))?;
+        file.write_all(&chunk).await.map_err(|error| ApiError::internal(&error))?;
     }
-    file.flush().map_err(|error| ApiError::internal(&error))?;
+    file.flush().await.map_err(|error| ApiError::internal(&error))?;
     Ok(size)
 }
 
@@ -151,5 +221,39 @@ fn refused(error: MultipartError) -> ApiError {
             ApiError::Message(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)
         }
         error => ApiError::bad_request(format!("The body could not be read: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::fd::OwnedFd;
+    use std::time::Duration;
+
+    use futures_util::stream;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_slow_disk_holds_up_no_other_request() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        // Nothing is taken from the pipe for a while, and it holds no mebibyte.
+        let disk = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(300));
+            let mut content = Vec::new();
+            reader.read_to_end(&mut content).map(|_| content.len())
+        });
+        let mut content = stream::iter((0..64).map(|_| Ok(Bytes::from(vec![b'x'; 16 << 10]))));
+        let saved = save(&mut content, 1 << 20, File::from(OwnedFd::from(writer)));
+        let mut others = 0;
+        let size = tokio::select! {
+            size = saved => size.unwrap(),
+            () = async { for _ in 0..10_000 { tokio::time::sleep(Duration::from_millis(10)).await; others += 1; } } => 0,
+        };
+        assert_eq!((size, disk.join().unwrap().unwrap()), (1 << 20, 1 << 20));
+        assert!(others >= 5, "{others} turns of others");
+        let mut content = stream::iter([Ok(Bytes::from(vec![b'x'; 101]))]);
+        let refused = save(&mut content, 100, tempfile::tempfile().unwrap()).await;
+        assert!(matches!(refused, Err(ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, _))));
     }
 }

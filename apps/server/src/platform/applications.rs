@@ -24,6 +24,7 @@ impl From<ApplicationError> for ApiError {
             ApplicationError::Denied(denied) => denied.into(),
             ApplicationError::NotFound => Self::not_found(),
             ApplicationError::UnknownBranch => Self::invalid("branch_id", "names no branch of the project"),
+            ApplicationError::UnknownPaymentType => Self::invalid("payment_type_ids", error),
             ApplicationError::Store(error) => error.into(),
         }
     }

@@ -41,10 +41,14 @@ pub(super) async fn take(
         JobKind::Cards => sheets.may_import_cards(staff)?,
         JobKind::Stock => sheets.may_upload_stock(staff)?,
     }
-    let received = upload.up_to(config.import_limit).receive().await?;
-    let wishes = Wishes::of(&received.texts)?;
-    if !wishes.background && received.size <= config.import_inline_bytes {
-        let (path, reader, most) = (received.file.path().to_owned(), sheets.clone(), config.import_inline_rows);
+    if upload.announces_more_than(config.import_inline_bytes) {
+        bulk.has_room(staff).await?;
+    }
+    let received = upload.up_to(config.import_limit).receive(&Wishes::PARTS).await?;
+    let Received { file, file_name, size, texts } = received;
+    let wishes = Wishes::of(texts)?;
+    if !wishes.background && size <= config.import_inline_bytes {
+        let (path, reader, most) = (file.path().to_owned(), sheets.clone(), config.import_inline_rows);
         let answer = match kind {
             JobKind::Cards => match blocking(move || reader.read_few_cards(&path, most)).await?? {
                 Some(sheet) => Some(cards(staff, &sheets, sheet, wishes).await?),
@@ -59,7 +63,6 @@ pub(super) async fn take(
             return Ok(answer);
         }
     }
-    let Received { file, file_name, .. } = received;
     let submission = Submission { kind, options: wishes.options, file: file.path().to_owned(), file_name };
     Ok(queued(bulk.submit(staff, submission).await?))
 }

@@ -12,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::routes::below;
 use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch, PhotoRecord, ZeroIsNull};
-use crate::http::{ApiError, Body, HistoryList, HistoryQuery, PathId, Query, SignedInStaff};
+use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_categories).service(create_category);
@@ -184,7 +184,7 @@ async fn update_category(
 /// What happened to a category, the latest first.
 #[utoipa::path(
     tag = "Catalog",
-    params(("id" = i64, Path), HistoryQuery),
+    params(("id" = i64, Path), PageQuery),
     responses((status = 200, body = HistoryList)),
 )]
 #[get("/api/categories/{id}/history")]
@@ -192,7 +192,7 @@ async fn category_history(
     staff: SignedInStaff,
     service: Data<CategoryService>,
     id: Path<PathId>,
-    query: Query<HistoryQuery>,
+    query: Query<PageQuery>,
 ) -> Result<Json<HistoryList>, ApiError> {
     let page = query.0.page()?;
     Ok(Json(service.history(&staff, id.parse()?, page).await?.into()))

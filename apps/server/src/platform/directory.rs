@@ -10,6 +10,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::directory_query::EmployeeQuery;
 use super::employee_record::EmployeeRecord;
+use crate::config::Config;
 use crate::http::{ApiError, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -43,11 +44,13 @@ struct UserList {
 async fn list_users(
     staff: SignedInStaff,
     directory: Data<StaffDirectory>,
+    config: Data<Config>,
     query: Query<EmployeeQuery>,
 ) -> Result<Json<UserList>, ApiError> {
     let (filter, page) = query.0.checked()?;
     let found = directory.employees(&staff, filter, page).await?;
-    Ok(Json(UserList { users_count: found.total, users: found.items.into_iter().map(Into::into).collect() }))
+    let users = found.items.into_iter().map(|employee| EmployeeRecord::of(employee, &config)).collect();
+    Ok(Json(UserList { users_count: found.total, users }))
 }
 
 /// An employee as one picks him from a list.

@@ -1,17 +1,14 @@
 //! The record of an employee.
 
 use chrono::{DateTime, Utc};
-use kontor_auth::model::{Employee, GrantedPermission, Reference, Role};
+use kontor_auth::model::{Employee, GrantedPermission, Role};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::config::Config;
+use crate::http::file_contents::avatar;
 use crate::http::records::Picture;
 use crate::http::wire::NamedRecord;
-
-/// Another record, by number and name.
-pub(super) fn named<Id: Into<i64>>(reference: Reference<Id>) -> NamedRecord {
-    NamedRecord::new(reference.id, reference.name)
-}
 
 #[derive(Serialize, ToSchema)]
 struct EmployeeRole {
@@ -39,7 +36,7 @@ impl From<GrantedPermission> for PermissionRecord {
     fn from(granted: GrantedPermission) -> Self {
         Self {
             id: granted.id.get(),
-            screen: named(granted.screen),
+            screen: granted.screen.into(),
             name: granted.name,
             description: granted.description,
         }
@@ -68,8 +65,9 @@ pub(super) struct EmployeeRecord {
     permissions: Vec<PermissionRecord>,
 }
 
-impl From<Employee> for EmployeeRecord {
-    fn from(employee: Employee) -> Self {
+impl EmployeeRecord {
+    /// The record of an employee. The settings tell where pictures are found.
+    pub(super) fn of(employee: Employee, config: &Config) -> Self {
         Self {
             id: employee.id.get(),
             login: employee.login.to_string(),
@@ -77,11 +75,11 @@ impl From<Employee> for EmployeeRecord {
             last_name: employee.last_name.into(),
             middle_name: employee.middle_name.map(Into::into),
             phone: employee.phone.map(|phone| phone.to_string()),
-            avatar: None,
+            avatar: avatar(employee.avatar.as_ref(), config),
             role: employee.role.into(),
-            branch: employee.branch.map(named),
-            department: employee.department.map(named),
-            creator: employee.creator.map(named),
+            branch: employee.branch.map(Into::into),
+            department: employee.department.map(Into::into),
+            creator: employee.creator.map(Into::into),
             is_banned: employee.is_banned,
             is_sick: employee.is_sick,
             active_time: employee.active_time.num_seconds(),

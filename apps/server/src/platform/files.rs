@@ -71,7 +71,7 @@ impl OneFile {
         let file = FileRecord {
             id: file.id.get(),
             file_type_id: file.file_type.id(),
-            url: file_contents::url_of(&file, config),
+            url: file_contents::url_of(&file.key, config),
             name: file.name.into(),
             mime_type: file.media.mime().to_owned(),
             size: file.content.size,
@@ -95,20 +95,23 @@ struct FileUpload {
     file: String,
 }
 
+/// The part beside the file.
+const TYPE: &str = "file_type_id";
+
 /// What came, once all of it is there.
 fn complete(parts: Parts<File>) -> Result<(FileType, Option<String>, File), Violations> {
-    let mut violations = Violations::default();
-    let kind = match parts.texts.get("file_type_id").map(|text| text.trim()) {
+    let kind = match parts.texts.get(TYPE) {
         None | Some("") => Err("is required".to_owned()),
         Some(text) => {
             let known = text.parse().map_err(|_| UnknownFileType).and_then(FileType::from_id);
             known.map_err(|unknown| unknown.to_string())
         }
     };
-    let kind = violations.check("file_type_id", kind);
+    let mut violations = parts.texts.violations;
+    let kind = violations.check(TYPE, kind);
     let file = violations.check("file", parts.file.ok_or("is required"));
     match (kind, file) {
-        (Some(kind), Some(file)) => Ok((kind, parts.file_name, file)),
+        (Some(kind), Some(file)) if violations.is_empty() => Ok((kind, parts.file_name, file)),
         _ => Err(violations),
     }
 }
@@ -117,7 +120,11 @@ fn complete(parts: Parts<File>) -> Result<(FileType, Option<String>, File), Viol
 #[utoipa::path(
     tag = "Files",
     request_body(content = FileUpload, content_type = "multipart/form-data"),
-    responses((status = 201, body = OneFile), (status = 413, description = "The file is too large.")),
+    responses(
+        (status = 201, body = OneFile),
+        (status = 413, description = "The file is too large."),
+        (status = 503, description = "Files cannot be stored now; nothing of this one is left.", body = Message),
+    ),
 )]
 #[post("/api/files")]
 async fn upload_file(
@@ -127,7 +134,7 @@ async fn upload_file(
     upload: Upload,
 ) -> Result<(Json<OneFile>, StatusCode), ApiError> {
     service.may_upload(&staff)?;
-    let (kind, name, content) = complete(upload.up_to(config.files_limit).receive_unnamed().await?)?;
+    let (kind, name, content) = complete(upload.within(config.files_limit).receive_unnamed(&[TYPE]).await?)?;
     let inspector = service.clone();
     let upload = blocking(move || inspector.inspect(kind, name.as_deref(), content)).await??;
     let file = service.store(&staff, upload).await?;

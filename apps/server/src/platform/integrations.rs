@@ -144,9 +144,6 @@ pub(super) struct SwitchedIntegration {
     pub is_active: wire::Flag,
 }
 
-/// What a secret is shown as.
-const MASK: &str = "********";
-
 #[derive(Serialize, ToSchema)]
 struct ParameterRecord {
     id: i64,
@@ -161,9 +158,9 @@ impl From<IntegrationParameter> for ParameterRecord {
     fn from(parameter: IntegrationParameter) -> Self {
         Self {
             id: parameter.id.get(),
-            key: parameter.key.into(),
             is_secret: parameter.value.is_none(),
-            value: parameter.value.map_or_else(|| MASK.to_owned(), Into::into),
+            value: parameter.shown().to_owned(),
+            key: parameter.key.into(),
             created_at: parameter.created_at,
         }
     }

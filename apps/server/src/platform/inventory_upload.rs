@@ -9,7 +9,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::bulk_upload::{self, SheetUpload};
 use super::jobs::OneJob;
 use crate::config::Config;
-use crate::http::sheets::ImportAnswer;
+use crate::http::sheets::{ImportAnswer, ImportRefusal};
 use crate::http::upload::Upload;
 use crate::http::{ApiError, SignedInStaff};
 
@@ -26,6 +26,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         (status = 202, description = "The upload goes on as a job.", body = OneJob),
         (status = 409, description = "Too many imports of the project wait."),
         (status = 413, description = "The file is too large."),
+        (status = 422, description = "Nothing was imported: rows are wrong, or the file, or another part.", body = ImportRefusal),
     ),
 )]
 #[post("/api/inventories/upload")]

@@ -25,6 +25,7 @@ mod nomenclatures;
 mod order_table;
 mod orders;
 mod permissions;
+mod plans;
 mod policies;
 mod promotions;
 mod reservations;
@@ -57,6 +58,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
         webhooks::routes(config);
         webhook_deliveries::routes(config);
         assortment::routes(config);
+        plans::routes(config);
     });
     dictionaries::routes(config);
     suggestions::routes(config);

@@ -4,15 +4,15 @@ use actix_web::web::{Bytes, Data};
 use actix_web::{HttpResponse, post};
 use futures_util::stream;
 use kontor_catalog::bulk::{BulkService, JobKind};
-use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetFormat, SheetWriter};
-use kontor_catalog::spreadsheet::{CardLine, SpreadsheetService};
+use kontor_catalog::spreadsheet::SpreadsheetService;
+use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_kernel::Staff;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::bulk_upload::{self, SheetUpload};
 use super::jobs::OneJob;
 use crate::config::Config;
-use crate::http::sheets::{ExportQuery, ImportAnswer, blocking, download, send_csv};
+use crate::http::sheets::{ExportQuery, ImportAnswer, ImportRefusal, blocking, download, send_csv};
 use crate::http::upload::Upload;
 use crate::http::{ApiError, Query, SignedInStaff};
 
@@ -29,6 +29,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         (status = 202, description = "The import goes on as a job.", body = OneJob),
         (status = 409, description = "Too many imports of the project wait."),
         (status = 413, description = "The file is too large."),
+        (status = 422, description = "Nothing was imported: rows are wrong, or the file, or another part.", body = ImportRefusal),
     ),
 )]
 #[post("/api/nomenclatures/import")]
@@ -49,7 +50,10 @@ async fn import_nomenclatures(
     responses((
         status = 200,
         description = "The file.",
-        content_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        content(
+            (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+            (String = "text/csv"),
+        ),
     )),
 )]
 #[post("/api/nomenclatures/export")]
@@ -69,22 +73,13 @@ async fn xlsx(staff: &Staff, service: Data<SpreadsheetService>) -> Result<HttpRe
     let format = SheetFormat::Xlsx;
     let mut lines = service.export_cards(staff, None).await?;
     let opener = service.clone();
-    let mut writer = blocking(move || {
-        let mut writer = opener.open(format)?;
-        writer.row(&CardLine::header()).map(|()| writer)
-    })
-    .await??;
+    let mut export = blocking(move || opener.begin_export(format)).await??;
     while let Some(last) = lines.last().map(|line| line.id) {
-        writer = blocking(move || write_all(writer, &lines)).await??;
+        export = blocking(move || export.add(&lines).map(|()| export)).await??;
         lines = service.export_cards(staff, Some(last)).await?;
     }
-    let file = blocking(move || writer.finish()).await??;
+    let file = blocking(move || export.finish()).await??;
     download(file, "nomenclatures", format)
-}
-
-fn write_all(mut writer: Box<dyn SheetWriter>, lines: &[CardLine]) -> Result<Box<dyn SheetWriter>, SheetFailed> {
-    lines.iter().try_for_each(|line| writer.row(&line.cells()))?;
-    Ok(writer)
 }
 
 /// One page of the catalogue is in memory, and the next is read when somebody has taken it. The first one comes before

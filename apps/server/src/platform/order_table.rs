@@ -8,17 +8,17 @@ use serde_json::Value;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 
 const COLUMNS: &[Column<Order>] = &[
-    Column::new("id", "Number", |order| Cell::linked(order.id.get(), format!("/api/orders/{}", order.id))),
+    Column::with_icon("id", "Number", |order| Cell::linked(order.id.get(), format!("/api/orders/{}", order.id))),
     Column::new("created_at", "Created", |order| {
         Cell::plain(order.created_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
     }),
     Column::new("status", "Status", |order| Cell::plain(order.status_name.clone())),
-    Column::new("counterparty", "Customer", |order| {
+    Column::with_icon("counterparty", "Customer", |order| {
         let customer = &order.customer;
         Cell::linked(customer.name.clone(), format!("/api/counterparties/{}", customer.id))
     }),
     Column::new("phone", "Phone", |order| Cell::plain(order.customer.phone.clone())),
-    Column::new("application", "Application", |order| {
+    Column::with_icon("application", "Application", |order| {
         let application = &order.application;
         Cell::linked(application.name.clone(), format!("/api/applications/{}", application.id))
     }),

@@ -11,9 +11,9 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::order_table::{ORDERS, OrderParams, OrderTableParams, TABLE};
-use crate::http::order_record::{NamedRecord, OrderRecord, OrderStatusId};
+use crate::http::order_record::{OrderRecord, OrderStatusId};
 use crate::http::routes::below;
-use crate::http::wire::{self, InputErrors, Patch};
+use crate::http::wire::{self, InputErrors, NamedRecord, Patch};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 use crate::table::{Asked, TableAnswer};
 

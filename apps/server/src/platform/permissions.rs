@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::employee_record::{PermissionRecord, named};
+use super::employee_record::PermissionRecord;
 use crate::http::records::Message;
 use crate::http::routes::below;
 use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
@@ -195,7 +195,7 @@ struct OneScreen {
 )]
 #[get("/api/screens")]
 async fn list_screens(staff: SignedInStaff, service: Data<PermissionService>) -> Result<Json<ScreenList>, ApiError> {
-    let screens: Vec<NamedRecord> = service.screens(&staff).await?.into_iter().map(named).collect();
+    let screens: Vec<NamedRecord> = service.screens(&staff).await?.into_iter().map(Into::into).collect();
     Ok(Json(ScreenList { screens_count: screens.len(), screens }))
 }
 
@@ -211,5 +211,5 @@ async fn show_screen(
     service: Data<PermissionService>,
     id: Path<PathId>,
 ) -> Result<Json<OneScreen>, ApiError> {
-    Ok(Json(OneScreen { screen: named(service.screen(&staff, id.parse()?).await?) }))
+    Ok(Json(OneScreen { screen: service.screen(&staff, id.parse()?).await?.into() }))
 }

@@ -80,6 +80,10 @@ pub const POLICIES: &[Policy] = &[
     post("/api/applications/{id}/categories/{category_id}/down", staff!(edit Applications)),
     get("/api/applications/{id}/categories", staff!(view Applications)),
     post("/api/applications/{id}/categories", staff!(edit Applications)),
+    get("/api/applications/{application}/subscription-nomenclatures/catalog", staff!(view Applications)),
+    post("/api/applications/{application}/subscription-nomenclatures", staff!(edit Applications)),
+    patch("/api/applications/{application}/subscription-nomenclatures/{assignment}", staff!(edit Applications)),
+    delete("/api/applications/{application}/subscription-nomenclatures/{assignment}", staff!(edit Applications)),
     // Webhooks
     get("/api/applications/{application}/webhooks", staff!(view Webhooks)),
     post("/api/applications/{application}/webhooks", staff!(create Webhooks)),

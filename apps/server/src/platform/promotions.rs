@@ -12,11 +12,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::discounts::query::PlainPage;
 use crate::http::paging::Pagination;
 use crate::http::records::{Picture, picture};
 use crate::http::wire::{self, InputErrors, NamedRecord};
-use crate::http::{ApiError, Body, Query, SignedInStaff};
+use crate::http::{ApiError, Body, PageQuery, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_promotions).service(create_promotion);
@@ -103,14 +102,14 @@ struct OnePromotion {
 }
 
 /// The promotions of the project, newest first.
-#[utoipa::path(tag = "Sales", params(PlainPage), responses((status = 200, body = PromotionList)))]
+#[utoipa::path(tag = "Sales", params(PageQuery), responses((status = 200, body = PromotionList)))]
 #[get("/api/promotions")]
 async fn list_promotions(
     staff: SignedInStaff,
     service: Data<PromotionService>,
-    query: Query<PlainPage>,
+    query: Query<PageQuery>,
 ) -> Result<Json<PromotionList>, ApiError> {
-    let page = service.list(&staff, query.0.checked()?).await?;
+    let page = service.list(&staff, query.0.page()?).await?;
     let (promotions_count, pagination) = (page.total, Pagination::from(&page));
     let promotions = page.items.into_iter().map(Into::into).collect();
     Ok(Json(PromotionList { promotions, promotions_count, pagination }))

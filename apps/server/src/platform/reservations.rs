@@ -1,45 +1,18 @@
 //! The lines of all orders; their table is the only way to read them.
 
-use std::borrow::Cow;
-
 use actix_web::get;
 use actix_web::web::{Data, Json};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{NomenclatureId, OrderId, WarehouseId};
 use kontor_orders::ReservationService;
 use kontor_orders::model::{ReservationRecord, ReservationState};
-use utoipa::openapi::ObjectBuilder;
-use utoipa::openapi::schema::Type;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::wire::{Scalar, WireValue};
 use crate::http::{ApiError, SignedInStaff};
 use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(reservations_table);
-}
-
-impl WireValue for ReservationState {
-    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-        let found = match &scalar {
-            Scalar::Text(text) => Self::ALL.into_iter().find(|state| state.as_str() == text),
-            Scalar::Flag(_) | Scalar::Integer(_) | Scalar::Float(_) => None,
-        };
-        found.ok_or_else(|| Self::expected().into_owned())
-    }
-
-    fn expected() -> Cow<'static, str> {
-        Cow::Borrowed("must be one of held, released, sold")
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        Cow::Borrowed("ReservationState")
-    }
-
-    fn schema() -> ObjectBuilder {
-        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Self::ALL.map(Self::as_str)))
-    }
 }
 
 /// Every order line of the project, newest first.

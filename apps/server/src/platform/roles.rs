@@ -26,8 +26,8 @@ impl From<RoleError> for ApiError {
         match error {
             RoleError::Denied(denied) => denied.into(),
             RoleError::NotFound => Self::not_found(),
-            RoleError::Beyond(beyond) => {
-                let names = beyond.0.join(", ");
+            RoleError::BeyondReach(denied) => {
+                let names = denied.missing.join(", ");
                 Self::forbidden(format!("This action is unauthorized: you do not have {names} yourself."))
             }
             RoleError::OwnerRole => Self::forbidden("The owner's role cannot be changed or deleted."),

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::EmployeeRecord;
+use crate::config::Config;
 use crate::http::limits::{STAFF_LOGIN, STAFF_PASSWORD_IP, STAFF_PASSWORD_LOGIN};
 use crate::http::records::{AccessTokenRecord, Logout, Message};
 use crate::http::wire::{self, InputErrors};
@@ -100,12 +101,14 @@ async fn log_in(
     ip: ClientIp,
     throttle: Data<Throttle>,
     sessions: Data<StaffSessions>,
+    config: Data<Config>,
     body: Body<StaffLogin>,
 ) -> Result<Json<SignedInUser>, ApiError> {
     let (login, password) = (body.0.login.0, body.0.password.0);
     throttle.hit(&request, &[(STAFF_LOGIN, &format!("{}|{login}", ip.subject()))]).await?;
     let signed = sessions.log_in(&login, &password).await?;
-    let user = UserWithToken { record: signed.employee.into(), access_token: signed.token.into() };
+    let record = EmployeeRecord::of(signed.employee, &config);
+    let user = UserWithToken { record, access_token: signed.token.into() };
     Ok(Json(SignedInUser { user }))
 }
 
@@ -115,9 +118,13 @@ async fn log_in(
     responses((status = 200, body = CurrentUser)),
 )]
 #[get("/api/user")]
-async fn current_user(staff: SignedInStaff, sessions: Data<StaffSessions>) -> Result<Json<CurrentUser>, ApiError> {
+async fn current_user(
+    staff: SignedInStaff,
+    sessions: Data<StaffSessions>,
+    config: Data<Config>,
+) -> Result<Json<CurrentUser>, ApiError> {
     let employee = sessions.current(&staff).await?.ok_or_else(|| ApiError::unauthenticated("Unauthenticated."))?;
-    Ok(Json(CurrentUser { user: employee.into() }))
+    Ok(Json(CurrentUser { user: EmployeeRecord::of(employee, &config) }))
 }
 
 /// Signs the employee out, on this device or on all.

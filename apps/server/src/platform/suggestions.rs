@@ -1,7 +1,5 @@
 //! Addresses, banks and companies that staff may mean.
 
-use std::borrow::Cow;
-
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
@@ -9,14 +7,12 @@ use kontor_organization::SuggestionService;
 use kontor_organization::model::{BankSuggestion, CompanyField, CompanyQuery, CompanySuggestion};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa::openapi::ObjectBuilder;
-use utoipa::openapi::schema::Type;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::limits::SUGGEST_STAFF;
 use crate::http::named::NamedErrorBody;
 use crate::http::suggestions::{AddressList, SuggestionInput};
-use crate::http::wire::{self, In, InputErrors, Scalar, WireValue};
+use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, SignedInStaff, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -107,28 +103,6 @@ async fn search_bank(
     Ok(Json(BankList { banks_count: banks.len(), banks }))
 }
 
-impl WireValue for CompanyField {
-    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-        let named = if let Scalar::Text(name) = scalar { Self::named(&name) } else { None };
-        named.ok_or_else(|| Self::expected().into_owned())
-    }
-
-    fn expected() -> Cow<'static, str> {
-        format!("must be one of {}", Self::ALL.map(|(name, _)| name).join(", ")).into()
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "CompanyField".into()
-    }
-
-    fn schema() -> ObjectBuilder {
-        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Self::ALL.map(|(name, _)| name)))
-    }
-}
-
-/// By what a company is looked for.
-type CompanyFieldName = In<CompanyField>;
-
 /// Which company is looked for.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -137,7 +111,7 @@ struct CompanyInput {
     query: wire::Line300,
     /// `name` (without it), or exactly by `inn` or `ogrn`.
     #[deserr(default)]
-    field: Option<CompanyFieldName>,
+    field: Option<wire::CompanyField>,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -15,7 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::records::Message;
 use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
-use crate::http::{ApiError, Body, HistoryList, HistoryQuery, PathId, Query, SignedInStaff};
+use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -196,7 +196,7 @@ async fn delete_warehouse(
 /// What happened to a warehouse, the latest first.
 #[utoipa::path(
     tag = "Warehouses",
-    params(("id" = i64, Path), HistoryQuery),
+    params(("id" = i64, Path), PageQuery),
     responses((status = 200, body = HistoryList)),
 )]
 #[get("/api/warehouses/{id}/history")]
@@ -204,7 +204,7 @@ async fn warehouse_history(
     staff: SignedInStaff,
     service: Data<WarehouseService>,
     id: Path<PathId>,
-    query: Query<HistoryQuery>,
+    query: Query<PageQuery>,
 ) -> Result<Json<HistoryList>, ApiError> {
     let page = query.0.page()?;
     Ok(Json(service.history(&staff, id.parse()?, page).await?.into()))

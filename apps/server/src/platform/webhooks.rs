@@ -234,11 +234,7 @@ impl TryFrom<ChangedWebhook> for WebhookPatch {
     fn try_from(changed: ChangedWebhook) -> Result<Self, Violations> {
         let mut violations = Violations::default();
         let patch = Self {
-            name: match changed.name {
-                Patch::Keep => None,
-                Patch::Clear => Some(None),
-                Patch::Set(name) => Some(Some(name.0)),
-            },
+            name: changed.name.into_option(),
             url: kept_or_set(&mut violations, "url", changed.url),
             is_active: kept_or_set(&mut violations, "is_active", changed.is_active),
         };

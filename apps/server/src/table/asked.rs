@@ -2,7 +2,7 @@
 //! that the table declares, `field=v`, `field[]=v1&field[]=v2`, `field_gt=n`, `field_lt=n`. Anything else is refused.
 
 use actix_web::{FromRequest, HttpRequest, dev::Payload};
-use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
+use chrono::{DateTime, Datelike as _, Days, NaiveDate, NaiveTime, Utc};
 use kontor_kernel::listing::{Condition, FilterValue, Sort, Test};
 use kontor_kernel::{Line, Listing, Violations};
 use serde_json::{Map, Value};
@@ -115,7 +115,8 @@ impl<R> Table<R> {
             let from = single::<NaiveDate>(&mut asked, "date_from", &mut wrong);
             conditions.extend(from.map(|day| Condition { field, test: Test::From(start_of(day)) }));
             let to = single::<NaiveDate>(&mut asked, "date_to", &mut wrong);
-            let next = to.and_then(|day| day.checked_add_days(Days::new(1)));
+            // Nothing lies behind the last day there is.
+            let next = to.and_then(|day| day.checked_add_days(Days::new(1))).filter(|day| day.year() <= 9999);
             conditions.extend(next.map(|day| Condition { field, test: Test::Below(start_of(day)) }));
         }
         let text = match self.search {
@@ -245,6 +246,13 @@ mod tests {
 
     fn wrong(query: &str) -> Vec<String> {
         listing(query).unwrap_err().fields().keys().cloned().collect()
+    }
+
+    #[test]
+    fn days_have_years_of_four_digits() {
+        assert_eq!(listing("date_from=0001-01-01&date_to=9999-12-31").unwrap().conditions.len(), 1);
+        assert_eq!(wrong("date_from=-5000-01-01&date_to=%2B12026-01-01"), ["date_from", "date_to"]);
+        assert_eq!(wrong("date_from=0000-01-01"), ["date_from"]);
     }
 
     #[test]

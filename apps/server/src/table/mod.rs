@@ -44,12 +44,12 @@ pub struct Column<R> {
 }
 
 impl<R> Column<R> {
-    /// The field of the row, the heading, and the cell of a row.
+    /// The field of the row, the heading, and the cell of a row, which is a bare value.
     pub const fn new(key: &'static str, text: &'static str, cell: fn(&R) -> Cell) -> Self {
         Self { key, text, has_icon: false, cell }
     }
 
-    /// As [`Column::new`], with cells that carry an icon.
+    /// As [`Column::new`], with cells that are objects with a place for an icon: [`Cell::linked`].
     pub const fn with_icon(key: &'static str, text: &'static str, cell: fn(&R) -> Cell) -> Self {
         Self { key, text, has_icon: true, cell }
     }

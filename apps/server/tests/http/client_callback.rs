@@ -328,9 +328,9 @@ database_tests! {
         let url = format!("{}/api/counterparty/callback_auth/init", site.url());
         let lost = site.http.post(url).header("Token", project["app_token"].as_str().unwrap()).json(&asked).send();
         let lost = tokio::spawn(lost);
-        while site.number("SELECT COUNT(*) AS id FROM callback_attempts WHERE state = 'preparing'").await == 0 {
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
+        // Only once the provider was asked: who asks him next must not meet the delay.
+        site.faults_are_met().await;
+        assert_eq!(site.number("SELECT COUNT(*) AS id FROM callback_attempts WHERE state = 'preparing'").await, 1);
         process.kill();
         assert!(lost.await.unwrap().is_err());
         let process = site.serve().await;

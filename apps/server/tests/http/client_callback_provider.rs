@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::caller::{Caller, PHONE, customers, init, nonce, refused};
 use crate::outside::Outside;
+use crate::process::PATIENCE;
 use crate::support::{Answer, send, sha256};
 
 const UNVERIFIABLE: &str = "callback_auth_verification_unavailable";
@@ -112,13 +113,13 @@ database_tests! {
             Caller::begin(&outside, &project, "79007654321").await,
         );
         for _ in 0..3 {
-            slow(&outside, "timeout", 30_000).await;
+            slow(&outside, "timeout", 40_000).await;
         }
         let started = Instant::now();
         let new = nonce("new");
         let (look, take, begin) =
             tokio::join!(looking.status(), taking.exchange(), init(&outside, &project, "79001110000", &new));
-        assert!(started.elapsed() < Duration::from_secs(25), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(35), "{:?}", started.elapsed());
         assert_eq!(look.expect(200)["warning"]["code"], UNVERIFIABLE);
         refused(&take, 503, UNVERIFIABLE, "poll");
         refused(&begin, 503, "callback_auth_provider_unavailable", "wait");
@@ -148,7 +149,7 @@ database_tests! {
         outside.fault("telephony", "duplicate").await;
         let caller = Caller::begin(&outside, &project, PHONE).await;
         caller.call().await;
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + PATIENCE;
         let told = loop {
             let pushes = outside.ask_control("/telephony").await["pushes"].as_array().unwrap().clone();
             if pushes.len() >= 2 {

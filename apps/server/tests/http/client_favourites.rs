@@ -105,17 +105,75 @@ database_tests! {
         shelf.anonymous(FAVOURITES).await.expect(401);
     }
 
+    async fn the_record_of_a_customer_tells_what_he_keeps(db: TestDatabase) {
+        let shelf = Shelf::open(db).await;
+        let (server, project) = (&shelf.shop.server, &shelf.shop.project);
+        let told = async || {
+            let before = server.db.database.statements();
+            let record = shelf.own(Method::GET, "/api/counterparty").await.expect(200)["counterparty"].clone();
+            (record["favourite_products"].clone(), server.db.database.statements() - before)
+        };
+        // The first use of a token is noted.
+        told().await;
+        let (nothing, cost) = told().await;
+        assert_eq!(nothing, json!([]));
+        for vase in &shelf.vases[..2] {
+            shelf.keep(json!({ "product_id": vase })).await.expect(201);
+        }
+        let list = shelf.own(Method::GET, FAVOURITES).await.expect(200)["products"]["data"].clone();
+        assert_eq!(list.as_array().unwrap().len(), 2);
+        let (kept, spent) = told().await;
+        assert_eq!(kept, list, "as the list tells them, kept last first");
+        assert!(spent <= cost + 1, "{spent} statements instead of {cost}");
+        let changed = shelf.by(&shelf.shop.bearer, Method::PUT, "/api/counterparty").json(&json!({}));
+        assert_eq!(send(changed).await.expect(200)["counterparty"]["favourite_products"], list);
+
+        let phone = "79001234567";
+        let post = |path: &str| server.as_app(project, Method::POST, &format!("/api/counterparty/{path}"));
+        send(post("send_password").json(&json!({ "phone": phone }))).await.expect(200);
+        let messages = format!("{}/control/messages?to={phone}", shelf.shop.sandbox.url());
+        let code = send(server.http.get(messages)).await.expect(200)["messages"][0]["code"].clone();
+        let signed = send(post("login").json(&json!({ "phone": phone, "password": code }))).await.expect(200);
+        assert_eq!(signed["counterparty"]["id"], shelf.shop.customer);
+        assert_eq!(signed["counterparty"]["favourite_products"], list);
+
+        server.execute(&format!("UPDATE inventories SET quantity = 0 WHERE nomenclature_id = {}", shelf.vases[1])).await;
+        server.db.database.rebuild_offers().await.unwrap();
+        let shown = told().await.0;
+        assert_eq!((shown.as_array().unwrap().len(), &shown[0]), (1, &list[1]), "what the application shows");
+        let (_, other) = server.customer(project).await;
+        let theirs = send(shelf.by(&other, Method::GET, "/api/counterparty")).await.expect(200);
+        assert_eq!(theirs["counterparty"]["favourite_products"], json!([]));
+    }
+
     async fn only_products_of_the_application_can_be_kept(db: TestDatabase) {
         let shelf = Shelf::open(db).await;
         let elsewhere = shelf.shop.server.project().await;
-        let hidden = shelf.shop.goods(0, 100).await;
+        let (nowhere, far, plan) = (shelf.shop.goods(1, 100).await, shelf.shop.goods(1, 100).await, shelf.shop.goods(1, 100).await);
+        let bare = shelf.shop.goods(0, 100).await;
+        let (p, warehouse) = (shelf.shop.project.id, shelf.shop.warehouse);
+        for statement in [
+            format!("DELETE FROM stock_movements WHERE nomenclature_id = {nowhere}"),
+            format!("DELETE FROM inventories WHERE nomenclature_id = {nowhere}"),
+            format!("INSERT INTO warehouses (project_id, branch_id, name, created_at, updated_at) \
+                SELECT project_id, branch_id, 'Far', created_at, updated_at FROM warehouses WHERE id = {warehouse}"),
+            format!("UPDATE inventories SET warehouse_id = (SELECT max(id) FROM warehouses WHERE project_id = {p}) WHERE nomenclature_id = {far}"),
+            format!("UPDATE nomenclatures SET is_subscription = TRUE, billing_period_months = 1 WHERE id = {plan}"),
+            format!("UPDATE nomenclatures SET category_id = NULL WHERE id = {bare}"),
+        ] {
+            shelf.shop.server.execute(&statement).await;
+        }
+        let hidden = [nowhere, far, plan, bare];
         for wrong in [
             json!({}), json!({ "product_id": null }), json!({ "product_id": "x" }), json!({ "product_id": 0 }),
-            json!({ "product_id": [1] }), json!({ "product_id": 999_999_999 }), json!({ "product_id": hidden }),
+            json!({ "product_id": [1] }), json!({ "product_id": 999_999_999 }), json!({ "product_id": nowhere }),
+            json!({ "product_id": far }), json!({ "product_id": plan }), json!({ "product_id": bare }),
         ] {
             shelf.keep(wrong).await.expect_invalid(&["product_id"]);
         }
-        shelf.own(Method::GET, &format!("{FAVOURITES}/{hidden}")).await.expect(404);
+        for hidden in hidden {
+            shelf.own(Method::GET, &format!("{FAVOURITES}/{hidden}")).await.expect(404);
+        }
         shelf.own(Method::GET, &format!("{FAVOURITES}?page=0&per_page=101")).await.expect_invalid(&["page", "per_page"]);
         shelf.own(Method::GET, &format!("{FAVOURITES}?colour=red")).await.expect_invalid(&["colour"]);
         let (_, stranger) = shelf.shop.server.customer(&elsewhere).await;
@@ -123,6 +181,33 @@ database_tests! {
         let request = shelf.shop.server.as_customer(&elsewhere, &stranger, Method::POST, FAVOURITES).json(&body);
         send(request).await.expect_invalid(&["product_id"]);
         assert_eq!(shelf.shop.count("favourites").await, 0);
+    }
+
+    async fn what_is_sold_out_can_be_read_and_kept_and_comes_back(db: TestDatabase) {
+        let shelf = Shelf::open(db).await;
+        let (vase, gone) = (shelf.vases[0], shelf.shop.goods(0, 500).await);
+        let path = |id: i64| format!("{FAVOURITES}/{id}");
+        let before = shelf.own(Method::GET, &path(vase)).await.expect(200)["product"].clone();
+        let sell = async |id: i64, left: i64| {
+            shelf.shop.server.execute(&format!("UPDATE inventories SET quantity = {left} WHERE nomenclature_id = {id}")).await;
+            shelf.shop.server.db.database.correct_ledger(None, chrono::DateTime::UNIX_EPOCH).await.unwrap();
+            shelf.shop.server.db.database.rebuild_offers().await.unwrap();
+        };
+        shelf.keep(json!({ "product_id": vase })).await.expect(201);
+        sell(vase, 0).await;
+        shelf.anonymous(&format!("/api/counterparty/products/{vase}")).await.expect(404);
+        let mut expected = before.clone();
+        (expected["quantity"], expected["is_favourite"]) = (json!(0), json!(true));
+        assert_eq!(shelf.own(Method::GET, &path(vase)).await.expect(200)["product"], expected);
+        let kept = shelf.keep(json!({ "product_id": gone })).await.expect(201)["product"].clone();
+        assert_eq!((&kept["quantity"], &kept["price"], &kept["is_favourite"]), (&json!(0), &json!("5.00"), &json!(true)));
+        shelf.keep(json!({ "product_id": gone })).await.expect(200);
+        assert_eq!(shelf.kept(FAVOURITES).await, (Vec::new(), 0));
+        sell(gone, 3).await;
+        assert_eq!(shelf.kept(FAVOURITES).await, (vec![gone], 1));
+        shelf.own(Method::DELETE, &path(vase)).await.expect(200);
+        expected["is_favourite"] = json!(false);
+        assert_eq!(shelf.own(Method::GET, &path(vase)).await.expect(200)["product"], expected);
     }
 
     async fn a_bearer_that_comes_along_is_believed_or_passed_over(db: TestDatabase) {
@@ -193,7 +278,10 @@ database_tests! {
         shelf.anonymous("/api/counterparty/products?query=secret").await.expect(200);
         assert_eq!(shelf.values(HISTORY).await, ["nothing", "VASE", "ваза"]);
         assert_eq!(shelf.values(POPULAR).await, ["nothing", "VASE", "ваза"]);
-        let first = shelf.own(Method::GET, HISTORY).await.expect(200)["searchRequests"][0].clone();
+        let whole = shelf.own(Method::GET, HISTORY).await.expect(200);
+        let paged = shelf.own(Method::GET, &format!("{HISTORY}?page=2&per_page=1&query=vase")).await.expect(200);
+        assert_eq!(paged, whole, "a list without pages");
+        let first = whole["searchRequests"][0].clone();
         let keys: Vec<&str> = first.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(keys, ["created_at", "id", "value"]);
         assert_eq!(shelf.anonymous(POPULAR).await.expect(200), json!({ "searchRequests": [], "searchRequestsCount": 0 }));

@@ -245,6 +245,41 @@ database_tests! {
         assert!(!applications.text.contains("client_secret") && !applications.text.contains(&trial.client_id));
     }
 
+    async fn what_was_told_outlives_a_kill(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let process = site.serve().await;
+        let project = site.create_project("owner");
+        let front = Shopfront {
+            http: site.http.clone(),
+            url: site.url(),
+            sandbox: site.sandbox.url().to_owned(),
+            app_token: project["app_token"].as_str().unwrap().to_owned(),
+        };
+        let (stays, leaves) = (front.sign_in("79005550031").await, front.sign_in("79005550032").await);
+        let application = project["application_id"].to_string();
+        let run = |command: &str| {
+            let place = ["--application", &application, "--audience", AUDIENCE, "--json"];
+            let output = site.run(&[&["introspection", command][..], &place].concat());
+            serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+        };
+        let (leaked, client) = (run("issue"), run("rotate"));
+        let ask = async |client: &serde_json::Value, bearer: &str| {
+            let credentials = (client["client_id"].as_str().unwrap(), client["client_secret"].as_str());
+            let form = [("token", bearer), ("audience", AUDIENCE)];
+            send(site.http.post(format!("{}{PATH}", site.url())).basic_auth(credentials.0, credentials.1).form(&form)).await
+        };
+        let before = ask(&client, &stays.bearer).await.expect(200);
+        assert_eq!((&before["active"], &ask(&client, &leaves.bearer).await.expect(200)["active"]), (&json!(true), &json!(true)));
+        let out = front.request(Method::POST, "/api/counterparty/logout").bearer_auth(&leaves.bearer);
+        send(out.json(&json!({}))).await.expect(200);
+        process.kill();
+
+        let _process = site.serve().await;
+        assert_eq!(ask(&client, &stays.bearer).await.expect(200), before);
+        assert_eq!(ask(&client, &leaves.bearer).await.expect(200), json!({ "active": false }));
+        refused(&ask(&leaked, &stays.bearer).await);
+    }
+
     async fn an_operator_issues_rotates_and_disables(db: TestDatabase) {
         let site = Site::open(db, 1.0).await;
         let process = site.serve().await;

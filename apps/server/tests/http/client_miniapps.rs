@@ -210,8 +210,13 @@ database_tests! {
         for provider in ["vk", "MAX", "max%2Fx", "%20"] {
             shop.sign_in_to(&shop.project, provider, &contact).await.expect(404);
         }
-        for path in ["/api/miniapps/max/contact_auth", "/api/miniapps/max"] {
-            send(shop.server.as_app(&shop.project, Method::POST, path).json(&contact)).await.expect(404);
+        for path in ["/api/miniapps/max/contact_auth", "/api/miniapps/max", "/api/miniapps"] {
+            for method in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
+                let request = shop.server.as_app(&shop.project, method.clone(), path);
+                let request = if method == Method::GET { request } else { request.json(&contact) };
+                let answer = send(request).await;
+                assert_eq!(answer.status, 404, "{method} {path}: {}", answer.text);
+            }
         }
         // Another application has no part in it, and the bot of another application signs for that one only.
         shop.set_bot(&shop.project, BOT).await;

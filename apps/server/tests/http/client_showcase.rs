@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::office::Office;
-use crate::support::{Answer, Project, TestServer, send};
+use crate::support::{Answer, TestServer, send};
 
 const CLIENT: &str = "/api/counterparty";
 
@@ -76,12 +76,9 @@ database_tests! {
             client(&office, &format!("products/{hidden}")).await.expect(404);
         }
         // Another application of the branch, which the warehouse does not serve.
-        let branch = office.project.branch_id;
-        let twin = office.post("/api/applications", json!({ "name": "Twin", "branch_id": branch })).await.expect(201);
-        let twin_token = twin["application"]["token"].as_str().unwrap().to_owned();
+        let twin = office.twin().await;
         let application_ids = [office.project.application_id];
         office.put(&format!("/api/warehouses/{warehouse}"), json!({ "application_ids": application_ids })).await.expect(200);
-        let twin = Project { app_token: twin_token, ..office.project.clone() };
         let shown = send(office.server.as_app(&twin, Method::GET, "/api/counterparty/products")).await.expect(200);
         assert_eq!((&shown["products"]["total"], &shown["products"]["data"][0]["id"]), (&json!(1), &json!(service)));
         assert_eq!(ids(&office).await, BTreeSet::from([complete, service]));

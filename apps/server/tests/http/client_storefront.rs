@@ -76,6 +76,10 @@ database_tests! {
         assert_eq!(shop.get("prices").await.expect(200), json!({ "min_price": 3.0, "max_price": 7.5 }));
         let narrow = format!("prices?category_id[]={}&page=2&per_page=1", shop.category);
         assert_eq!(shop.get(&narrow).await.expect(200), json!({ "min_price": 3.0, "max_price": 5.0 }));
+        for unpaged in ["prices", "categories", "brands"] {
+            shop.get(&format!("{unpaged}?page=0&per_page=x&per_page=1000")).await.expect(200);
+            shop.get(&format!("{unpaged}?colour=red&page=0")).await.expect_invalid(&["colour"]);
+        }
         assert_eq!(shop.get("prices?query=nothing").await.expect(200), json!({ "min_price": 0.0, "max_price": 0.0 }));
     }
 
@@ -99,6 +103,44 @@ database_tests! {
         assert_eq!(anonymous.status, StatusCode::UNAUTHORIZED);
     }
 
+    async fn a_query_string_is_understood_or_its_fields_are_named(db: TestDatabase) {
+        let shop = Shop::open(db).await;
+        let (many, small) = ("9".repeat(40), format!("0.{}", "0".repeat(40)));
+        let (from_many, to_many) = (format!("price_from={many}"), format!("price_to={many}"));
+        let (from_small, to_small) = (format!("price_from={small}"), format!("price_to=1{small}"));
+        for list in ["products", "prices"] {
+            for (query, fields) in [
+                ("a[b]=1", vec!["a[b]"]), ("a[][]=1", vec!["a[]"]), ("a=1&a=2", vec!["a"]), ("a[]=1", vec!["a"]),
+                ("category_id[a][]=1", vec!["category_id[a]"]), ("category_id[0]=1", vec!["category_id[0]"]),
+                ("category_id[][]=1", vec!["category_id[]"]), ("category_id[=1", vec!["category_id["]),
+                ("category_id=1&category_id[]=2", vec!["category_id"]), ("category_id[]=1&category_id=2", vec!["category_id"]),
+                ("category_id=1&category_id=2", vec!["category_id"]), ("category_id[]=1&category_id[]=[2]", vec!["category_id.1"]),
+                ("query=a&query=b", vec!["query"]), ("query[]=a", vec!["query"]), ("query[a]=b", vec!["query[a]"]),
+                ("order_by=name_asc&order_by=name_asc", vec!["order_by"]), ("order_by[]=name_asc", vec!["order_by"]),
+                ("sale=1&sale=0", vec!["sale"]), ("sale[]=1", vec!["sale"]), ("price_from[]=1&price_to[]=2", vec!["price_from", "price_to"]),
+                ("page[]=1", vec!["page"]),
+                ("price_from=1&price_from=1&price_to=2&price_to=3", vec!["price_from", "price_to"]),
+                ("price_from=1e400&price_to=1e400", vec!["price_from", "price_to"]), ("price_from=-1e400", vec!["price_from"]),
+                ("price_from=1e-400", vec!["price_from"]), ("price_from=1e99999999999&price_to=1e28", vec!["price_from", "price_to"]),
+                (&from_many, vec!["price_from"]), (&to_many, vec!["price_to"]), (&from_small, vec!["price_from"]), (&to_small, vec!["price_to"]),
+                ("price_to=-0", vec!["price_to"]), ("price_to=0.99", vec!["price_to"]), ("price_from=-0.01", vec!["price_from"]),
+                ("price_from=NaN&price_to=inf", vec!["price_from", "price_to"]), ("price_from=&price_to=%20", vec!["price_from", "price_to"]),
+                ("price_from=0x1&price_to=%D9%A3", vec!["price_from", "price_to"]), ("price_from=1,5", vec!["price_from"]),
+                ("price_from=1_000", vec!["price_from"]), ("=1", vec![""]), ("[]=1", vec![""]),
+            ] {
+                let answer = shop.get(&format!("{list}?{query}")).await;
+                assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{list}?{query}: {}", answer.text);
+                answer.expect_invalid(&fields);
+            }
+            for query in ["price_from=-0", "price_from=-0.000", "price_from=0e0", "price_from=3e0&price_to=1e2", "price_to=7.50000000000000000000", ""] {
+                shop.get(&format!("{list}?{query}")).await.expect(200);
+            }
+        }
+        shop.get("products?page=1&page=2&per_page=1&per_page=1").await.expect_invalid(&["page", "per_page"]);
+        assert_eq!(shop.names("price_from=-0&price_to=5e0").await.len(), 2);
+        assert_eq!(shop.get("prices?price_from=-0&price_to=50e-1").await.expect(200), json!({ "min_price": 3.0, "max_price": 5.0 }));
+    }
+
     async fn a_card_counts_one_view_in_ten_minutes(db: TestDatabase) {
         let shop = Shop::open(db).await;
         let path = format!("products/{}", shop.ids[0]);
@@ -114,6 +156,28 @@ database_tests! {
         for absent in ["products/999999999", "products/x", "products/0"] {
             shop.get(absent).await.expect(404);
         }
+    }
+
+    async fn a_card_tells_the_share_link_as_it_is_now(db: TestDatabase) {
+        let shop = Shop::open(db).await;
+        let link = async || shop.get(&format!("products/{}", shop.ids[0])).await.expect(200)["product"]["share_link"].clone();
+        let path = format!("/api/nomenclatures/{}", shop.ids[0]);
+        assert_eq!(link().await, json!(null));
+        shop.office.put(&path, json!({ "share_link": "https://shop.example/1" })).await.expect(200);
+        assert_eq!(link().await, "https://shop.example/1");
+        let import = async |sheet: &str| shop.office.upload("/api/nomenclatures/import", sheet.as_bytes().to_vec(), &[]).await;
+        for (sheet, updated, told) in [
+            ("article,price\nM-1,1\n", 1, json!("https://shop.example/1")),
+            ("article,share_link\nM-1,https://shop.example/1\n", 0, json!("https://shop.example/1")),
+            ("article,share_link\nM-1,http://shop.example/2\nM-2,\n", 1, json!("http://shop.example/2")),
+            ("article,share_link\nM-1,\n", 1, json!(null)),
+        ] {
+            assert_eq!(import(sheet).await.expect(200)["updated"], updated, "{sheet}");
+            assert_eq!(link().await, told, "{sheet}");
+        }
+        let refused = import("article,share_link\nM-1,mailto:a@b.example\n").await;
+        assert_eq!(refused.expect(422)["rows"][0]["column"], "share_link");
+        assert_eq!(link().await, json!(null));
     }
 
     async fn categories_and_brands_of_the_application(db: TestDatabase) {

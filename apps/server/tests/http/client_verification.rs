@@ -1,12 +1,13 @@
 //! Customers verify themselves by a payment that comes back.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::process::PATIENCE;
 use crate::shopfront::Shopfront;
 use crate::support::{Answer, send};
 
@@ -23,25 +24,22 @@ async fn refunds(shop: &Shopfront) -> Vec<Value> {
     send(request).await.expect(200)["items"].as_array().unwrap().clone()
 }
 
-async fn until_refunded(shop: &Shopfront) {
-    for _ in 0..200 {
-        if shop.count("verification_payments WHERE refund_state = 'done'").await == 1 {
-            return;
-        }
+/// Waits for what happens beside the test.
+async fn until(what: &str, mut happened: impl AsyncFnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !happened().await {
+        assert!(Instant::now() < until, "{what} never happened");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    panic!("not refunded: {:?}", refunds(shop).await);
+}
+
+async fn until_refunded(shop: &Shopfront) {
+    until("the refund", async || shop.count("verification_payments WHERE refund_state = 'done'").await == 1).await;
 }
 
 async fn until_status(shop: &Shopfront, status: &str) -> Value {
-    for _ in 0..200 {
-        let shown = verify(shop).await.expect(200)["verification"].clone();
-        if shown["status"] == status {
-            return shown;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("it never {status}");
+    until(status, async || verify(shop).await.expect(200)["verification"]["status"] == status).await;
+    verify(shop).await.expect(200)["verification"].clone()
 }
 
 database_tests! {
@@ -62,12 +60,7 @@ database_tests! {
         shop.pays("succeed").await;
         let shown = until_status(&shop, "succeeded").await;
         assert_eq!((&shown["id"], &shown["payment_link"]), (&opened["id"], &Value::Null));
-        for _ in 0..40 {
-            if !refunds(&shop).await.is_empty() {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        until("a refund", async || !refunds(&shop).await.is_empty()).await;
         shop.server.clock.advance(60);
         until_refunded(&shop).await;
         shop.server.clock.advance(3_600);
@@ -84,12 +77,8 @@ database_tests! {
         let shop = Shopfront::open(db).await;
         let first = verify(&shop).await.expect(201)["verification"]["id"].clone();
         shop.pays("decline").await;
-        for _ in 0..200 {
-            if shop.count("verification_payments WHERE state = 'canceled'").await == 1 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        let canceled = "verification_payments WHERE state = 'canceled'";
+        until("the end", async || shop.count(canceled).await == 1).await;
         let second = verify(&shop).await.expect(201)["verification"].clone();
         assert_ne!(second["id"], first);
         // The second runs out of time; nobody is told, it is found out by asking.
@@ -111,13 +100,11 @@ database_tests! {
         let unclear = verify(&shop).await.expect(202)["verification"].clone();
         assert_eq!((&unclear["status"], &unclear["payment_link"]), (&json!("pending"), &Value::Null));
         shop.server.clock.advance(3);
-        for _ in 0..200 {
-            if verify(&shop).await.expect(200)["verification"]["payment_link"].is_string() {
-                break;
-            }
+        until("the link", async || {
             shop.server.clock.advance(1);
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+            verify(&shop).await.expect(200)["verification"]["payment_link"].is_string()
+        })
+        .await;
         let known = verify(&shop).await.expect(200)["verification"].clone();
         assert!(known["id"] == unclear["id"] && known["payment_link"].is_string(), "{known}");
         assert_eq!(shop.payments().await.len(), 1, "one payment");

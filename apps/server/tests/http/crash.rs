@@ -1,10 +1,12 @@
-//! Killed at random moments while customers order and pay, the service loses nothing, sells nothing twice and charges
-//! nobody twice.
+//! Killed at random moments while customers order and pay and staff set stock and import, the service loses nothing, sells
+//! and writes nothing twice and charges nobody twice.
 //!
 //! `CRASH_ORDERS` asks for more than the short run, `CRASH_SECONDS` ends the load early, `CRASH_SEED` repeats its choices.
 
 mod books;
 mod dice;
+mod importer;
+mod job_books;
 mod market;
 mod storekeeper;
 
@@ -20,8 +22,9 @@ use reqwest::Method;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use self::books::Audit;
+use self::books::{Audit, Told};
 use self::dice::Dice;
+use self::importer::import_sheets;
 use self::market::{Item, Market, Memory, PROMO, cause_trouble, pay_everything};
 use self::storekeeper::keep_stock;
 use crate::desk::Desk;
@@ -40,7 +43,8 @@ const GOODS: [(&str, i64, i64); 5] = [
     ("Figurehead", 777_700, 7),
 ];
 /// Time passes while the process is dead: leases run out, checks and deliveries become due.
-const TIME_PASSES: [&str; 4] = [
+const TIME_PASSES: [&str; 5] = [
+    "UPDATE jobs SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
     "UPDATE payment_attempts SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
     "UPDATE payment_attempts SET next_check_at = '2000-01-01 00:00:00' WHERE next_check_at IS NOT NULL",
     "UPDATE webhook_deliveries SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
@@ -52,17 +56,20 @@ const PAUSES_PASS: [&str; 2] = [
     "UPDATE webhook_deliveries SET next_attempt_at = '2000-01-01 00:00:00' \
      WHERE next_attempt_at IS NOT NULL AND lease_owner IS NULL",
 ];
+/// Jobs in the hands of a process that lives, or of one that died a moment ago.
+const IN_HAND: &str = "SELECT count(*) AS id FROM jobs WHERE leased_until > '2000-01-01 00:00:00'";
 /// What still has to happen.
 const UNSETTLED: &str = "SELECT (SELECT count(*) FROM payment_attempts WHERE state IN ('prepared', 'pending')) \
     + (SELECT count(*) FROM outbox_events WHERE dispatched_at IS NULL) \
-    + (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') AS id";
+    + (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') \
+    + (SELECT count(*) FROM jobs WHERE finished_at IS NULL OR file_place IS NOT NULL) AS id";
 
 #[expect(clippy::disallowed_methods, reason = "a test is configured by its environment alone")]
 fn asked(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|value| value.parse().unwrap())
 }
 
-/// A shop with goods, a promo code for some, and its owner.
+/// A shop with goods, some of which nobody orders, a promo code for some, and its owner.
 async fn furnish(site: &Site) -> (Desk, Vec<Item>) {
     let desk = Desk::sign_in(site, site.create_project("owner")).await;
     let (mut cards, mut stock) =
@@ -71,6 +78,9 @@ async fn furnish(site: &Site) -> (Desk, Vec<Item>) {
         write!(cards, "\n{name};{name};Harbour;").unwrap();
         write!(stock, "\n{name};Main;{pieces};{},{:02}", price / 100, price % 100).unwrap();
     }
+    let bulk = importer::bulk();
+    cards.push_str(&bulk.0);
+    stock.push_str(&bulk.1);
     desk.furnish(&cards, &stock).await;
     let room = Showroom {
         shop: Shop { name: "Shop", address: "Quay 1", phone: "79001110000" },
@@ -105,6 +115,8 @@ struct Killer<'a> {
     open: watch::Sender<bool>,
     dice: Dice,
     kills: usize,
+    /// Kills that hit a job.
+    struck: i64,
 }
 
 impl Killer<'_> {
@@ -128,6 +140,7 @@ impl Killer<'_> {
         process.kill();
         self.kills += 1;
         self.open.send_replace(false);
+        self.struck += self.site.number(IN_HAND).await;
         if self.dice.one_in(2) {
             self.site.execute(&TIME_PASSES).await;
         }
@@ -195,13 +208,15 @@ database_tests! {
             .collect();
         let (kept, hand) = (market.clone(), dice.split());
         let storekeeper = tokio::spawn(async move { keep_stock(&kept, hand).await });
-        let mut killer = Killer { site: &site, market: &market, open, dice: dice.split(), kills: 0 };
+        let (read, hand) = (market.clone(), dice.split());
+        let importer = tokio::spawn(async move { import_sheets(&read, hand).await });
+        let mut killer = Killer { site: &site, market: &market, open, dice: dice.split(), kills: 0, struck: 0 };
         let process = killer.haunt(process, (wanted / 40).max(FEWEST_KILLS)).await;
         let mut memory = Memory::default();
         for customer in customers {
             memory.join(customer.await.unwrap());
         }
-        let ledger = storekeeper.await.unwrap();
+        let (ledger, imports) = (storekeeper.await.unwrap(), importer.await.unwrap());
         trouble.abort();
         let loaded = started.elapsed();
 
@@ -214,15 +229,19 @@ database_tests! {
         payer.abort();
         assert!(memory.strange.is_empty(), "{:?}", memory.strange);
         assert!(ledger.strange.is_empty(), "{:?}", ledger.strange);
-        let figures = Audit::new(&site, &market).examine(&memory.kept, memory.lost, &ledger, &hook).await;
+        assert!(imports.strange.is_empty(), "{:?}", imports.strange);
+        assert!(killer.struck > 0, "no job was struck");
+        let (kept, lost, kills) = (&memory.kept, memory.lost, killer.kills + 1);
+        let told = Told { kept, lost, ledger: &ledger, imports: &imports, hook: &hook, kills };
+        let figures = Audit::new(&site, &market).examine(told).await;
         process.terminate();
         assert!(process.ended().await.success());
         println!(
-            "{kind:?}: {figures:?}, {} refused, {} lost answers, {} lost changes of stock, {} kills, {loaded:.1?} of load, {:.1?} in all",
+            "{kind:?}: {figures:?}, {} refused, {} lost answers, {} lost changes of stock, {kills} kills, {} of them amid a job, {loaded:.1?} of load, {:.1?} in all",
             memory.refused,
             memory.lost,
             ledger.lost,
-            killer.kills + 1,
+            killer.struck,
             started.elapsed()
         );
     }

@@ -165,6 +165,50 @@ database_tests! {
         assert_eq!(client(&server, &empty, "/api/counterparty/delivery_types").await["deliveryTypesCount"], 0);
     }
 
+    async fn inactive_options_and_every_field_are_shown(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let (project, other) = (founded(&server).await, server.project().await);
+        let id = project.id;
+        server.execute(&format!("UPDATE delivery_types SET is_active = FALSE, price = 30050 WHERE project_id = {id} AND id = 2")).await;
+        server.execute(&format!("UPDATE delivery_subtypes SET is_active = FALSE, price = 7 WHERE project_id = {id} AND id = 1")).await;
+        let mut points = Vec::new();
+        for (name, address, active) in [("North", "'Elbe Street 5'", true), ("South", "NULL", false)] {
+            points.push(server.insert(format!(
+                "INSERT INTO delivery_subtype_params (project_id, delivery_subtype_id, name, address, is_active) \
+                 VALUES ({id}, 1, '{name}', {address}, {active}) RETURNING id"
+            )).await);
+        }
+        server.insert(format!(
+            "INSERT INTO delivery_subtype_params (project_id, delivery_subtype_id, name, is_active) \
+             VALUES ({}, 1, 'Elsewhere', TRUE) RETURNING id", other.id
+        )).await;
+        server.execute(&format!("UPDATE payment_types SET photo = 'https://x.ru/card.png' WHERE project_id = {id} AND name = 'Online'")).await;
+
+        let types = "/api/counterparty/delivery_types";
+        let delivery = json!({ "id": 2, "name": "Delivery", "price": "300.50", "is_active": 0 });
+        let listed = client(&server, &project, types).await;
+        assert_eq!((&listed["deliveryTypesCount"], &listed["deliveryTypes"][1]), (&json!(2), &delivery));
+        assert_eq!(listed["deliveryTypes"][0]["is_active"], 1);
+        assert_eq!(client(&server, &project, &format!("{types}/2")).await["deliveryType"], delivery);
+        let point = json!({ "id": 1, "name": "Point", "price": "0.07", "is_active": 0 });
+        let listed = client(&server, &project, &format!("{types}/2/subtypes")).await;
+        assert_eq!((&listed["deliverySubtypesCount"], &listed["deliverySubtypes"][0]), (&json!(2), &point));
+        assert_eq!(listed["deliverySubtypes"][1]["is_active"], 1);
+        assert_eq!(client(&server, &project, &format!("{types}/2/subtypes/1")).await["deliverySubtype"], point);
+        let params = client(&server, &project, &format!("{types}/2/subtypes/1/params")).await;
+        assert_eq!(params, json!({ "deliverySubtypeParams": [
+            { "id": points[0], "name": "North", "address": "Elbe Street 5", "is_active": 1 },
+            { "id": points[1], "name": "South", "address": null, "is_active": 0 },
+        ] }));
+        let payments = client(&server, &project, "/api/counterparty/payment_types").await;
+        let (card, cash) = (&payments["paymentTypes"][0], &payments["paymentTypes"][1]);
+        assert_eq!(keys(card), ["description", "id", "name", "photo"]);
+        assert_eq!((&card["name"], &card["description"]), (&json!("Online"), &json!("By card")));
+        assert_eq!((&card["photo"], &cash["photo"]), (&json!({ "url": "https://x.ru/card.png" }), &Value::Null));
+        let all = client(&server, &project, "/api/counterparty/dictionaries").await;
+        assert_eq!((&all["deliveryTypes"][1], &all["paymentTypes"]), (&delivery, &payments["paymentTypes"]));
+    }
+
     async fn shops_belong_to_the_project(db: TestDatabase) {
         let server = TestServer::start(db).await;
         let (project, other) = (server.project().await, server.project().await);

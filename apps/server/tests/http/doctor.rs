@@ -23,7 +23,7 @@ database_tests! {
         let number = project["project_id"].to_string();
         let sound = site.command(&["doctor", "--json"]).output().unwrap();
         assert!(sound.status.success());
-        let examined = json!({ "inventories": 2, "discounts": 0, "nomenclatures": 2 });
+        let examined = json!({ "inventories": 2, "discounts": 0, "nomenclatures": 2, "applications": 1 });
         assert_eq!(lines(&sound.stdout), [json!({ "examined": examined, "differences": 0 })]);
 
         site.execute(&["UPDATE inventories SET quantity = quantity + 1 WHERE price = 1000"]).await;
@@ -43,6 +43,42 @@ database_tests! {
         let other = site.create_project("other")["project_id"].to_string();
         assert!(site.command(&["doctor", "--project", &other]).output().unwrap().status.success());
         assert!(!site.command(&["doctor", "--project", "0"]).output().unwrap().status.success());
+        drop(process);
+    }
+
+    async fn it_puts_right_what_it_found_beside_the_service(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let process = site.serve().await;
+        let project = site.create_project("owner");
+        let desk = Desk::sign_in(&site, project.clone()).await;
+        desk.furnish(CARDS, STOCK).await;
+        site.execute(&[
+            "UPDATE inventories SET quantity = quantity + 1 WHERE price = 1000",
+            "UPDATE offer_counts SET total = total + 1 WHERE category_id = 0",
+        ]).await;
+        let mended = site.command(&["doctor", "--correct", "--json"]).output().unwrap();
+        assert!(mended.status.success(), "{mended:?}");
+        let told = lines(&mended.stdout);
+        assert_eq!(told.len(), 6, "{told:?}");
+        assert_eq!(told[0]["figure"], "inventories.quantity");
+        assert_eq!(told[2]["figure"], "offer_counts.total");
+        assert_eq!(told[3]["differences"], 3);
+        let corrected = json!({ "inventories": 1, "discounts": 0, "words": 0, "nomenclatures": 0, "counts": 1 });
+        assert_eq!(told[4], json!({ "corrected": corrected }));
+        assert_eq!(told[5]["differences"], 0);
+        let again = site.command(&["doctor", "--correct"]).output().unwrap();
+        let text = String::from_utf8(again.stdout).unwrap();
+        assert!(again.status.success() && text.lines().count() == 1 && text.contains(": 0 differences"), "{text}");
+        let reason = "SELECT count(*) AS id FROM stock_movements WHERE reason = 'correction'";
+        assert_eq!(site.number(reason).await, 1);
+
+        site.execute(&[
+            "UPDATE inventories SET quantity = quantity - 1 WHERE price = 1000",
+            "UPDATE inventories SET reserved = 2 WHERE price = 2000",
+        ]).await;
+        let mended = site.command(&["doctor", "--correct"]).output().unwrap();
+        let text = String::from_utf8(mended.stdout).unwrap();
+        assert!(mended.status.success() && text.contains("corrected 2 stock records, "), "{text}");
         drop(process);
     }
 }

@@ -49,8 +49,9 @@ database_tests! {
         let (desk, customer, anchor) = open_shop(&site).await;
         let hook = desk.hook().await;
 
-        // A delivery whose receiver thinks, and orders whose acquirer thinks.
-        let pause = Duration::from_millis(1_500);
+        // A delivery whose receiver thinks, and orders whose acquirer thinks: long enough for what is done meanwhile,
+        // and less than they are waited for.
+        let pause = Duration::from_secs(6);
         let paid = customer.order(anchor, 1, true).await.expect(201)["order"]["id"].as_i64().unwrap();
         site.fault("webhook", "timeout", 1, pause).await;
         customer.front.pay(paid).await;

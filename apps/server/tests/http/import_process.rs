@@ -74,6 +74,50 @@ database_tests! {
         assert!(process.ended().await.success());
     }
 
+    async fn an_interrupted_import_of_the_command_line_is_canceled(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let project = site.create_project("owner")["project_id"].to_string();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("cards.csv").to_str().unwrap().to_owned();
+        std::fs::write(&file, cards(60_000)).unwrap();
+        let import = || site.spawn(&["import", "nomenclatures", &file, "--project", &project]);
+        let so_far = async |statement: &str| {
+            let patience = Instant::now() + PATIENCE;
+            while site.number(statement).await == 0 {
+                assert!(Instant::now() < patience, "{statement}");
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let process = import();
+        so_far("SELECT count(*) AS id FROM nomenclatures").await;
+        process.interrupt();
+        assert_eq!(process.ended().await.code(), Some(1));
+        assert_eq!(site.number("SELECT count(*) AS id FROM jobs WHERE state = 'canceled' AND file_place IS NULL").await, 1);
+        assert!(site.number("SELECT count(*) AS id FROM nomenclatures").await < 60_000);
+
+        // Another import comes first and cannot be read: its end is the worker's matter, not this command's.
+        site.execute(&["INSERT INTO jobs (project_id, kind, state, phase, dry_run, partial, file_place, file_bytes, done_rows, \
+            checkpoint, created_count, updated_count, unchanged_count, skipped_count, problems_count, ignored_columns, tries, created_at) \
+            SELECT id, 'nomenclatures_import', 'queued', 'checking', FALSE, FALSE, 'gone', 1, 0, 0, 0, 0, 0, 0, 0, '[]', 0, \
+            '2026-01-01 00:00:00' FROM projects"]).await;
+        std::fs::write(&file, cards(10)).unwrap();
+        let mut process = import();
+        so_far("SELECT count(*) - 2 AS id FROM jobs").await;
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        process.must_run();
+        assert_eq!(site.number("SELECT count(*) AS id FROM jobs WHERE file_place = 'gone' AND state = 'queued'").await, 1);
+        site.execute(&["UPDATE jobs SET state = 'canceled', file_place = NULL WHERE file_place = 'gone'"]).await;
+        assert!(process.ended().await.success(), "{}", site.log());
+
+        // One that waits is canceled, too.
+        site.execute(&["UPDATE jobs SET state = 'queued', file_place = 'gone' WHERE id = (SELECT max(id) FROM jobs)"]).await;
+        let process = import();
+        so_far("SELECT count(*) - 3 AS id FROM jobs").await;
+        process.interrupt();
+        assert_eq!(process.ended().await.code(), Some(1));
+        assert_eq!(site.number("SELECT count(*) AS id FROM jobs WHERE state = 'queued' AND file_place <> 'gone'").await, 0);
+    }
+
     async fn the_command_line_imports_and_exports(db: TestDatabase) {
         let site = Site::open(db, 1.0).await;
         let project = site.create_project("owner")["project_id"].to_string();

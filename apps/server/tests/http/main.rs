@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod agent_access;
+mod application_commands;
 mod caller;
 mod client_callback;
 mod client_callback_provider;
@@ -10,6 +11,7 @@ mod client_heartbeat;
 mod client_introspection;
 mod client_miniapps;
 mod client_phone;
+mod client_plans;
 mod client_profile;
 mod client_profile_changes;
 mod client_session;
@@ -28,6 +30,7 @@ mod limits;
 mod login_process;
 mod main_job;
 mod messenger;
+mod methods;
 mod office;
 mod order_payments;
 mod orders;
@@ -49,6 +52,7 @@ mod platform_inventories;
 mod platform_jobs;
 mod platform_nomenclatures;
 mod platform_passwords;
+mod platform_plans;
 mod platform_promotions;
 mod platform_reservations;
 mod platform_session;

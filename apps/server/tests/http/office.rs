@@ -33,6 +33,14 @@ impl Office {
         send(self.server.as_staff(&self.owner, Method::PUT, path).json(&body)).await
     }
 
+    pub async fn patch(&self, path: &str, body: Value) -> Answer {
+        send(self.server.as_staff(&self.owner, Method::PATCH, path).json(&body)).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        send(self.server.as_staff(&self.owner, Method::DELETE, path)).await
+    }
+
     /// An employee with exactly these permissions does something.
     pub async fn as_one_who_may(&self, permissions: &[&str], method: Method, path: &str, body: Value) -> Answer {
         let bearer = self.server.staff_with(&self.project, permissions).await;
@@ -57,6 +65,23 @@ impl Office {
 
     pub async fn goods(&self, name: &str) -> i64 {
         self.create("/api/nomenclatures", json!({ "name": name, "kind_id": 2 })).await
+    }
+
+    /// A subscription plan that costs 490 a month, with these fields besides.
+    pub async fn plan(&self, name: &str, more: Value) -> i64 {
+        let mut card = json!({
+            "name": name, "kind_id": 1, "price": "490.00", "is_subscription": true, "billing_period_months": 1,
+        });
+        card.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.create("/api/nomenclatures", card).await
+    }
+
+    /// Another application of the project.
+    pub async fn twin(&self) -> Project {
+        let twin = json!({ "name": "Twin", "branch_id": self.project.branch_id });
+        let twin = self.post("/api/applications", twin).await.expect(201)["application"].clone();
+        let app_token = twin["token"].as_str().unwrap().to_owned();
+        Project { application_id: twin["id"].as_i64().unwrap(), app_token, ..self.project.clone() }
     }
 
     pub async fn warehouse(&self, name: &str) -> i64 {

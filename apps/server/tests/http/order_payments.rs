@@ -7,6 +7,7 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::json;
 
+use crate::process::PATIENCE;
 use crate::shopfront::Shopfront;
 use crate::support::send;
 
@@ -69,9 +70,9 @@ database_tests! {
             orders.push(order["id"].as_i64().unwrap());
         }
         // Whichever is asked about first has to wait for its answer.
-        shop.control("/faults", json!({ "service": "acquirer", "fault": "timeout", "delay_ms": 7_000 })).await;
+        shop.control("/faults", json!({ "service": "acquirer", "fault": "timeout", "delay_ms": 30_000 })).await;
         shop.server.clock.advance(3);
-        let until = Instant::now() + Duration::from_secs(6);
+        let until = Instant::now() + Duration::from_secs(25);
         loop {
             let links = [shop.state(orders[0]).await.1, shop.state(orders[1]).await.1];
             assert!(Instant::now() < until, "the second payment waits for the first");
@@ -91,10 +92,8 @@ database_tests! {
             assert_eq!(order["payment_link"], serde_json::Value::Null, "{fault}");
             let id = order["id"].as_i64().unwrap();
             shop.server.clock.advance(3);
-            for _ in 0..200 {
-                if shop.state(id).await.1.is_some() {
-                    break;
-                }
+            let until = Instant::now() + PATIENCE;
+            while shop.state(id).await.1.is_none() && Instant::now() < until {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
             let (status, link) = shop.state(id).await;

@@ -99,6 +99,8 @@ database_tests! {
         assert_eq!(shop.own(&format!("/{}", placed["id"])).await.expect(200)["order"], placed);
         assert_ne!(shop.order(&body).await.expect(201)["order"]["id"], placed["id"], "not idempotent");
         assert_eq!(shop.reserved(item).await, 4);
+        let list = shop.own("").await.expect(200);
+        assert_eq!((&list["ordersCount"], shop.own("?page=2&per_page=1").await.expect(200)), (&json!(2), list.clone()), "a list without pages");
     }
 
     async fn every_wrong_part_of_an_order_is_named(db: TestDatabase) {
@@ -122,6 +124,39 @@ database_tests! {
         body["payment_method_type"] = json!("barter");
         shop.order(&body).await.expect_invalid(&["payment_method_type"]);
         assert_eq!(shop.count("orders").await, 0);
+    }
+
+    async fn what_is_inactive_or_not_taken_cannot_be_chosen(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(9, 100).await;
+        let (project, application) = (shop.project.id, shop.project.application_id);
+        let card = shop.server
+            .insert(format!("INSERT INTO payment_types (project_id, name) VALUES ({project}, 'Card') RETURNING id"))
+            .await;
+        let paid_by = |kind: i64| {
+            let mut body = shop.pickup(item, 1);
+            body["payment_type_id"] = json!(kind);
+            body
+        };
+        shop.order(&paid_by(card)).await.expect(201);
+        let link = format!("INSERT INTO application_payment_types VALUES ({application}, {})", shop.payment_type);
+        shop.server.execute(&link).await;
+        let refused = shop.order(&paid_by(card)).await;
+        refused.expect_invalid(&["payment_type_id"]);
+        assert_eq!(refused.json(), shop.order(&paid_by(999_999)).await.expect(422), "as one that does not exist");
+        shop.order(&paid_by(shop.payment_type)).await.expect(201);
+
+        let courier = json!({
+            "delivery_type_id": 2, "delivery_subtype_id": 2, "address": "Elbe Street 5",
+            "products": [{ "id": item, "quantity": 1 }],
+        });
+        shop.order(&courier).await.expect(201);
+        shop.server.execute("UPDATE delivery_subtypes SET is_active = FALSE WHERE id = 2").await;
+        shop.order(&courier).await.expect_invalid(&["delivery_subtype_id"]);
+        shop.server.execute("UPDATE delivery_subtypes SET is_active = TRUE").await;
+        shop.server.execute("UPDATE delivery_types SET is_active = FALSE WHERE id = 2").await;
+        shop.order(&courier).await.expect_invalid(&["delivery_type_id"]);
+        assert_eq!(shop.count("orders").await, 3);
     }
 
     async fn foreign_orders_are_not_found(db: TestDatabase) {

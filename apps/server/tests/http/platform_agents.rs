@@ -7,17 +7,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::office::Office;
-use crate::support::{Answer, send};
+use crate::support::send;
 
 impl Office {
-    async fn patch(&self, path: &str, body: Value) -> Answer {
-        send(self.server.as_staff(&self.owner, Method::PATCH, path).json(&body)).await
-    }
-
-    async fn delete(&self, path: &str) -> Answer {
-        send(self.server.as_staff(&self.owner, Method::DELETE, path)).await
-    }
-
     async fn agent(&self, name: &str, permissions: &[&str]) -> String {
         let id = self.create("/api/agents", json!({ "name": name, "permissions": permissions })).await;
         format!("/api/agents/{id}")

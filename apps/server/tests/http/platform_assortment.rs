@@ -55,6 +55,10 @@ database_tests! {
             send(office.server.as_staff(&office.owner, Method::DELETE, &unshown)).await.expect(404);
             assert_eq!(office.create(&path, json!({ field: ids[1] })).await, ids[1]);
             assert_eq!(seen(&office, resource).await, "CAB", "what is shown again comes last");
+            // Three came, three moves moved something, one went and came back.
+            let told = format!("SELECT count(*) AS id FROM histories WHERE resource = 'applications' AND user_id IS NOT NULL \
+                AND changes LIKE '%\"{resource}\"%'");
+            assert_eq!(office.server.insert(told).await, 8);
         }
     }
 

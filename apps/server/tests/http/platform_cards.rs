@@ -94,6 +94,32 @@ database_tests! {
         assert_eq!(office.get(&path).await.expect(200), changed, "what was refused changed nothing");
     }
 
+    async fn a_share_link_is_an_address_or_nothing(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let longest = format!("https://shop.example/{}", "x".repeat(2027));
+        let created = office.post(PATH, json!({ "name": "A", "kind_id": 2, "share_link": " https://shop.example/чай " })).await.expect(201);
+        assert_eq!(created["nomenclature"]["share_link"], "https://shop.example/чай");
+        let path = format!("{PATH}/{}", created["nomenclature"]["id"]);
+        for wrong in [
+            json!(""), json!("shop.example/a"), json!("javascript:alert(1)"), json!("ftp://shop.example/a"), json!("https://a b"),
+            json!(format!("{longest}x")), json!(7), json!(true), json!(["https://a/1"]), json!({}),
+        ] {
+            office.post(PATH, json!({ "name": "A", "kind_id": 2, "share_link": wrong })).await.expect_invalid(&["share_link"]);
+            office.put(&path, json!({ "share_link": wrong })).await.expect_invalid(&["share_link"]);
+        }
+        for (change, link) in [
+            (json!({ "name": "B" }), json!("https://shop.example/чай")),
+            (json!({ "share_link": longest }), json!(longest)),
+            (json!({ "share_link": null }), Value::Null),
+        ] {
+            assert_eq!(office.put(&path, change).await.expect(200)["nomenclature"]["share_link"], link);
+        }
+        assert_eq!(office.get(&path).await.expect(200)["nomenclature"]["share_link"], Value::Null);
+        let told = office.get(&format!("{path}/history")).await.expect(200);
+        assert_eq!(told["histories"][0]["changes"], json!([{ "field": "share_link", "old": longest, "new": null }]));
+        assert_eq!(office.post(PATH, json!({ "name": "C", "kind_id": 2, "share_link": null })).await.expect(201)["nomenclature"]["share_link"], Value::Null);
+    }
+
     async fn a_history_tells_who_changed_what(db: TestDatabase) {
         let office = Office::open(db).await;
         let created = office.post(PATH, json!({ "name": "Чай", "kind_id": 2, "price": 1 })).await.expect(201);

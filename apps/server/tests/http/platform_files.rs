@@ -101,9 +101,24 @@ database_tests! {
         assert_eq!(office.server.insert(deeds.to_owned()).await, 3);
     }
 
+    async fn no_file_is_larger_than_an_upload_may_be(db: TestDatabase) {
+        let server = TestServer::start_with(db, |config| config.upload_limit = 1_000).await;
+        let project = server.project().await;
+        let owner = server.owner(&project).await;
+        let office = Office { server, project, owner };
+        let content = |size: usize| [PDF, vec![b' '; size - PDF.len()].as_slice()].concat();
+        office.send_form(form("1", "a.pdf", &content(1_001))).await.expect(413);
+        office.send_form(form("1", "a.pdf", &content(1_000))).await.expect(201);
+        // Imports have a limit of their own.
+        let sheet = [b"article;name\nA-1;Mug\n".as_slice(), &[b'\n'; 2_000]].concat();
+        office.upload("/api/nomenclatures/import", sheet, &[]).await.expect(200);
+    }
+
     async fn what_is_refused_leaves_nothing(db: TestDatabase) {
         let (office, folder) = Office::with_files(db, Roles::Api).await;
-        office.send_form(Form::new().text("note", "x")).await.expect_invalid(&["file", "file_type_id"]);
+        office.send_form(Form::new().text("note", "x")).await.expect_invalid(&["file", "file_type_id", "note"]);
+        let twice = Form::new().text("file_type_id", "2").text("file_type_id", "1").part("file", Part::bytes(PDF.to_vec()));
+        office.send_form(twice).await.expect_invalid(&["file_type_id"]);
         office.send_form(form("", "a.pdf", PDF)).await.expect_invalid(&["file_type_id"]);
         for kind in ["0", "4", "-1", "avatar", "1.0", "99999999999999999999"] {
             office.send_form(form(kind, "a.pdf", PDF)).await.expect_invalid(&["file_type_id"]);

@@ -77,6 +77,39 @@ database_tests! {
         office.post(&path, json!({ "key": "token", "value": "another" })).await.expect(201);
     }
 
+    async fn what_changes_stands_in_the_history_of_the_warehouse_without_secrets(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let path = place(&office).await;
+        let parameters = format!("{path}/4/parameters");
+        for is_active in [true, true, false] {
+            office.put(&format!("{path}/4"), json!({ "is_active": is_active })).await.expect(200);
+        }
+        let secret = office.post(&parameters, json!({ "key": "token", "value": "s3cret-of-the-books" })).await.expect(201);
+        let plain = office.post(&parameters, json!({ "key": "url", "value": "https://a.example", "is_secret": false })).await.expect(201);
+        office.post(&parameters, json!({ "key": "token", "value": "another" })).await.expect_invalid(&["key"]);
+        for one in [secret, plain] {
+            office.post(&format!("{parameters}/{}", one["parameter"]["id"]), json!({})).await.expect(200);
+        }
+        let answer = office.get(&path.replace("integrations", "history")).await;
+        assert!(!answer.text.contains("s3cret"), "{}", answer.text);
+        let told = answer.expect(200);
+        let mut lines: Vec<Value> = told["histories"].as_array().unwrap().iter().map(|line| line["changes"].clone()).collect();
+        lines.pop();
+        let line = |what: &str, old: Value, new: Value| json!([{ "field": format!("integrations.4.{what}"), "old": old, "new": new }]);
+        let (mask, none) = (json!("********"), Value::Null);
+        assert_eq!(lines, [
+            line("parameters.url", json!("https://a.example"), none.clone()),
+            line("parameters.token", mask.clone(), none.clone()),
+            line("parameters.url", none.clone(), json!("https://a.example")),
+            line("parameters.token", none, mask),
+            line("is_active", json!("true"), json!("false")),
+            line("is_active", json!("false"), json!("true")),
+        ]);
+        assert!(told["histories"][0]["user"]["id"].is_i64() && told["histories"][0]["action"] == "changed");
+        let stored = "SELECT count(*) AS id FROM histories WHERE changes LIKE '%s3cret%'".to_owned();
+        assert_eq!(office.server.insert(stored).await, 0);
+    }
+
     async fn foreigners_and_those_who_may_not_stay_out(db: TestDatabase) {
         let office = Office::open(db).await;
         let path = place(&office).await;

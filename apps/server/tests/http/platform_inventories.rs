@@ -76,6 +76,7 @@ database_tests! {
             (format!("nomenclature_id={tea}"), vec![first, third]),
             (format!("nomenclature_id[]={tea}&warehouse_id[]={far}&warehouse_id[]=999"), vec![third]),
             ("query=%D0%9A%D0%A0%D0%A3".to_owned(), vec![second]),
+            ("query=%21%21".to_owned(), vec![]),
             ("order_by=quantity_desc".to_owned(), vec![third, second, first]),
             ("quantity_gt=40".to_owned(), vec![third]),
             ("quantity_lt=6&price=265".to_owned(), vec![first, second]),
@@ -150,9 +151,9 @@ database_tests! {
         assert_eq!(lines[0]["changes"], json!([
             { "field": "quantity", "old": "10", "new": "12" }, { "field": "price", "old": "265.50", "new": "300.00" },
         ]));
-        assert!(lines[0]["user"]["id"].is_i64() && lines[0]["order_id"].is_null());
+        assert!(lines[0]["user"]["id"].is_i64() && lines[0]["order_id"].is_null() && lines[0]["job_id"].is_null());
         assert!(lines[0]["dateTime"].as_str().unwrap().ends_with('Z'));
-        assert_eq!((&lines[1]["reason"], &lines[1]["order_id"]), (&json!("reservation"), &order));
+        assert_eq!((&lines[1]["reason"], &lines[1]["order_id"], &lines[1]["job_id"]), (&json!("reservation"), &order, &json!(null)));
         assert_eq!(lines[1]["changes"], json!([{ "field": "reserved", "old": "0", "new": "4" }]));
         assert_eq!((&lines[1]["counterparty"]["id"], &lines[1]["user"]), (&json!(shop.customer), &json!(null)));
     }

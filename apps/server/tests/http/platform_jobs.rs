@@ -8,6 +8,8 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::office::Office;
 use crate::process::PATIENCE;
@@ -115,6 +117,25 @@ database_tests! {
         assert_eq!((&job["status"], &job["skipped"]), (&json!("succeeded"), &json!(1)));
     }
 
+    async fn stock_that_a_job_brings_names_the_job_in_its_history(db: TestDatabase) {
+        let office = busy(db, |_| {}).await;
+        office.warehouse("Main").await;
+        office.upload(IMPORT, cards(1), &[]).await.expect(200);
+        let stock = |pieces: u32| format!("article;warehouse;quantity;price\nA-0;Main;{pieces};2\n").into_bytes();
+        let first = office.over(office.queue(UPLOAD, stock(3), &[JOB]).await).await;
+        let second = office.over(office.queue(UPLOAD, stock(4), &[JOB]).await).await;
+        office.upload(UPLOAD, stock(5), &[]).await.expect(200);
+        let record = office.get("/api/inventories").await.expect(200)["inventories"][0]["id"].clone();
+        let told = office.get(&format!("/api/inventories/{record}/history")).await.expect(200);
+        let lines = told["histories"].as_array().unwrap();
+        let jobs: Vec<&Value> = lines.iter().map(|line| &line["job_id"]).collect();
+        assert_eq!(jobs, [&Value::Null, &second["id"], &first["id"]]);
+        for line in lines {
+            assert_eq!((&line["reason"], &line["order_id"]), (&json!("upload"), &Value::Null), "{line}");
+            assert_eq!(line["user"]["id"], first["user_id"], "{line}");
+        }
+    }
+
     async fn the_error_sheet_names_rows_and_columns(db: TestDatabase) {
         let office = busy(db, |_| {}).await;
         let sheet = "article,name,price,country\nA-1,Mug,1.00,\nA-2,,x,\nA-3,\"Cup\",1,Nowhere\n".as_bytes().to_vec();
@@ -146,6 +167,79 @@ database_tests! {
             office.get(path).await.expect(404);
         }
         office.post("/api/jobs/999999999/cancel", json!({})).await.expect(404);
+    }
+
+    async fn parts_that_nobody_knows_or_that_come_twice_are_named(db: TestDatabase) {
+        let office = Office::open(db).await;
+        for path in [IMPORT, UPLOAD] {
+            office.upload(path, cards(1), &[("dryrun", "1")]).await.expect_invalid(&["dryrun"]);
+            office.upload(path, cards(1), &[("dry_run", "1"), ("dry_run", "0")]).await.expect_invalid(&["dry_run"]);
+            let several = [("Partial", "1"), ("async", "perhaps")];
+            office.upload(path, cards(1), &several).await.expect_invalid(&["Partial", "async"]);
+        }
+        assert_eq!((office.items().await, office.get("/api/jobs").await.expect(200)["jobsCount"].as_i64()), (0, Some(0)));
+    }
+
+    async fn what_is_to_be_a_job_is_not_received_while_too_many_wait(db: TestDatabase) {
+        let office = Office::open(db).await;
+        for _ in 0..20 {
+            office.queue(IMPORT, cards(1), &[JOB]).await;
+        }
+        let refused = office.upload(IMPORT, cards(1), &[JOB]).await.expect(409);
+        assert!(refused["message"].as_str().unwrap().contains("20 jobs"), "{refused}");
+        assert_eq!(office.upload(IMPORT, cards(1), &[]).await.expect(200)["created"], 1, "small ones need no turn");
+        let address = office.server.url.strip_prefix("http://").unwrap();
+        let head = format!(
+            "POST {IMPORT} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {}\r\n\
+             Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 900000000\r\n\r\n",
+            office.owner
+        );
+        let mut connection = TcpStream::connect(address).await.unwrap();
+        connection.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = [0; 12];
+        tokio::time::timeout(PATIENCE, connection.read_exact(&mut answer)).await.unwrap().unwrap();
+        assert_eq!(answer, *b"HTTP/1.1 409");
+    }
+
+    async fn the_list_tells_where_its_page_lies(db: TestDatabase) {
+        let office = Office::open(db).await;
+        for _ in 0..3 {
+            office.queue(IMPORT, cards(1), &[JOB]).await;
+        }
+        let listed = office.get("/api/jobs?per_page=2&page=2").await.expect(200);
+        let expected = json!({ "total": 3, "per_page": 2, "current_page": 2, "last_page": 2, "from": 3, "to": 3 });
+        assert_eq!(listed["pagination"], expected);
+    }
+
+    async fn control_characters_are_problems_of_their_rows(db: TestDatabase) {
+        let office = busy(db, |_| {}).await;
+        let mut sheet = cards(1_500);
+        sheet.extend(b"B-1;Mu\0g;1\nB-2;\x1b[31mRed;1\n");
+        let failed = office.over(office.queue(IMPORT, sheet.clone(), &[JOB]).await).await;
+        assert_eq!((&failed["status"], &failed["message"]), (&json!("failed"), &json!("rows are wrong; nothing was imported")));
+        let expected = "row,column,reason\n1502,name,must not contain control characters; there is a U+0000\n\
+            1503,name,must not contain control characters; there is a U+001B\n";
+        assert_eq!(office.errors(failed["id"].as_i64().unwrap()).await, expected);
+        assert_eq!(office.upload(IMPORT, sheet, &[("partial", "1")]).await.expect(200)["skipped"], 2);
+    }
+
+    async fn texts_that_are_many_times_in_a_small_file_become_a_job(db: TestDatabase) {
+        let office = busy(db, |_| {}).await;
+        let mut book = rust_xlsxwriter::Workbook::new();
+        let sheet = book.add_worksheet();
+        let long = "x".repeat(30_000);
+        for (column, title) in (0..).zip(["article", "name", "country", "description"]) {
+            sheet.write_string(0, column, title).unwrap();
+        }
+        for row in 1..=1_200 {
+            sheet.write_string(row, 0, format!("A-{row}")).unwrap();
+            sheet.write_string(row, 1, "Mug").unwrap();
+            sheet.write_string(row, 3, &long).unwrap();
+        }
+        let file = book.save_to_buffer().unwrap();
+        assert!(file.len() < 100_000, "{}", file.len());
+        let job = office.over(office.queue(IMPORT, file, &[]).await).await;
+        assert_eq!((&job["status"], &job["created"]), (&json!("succeeded"), &json!(1_200)));
     }
 
     async fn a_job_shows_itself_to_whom_its_kind_is_open(db: TestDatabase) {

@@ -55,10 +55,12 @@ async fn nothing_was_written(office: &Office) {
 database_tests! {
     async fn a_bomb_is_refused_before_it_goes_off(db: TestDatabase) {
         let office = Office::open(db).await;
-        let zeros = vec![b' '; 32 << 20];
-        let bomb = archive(&[("xl/workbook.xml", b"<workbook/>"), ("xl/worksheets/sheet1.xml", &zeros)]);
-        assert!(bomb.len() < 100_000);
-        refused(&office, bomb, "is too large: what it unpacks to").await;
+        for (what, reason) in [("<c/>", "what it unpacks to"), (" ", "one of its cells")] {
+            let zeros = what.repeat((16 << 20) / what.len());
+            let bomb = archive(&[("xl/workbook.xml", b"<workbook/>"), ("xl/worksheets/sheet1.xml", zeros.as_bytes())]);
+            assert!(bomb.len() < 100_000, "{}", bomb.len());
+            refused(&office, bomb, &format!("is too large: {reason}")).await;
+        }
         let many: Vec<String> = (0..10_001).map(|number| format!("f{number}")).collect();
         let mut entries: Vec<(&str, &[u8])> = many.iter().map(|name| (name.as_str(), b"".as_slice())).collect();
         entries.push(("xl/workbook.xml", b"<workbook/>"));
@@ -150,6 +152,30 @@ database_tests! {
         assert_eq!(office.upload(IMPORT, file, &[]).await.expect(200)["created"], 1);
         let item = &office.get("/api/nomenclatures").await.expect(200)["nomenclatures"][0];
         assert_eq!((&item["article"], &item["name"], &item["price"]), (&json!("=1+1"), &json!("@SUM(A1)"), &json!("265.00")));
+    }
+
+    async fn a_cell_that_is_too_long_is_refused(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let noise: Vec<u8> = (0..75_000_u64).flat_map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes()).collect();
+        let noise = kontor_kernel::hex(&noise);
+        let cell = format!("<worksheet><sheetData><row><c t=\"inlineStr\"><is><t>{noise}</t></is></c></row></sheetData></worksheet>");
+        let file = archive(&[("xl/workbook.xml", b"<workbook/>"), ("xl/worksheets/sheet1.xml", cell.as_bytes())]);
+        assert!(file.len() < 4 << 20, "{}", file.len());
+        refused(&office, file, "is too large: one of its cells").await;
+        let line = format!("article;warehouse;name\nA-1;Main;{noise}\n");
+        refused(&office, line.into_bytes(), "is too large: row 2").await;
+        nothing_was_written(&office).await;
+    }
+
+    async fn a_name_of_several_warehouses_names_none(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (_, second) = (office.warehouse("Main").await, office.warehouse("main ").await);
+        office.upload(IMPORT, b"article;name\nA-1;Mug\n".to_vec(), &[]).await.expect(200);
+        let sheet = |name: &str| format!("article;warehouse;quantity\nA-1;{name};5\n").into_bytes();
+        let answer = office.upload(UPLOAD, sheet("Main"), &[]).await.expect(422);
+        assert_eq!(rows(&answer), [(2, "warehouse", "several records have this name; give the number")]);
+        assert_eq!(office.get("/api/inventories").await.expect(200)["inventoriesCount"], 0);
+        assert_eq!(office.upload(UPLOAD, sheet(&second.to_string()), &[]).await.expect(200)["created"], 1);
     }
 
     async fn stock_is_checked_the_same_way(db: TestDatabase) {

@@ -46,6 +46,31 @@ database_tests! {
         assert_eq!(listed["nomenclaturesCount"], 2);
     }
 
+    async fn a_text_that_no_cell_takes_is_named_and_csv_takes_it(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let post = |path: &str| office.server.as_staff(&office.owner, Method::POST, path);
+        let item = async |body: serde_json::Value| office.create("/api/nomenclatures", body).await;
+        let (longest, faces) = ("я".repeat(65_535), "🪑".repeat(16_384));
+        item(json!({ "name": "Fits", "kind_id": 2, "description": "я".repeat(32_767), "article": "F" })).await;
+        office.export("").await;
+        let both = item(json!({ "name": "Long", "kind_id": 2, "description": longest, "characteristics": faces, "article": "A-1" })).await;
+        let bare = item(json!({ "name": "Longer", "kind_id": 2, "description": "x".repeat(32_768) })).await;
+        let answer = send(post("/api/nomenclatures/export")).await.expect(422);
+        assert_eq!(answer["errors"], json!({ "format": [
+            format!("the description of item {both} (A-1) has 65535 characters and a cell takes 32767; csv takes it"),
+            format!("the characteristics of item {both} (A-1) has 32768 characters and a cell takes 32767; csv takes it"),
+            format!("the description of item {bare} has 32768 characters and a cell takes 32767; csv takes it"),
+        ] }));
+        let (_, file) = office.export("?format=csv").await;
+        let report = office.upload(IMPORT, file, &[]).await.expect(200);
+        assert_eq!((&report["unchanged"], &report["updated"]), (&json!(3), &json!(0)), "{report}");
+        for number in 0..25 {
+            item(json!({ "name": "More", "kind_id": 2, "description": format!("{number}{}", "x".repeat(32_767)) })).await;
+        }
+        let answer = send(post("/api/nomenclatures/export?format=xlsx")).await.expect(422);
+        assert_eq!(answer["errors"]["format"].as_array().unwrap().len(), 20);
+    }
+
     async fn bad_rows_are_named_and_nothing_is_written(db: TestDatabase) {
         let office = Office::open(db).await;
         let sheet = "article,name,price,country\nA-1,Mug,1.00,\nA-2,,x,\nA-3,Cup,1,Nowhere\n".as_bytes().to_vec();

@@ -177,6 +177,8 @@ impl Cast {
         let (whole, boss) = (customer().await, owner().await);
         let part = |token: &str, second: bool| token.split('|').nth(usize::from(second)).unwrap().to_owned();
         let cut = |token: &str| token[..token.len() - 1].to_owned();
+        // Ten kilobytes, which the server still reads.
+        let long = |token: &str| format!("{token}{}", token[token.len() - 1..].repeat(10 * 1024));
         let in_query = |token: &str| Credentials { query: Some(token.to_owned()), ..Credentials::default() };
         let callers: Vec<Caller> = vec![
             ("nobody", Credentials::default(), nobody),
@@ -199,6 +201,8 @@ impl Cast {
             ("a customer's secret", app.clone().with_bearer(&part(&whole, true)), only_an_app),
             ("a customer's token, cut", app.clone().with_bearer(&cut(&whole)), only_an_app),
             ("a separator", app.clone().with_bearer("|"), only_an_app),
+            ("separators", app.clone().with_bearer(&long("|")), only_an_app),
+            ("a customer's token with a long secret", app.clone().with_bearer(&long(&whole)), only_an_app),
             ("a customer's token in the query", in_query(&whole), nobody),
             ("an App Token in the query", in_query(&project.app_token), nobody),
             ("an employee's token in the query", in_query(&boss), nobody),
@@ -222,6 +226,8 @@ impl Cast {
             ("an employee's number", Credentials::bearer(&part(&boss, false)), nobody),
             ("an employee's secret", Credentials::bearer(&part(&boss, true)), nobody),
             ("an employee's token, cut", Credentials::bearer(&cut(&boss)), nobody),
+            ("an employee's token with a long secret", Credentials::bearer(&long(&boss)), nobody),
+            ("separators alone", Credentials::bearer(&long("|")), nobody),
         ];
         Self { callers }
     }

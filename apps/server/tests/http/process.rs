@@ -271,8 +271,18 @@ impl Process {
 
     /// Asks the process to end.
     pub fn terminate(&self) {
+        self.signal("TERM");
+    }
+
+    /// Interrupts the process, as Ctrl-C does.
+    pub fn interrupt(&self) {
+        self.signal("INT");
+    }
+
+    fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
-        assert!(Command::new("sh").args(["-c", "kill -TERM \"$0\"", &id]).status().unwrap().success());
+        let kill = format!("kill -{name} \"$0\"");
+        assert!(Command::new("sh").args(["-c", &kill, &id]).status().unwrap().success());
     }
 
     /// Waits for the end.
@@ -287,7 +297,8 @@ impl Process {
         }
     }
 
-    fn must_run(&mut self) {
+    /// Fails the test when the process has ended.
+    pub fn must_run(&mut self) {
         let status = self.child.try_wait().unwrap();
         assert!(status.is_none(), "kontor ended with {status:?}:\n{}", self.tail());
     }

@@ -1,11 +1,14 @@
 //! A shop with goods, a customer and the emulated acquirer.
 
+use std::time::{Duration, Instant};
+
 use kontor::instance::Roles;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::process::PATIENCE;
 use crate::support::{Answer, Project, TestServer, send};
 
 const AT: &str = "'2026-01-01 00:00:00'";
@@ -31,9 +34,11 @@ impl Shopfront {
         // The sandbox has a clock of its own: expiries of payments are not what is tried here.
         let sandbox =
             Sandbox::start(SandboxConfig::new(std::sync::Arc::new(kontor::adapters::SystemClock))).await.unwrap();
-        let url = format!("{}/v3", sandbox.url());
+        let (url, telephony) = (format!("{}/v3", sandbox.url()), sandbox.url().to_owned());
         let server = TestServer::start_as(db, roles, |config| {
             config.acquirer_url = url;
+            config.telephony_url = telephony;
+            config.telephony_api_id = "sandbox-api-id".into();
             config.acquirer_shop_id = "100500".into();
             config.acquirer_secret_key = "test_sandbox_secret_key".to_owned().into();
             config.acquirer_return_url = "https://shop.example/orders/{order_id}".into();
@@ -101,7 +106,7 @@ impl Shopfront {
                  created_at, updated_at) VALUES ({p}, {warehouse}, {item}, {quantity}, 0, {price}, {AT}, {AT})"
             ))
             .await;
-        self.server.db.database.correct_ledger().await.unwrap();
+        self.server.db.database.correct_ledger(None, chrono::DateTime::UNIX_EPOCH).await.unwrap();
         item
     }
 
@@ -148,13 +153,11 @@ impl Shopfront {
 
     /// Waits until an order has this status.
     pub async fn until(&self, id: i64, status: i64) {
-        for _ in 0..200 {
-            if self.state(id).await.0 == status {
-                return;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        let until = Instant::now() + PATIENCE;
+        while self.state(id).await.0 != status {
+            assert!(Instant::now() < until, "order {id} is {:?} and never became {status}", self.state(id).await);
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("order {id} is {:?} and never became {status}", self.state(id).await);
     }
 
     pub async fn control(&self, path: &str, body: Value) {

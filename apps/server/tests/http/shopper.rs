@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
+use crate::process::PATIENCE;
 use crate::support::{Answer, send};
 
 /// The service as one application reaches it.
@@ -81,7 +82,7 @@ impl Shopper {
 
     /// Reads an order until it has a status.
     pub async fn wait_for_status(&self, order: i64, status: i64) -> Value {
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + PATIENCE;
         loop {
             let path = format!("/api/counterparty/orders/{order}");
             let read = send(self.request(Method::GET, &path)).await.expect(200);

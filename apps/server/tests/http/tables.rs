@@ -2,9 +2,11 @@
 
 use kontor::http::openapi::description;
 use kontor_adapter_diesel::database_tests;
-use serde_json::Value;
+use kontor_adapter_diesel::testing::TestDatabase;
+use serde_json::{Value, json};
 
 use crate::office::Office;
+use crate::shopfront::Shopfront;
 
 /// The paths of all tables with the parameters of their query strings.
 fn tables() -> Vec<(String, Vec<Value>)> {
@@ -32,6 +34,23 @@ fn value(schema: &Value) -> String {
         (Some("string"), Some("date")) => "2026-01-31".to_owned(),
         _ => "1".to_owned(),
     }
+}
+
+/// A project with a row for every table, the number of its order, and that of a category with another one in it.
+async fn furnished(db: TestDatabase) -> (Office, i64, i64) {
+    let shop = Shopfront::open(db).await;
+    let item = shop.goods(5, 100).await;
+    let order = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
+    let Shopfront { server, project, category, .. } = shop;
+    let owner = server.owner(&project).await;
+    let office = Office { server, project, owner };
+    let shown = format!("/api/applications/{}", office.project.application_id);
+    let brand = office.create("/api/brands", json!({ "name": "Nord" })).await;
+    office.create(&format!("{shown}/brands"), json!({ "brand_id": brand })).await;
+    office.create(&format!("{shown}/categories"), json!({ "category_id": category })).await;
+    office.create("/api/categories", json!({ "name": "Small", "parent_id": category })).await;
+    office.create("/api/agents", json!({ "name": "Clerk", "permissions": ["view-orders"] })).await;
+    (office, order, category)
 }
 
 database_tests! {
@@ -73,6 +92,32 @@ database_tests! {
             }
             office.get(&format!("{path}?{}", all.join("&"))).await.expect(200);
             office.get(&format!("{path}?colour=red&page=0")).await.expect_invalid(&["colour", "page"]);
+        }
+    }
+
+    async fn a_column_has_an_icon_where_its_cells_are_objects(db: TestDatabase) {
+        let (office, order, category) = furnished(db).await;
+        for (path, _) in tables() {
+            let id = match path.as_str() {
+                path if path.contains("/applications/") => office.project.application_id,
+                path if path.contains("/categories/") => category,
+                _ => order,
+            };
+            let path = path.replace("{id}", &id.to_string());
+            let key = path.rsplit('/').find(|segment| segment.parse::<i64>().is_err()).unwrap().to_owned();
+            let table = office.get(&path).await.expect(200);
+            let rows = table[&key].as_array().unwrap();
+            assert!(!rows.is_empty(), "{path} has no row to look at: make one in `furnished`");
+            for row in rows {
+                assert_eq!(row.as_object().unwrap().len(), table["columns"].as_array().unwrap().len(), "{path}: {row}");
+                for column in table["columns"].as_array().unwrap() {
+                    let cell = &row[column["key"].as_str().unwrap()];
+                    assert_eq!(cell.is_object(), column["has_icon"] == true, "{path}: {column}: {cell}");
+                    let Some(cell) = cell.as_object() else { continue };
+                    let told: Vec<&str> = cell.keys().map(String::as_str).filter(|key| *key != "url").collect();
+                    assert!(told.contains(&"icon") && told.contains(&"value"), "{path}: {cell:?}");
+                }
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::platform_files::{form, png};
 use crate::process::Site;
 use crate::support::send;
 
@@ -77,6 +78,61 @@ database_tests! {
         let listed: Value = serde_json::from_slice(&listed).unwrap();
         let logins: Vec<_> = listed.as_array().unwrap().iter().map(|user| user["login"].as_str().unwrap()).collect();
         assert_eq!(logins, ["owner", "anna"]);
+        process.terminate();
+        assert!(process.ended().await.success());
+    }
+
+    async fn what_a_record_tells_of_an_employee_is_changed(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let process = site.serve().await;
+        let owner = site.create_project("owner");
+        let project = owner["project_id"].to_string();
+        let bearer = sign_in(&site, &owner).await.unwrap();
+        let upload = async |kind: &str| {
+            let request = site.http.post(format!("{}/api/files", site.url())).bearer_auth(&bearer);
+            send(request.multipart(form(kind, "me.png", &png(64, 64)))).await.expect(201)["file"].clone()
+        };
+        let (picture, contract) = (upload("2").await, upload("1").await);
+        let told = async || {
+            let user = current(&site, &bearer).await.1["user"].clone();
+            json!([user["phone"], user["middle_name"], user["is_sick"], user["avatar"]])
+        };
+        let edit = |changes: &[&str]| {
+            let all = [&["user", "edit", "--login", "OWNER"], changes].concat();
+            site.run(&all);
+        };
+        assert_eq!(told().await, json!([null, null, false, null]));
+        let avatar = picture["id"].to_string();
+        edit(&["--phone", "8 (900) 123-45-67", "--middle-name", "Петровна", "--sick", "true", "--avatar", &avatar]);
+        let shown = json!({ "url": picture["url"] });
+        assert_eq!(told().await, json!(["79001234567", "Петровна", true, shown]));
+        let listed = site.http.get(format!("{}/api/users", site.url())).bearer_auth(&bearer);
+        assert_eq!(send(listed).await.expect(200)["users"][0]["avatar"], shown);
+        edit(&["--sick", "false"]);
+        assert_eq!(told().await, json!(["79001234567", "Петровна", false, shown]));
+        let gone = site.http.delete(format!("{}/api/files/{avatar}", site.url())).bearer_auth(&bearer);
+        send(gone).await.expect(200);
+        assert_eq!(told().await[3], Value::Null, "a deleted file is nobody's picture");
+        edit(&["--phone", "none", "--middle-name", "none", "--avatar", "none"]);
+        assert_eq!(told().await, json!([null, null, false, null]));
+
+        let of = |changes: &[&'static str]| [&["user", "edit", "--login", "owner"], changes].concat();
+        refused(&site, &of(&[]), "required");
+        refused(&site, &of(&["--phone", "call me"]), "--phone");
+        refused(&site, &of(&["--sick", "perhaps"]), "--sick");
+        refused(&site, &of(&["--avatar", "x"]), "--avatar");
+        refused(&site, &of(&["--avatar", "999"]), "no such avatar");
+        let contract = contract["id"].to_string();
+        refused(&site, &["user", "edit", "--login", "owner", "--avatar", &contract], "no such avatar");
+        refused(&site, &["user", "edit", "--login", "nobody", "--sick", "true"], "no such employee");
+        assert_eq!(told().await, json!([null, null, false, null]));
+
+        let second = created(&site, &[
+            "--project", &project, "--login", "anna", "--email", "anna@example.com", "--role", "owner",
+            "--middle-name", "Ильинична", "--phone", "+7 900 765-43-21",
+        ]);
+        let user = current(&site, &sign_in(&site, &second).await.unwrap()).await.1["user"].clone();
+        assert_eq!((&user["middle_name"], &user["phone"]), (&json!("Ильинична"), &json!("79007654321")));
         process.terminate();
         assert!(process.ended().await.success());
     }

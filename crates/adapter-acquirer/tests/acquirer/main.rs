@@ -29,7 +29,7 @@ fn at() -> DateTime<Utc> {
 
 fn config(url: &str) -> AcquirerConfig {
     let secret = "test_sandbox_secret_key".to_owned().into();
-    AcquirerConfig { timeout: Duration::from_millis(700), ..AcquirerConfig::new(format!("{url}/v3"), "100500", secret) }
+    AcquirerConfig { timeout: Duration::from_secs(3), ..AcquirerConfig::new(format!("{url}/v3"), "100500", secret) }
 }
 
 fn request(key: u128) -> PaymentRequest {

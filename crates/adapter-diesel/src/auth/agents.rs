@@ -199,7 +199,7 @@ impl AgentRepository for Database {
             let own =
                 Statement::new("u.kind = 'agent' AND u.deleted_at IS NULL AND u.project_id = ").value(project.get());
             let found = AGENTS.page(connection, own, &listing)?;
-            Ok(Page { items: load(connection, &found.items)?, total: found.total, request: found.request })
+            Ok(found.holding(load(connection, &found.items)?))
         })
         .await
     }

@@ -54,7 +54,7 @@ fn page_of(
         };
         let ids =
             staff(project, filter).limit(page.limit()).offset(page.offset()).select(users::id).load(connection)?;
-        return Ok((u64::try_from(total).map_err(StoreError::corrupt)?, ids));
+        return Ok((stored::count(total)?, ids));
     };
     let rows: Vec<SearchedRow> = staff(project, filter).select(SearchedRow::as_select()).load(connection)?;
     let ids: Vec<i64> = rows.iter().filter(|row| row.searched().has(query)).map(|row| row.id).collect();

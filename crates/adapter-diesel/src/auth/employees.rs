@@ -8,8 +8,9 @@ use kontor_auth::model::{Employee, GrantedPermission, Login, Reference, Role};
 use kontor_kernel::{StoreError, UserId};
 
 use super::permission_rows::{RoleKey, of_roles, reference};
+use crate::content::{READY, avatar_key};
 use crate::database::{Abort, AnyConnection};
-use crate::schema::{branches, departments, roles, users};
+use crate::schema::{branches, departments, files, roles, users};
 use crate::stored;
 
 #[derive(Queryable, Selectable)]
@@ -52,7 +53,7 @@ struct DepartmentRow {
     name: String,
 }
 
-type Row = (EmployeeRow, RoleRow, Option<BranchRow>, Option<DepartmentRow>);
+type Row = (EmployeeRow, RoleRow, Option<BranchRow>, Option<DepartmentRow>, Option<String>);
 
 /// Who made the accounts.
 fn creators(
@@ -74,7 +75,7 @@ fn creators(
 }
 
 fn employee(
-    (user, role, branch, department): Row,
+    (user, role, branch, department, avatar): Row,
     creators: &BTreeMap<i64, Reference<UserId>>,
     permissions: Vec<GrantedPermission>,
 ) -> Result<Employee, StoreError> {
@@ -86,6 +87,7 @@ fn employee(
         last_name: stored::text(&user.last_name)?,
         middle_name: stored::optional_text(user.middle_name.as_deref())?,
         phone: stored::optional_text(user.phone.as_deref())?,
+        avatar: avatar_key(avatar.as_deref())?,
         role: Role { id: stored::id(role.id)?, name: stored::text(&role.name)?, description: role.description },
         branch: branch.map(|branch| reference(branch.id, &branch.name)).transpose()?,
         department: department.map(|department| reference(department.id, &department.name)).transpose()?,
@@ -105,6 +107,7 @@ pub(super) fn load(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Em
         .inner_join(roles::table.on(roles::id.eq(users::role_id)))
         .left_join(branches::table.on(branches::id.nullable().eq(users::branch_id)))
         .left_join(departments::table.on(departments::id.nullable().eq(users::department_id)))
+        .left_join(files::table.on(files::id.nullable().eq(users::avatar_id).and(files::state.eq(READY))))
         .filter(users::id.eq_any(ids.to_vec()))
         .order(users::id)
         .select((
@@ -112,6 +115,7 @@ pub(super) fn load(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Em
             RoleRow::as_select(),
             Option::<BranchRow>::as_select(),
             Option::<DepartmentRow>::as_select(),
+            files::file_key.nullable(),
         ))
         .load(connection)?;
     let Some((first, ..)) = rows.first() else { return Ok(Vec::new()) };

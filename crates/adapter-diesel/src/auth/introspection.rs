@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use diesel::result::{DatabaseErrorKind, Error as QueryError};
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_auth::IntrospectionRegistryError;
 use kontor_auth::model::{Audience, IntrospectedToken, NewIntrospectionClient, StoredInquiry};
@@ -13,8 +12,9 @@ use uuid::Uuid;
 
 use super::guard;
 use crate::database::marks::{Topic, note, note_unchanged};
-use crate::database::{Abort, Database};
-use crate::schema::{applications, introspection_clients};
+use crate::database::{Abort, Database, on_duplicate};
+use crate::organization::applications::project_of;
+use crate::schema::introspection_clients;
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
@@ -106,10 +106,10 @@ impl IntrospectionClients for Database {
     async fn insert(&self, client: NewIntrospectionClient) -> Result<(), IntrospectionRegistryError> {
         self.write(move |connection| {
             let application = client.application_id.get();
-            let project: Option<i64> =
-                applications::table.find(application).select(applications::project_id).first(connection).optional()?;
+            let project = project_of(connection, application)?;
             let project = project.ok_or(Abort::Refused(IntrospectionRegistryError::UnknownApplication))?;
-            let inserted = diesel::insert_into(introspection_clients::table)
+            // The audience within the application is the only unique key that is not generated.
+            diesel::insert_into(introspection_clients::table)
                 .values((
                     introspection_clients::client_id.eq(client.client_id.to_string()),
                     introspection_clients::project_id.eq(project),
@@ -119,15 +119,9 @@ impl IntrospectionClients for Database {
                     introspection_clients::is_active.eq(true),
                     introspection_clients::created_at.eq(client.created_at.naive_utc()),
                 ))
-                .execute(connection);
-            match inserted {
-                Ok(_) => Ok(()),
-                // The audience within the application is the only unique key that is not generated.
-                Err(QueryError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
-                    Err(Abort::Refused(IntrospectionRegistryError::AlreadyIssued))
-                }
-                Err(error) => Err(error.into()),
-            }
+                .execute(connection)
+                .map_err(on_duplicate(IntrospectionRegistryError::AlreadyIssued))?;
+            Ok(())
         })
         .await
     }

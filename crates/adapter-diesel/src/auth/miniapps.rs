@@ -5,7 +5,7 @@ use kontor_auth::miniapp::MiniAppProvider;
 use kontor_auth::ports::MiniAppTokens;
 use kontor_kernel::{ApplicationId, StoreError};
 
-use crate::database::{Abort, Database, on_each};
+use crate::database::{Abort, Database, found, on_each};
 use crate::schema::{application_miniapps, applications};
 
 #[async_trait]
@@ -30,8 +30,7 @@ impl MiniAppTokens for Database {
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            let known = diesel::select(diesel::dsl::exists(applications::table.find(application.get())));
-            if !known.get_result::<bool>(connection)? {
+            if !found!(connection, applications::table.find(application.get()))? {
                 return Ok(false);
             }
             let key = (

@@ -1,13 +1,12 @@
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::result::{DatabaseErrorKind, Error as QueryError};
 use kontor_auth::PermissionError;
 use kontor_auth::model::{GrantedPermission, PermissionDraft, PermissionPatch, Reference};
 use kontor_auth::ports::PermissionRepository;
 use kontor_kernel::{PermissionId, ProjectId, ScreenId, StoreError};
 
 use super::permission_rows::{PermissionRow, of_project, permission, reference, stored_name, with_screens};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_reference};
 use crate::schema::{permissions, screens};
 
 fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<GrantedPermission>, Abort<R>> {
@@ -16,17 +15,9 @@ fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<GrantedPerm
     Ok(row.map(permission).transpose()?)
 }
 
-/// What a clash with a key means here.
-fn clash(error: QueryError) -> Abort<PermissionError> {
-    match error {
-        QueryError::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => Abort::Refused(PermissionError::NameTaken),
-        error => Abort::Query(error),
-    }
-}
-
 fn require_screen(connection: &mut AnyConnection, screen: Option<ScreenId>) -> Result<(), Abort<PermissionError>> {
     let Some(screen) = screen else { return Ok(()) };
-    if diesel::select(diesel::dsl::exists(screens::table.find(screen.get()))).get_result::<bool>(connection)? {
+    if found!(connection, screens::table.find(screen.get()))? {
         Ok(())
     } else {
         Err(Abort::Refused(PermissionError::UnknownScreen))
@@ -55,7 +46,7 @@ impl PermissionRepository for Database {
                 ))
                 .returning(permissions::id)
                 .get_result(connection)
-                .map_err(clash)?;
+                .map_err(on_duplicate(PermissionError::NameTaken))?;
             load(connection, id)?.ok_or(Abort::Refused(PermissionError::NotFound))
         })
         .await
@@ -78,7 +69,10 @@ impl PermissionRepository for Database {
                 patch.screen_id.map(|screen| permissions::screen_id.eq(screen.get())),
             );
             if patch != PermissionPatch::default() {
-                let written = diesel::update(own).set(change).execute(connection).map_err(clash)?;
+                let written = diesel::update(own)
+                    .set(change)
+                    .execute(connection)
+                    .map_err(on_duplicate(PermissionError::NameTaken))?;
                 if written == 0 {
                     return Err(Abort::Refused(PermissionError::NotFound));
                 }
@@ -91,14 +85,10 @@ impl PermissionRepository for Database {
     async fn delete(&self, project: ProjectId, id: PermissionId) -> Result<(), PermissionError> {
         self.write(move |connection| {
             let own = permissions::table.find(id.get()).filter(permissions::project_id.eq(project.get()));
-            match diesel::delete(own).execute(connection) {
-                Ok(0) => Err(Abort::Refused(PermissionError::NotFound)),
-                Ok(_) => Ok(()),
-                // Nothing but roles refers to a permission.
-                Err(QueryError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)) => {
-                    Err(Abort::Refused(PermissionError::InUse))
-                }
-                Err(error) => Err(error.into()),
+            // Nothing but roles refers to a permission.
+            match diesel::delete(own).execute(connection).map_err(on_reference(PermissionError::InUse))? {
+                0 => Err(Abort::Refused(PermissionError::NotFound)),
+                _ => Ok(()),
             }
         })
         .await

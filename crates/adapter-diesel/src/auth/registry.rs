@@ -1,16 +1,16 @@
 //! Accounts of employees, as those who run the service change them.
 
 use chrono::NaiveDateTime;
-use diesel::dsl::exists;
 use diesel::prelude::*;
-use diesel::result::{DatabaseErrorKind, Error as QueryError};
+use diesel::result::Error as QueryError;
 use kontor_auth::StaffRegistryError;
-use kontor_auth::model::{NewEmployee, RoleChoice};
-use kontor_kernel::{BranchId, DepartmentId, UserId};
+use kontor_auth::model::{EmployeeEdit, Login, NewEmployee, RoleChoice};
+use kontor_kernel::{BranchId, DepartmentId, FileId, Name, Phone, UserId};
 
 use super::{EMPLOYEE, guard};
+use crate::content::is_avatar;
 use crate::database::marks::{Topic, note_unchanged};
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, found, on_duplicate};
 use crate::schema::{access_tokens, branches, departments, projects, roles, temporary_passwords, users};
 use crate::stored;
 
@@ -104,21 +104,13 @@ fn chosen(connection: &mut AnyConnection, project: i64, role: RoleChoice, at: Na
 fn require_department(connection: &mut AnyConnection, project: i64, department: Option<DepartmentId>) -> Outcome {
     let Some(department) = department else { return Ok(()) };
     let own = departments::table.find(department.get()).filter(departments::project_id.eq(project));
-    if diesel::select(exists(own)).get_result::<bool>(connection)? {
-        Ok(())
-    } else {
-        refused(StaffRegistryError::UnknownDepartment)
-    }
+    if found!(connection, own)? { Ok(()) } else { refused(StaffRegistryError::UnknownDepartment) }
 }
 
 fn require_branch(connection: &mut AnyConnection, project: i64, branch: Option<BranchId>) -> Outcome {
     let Some(branch) = branch else { return Ok(()) };
     let own = branches::table.find(branch.get()).filter(branches::project_id.eq(project));
-    if diesel::select(exists(own)).get_result::<bool>(connection)? {
-        Ok(())
-    } else {
-        refused(StaffRegistryError::UnknownBranch)
-    }
+    if found!(connection, own)? { Ok(()) } else { refused(StaffRegistryError::UnknownBranch) }
 }
 
 pub(super) fn insert(connection: &mut AnyConnection, employee: &NewEmployee) -> Outcome<UserId> {
@@ -127,7 +119,8 @@ pub(super) fn insert(connection: &mut AnyConnection, employee: &NewEmployee) -> 
     require_branch(connection, project, employee.branch_id)?;
     require_department(connection, project, employee.department_id)?;
     let (role, _) = chosen(connection, project, employee.role, at)?;
-    let inserted = diesel::insert_into(users::table)
+    // The login is the only unique key that is not generated.
+    let id = diesel::insert_into(users::table)
         .values((
             users::project_id.eq(project),
             users::branch_id.eq(employee.branch_id.map(BranchId::get)),
@@ -138,6 +131,8 @@ pub(super) fn insert(connection: &mut AnyConnection, employee: &NewEmployee) -> 
             users::password_hash.eq(&employee.password_hash),
             users::first_name.eq(employee.first_name.as_str()),
             users::last_name.eq(employee.last_name.as_str()),
+            users::middle_name.eq(employee.middle_name.as_ref().map(Name::as_str)),
+            users::phone.eq(employee.phone.as_ref().map(Phone::as_str)),
             users::is_banned.eq(false),
             users::is_sick.eq(false),
             users::active_seconds.eq(0),
@@ -145,15 +140,9 @@ pub(super) fn insert(connection: &mut AnyConnection, employee: &NewEmployee) -> 
             users::updated_at.eq(at),
         ))
         .returning(users::id)
-        .get_result::<i64>(connection);
-    match inserted {
-        Ok(id) => Ok(stored::id(id)?),
-        // The login is the only unique key that is not generated.
-        Err(QueryError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
-            refused(StaffRegistryError::LoginTaken)
-        }
-        Err(error) => Err(error.into()),
-    }
+        .get_result::<i64>(connection)
+        .map_err(on_duplicate(StaffRegistryError::LoginTaken))?;
+    Ok(stored::id(id)?)
 }
 
 pub(super) fn ban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTime) -> Outcome {
@@ -209,4 +198,45 @@ pub(super) fn assign_department(
         .set((users::department_id.eq(department.map(DepartmentId::get)), users::updated_at.eq(at)))
         .execute(connection)?;
     Ok(())
+}
+
+/// The outer `None` leaves a column as it is, the inner one empties it.
+#[expect(clippy::option_option, reason = "keep, clear and set, as the changeset takes them")]
+#[derive(AsChangeset)]
+#[diesel(table_name = users)]
+struct Traits {
+    phone: Option<Option<String>>,
+    middle_name: Option<Option<String>>,
+    is_sick: Option<bool>,
+    avatar_id: Option<Option<i64>>,
+    updated_at: NaiveDateTime,
+}
+
+pub(super) fn edit(
+    connection: &mut AnyConnection,
+    login: &Login,
+    edit: &EmployeeEdit,
+    at: NaiveDateTime,
+) -> Outcome<UserId> {
+    let found: Option<(i64, i64)> = users::table
+        .filter(users::login.eq(login.as_str()))
+        .filter(users::kind.eq(EMPLOYEE))
+        .select((users::id, users::project_id))
+        .first(connection)
+        .optional()?;
+    let Some((user, project)) = found else { return refused(StaffRegistryError::UnknownEmployee) };
+    if let Some(Some(file)) = edit.avatar
+        && !is_avatar(connection, project, file)?
+    {
+        return refused(StaffRegistryError::UnknownAvatar);
+    }
+    let traits = Traits {
+        phone: edit.phone.as_ref().map(|phone| phone.as_ref().map(ToString::to_string)),
+        middle_name: edit.middle_name.as_ref().map(|name| name.as_ref().map(ToString::to_string)),
+        is_sick: edit.is_sick,
+        avatar_id: edit.avatar.map(|file| file.map(FileId::get)),
+        updated_at: at,
+    };
+    diesel::update(users::table.find(user)).set(traits).execute(connection)?;
+    Ok(stored::id(user)?)
 }

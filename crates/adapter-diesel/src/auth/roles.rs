@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use diesel::result::{DatabaseErrorKind, Error as QueryError};
 use kontor_auth::RoleError;
 use kontor_auth::model::{GrantedPermission, RoleDraft, StaffRole};
 use kontor_auth::ports::{RoleChange, RoleRepository};
@@ -13,7 +12,7 @@ use kontor_kernel::{PermissionId, ProjectId, RoleId, StoreError, TokenId};
 use super::guard;
 use super::permission_rows::{RoleKey, of_project, of_roles};
 use super::registry::STAFF;
-use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::database::{Abort, AnyConnection, Database, on_each, on_reference};
 use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
 use crate::stored;
 
@@ -86,15 +85,8 @@ fn grant(connection: &mut AnyConnection, role: i64, wanted: &[PermissionId]) -> 
     on_each!(connection, concrete => {
         diesel::insert_into(role_permissions::table).values(&links).execute(concrete)
     })
-    .map_err(|error| on_reference(error, RoleError::Stale))?;
+    .map_err(on_reference(RoleError::Stale))?;
     Ok(())
-}
-
-fn on_reference(error: QueryError, refusal: RoleError) -> Abort<RoleError> {
-    match error {
-        QueryError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _) => Abort::Refused(refusal),
-        error => Abort::Query(error),
-    }
 }
 
 #[async_trait]
@@ -203,9 +195,7 @@ impl RoleRepository for Database {
             }
             let links = role_permissions::table.filter(role_permissions::role_id.eq(id.get()));
             diesel::delete(links).execute(connection)?;
-            diesel::delete(roles::table.find(id.get()))
-                .execute(connection)
-                .map_err(|error| on_reference(error, RoleError::InUse))?;
+            diesel::delete(roles::table.find(id.get())).execute(connection).map_err(on_reference(RoleError::InUse))?;
             Ok(())
         })
         .await

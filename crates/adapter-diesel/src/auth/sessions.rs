@@ -10,7 +10,7 @@ use kontor_auth::ports::{ClientSessions, SessionStart};
 use kontor_kernel::{ApplicationId, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
 
 use super::guard;
-use crate::database::{AnyConnection, Database};
+use crate::database::{AnyConnection, Database, found};
 use crate::schema::client_sessions;
 use crate::statement::Statement;
 use crate::stored;
@@ -174,7 +174,7 @@ impl ClientSessions for Database {
             let other = client_sessions::table
                 .filter(client_sessions::token_id.eq(customer.token_id.get()))
                 .filter(client_sessions::status.eq(ACTIVE));
-            let overtaken = diesel::select(diesel::dsl::exists(other)).get_result::<bool>(connection)?;
+            let overtaken = found!(connection, other)?;
             Ok(if overtaken { SessionStart::Overtaken } else { SessionStart::SignedOut })
         })
         .await

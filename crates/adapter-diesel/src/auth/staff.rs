@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use kontor_auth::StaffRegistryError;
-use kontor_auth::model::{Employee, Login, NewEmployee, NewOwner, RoleChoice, StaffCredentials};
+use kontor_auth::model::{Employee, EmployeeEdit, Login, NewEmployee, NewOwner, RoleChoice, StaffCredentials};
 use kontor_auth::ports::{SignIn, StaffRepository};
 use kontor_kernel::{DepartmentId, Name, StoreError, TokenId, UserId};
 
@@ -86,6 +86,8 @@ impl StaffRepository for Database {
             email: owner.email,
             first_name: name("Project")?,
             last_name: name("Owner")?,
+            middle_name: None,
+            phone: None,
             password_hash: owner.password_hash,
             created_at: owner.created_at,
         })
@@ -115,5 +117,15 @@ impl StaffRepository for Database {
         at: DateTime<Utc>,
     ) -> Result<(), StaffRegistryError> {
         self.write(move |connection| registry::assign_department(connection, user, department, at.naive_utc())).await
+    }
+
+    async fn edit_employee(
+        &self,
+        login: &Login,
+        edit: EmployeeEdit,
+        at: DateTime<Utc>,
+    ) -> Result<UserId, StaffRegistryError> {
+        let login = login.clone();
+        self.write(move |connection| registry::edit(connection, &login, &edit, at.naive_utc())).await
     }
 }

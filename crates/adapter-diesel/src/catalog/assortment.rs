@@ -3,39 +3,41 @@ use diesel::prelude::*;
 use kontor_catalog::AssortmentError;
 use kontor_catalog::model::{Brand, Category, Shift};
 use kontor_catalog::ports::{ApplicationDirectory, AssortmentRepository};
-use kontor_kernel::{ApplicationId, BrandId, CategoryId, Listing, Page, ProjectId, StoreError};
+use kontor_kernel::history::FieldChange;
+use kontor_kernel::{ApplicationId, BrandId, CategoryId, Listing, Page, ProjectId, Resource, Stamp, StoreError};
 
-use super::assortment_order::Links;
-use super::{brands as brand_records, categories as category_records, found, hold, in_order};
+use super::assortment_order::{Links, Shifted};
+use super::{brands as brand_records, categories as category_records, hold};
 use crate::database::marks::{Topic, note};
-use crate::database::{Abort, AnyConnection, Database};
-use crate::listing::{Source, key_contains};
+use crate::database::{Abort, AnyConnection, Database, found};
+use crate::histories;
+use crate::listing::{Source, in_order, key_contains};
+use crate::organization::applications::project_of;
 use crate::schema::{application_brands, application_categories, applications, brands, categories};
 use crate::statement::Statement;
 use crate::stored;
 
-/// What the application shows changes.
-fn mark(connection: &mut AnyConnection, application: ApplicationId) -> QueryResult<()> {
-    let project: Option<i64> =
-        applications::table.find(application.get()).select(applications::project_id).first(connection).optional()?;
-    if let Some(project) = project {
-        note(Topic::Shelves, project);
-    }
-    Ok(())
+/// Notes in the history of the application which part of what it shows, in the order customers see, became another one.
+fn rearranged<R>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    application: ApplicationId,
+    field: &str,
+    old: &[i64],
+    new: &[i64],
+) -> Result<(), Abort<R>> {
+    let told = |ids: &[i64]| {
+        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        (!ids.is_empty()).then(|| ids.join(", "))
+    };
+    let change = FieldChange { field: field.to_owned(), old: told(old), new: told(new) };
+    histories::changed_many(connection, stamp, Resource::Applications, &[(application.get(), vec![change])])
 }
 
 #[async_trait]
 impl ApplicationDirectory for Database {
     async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectId>, StoreError> {
-        self.read(move |connection| {
-            let owner: Option<i64> = applications::table
-                .find(application.get())
-                .select(applications::project_id)
-                .first(connection)
-                .optional()?;
-            Ok(stored::optional_id(owner)?)
-        })
-        .await
+        self.read(move |connection| Ok(stored::optional_id(project_of(connection, application.get())?)?)).await
     }
 }
 
@@ -80,11 +82,7 @@ macro_rules! assortment {
                     let own = Statement::new("l.application_id = ").value(application.get());
                     let found = SHOWN.page(connection, own, &listing)?;
                     let records = $load(connection, &found.items)?;
-                    Ok(Page {
-                        items: in_order(&found.items, records, |record| record.id.get()),
-                        total: found.total,
-                        request: found.request,
-                    })
+                    Ok(found.holding(in_order(&found.items, records, |record| record.id.get())))
                 })
                 .await
             }
@@ -101,6 +99,7 @@ macro_rules! assortment {
 
             async fn shift(
                 &self,
+                stamp: Stamp,
                 application: ApplicationId,
                 id: $id,
                 shift: Shift,
@@ -112,35 +111,47 @@ macro_rules! assortment {
                     lowest_first: $step > 0,
                 };
                 self.write(move |connection| {
-                    mark(connection, application)?;
+                    note(Topic::Shelves, stamp.project_id.get());
                     hold!(connection, applications::table.find(application.get()).select(applications::id));
-                    if !links.shift(connection, application.get(), id.get(), shift)? {
-                        return Err(Abort::Refused(AssortmentError::NotShown));
+                    match links.shift(connection, application.get(), id.get(), shift)? {
+                        Shifted::NotShown => return Err(Abort::Refused(AssortmentError::NotShown)),
+                        Shifted::Stayed => {}
+                        Shifted::Past(neighbour) => {
+                            let (old, new) = match shift {
+                                Shift::Up => ([neighbour, id.get()], [id.get(), neighbour]),
+                                Shift::Down => ([id.get(), neighbour], [neighbour, id.get()]),
+                            };
+                            rearranged(connection, &stamp, application, stringify!($records), &old, &new)?;
+                        }
                     }
                     $load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(AssortmentError::NotShown))
                 })
                 .await
             }
 
-            async fn withdraw(&self, application: ApplicationId, id: $id) -> Result<(), AssortmentError> {
+            async fn withdraw(&self, stamp: Stamp, application: ApplicationId, id: $id) -> Result<(), AssortmentError> {
                 self.write(move |connection| {
-                    mark(connection, application)?;
+                    note(Topic::Shelves, stamp.project_id.get());
                     hold!(connection, applications::table.find(application.get()).select(applications::id));
                     let gone = diesel::delete($links::table.find((application.get(), id.get()))).execute(connection)?;
-                    if gone == 0 { Err(Abort::Refused(AssortmentError::NotShown)) } else { Ok(()) }
+                    if gone == 0 {
+                        return Err(Abort::Refused(AssortmentError::NotShown));
+                    }
+                    rearranged(connection, &stamp, application, stringify!($records), &[id.get()], &[])
                 })
                 .await
             }
 
             async fn assign(
                 &self,
-                project: ProjectId,
+                stamp: Stamp,
                 application: ApplicationId,
                 id: $id,
             ) -> Result<$record, AssortmentError> {
                 self.write(move |connection| {
-                    note(Topic::Shelves, project.get());
-                    let own = $records::table.find(id.get()).filter($records::project_id.eq(project.get()));
+                    let project = stamp.project_id.get();
+                    note(Topic::Shelves, project);
+                    let own = $records::table.find(id.get()).filter($records::project_id.eq(project));
                     if !found!(connection, own)? {
                         return Err(Abort::Refused(AssortmentError::UnknownRecord));
                     }
@@ -157,6 +168,7 @@ macro_rules! assortment {
                                 $links::$place.eq(last.unwrap_or_default() + $step),
                             ))
                             .execute(connection)?;
+                        rearranged(connection, &stamp, application, stringify!($records), &[], &[id.get()])?;
                     }
                     $load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(AssortmentError::UnknownRecord))
                 })

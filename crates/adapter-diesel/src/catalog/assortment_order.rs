@@ -7,6 +7,16 @@ use kontor_catalog::model::Shift;
 use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 
+/// What came of moving a record.
+pub(super) enum Shifted {
+    /// The application does not show it.
+    NotShown,
+    /// It stands at the end already.
+    Stayed,
+    /// It changed places with this one.
+    Past(i64),
+}
+
 /// Where the records that an application shows are kept, and which of them comes first.
 pub(super) struct Links {
     /// The table, keyed by `application_id` and `item`.
@@ -58,30 +68,36 @@ impl Links {
         Ok(spot.rows(connection)?.pop())
     }
 
-    /// Swaps a record with its neighbour, if it has one. `false` when the application does not show it. The caller holds
-    /// the application.
-    pub fn shift(&self, connection: &mut AnyConnection, application: i64, id: i64, shift: Shift) -> QueryResult<bool> {
-        let Some(mut spot) = self.spot(connection, application, id, shift)? else { return Ok(false) };
+    /// Swaps a record with its neighbour, if it has one. The caller holds the application.
+    pub fn shift(
+        &self,
+        connection: &mut AnyConnection,
+        application: i64,
+        id: i64,
+        shift: Shift,
+    ) -> QueryResult<Shifted> {
+        let Some(mut spot) = self.spot(connection, application, id, shift)? else { return Ok(Shifted::NotShown) };
         if spot.neighbour_place == Some(spot.place) {
             self.spread(connection, application)?;
-            let Some(spread) = self.spot(connection, application, id, shift)? else { return Ok(false) };
+            let Some(spread) = self.spot(connection, application, id, shift)? else { return Ok(Shifted::NotShown) };
             spot = spread;
         }
-        if let (Some(neighbour), Some(place)) = (spot.neighbour, spot.neighbour_place) {
-            let Self { table, item, place: column, .. } = self;
-            Statement::new(format!("UPDATE {table} SET {column} = CASE {item} WHEN "))
-                .value(id)
-                .sql(" THEN ")
-                .value(place)
-                .sql(" ELSE ")
-                .value(spot.place)
-                .sql(" END WHERE application_id = ")
-                .value(application)
-                .sql(format!(" AND {item}"))
-                .among(&[id, neighbour])
-                .run(connection)?;
-        }
-        Ok(true)
+        let (Some(neighbour), Some(place)) = (spot.neighbour, spot.neighbour_place) else {
+            return Ok(Shifted::Stayed);
+        };
+        let Self { table, item, place: column, .. } = self;
+        Statement::new(format!("UPDATE {table} SET {column} = CASE {item} WHEN "))
+            .value(id)
+            .sql(" THEN ")
+            .value(place)
+            .sql(" ELSE ")
+            .value(spot.place)
+            .sql(" END WHERE application_id = ")
+            .value(application)
+            .sql(format!(" AND {item}"))
+            .among(&[id, neighbour])
+            .run(connection)?;
+        Ok(Shifted::Past(neighbour))
     }
 
     /// Gives every record a place of its own, in the order they have.

@@ -1,15 +1,17 @@
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_catalog::BrandError;
 use kontor_catalog::model::{Brand, BrandChange, BrandDraft, PhotoUrl};
 use kontor_catalog::ports::BrandRepository;
-use kontor_kernel::{BrandId, ProjectId, StoreError};
+use kontor_kernel::{BrandId, ProjectId, Stamp, StoreError};
 
+use super::CHUNK;
 use super::categories::photo;
-use super::{CHUNK, on_duplicate};
+use super::hold;
 use crate::database::marks::{Topic, note};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, on_duplicate};
+use crate::histories;
 use crate::schema::brands;
 use crate::stored;
 
@@ -69,33 +71,34 @@ impl BrandRepository for Database {
         self.read(move |connection| Ok(load(connection, &[id.get()])?.pop())).await
     }
 
-    async fn update(
-        &self,
-        project: ProjectId,
-        id: BrandId,
-        change: BrandChange,
-        at: DateTime<Utc>,
-    ) -> Result<Brand, BrandError> {
+    async fn update(&self, stamp: Stamp, id: BrandId, change: BrandChange) -> Result<Brand, BrandError> {
         self.write(move |connection| {
-            note(Topic::Shelves, project.get());
-            diesel::update(brands::table.find(id.get()).filter(brands::project_id.eq(project.get())))
+            note(Topic::Shelves, stamp.project_id.get());
+            let own = brands::table.find(id.get()).filter(brands::project_id.eq(stamp.project_id.get()));
+            hold!(connection, own.select(brands::id));
+            let before: BrandRow = own
+                .select(BrandRow::as_select())
+                .first(connection)
+                .optional()?
+                .ok_or(Abort::Refused(BrandError::NotFound))?;
+            diesel::update(own)
                 .set((
                     change.name.as_set().map(|name| (brands::name.eq(name.as_str()), brands::name_key.eq(name.key()))),
                     change.photo.as_set().map(|photo| brands::photo.eq(photo.as_ref().map(PhotoUrl::as_str))),
-                    brands::updated_at.eq(at.naive_utc()),
+                    brands::updated_at.eq(stamp.at.naive_utc()),
                 ))
-                .returning(brands::id)
-                .get_result::<i64>(connection)
-                .optional()
-                .map_err(on_duplicate(BrandError::NameTaken))?
-                .ok_or(Abort::Refused(BrandError::NotFound))?;
-            load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(BrandError::NotFound))
+                .execute(connection)
+                .map_err(on_duplicate(BrandError::NameTaken))?;
+            let after = load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(BrandError::NotFound))?;
+            histories::changed(connection, &stamp, &before.try_into()?, &after)?;
+            Ok(after)
         })
         .await
     }
 
-    async fn insert(&self, project: ProjectId, draft: BrandDraft, at: DateTime<Utc>) -> Result<Brand, BrandError> {
+    async fn insert(&self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError> {
         self.write(move |connection| {
+            let (project, at) = (stamp.project_id, stamp.at);
             note(Topic::Shelves, project.get());
             let id: i64 = diesel::insert_into(brands::table)
                 .values((
@@ -109,13 +112,15 @@ impl BrandRepository for Database {
                 .returning(brands::id)
                 .get_result(connection)
                 .map_err(on_duplicate(BrandError::NameTaken))?;
-            Ok(Brand {
+            let created = Brand {
                 id: stored::id(id)?,
                 project_id: project,
                 details: draft.clone(),
                 created_at: at,
                 updated_at: at,
-            })
+            };
+            histories::created(connection, &stamp, &created)?;
+            Ok(created)
         })
         .await
     }

@@ -7,13 +7,13 @@ use diesel::prelude::*;
 use kontor_catalog::CardReference;
 use kontor_catalog::model::{
     BillingPeriod, Card, CardLabels, Gallery, Nomenclature, NomenclatureKind, Packaging, PhotoUrl, Reference,
-    StorageUnit,
+    ShareLink, StorageUnit,
 };
 use kontor_kernel::{Name, ProjectId, Quantity, StoreError, TagId};
 
+use super::CHUNK;
 use super::categories::reference;
-use super::{CHUNK, found};
-use crate::database::{Abort, AnyConnection, on_each};
+use crate::database::{Abort, AnyConnection, found, on_each};
 use crate::schema::{
     brands, categories, countries, dictionary_items, nomenclature_photos, nomenclature_tags, nomenclatures,
     storage_units, tags,
@@ -22,8 +22,8 @@ use crate::stored;
 
 /// The dictionaries a card refers to.
 const KINDS: &str = "nomenclature_kinds";
-const TYPES: &str = "nomenclature_types";
-const VATS: &str = "vats";
+pub(super) const TYPES: &str = "nomenclature_types";
+pub(super) const VATS: &str = "vats";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = nomenclatures)]
@@ -42,6 +42,7 @@ struct NomenclatureRow {
     price: i64,
     description: Option<String>,
     characteristics: Option<String>,
+    share_link: Option<String>,
     is_subscription: bool,
     billing_period_months: Option<i32>,
     wholesale: bool,
@@ -125,7 +126,7 @@ impl Surroundings {
         Ok(Nomenclature {
             id: stored::id(row.id)?,
             project_id: stored::id(row.project_id)?,
-            version: u64::try_from(row.version).map_err(StoreError::corrupt)?,
+            version: stored::count(row.version)?,
             created_at: stored::moment(row.created_at),
             updated_at: stored::moment(row.updated_at),
             card: card(row, photos, labels.tags.iter().map(|tag| tag.id).collect())?,
@@ -168,6 +169,7 @@ fn card(row: NomenclatureRow, photos: Vec<PhotoUrl>, tags: Vec<TagId>) -> Result
         price: stored::money(row.price)?,
         description: stored::optional_text(row.description.as_deref())?,
         characteristics: stored::optional_text(row.characteristics.as_deref())?,
+        share_link: row.share_link.as_deref().map(ShareLink::parse).transpose().map_err(StoreError::corrupt)?,
         subscription: BillingPeriod::of_card(row.is_subscription, months).map_err(StoreError::corrupt)?,
         packaging: Packaging {
             wholesale: row.wholesale,

@@ -7,11 +7,11 @@ use kontor_catalog::model::{Category, CategoryChange, CategoryCode, CategoryDraf
 use kontor_catalog::ports::CategoryRepository;
 use kontor_kernel::{CategoryId, Listing, Page, ProjectId, Stamp, StoreError};
 
-use super::{CHUNK, found, hold, in_order, on_duplicate};
+use super::{CHUNK, hold};
 use crate::database::marks::{Topic, note};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::histories;
-use crate::listing::{Source, key_contains};
+use crate::listing::{Source, in_order, key_contains};
 use crate::schema::{categories, projects};
 use crate::statement::{Statement, by_place};
 use crate::stored;
@@ -155,11 +155,7 @@ impl CategoryRepository for Database {
             };
             let found = CATEGORIES.page(connection, own, &listing)?;
             let records = load(connection, &found.items)?;
-            Ok(Page {
-                items: in_order(&found.items, records, |category| category.id.get()),
-                total: found.total,
-                request: found.request,
-            })
+            Ok(found.holding(in_order(&found.items, records, |category| category.id.get())))
         })
         .await
     }

@@ -7,33 +7,20 @@ use kontor_kernel::{DiscountStatus, ProjectId, PromoCode, Quantity, StoreError};
 
 use crate::database::{Abort, AnyConnection, Backend};
 use crate::listing::{ESCAPE, containing};
-use crate::orders::discounts::{count, number, status, target, target_columns, value};
+use crate::orders::discounts::{DiscountRow, number, status, target, target_columns, value};
 use crate::schema::{categories, discounts, nomenclatures};
 use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = discounts)]
-struct DiscountRow {
-    id: i64,
+struct StaffRow {
+    #[diesel(embed)]
+    discount: DiscountRow,
     project_id: i64,
-    name: String,
-    code: Option<String>,
-    kind: String,
-    value: i64,
-    target: String,
-    target_id: Option<i64>,
-    minimum_sum: i64,
-    starts_at: Option<NaiveDateTime>,
-    ends_at: Option<NaiveDateTime>,
-    usage_limit: Option<i64>,
-    customer_limit: Option<i64>,
-    used_count: i64,
-    status: String,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
     description: Option<String>,
     used_amount: i64,
-    version: i64,
 }
 
 fn limit(orders: Option<i64>) -> Result<Option<Quantity>, StoreError> {
@@ -44,7 +31,8 @@ pub(super) fn period(from: Option<NaiveDateTime>, to: Option<NaiveDateTime>) -> 
     Period::new(from.map(stored::moment), to.map(stored::moment)).map_err(StoreError::corrupt)
 }
 
-fn discount((row, category, item): (DiscountRow, Option<String>, Option<String>)) -> Result<Discount, StoreError> {
+fn discount((staff, category, item): (StaffRow, Option<String>, Option<String>)) -> Result<Discount, StoreError> {
+    let row = staff.discount;
     let promo = match row.code {
         None => None,
         Some(code) => Some(PromoTerms {
@@ -55,10 +43,10 @@ fn discount((row, category, item): (DiscountRow, Option<String>, Option<String>)
     };
     Ok(Discount {
         id: stored::id(row.id)?,
-        project_id: stored::id(row.project_id)?,
+        project_id: stored::id(staff.project_id)?,
         terms: DiscountTerms {
             name: stored::owned(row.name)?,
-            description: row.description.map(stored::owned).transpose()?,
+            description: staff.description.map(stored::owned).transpose()?,
             value: value(&row.kind, row.value)?,
             target: target(&row.target, row.target_id)?,
             minimum_sum: stored::money(row.minimum_sum)?,
@@ -67,11 +55,11 @@ fn discount((row, category, item): (DiscountRow, Option<String>, Option<String>)
         },
         target_name: category.or(item).map(stored::owned).transpose()?,
         status: status(&row.status)?,
-        used_count: count(row.used_count)?,
-        used_amount: stored::money(row.used_amount)?,
-        version: count(row.version)?,
-        created_at: stored::moment(row.created_at),
-        updated_at: stored::moment(row.updated_at),
+        used_count: stored::count(row.used_count)?,
+        used_amount: stored::money(staff.used_amount)?,
+        version: stored::count(row.version)?,
+        created_at: stored::moment(staff.created_at),
+        updated_at: stored::moment(staff.updated_at),
     })
 }
 
@@ -79,12 +67,12 @@ fn discount((row, category, item): (DiscountRow, Option<String>, Option<String>)
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: Vec<i64>) -> Result<Vec<Discount>, Abort<R>> {
     let category = discounts::target.eq("category").and(discounts::target_id.eq(categories::id.nullable()));
     let item = discounts::target.eq("product").and(discounts::target_id.eq(nomenclatures::id.nullable()));
-    let rows: Vec<(DiscountRow, Option<String>, Option<String>)> = discounts::table
+    let rows: Vec<(StaffRow, Option<String>, Option<String>)> = discounts::table
         .left_join(categories::table.on(category))
         .left_join(nomenclatures::table.on(item))
         .filter(discounts::id.eq_any(ids))
         .order(discounts::id.desc())
-        .select((DiscountRow::as_select(), categories::name.nullable(), nomenclatures::name.nullable()))
+        .select((StaffRow::as_select(), categories::name.nullable(), nomenclatures::name.nullable()))
         .load(connection)?;
     rows.into_iter().map(|row| discount(row).map_err(Abort::Store)).collect()
 }

@@ -1,7 +1,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use diesel::result::{DatabaseErrorKind, Error as QueryError};
 use diesel::sql_types::BigInt;
 use kontor_catalog::DiscountError;
 use kontor_catalog::model::{Discount, DiscountFilter, DiscountStats, DiscountTerms, DiscountUsage};
@@ -9,11 +8,9 @@ use kontor_catalog::ports::{DiscountRepository, DiscountRewrite};
 use kontor_kernel::{DiscountId, DiscountStatus, DiscountTarget, Page, PageRequest, ProjectId, Stamp, StoreError};
 
 use super::discount_rows::{Terms, load, matching};
-use super::{found, on_duplicate};
 use crate::database::marks::{Topic, note};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_reference};
 use crate::histories;
-use crate::orders::discounts::count;
 use crate::schema::{categories, discount_usages, discounts, nomenclatures, orders};
 use crate::statement::{Statement, by_place};
 use crate::stored;
@@ -60,7 +57,7 @@ fn refusal(
         Some((stands, ..)) if stands != version => DiscountError::Stale,
         Some((_, used, stands)) if used > 0 && stands != code => DiscountError::CodeInUse,
         Some((_, used, _)) if limit.is_some_and(|limit| limit < used) => {
-            DiscountError::BelowUsed { used: count(used)? }
+            DiscountError::BelowUsed { used: stored::count(used)? }
         }
         // What stood in the way is gone by now.
         Some(_) => DiscountError::Stale,
@@ -115,7 +112,7 @@ impl DiscountRepository for Database {
                 .offset(page.offset())
                 .select(discounts::id)
                 .load(connection)?;
-            Ok(Page { items: load(connection, ids)?, total: count(total)?, request: page })
+            Ok(Page { items: load(connection, ids)?, total: stored::count(total)?, request: page })
         })
         .await
     }
@@ -124,13 +121,13 @@ impl DiscountRepository for Database {
         self.read(move |connection| {
             let row: StatsRow = stats(project, at).row(connection)?;
             Ok(DiscountStats {
-                active: count(row.active)?,
-                scheduled: count(row.scheduled)?,
-                expired: count(row.expired)?,
-                paused: count(row.paused)?,
-                archived: count(row.archived)?,
-                promo_codes: count(row.promo_codes)?,
-                usages: count(row.usages)?,
+                active: stored::count(row.active)?,
+                scheduled: stored::count(row.scheduled)?,
+                expired: stored::count(row.expired)?,
+                paused: stored::count(row.paused)?,
+                archived: stored::count(row.archived)?,
+                promo_codes: stored::count(row.promo_codes)?,
+                usages: stored::count(row.usages)?,
                 amount: stored::money(row.amount)?,
             })
         })
@@ -167,8 +164,7 @@ impl DiscountRepository for Database {
                     created_at: stored::moment(at),
                 })
             };
-            let items = rows.into_iter().map(usage).collect::<Result<_, _>>()?;
-            Ok(Page { items, total: count(total)?, request: page })
+            Ok(stored::page(rows.into_iter().map(usage), total, page)?)
         })
         .await
     }
@@ -235,14 +231,10 @@ impl DiscountRepository for Database {
             note(Topic::Shelves, stamp.project_id.get());
             let before = one(connection, id.get())?;
             let own = discounts::table.find(id.get()).filter(discounts::project_id.eq(stamp.project_id.get()));
-            match diesel::delete(own).execute(connection) {
-                Ok(0) => Err(Abort::Refused(DiscountError::NotFound)),
-                Ok(_) => histories::deleted(connection, &stamp, &before),
-                // Nothing but orders holds a discount; promotions let it go.
-                Err(QueryError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)) => {
-                    Err(Abort::Refused(DiscountError::Ordered))
-                }
-                Err(error) => Err(error.into()),
+            // Nothing but orders holds a discount; promotions let it go.
+            match diesel::delete(own).execute(connection).map_err(on_reference(DiscountError::Ordered))? {
+                0 => Err(Abort::Refused(DiscountError::NotFound)),
+                _ => histories::deleted(connection, &stamp, &before),
             }
         })
         .await

@@ -3,17 +3,32 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use kontor_catalog::storefront::Product;
 use kontor_catalog::storefront::ports::{Favourites, Keeping};
-use kontor_kernel::{CustomerScope, NomenclatureId, Page, PageRequest, StoreError};
+use kontor_kernel::{AppScope, CustomerScope, NomenclatureId, Page, PageRequest, StoreError};
 
-use super::found;
+use super::offers;
 use super::storefront::{ProductRow, TotalRow, known_total};
 use super::storefront_query::{count_favourites, favourites as kept};
 use crate::customers::hold;
-use crate::database::Database;
+use crate::database::{Abort, AnyConnection, Database, found};
 use crate::schema::{favourites, storefront_offers};
-use crate::statement::Statement;
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+by_place! {
+    struct ItemRow {
+        id: i64 as BigInt,
+    }
+}
+
+/// Whether the application would show the item if there were pieces of it.
+fn sold_out(connection: &mut AnyConnection, app: AppScope, id: NomenclatureId) -> QueryResult<bool> {
+    let offer = Statement::new("SELECT o.nomenclature_id AS id FROM (").then(offers::sold_out(app, id)).sql(") AS o");
+    let rows: Vec<ItemRow> = offer.rows(connection)?;
+    Ok(rows.iter().any(|row| row.id == id.get()))
+}
 
 #[async_trait]
 impl Favourites for Database {
@@ -24,16 +39,20 @@ impl Favourites for Database {
         at: DateTime<Utc>,
     ) -> Result<Page<Product>, StoreError> {
         self.read_page(move |connection| {
-            let rows: Vec<ProductRow> = kept(customer, page, at).rows(connection)?;
+            let rows: Vec<ProductRow> = kept(customer, page.limit(), page.offset(), at).rows(connection)?;
             let total = match known_total(page, rows.len()) {
                 Some(total) => total,
                 None => count_favourites(customer).row::<TotalRow>(connection)?.total,
             };
-            Ok(Page {
-                items: rows.into_iter().map(Product::try_from).collect::<Result<_, _>>()?,
-                total: u64::try_from(total).map_err(StoreError::corrupt)?,
-                request: page,
-            })
+            Ok(stored::page(rows.into_iter().map(Product::try_from), total, page)?)
+        })
+        .await
+    }
+
+    async fn latest(&self, customer: CustomerScope, most: u32, at: DateTime<Utc>) -> Result<Vec<Product>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<ProductRow> = kept(customer, most.into(), 0, at).rows(connection)?;
+            Ok::<_, Abort<StoreError>>(rows.into_iter().map(Product::try_from).collect::<Result<_, _>>()?)
         })
         .await
     }
@@ -44,7 +63,8 @@ impl Favourites for Database {
                 return Ok(Keeping::CustomerLeft);
             }
             let application = customer.app.application_id.get();
-            if !found!(connection, storefront_offers::table.find((application, id.get())))? {
+            let shown = found!(connection, storefront_offers::table.find((application, id.get())))?;
+            if !shown && !sold_out(connection, customer.app, id)? {
                 return Ok(Keeping::NotShown);
             }
             let statement = Statement::new(

@@ -13,6 +13,7 @@ use kontor_catalog::spreadsheet::{
 };
 use kontor_kernel::{NomenclatureId, ProjectId, Stamp, StoreError};
 
+use super::holding::hold_named;
 use super::{cards, hold, import_words, import_writes, job_steps, offers};
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database};
@@ -35,6 +36,13 @@ fn known(
     hold: bool,
 ) -> Result<HashMap<ItemKey, KnownCard>, Abort<ImportError>> {
     let mut known = HashMap::new();
+    if hold {
+        let keys = || sheet.rows.iter().map(|row| &row.key);
+        let articles =
+            keys().filter_map(|key| if let ItemKey::Article(article) = key { Some(article.as_str()) } else { None });
+        let numbers = keys().filter_map(|key| if let ItemKey::Id(id) = key { Some(id.get()) } else { None });
+        hold_named(connection, project, articles, numbers)?;
+    }
     for rows in sheet.rows.chunks(CHUNK) {
         let mut articles = Vec::new();
         let mut numbers = Vec::new();
@@ -57,6 +65,7 @@ fn known(
         }
         let stocked: Vec<i64> = inventories::table
             .filter(inventories::nomenclature_id.eq_any(ids.clone()))
+            .filter(inventories::deleted_at.is_null())
             .select(inventories::nomenclature_id)
             .distinct()
             .load(connection)?;
@@ -97,7 +106,7 @@ fn apply(
     sheet: &CardSheet,
     mode: ImportMode,
 ) -> Result<ImportReport, Abort<ImportError>> {
-    let (project, at) = (stamp.project_id, stamp.at);
+    let project = stamp.project_id;
     note(Topic::Shelves, project.get());
     // One import of a project after the other: they create the same categories and brands.
     hold!(connection, projects::table.find(project.get()).select(projects::id));
@@ -105,7 +114,7 @@ fn apply(
     let known = known(connection, project, sheet, true)?;
     let decision = Decision::of(sheet, &words, &known);
     accept(&decision.problems, mode)?;
-    import_words::complete(connection, project, &decision.drafts, &mut words, at)?;
+    import_words::complete(connection, stamp, &decision.drafts, &mut words)?;
     let rows = decision.drafts.len();
     let cards: Vec<SettledCard> = decision.drafts.into_iter().filter_map(|draft| draft.settle(&words)).collect();
     let offered = import_writes::write(connection, stamp, &cards)?;

@@ -14,10 +14,11 @@ use kontor_catalog::spreadsheet::{
 use kontor_kernel::{ProjectId, Stamp, StockLevel, StoreError};
 
 use super::categories::reference;
+use super::holding::hold_named;
 use super::import::accept;
-use super::{job_steps, offers, on_duplicate};
+use super::{job_steps, offers};
 use crate::database::marks::{Topic, note};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, on_duplicate};
 use crate::schema::warehouses;
 use crate::statement::Statement;
 use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
@@ -79,6 +80,9 @@ fn target(
     for (id, name) in rows {
         target.add_warehouse(reference(id, &name)?);
     }
+    if hold {
+        hold_named(connection, project, sheet.rows.iter().map(|row| row.article.as_str()), [])?;
+    }
     for rows in sheet.rows.chunks(CHUNK) {
         let items = Statement::new(
             "SELECT id, article, kind_id, is_subscription, price FROM nomenclatures WHERE project_id = ",
@@ -136,6 +140,7 @@ fn write(
 fn apply(
     connection: &mut AnyConnection,
     stamp: &Stamp,
+    cause: &Cause,
     sheet: &StockSheet,
     mode: ImportMode,
 ) -> Result<ImportReport, Abort<ImportError>> {
@@ -145,11 +150,11 @@ fn apply(
     let target = target(connection, project, sheet, true)?;
     let decision = StockDecision::of(sheet, &target);
     accept(&decision.problems, mode)?;
-    write(connection, project, &decision.writes, &Cause::new(Reason::Upload, stamp))?;
+    write(connection, project, &decision.writes, cause)?;
     let mut items: Vec<i64> = decision.writes.iter().map(|write| write.nomenclature_id.get()).collect();
     items.sort_unstable();
     items.dedup();
-    offers::refresh_availability(connection, &items)?;
+    offers::refresh_held(connection, &items)?;
     Ok(decision.report(sheet))
 }
 
@@ -161,7 +166,8 @@ impl StockBook for Database {
         sheet: Arc<StockSheet>,
         mode: ImportMode,
     ) -> Result<ImportReport, ImportError> {
-        self.write(move |connection| apply(connection, &stamp, &sheet, mode)).await
+        let cause = Cause::new(Reason::Upload, &stamp);
+        self.write(move |connection| apply(connection, &stamp, &cause, &sheet, mode)).await
     }
 
     async fn check(&self, project: ProjectId, sheet: Arc<StockSheet>) -> Result<ImportReport, ImportError> {
@@ -180,8 +186,9 @@ impl StockBook for Database {
         mode: ImportMode,
         stamp: Stamp,
     ) -> Result<ImportReport, PartError> {
+        let cause = Cause::of_job(Reason::Upload, held.job, &stamp);
         self.write(move |connection| {
-            let report = apply(connection, &stamp, &sheet, mode).map_err(job_steps::of_part)?;
+            let report = apply(connection, &stamp, &cause, &sheet, mode).map_err(job_steps::of_part)?;
             job_steps::note(connection, &held, step, &report)?;
             Ok(report)
         })

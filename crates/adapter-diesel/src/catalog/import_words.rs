@@ -4,12 +4,14 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use kontor_catalog::spreadsheet::{CardDraft, ImportError, Vocabulary, VocabularyCategory};
-use kontor_kernel::{CategoryId, Name, ProjectId};
+use kontor_kernel::{CategoryId, Name, ProjectId, Resource, Stamp};
 
+use super::cards::{TYPES, VATS};
 use super::categories::{next_code, reference};
-use super::on_duplicate;
-use crate::database::{Abort, AnyConnection};
-use crate::schema::{brands, categories, countries, dictionary_items, storage_units};
+use super::import_tags;
+use crate::database::{Abort, AnyConnection, on_duplicate};
+use crate::histories;
+use crate::schema::{brands, categories, countries, dictionary_items, storage_units, tags};
 use crate::statement::{Statement, Value};
 use crate::stored;
 
@@ -51,25 +53,37 @@ pub(super) fn load<R>(connection: &mut AnyConnection, project: ProjectId) -> Res
     for (id, name, abbreviation) in rows {
         words.add_unit(reference(id, &name)?, &abbreviation);
     }
-    let rows: Vec<(i64, String)> = dictionary_items::table
-        .filter(dictionary_items::dictionary.eq("vats"))
+    let rows: Vec<(String, i64, String)> = dictionary_items::table
+        .filter(dictionary_items::dictionary.eq_any([VATS, TYPES]))
         .order(dictionary_items::id)
-        .select((dictionary_items::id, dictionary_items::name))
+        .select((dictionary_items::dictionary, dictionary_items::id, dictionary_items::name))
+        .load(connection)?;
+    for (dictionary, id, name) in rows {
+        match dictionary.as_str() {
+            VATS => words.add_vat(reference(id, &name)?),
+            _ => words.add_type(reference(id, &name)?),
+        }
+    }
+    let rows: Vec<(i64, String)> = tags::table
+        .filter(tags::project_id.eq(project.get()))
+        .order(tags::id)
+        .select((tags::id, tags::name))
         .load(connection)?;
     for (id, name) in rows {
-        words.add_vat(reference(id, &name)?);
+        words.add_tag(reference(id, &name)?);
     }
     Ok(words)
 }
 
-/// Creates the categories and brands that the drafts name and nobody has.
+/// Creates the categories, brands and tags that the drafts name and nobody has, with their histories.
 pub(super) fn complete(
     connection: &mut AnyConnection,
-    project: ProjectId,
+    stamp: &Stamp,
     drafts: &[CardDraft],
     words: &mut Vocabulary,
-    at: DateTime<Utc>,
 ) -> Result<(), Abort<ImportError>> {
+    let (project, at) = (stamp.project_id, stamp.at);
+    let (mut new_categories, mut new_brands) = (Vec::new(), Vec::new());
     for draft in drafts {
         if let Some(path) = draft.missing_category(words).cloned() {
             let (mut parent, depth) = words.category(&path).err().unwrap_or_default();
@@ -77,6 +91,7 @@ pub(super) fn complete(
                 let next = next_code(connection, project)?;
                 let id = insert_category(connection, project, parent, name, next, at)?;
                 words.add_category(VocabularyCategory { id, parent, name: name.clone() });
+                new_categories.push(id.get());
                 parent = Some(id);
             }
         }
@@ -93,9 +108,12 @@ pub(super) fn complete(
                     .sql(" RETURNING id");
             let row: NumberRow = brand.get_result(connection).map_err(on_duplicate(ImportError::Stale))?;
             words.add_brand(reference(row.id, &name)?);
+            new_brands.push(row.id);
         }
     }
-    Ok(())
+    histories::came(connection, stamp, Resource::Categories, "categories", &new_categories)?;
+    histories::came(connection, stamp, Resource::Brands, "brands", &new_brands)?;
+    import_tags::complete(connection, project, drafts, words, at)
 }
 
 fn insert_category(

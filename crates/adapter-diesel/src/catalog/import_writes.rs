@@ -2,13 +2,13 @@
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Text};
-use kontor_catalog::model::{BillingPeriod, Card, NomenclatureKind, SearchText};
+use kontor_catalog::model::{BillingPeriod, Card, NomenclatureKind, SearchText, ShareLink};
 use kontor_catalog::spreadsheet::{ImportError, SettledCard};
 use kontor_kernel::history::{FieldChange, between};
 use kontor_kernel::{Line, ProjectId, Resource, Stamp, StoreError};
 
-use super::{on_duplicate, search};
-use crate::database::{Abort, AnyConnection};
+use super::{import_tags, search};
+use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::histories;
 use crate::statement::{Statement, Value, by_place};
 
@@ -19,12 +19,13 @@ const ROWS: usize = 200;
 const PHOTOS: usize = 2_000;
 
 /// The columns staff write, in the order of [`values`].
-const COLUMNS: [&str; 20] = [
+const COLUMNS: [&str; 22] = [
     "article",
     "article_key",
     "name",
     "name_key",
     "kind_id",
+    "type_id",
     "category_id",
     "brand_id",
     "country_id",
@@ -33,6 +34,7 @@ const COLUMNS: [&str; 20] = [
     "price",
     "description",
     "characteristics",
+    "share_link",
     "is_subscription",
     "billing_period_months",
     "wholesale",
@@ -42,14 +44,14 @@ const COLUMNS: [&str; 20] = [
     "article_search",
 ];
 
-fn values(card: &Card) -> [Value; 20] {
-    let text = found_by(card);
+fn values(card: &Card, text: &SearchText) -> [Value; 22] {
     [
         card.article.as_deref().into(),
         card.article.as_ref().map(Line::key).into(),
         card.name.as_str().into(),
         card.name.key().into(),
         card.kind.id().into(),
+        card.type_id.map(i64::from).into(),
         card.category_id.map(i64::from).into(),
         card.brand_id.map(i64::from).into(),
         card.country_id.map(i64::from).into(),
@@ -58,6 +60,7 @@ fn values(card: &Card) -> [Value; 20] {
         card.price.minor().into(),
         card.description.as_deref().into(),
         card.characteristics.as_deref().into(),
+        card.share_link.as_ref().map(ShareLink::as_str).into(),
         card.subscription.is_some().into(),
         card.subscription.map(|period| i64::from(BillingPeriod::get(period))).into(),
         card.packaging.wholesale.into(),
@@ -104,14 +107,15 @@ pub(super) fn write(
     let mut photos = Vec::new();
     let (mut offered, mut created) = (Vec::new(), Vec::new());
     for chunk in new.chunks(ROWS) {
-        let mut numbers = insert(connection, project, chunk, at)?;
+        let texts: Vec<SearchText> = chunk.iter().map(|card| found_by(card)).collect();
+        let mut numbers = insert(connection, project, chunk, &texts, at)?;
         let mut found = Vec::with_capacity(chunk.len());
-        for card in chunk {
+        for (card, text) in chunk.iter().zip(texts) {
             let id = card.article.as_deref().and_then(|article| numbers.remove(article));
             let id = id.ok_or_else(|| StoreError::corrupt("an inserted card did not come back"))?;
             created.push(id);
             photos.push((id, *card));
-            found.push((id, found_by(card)));
+            found.push((id, text));
             // New goods lie nowhere yet.
             if card.kind == NomenclatureKind::Service {
                 offered.push(id);
@@ -122,8 +126,8 @@ pub(super) fn write(
     let known: Vec<(i64, &SettledCard)> =
         cards.iter().filter_map(|settled| Some((settled.id?.get(), settled))).collect();
     for chunk in known.chunks(ROWS) {
-        update(connection, chunk, at)?;
         let found: Vec<(i64, SearchText)> = chunk.iter().map(|(id, settled)| (*id, found_by(&settled.card))).collect();
+        update(connection, chunk, &found, at)?;
         search::put_anew(connection, project, &found)?;
         let ids: Vec<i64> = chunk.iter().filter(|(_, settled)| settled.new_photos).map(|(id, _)| *id).collect();
         if !ids.is_empty() {
@@ -133,6 +137,7 @@ pub(super) fn write(
         offered.extend(chunk.iter().map(|(id, _)| *id));
     }
     hang(connection, &photos)?;
+    import_tags::hang(connection, created.iter().copied().zip(new), &known)?;
     histories::came(connection, stamp, Resource::Nomenclatures, "nomenclatures", &created)?;
     let changed: Vec<(i64, Vec<FieldChange>)> = known
         .iter()
@@ -146,6 +151,7 @@ fn insert(
     connection: &mut AnyConnection,
     project: ProjectId,
     cards: &[&Card],
+    texts: &[SearchText],
     at: DateTime<Utc>,
 ) -> Result<std::collections::HashMap<String, i64>, Abort<ImportError>> {
     // What all cards have in common is bound once.
@@ -160,11 +166,11 @@ fn insert(
     .sql(", ")
     .value(moment)
     .sql(", 0, 1, v.* FROM (VALUES ");
-    for (index, card) in cards.iter().enumerate() {
+    for (index, (card, text)) in cards.iter().zip(texts).enumerate() {
         if index > 0 {
             statement = statement.sql(", ");
         }
-        statement = statement.tuple(values(card));
+        statement = statement.tuple(values(card, text));
     }
     statement = statement.sql(") AS v RETURNING id, article");
     // Full chunks share one form, which stays prepared; the last one has any length.
@@ -176,6 +182,7 @@ fn insert(
 fn update(
     connection: &mut AnyConnection,
     cards: &[(i64, &SettledCard)],
+    found: &[(i64, SearchText)],
     at: DateTime<Utc>,
 ) -> Result<(), Abort<ImportError>> {
     // The columns of a list of values are called `column1`, `column2` and so on by both databases.
@@ -184,11 +191,11 @@ fn update(
     let mut statement = Statement::new("UPDATE nomenclatures SET version = version + 1, updated_at = ")
         .value(at.naive_utc())
         .sql(format!(", {} FROM (VALUES ", settings.join(", ")));
-    for (index, (id, settled)) in cards.iter().enumerate() {
+    for (index, ((id, settled), (_, text))) in cards.iter().zip(found).enumerate() {
         if index > 0 {
             statement = statement.sql(", ");
         }
-        statement = statement.tuple(std::iter::once((*id).into()).chain(values(&settled.card)));
+        statement = statement.tuple(std::iter::once((*id).into()).chain(values(&settled.card, text)));
     }
     statement
         .sql(") AS v WHERE nomenclatures.id = v.column1")

@@ -9,11 +9,12 @@ use kontor_catalog::{InventoryError, InventoryReference};
 use kontor_kernel::{InventoryId, Listing, Page, PageRequest, ProjectId, Stamp, StockLevel, StoreError};
 
 use super::categories::reference;
-use super::search::mentions;
-use super::{found, hold, offers, on_duplicate};
+use super::holding::hold_stocked;
+use super::search::items_found;
+use super::{hold, offers};
 use crate::database::marks::{Topic, note};
-use crate::database::{Abort, AnyConnection, Database};
-use crate::listing::Source;
+use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
+use crate::listing::{Source, unsearched};
 use crate::schema::{inventories, nomenclatures, warehouses};
 use crate::statement::Statement;
 use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
@@ -85,11 +86,8 @@ const STOCK: Source = Source {
         ("created_at", "i.created_at"),
         ("updated_at", "i.updated_at"),
     ],
-    search: |text| {
-        Statement::new("i.nomenclature_id IN (SELECT n.id FROM nomenclatures n WHERE n.project_id = i.project_id AND ")
-            .then(mentions(text))
-            .sql(")")
-    },
+    // By the items that are found.
+    search: unsearched,
 };
 
 /// Refuses records that are not of the project, and items that are not kept in warehouses. The card is held still: it
@@ -131,9 +129,12 @@ fn require_stockable(
 impl InventoryRepository for Database {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Inventory>, StoreError> {
         self.read_snapshot(move |connection| {
-            let own = Statement::new("i.deleted_at IS NULL AND i.project_id = ").value(project.get());
+            let mut own = Statement::new("i.deleted_at IS NULL AND i.project_id = ").value(project.get());
+            if let Some(text) = &listing.text {
+                own = own.sql(" AND i.nomenclature_id IN ").then(items_found(connection, project, text));
+            }
             let found = STOCK.page(connection, own, &listing)?;
-            Ok(Page { items: load(connection, &found.items)?, total: found.total, request: found.request })
+            Ok(found.holding(load(connection, &found.items)?))
         })
         .await
     }
@@ -164,7 +165,7 @@ impl InventoryRepository for Database {
             let cause = Cause::new(Reason::Creation, &stamp);
             let ids = stock::create(connection, stamp.project_id.get(), &[new], &cause)
                 .map_err(on_duplicate(InventoryError::AlreadyStocked))?;
-            offers::refresh_availability(connection, &[new.item])?;
+            offers::refresh_held(connection, &[new.item])?;
             load(connection, &ids)?.pop().ok_or(Abort::Refused(InventoryError::NotFound))
         })
         .await
@@ -177,6 +178,7 @@ impl InventoryRepository for Database {
                 .find(id.get())
                 .filter(inventories::project_id.eq(stamp.project_id.get()))
                 .filter(inventories::deleted_at.is_null());
+            hold_stocked(connection, stamp.project_id, id.get())?;
             hold!(connection, own.select(inventories::id));
             let reserved: Option<i64> = own.select(inventories::reserved).first(connection).optional()?;
             let reserved = level(reserved.ok_or(Abort::Refused(InventoryError::NotFound))?)?;
@@ -191,7 +193,7 @@ impl InventoryRepository for Database {
             }
             let record: Inventory =
                 load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(InventoryError::NotFound))?;
-            offers::refresh_availability(connection, &[record.nomenclature.id.get()])?;
+            offers::refresh_held(connection, &[record.nomenclature.id.get()])?;
             Ok(record)
         })
         .await

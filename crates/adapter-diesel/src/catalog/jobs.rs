@@ -12,9 +12,9 @@ use kontor_catalog::bulk::{
 use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport};
 use kontor_kernel::{JobId, Page, PageRequest, ProjectId, StoreError};
 
+use super::hold;
 use super::job_steps::{self, held_by, stored as count};
-use super::{found, hold, on_duplicate};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::schema::{job_errors, jobs, projects};
 use crate::statement::{Statement, by_place};
 use crate::stored;
@@ -83,10 +83,6 @@ fn named<T>(value: Option<T>) -> Result<T, StoreError> {
     value.ok_or_else(|| StoreError::corrupt("a job has an unknown kind, state or phase"))
 }
 
-fn counted(count: i64) -> Result<u64, StoreError> {
-    u64::try_from(count).map_err(StoreError::corrupt)
-}
-
 impl TryFrom<JobRow> for Job {
     type Error = StoreError;
 
@@ -100,16 +96,16 @@ impl TryFrom<JobRow> for Job {
             state: named(JobState::named(&row.state))?,
             phase: named(JobPhase::named(&row.phase))?,
             file_name: row.file_name,
-            file_bytes: counted(row.file_bytes)?,
-            total_rows: row.total_rows.map(counted).transpose()?,
-            done_rows: counted(row.done_rows)?,
+            file_bytes: stored::count(row.file_bytes)?,
+            total_rows: stored::optional_count(row.total_rows)?,
+            done_rows: stored::count(row.done_rows)?,
             checkpoint: u32::try_from(row.checkpoint).map_err(StoreError::corrupt)?,
             tally: Tally {
-                created: counted(row.created_count)?,
-                updated: counted(row.updated_count)?,
-                unchanged: counted(row.unchanged_count)?,
-                skipped: counted(row.skipped_count)?,
-                problems: counted(row.problems_count)?,
+                created: stored::count(row.created_count)?,
+                updated: stored::count(row.updated_count)?,
+                unchanged: stored::count(row.unchanged_count)?,
+                skipped: stored::count(row.skipped_count)?,
+                problems: stored::count(row.problems_count)?,
             },
             ignored_columns: serde_json::from_str(&row.ignored_columns).map_err(StoreError::corrupt)?,
             failure: row.failure,
@@ -124,6 +120,11 @@ impl TryFrom<JobRow> for Job {
 fn find(connection: &mut AnyConnection, id: i64) -> Result<Option<Job>, Abort<StoreError>> {
     let row: Option<JobRow> = jobs::table.find(id).select(JobRow::as_select()).first(connection).optional()?;
     Ok(row.map(Job::try_from).transpose()?)
+}
+
+fn waiting(connection: &mut AnyConnection, project: ProjectId) -> Result<i64, diesel::result::Error> {
+    let mine = jobs::table.filter(jobs::project_id.eq(project.get()));
+    mine.filter(jobs::state.eq(JobState::Queued.name())).count().get_result(connection)
 }
 
 /// Jobs that may be taken, in no order, which would keep SQLite from the partial indexes: those whose lease has run out, and the first ones that wait in projects where
@@ -210,12 +211,7 @@ impl JobBook for Database {
     async fn insert(&self, project: ProjectId, job: NewJob, most: u32, at: DateTime<Utc>) -> Result<Job, JobError> {
         self.write(move |connection| {
             hold!(connection, projects::table.find(project.get()).select(projects::id));
-            let waiting: i64 = jobs::table
-                .filter(jobs::project_id.eq(project.get()))
-                .filter(jobs::state.eq(JobState::Queued.name()))
-                .count()
-                .get_result(connection)?;
-            if waiting >= i64::from(most) {
+            if waiting(connection, project)? >= i64::from(most) {
                 return Err(Abort::Refused(JobError::TooManyWaiting(most)));
             }
             let row = NewJobRow {
@@ -247,6 +243,14 @@ impl JobBook for Database {
         .await
     }
 
+    async fn waiting(&self, project: ProjectId) -> Result<u32, StoreError> {
+        self.read(move |connection| {
+            let waiting = waiting(connection, project)?;
+            Ok::<_, Abort<StoreError>>(u32::try_from(waiting).map_err(StoreError::corrupt)?)
+        })
+        .await
+    }
+
     async fn find(&self, id: JobId) -> Result<Option<Job>, StoreError> {
         self.read(move |connection| find(connection, id.get())).await
     }
@@ -268,8 +272,7 @@ impl JobBook for Database {
                 .limit(page.limit())
                 .select(JobRow::as_select())
                 .load(connection)?;
-            let items = rows.into_iter().map(Job::try_from).collect::<Result<_, _>>()?;
-            Ok(Page { items, total: counted(total)?, request: page })
+            Ok(stored::page(rows.into_iter().map(Job::try_from), total, page)?)
         })
         .await
     }
@@ -409,6 +412,15 @@ impl JobBook for Database {
                 .load(connection)?;
             let kept = |(id, place): (i64, Option<String>)| Ok((stored::id(id)?, place.unwrap_or_default()));
             rows.into_iter().map(kept).collect::<Result<_, Abort<StoreError>>>()
+        })
+        .await
+    }
+
+    async fn named(&self, places: Vec<String>) -> Result<Vec<String>, StoreError> {
+        self.read(move |connection| {
+            let named = jobs::table.filter(jobs::file_place.eq_any(&places));
+            let named: Vec<Option<String>> = named.select(jobs::file_place).load(connection)?;
+            Ok::<_, Abort<StoreError>>(named.into_iter().flatten().collect())
         })
         .await
     }

@@ -5,19 +5,24 @@ mod assortment_order;
 mod brands;
 mod cards;
 mod categories;
+pub(crate) mod discount_names;
 mod discount_rows;
 mod discounts;
 mod favourites;
+pub(crate) mod holding;
 mod import;
 mod import_stock;
+mod import_tags;
 mod import_words;
 pub(crate) mod import_writes;
 mod inventories;
 mod job_steps;
 mod jobs;
 mod nomenclatures;
-mod offer_counts;
+pub(crate) mod offer_counts;
 pub(crate) mod offers;
+mod plan_shelf;
+mod plans;
 mod promotions;
 pub(crate) mod search;
 mod searches;
@@ -32,12 +37,6 @@ mod storefront_views;
 mod tags;
 mod warehouses;
 
-use std::collections::HashMap;
-
-use diesel::result::{DatabaseErrorKind, Error as QueryError};
-
-use crate::database::Abort;
-
 /// The largest number of records that one statement names by their numbers.
 const CHUNK: usize = 1000;
 
@@ -51,25 +50,3 @@ macro_rules! hold {
     };
 }
 use hold;
-
-/// Whether a query finds anything.
-macro_rules! found {
-    ($connection:expr, $query:expr) => {
-        diesel::select(diesel::dsl::exists($query)).get_result::<bool>($connection)
-    };
-}
-use found;
-
-/// A clash with the unique key of an insert or update is an expected refusal.
-fn on_duplicate<R>(refusal: R) -> impl FnOnce(QueryError) -> Abort<R> {
-    move |error| match error {
-        QueryError::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => Abort::Refused(refusal),
-        error => Abort::Query(error),
-    }
-}
-
-/// The records with these numbers, in their order.
-fn in_order<T>(ids: &[i64], records: Vec<T>, number: impl Fn(&T) -> i64) -> Vec<T> {
-    let mut records: HashMap<i64, T> = records.into_iter().map(|record| (number(&record), record)).collect();
-    ids.iter().filter_map(|id| records.remove(id)).collect()
-}

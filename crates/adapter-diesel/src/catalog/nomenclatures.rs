@@ -2,18 +2,20 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::NomenclatureError;
-use kontor_catalog::model::{BillingPeriod, Card, Nomenclature, SearchText};
+use kontor_catalog::model::{BillingPeriod, Card, Nomenclature, NomenclatureKind, SearchText};
 use kontor_catalog::ports::NomenclatureRepository;
 use kontor_kernel::{Line, Listing, NomenclatureId, Page, ProjectId, Stamp, StoreError};
 
-use super::search::{Search, mentions, put, put_anew};
-use super::{cards, found, offers, on_duplicate};
+use super::holding::hold_applications;
+use super::search::{Search, put, put_anew};
+use super::{cards, offers};
 use crate::database::marks::{Topic, note};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::histories;
-use crate::listing::Source;
+use crate::listing::{Source, unsearched};
 use crate::schema::{inventories, nomenclatures};
 use crate::statement::Statement;
+use crate::stored;
 
 /// The items of staff.
 const ITEMS: Source = Source {
@@ -30,7 +32,8 @@ const ITEMS: Source = Source {
         ("created_at", "n.created_at"),
         ("updated_at", "n.updated_at"),
     ],
-    search: mentions,
+    // By the index of words instead.
+    search: unsearched,
 };
 
 /// The columns staff write, from a card.
@@ -51,6 +54,7 @@ struct CardRow<'a> {
     price: i64,
     description: Option<String>,
     characteristics: Option<String>,
+    share_link: Option<String>,
     is_subscription: bool,
     billing_period_months: Option<i32>,
     wholesale: bool,
@@ -80,6 +84,7 @@ impl<'a> CardRow<'a> {
             price: card.price.minor(),
             description: card.description.clone().map(String::from),
             characteristics: card.characteristics.clone().map(String::from),
+            share_link: card.share_link.as_ref().map(|link| link.as_str().to_owned()),
             is_subscription: card.subscription.is_some(),
             billing_period_months: card.subscription.map(|period| BillingPeriod::get(period).into()),
             wholesale: card.packaging.wholesale,
@@ -96,11 +101,12 @@ fn found_by(card: &Card) -> SearchText {
     SearchText::of(&card.name, card.article.as_ref())
 }
 
-fn require_known(
-    connection: &mut AnyConnection,
-    project: ProjectId,
-    card: &Card,
-) -> Result<(), Abort<NomenclatureError>> {
+/// Before a card is written.
+fn begin(connection: &mut AnyConnection, project: ProjectId, card: &Card) -> Result<(), Abort<NomenclatureError>> {
+    note(Topic::Shelves, project.get());
+    if card.kind == NomenclatureKind::Service {
+        hold_applications(connection, project)?;
+    }
     let unknown = cards::unknown(connection, project, card)?;
     if unknown.is_empty() { Ok(()) } else { Err(Abort::Refused(NomenclatureError::UnknownReferences(unknown))) }
 }
@@ -126,8 +132,7 @@ fn search(
     } else {
         search.sorted(connection, listing.page, Statement::new(ITEMS.order(listing.sort)?))?
     };
-    let total = u64::try_from(found.total).map_err(StoreError::corrupt)?;
-    Ok(Page { items: cards::load(connection, &found.ids)?, total, request: listing.page })
+    Ok(Page { items: cards::load(connection, &found.ids)?, total: stored::count(found.total)?, request: listing.page })
 }
 
 #[async_trait]
@@ -145,7 +150,7 @@ impl NomenclatureRepository for Database {
                 );
             }
             let found = ITEMS.page(connection, own, &listing)?;
-            Ok(Page { items: cards::load(connection, &found.items)?, total: found.total, request: found.request })
+            Ok(found.holding(cards::load(connection, &found.items)?))
         })
         .await
     }
@@ -157,8 +162,7 @@ impl NomenclatureRepository for Database {
     async fn insert(&self, stamp: Stamp, card: Card) -> Result<Nomenclature, NomenclatureError> {
         let Stamp { project_id: project, at, .. } = stamp;
         self.write(move |connection| {
-            note(Topic::Shelves, project.get());
-            require_known(connection, project, &card)?;
+            begin(connection, project, &card)?;
             let id: i64 = diesel::insert_into(nomenclatures::table)
                 .values((
                     nomenclatures::project_id.eq(project.get()),
@@ -183,8 +187,7 @@ impl NomenclatureRepository for Database {
         let id = seen.id;
         let version = i64::try_from(seen.version).map_err(StoreError::corrupt)?;
         self.write(move |connection| {
-            note(Topic::Shelves, project.get());
-            require_known(connection, project, &card)?;
+            begin(connection, project, &card)?;
             let current = nomenclatures::table
                 .find(id.get())
                 .filter(nomenclatures::project_id.eq(project.get()))
@@ -196,7 +199,9 @@ impl NomenclatureRepository for Database {
             if written == 0 {
                 return Err(Abort::Refused(NomenclatureError::Stale));
             }
-            let stock = inventories::table.filter(inventories::nomenclature_id.eq(id.get()));
+            let stock = inventories::table
+                .filter(inventories::nomenclature_id.eq(id.get()))
+                .filter(inventories::deleted_at.is_null());
             if !card.is_stocked() && found!(connection, stock)? {
                 return Err(Abort::Refused(NomenclatureError::Stocked));
             }

@@ -18,6 +18,19 @@ const SLOTS: i64 = 16;
 
 const ROWS: usize = 500;
 
+const INSERT: &str = "INSERT INTO offer_counts (application_id, category_id, slot, total)";
+
+const ADDED: &str = " ON CONFLICT (application_id, category_id, slot) \
+                     DO UPDATE SET total = offer_counts.total + excluded.total";
+
+/// The row that this connection writes to.
+fn slot(connection: &AnyConnection) -> String {
+    match connection {
+        AnyConnection::Sqlite(_) => "0".to_owned(),
+        AnyConnection::Postgres(_) => format!("pg_backend_pid() % {SLOTS}"),
+    }
+}
+
 by_place! {
     /// What `RETURNING application_id, category_id` of offers tells.
     pub(super) struct OfferPlace {
@@ -42,24 +55,59 @@ impl Changes {
 
     /// Writes what is left of them, always in the same order.
     pub fn write(self, connection: &mut AnyConnection) -> Result<(), QueryError> {
-        let slot = match connection {
-            AnyConnection::Sqlite(_) => "0".to_owned(),
-            AnyConnection::Postgres(_) => format!("pg_backend_pid() % {SLOTS}"),
-        };
+        let slot = slot(connection);
         let changes: Vec<((i64, i64), i64)> = self.0.into_iter().filter(|(_, change)| *change != 0).collect();
         for chunk in changes.chunks(ROWS) {
             let rows = chunk.iter().map(|((application, category), change)| [*application, *category, *change]);
-            let insert = format!(
-                "INSERT INTO offer_counts (application_id, category_id, slot, total) \
-                 SELECT v.column1, v.column2, {slot}, v.column3 FROM (VALUES "
-            );
-            tuples(Statement::new(insert), rows.map(|row| row.map(Into::into)))
-                .sql(
-                    ") AS v WHERE TRUE ON CONFLICT (application_id, category_id, slot) \
-                     DO UPDATE SET total = offer_counts.total + excluded.total",
-                )
-                .run(connection)?;
+            let insert = format!("{INSERT} SELECT v.column1, v.column2, {slot}, v.column3 FROM (VALUES ");
+            let rows = tuples(Statement::new(insert), rows.map(|row| row.map(Into::into)));
+            rows.sql(") AS v WHERE TRUE").sql(ADDED).run(connection)?;
         }
         Ok(())
     }
+}
+
+by_place! {
+    /// A count that is not how many offers there are. The category is 0 for all offers.
+    pub(crate) struct OffCount {
+        pub project: i64 as BigInt,
+        pub application: i64 as BigInt,
+        pub category: i64 as BigInt,
+        pub kept: i64 as BigInt,
+        pub counted: i64 as BigInt,
+    }
+}
+
+/// `application_id, category_id, kept, counted` of the counts of these applications that are wrong.
+fn differing(applications: &[i64]) -> Statement {
+    let places = [
+        "SELECT application_id, category_id, total AS kept, 0 AS counted FROM offer_counts WHERE application_id",
+        " UNION ALL SELECT application_id, category_id, 0, count(*) FROM storefront_offers \
+         WHERE category_id IS NOT NULL AND application_id",
+        " GROUP BY application_id, category_id UNION ALL SELECT application_id, 0, 0, count(*) FROM storefront_offers \
+         WHERE application_id",
+    ];
+    let select = "SELECT application_id, category_id, CAST(sum(kept) AS BIGINT) AS kept, \
+                  CAST(sum(counted) AS BIGINT) AS counted FROM (";
+    let union = places.into_iter().fold(Statement::new(select), |union, place| union.sql(place).among(applications));
+    union.sql(" GROUP BY application_id) AS x GROUP BY application_id, category_id HAVING sum(kept) <> sum(counted)")
+}
+
+/// The counts of these applications that are wrong.
+pub(crate) fn off(applications: &[i64]) -> Statement {
+    Statement::new("SELECT a.project_id, y.application_id, y.category_id, y.kept, y.counted FROM (")
+        .then(differing(applications))
+        .sql(") AS y JOIN applications a ON a.id = y.application_id ORDER BY y.application_id, y.category_id")
+        .once()
+}
+
+/// Makes counts of these applications, which the caller holds, what they should be. Returns how many were wrong.
+pub(crate) fn correct(connection: &mut AnyConnection, applications: &[i64]) -> Result<usize, QueryError> {
+    let slot = slot(connection);
+    Statement::new(format!("{INSERT} SELECT y.application_id, y.category_id, {slot}, y.counted - y.kept FROM ("))
+        .then(differing(applications))
+        .sql(") AS y WHERE TRUE")
+        .sql(ADDED)
+        .once()
+        .run(connection)
 }

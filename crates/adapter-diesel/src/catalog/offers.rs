@@ -10,8 +10,9 @@
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use diesel::sql_types::{BigInt, Nullable};
-use kontor_kernel::StoreError;
+use kontor_kernel::{AppScope, NomenclatureId, StoreError};
 
+use super::holding::hold_cards;
 use super::offer_counts::Changes;
 use super::search;
 use crate::database::marks::note_everything;
@@ -30,85 +31,116 @@ struct ItemRow {
 
 /// Derives the offers of these items anew, in all applications. Part of the commit that changed the items.
 pub(crate) fn refresh(connection: &mut AnyConnection, items: &[i64]) -> Result<(), QueryError> {
+    hold_cards(connection, items)?;
+    let mut changes = Changes::default();
     for items in items.chunks(CHUNK) {
-        lock(connection, items)?;
-        let mut changes = Changes::default();
-        let old = Statement::new("DELETE FROM storefront_offers WHERE nomenclature_id").among(items);
-        changes.add(old.sql(PLACE).rows(connection)?, -1);
-        changes.add(insert_due(items).sql(PLACE).rows(connection)?, 1);
-        changes.write(connection)?;
+        derive(connection, items, &mut changes)?;
     }
-    Ok(())
+    changes.write(connection)
 }
 
 /// As [`refresh`], after a change of stock alone: touches only items whose offer appears, disappears or changes its
 /// price. Costs one small read when nothing of that happens.
 pub(crate) fn refresh_availability(connection: &mut AnyConnection, items: &[i64]) -> Result<u64, QueryError> {
-    let mut changed = 0;
+    hold_cards(connection, items)?;
+    refresh_held(connection, items)
+}
+
+/// The same for cards that are held already: two commits that change stock of one item in different warehouses see each
+/// other's work only one after the other.
+pub(crate) fn refresh_held(connection: &mut AnyConnection, items: &[i64]) -> Result<u64, QueryError> {
+    let mut changes = Changes::default();
+    let mut touched = 0;
     for items in items.chunks(CHUNK) {
-        lock(connection, items)?;
         let rows: Vec<ItemRow> = differing(items).load(connection)?;
         let ids: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
         if !ids.is_empty() {
-            refresh(connection, &ids)?;
-            changed += u64::try_from(ids.len()).unwrap_or(u64::MAX);
+            derive(connection, &ids, &mut changes)?;
+            touched += u64::try_from(ids.len()).unwrap_or(u64::MAX);
         }
     }
-    Ok(changed)
+    changes.write(connection)?;
+    Ok(touched)
 }
 
-/// Two commits that change stock of one item in different warehouses see each other's work only one after the other.
-fn lock(connection: &mut AnyConnection, items: &[i64]) -> Result<(), QueryError> {
-    if matches!(connection, AnyConnection::Postgres(_)) {
-        Statement::new("SELECT id FROM nomenclatures WHERE id")
-            .among(items)
-            .sql(" ORDER BY id FOR NO KEY UPDATE")
-            .execute(connection)?;
-    }
+/// The counts are changed last and all at once, so that this is done in one order, too.
+fn derive(connection: &mut AnyConnection, items: &[i64], changes: &mut Changes) -> Result<(), QueryError> {
+    let old = Statement::new("DELETE FROM storefront_offers WHERE nomenclature_id").among(items);
+    changes.add(old.sql(PLACE).rows(connection)?, -1);
+    changes.add(insert_due(items).sql(PLACE).rows(connection)?, 1);
     Ok(())
 }
 
 /// `application_id, nomenclature_id, price` of every offer these items are due.
 fn due(items: &[i64]) -> Statement {
+    goods(" AND i.quantity > i.reserved")
+        .among(items)
+        .sql(
+            " GROUP BY w.application_id, i.nomenclature_id UNION ALL SELECT a.id, n.id, n.price FROM nomenclatures n \
+         JOIN applications a ON a.project_id = n.project_id WHERE n.kind_id = 1 AND n.is_subscription = FALSE AND n.id",
+        )
+        .among(items)
+}
+
+/// The same of goods that lie in warehouses like that, up to the items.
+fn goods(like: &'static str) -> Statement {
     Statement::new(
         "SELECT w.application_id, i.nomenclature_id, min(i.price) AS price FROM inventories i \
          JOIN warehouse_applications w ON w.warehouse_id = i.warehouse_id \
          JOIN nomenclatures n ON n.id = i.nomenclature_id \
-         WHERE n.kind_id = 2 AND n.category_id IS NOT NULL AND n.is_subscription = FALSE \
-         AND i.quantity > i.reserved AND i.nomenclature_id",
+         WHERE n.kind_id = 2 AND n.category_id IS NOT NULL AND n.is_subscription = FALSE",
     )
-    .among(items)
-    .sql(
-        " GROUP BY w.application_id, i.nomenclature_id UNION ALL SELECT a.id, n.id, n.price FROM nomenclatures n \
-         JOIN applications a ON a.project_id = n.project_id WHERE n.kind_id = 1 AND n.is_subscription = FALSE AND n.id",
-    )
-    .among(items)
+    .sql(like)
+    .sql(" AND i.nomenclature_id")
+}
+
+/// What the offer of an item would be if the warehouses of the application had pieces of it; no row when it is no item
+/// that the application sells.
+pub(super) fn sold_out(app: AppScope, item: NomenclatureId) -> Statement {
+    let due = goods("")
+        .sql(" = ")
+        .value(item.get())
+        .sql(" AND w.application_id = ")
+        .value(app.application_id.get())
+        .sql(" GROUP BY w.application_id, i.nomenclature_id");
+    offers_of(due)
 }
 
 fn insert_due(items: &[i64]) -> Statement {
     Statement::new(
         "INSERT INTO storefront_offers \
          (application_id, nomenclature_id, category_id, brand_id, country_id, name_key, price, popularity, \
-         kind_id, name, article, wholesale, pieces_per_pack, quantity_pack, photos) \
-         SELECT d.application_id, n.id, n.category_id, n.brand_id, n.country_id, n.name_key, d.price, n.views_count, \
-         n.kind_id, n.name, n.article, n.wholesale, n.pieces_per_pack, n.quantity_pack, \
-         (SELECT string_agg(p.url, '\n') FROM (SELECT url FROM nomenclature_photos \
-         WHERE nomenclature_id = n.id ORDER BY position) AS p) \
+         kind_id, name, article, wholesale, pieces_per_pack, quantity_pack, photos) ",
+    )
+    .then(offers_of(due(items)))
+}
+
+fn offers_of(due: Statement) -> Statement {
+    Statement::new(
+        "SELECT d.application_id, n.id AS nomenclature_id, n.category_id, n.brand_id, n.country_id, n.name_key, \
+         d.price, n.views_count AS popularity, n.kind_id, n.name, n.article, n.wholesale, n.pieces_per_pack, \
+         n.quantity_pack, (SELECT string_agg(p.url, '\n') FROM (SELECT url FROM nomenclature_photos \
+         WHERE nomenclature_id = n.id ORDER BY position) AS p) AS photos \
          FROM (",
     )
-    .then(due(items))
+    .then(due)
     .sql(") AS d JOIN nomenclatures n ON n.id = d.nomenclature_id")
 }
 
-fn differing(items: &[i64]) -> Statement {
+/// `shown` and `due`: the offers of these items as they are and as they are due.
+fn compared(items: &[i64]) -> Statement {
     Statement::new(
         "WITH shown AS (SELECT application_id, nomenclature_id, price FROM storefront_offers WHERE nomenclature_id",
     )
     .among(items)
     .sql("), due AS (")
     .then(due(items))
-    .sql(
-        "), gone AS (SELECT * FROM shown EXCEPT SELECT * FROM due), \
+    .sql(")")
+}
+
+fn differing(items: &[i64]) -> Statement {
+    compared(items).sql(
+        ", gone AS (SELECT * FROM shown EXCEPT SELECT * FROM due), \
              new AS (SELECT * FROM due EXCEPT SELECT * FROM shown) \
              SELECT nomenclature_id AS id FROM gone UNION SELECT nomenclature_id AS id FROM new ORDER BY 1",
     )
@@ -139,14 +171,8 @@ impl OffOffer {
 
 /// The offers of these items that are not as they are due.
 pub(crate) fn off(items: &[i64]) -> Statement {
-    Statement::new(
-        "WITH shown AS (SELECT application_id, nomenclature_id, price FROM storefront_offers WHERE nomenclature_id",
-    )
-    .among(items)
-    .sql("), due AS (")
-    .then(due(items))
-    .sql(
-        ") SELECT n.project_id, f.application, f.item, f.shown, f.due FROM (SELECT \
+    compared(items).sql(
+        " SELECT n.project_id, f.application, f.item, f.shown, f.due FROM (SELECT \
          COALESCE(s.application_id, d.application_id) AS application, \
          COALESCE(s.nomenclature_id, d.nomenclature_id) AS item, s.price AS shown, d.price AS due \
          FROM shown s FULL JOIN due d ON d.application_id = s.application_id AND d.nomenclature_id = s.nomenclature_id) \
@@ -184,21 +210,12 @@ impl Database {
         &self,
         work: impl Fn(&mut AnyConnection, &[i64]) -> Result<u64, Abort<StoreError>> + Copy + Send + 'static,
     ) -> Result<u64, StoreError> {
-        let (mut last, mut sum) = (0, 0);
-        loop {
-            let (next, count) = self
-                .write(move |connection| {
-                    note_everything();
-                    let items = items_after(connection, last)?;
-                    let count = work(connection, &items)?;
-                    Ok::<_, Abort<StoreError>>((items.last().copied(), count))
-                })
-                .await?;
-            sum += count;
-            match next {
-                Some(next) => last = next,
-                None => return Ok(sum),
-            }
-        }
+        self.walk(move |connection, last| {
+            note_everything();
+            let items = items_after(connection, last)?;
+            let count = work(connection, &items)?;
+            Ok((items.last().copied(), count))
+        })
+        .await
     }
 }

@@ -1,18 +1,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_catalog::model::{PhotoUrl, Promotion, PromotionDraft};
 use kontor_catalog::ports::PromotionRepository;
 use kontor_catalog::{PromotionError, PromotionList, PromotionReference};
-use kontor_kernel::{Page, PageRequest, ProjectId, StoreError};
+use kontor_kernel::{Page, PageRequest, ProjectId, Stamp, StoreError};
 
 use super::categories::reference;
 use super::discount_rows::period;
 use super::storefront::photo;
 use crate::database::{Abort, AnyConnection, Database, on_each};
-use crate::orders::discounts::count;
+use crate::histories;
 use crate::schema::{discounts, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions};
 use crate::stored;
 
@@ -119,18 +119,14 @@ impl PromotionRepository for Database {
                 .offset(page.offset())
                 .select(PromotionRow::as_select())
                 .load(connection)?;
-            Ok(Page { items: complete(connection, rows)?, total: count(total)?, request: page })
+            Ok(Page { items: complete(connection, rows)?, total: stored::count(total)?, request: page })
         })
         .await
     }
 
-    async fn insert(
-        &self,
-        project: ProjectId,
-        draft: PromotionDraft,
-        at: DateTime<Utc>,
-    ) -> Result<Promotion, PromotionError> {
+    async fn insert(&self, stamp: Stamp, draft: PromotionDraft) -> Result<Promotion, PromotionError> {
         self.write(move |connection| {
+            let (project, at) = (stamp.project_id, stamp.at);
             let shown: Vec<i64> = draft.discount_ids.iter().map(|id| id.get()).collect();
             let items: Vec<i64> = draft.nomenclature_ids.iter().map(|id| id.get()).collect();
             let mut unknown = foreign(PromotionList::Discounts, &shown, &own!(connection, discounts, project, shown));
@@ -177,8 +173,10 @@ impl PromotionRepository for Database {
                 diesel::insert_into(promotion_nomenclatures::table).values(&items).execute(concrete)?
             });
             let row = promotions::table.find(id).select(PromotionRow::as_select()).first(connection)?;
-            let mut stored = complete(connection, vec![row])?;
-            stored.pop().ok_or_else(|| StoreError::Failed("a new promotion cannot be found".to_owned()).into())
+            let created = complete(connection, vec![row])?.pop();
+            let created = created.ok_or_else(|| StoreError::Failed("a new promotion cannot be found".to_owned()))?;
+            histories::created(connection, &stamp, &created)?;
+            Ok(created)
         })
         .await
     }

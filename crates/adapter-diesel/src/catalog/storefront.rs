@@ -1,7 +1,5 @@
 //! The storefront list: one range of `storefront_offers`, then names and stock of the rows of the page.
 
-use std::collections::HashMap;
-
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::result::Error as QueryError;
@@ -20,6 +18,7 @@ use super::storefront_query::OfferQuery;
 use super::storefront_reductions::Reductions;
 use super::{storefront_card, storefront_shelves};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::listing::in_order;
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
@@ -59,7 +58,7 @@ impl TryFrom<ProductRow> for Product {
             article: row.article.map(stored::owned).transpose()?,
             price,
             old_price: (price < full).then_some(full),
-            quantity: u64::try_from(row.quantity).map_err(StoreError::corrupt)?,
+            quantity: stored::count(row.quantity)?,
             photos: row.photos.iter().flat_map(|urls| urls.split('\n')).map(photo).collect::<Result<_, _>>()?,
             category: reference(row.category_id, row.category_name)?,
             brand: reference(row.brand_id, row.brand_name)?,
@@ -124,13 +123,8 @@ fn searched(
     };
     let rows: Vec<ProductRow> =
         if found.ids.is_empty() { Vec::new() } else { query.these(&found.ids).rows(connection)? };
-    let mut rows: HashMap<i64, ProductRow> = rows.into_iter().map(|row| (row.id, row)).collect();
-    let items = found.ids.iter().filter_map(|id| rows.remove(id)).map(Product::try_from);
-    Ok(Page {
-        items: items.collect::<Result<_, _>>()?,
-        total: u64::try_from(found.total).map_err(StoreError::corrupt)?,
-        request: page,
-    })
+    let rows = in_order(&found.ids, rows, |row| row.id).into_iter();
+    Ok(stored::page(rows.map(Product::try_from), found.total, page)?)
 }
 
 /// How many products there are: by the counts that are kept, or counted.
@@ -168,11 +162,7 @@ impl Shelves for Database {
                     Some(total) => total,
                     None => total(connection, &query)?,
                 };
-                Ok(Some(Page {
-                    items: rows.into_iter().map(Product::try_from).collect::<Result<_, _>>()?,
-                    total: u64::try_from(total).map_err(StoreError::corrupt)?,
-                    request: page,
-                }))
+                Ok(Some(stored::page(rows.into_iter().map(Product::try_from), total, page)?))
             };
         if quick {
             let work = work.clone();
@@ -190,7 +180,20 @@ impl Shelves for Database {
         id: NomenclatureId,
         at: DateTime<Utc>,
     ) -> Result<Option<ProductCard<Prose>>, StoreError> {
-        self.read_brief(move |connection| storefront_card::read(connection, visitor, id, at)).await
+        self.read_brief(move |connection| storefront_card::read(connection, storefront_card::shown(), visitor, id, at))
+            .await
+    }
+
+    async fn sold_out(
+        &self,
+        visitor: Visitor,
+        id: NomenclatureId,
+        at: DateTime<Utc>,
+    ) -> Result<Option<ProductCard<Prose>>, StoreError> {
+        self.read(move |connection| {
+            storefront_card::read(connection, storefront_card::sold_out(visitor, id), visitor, id, at)
+        })
+        .await
     }
 
     async fn price_range(
@@ -339,10 +342,44 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn many_discounts_make_no_long_statement() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let (app, at) = (app(), DateTime::UNIX_EPOCH);
+        let run = async |statements: String| {
+            let work = move |connection: &mut AnyConnection| {
+                Ok::<_, Abort<StoreError>>(connection.batch_execute(&statements)?)
+            };
+            db.database.write_apart(work).await.unwrap();
+        };
+        run(DISCOUNTS.to_owned()).await;
+        let mut sizes = Vec::new();
+        for (target, from, to) in
+            [("product", 10, 11), ("product", 11, 2_000), ("category", 10, 500), ("category", 500, 1_000)]
+        {
+            run(format!(
+                "INSERT INTO discounts (project_id, name, kind, value, target, target_id, minimum_sum, used_count, status, created_at, \
+                 updated_at) WITH RECURSIVE n(i) AS (SELECT {from} UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {to}) \
+                 SELECT 1, 'N', 'fixed', i, '{target}', i, 0, 0, 'active', '2026-01-01', '2026-01-01' FROM n"
+            ))
+            .await;
+            let load = move |connection: &mut AnyConnection| {
+                Ok::<_, Abort<StoreError>>(Reductions::load(connection, app, at)?)
+            };
+            let reductions = db.database.read(load).await.unwrap().unwrap();
+            let (filter, order) = (ProductFilter::default(), Some(ProductOrder::PriceAscending));
+            let query = OfferQuery { visitor: app.into(), filter: &filter, order, at, discounted: Some(&reductions) };
+            sizes.push(format!("{:?}", query.page(PageRequest::new(1, 10, 100).unwrap())).len());
+        }
+        assert_eq!(sizes[0], sizes[1], "discounts on items are looked up");
+        assert!(sizes[3] - sizes[1] < (sizes[2] - sizes[1]) * 22 / 10, "{sizes:?}");
+        assert!(sizes[3] < 300_000, "{sizes:?}");
+    }
+
+    #[tokio::test]
     async fn favourites_walk_the_index_of_their_customer() {
         let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
         let page = PageRequest::new(1, 10, 100).unwrap();
-        let list = plan(&db, favourites(customer(), page, DateTime::UNIX_EPOCH)).await;
+        let list = plan(&db, favourites(customer(), page.limit(), page.offset(), DateTime::UNIX_EPOCH)).await;
         let (inner, _) = list.split_once("SCAN o\n").unwrap();
         let count = plan(&db, count_favourites(customer())).await;
         for plan in [inner, count.as_str()] {

@@ -7,6 +7,7 @@ use kontor_catalog::model::StorageUnit;
 use kontor_catalog::storefront::{Product, ProductCard, Tag};
 use kontor_kernel::{NomenclatureId, Prose, StoreError, Visitor};
 
+use super::offers;
 use super::storefront::{ProductRow, photo, reference};
 use super::storefront_query::{JOINS, product};
 use crate::database::{Abort, AnyConnection, on_each};
@@ -60,13 +61,16 @@ impl TryFrom<TagRow> for Tag {
     }
 }
 
-fn card(visitor: Visitor, id: NomenclatureId, at: DateTime<Utc>) -> Statement {
+/// One row of these offers.
+fn card(offers: Statement, visitor: Visitor, id: NomenclatureId, at: DateTime<Utc>) -> Statement {
     product(visitor, at)
         .sql(
             ", k.id AS country_id, k.name AS country_name, u.id AS unit_id, u.name AS unit_name, \
              u.abbreviation AS unit_abbreviation, n.share_link, n.description, n.characteristics, n.views_count \
-             FROM storefront_offers o JOIN nomenclatures n ON n.id = o.nomenclature_id",
+             FROM ",
         )
+        .then(offers)
+        .sql(" o JOIN nomenclatures n ON n.id = o.nomenclature_id")
         .sql(JOINS)
         .sql(
             " LEFT JOIN countries k ON k.id = n.country_id \
@@ -77,13 +81,25 @@ fn card(visitor: Visitor, id: NomenclatureId, at: DateTime<Utc>) -> Statement {
         .value(id.get())
 }
 
+/// What the application shows.
+pub(super) fn shown() -> Statement {
+    Statement::new("storefront_offers")
+}
+
+/// Goods that it would show if there were pieces of them.
+pub(super) fn sold_out(visitor: Visitor, id: NomenclatureId) -> Statement {
+    Statement::new("(").then(offers::sold_out(visitor.app, id)).sql(")")
+}
+
+/// The card of an item among these offers.
 pub(super) fn read(
     connection: &mut AnyConnection,
+    offers: Statement,
     visitor: Visitor,
     id: NomenclatureId,
     at: DateTime<Utc>,
 ) -> Result<Option<ProductCard<Prose>>, Abort<StoreError>> {
-    let Some(row): Option<CardRow> = card(visitor, id, at).row(connection).optional()? else { return Ok(None) };
+    let Some(row): Option<CardRow> = card(offers, visitor, id, at).row(connection).optional()? else { return Ok(None) };
     let tags: Vec<TagRow> = on_each!(connection, concrete => nomenclature_tags::table
         .inner_join(tags::table.on(tags::id.eq(nomenclature_tags::tag_id)))
         .filter(nomenclature_tags::nomenclature_id.eq(id.get()))
@@ -107,7 +123,7 @@ pub(super) fn read(
         description: stored::optional_text(row.description.as_deref())?,
         characteristics: stored::optional_text(row.characteristics.as_deref())?,
         tags: tags.into_iter().map(Tag::try_from).collect::<Result<_, _>>()?,
-        views_count: u64::try_from(row.views_count).map_err(StoreError::corrupt)?,
+        views_count: stored::count(row.views_count)?,
         unstored_views: 0,
     }))
 }

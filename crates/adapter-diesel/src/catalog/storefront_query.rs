@@ -46,14 +46,14 @@ fn kept(visitor: Visitor) -> Statement {
 }
 
 /// What a customer keeps and the application shows, kept last first.
-pub(super) fn favourites(customer: CustomerScope, page: PageRequest, at: DateTime<Utc>) -> Statement {
+pub(super) fn favourites(customer: CustomerScope, limit: i64, offset: i64, at: DateTime<Utc>) -> Statement {
     product(customer.into(), at)
         .sql(" FROM (SELECT o.*, v.id AS place")
         .then(shown_favourites(customer))
         .sql(" ORDER BY v.id DESC LIMIT ")
-        .value(page.limit())
+        .value(limit)
         .sql(" OFFSET ")
-        .value(page.offset())
+        .value(offset)
         .sql(") AS o")
         .sql(JOINS)
         .sql(" ORDER BY o.place DESC")
@@ -172,11 +172,10 @@ impl OfferQuery<'_> {
         for (place, (price, condition)) in self.parts(reductions).into_iter().enumerate() {
             offers = offers
                 .sql(if place == 0 { "SELECT * FROM (SELECT o.*, " } else { " UNION ALL SELECT * FROM (SELECT o.*, " })
-                .then(price.clone())
+                .then(price)
                 .sql(" AS reduced FROM storefront_offers o WHERE ")
                 .then(condition)
-                .sql(" ORDER BY ")
-                .then(price)
+                .sql(" ORDER BY reduced")
                 .sql(direction)
                 .sql(", o.nomenclature_id")
                 .sql(direction)
@@ -191,11 +190,14 @@ impl OfferQuery<'_> {
     /// discount concerns, whose price is the one in the index; those of reduced categories; other reduced items.
     fn parts(&self, reductions: &Reductions) -> [(Statement, Statement); 3] {
         let plain = Self { discounted: None, ..*self };
+        let of_items = reductions.of_items();
+        let Self { visitor, filter, order, at, .. } = *self;
+        let items = OfferQuery { visitor, filter, order, at, discounted: Some(&of_items) };
         let [untouched, in_category, by_item] = reductions.parts();
         [
             (plain.price(), plain.condition().sql(" AND ").then(untouched)),
             (self.price(), self.condition().sql(" AND ").then(in_category)),
-            (self.price(), self.condition().sql(" AND ").then(by_item)),
+            (items.price(), items.condition().sql(" AND ").then(by_item)),
         ]
     }
 
@@ -290,8 +292,11 @@ impl OfferQuery<'_> {
                 .sql(")");
         }
         if let Some(from) = filter.price_from {
-            // Nothing costs more than before its discount: this much an index can answer.
-            condition = condition.sql(" AND o.price >= ").value(from.minor());
+            // Nothing costs more than before its discount: this much an index can answer. Reduced items are found by their
+            // own.
+            if self.discounted.is_none_or(Reductions::concern_categories) {
+                condition = condition.sql(" AND o.price >= ").value(from.minor());
+            }
             if self.discounted.is_some() {
                 condition = condition.sql(" AND ").then(self.price()).sql(" >= ").value(from.minor());
             }
@@ -335,16 +340,26 @@ pub(super) fn stock(app: AppScope) -> Statement {
 /// What the best automatic discount on the product, its category or one above takes off one piece, as an order of one
 /// piece would: shares in basis points are rounded half up, and nothing costs less than nothing.
 pub(super) fn reduction(app: AppScope, at: DateTime<Utc>) -> Statement {
+    largest(app, at).sql(
+        " AND (d.target = 'product' AND d.target_id = o.nomenclature_id \
+         OR d.target = 'category' AND d.target_id IN (WITH RECURSIVE above (id) AS (SELECT o.category_id UNION \
+         SELECT up.parent_id FROM categories up JOIN above ON up.id = above.id) SELECT id FROM above))), 0)",
+    )
+}
+
+/// Starts with the largest amount that a discount in force takes off; how these are narrowed and the end are to follow.
+fn largest(app: AppScope, at: DateTime<Utc>) -> Statement {
     Statement::new(
         "coalesce((SELECT max(CASE WHEN d.kind = 'percent' AND d.value < 10000 THEN (o.price * d.value + 5000) / 10000 \
          WHEN d.kind = 'fixed' AND d.value < o.price THEN d.value ELSE o.price END) FROM discounts d WHERE ",
     )
     .then(in_force(app, at))
-    .sql(
-        " AND d.minimum_sum <= o.price AND (d.target = 'product' AND d.target_id = o.nomenclature_id \
-         OR d.target = 'category' AND d.target_id IN (WITH RECURSIVE above (id) AS (SELECT o.category_id UNION \
-         SELECT up.parent_id FROM categories up JOIN above ON up.id = above.id) SELECT id FROM above))), 0)",
-    )
+    .sql(" AND d.minimum_sum <= o.price")
+}
+
+/// The same of those on the item itself, which an index finds.
+pub(super) fn reduction_of_item(app: AppScope, at: DateTime<Utc>) -> Statement {
+    largest(app, at).sql(" AND d.target = 'product' AND d.target_id = o.nomenclature_id), 0)")
 }
 
 /// Discounts that apply by themselves to a product or a category, whenever they are in force. Nothing in it depends on

@@ -1,9 +1,9 @@
 //! What discounts take off the offers of a whole list.
 //!
 //! For one product [`super::storefront_query::reduction`] asks every discount. A list that is sorted or narrowed by
-//! prices would do so for every offer of the application, so here it is found out beforehand, by one statement, which
-//! categories and items are reduced by what. It goes into the text of the statement as constants: an offer that nothing
-//! reduces costs two look-ups in them, any other one the few discounts of its own category and item.
+//! prices would do so for every offer of the application. So here it is found out beforehand, by one statement, which
+//! categories are reduced by what, with all that lie in them: that goes into the text of the statement as constants. Discounts
+//! on items, of which there may be as many as items, are looked up by the index of their targets instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Text};
 use kontor_kernel::AppScope;
 
-use super::storefront_query::in_force;
+use super::storefront_query::{in_force, reduction_of_item};
 use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 
@@ -50,10 +50,16 @@ impl Cuts {
         list(self.0.values().flatten())
     }
 
-    /// What is taken off `o`, where `column` says which record it belongs to.
+    /// What is taken off `o`, where `column` says which record it belongs to. Of many different cuts a few are asked for
+    /// every offer, not one after the other.
     fn expression(&self, column: &str, words: &Words) -> String {
         if self.0.is_empty() {
             return "0".to_owned();
+        }
+        if self.0.len() > FEW {
+            let mut text = String::new();
+            branch(&mut text, column, &self.runs(words));
+            return text;
         }
         let mut text = format!("CASE WHEN {column} IN ({}) THEN CASE", self.records());
         for (cuts, records) in &self.0 {
@@ -62,6 +68,52 @@ impl Cuts {
         }
         text + " END ELSE 0 END"
     }
+
+    /// The records by number, those that follow each other with the same cuts together.
+    fn runs(&self, words: &Words) -> Vec<Run> {
+        let mut records: Vec<(i64, String)> = Vec::new();
+        for (cuts, ids) in &self.0 {
+            let amounts: Vec<String> = cuts.iter().map(|cut| words.amount(*cut)).collect();
+            let amount = words.largest(&amounts);
+            records.extend(ids.iter().map(|id| (*id, amount.clone())));
+        }
+        records.sort_unstable();
+        let mut runs: Vec<Run> = Vec::new();
+        for (id, amount) in records {
+            match runs.last_mut() {
+                Some(run) if run.amount == amount => run.ids.push(id),
+                _ => runs.push(Run { first: id, ids: vec![id], amount }),
+            }
+        }
+        runs
+    }
+}
+
+/// Up to so many different cuts are compared one after the other.
+const FEW: usize = 16;
+
+struct Run {
+    first: i64,
+    ids: Vec<i64>,
+    amount: String,
+}
+
+/// Halves the runs until one is left.
+fn branch(text: &mut String, column: &str, runs: &[Run]) {
+    let (left, right) = runs.split_at(runs.len() / 2);
+    match (left, right) {
+        ([_, ..], [middle, ..]) => {
+            let _ = write!(text, "CASE WHEN {column} < {} THEN ", middle.first);
+            branch(text, column, left);
+            text.push_str(" ELSE ");
+            branch(text, column, right);
+            text.push_str(" END");
+        }
+        (_, [run, ..]) => {
+            let _ = write!(text, "CASE WHEN {column} IN ({}) THEN {} ELSE 0 END", list(&run.ids), run.amount);
+        }
+        (_, []) => text.push('0'),
+    }
 }
 
 fn list<'a>(ids: impl IntoIterator<Item = &'a i64>) -> String {
@@ -69,7 +121,7 @@ fn list<'a>(ids: impl IntoIterator<Item = &'a i64>) -> String {
 }
 
 /// What the database calls the larger and the smaller of two numbers.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Words {
     larger: &'static str,
     smaller: &'static str,
@@ -117,8 +169,8 @@ by_place! {
     }
 }
 
-/// Every discount in force with every record it reaches. UNION and not UNION ALL: it ends even if categories lay in a
-/// circle.
+/// Every discount in force on a category with every category it reaches, and whether there are any on items. UNION and not
+/// UNION ALL: it ends even if categories lay in a circle.
 fn reach(app: AppScope, at: DateTime<Utc>) -> Statement {
     Statement::new(
         "WITH RECURSIVE reach (kind, value, minimum, target, id) AS (SELECT d.kind, d.value, d.minimum_sum, d.target, \
@@ -126,18 +178,28 @@ fn reach(app: AppScope, at: DateTime<Utc>) -> Statement {
     )
     .then(in_force(app, at))
     .sql(
-        " UNION SELECT r.kind, r.value, r.minimum, r.target, c.id FROM reach r \
+        " AND d.target = 'category' UNION SELECT r.kind, r.value, r.minimum, r.target, c.id FROM reach r \
          JOIN categories c ON c.parent_id = r.id AND c.project_id = ",
     )
     .value(app.project_id.get())
-    .sql(" WHERE r.target = 'category') SELECT kind, value, minimum, target, id FROM reach")
+    .sql(") SELECT kind, value, minimum, target, id FROM reach UNION ALL SELECT '', 0, 0, 'product', 0 WHERE EXISTS (")
+    .then(reduced_items(app, at))
+    .sql(")")
 }
 
-/// Which categories and items are reduced by what, in one project at one moment.
+fn reduced_items(app: AppScope, at: DateTime<Utc>) -> Statement {
+    Statement::new("SELECT d.target_id FROM discounts d WHERE ")
+        .then(in_force(app, at))
+        .sql(" AND d.target = 'product'")
+}
+
+/// What is reduced in one project at one moment.
 #[derive(Debug)]
 pub(super) struct Reductions {
+    app: AppScope,
+    at: DateTime<Utc>,
     categories: Cuts,
-    items: Cuts,
+    items: bool,
     words: Words,
 }
 
@@ -148,39 +210,52 @@ impl Reductions {
         if rows.is_empty() {
             return Ok(None);
         }
-        let (mut categories, mut items) = (BTreeMap::new(), BTreeMap::new());
+        let (mut categories, mut items) = (BTreeMap::<i64, BTreeSet<Cut>>::new(), false);
         for row in rows {
-            let cut = Cut { percent: row.kind == "percent", value: row.value, minimum: row.minimum };
-            let of_records: &mut BTreeMap<i64, BTreeSet<Cut>> =
-                if row.target == "category" { &mut categories } else { &mut items };
-            of_records.entry(row.id).or_default().insert(cut);
+            if row.target == "category" {
+                let cut = Cut { percent: row.kind == "percent", value: row.value, minimum: row.minimum };
+                categories.entry(row.id).or_default().insert(cut);
+            } else {
+                items = true;
+            }
         }
-        let words = Words::of(connection);
-        Ok(Some(Self { categories: Cuts::new(categories), items: Cuts::new(items), words }))
+        Ok(Some(Self { app, at, categories: Cuts::new(categories), items, words: Words::of(connection) }))
+    }
+
+    /// Whether there are others than the ones on items.
+    pub fn concern_categories(&self) -> bool {
+        !self.categories.0.is_empty()
+    }
+
+    /// The ones on items alone.
+    pub fn of_items(&self) -> Self {
+        Self { categories: Cuts::default(), ..*self }
     }
 
     /// What is taken off one piece of the offer `o`.
     pub fn amount(&self) -> Statement {
-        let on_category = self.categories.expression("o.category_id", &self.words);
-        let on_item = self.items.expression("o.nomenclature_id", &self.words);
-        Statement::new(format!("{}({on_category}, {on_item})", self.words.larger)).once()
+        let on_category = || Statement::new(self.categories.expression("o.category_id", &self.words)).once();
+        let on_item = || reduction_of_item(self.app, self.at);
+        match (self.concern_categories(), self.items) {
+            (false, true) => on_item(),
+            (_, false) => on_category(),
+            (true, true) => {
+                Statement::new(self.words.larger).sql("(").then(on_category()).sql(", ").then(on_item()).sql(")")
+            }
+        }
     }
 
     /// Three conditions of which every offer `o` meets one: no discount concerns it; one concerns its category; one
     /// concerns the item alone. Each goes by an index.
     pub fn parts(&self) -> [Statement; 3] {
-        let among = |column: &str, cuts: &Cuts| {
-            let records = cuts.records();
-            format!("{column} IN ({})", if records.is_empty() { "NULL" } else { &records })
-        };
-        let category = among("o.category_id", &self.categories);
-        let item = among("o.nomenclature_id", &self.items);
-        let part = |text: String| Statement::new(text).once();
-        [
-            part(format!("({category}) IS NOT TRUE AND ({item}) IS NOT TRUE")),
-            part(category.clone()),
-            part(format!("{item} AND ({category}) IS NOT TRUE")),
-        ]
+        let nothing = || Statement::new("NULL");
+        let records = self.categories.records();
+        let categories = if records.is_empty() { nothing() } else { Statement::new(records).once() };
+        let items = if self.items { reduced_items(self.app, self.at) } else { nothing() };
+        let category = Statement::new("o.category_id IN (").then(categories).sql(")");
+        let item = Statement::new("o.nomenclature_id IN (").then(items).sql(")");
+        let not = |condition: &Statement| Statement::new("(").then(condition.clone()).sql(") IS NOT TRUE");
+        [not(&category).sql(" AND ").then(not(&item)), category.clone(), item.sql(" AND ").then(not(&category))]
     }
 }
 
@@ -219,5 +294,41 @@ mod tests {
         let text = words.largest(&amounts);
         assert_eq!(text.matches("max(").count(), 4);
         assert!(text.starts_with("max(max(0, 1, ") && text.ends_with(", 119))"), "{text}");
+    }
+
+    /// How many alternatives the longest part of a text has, and how deep its parts lie in each other.
+    fn shape(text: &str) -> (usize, usize) {
+        let (mut open, mut longest, mut deepest) = (Vec::<usize>::new(), 0_usize, 0_usize);
+        for word in text.split([' ', '(', ')']) {
+            match word {
+                "CASE" => open.push(0),
+                "WHEN" => *open.last_mut().unwrap() += 1,
+                "END" => longest = longest.max(open.pop().unwrap()),
+                _ => {}
+            }
+            deepest = deepest.max(open.len());
+        }
+        (longest, deepest)
+    }
+
+    #[test]
+    fn many_different_cuts_are_found_by_halving() {
+        let words = Words { larger: "max", smaller: "min" };
+        let of = |count: i64| {
+            let records = (1..=count).map(|id| (2 * id, BTreeSet::from([cut(false, id, 0)])));
+            Cuts::new(records.collect()).expression("o.x", &words)
+        };
+        let (thousand, two_thousand) = (of(1_000), of(2_000));
+        assert_eq!(shape(&thousand), (1, 11));
+        assert_eq!(shape(&two_thousand), (1, 12));
+        assert!(two_thousand.len() < thousand.len() * 21 / 10, "{} {}", thousand.len(), two_thousand.len());
+        assert!(shape(&of(16)).0 <= 16);
+        for id in [1, 777, 1_000] {
+            assert!(thousand.contains(&format!("CASE WHEN o.x IN ({}) THEN min(o.price, {id}) ELSE 0 END", 2 * id)));
+        }
+        // Neighbours with the same cuts share one place.
+        let pairs = (0..40).map(|id| (id, BTreeSet::from([cut(false, id / 2 + 1, 0)])));
+        let text = Cuts::new(pairs.collect()).expression("o.x", &words);
+        assert!(text.contains("WHEN o.x IN (38, 39) THEN min(o.price, 20) ELSE 0 END"), "{text}");
     }
 }

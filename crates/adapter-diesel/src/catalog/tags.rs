@@ -1,15 +1,16 @@
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_catalog::TagError;
 use kontor_catalog::model::{PhotoUrl, Tag, TagDraft};
 use kontor_catalog::ports::TagRepository;
-use kontor_kernel::{Name, ProjectId, StoreError};
+use kontor_kernel::{Name, ProjectId, Stamp, StoreError};
 
 use super::categories::photo;
-use super::{found, hold};
+use super::hold;
 use crate::database::marks::{Topic, note};
-use crate::database::{Abort, Database};
+use crate::database::{Abort, Database, found};
+use crate::histories;
 use crate::schema::{projects, tags};
 use crate::stored;
 
@@ -50,8 +51,9 @@ impl TagRepository for Database {
         .await
     }
 
-    async fn insert(&self, project: ProjectId, draft: TagDraft, at: DateTime<Utc>) -> Result<Tag, TagError> {
+    async fn insert(&self, stamp: Stamp, draft: TagDraft) -> Result<Tag, TagError> {
         self.write(move |connection| {
+            let (project, at) = (stamp.project_id, stamp.at);
             note(Topic::Shelves, project.get());
             let own = projects::table.find(project.get());
             // Names are compared in any case, which no key of this table does: one tag of a project after the other.
@@ -76,7 +78,9 @@ impl TagRepository for Database {
                 ))
                 .returning(tags::id)
                 .get_result(connection)?;
-            Ok(Tag { id: stored::id(id)?, project_id: project, details: draft.clone(), created_at: at })
+            let created = Tag { id: stored::id(id)?, project_id: project, details: draft.clone(), created_at: at };
+            histories::created(connection, &stamp, &created)?;
+            Ok(created)
         })
         .await
     }

@@ -10,9 +10,9 @@ use kontor_kernel::{ApplicationId, BranchId, Listing, Page, ProjectId, Stamp, St
 use kontor_organization::model::IntegrationOwner;
 
 use super::categories::reference;
-use super::{found, hold, offers};
+use super::{hold, offers};
 use crate::database::marks::{Topic, note};
-use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::database::{Abort, AnyConnection, Database, found, on_each};
 use crate::listing::{Source, unsearched};
 use crate::organization::integrations;
 use crate::schema::{applications, branches, inventories, warehouse_applications, warehouses};
@@ -153,7 +153,7 @@ impl WarehouseRepository for Database {
         self.read_snapshot(move |connection| {
             let own = Statement::new("w.deleted_at IS NULL AND w.project_id = ").value(project.get());
             let found = WAREHOUSES.page(connection, own, &listing)?;
-            Ok(Page { items: load(connection, &found.items)?, total: found.total, request: found.request })
+            Ok(found.holding(load(connection, &found.items)?))
         })
         .await
     }

@@ -10,7 +10,8 @@ use crate::schema::files;
 use crate::{histories, stored};
 
 const WAITING: &str = "waiting";
-const READY: &str = "ready";
+/// The state of a file that is shown.
+pub(crate) const READY: &str = "ready";
 const DELETED: &str = "deleted";
 
 #[derive(Queryable, Selectable)]

@@ -21,6 +21,7 @@ struct Emptied {
     phone_1: Option<String>,
     phone_2: Option<String>,
     email: Option<String>,
+    avatar_id: Option<i64>,
     verified_at: Option<NaiveDateTime>,
     deleted_at: Option<NaiveDateTime>,
 }
@@ -40,6 +41,7 @@ pub(super) fn leave(
         phone_1: None,
         phone_2: None,
         email: None,
+        avatar_id: None,
         verified_at: None,
         deleted_at: Some(at),
     };

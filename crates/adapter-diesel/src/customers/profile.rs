@@ -1,4 +1,4 @@
-//! What a customer changes about his own record.
+//! What is changed about the record of a customer: by himself, and his picture.
 
 use std::ops::Deref;
 
@@ -6,7 +6,9 @@ use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_customers::CustomerError;
 use kontor_customers::model::ProfileChange;
+use kontor_kernel::FileId;
 
+use crate::content::is_avatar;
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{counterparties, login_contacts};
 
@@ -65,6 +67,27 @@ pub(super) fn change(connection: &mut AnyConnection, change: &ProfileChange) -> 
 #[expect(clippy::option_option, reason = "keep, clear and set, as the changeset takes them")]
 fn owned<T: Deref<Target = str>>(edit: Option<&Option<T>>) -> Option<Option<String>> {
     edit.map(|value| value.as_deref().map(str::to_owned))
+}
+
+/// His picture, which staff give him.
+pub(super) fn set_avatar(
+    connection: &mut AnyConnection,
+    customer: i64,
+    avatar: Option<FileId>,
+    at: chrono::NaiveDateTime,
+) -> Result<(), Abort<CustomerError>> {
+    let present = counterparties::table.find(customer).filter(counterparties::deleted_at.is_null());
+    let project: Option<i64> = present.select(counterparties::project_id).first(connection).optional()?;
+    let project = project.ok_or(Abort::Refused(CustomerError::NotFound))?;
+    if let Some(file) = avatar
+        && !is_avatar(connection, project, file)?
+    {
+        return Err(Abort::Refused(CustomerError::UnknownAvatar));
+    }
+    let changed = diesel::update(present)
+        .set((counterparties::avatar_id.eq(avatar.map(FileId::get)), counterparties::updated_at.eq(at)))
+        .execute(connection)?;
+    if changed == 1 { Ok(()) } else { Err(Abort::Refused(CustomerError::NotFound)) }
 }
 
 /// Whom the address signs in.

@@ -4,11 +4,12 @@ use diesel::prelude::*;
 use kontor_customers::CustomerError;
 use kontor_customers::model::{Customer, CustomerKind, Manager, ProfileChange};
 use kontor_customers::ports::CustomerRepository;
-use kontor_kernel::{CounterpartyId, ProjectId, StoreError};
+use kontor_kernel::{CounterpartyId, FileId, ProjectId, StoreError};
 
 use super::{leave, profile};
+use crate::content::{READY, avatar_key};
 use crate::database::Database;
-use crate::schema::{counterparties, dictionary_items, users};
+use crate::schema::{counterparties, dictionary_items, files, users};
 use crate::stored;
 
 /// Persons and companies in the dictionary `counterparty_types`.
@@ -62,7 +63,9 @@ impl TryFrom<ManagerRow> for Manager {
     }
 }
 
-fn customer(row: CustomerRow, kind: KindRow, manager: Option<ManagerRow>) -> Result<Customer, StoreError> {
+type Row = (CustomerRow, KindRow, Option<ManagerRow>, Option<String>);
+
+fn customer((row, kind, manager, avatar): Row) -> Result<Customer, StoreError> {
     Ok(Customer {
         id: stored::id(row.id)?,
         project_id: stored::id(row.project_id)?,
@@ -72,6 +75,7 @@ fn customer(row: CustomerRow, kind: KindRow, manager: Option<ManagerRow>) -> Res
             created_at: stored::moment(kind.created_at),
         },
         manager: manager.map(Manager::try_from).transpose()?,
+        avatar: avatar_key(avatar.as_deref())?,
         first_name: stored::optional_text(row.first_name.as_deref())?,
         last_name: stored::optional_text(row.last_name.as_deref())?,
         middle_name: stored::optional_text(row.middle_name.as_deref())?,
@@ -92,21 +96,37 @@ impl CustomerRepository for Database {
             let person = counterparties::is_company.eq(false).and(dictionary_items::id.eq(PERSON));
             let company = counterparties::is_company.eq(true).and(dictionary_items::id.eq(COMPANY));
             let kind = dictionary_items::dictionary.eq("counterparty_types").and(person.or(company));
-            let row: Option<(CustomerRow, KindRow, Option<ManagerRow>)> = counterparties::table
+            let shown = files::id.nullable().eq(counterparties::avatar_id).and(files::state.eq(READY));
+            let row: Option<Row> = counterparties::table
                 .inner_join(dictionary_items::table.on(kind))
                 .left_join(users::table.on(users::id.nullable().eq(counterparties::manager_id)))
+                .left_join(files::table.on(shown))
                 .filter(counterparties::id.eq(id.get()))
                 .filter(counterparties::deleted_at.is_null())
-                .select((CustomerRow::as_select(), KindRow::as_select(), Option::<ManagerRow>::as_select()))
+                .select((
+                    CustomerRow::as_select(),
+                    KindRow::as_select(),
+                    Option::<ManagerRow>::as_select(),
+                    files::file_key.nullable(),
+                ))
                 .first(connection)
                 .optional()?;
-            Ok(row.map(|(row, kind, manager)| customer(row, kind, manager)).transpose()?)
+            Ok(row.map(customer).transpose()?)
         })
         .await
     }
 
     async fn change_profile(&self, change: ProfileChange) -> Result<(), CustomerError> {
         self.write(move |connection| profile::change(connection, &change)).await
+    }
+
+    async fn set_avatar(
+        &self,
+        id: CounterpartyId,
+        avatar: Option<FileId>,
+        at: DateTime<Utc>,
+    ) -> Result<(), CustomerError> {
+        self.write(move |connection| profile::set_avatar(connection, id.get(), avatar, at.naive_utc())).await
     }
 
     async fn leave(&self, project: ProjectId, id: CounterpartyId, at: DateTime<Utc>) -> Result<(), CustomerError> {

@@ -33,6 +33,14 @@ macro_rules! on_each {
 }
 pub(crate) use on_each;
 
+/// Whether a query finds anything.
+macro_rules! found {
+    ($connection:expr, $query:expr) => {
+        diesel::select(diesel::dsl::exists($query)).get_result::<bool>($connection)
+    };
+}
+pub(crate) use found;
+
 /// What a connection is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {

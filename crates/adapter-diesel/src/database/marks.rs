@@ -20,8 +20,10 @@ use crate::statement::Statement;
 /// What is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Topic {
-    /// Everything a storefront shows: cards, offers, stock, prices, discounts, categories, brands, tags, pictures.
+    /// Everything a storefront shows: cards, offers, stock, prices, discounts, plans, categories, brands, tags, pictures.
     Shelves,
+    /// How often products were looked at. It changes every few seconds, and most of what is shown does not depend on it.
+    Looks,
     /// Who is let in: applications, and what backends are told about customers' tokens. Noted when somebody is shut out
     /// or an application changes; whoever is let in anew was not remembered.
     Access,
@@ -29,12 +31,13 @@ pub enum Topic {
 
 impl Topic {
     /// Every topic.
-    pub const ALL: [Self; 2] = [Self::Shelves, Self::Access];
+    pub const ALL: [Self; 3] = [Self::Shelves, Self::Access, Self::Looks];
 
     fn place(self) -> usize {
         match self {
             Self::Shelves => 0,
             Self::Access => 1,
+            Self::Looks => 2,
         }
     }
 
@@ -42,6 +45,7 @@ impl Topic {
         match self {
             Self::Shelves => 0,
             Self::Access => 1,
+            Self::Looks => 2,
         }
     }
 }
@@ -190,7 +194,7 @@ impl Default for Marked {
 /// The marks of one open database.
 #[derive(Debug)]
 pub struct Marks {
-    topics: [Marked; 2],
+    topics: [Marked; 3],
     started: Instant,
     /// When the last look at the counters that went well began, in microseconds; 0 when there was none.
     looked: AtomicU64,

@@ -1,11 +1,14 @@
 //! The embedded migrations, one tree per database with equal names.
 
+use diesel::sql_types::Text;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use kontor_kernel::StoreError;
 
 use super::pool::conclude;
 use super::{AnyConnection, Database, on_each};
+use crate::catalog::discount_names::fill_names;
 use crate::catalog::search::fill_missing;
+use crate::statement::{Statement, by_place};
 
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
@@ -21,33 +24,62 @@ fn failed(error: impl std::fmt::Display) -> StoreError {
     StoreError::Failed(format!("migration: {error}"))
 }
 
+by_place! {
+    struct LimitRow {
+        limit: String as Text,
+    }
+}
+
+/// One statement of a migration may take longer than any of a request.
+fn patiently<T>(
+    connection: &mut AnyConnection,
+    work: impl FnOnce(&mut AnyConnection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    if matches!(connection, AnyConnection::Sqlite(_)) {
+        return work(connection);
+    }
+    let row = Statement::new("SELECT current_setting('statement_timeout')").row(connection);
+    let LimitRow { limit } = row.map_err(failed)?;
+    let set = |limit: String| Statement::new("SELECT set_config('statement_timeout', ").value(limit).sql(", FALSE)");
+    set("0".to_owned()).run(connection).map_err(failed)?;
+    let outcome = work(connection);
+    let restored = set(limit).run(connection).map_err(failed);
+    let done = outcome?;
+    restored.map(|_| done)
+}
+
 impl Database {
-    /// Applies what is missing and fills in what cards of before are found by. Returns the names applied, in order.
+    /// Applies what is missing and fills in what records of before are found by. Returns the names applied, in order.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.with_connection(|connection| {
-            let tree = tree(connection);
-            let applied = on_each!(&mut *connection, concrete => concrete
-                .run_pending_migrations(tree)
-                .map(|versions| versions.iter().map(ToString::to_string).collect())
-                .map_err(failed))?;
-            fill_missing(connection).map_err(conclude)?;
-            Ok(applied)
+            patiently(connection, |connection| {
+                let tree = tree(connection);
+                let applied = on_each!(&mut *connection, concrete => concrete
+                    .run_pending_migrations(tree)
+                    .map(|versions| versions.iter().map(ToString::to_string).collect())
+                    .map_err(failed))?;
+                fill_missing(connection).map_err(conclude)?;
+                fill_names(connection).map_err(conclude)?;
+                Ok(applied)
+            })
         })
     }
 
     /// Reverts the newest `count` migrations. Returns the names reverted, newest first.
     pub fn revert(&self, count: usize) -> Result<Vec<String>, StoreError> {
         self.with_connection(|connection| {
-            let mut reverted = Vec::new();
-            for _ in 0..count {
-                let tree = tree(connection);
-                let version = on_each!(&mut *connection, concrete => concrete
-                    .revert_last_migration(tree)
-                    .map(|version| version.to_string())
-                    .map_err(failed))?;
-                reverted.push(version);
-            }
-            Ok(reverted)
+            patiently(connection, |connection| {
+                let mut reverted = Vec::new();
+                for _ in 0..count {
+                    let tree = tree(connection);
+                    let version = on_each!(&mut *connection, concrete => concrete
+                        .revert_last_migration(tree)
+                        .map(|version| version.to_string())
+                        .map_err(failed))?;
+                    reverted.push(version);
+                }
+                Ok(reverted)
+            })
         })
     }
 

@@ -1,17 +1,20 @@
 //! Connections, pools, transactions and migrations of both databases.
 
+mod clash;
 mod connection;
 pub(crate) mod marks;
 mod migrations;
 mod pages;
 mod pool;
 mod url;
+mod walk;
 mod watch;
 #[cfg(feature = "test-support")]
 mod written;
 
+pub(crate) use clash::{on_duplicate, on_reference};
 pub use connection::AnyConnection;
-pub(crate) use connection::{Backend, on_each};
+pub(crate) use connection::{Backend, found, on_each};
 pub use marks::{Marks, Stand, TRUST, Topic};
 pub use pool::{Abort, Database, PoolOptions, PoolState};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};

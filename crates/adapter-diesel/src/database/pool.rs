@@ -76,6 +76,7 @@ struct Inner {
     /// Started with the first page; nothing when they could not be.
     pages: OnceLock<Option<PageReaders>>,
     statements: Arc<AtomicU64>,
+    repeated: AtomicU64,
     marks: Arc<Marks>,
     memory: AccessMemory,
 }
@@ -121,7 +122,8 @@ impl Database {
         };
         let readers = build(if writer.is_some() { Role::Reader } else { Role::Writer }, options.connections)?;
         let (marks, memory) = (Arc::default(), AccessMemory::default());
-        let inner = Inner { url, readers, writer, pages: OnceLock::new(), statements, marks, memory };
+        let repeated = AtomicU64::new(0);
+        let inner = Inner { url, readers, writer, pages: OnceLock::new(), statements, repeated, marks, memory };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -142,6 +144,11 @@ impl Database {
     /// Statements sent so far by every connection, for tests that count them.
     pub fn statements(&self) -> u64 {
         self.inner.statements.load(Ordering::Relaxed)
+    }
+
+    /// Steps that ran again after a conflict, for tests that count them.
+    pub fn repeated(&self) -> u64 {
+        self.inner.repeated.load(Ordering::Relaxed)
     }
 
     /// Use of the pool that serves reads.
@@ -270,6 +277,7 @@ impl Database {
                 match outcome {
                     Err(Abort::Query(error)) if attempt < ATTEMPTS && is_conflict(&error) => {
                         drop(connection);
+                        inner.repeated.fetch_add(1, Ordering::Relaxed);
                         std::thread::sleep(Duration::from_millis(u64::from(5 * attempt * attempt)));
                         attempt += 1;
                     }
@@ -389,12 +397,15 @@ fn is_lost(error: &QueryError) -> bool {
     )
 }
 
+/// What PostgreSQL calls a deadlock in the languages its messages are expected in (`lc_messages`).
+const DEADLOCK: [&str; 2] = ["deadlock detected", "обнаружена взаимоблокировка"];
+
 /// SQLSTATE 40001 and 40P01; diesel has a kind only for the first.
 fn is_conflict(error: &QueryError) -> bool {
     match error {
         QueryError::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => true,
         QueryError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
-            information.message().contains("deadlock detected")
+            DEADLOCK.iter().any(|text| information.message().contains(text))
         }
         _ => false,
     }

@@ -19,8 +19,10 @@ const SHOWN: &[&str] = &[
     "storage_units",
     "application_categories",
     "application_brands",
+    "application_payment_types",
     "discounts",
     "slides",
+    "subscription_nomenclatures",
 ];
 
 /// Tables by which somebody is let in, and what shuts him out.

@@ -7,7 +7,7 @@ use kontor_orders::model::{OrderStatus, StockEffect};
 use kontor_orders::ports::ChangeRefused;
 
 use super::history::{self, Entry};
-use super::{discounts, stock};
+use super::stock;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{orders, payment_attempts, users};
@@ -56,7 +56,6 @@ pub(super) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Res
                 return Err(Abort::Refused(ChangeRefused::Stale));
             }
             stock::release(connection, order, Author::User(change.user_id), at)?;
-            discounts::return_use(connection, order)?;
         }
         Some(StockEffect::Sell) => stock::sell(connection, order, Author::User(change.user_id), at)?,
         Some(StockEffect::Keep) | None => {}

@@ -9,26 +9,28 @@ use kontor_orders::ports::PlaceRefused;
 
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{discount_usages, discounts, orders};
+use crate::statement::Statement;
 use crate::stored;
 
-#[derive(QueryableByName)]
+/// What a discount is, whoever looks at it.
+#[derive(Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = discounts)]
-pub(super) struct DiscountRow {
-    id: i64,
-    name: String,
-    code: Option<String>,
-    kind: String,
-    value: i64,
-    target: String,
-    target_id: Option<i64>,
-    minimum_sum: i64,
-    starts_at: Option<NaiveDateTime>,
-    ends_at: Option<NaiveDateTime>,
-    usage_limit: Option<i64>,
-    customer_limit: Option<i64>,
-    used_count: i64,
-    status: String,
-    version: i64,
+pub(crate) struct DiscountRow {
+    pub id: i64,
+    pub name: String,
+    pub code: Option<String>,
+    pub kind: String,
+    pub value: i64,
+    pub target: String,
+    pub target_id: Option<i64>,
+    pub minimum_sum: i64,
+    pub starts_at: Option<NaiveDateTime>,
+    pub ends_at: Option<NaiveDateTime>,
+    pub usage_limit: Option<i64>,
+    pub customer_limit: Option<i64>,
+    pub used_count: i64,
+    pub status: String,
+    pub version: i64,
 }
 
 fn unknown(part: &str, value: &str) -> StoreError {
@@ -89,21 +91,13 @@ impl TryFrom<DiscountRow> for Discount {
             minimum_sum: stored::money(row.minimum_sum)?,
             starts_at: row.starts_at.map(stored::moment),
             ends_at: row.ends_at.map(stored::moment),
-            usage_limit: optional_count(row.usage_limit)?,
-            customer_limit: optional_count(row.customer_limit)?,
-            used_count: count(row.used_count)?,
+            usage_limit: stored::optional_count(row.usage_limit)?,
+            customer_limit: stored::optional_count(row.customer_limit)?,
+            used_count: stored::count(row.used_count)?,
             status: status(&row.status)?,
-            version: count(row.version)?,
+            version: stored::count(row.version)?,
         })
     }
-}
-
-pub(crate) fn count(stored: i64) -> Result<u64, StoreError> {
-    u64::try_from(stored).map_err(StoreError::corrupt)
-}
-
-pub(crate) fn optional_count(stored: Option<i64>) -> Result<Option<u64>, StoreError> {
-    stored.map(count).transpose()
 }
 
 /// How many orders of the customer use the discount.
@@ -170,12 +164,14 @@ pub(super) fn return_use(connection: &mut AnyConnection, order: i64) -> Result<(
         .optional()?;
     if let Some(discount) = used {
         let amount: i64 = orders::table.find(order).select(orders::promo_discount).first(connection)?;
-        diesel::update(discounts::table.find(discount).filter(discounts::used_count.gt(0)))
-            .set((
-                discounts::used_count.eq(discounts::used_count - 1),
-                discounts::used_amount.eq(discounts::used_amount - amount),
-            ))
-            .execute(connection)?;
+        // Never below nothing: the use may have been taken by a process of before these amounts were added up.
+        Statement::new("UPDATE discounts SET used_count = used_count - 1, used_amount = CASE WHEN used_amount > ")
+            .value(amount)
+            .sql(" THEN used_amount - ")
+            .value(amount)
+            .sql(" ELSE 0 END WHERE used_count > 0 AND id = ")
+            .value(discount)
+            .run(connection)?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The ports of orders.
 //!
-//! Rows are locked in one order everywhere: customer (see `customers::hold`), payment attempt, order, inventories by ascending id, discount, items.
+//! Rows are locked in one order everywhere: customer (see `customers::hold`), payment attempt, order, cards by ascending id
+//! (see `catalog::holding`), their stock, discount, what storefronts show.
 
 mod assemble;
 mod attempts;

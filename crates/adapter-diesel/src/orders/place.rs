@@ -10,7 +10,9 @@ use kontor_orders::model::{AttemptState, PaymentAttempt, PaymentMethod};
 use kontor_orders::ports::{ChangeRefused, OrderStore, PlaceRefused, Placed};
 
 use super::history::{self, Entry};
-use super::{change, discounts, stock as offered};
+use super::{change, discounts};
+use crate::catalog::holding::hold_cards;
+use crate::catalog::offers;
 use crate::customers::hold;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, on_each};
@@ -68,15 +70,17 @@ fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, 
     };
     history::write(connection, &entry, at)?;
     let exhausted: Vec<i64> = claimed.iter().filter(|claim| claim.left() == 0).map(|claim| claim.item).collect();
-    offered::offers_changed(connection, &exhausted)?;
+    offers::refresh_held(connection, &exhausted)?;
     Ok(Placed { order_id, attempt })
 }
 
-/// Claims the stock of every line, by ascending inventory so that orders never wait for each other in a circle.
+/// Claims the stock of every line. The cards are held first, as everybody does who changes stock: what storefronts show
+/// may follow from it.
 fn claim(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime) -> Result<Vec<Movement>, Refused> {
     let with_stock = |(line, placed): (usize, _)| place_of(placed).map(|inventory| (inventory, line, placed));
     let mut lines: Vec<_> = order.lines.iter().enumerate().filter_map(with_stock).collect();
     lines.sort_by_key(|(inventory, ..)| *inventory);
+    hold_cards(connection, &lines.iter().map(|(.., placed)| placed.item.get()).collect::<Vec<_>>())?;
     let mut claimed = Vec::with_capacity(lines.len());
     for (inventory, line, placed) in lines {
         match stock::claim(connection, inventory, placed.quantity.get().into(), placed.unit_price, at)? {

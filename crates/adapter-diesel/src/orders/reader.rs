@@ -1,7 +1,5 @@
 //! Reading orders: a fixed number of statements, whatever the number of orders.
 
-use std::collections::HashMap;
-
 use async_trait::async_trait;
 use kontor_kernel::{CustomerScope, Listing, OrderId, Page, Phone, ProjectId, StoreError};
 use kontor_orders::model::{Order, PromoCode};
@@ -9,7 +7,7 @@ use kontor_orders::ports::OrderReader;
 
 use super::assemble::orders;
 use crate::database::{Abort, Database};
-use crate::listing::Source;
+use crate::listing::{Source, in_order};
 use crate::statement::Statement;
 
 #[async_trait]
@@ -38,13 +36,9 @@ impl OrderReader for Database {
         self.read_snapshot(move |connection| {
             let own = Statement::new("o.project_id = ").value(project.get());
             let found = ORDERS.page(connection, own, &listing)?;
-            let mut read: HashMap<i64, Order> =
-                orders(connection, Statement::new(" WHERE o.id").among(&found.items).sql(" ORDER BY o.id"))?
-                    .into_iter()
-                    .map(|order| (order.id.get(), order))
-                    .collect();
-            let items = found.items.iter().filter_map(|id| read.remove(id)).collect();
-            Ok::<_, Abort<StoreError>>(Page { items, total: found.total, request: found.request })
+            let these = Statement::new(" WHERE o.id").among(&found.items).sql(" ORDER BY o.id");
+            let orders = in_order(&found.items, orders(connection, these)?, |order| order.id.get());
+            Ok::<_, Abort<StoreError>>(found.holding(orders))
         })
         .await
     }

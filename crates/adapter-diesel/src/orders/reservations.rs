@@ -1,7 +1,5 @@
 //! The lines of all orders of a project.
 
-use std::collections::HashMap;
-
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
@@ -10,7 +8,7 @@ use kontor_orders::model::{Named, OrderStatus, ReservationRecord, ReservationSta
 use kontor_orders::ports::ReservationReader;
 
 use crate::database::{Abort, Database};
-use crate::listing::{Source, unsearched};
+use crate::listing::{Source, in_order, unsearched};
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
@@ -90,12 +88,9 @@ impl ReservationReader for Database {
             )
             .among(&found.items)
             .rows(connection)?;
-            let mut lines = HashMap::with_capacity(rows.len());
-            for row in rows {
-                lines.insert(row.id, ReservationRecord::try_from(row)?);
-            }
-            let items = found.items.iter().filter_map(|id| lines.remove(id)).collect();
-            Ok::<_, Abort<StoreError>>(Page { items, total: found.total, request: found.request })
+            let lines = rows.into_iter().map(ReservationRecord::try_from).collect::<Result<_, _>>()?;
+            let lines = in_order(&found.items, lines, |line| line.id.get());
+            Ok::<_, Abort<StoreError>>(found.holding(lines))
         })
         .await
     }

@@ -10,7 +10,7 @@ use kontor_orders::model::{AttemptState, OrderStatus, PaidEvent};
 
 use super::attempts::state_name;
 use super::history::{self, Entry};
-use super::{discounts, stock};
+use super::stock;
 use crate::database::marks::{Topic, note as mark};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{orders, payment_attempts};
@@ -157,7 +157,6 @@ fn give_up(connection: &mut AnyConnection, target: Target, reason: &str, at: Nai
     if canceled == 1 {
         mark(Topic::Shelves, target.project);
         stock::release(connection, target.order, Author::System, at)?;
-        discounts::return_use(connection, target.order)?;
         note(connection, target, "payment_failed", OrderStatus::Canceled, reason, at)?;
     }
     Ok(())

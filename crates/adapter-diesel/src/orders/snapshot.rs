@@ -5,18 +5,19 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use kontor_kernel::{CategoryId, StoreError};
+use kontor_kernel::{AppScope, CategoryId, StoreError};
 use kontor_orders::model::{
     DeliveryRequest, Discount, DiscountTarget, ParamReference, Promo, References, ShopReference, SubtypeReference,
 };
 use kontor_orders::ports::{CartQuery, CartReader};
 use kontor_orders::{CartSnapshot, ItemKind, OfferedItem, Packaging, StockPlace};
 
-use super::discounts::{DiscountRow, count, used_by};
+use super::discounts::{DiscountRow, used_by};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::organization::payment_types::is_taken;
 use crate::schema::{
-    counterparties, delivery_subtype_params, delivery_subtypes, delivery_types, inventories, nomenclatures,
-    payment_types, projects, shops,
+    counterparties, delivery_subtype_params, delivery_subtypes, delivery_types, inventories, nomenclatures, projects,
+    shops,
 };
 use crate::statement::Statement;
 use crate::stored;
@@ -76,7 +77,7 @@ fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapsho
         (Some(_), None) => Some(Promo { discount: None, used_by_customer: 0 }),
         (Some(_), Some(discount)) => {
             let used = query.customer.map(|customer| used_by(connection, discount.id.get(), customer.get()));
-            let used_by_customer = count(used.transpose()?.unwrap_or_default())?;
+            let used_by_customer = stored::count(used.transpose()?.unwrap_or_default())?;
             Some(Promo { discount: Some(discount), used_by_customer })
         }
     };
@@ -96,7 +97,7 @@ fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapsho
         promo,
         references: match &query.delivery {
             None => References::default(),
-            Some(delivery) => references(connection, project, delivery)?,
+            Some(delivery) => references(connection, query.app, delivery)?,
         },
         phone: stored::optional_text(phone.flatten().as_deref())?,
     })
@@ -207,7 +208,8 @@ fn ancestors(connection: &mut AnyConnection, cards: &[CardRow]) -> Result<BTreeM
     Ok(ancestors)
 }
 
-fn references(connection: &mut AnyConnection, project: i64, delivery: &DeliveryRequest) -> Result<References, Failed> {
+fn references(connection: &mut AnyConnection, app: AppScope, delivery: &DeliveryRequest) -> Result<References, Failed> {
+    let project = app.project_id.get();
     let delivery_type = delivery_types::table
         .find((project, delivery.type_id.get()))
         .select(delivery_types::is_active)
@@ -243,14 +245,9 @@ fn references(connection: &mut AnyConnection, project: i64, delivery: &DeliveryR
             .first(connection)
             .optional()?,
     };
-    let payment_type: Option<i64> = match delivery.payment_type_id {
-        None => None,
-        Some(id) => payment_types::table
-            .find(id.get())
-            .filter(payment_types::project_id.eq(project))
-            .select(payment_types::id)
-            .first(connection)
-            .optional()?,
+    let payment_type = match delivery.payment_type_id {
+        None => false,
+        Some(id) => is_taken(connection, app, id)?,
     };
     Ok(References {
         delivery_type,
@@ -265,6 +262,6 @@ fn references(connection: &mut AnyConnection, project: i64, delivery: &DeliveryR
             }
         },
         shop: shop.map(|(is_active, address)| ShopReference { is_active, address }),
-        payment_type: payment_type.is_some(),
+        payment_type,
     })
 }

@@ -4,22 +4,27 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::history::Author;
 
+use super::discounts;
+use crate::catalog::holding::hold_cards;
 use crate::catalog::offers;
 use crate::database::AnyConnection;
 use crate::schema::reservations;
 use crate::stock::{Cause, Reason, enter, give_back, take_out};
 
-type HeldLine = (Option<i64>, i64);
+type HeldLine = (Option<i64>, i64, i64);
 
-/// The claims of an order whose row the caller has locked, by ascending inventory.
+/// The claims of an order whose row the caller has locked, by ascending inventory. The cards are held first, as everybody
+/// does who changes stock.
 fn held(connection: &mut AnyConnection, order: i64) -> QueryResult<Vec<(i64, i64)>> {
     let lines: Vec<HeldLine> = reservations::table
         .filter(reservations::order_id.eq(order))
         .filter(reservations::state.eq("held"))
         .order(reservations::inventory_id)
-        .select((reservations::inventory_id, reservations::quantity))
+        .select((reservations::inventory_id, reservations::quantity, reservations::nomenclature_id))
         .load(connection)?;
-    Ok(lines.into_iter().filter_map(|(inventory, pieces)| Some((inventory?, pieces))).collect())
+    let stocked = lines.iter().filter(|(inventory, ..)| inventory.is_some());
+    hold_cards(connection, &stocked.map(|(.., item)| *item).collect::<Vec<_>>())?;
+    Ok(lines.into_iter().filter_map(|(inventory, pieces, _)| Some((inventory?, pieces))).collect())
 }
 
 fn mark(connection: &mut AnyConnection, order: i64, state: &str, at: NaiveDateTime) -> QueryResult<()> {
@@ -29,7 +34,7 @@ fn mark(connection: &mut AnyConnection, order: i64, state: &str, at: NaiveDateTi
     Ok(())
 }
 
-/// Gives the claims of an order back; items that become available again return to the storefront.
+/// Gives the claims of an order and its use of a discount back; items that become available again return to the storefront.
 pub(super) fn release(connection: &mut AnyConnection, order: i64, by: Author, at: NaiveDateTime) -> QueryResult<()> {
     let mut movements = Vec::new();
     for (inventory, pieces) in held(connection, order)? {
@@ -39,7 +44,9 @@ pub(super) fn release(connection: &mut AnyConnection, order: i64, by: Author, at
     mark(connection, order, "released", at)?;
     let returned = movements.iter().filter(|movement| movement.left() == -movement.reserved);
     let returned: Vec<i64> = returned.map(|movement| movement.item).collect();
-    offers_changed(connection, &returned)
+    discounts::return_use(connection, order)?;
+    offers::refresh_held(connection, &returned)?;
+    Ok(())
 }
 
 /// Takes the goods of an order out of the warehouses.
@@ -50,12 +57,4 @@ pub(super) fn sell(connection: &mut AnyConnection, order: i64, by: Author, at: N
     }
     enter(connection, &movements, &Cause::of_order(Reason::Sale, order, by, at))?;
     mark(connection, order, "sold", at)
-}
-
-/// Keeps the storefront in step with items that just became available or unavailable somewhere.
-pub(super) fn offers_changed(connection: &mut AnyConnection, items: &[i64]) -> QueryResult<()> {
-    if !items.is_empty() {
-        offers::refresh_availability(connection, items)?;
-    }
-    Ok(())
 }

@@ -6,9 +6,10 @@ use kontor_organization::ApplicationError;
 use kontor_organization::model::{Application, ApplicationDraft};
 use kontor_organization::ports::ApplicationRepository;
 
+use crate::catalog::holding::hold_services;
 use crate::catalog::offers;
 use crate::database::marks::{Topic, note};
-use crate::database::{Abort, Database, on_each};
+use crate::database::{Abort, AnyConnection, Database, found, on_each};
 use crate::schema::{applications, branches, nomenclatures};
 use crate::stored;
 
@@ -49,6 +50,22 @@ impl TryFrom<ApplicationRow> for Application {
     }
 }
 
+/// The project of an application.
+pub(crate) fn project_of(connection: &mut AnyConnection, application: i64) -> QueryResult<Option<i64>> {
+    applications::table.find(application).select(applications::project_id).first(connection).optional()
+}
+
+/// The application after a change of who is let in by it.
+fn admitted_anew(connection: &mut AnyConnection, id: ApplicationId) -> Result<Application, Abort<ApplicationError>> {
+    let row: Option<ApplicationRow> =
+        applications::table.find(id.get()).select(ApplicationRow::as_select()).first(connection).optional()?;
+    let row = row.ok_or(Abort::Refused(ApplicationError::NotFound))?;
+    // Answers of the storefront are remembered by the token.
+    note(Topic::Shelves, row.project_id);
+    note(Topic::Access, row.project_id);
+    Ok(row.try_into()?)
+}
+
 #[async_trait]
 impl ApplicationRepository for Database {
     async fn list(&self, project: ProjectId) -> Result<Vec<Application>, StoreError> {
@@ -81,10 +98,11 @@ impl ApplicationRepository for Database {
     ) -> Result<Application, ApplicationError> {
         self.write(move |connection| {
             note(Topic::Shelves, project.get());
+            hold_services(connection, project)?;
             let branch = branches::table
                 .filter(branches::id.eq(draft.branch_id.get()))
                 .filter(branches::project_id.eq(project.get()));
-            if !diesel::select(diesel::dsl::exists(branch)).get_result::<bool>(connection)? {
+            if !found!(connection, branch)? {
                 return Err(Abort::Refused(ApplicationError::UnknownBranch));
             }
             let id: i64 = diesel::insert_into(applications::table)
@@ -117,6 +135,35 @@ impl ApplicationRepository for Database {
                 created_at: at,
                 updated_at: at,
             })
+        })
+        .await
+    }
+
+    async fn switch(
+        &self,
+        id: ApplicationId,
+        is_active: bool,
+        at: DateTime<Utc>,
+    ) -> Result<Application, ApplicationError> {
+        self.write(move |connection| {
+            let changed = (applications::is_active.eq(is_active), applications::updated_at.eq(at.naive_utc()));
+            diesel::update(applications::table.find(id.get())).set(changed).execute(connection)?;
+            admitted_anew(connection, id)
+        })
+        .await
+    }
+
+    async fn replace_token(
+        &self,
+        id: ApplicationId,
+        token_fingerprint: String,
+        at: DateTime<Utc>,
+    ) -> Result<Application, ApplicationError> {
+        self.write(move |connection| {
+            let changed =
+                (applications::token_fingerprint.eq(&token_fingerprint), applications::updated_at.eq(at.naive_utc()));
+            diesel::update(applications::table.find(id.get())).set(changed).execute(connection)?;
+            admitted_anew(connection, id)
         })
         .await
     }

@@ -1,11 +1,16 @@
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{DeliverySubtypeId, DeliveryTypeId, ProjectId, StoreError};
-use kontor_organization::model::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentType};
+use kontor_kernel::{AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, PaymentTypeId, ProjectId, StoreError};
+use kontor_organization::ApplicationError;
+use kontor_organization::model::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentChoice, PaymentType};
 use kontor_organization::ports::CheckoutOptionRepository;
 
+use super::payment_types as taken;
 use crate::database::{Abort, Database};
-use crate::schema::{delivery_subtype_params, delivery_subtypes, delivery_types, payment_types};
+use crate::schema::{delivery_subtype_params, delivery_subtypes, delivery_types};
 use crate::stored;
 
 type OptionRow = (i64, String, i64, bool);
@@ -98,19 +103,20 @@ impl CheckoutOptionRepository for Database {
         .await
     }
 
-    async fn payment_types(&self, project: ProjectId) -> Result<Vec<PaymentType>, StoreError> {
-        self.read(move |connection| {
-            let rows: Vec<(i64, String, Option<String>, Option<String>)> = payment_types::table
-                .filter(payment_types::project_id.eq(project.get()))
-                .order(payment_types::id)
-                .select((payment_types::id, payment_types::name, payment_types::description, payment_types::photo))
-                .load(connection)?;
-            rows.into_iter()
-                .map(|(id, name, description, photo)| {
-                    Ok(PaymentType { id: stored::id(id)?, name: stored::text(&name)?, description, photo })
-                })
-                .collect()
-        })
-        .await
+    async fn payment_types(&self, app: AppScope) -> Result<Vec<PaymentType>, StoreError> {
+        self.read(move |connection| taken::of_application(connection, app)).await
+    }
+
+    async fn payment_choices(&self, id: ApplicationId) -> Result<Option<Vec<PaymentChoice>>, StoreError> {
+        self.read(move |connection| taken::choices(connection, id.get())).await
+    }
+
+    async fn choose_payment_types(
+        &self,
+        id: ApplicationId,
+        chosen: BTreeSet<PaymentTypeId>,
+        at: DateTime<Utc>,
+    ) -> Result<(), ApplicationError> {
+        self.write(move |connection| taken::choose(connection, id.get(), &chosen, at.naive_utc())).await
     }
 }

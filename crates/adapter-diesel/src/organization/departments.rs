@@ -1,13 +1,12 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use diesel::result::{DatabaseErrorKind, Error as QueryError};
 use kontor_kernel::{BranchId, DepartmentId, ProjectId, StoreError};
 use kontor_organization::DepartmentError;
 use kontor_organization::model::{Department, DepartmentDraft, DepartmentPatch};
 use kontor_organization::ports::DepartmentRepository;
 
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, found, on_reference};
 use crate::schema::{branches, departments};
 use crate::stored;
 
@@ -57,11 +56,7 @@ fn require_branch(
 ) -> Result<(), Abort<DepartmentError>> {
     let Some(branch) = branch else { return Ok(()) };
     let own = branches::table.find(branch.get()).filter(branches::project_id.eq(project.get()));
-    if diesel::select(diesel::dsl::exists(own)).get_result::<bool>(connection)? {
-        Ok(())
-    } else {
-        Err(Abort::Refused(DepartmentError::UnknownBranch))
-    }
+    if found!(connection, own)? { Ok(()) } else { Err(Abort::Refused(DepartmentError::UnknownBranch)) }
 }
 
 #[async_trait]
@@ -135,14 +130,10 @@ impl DepartmentRepository for Database {
     async fn delete(&self, project: ProjectId, id: DepartmentId) -> Result<(), DepartmentError> {
         self.write(move |connection| {
             let own = departments::table.find(id.get()).filter(departments::project_id.eq(project.get()));
-            match diesel::delete(own).execute(connection) {
-                Ok(0) => Err(Abort::Refused(DepartmentError::NotFound)),
-                Ok(_) => Ok(()),
-                // Nothing but employees refers to a department.
-                Err(QueryError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)) => {
-                    Err(Abort::Refused(DepartmentError::Staffed))
-                }
-                Err(error) => Err(error.into()),
+            // Nothing but employees refers to a department.
+            match diesel::delete(own).execute(connection).map_err(on_reference(DepartmentError::Staffed))? {
+                0 => Err(Abort::Refused(DepartmentError::NotFound)),
+                _ => Ok(()),
             }
         })
         .await

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
+use kontor_kernel::history::FieldChange;
 use kontor_kernel::{IntegrationId, IntegrationParameterId, ProjectId, Stamp, StoreError};
 use kontor_organization::IntegrationError;
 use kontor_organization::model::{
@@ -12,6 +13,7 @@ use kontor_organization::model::{
 use kontor_organization::ports::IntegrationRepository;
 
 use crate::database::{Abort, AnyConnection, Database};
+use crate::histories;
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
@@ -87,7 +89,6 @@ fn link(
     stamp: &Stamp,
     owner: IntegrationOwner,
     id: IntegrationId,
-    is_active: Option<bool>,
 ) -> Result<i64, Abort<IntegrationError>> {
     let shared = if matches!(connection, AnyConnection::Postgres(_)) { " FOR SHARE" } else { "" };
     let own = number(connection, of_owner(owner).sql(shared))? == Some(stamp.project_id.get());
@@ -106,16 +107,33 @@ fn link(
         owner.kind().name().into(),
         owner.number().into(),
         id.get().into(),
-        is_active.unwrap_or_default().into(),
+        false.into(),
         at.into(),
         at.into(),
     ])
-    .sql(" ON CONFLICT (owner, owner_id, integration_id) DO UPDATE SET ");
-    let noted = match is_active {
-        Some(_) => noted.sql("is_active = excluded.is_active, updated_at = excluded.updated_at"),
-        None => noted.sql("is_active = integration_links.is_active"),
-    };
-    number(connection, noted.sql(" RETURNING id"))?.ok_or(Abort::Refused(IntegrationError::NotFound))
+    .sql(
+        " ON CONFLICT (owner, owner_id, integration_id) DO UPDATE SET is_active = integration_links.is_active \
+         RETURNING id",
+    );
+    number(connection, noted)?.ok_or(Abort::Refused(IntegrationError::NotFound))
+}
+
+/// Notes in the history of a record what changed of an integration it uses.
+fn told<R>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    owner: IntegrationOwner,
+    (id, what): (IntegrationId, &str),
+    (old, new): (Option<String>, Option<String>),
+) -> Result<(), Abort<R>> {
+    let change = FieldChange { field: format!("integrations.{id}.{what}"), old, new };
+    histories::changed_many(connection, stamp, owner.kind().resource(), &[(owner.number(), vec![change])])
+}
+
+by_place! {
+    struct SwitchRow {
+        is_active: bool as Bool,
+    }
 }
 
 by_place! {
@@ -176,7 +194,20 @@ impl IntegrationRepository for Database {
         is_active: bool,
     ) -> Result<UsedIntegration, IntegrationError> {
         self.write(move |connection| {
-            link(connection, &stamp, owner, id, Some(is_active))?;
+            let link = link(connection, &stamp, owner, id)?;
+            let was: SwitchRow =
+                Statement::new("SELECT is_active FROM integration_links WHERE id = ").value(link).row(connection)?;
+            Statement::new("UPDATE integration_links SET is_active = ")
+                .value(is_active)
+                .sql(", updated_at = ")
+                .value(stamp.at.naive_utc())
+                .sql(" WHERE id = ")
+                .value(link)
+                .run(connection)?;
+            if was.is_active != is_active {
+                let change = (Some(was.is_active.to_string()), Some(is_active.to_string()));
+                told(connection, &stamp, owner, (id, "is_active"), change)?;
+            }
             let found = integrations(Some(owner)).sql(" WHERE g.id = ").value(id.get());
             let rows: Vec<IntegrationRow> = found.rows(connection)?;
             let row = rows.into_iter().next().ok_or(Abort::Refused(IntegrationError::NotFound))?;
@@ -216,7 +247,7 @@ impl IntegrationRepository for Database {
         value: StoredValue,
     ) -> Result<IntegrationParameter, IntegrationError> {
         self.write(move |connection| {
-            let link = link(connection, &stamp, owner, id, None)?;
+            let link = link(connection, &stamp, owner, id)?;
             let there = Statement::new("SELECT count(*) FROM integration_parameters WHERE link_id = ").value(link);
             if number(connection, there)? >= Some(MOST_PARAMETERS) {
                 return Err(Abort::Refused(IntegrationError::TooMany));
@@ -232,19 +263,23 @@ impl IntegrationRepository for Database {
             .sql(" ON CONFLICT (link_id, name) DO NOTHING RETURNING id, name, value, is_secret, created_at")
             .rows(connection)?;
             let row = rows.into_iter().next().ok_or(Abort::Refused(IntegrationError::KeyTaken))?;
-            Ok(row.try_into()?)
+            let added: IntegrationParameter = row.try_into()?;
+            let change = (None, Some(added.shown().to_owned()));
+            told(connection, &stamp, owner, (id, &format!("parameters.{}", added.key)), change)?;
+            Ok(added)
         })
         .await
     }
 
     async fn remove_parameter(
         &self,
+        stamp: Stamp,
         owner: IntegrationOwner,
         id: IntegrationId,
         parameter: IntegrationParameterId,
     ) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            let removed = Statement::new("DELETE FROM integration_parameters WHERE id = ")
+            let removed: Vec<ParameterRow> = Statement::new("DELETE FROM integration_parameters WHERE id = ")
                 .value(parameter.get())
                 .sql(" AND link_id IN (SELECT l.id FROM integration_links l WHERE l.owner = ")
                 .value(owner.kind().name())
@@ -252,9 +287,13 @@ impl IntegrationRepository for Database {
                 .value(owner.number())
                 .sql(" AND l.integration_id = ")
                 .value(id.get())
-                .sql(")")
-                .run(connection)?;
-            Ok::<_, Abort<StoreError>>(removed > 0)
+                .sql(") RETURNING id, name, value, is_secret, created_at")
+                .rows(connection)?;
+            let Some(row) = removed.into_iter().next() else { return Ok(false) };
+            let gone: IntegrationParameter = row.try_into()?;
+            let change = (Some(gone.shown().to_owned()), None);
+            told::<StoreError>(connection, &stamp, owner, (id, &format!("parameters.{}", gone.key)), change)?;
+            Ok::<_, Abort<StoreError>>(true)
         })
         .await
     }

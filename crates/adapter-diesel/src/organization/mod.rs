@@ -1,10 +1,11 @@
 //! The ports of the organization.
 
-mod applications;
+pub(crate) mod applications;
 mod branches;
 mod checkout;
 mod departments;
 mod dictionaries;
 pub(crate) mod integrations;
+pub(crate) mod payment_types;
 mod projects;
 mod shops;

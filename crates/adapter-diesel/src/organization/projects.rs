@@ -6,7 +6,7 @@ use kontor_organization::model::{ProjectPlan, ProjectRecords};
 use kontor_organization::ports::ProjectRepository;
 
 use crate::database::marks::{Topic, note};
-use crate::database::{AnyConnection, Database};
+use crate::database::{AnyConnection, Database, found};
 use crate::schema::{applications, branches, delivery_subtypes, delivery_types, payment_types, projects, users};
 use crate::stored;
 
@@ -61,7 +61,7 @@ impl ProjectRepository for Database {
             note(Topic::Access, project);
             note(Topic::Shelves, project);
             let staffed = users::table.filter(users::project_id.eq(project));
-            if diesel::select(diesel::dsl::exists(staffed)).get_result::<bool>(connection)? {
+            if found!(connection, staffed)? {
                 return Ok(());
             }
             diesel::delete(payment_types::table.filter(payment_types::project_id.eq(project))).execute(connection)?;

@@ -1,15 +1,16 @@
 //! Figures that something else wrote.
 
+use std::collections::BTreeSet;
+
+use chrono::NaiveDateTime;
+use diesel::result::QueryResult;
 use diesel::sql_types::BigInt;
-use kontor_kernel::StoreError;
 use kontor_kernel::history::Author;
 
 use super::ledger::INSERT;
 use super::{Cause, Reason};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
-
-const CHUNK: i64 = 500;
 
 by_place! {
     struct IdRow {
@@ -17,68 +18,50 @@ by_place! {
     }
 }
 
-/// For the operator.
-impl Database {
-    /// Brings the ledger in line with the figures, by one movement per stock record that differs: for example after
-    /// records were loaded by other means than this service. Returns how many movements it took.
-    pub async fn correct_ledger(&self) -> Result<u64, StoreError> {
-        let (mut last, mut sum) = (0, 0);
-        loop {
-            let (next, count) = self
-                .write(move |connection| {
-                    let held = match connection {
-                        AnyConnection::Postgres(_) => " FOR NO KEY UPDATE",
-                        AnyConnection::Sqlite(_) => "",
-                    };
-                    let ids: Vec<IdRow> = Statement::new("SELECT id FROM inventories WHERE id > ")
-                        .value(last)
-                        .sql(" ORDER BY id LIMIT ")
-                        .value(CHUNK)
-                        .sql(held)
-                        .rows(connection)?;
-                    let ids: Vec<i64> = ids.into_iter().map(|row| row.id).collect();
-                    if ids.is_empty() {
-                        return Ok::<_, Abort<StoreError>>((None, 0));
-                    }
-                    let count = correct(&ids, connection)?;
-                    Ok((ids.last().copied(), u64::try_from(count).unwrap_or(u64::MAX)))
-                })
-                .await?;
-            sum += count;
-            match next {
-                Some(next) => last = next,
-                None => return Ok(sum),
-            }
-        }
-    }
-}
-
-/// The movements are as old as the last change of the figures.
-fn correct(ids: &[i64], connection: &mut AnyConnection) -> Result<usize, diesel::result::Error> {
-    let at = chrono::NaiveDateTime::default();
-    let cause = Cause { reason: Reason::Correction, order: None, by: Author::System, at };
-    let [reason, source, source_id, actor, actor_id, _] = cause.values();
-    let mut statement = Statement::new(INSERT).sql(
-        "SELECT i.project_id, i.id, i.nomenclature_id, i.warehouse_id, i.quantity - i.moved, i.reserved - i.claimed, \
-         i.quantity, i.reserved, NULL, NULL",
+/// Brings movements and figures of stock records in line, by one movement per record whose ledger differs. The pieces are what
+/// the record says, the claimed ones what order lines hold, unless fewer lie there. The caller holds the records.
+/// Returns how many records were not in line.
+pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDateTime) -> QueryResult<usize> {
+    const MOVEMENTS: &str = "FROM stock_movements m WHERE m.project_id = s.project_id AND m.inventory_id = s.id";
+    const HELD: &str = "CAST(COALESCE((SELECT sum(r.quantity) FROM reservations r WHERE r.inventory_id = s.id \
+                        AND r.state = 'held'), 0) AS BIGINT)";
+    let sum = |column: &str| format!("CAST(COALESCE((SELECT sum(m.{column}) {MOVEMENTS}), 0) AS BIGINT)");
+    let left = |column: &str| format!("COALESCE((SELECT m.{column} {MOVEMENTS} ORDER BY m.id DESC LIMIT 1), 0)");
+    let cause = Cause { reason: Reason::Correction, source: None, by: Author::System, at };
+    let mut movements = Statement::new(INSERT).sql(
+        "SELECT i.project_id, i.id, i.nomenclature_id, i.warehouse_id, i.quantity - i.moved, i.due - i.claimed, \
+         i.quantity, i.due, NULL, NULL",
     );
-    for value in [reason, source, source_id, actor, actor_id] {
-        statement = statement.sql(", ").value(value);
+    for value in cause.values() {
+        movements = movements.sql(", ").value(value);
     }
-    let sum = |column: &str| {
-        format!(
-            "CAST(COALESCE((SELECT sum(m.{column}) FROM stock_movements m WHERE m.project_id = s.project_id \
-             AND m.inventory_id = s.id), 0) AS BIGINT)"
-        )
-    };
-    statement
+    let entered: Vec<IdRow> = movements
         .sql(format!(
-            ", i.updated_at FROM (SELECT s.*, {} AS moved, {} AS claimed FROM inventories s WHERE s.id",
+            " FROM (SELECT s.*, {} AS moved, {} AS claimed, {} AS quantity_left, {} AS reserved_left, \
+             CASE WHEN {HELD} <= s.quantity THEN {HELD} ELSE s.reserved END AS due FROM inventories s WHERE s.id",
             sum("quantity"),
-            sum("reserved")
+            sum("reserved"),
+            left("quantity_after"),
+            left("reserved_after"),
         ))
         .among(ids)
-        .sql(") AS i WHERE i.quantity <> i.moved OR i.reserved <> i.claimed ORDER BY i.id")
+        .sql(
+            ") AS i WHERE i.quantity <> i.moved OR i.due <> i.claimed OR i.quantity <> i.quantity_left \
+             OR i.due <> i.reserved_left ORDER BY i.id RETURNING inventory_id",
+        )
         .once()
-        .run(connection)
+        .rows(connection)?;
+    let claims = Statement::new("UPDATE inventories SET reserved = h.held, updated_at = ")
+        .value(at)
+        .sql(format!(" FROM (SELECT s.id AS inventory, {HELD} AS held FROM inventories s WHERE s.id"));
+    let claimed: Vec<IdRow> = claims
+        .among(ids)
+        .sql(
+            ") AS h WHERE inventories.id = h.inventory AND inventories.reserved <> h.held \
+             AND h.held <= inventories.quantity RETURNING inventories.id",
+        )
+        .once()
+        .rows(connection)?;
+    let corrected: BTreeSet<i64> = entered.iter().chain(&claimed).map(|row| row.id).collect();
+    Ok(corrected.len())
 }

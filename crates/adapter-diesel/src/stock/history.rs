@@ -2,7 +2,7 @@
 
 use chrono::NaiveDateTime;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
-use kontor_catalog::model::{StockEntry, StockReason};
+use kontor_catalog::model::{StockEntry, StockReason, StockSource};
 use kontor_kernel::history::{Author, Deed, FieldChange, HistoryEntry};
 use kontor_kernel::{InventoryId, Page, PageRequest, ProjectId, StoreError};
 
@@ -26,7 +26,8 @@ by_place! {
         price_before: Option<i64> as Nullable<BigInt>,
         price_after: Option<i64> as Nullable<BigInt>,
         reason: String as Text,
-        order: Option<i64> as Nullable<BigInt>,
+        source: Option<String> as Nullable<Text>,
+        source_id: Option<i64> as Nullable<BigInt>,
         actor: String as Text,
         actor_id: Option<i64> as Nullable<BigInt>,
         user_name: Option<String> as Nullable<Text>,
@@ -46,6 +47,15 @@ fn price(before: Option<i64>, after: Option<i64>) -> Result<Option<FieldChange>,
     let text = |minor: i64| stored::money(minor).map(|price| price.to_string());
     let (old, new) = (before.map(text).transpose()?, Some(text(after)?));
     Ok(Some(FieldChange { field: "price".to_owned(), old, new }))
+}
+
+fn source(kind: Option<&str>, id: Option<i64>) -> Result<Option<StockSource>, StoreError> {
+    match (kind, id) {
+        (None, None) => Ok(None),
+        (Some("order"), Some(id)) => Ok(Some(StockSource::Order(stored::id(id)?))),
+        (Some("job"), Some(id)) => Ok(Some(StockSource::Job(stored::id(id)?))),
+        (kind, _) => Err(StoreError::corrupt(format!("stock moved as part of {kind:?}"))),
+    }
 }
 
 impl TryFrom<MovementRow> for StockEntry {
@@ -74,7 +84,7 @@ impl TryFrom<MovementRow> for StockEntry {
             changes: changes.into_iter().flatten().collect(),
             at: stored::moment(row.created_at),
         };
-        Ok(Self { line, reason, order_id: stored::optional_id(row.order)? })
+        Ok(Self { line, reason, source: source(row.source.as_deref(), row.source_id)? })
     }
 }
 
@@ -95,7 +105,7 @@ pub(crate) fn history(
     // Names are looked up for the lines of the page alone.
     let rows: Vec<MovementRow> = Statement::new(
         "SELECT p.id, p.quantity, p.reserved, p.quantity_after, p.reserved_after, p.price_before, p.price_after, \
-         p.reason, CASE WHEN p.source = 'order' THEN p.source_id END, p.actor, p.actor_id, \
+         p.reason, p.source, p.source_id, p.actor, p.actor_id, \
          u.first_name || ' ' || u.last_name, \
          coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), p.created_at FROM (SELECT m.*",
     )
@@ -109,9 +119,5 @@ pub(crate) fn history(
          LEFT JOIN counterparties c ON p.actor = 'customer' AND c.id = p.actor_id ORDER BY p.id DESC",
     )
     .rows(connection)?;
-    Ok(Page {
-        items: rows.into_iter().map(StockEntry::try_from).collect::<Result<_, _>>()?,
-        total: u64::try_from(count).map_err(StoreError::corrupt)?,
-        request: page,
-    })
+    Ok(stored::page(rows.into_iter().map(StockEntry::try_from), count, page)?)
 }

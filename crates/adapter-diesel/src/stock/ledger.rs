@@ -3,8 +3,8 @@
 use chrono::NaiveDateTime;
 use diesel::result::QueryResult;
 use kontor_catalog::model::StockReason;
-use kontor_kernel::Stamp;
 use kontor_kernel::history::Author;
+use kontor_kernel::{JobId, Stamp};
 
 use super::ROWS;
 use crate::database::AnyConnection;
@@ -12,13 +12,30 @@ use crate::database::marks::{Topic, note};
 use crate::statement::{Statement, Value};
 use crate::stored;
 
+/// What movements are part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Order(i64),
+    Job(i64),
+}
+
+impl Source {
+    /// The columns `source` and `source_id`.
+    fn stored(self) -> (&'static str, i64) {
+        match self {
+            Self::Order(id) => ("order", id),
+            Self::Job(id) => ("job", id),
+        }
+    }
+}
+
 /// What stands behind movements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cause {
     /// Why.
     pub reason: StockReason,
-    /// The order it was done for.
-    pub order: Option<i64>,
+    /// What it is part of.
+    pub source: Option<Source>,
     /// Who.
     pub by: Author,
     /// When.
@@ -26,21 +43,26 @@ pub(crate) struct Cause {
 }
 
 impl Cause {
-    /// Something that is done for no order.
+    /// Something that is done by itself.
     pub fn new(reason: StockReason, stamp: &Stamp) -> Self {
-        Self { reason, order: None, by: stamp.author, at: stamp.at.naive_utc() }
+        Self { reason, source: None, by: stamp.author, at: stamp.at.naive_utc() }
+    }
+
+    /// Something that is done by a job in the background.
+    pub fn of_job(reason: StockReason, job: JobId, stamp: &Stamp) -> Self {
+        Self { source: Some(Source::Job(job.get())), ..Self::new(reason, stamp) }
     }
 
     /// Something that is done for an order.
     pub fn of_order(reason: StockReason, order: i64, by: Author, at: NaiveDateTime) -> Self {
-        Self { reason, order: Some(order), by, at }
+        Self { reason, source: Some(Source::Order(order)), by, at }
     }
 
     /// The values of [`CAUSE`].
     pub(super) fn values(&self) -> [Value; 6] {
         let (actor, actor_id) = stored::actor(self.by);
-        let source = self.order.map(|_| "order");
-        [self.reason.name().into(), source.into(), self.order.into(), actor.into(), actor_id.into(), self.at.into()]
+        let (source, number) = self.source.map(Source::stored).unzip();
+        [self.reason.name().into(), source.into(), number.into(), actor.into(), actor_id.into(), self.at.into()]
     }
 }
 

@@ -11,6 +11,7 @@ mod ledger;
 mod levels;
 mod retirement;
 
+pub(crate) use correction::correct;
 pub(crate) use figures::{Claim, claim, give_back, take_out};
 pub(crate) use history::history;
 pub(crate) use kontor_catalog::model::StockReason as Reason;

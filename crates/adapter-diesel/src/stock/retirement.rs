@@ -3,6 +3,7 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 
+use crate::catalog::holding::hold_shelved;
 use crate::database::AnyConnection;
 use crate::schema::inventories;
 use crate::statement::Statement;
@@ -10,15 +11,20 @@ use crate::statement::Statement;
 /// Takes the stock records of a warehouse away, if not a piece lies in it. Whoever is about to put one there is waited
 /// for, and comes too late afterwards; the caller holds the warehouse itself. Returns whether it was empty.
 pub(crate) fn retire(connection: &mut AnyConnection, warehouse: i64, at: NaiveDateTime) -> QueryResult<bool> {
+    let present =
+        inventories::table.filter(inventories::warehouse_id.eq(warehouse)).filter(inventories::deleted_at.is_null());
+    let stocked = diesel::dsl::exists(present.filter(inventories::quantity.gt(0)));
+    if diesel::select(stocked).get_result(connection)? {
+        return Ok(false);
+    }
+    hold_shelved(connection, warehouse)?;
     if matches!(connection, AnyConnection::Postgres(_)) {
         Statement::new("SELECT id FROM inventories WHERE warehouse_id = ")
             .value(warehouse)
             .sql(" AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE")
             .run(connection)?;
     }
-    let present =
-        inventories::table.filter(inventories::warehouse_id.eq(warehouse)).filter(inventories::deleted_at.is_null());
-    let stocked = diesel::dsl::exists(present.filter(inventories::quantity.gt(0)));
+    // A piece may have come until they were held.
     if diesel::select(stocked).get_result(connection)? {
         return Ok(false);
     }

@@ -36,7 +36,10 @@ impl FreshDatabase {
         let server = server()?;
         let name = format!("{}_{}", server.template, NUMBER.fetch_add(1, Ordering::Relaxed));
         server.administer(&format!("CREATE DATABASE {name} TEMPLATE {}", server.template))?;
-        Ok(Self { server, name })
+        let fresh = Self { server, name };
+        // What a test commits need not outlive the server.
+        server.administer(&format!("ALTER DATABASE {} SET synchronous_commit = off", fresh.name))?;
+        Ok(fresh)
     }
 
     pub fn url(&self) -> DatabaseUrl {

@@ -8,6 +8,7 @@ use kontor_webhooks::ports::{NewWebhook, WebhookRepository};
 
 use crate::database::marks::{Topic, note_unchanged};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::organization::applications::project_of;
 use crate::schema::{applications, webhooks};
 use crate::stored;
 
@@ -63,15 +64,7 @@ fn load(
 #[async_trait]
 impl WebhookRepository for Database {
     async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectId>, StoreError> {
-        self.read(move |connection| {
-            let owner: Option<i64> = applications::table
-                .find(application.get())
-                .select(applications::project_id)
-                .first(connection)
-                .optional()?;
-            Ok(stored::optional_id(owner)?)
-        })
-        .await
+        self.read(move |connection| Ok(stored::optional_id(project_of(connection, application.get())?)?)).await
     }
 
     async fn list(&self, application: ApplicationId) -> Result<Vec<Webhook>, StoreError> {

@@ -57,11 +57,7 @@ impl DeliveryLog for Database {
                 .limit(page.limit())
                 .select((DeliveryRow::as_select(), outbox_events::event_id, outbox_events::topic))
                 .load(connection)?;
-            Ok(Page {
-                items: rows.into_iter().map(delivery).collect::<Result<_, _>>()?,
-                total: u64::try_from(total).map_err(StoreError::corrupt)?,
-                request: page,
-            })
+            Ok(stored::page(rows.into_iter().map(delivery), total, page)?)
         })
         .await
     }

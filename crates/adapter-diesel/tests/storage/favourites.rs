@@ -80,6 +80,9 @@ database_tests! {
         assert_eq!((listed(&first), first.total), (vec![ids[1], ids[2]], 3));
         assert_eq!(listed(&database.page(anna, page(2, 2), at(0)).await.unwrap()), [ids[0]]);
         assert_eq!(listed(&database.page(boris, page(1, 2), at(0)).await.unwrap()), [ids[0]]);
+        let before = database.statements();
+        let latest = database.latest(anna, 2, at(0)).await.unwrap();
+        assert_eq!((latest, database.statements() - before), (first.items, 1));
 
         assert!(database.remove(anna, item(ids[2])).await.unwrap());
         assert!(!database.remove(anna, item(ids[2])).await.unwrap());

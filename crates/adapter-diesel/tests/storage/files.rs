@@ -3,9 +3,14 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
+use kontor_auth::StaffRegistryError;
+use kontor_auth::model::{EmployeeEdit, Login};
+use kontor_auth::ports::StaffRepository;
 use kontor_content::model::{Dimensions, FileKey, FileType, MediaType, NewFile, Sha256, Written};
 use kontor_content::ports::FileRepository;
-use kontor_kernel::{FileId, ProjectId, Stamp, UserId};
+use kontor_customers::CustomerError;
+use kontor_customers::ports::CustomerRepository;
+use kontor_kernel::{CounterpartyId, FileId, ProjectId, Stamp, UserId};
 
 use crate::auth::people;
 use crate::fixtures;
@@ -81,6 +86,52 @@ database_tests! {
         assert_eq!(left(&db).await, 0);
         let told = "SELECT COUNT(*) AS value FROM histories WHERE resource = 'files' AND deed IN ('created', 'deleted')";
         assert_eq!(fixtures::number(&db, told).await, 2);
+    }
+
+    async fn an_avatar_is_shown_until_its_file_is_gone(db: TestDatabase) {
+        people(&db).await;
+        let other = fixtures::project(&db).await;
+        let database = &db.database;
+        let (owner, customer) = (UserId::new(1).unwrap(), CounterpartyId::new(1).unwrap());
+        let shown = async || {
+            let employee = database.employee(owner).await.unwrap().unwrap();
+            (employee.avatar, CustomerRepository::find(database, customer).await.unwrap().unwrap().avatar)
+        };
+        let give = async |file: FileId| {
+            let edit = EmployeeEdit { avatar: Some(Some(file)), ..EmployeeEdit::default() };
+            let employee = database.edit_employee(&Login::parse("owner").unwrap(), edit, noon()).await;
+            (employee, database.set_avatar(customer, Some(file), noon()).await)
+        };
+        let mut refused = vec![FileId::new(999).unwrap(), database.announce(draft(1)).await.unwrap()];
+        for (number, foreign) in [(2, true), (3, false)] {
+            let file_type = if foreign { FileType::Avatar } else { FileType::OrderFile };
+            let project_id = if foreign { other } else { draft(1).project_id };
+            let id = database.announce(NewFile { project_id, file_type, ..draft(number) }).await.unwrap();
+            database.complete(stamp(project_id), id, content()).await.unwrap().unwrap();
+            refused.push(id);
+        }
+        for file in refused {
+            let (employee, customer) = give(file).await;
+            assert!(matches!(employee, Err(StaffRegistryError::UnknownAvatar)), "{file}");
+            assert!(matches!(customer, Err(CustomerError::UnknownAvatar)), "{file}");
+        }
+        assert_eq!(shown().await, (None, None));
+
+        let file = database.announce(draft(4)).await.unwrap();
+        database.complete(first(), file, content()).await.unwrap().unwrap();
+        let (employee, given) = give(file).await;
+        assert_eq!((employee.unwrap(), given.is_ok()), (owner, true));
+        assert_eq!(shown().await, (Some(key(4)), Some(key(4))));
+        database.set_avatar(customer, None, noon()).await.unwrap();
+        assert_eq!(shown().await, (Some(key(4)), None));
+        database.set_avatar(customer, Some(file), noon()).await.unwrap();
+        assert!(FileRepository::delete(database, first(), file).await.unwrap());
+        assert_eq!(shown().await, (None, None));
+        database.forget(file).await.unwrap();
+        let links = "SELECT COUNT(*) AS value FROM counterparties WHERE avatar_id IS NOT NULL";
+        assert_eq!(fixtures::number(&db, links).await, 0);
+        let nobody = CounterpartyId::new(99).unwrap();
+        assert!(matches!(database.set_avatar(nobody, None, noon()).await, Err(CustomerError::NotFound)));
     }
 
     async fn a_record_that_waited_too_long_is_completed_by_nobody(db: TestDatabase) {

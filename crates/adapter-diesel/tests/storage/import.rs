@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
+use kontor_catalog::ports::WarehouseRepository;
 use kontor_catalog::spreadsheet::ports::{CardBook, RowSink, SheetReader, StockBook};
 use kontor_catalog::spreadsheet::{
     CardLine, CardSheet, Cell, Content, ImportError, ImportMode, ImportReport, RowProblems, SheetRefused, SheetRow,
     StockSheet,
 };
-use kontor_kernel::Stamp;
+use kontor_kernel::{Stamp, WarehouseId};
 
 use crate::storehouse::{Item, Storehouse};
 
@@ -89,6 +90,17 @@ PLAN-1;Club;service;kitchen;;99;;;;yes;12;
 ";
 
 database_tests! {
+    async fn goods_without_stock_in_any_warehouse_become_services(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        import(&house, "article;name;kind\nMUG-01;Mug;goods", ImportMode::AllOrNothing).await.unwrap();
+        upload(&house, "article;warehouse;quantity;price\nMUG-01;W1;0;1", ImportMode::AllOrNothing).await.unwrap();
+        let service = "article;kind\nMUG-01;service";
+        assert_eq!(reasons(&refused(import(&house, service, ImportMode::AllOrNothing).await)), [(2, "kind")]);
+        let place = WarehouseId::new(house.near).unwrap();
+        WarehouseRepository::delete(&db.database, stamp(&house), place).await.unwrap();
+        assert_eq!(counts(&import(&house, service, ImportMode::AllOrNothing).await.unwrap()), [0, 1, 0, 0]);
+    }
+
     async fn an_export_that_is_imported_again_changes_nothing(db: TestDatabase) {
         let house = Storehouse::open(&db).await;
         let report = import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
@@ -183,6 +195,90 @@ database_tests! {
         let gone = upload(&house, "article;warehouse;quantity\nMUG-01;W1;0\n", ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&gone), [0, 1, 0, 0]);
         assert_eq!(house.offers().await.len(), 2, "the service alone");
+    }
+
+    async fn tags_and_the_type_travel_with_the_card(db: TestDatabase) {
+        let (mine, other) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
+        let tags = async |house: &Storehouse<'_>| house.number(format!("SELECT count(*) AS number FROM tags WHERE project_id = {}", house.project)).await;
+        mine.run(format!("INSERT INTO tags (project_id, name, created_at) VALUES ({}, 'Hit', '2026-01-01 00:00:00')", mine.project)).await;
+        let text = "article;name;type;tags\nA;First;set;New|HIT\\nSale \\| 2|new\nB;Second;2;\nC;Third;;New\n";
+        let foreseen = CardBook::check(&db.database, mine.project, Arc::new(cards(text))).await.unwrap();
+        assert_eq!((counts(&foreseen), tags(&mine).await), ([3, 0, 0, 0], 1));
+        assert_eq!(counts(&import(&mine, text, ImportMode::AllOrNothing).await.unwrap()), [3, 0, 0, 0]);
+        assert_eq!(tags(&mine).await, 3);
+        let first = export(&mine).await;
+        assert!(first.contains(";Set;Hit\\nNew\\nSale \\| 2;") && first.contains(";Own production;;"), "{first}");
+        assert_eq!(counts(&import(&mine, &first, ImportMode::AllOrNothing).await.unwrap()), [0, 0, 3, 0]);
+
+        assert_eq!(counts(&import(&other, &first, ImportMode::AllOrNothing).await.unwrap()), [3, 0, 0, 0]);
+        let plain = |text: &str| text.lines().map(|row| row.rsplit_once(';').unwrap().0.to_owned()).collect::<Vec<_>>();
+        assert_eq!(plain(&export(&other).await), plain(&first), "but for the numbers of the items");
+        assert_eq!(tags(&other).await, 3);
+
+        let report = import(&mine, "article;price\nA;5\nB;6\n", ImportMode::AllOrNothing).await.unwrap();
+        assert_eq!(counts(&report), [0, 2, 0, 0]);
+        assert_eq!(export(&mine).await.matches("Hit\\nNew").count(), 1, "missing columns keep");
+        let report = import(&mine, "article;type;tags\nA;;\nB;own production;Late\nC;Material;New\n", ImportMode::AllOrNothing).await.unwrap();
+        assert_eq!(counts(&report), [0, 3, 0, 0]);
+        let last = plain(&export(&mine).await);
+        let ends: Vec<&str> = last[1..].iter().map(|row| row.rsplit_once(";0;;").unwrap().1).collect();
+        assert_eq!(ends, [";;", "Own production;Late;", "Material;New;"]);
+        let told = format!("SELECT count(*) AS number FROM histories WHERE project_id = {} AND changes LIKE '%\"tags\"%'", mine.project);
+        assert_eq!(mine.number(told).await, 2, "A lost its tags and B got one");
+
+        let text = "article;name;type;tags\nA;First;Nothing;\nD;Fourth;;Never\nE;Fifth;;Good|a\u{7}b\n";
+        assert_eq!(reasons(&refused(import(&mine, text, ImportMode::AllOrNothing).await)), [(2, "type"), (4, "tags")]);
+        assert_eq!(tags(&mine).await, 4);
+    }
+
+    async fn tags_cost_the_same_statements_whatever_their_number(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        let row = |n: u32, shift: u32| format!("A-{n};Item {n};Tag {}|Tag {}\n", (n + shift) % 90, n % 7);
+        let rows = |from: u32, shift: u32| (from..from + 1_000).fold(String::new(), |text, n| text + &row(n, shift));
+        let spent = async |text: String| {
+            let before = db.database.statements();
+            import(&house, &text, ImportMode::AllOrNothing).await.unwrap();
+            db.database.statements() - before
+        };
+        let without = spent(format!("article;name;colour\n{}", rows(0, 0))).await;
+        let with = spent(format!("article;name;tags\n{}", rows(1_000, 0))).await;
+        assert!(with <= without + 2, "{with} and {without} statements");
+        let renamed = spent(format!("article;name\n{}", rows(0, 0).replace("Item", "Thing"))).await;
+        let tagged = spent(format!("article;name;tags\n{}", rows(1_000, 1))).await;
+        assert!(tagged <= renamed + 2, "{tagged} and {renamed} statements");
+    }
+
+    async fn a_name_that_several_records_have_names_none(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
+        let (far, first, whole) = (house.far, house.number("SELECT min(id) AS number FROM categories".to_owned()).await, export(&house).await);
+        house.run(format!("UPDATE warehouses SET name = 'w1' WHERE id = {far}")).await;
+        let upload_to = async |name: &str| upload(&house, &format!("article;warehouse;quantity\nMUG-01;{name};5\n"), ImportMode::AllOrNothing).await;
+        let problems = refused(upload_to("W1").await);
+        assert_eq!(reasons(&problems), [(2, "warehouse")]);
+        assert!(problems.kept()[0].reason.contains("give the number"), "{problems:?}");
+        assert_eq!(house.number("SELECT count(*) AS number FROM inventories".to_owned()).await, 0);
+        upload_to(&far.to_string()).await.unwrap();
+        assert_eq!(house.number("SELECT warehouse_id AS number FROM inventories".to_owned()).await, far);
+
+        house.category("mugs", Some(first)).await;
+        let move_to = async |article: &str, path: &str| import(&house, &format!("article;name;category\n{article};Name;{path}\n"), ImportMode::AllOrNothing).await;
+        for (article, path) in [("NEW-1", "Kitchen / Mugs"), ("SRV-1", "kitchen / mugs"), ("NEW-1", "Kitchen / Mugs / Tall")] {
+            let problems = refused(move_to(article, path).await);
+            assert_eq!(reasons(&problems), [(2, "category")], "{article} {path}");
+            assert!(problems.kept()[0].reason.contains("several categories"), "{problems:?}");
+        }
+        assert_eq!(house.number("SELECT count(*) AS number FROM categories".to_owned()).await, 3);
+        assert_eq!(counts(&move_to("NEW-1", "Kitchen").await.unwrap()), [1, 0, 0, 0]);
+        let again = import(&house, &whole, ImportMode::AllOrNothing).await.unwrap();
+        assert_eq!(counts(&again), [0, 0, 3, 0], "who lies there stays there");
+    }
+
+    async fn what_a_reason_quotes_can_be_stored(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        let problems = refused(import(&house, "article;name;photos\nA;Mug;ftp://a\0b\n", ImportMode::AllOrNothing).await);
+        assert_eq!(reasons(&problems), [(2, "photos")]);
+        assert!(!problems.kept()[0].reason.contains('\0'), "{problems:?}");
     }
 
     async fn thousands_of_rows_take_few_statements(db: TestDatabase) {

@@ -19,7 +19,8 @@ use tokio::runtime::Handle;
 
 use crate::storehouse::Storehouse;
 
-/// Files that are written in the test: one line per row, cells parted by `;`. A place is the text itself.
+/// Files that are written in the test: one line per row, cells parted by `;`. A place is the text itself. A line `...` is
+/// work on the file before its next row.
 struct Grid;
 
 impl SheetReader for Grid {
@@ -29,7 +30,13 @@ impl SheetReader for Grid {
             if line == "BROKEN" {
                 return Err(SheetRefused::Broken("its end is missing".to_owned()));
             }
-            sink(SheetRow { number, cells: line.split(';').map(|text| Cell::Text(text.to_owned())).collect() })?;
+            if line == "..." {
+                sink(SheetRow::none_yet())?;
+                continue;
+            }
+            // The text of a file is its place here, which is stored; `␀` stands for what cannot be.
+            let cells = line.split(';').map(|text| Cell::Text(text.replace('␀', "\0"))).collect();
+            sink(SheetRow { number, cells })?;
         }
         Ok(())
     }
@@ -46,6 +53,16 @@ impl UploadStore for Texts {
 
     async fn open(&self, place: &str) -> Result<PathBuf, StoreError> {
         Ok(place.into())
+    }
+
+    async fn kept_before(&self, at: DateTime<Utc>, most: usize) -> Result<Vec<String>, StoreError> {
+        // Kept an hour after the beginning.
+        let old = at > self::at() + TimeDelta::hours(1);
+        Ok(if old {
+            ["left behind", "of a job", "x"].map(str::to_owned).into_iter().take(most).collect()
+        } else {
+            Vec::new()
+        })
     }
 
     async fn discard(&self, place: &str) -> Result<(), StoreError> {
@@ -171,12 +188,18 @@ database_tests! {
         let lines = "SELECT count(*) AS number FROM histories WHERE resource = 'nomenclatures' AND deed = ";
         assert_eq!(yard.house.number(format!("{lines}'created'")).await, 3_000);
         assert_eq!(yard.house.number(format!("{lines}'changed'")).await, 1);
+        let lines = "SELECT count(*) AS number FROM histories WHERE resource = 'categories' AND deed = 'created'";
+        assert_eq!(yard.house.number(lines.to_owned()).await, 8, "what the sheet made besides the cards");
 
         // Stock, with an item whose row says nothing new.
         let stock = yard.done(JobKind::Stock, STRICT, "article;warehouse;quantity;price\nA-1;W1;5;10\nA-2;W1;6;10\n").await;
         assert_eq!((stock.state, created(stock.tally)), (JobState::Succeeded, [2, 0, 0, 0]));
-        let stock = yard.done(JobKind::Stock, STRICT, "article;warehouse;quantity\nA-1;W1;5\nA-2;W1;7\n").await;
-        assert_eq!(created(stock.tally), [0, 1, 1, 0]);
+        let more = yard.done(JobKind::Stock, STRICT, "article;warehouse;quantity\nA-1;W1;5\nA-2;W1;7\n").await;
+        assert_eq!(created(more.tally), [0, 1, 1, 0]);
+        for (job, movements) in [(stock.id, 2), (more.id, 1)] {
+            let source = format!("FROM stock_movements WHERE source = 'job' AND source_id = {job}");
+            assert_eq!(yard.house.number(format!("SELECT count(*) AS number {source}")).await, movements);
+        }
     }
 
     async fn a_process_that_dies_loses_no_row_and_repeats_none(db: TestDatabase) {
@@ -270,6 +293,19 @@ database_tests! {
         let third = yard.jobs().insert(yard.house.project, new_job(JobKind::Cards, STRICT, "x"), 2, at()).await;
         assert!(matches!(third, Err(JobError::TooManyWaiting(2))), "{third:?}");
         assert_eq!(yard.count("jobs").await, 2);
+    }
+
+    async fn a_file_that_no_job_names_is_thrown_away(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let waits = yard.send(JobKind::Cards, STRICT, "of a job").await;
+        let over = yard.send(JobKind::Cards, STRICT, "x").await;
+        JobBook::cancel(&db.database, over, at()).await.unwrap().unwrap();
+        assert_eq!(yard.runner.sweep().await.unwrap(), 0, "they are young");
+        yard.clock.advance(TimeDelta::hours(2) + TimeDelta::seconds(1));
+        assert_eq!(yard.runner.sweep().await.unwrap(), 1);
+        assert_eq!(*yard.thrown.0.lock().unwrap(), ["left behind"]);
+        assert_eq!(yard.job(waits).await.state, JobState::Queued);
+        assert_eq!(yard.jobs().waiting(yard.house.project).await.unwrap(), 1);
     }
 
     async fn a_canceled_job_writes_no_more(db: TestDatabase) {
@@ -376,6 +412,57 @@ database_tests! {
         let claimed = yard.take("two").await.unwrap();
         assert_eq!(yard.work(claimed, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
         assert_eq!(created(yard.job(id).await.tally), [3_000, 0, 0, 0]);
+    }
+
+    async fn a_file_that_takes_long_to_prepare_stays_with_who_prepares_it(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let long = format!("{}{}", "...\n".repeat(10), cards(0, 1_500));
+        let id = yard.send(JobKind::Cards, STRICT, &long).await;
+        let claimed = yard.take("one").await.unwrap();
+        let (clock, runner, runtime) = (yard.clock.clone(), yard.runner.clone(), Handle::current());
+        let taken = Arc::new(Mutex::new(0));
+        let others = taken.clone();
+        // Each piece of the work takes 20 seconds of the 60 that the job may be without a sign of life.
+        let outcome = yard.work(claimed, move |_| {
+            clock.advance(TimeDelta::seconds(20));
+            *others.lock().unwrap() += i32::from(runtime.block_on(runner.claim(None, "other")).unwrap().is_some());
+            true
+        }).await;
+        assert_eq!((outcome.unwrap(), *taken.lock().unwrap()), (RunOutcome::Over(JobState::Succeeded), 0));
+        assert_eq!(created(yard.job(id).await.tally), [1_500, 0, 0, 0]);
+
+        // Whoever is told to stop, or whose job was canceled, prepares no further.
+        for cancels in [false, true] {
+            let id = yard.send(JobKind::Cards, STRICT, &"...\n".repeat(50)).await;
+            let claimed = yard.take("one").await.unwrap();
+            let (asked, clock) = (Arc::new(Mutex::new(0)), yard.clock.clone());
+            let (times, database, runtime) = (asked.clone(), db.database.clone(), Handle::current());
+            let outcome = yard.work(claimed, move |_| {
+                let mut times = times.lock().unwrap();
+                *times += 1;
+                clock.advance(TimeDelta::seconds(20));
+                if *times == 3 && cancels {
+                    runtime.block_on(JobBook::cancel(&database, id, at())).unwrap().unwrap();
+                }
+                *times < 3 || cancels
+            }).await;
+            assert_eq!(outcome.unwrap(), if cancels { RunOutcome::Lost } else { RunOutcome::Stopped });
+            assert!(*asked.lock().unwrap() <= 4);
+            let job = yard.job(id).await;
+            assert_eq!(job.state, if cancels { JobState::Canceled } else { JobState::Running });
+            if !cancels {
+                JobBook::cancel(&db.database, id, at()).await.unwrap().unwrap();
+            }
+        }
+    }
+
+    async fn control_characters_of_a_file_fail_no_statement(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let text = "article;name;photos;co␀lour\nA-1;Mug;ftp://a␀b;\nA-2;Cup;;\n";
+        let job = yard.done(JobKind::Cards, PARTIAL, text).await;
+        assert_eq!((job.state, created(job.tally)), (JobState::Succeeded, [1, 0, 0, 1]));
+        assert_eq!(yard.errors(job.id).await, [(2, "photos".to_owned())]);
+        assert_eq!(job.ignored_columns, ["co\u{fffd}lour"]);
     }
 
     async fn the_error_sheet_is_bounded(db: TestDatabase) {

@@ -28,5 +28,6 @@ mod stock;
 mod storefront;
 mod storehouse;
 mod transactions;
+mod upgrade;
 mod upkeep;
 mod webhooks;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use diesel::RunQueryDsl;
+use diesel::connection::SimpleConnection;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
-use kontor_adapter_diesel::{Abort, database_tests};
+use kontor_adapter_diesel::{Abort, AnyConnection, Database, PoolOptions, database_tests};
 use kontor_kernel::StoreError;
 
 #[derive(diesel::QueryableByName)]
@@ -48,6 +49,42 @@ database_tests! {
         assert_eq!(db.database.migrate().unwrap().len(), count);
         assert_eq!(columns(&db).await, before);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_migration_takes_as_long_as_it_needs() {
+    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let one = PoolOptions { connections: 1, ..PoolOptions::default() };
+    let patient = Database::open(db.url(), one).unwrap();
+    // Back to before the terms of discounts.
+    let mut reverted = 1;
+    while patient.revert(1).unwrap()[0] != "0020" {
+        reverted += 1;
+    }
+    let run = |database: &Database, statements: &'static str| {
+        let database = database.clone();
+        tokio::spawn(async move {
+            let work = move |connection: &mut AnyConnection| {
+                connection.batch_execute(statements).map_err(Abort::<StoreError>::Query)
+            };
+            database.read(work).await.unwrap();
+        })
+    };
+    run(&patient, "SET statement_timeout = '300ms'").await.unwrap();
+    let held = run(&db.database, "BEGIN; LOCK TABLE discounts IN ACCESS SHARE MODE; SELECT pg_sleep(1.5); COMMIT");
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    assert_eq!(patient.migrate().unwrap().len(), reverted);
+    held.await.unwrap();
+    let limit = "SELECT setting::bigint AS value FROM pg_settings WHERE name = 'statement_timeout'";
+    let again = patient
+        .read(move |connection| Ok::<_, Abort<StoreError>>(diesel::sql_query(limit).get_result::<Limit>(connection)?));
+    assert_eq!(again.await.unwrap().value, 300, "requests have their limit again");
+}
+
+#[derive(diesel::QueryableByName)]
+struct Limit {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    value: i64,
 }
 
 #[tokio::test]

@@ -2,10 +2,10 @@
 
 use chrono::DateTime;
 use kontor_adapter_diesel::database_tests;
-use kontor_kernel::{BranchId, Name, Phone, ProjectId};
+use kontor_kernel::{AppScope, ApplicationId, BranchId, Name, PaymentTypeId, Phone, ProjectId};
 use kontor_organization::ApplicationError;
-use kontor_organization::model::{ApplicationDraft, BranchDraft};
-use kontor_organization::ports::{ApplicationRepository, BranchRepository};
+use kontor_organization::model::{Application, ApplicationDraft, BranchDraft};
+use kontor_organization::ports::{ApplicationRepository, BranchRepository, CheckoutOptionRepository};
 
 use crate::fixtures;
 
@@ -29,7 +29,7 @@ async fn insert(
     project: ProjectId,
     branch: BranchId,
     token: &str,
-) -> Result<kontor_organization::model::Application, ApplicationError> {
+) -> Result<Application, ApplicationError> {
     let draft = application(branch);
     ApplicationRepository::insert(&db.database, project, draft, token.to_owned(), DateTime::UNIX_EPOCH).await
 }
@@ -52,6 +52,44 @@ database_tests! {
         assert_eq!((scope.project_id, scope.application_id, scope.wholesale), (project, stored.id, true));
         assert_eq!(db.database.by_token("token-b").await.unwrap(), None);
         assert_eq!(db.database.find(stored.id).await.unwrap(), Some(stored));
+    }
+
+    async fn an_application_takes_the_payment_types_chosen_for_it(db: TestDatabase) {
+        let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        let branch = BranchRepository::insert(&db.database, mine, branch("A"), DateTime::UNIX_EPOCH).await.unwrap();
+        let (one, two) = (insert(&db, mine, branch.id, "one").await.unwrap(), insert(&db, mine, branch.id, "two").await.unwrap());
+        fixtures::run(&db, format!(
+            "INSERT INTO payment_types (id, project_id, name) VALUES (1, {mine}, 'Card'), (2, {mine}, 'Cash'), (3, {other}, 'Foreign')"
+        )).await;
+        let options: &dyn CheckoutOptionRepository = &db.database;
+        let taken = async |application: &Application| {
+            let app = AppScope { project_id: mine, application_id: application.id, wholesale: false };
+            let types = options.payment_types(app).await.unwrap();
+            let choices = options.payment_choices(application.id).await.unwrap().unwrap();
+            let taken: Vec<_> = choices.into_iter().filter(|choice| choice.is_taken).map(|choice| choice.payment_type).collect();
+            assert_eq!(taken, types);
+            types.into_iter().map(|kind| kind.id.get()).collect::<Vec<_>>()
+        };
+        let choose = async |application: &Application, ids: &[i64]| {
+            let chosen = ids.iter().map(|id| PaymentTypeId::new(*id).unwrap()).collect();
+            options.choose_payment_types(application.id, chosen, DateTime::UNIX_EPOCH).await
+        };
+        assert_eq!((taken(&one).await, taken(&two).await), (vec![1, 2], vec![1, 2]));
+        choose(&one, &[2]).await.unwrap();
+        assert_eq!((taken(&one).await, taken(&two).await), (vec![2], vec![1, 2]));
+        for wrong in [&[1, 3][..], &[99]] {
+            assert!(matches!(choose(&one, wrong).await, Err(ApplicationError::UnknownPaymentType)));
+        }
+        assert_eq!(taken(&one).await, [2], "nothing is half done");
+        choose(&one, &[1]).await.unwrap();
+        choose(&two, &[1, 2]).await.unwrap();
+        fixtures::run(&db, format!("INSERT INTO payment_types (id, project_id, name) VALUES (4, {mine}, 'Later')")).await;
+        assert_eq!((taken(&one).await, taken(&two).await), (vec![1], vec![1, 2]));
+        choose(&two, &[]).await.unwrap();
+        assert_eq!(taken(&two).await, [1, 2, 4]);
+        let nothing = Application { id: ApplicationId::new(99).unwrap(), ..one };
+        assert!(matches!(choose(&nothing, &[]).await, Err(ApplicationError::NotFound)));
+        assert!(options.payment_choices(nothing.id).await.unwrap().is_none());
     }
 
     async fn an_application_needs_a_branch_of_its_project(db: TestDatabase) {

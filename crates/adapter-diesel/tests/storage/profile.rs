@@ -20,6 +20,7 @@ use crate::fixtures;
 use crate::orders::counter::Counter;
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
+const AT: &str = "'2026-01-01 00:00:00'";
 
 fn at(seconds: i64) -> DateTime<Utc> {
     START + TimeDelta::seconds(seconds)
@@ -282,13 +283,24 @@ database_tests! {
             ..mail("anna@x.ru")
         };
         change(&db.database, project, anna, data).await.unwrap();
+        fixtures::run(&db, format!(
+            "INSERT INTO roles (id, project_id, name, is_owner, created_at, updated_at)
+                 VALUES (50, {project}, 'R', FALSE, {AT}, {AT});
+             INSERT INTO users (id, project_id, role_id, login, email, password_hash, first_name, last_name, is_banned,
+                 is_sick, active_seconds, created_at, updated_at)
+                 VALUES (50, {project}, 50, 'u', 'u@x.ru', 'h', 'U', 'U', FALSE, FALSE, 0, {AT}, {AT});
+             INSERT INTO files (id, project_id, file_type_id, state, file_key, name, mime_type, size, sha256, creator_id,
+                 created_at) VALUES (50, {project}, 2, 'ready', '{0:0>40}', 'f', 'image/png', 1, 's', 50, {AT});
+             UPDATE counterparties SET avatar_id = 50 WHERE id = {anna};", 1
+        )).await;
         send(&db.database, project, anna, "79005550000", "c").await;
         let (_, token) = signed_in(log_in(&db.database, project, "79001234567", "login").await);
         assert!(db.database.customer_token(token).await.unwrap().is_some());
 
         db.database.leave(project, anna, at(9)).await.unwrap();
         let kept = "SELECT COUNT(*) AS value FROM counterparties WHERE deleted_at IS NOT NULL AND first_name IS NULL \
-            AND address IS NULL AND birthday IS NULL AND phone_1 IS NULL AND phone_2 IS NULL AND email IS NULL";
+            AND address IS NULL AND birthday IS NULL AND phone_1 IS NULL AND phone_2 IS NULL AND email IS NULL \
+            AND avatar_id IS NULL";
         assert_eq!(fixtures::number(&db, kept).await, 1);
         for table in [
             "SELECT COUNT(*) AS value FROM login_contacts",

@@ -6,9 +6,11 @@ use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, PoolOptions, database_tests};
 use kontor_auth::StaffRegistryError;
-use kontor_auth::model::{EmployeeFilter, Login, NewEmployee, NewToken, RoleChoice};
+use kontor_auth::model::{EmployeeEdit, EmployeeFilter, Login, NewEmployee, NewToken, RoleChoice};
 use kontor_auth::ports::{DirectoryRepository, SignIn, StaffRepository, TokenRepository};
-use kontor_kernel::{BranchId, DepartmentId, Email, Line, Name, PageRequest, ProjectId, RoleId, TokenId, UserId};
+use kontor_kernel::{
+    BranchId, DepartmentId, Email, Line, Name, PageRequest, Phone, ProjectId, RoleId, TokenId, UserId,
+};
 use kontor_organization::DepartmentError;
 use kontor_organization::model::{DepartmentDraft, DepartmentPatch};
 use kontor_organization::ports::DepartmentRepository;
@@ -28,6 +30,8 @@ pub fn employee(project_id: ProjectId, login: &str, role: RoleChoice) -> NewEmpl
         email: Email::parse(&format!("{login}@x.ru")).unwrap(),
         first_name: Name::parse("Анна").unwrap(),
         last_name: Name::parse("Ёлкина").unwrap(),
+        middle_name: None,
+        phone: None,
         password_hash: "hash".to_owned(),
         created_at: START,
     }
@@ -163,6 +167,35 @@ database_tests! {
         db.database.ban(boss, START).await.unwrap();
         assert!(last(db.database.assign_role(anna, clerk, START).await), "a banned owner does not count");
         db.database.assign_role(boss, clerk, START).await.unwrap();
+    }
+
+    async fn an_edit_changes_what_it_names(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let (phone, patronymic) = (Phone::parse("79001234567").ok(), Name::parse("Петровна").ok());
+        let anna = NewEmployee {
+            phone: phone.clone(),
+            middle_name: patronymic.clone(),
+            ..employee(project, "anna", RoleChoice::Owner)
+        };
+        let anna = db.database.insert_employee(anna).await.unwrap();
+        let boris = db.database.insert_employee(employee(project, "boris", RoleChoice::Owner)).await.unwrap();
+        let told = async |user: UserId| {
+            let record = db.database.employee(user).await.unwrap().unwrap();
+            (record.phone, record.middle_name, record.is_sick)
+        };
+        let edit = async |login: &str, edit: EmployeeEdit| {
+            db.database.edit_employee(&Login::parse(login).unwrap(), edit, START).await
+        };
+        assert_eq!(told(anna).await, (phone.clone(), patronymic.clone(), false));
+        let sick = EmployeeEdit { is_sick: Some(true), ..EmployeeEdit::default() };
+        assert_eq!(edit("ANNA", sick.clone()).await.unwrap(), anna);
+        assert_eq!(told(anna).await, (phone, patronymic, true));
+        let bare = EmployeeEdit { phone: Some(None), middle_name: Some(None), ..EmployeeEdit::default() };
+        edit("anna", bare).await.unwrap();
+        assert_eq!((told(anna).await, told(boris).await), ((None, None, true), (None, None, false)));
+        assert!(matches!(edit("nobody", sick.clone()).await, Err(StaffRegistryError::UnknownEmployee)));
+        fixtures::run(&db, "UPDATE users SET kind = 'agent' WHERE login = 'boris'".to_owned()).await;
+        assert!(matches!(edit("boris", sick).await, Err(StaffRegistryError::UnknownEmployee)), "an agent is none");
     }
 
     async fn two_owners_who_demote_each_other_leave_one(db: TestDatabase) {

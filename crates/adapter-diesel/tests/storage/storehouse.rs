@@ -149,7 +149,7 @@ impl<'a> Storehouse<'a> {
             self.project
         ))
         .await;
-        self.db.database.correct_ledger().await.unwrap();
+        self.db.database.correct_ledger(None, chrono::DateTime::UNIX_EPOCH).await.unwrap();
     }
 
     /// `(application, item, price)` of every offer.

@@ -81,6 +81,31 @@ database_tests! {
         assert_eq!(left(&db, "SELECT COUNT(*) AS value FROM outbox_events WHERE id IN (2, 3, 4)").await, 3);
     }
 
+    async fn a_long_error_sheet_goes_before_its_job_a_few_rows_at_a_time(db: TestDatabase) {
+        people(&db).await;
+        let (old, young) = ("'2026-05-01 00:00:00'", "'2026-06-29 00:00:00'");
+        let job = |id: i64, place: &str, end: &str| format!(
+            "INSERT INTO jobs (id, project_id, kind, state, phase, dry_run, partial, file_place, file_bytes, done_rows, checkpoint, \
+             created_count, updated_count, unchanged_count, skipped_count, problems_count, ignored_columns, tries, created_at, \
+             finished_at) VALUES ({id}, 1, 'nomenclatures_import', 'failed', 'checking', FALSE, FALSE, {place}, 1, 0, 0, 0, 0, 0, 0, \
+             0, '[]', 0, {old}, {end});"
+        );
+        let errors = |job: i64, count: usize| format!(
+            "INSERT INTO job_errors (job_id, row_number, column_name, reason) \
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) SELECT {job}, i, 'c', 'r' FROM n;"
+        );
+        let jobs = [job(1, "NULL", old), job(2, "NULL", young), job(3, "'kept'", old), job(4, "NULL", old)].concat();
+        let sheets = [errors(1, 2 * BATCH + 7), errors(2, 5), errors(3, 5)].concat();
+        fixtures::run(&db, jobs + &sheets).await;
+        assert_eq!(sweep(&db.database, "jobs").await, 1, "the one without an error sheet");
+        for batch in [BATCH, BATCH, 7, 0] {
+            assert_eq!(sweep(&db.database, "job_errors").await, batch);
+        }
+        assert_eq!(sweep(&db.database, "jobs").await, 1);
+        assert_eq!(left(&db, "SELECT COUNT(*) AS value FROM job_errors WHERE job_id IN (2, 3)").await, 10);
+        assert_eq!(left(&db, "SELECT CAST(SUM(id) AS BIGINT) AS value FROM jobs").await, 5);
+    }
+
     async fn several_sweepers_do_no_harm(db: TestDatabase) {
         people(&db).await;
         let rows: Vec<String> = (0..3 * BATCH)

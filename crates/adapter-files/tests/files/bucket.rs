@@ -98,7 +98,7 @@ async fn an_upload_in_parts_that_fails_is_aborted() {
     outside.fault("delay", 1, 1).await;
     outside.fault("refuse", 1, 0).await;
     assert!(put(&storage, 1, &noise(12_000_000)).await.is_err());
-    for _ in 0..100 {
+    for _ in 0..1_200 {
         if outside.objects().await == NOTHING {
             return;
         }

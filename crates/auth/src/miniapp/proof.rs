@@ -1,10 +1,9 @@
 //! Whether a messenger has signed a contact.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::SecretKeeper;
+use kontor_kernel::{SecretKeeper, hex};
 
 use super::init_data::Launch;
 use super::{BotToken, SignedAt, SignedContact};
@@ -72,12 +71,4 @@ impl Verifier {
         let expected = hex(&self.hmac.hmac_sha256(key, message.as_bytes()));
         self.keeper.same(&expected, hash)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

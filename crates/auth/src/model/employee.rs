@@ -2,8 +2,8 @@ use std::fmt;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{
-    BranchId, DepartmentId, Email, Line, Name, PermissionId, Phone, ProjectId, RoleId, ScreenId, SecretString,
-    TextError, UserId,
+    BranchId, DepartmentId, Email, FileId, FileKey, Line, Name, PermissionId, Phone, ProjectId, RoleId, ScreenId,
+    SecretString, TextError, UserId,
 };
 
 /// What an employee signs in with: one line of at most 100 characters in lower case, unique in the whole service.
@@ -116,6 +116,8 @@ pub struct Employee {
     pub middle_name: Option<Name>,
     /// His phone.
     pub phone: Option<Phone>,
+    /// His picture.
+    pub avatar: Option<FileKey>,
     /// His role.
     pub role: Role,
     /// Where he works; `None` for all branches.
@@ -181,10 +183,27 @@ pub struct NewEmployee {
     pub first_name: Name,
     /// His family name.
     pub last_name: Name,
+    /// His patronymic.
+    pub middle_name: Option<Name>,
+    /// His phone.
+    pub phone: Option<Phone>,
     /// The stored form of his password.
     pub password_hash: String,
     /// Now.
     pub created_at: DateTime<Utc>,
+}
+
+/// What those who run the service change about an employee. `None` leaves a trait as it is, `Some(None)` takes it away.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EmployeeEdit {
+    /// His phone.
+    pub phone: Option<Option<Phone>>,
+    /// His patronymic.
+    pub middle_name: Option<Option<Name>>,
+    /// Whether he is on sick leave.
+    pub is_sick: Option<bool>,
+    /// His picture: a file of the type for avatars of his project.
+    pub avatar: Option<Option<FileId>>,
 }
 
 #[cfg(test)]

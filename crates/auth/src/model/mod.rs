@@ -6,7 +6,6 @@ mod callback;
 pub(crate) mod code;
 mod directory;
 mod employee;
-mod holdings;
 mod introspection;
 mod password;
 mod permission;
@@ -34,10 +33,9 @@ pub use callback::{
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, Redeemed};
 pub use directory::{Colleague, EmployeeFilter, Searched};
 pub use employee::{
-    Employee, GrantedPermission, Login, NewEmployee, NewOwner, NewPassword, Reference, Role, RoleChoice,
+    Employee, EmployeeEdit, GrantedPermission, Login, NewEmployee, NewOwner, NewPassword, Reference, Role, RoleChoice,
     StaffCredentials, WeakPassword,
 };
-pub use holdings::{BeyondHoldings, Holdings};
 pub use introspection::{
     ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient, StoredInquiry,
     TokenState,
@@ -47,7 +45,7 @@ pub use password::{
 };
 pub use permission::{PermissionDraft, PermissionName, PermissionNameError, PermissionPatch};
 pub use phone_change::{NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding};
-pub use reach::{BeyondReach, within_reach};
+pub use reach::{BeyondReach, Holdings, within_reach};
 pub use role::{RoleDraft, RolePatch, StaffRole};
 pub use session::{COUNTED_AT_MOST, ClientSession, NEXT_HEARTBEAT, SESSION_BREAK, SessionStep};
 pub use stored::{StoredCustomerToken, StoredStaffToken, TokenOwner};

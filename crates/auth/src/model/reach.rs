@@ -1,30 +1,72 @@
 use std::collections::BTreeSet;
 
-use kontor_kernel::Permission;
+use kontor_kernel::{Permission, PermissionId};
+
+use super::GrantedPermission;
 
 /// Somebody wants to give away what he does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("nobody grants what he does not have: {}", names(.missing))]
+#[error("nobody grants what he does not have: {}", .missing.join(", "))]
 pub struct BeyondReach {
-    /// What he lacks.
-    pub missing: BTreeSet<Permission>,
+    /// What he lacks, by name.
+    pub missing: Vec<String>,
 }
 
-fn names(permissions: &BTreeSet<Permission>) -> String {
-    permissions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+fn nothing_beyond(missing: Vec<String>) -> Result<(), BeyondReach> {
+    if missing.is_empty() { Ok(()) } else { Err(BeyondReach { missing }) }
 }
 
 /// Refuses unless `own` covers all that is `wanted`; `edit` includes `create`. The same rule guards what somebody gives to
 /// an agent or a token, and keeps him from changing an agent that has more than himself.
 pub fn within_reach(own: &BTreeSet<Permission>, wanted: &BTreeSet<Permission>) -> Result<(), BeyondReach> {
-    let missing: BTreeSet<Permission> = wanted.iter().copied().filter(|one| !one.is_covered_by(own)).collect();
-    if missing.is_empty() { Ok(()) } else { Err(BeyondReach { missing }) }
+    let missing = wanted.iter().filter(|one| !one.is_covered_by(own));
+    nothing_beyond(missing.map(ToString::to_string).collect())
+}
+
+/// What the caller has and may hand on: permissions of the service, where `edit` includes `create`, and
+/// permissions that his project defined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holdings {
+    permissions: BTreeSet<Permission>,
+    of_project: BTreeSet<PermissionId>,
+}
+
+impl Holdings {
+    /// From what a call may do.
+    pub fn new(permissions: BTreeSet<Permission>, of_project: BTreeSet<PermissionId>) -> Self {
+        Self { permissions, of_project }
+    }
+
+    /// Refuses unless all that is wanted is his. The same rule keeps him from changing what has more than he.
+    pub fn check<'a>(&self, wanted: impl IntoIterator<Item = &'a GrantedPermission>) -> Result<(), BeyondReach> {
+        let missing = wanted.into_iter().filter(|one| !self.covers(one));
+        nothing_beyond(missing.map(|one| one.name.clone()).collect())
+    }
+
+    fn covers(&self, wanted: &GrantedPermission) -> bool {
+        if wanted.project_id.is_some() {
+            return self.of_project.contains(&wanted.id);
+        }
+        wanted.name.parse::<Permission>().is_ok_and(|permission| permission.is_covered_by(&self.permissions))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kontor_kernel::Resource;
+    use crate::model::Reference;
+    use kontor_kernel::{Name, ProjectId, Resource, ScreenId};
+
+    fn permission(id: i64, project: Option<i64>, name: &str) -> GrantedPermission {
+        let screen = Reference { id: ScreenId::new(1).unwrap(), name: Name::parse("orders").unwrap() };
+        GrantedPermission {
+            id: PermissionId::new(id).unwrap(),
+            screen,
+            project_id: project.map(|id| ProjectId::new(id).unwrap()),
+            name: name.to_owned(),
+            description: String::new(),
+        }
+    }
 
     #[test]
     fn nobody_grants_what_he_does_not_have() {
@@ -33,7 +75,29 @@ mod tests {
         assert_eq!(within_reach(&[view, edit].into(), &[view, create, edit].into()), Ok(()));
         assert_eq!(within_reach(&BTreeSet::new(), &BTreeSet::new()), Ok(()));
         let denied = within_reach(&[create].into(), &[edit, view, create].into()).unwrap_err();
-        assert_eq!(denied.missing, [view, edit].into());
+        assert_eq!(denied.missing, ["view-brands", "edit-brands"]);
         assert_eq!(denied.to_string(), "nobody grants what he does not have: view-brands, edit-brands");
+    }
+
+    #[test]
+    fn what_one_has_may_be_handed_on_and_nothing_else() {
+        let holdings = Holdings::new(
+            [Permission::edit(Resource::Orders), Permission::view(Resource::Pages)].into(),
+            [PermissionId::new(1001).unwrap()].into(),
+        );
+        let own = [
+            permission(44, None, "create-orders"),
+            permission(45, None, "edit-orders"),
+            permission(1001, Some(1), "view-reports"),
+        ];
+        assert_eq!(holdings.check(&own), Ok(()));
+        let beyond = [
+            permission(43, None, "view-orders"),
+            permission(46, None, "view-pages"),
+            permission(1002, Some(1), "view-pages"),
+            permission(99, None, "view-the-future"),
+        ];
+        let refused = holdings.check(&beyond).unwrap_err();
+        assert_eq!(refused.missing, ["view-orders", "view-pages", "view-the-future"]);
     }
 }

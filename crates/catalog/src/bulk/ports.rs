@@ -16,6 +16,9 @@ pub trait JobBook: Send + Sync {
     /// Stores a job that waits for its turn, refusing [`JobError::TooManyWaiting`] when `most` of the project wait.
     async fn insert(&self, project: ProjectId, job: NewJob, most: u32, at: DateTime<Utc>) -> Result<Job, JobError>;
 
+    /// How many jobs of the project wait.
+    async fn waiting(&self, project: ProjectId) -> Result<u32, StoreError>;
+
     /// A job of any project; the caller checks the owner.
     async fn find(&self, id: JobId) -> Result<Option<Job>, StoreError>;
 
@@ -56,6 +59,9 @@ pub trait JobBook: Send + Sync {
     /// Jobs that are over and whose file is still kept, with its place.
     async fn leftovers(&self, limit: u32) -> Result<Vec<(JobId, String)>, StoreError>;
 
+    /// Which of these places a job names.
+    async fn named(&self, places: Vec<String>) -> Result<Vec<String>, StoreError>;
+
     /// Notes that the file of a job is gone.
     async fn forget_file(&self, id: JobId) -> Result<(), StoreError>;
 }
@@ -69,6 +75,9 @@ pub trait UploadStore: Send + Sync {
 
     /// Where the file can be read on this machine.
     async fn open(&self, place: &str) -> Result<PathBuf, StoreError>;
+
+    /// Places of files that were kept before this moment, at most so many.
+    async fn kept_before(&self, at: DateTime<Utc>, most: usize) -> Result<Vec<String>, StoreError>;
 
     /// Throws the file away; one that is gone already is no error.
     async fn discard(&self, place: &str) -> Result<(), StoreError>;

@@ -3,12 +3,10 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::history::Author;
-use kontor_kernel::{Clock, JobId, PageRequest, Stamp, StoreError};
+use kontor_kernel::{Clock, JobId, Stamp, StoreError};
 
 use super::ports::{JobBook, UploadStore};
-use super::{
-    ClaimedJob, Ending, Held, Job, JobFilter, JobKind, JobPhase, JobState, PartError, PassDone, Progress, Step,
-};
+use super::{ClaimedJob, Ending, Held, JobKind, JobPhase, JobState, PartError, PassDone, Progress, Step};
 use crate::spreadsheet::ports::{CardBook, SheetReader, StockBook};
 use crate::spreadsheet::{
     CardSheet, ImportError, ImportMode, ImportReport, Part, RowProblems, SheetRefused, StockSheet,
@@ -91,6 +89,8 @@ impl JobRunner {
     const MOST_CLASHES: u32 = 5;
     /// How many files are thrown away at once.
     const LEFTOVERS: u32 = 20;
+    /// How many files are looked at at once, whether a job names them.
+    const STRANGERS: usize = 10_000;
 
     /// Wires the ports.
     pub fn new(
@@ -109,26 +109,15 @@ impl JobRunner {
         TimeDelta::seconds(60)
     }
 
+    /// Longer than it takes to queue a job once its file is kept.
+    fn submission() -> TimeDelta {
+        TimeDelta::hours(1)
+    }
+
     /// Takes a job to work on: `only` this one, or the oldest that may be taken.
     pub async fn claim(&self, only: Option<JobId>, owner: &str) -> Result<Option<ClaimedJob>, StoreError> {
         let now = self.clock.now();
         self.jobs.claim(only, owner, now, now + Self::lease()).await
-    }
-
-    /// Takes a job, or one of its project that comes before it and that nobody works on: so that it gets its turn where
-    /// no worker runs.
-    pub async fn claim_towards(&self, job: &Job, owner: &str) -> Result<Option<ClaimedJob>, StoreError> {
-        let mine = self.claim(Some(job.id), owner).await?;
-        let Some(page) = PageRequest::new(1, 100, 100).ok().filter(|_| mine.is_none()) else { return Ok(mine) };
-        let open = JobFilter { kinds: JobKind::ALL.into(), states: vec![JobState::Running, JobState::Queued] };
-        let others = self.jobs.list(job.project_id, open, page).await?;
-        for other in others.items.iter().rev().filter(|other| other.id < job.id) {
-            let claimed = self.claim(Some(other.id), owner).await?;
-            if claimed.is_some() {
-                return Ok(claimed);
-            }
-        }
-        Ok(None)
     }
 
     /// Throws away files of jobs that are over. Returns how many.
@@ -141,8 +130,19 @@ impl JobRunner {
         Ok(leftovers.len())
     }
 
-    /// Works on a job from where it stands until it is over. After every part `watch` is told how far it is, and says
-    /// whether to go on. An error of the storage leaves the job as it stands: its lease runs out, and it is taken again.
+    /// Throws away files that no job names: of submissions that broke off before their job was queued. Returns how many.
+    pub async fn sweep(&self) -> Result<usize, StoreError> {
+        let kept = self.uploads.kept_before(self.clock.now() - Self::submission(), Self::STRANGERS).await?;
+        let named = if kept.is_empty() { Vec::new() } else { self.jobs.named(kept.clone()).await? };
+        let strangers: Vec<String> = kept.into_iter().filter(|place| !named.contains(place)).collect();
+        for place in &strangers {
+            self.uploads.discard(place).await?;
+        }
+        Ok(strangers.len())
+    }
+
+    /// Works on a job from where it stands until it is over. After every part, and again and again while the file is
+    /// prepared, `watch` is told how far it is, and says whether to go on. An error of the storage leaves the job as it stands: its lease runs out, and it is taken again.
     pub fn run<W: Waits>(
         &self,
         waits: &W,
@@ -259,7 +259,7 @@ impl JobRunner {
         let now = self.clock.now();
         let until = now + Self::lease();
         match sheet {
-            // Rows that were done before the process died are read over.
+            // The file is prepared, or rows that were done before the process died are read over.
             None if now - pass.renewed > Self::lease() / 4 => {
                 still(pass.waits.wait(self.jobs.renew(pass.held.clone(), until))?)?;
                 pass.renewed = now;

@@ -37,6 +37,20 @@ impl BulkService {
         Self { jobs, uploads, clock }
     }
 
+    /// Refuses when so many jobs of the employee's project wait that no other may; for those who would receive a large
+    /// file first.
+    pub async fn has_room(&self, staff: &Staff) -> Result<(), JobError> {
+        self.room(staff.project_id).await
+    }
+
+    async fn room(&self, project: ProjectId) -> Result<(), JobError> {
+        if self.jobs.waiting(project).await? < Self::MOST_WAITING {
+            Ok(())
+        } else {
+            Err(JobError::TooManyWaiting(Self::MOST_WAITING))
+        }
+    }
+
     /// Keeps the file and queues its import.
     pub async fn submit(&self, staff: &Staff, submission: Submission) -> Result<Job, JobError> {
         for permission in submission.kind.to_start() {
@@ -56,6 +70,7 @@ impl BulkService {
         user_id: Option<UserId>,
         submission: Submission,
     ) -> Result<Job, JobError> {
+        self.room(project).await?;
         let (place, file_bytes) = self.uploads.keep(&submission.file).await?;
         let Submission { kind, options, file_name, .. } = submission;
         let job = NewJob { kind, options, place: place.clone(), file_name, file_bytes, user_id };
@@ -103,6 +118,11 @@ impl BulkService {
         for permission in job.kind.to_start() {
             staff.require(*permission)?;
         }
+        self.jobs.cancel(id, self.clock.now()).await?.ok_or(JobError::Ended)
+    }
+
+    /// Stops a job for the operator.
+    pub async fn cancel_any(&self, id: JobId) -> Result<Job, JobError> {
         self.jobs.cancel(id, self.clock.now()).await?.ok_or(JobError::Ended)
     }
 
@@ -180,11 +200,23 @@ mod tests {
             .withf(|file: &Path| file == Path::new("cards.csv"))
             .returning(|_| Ok(("place".into(), 9)));
         uploads.expect_discard().withf(|place| place == "place").once().returning(|_| Ok(()));
+        jobs.expect_waiting().returning(|_| Ok(BulkService::MOST_WAITING - 1));
         jobs.expect_insert()
             .withf(|_, job, most, _| job.place == "place" && job.file_bytes == 9 && *most == BulkService::MOST_WAITING)
             .returning(|_, _, most, _| Err(JobError::TooManyWaiting(most)));
         let editor = staff(&[Permission::edit(Resource::Nomenclatures)]);
         let refused = service(jobs, uploads).submit(&editor, cards()).await;
+        assert!(matches!(refused, Err(JobError::TooManyWaiting(20))), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn nothing_is_kept_while_too_many_wait() {
+        let mut jobs = MockJobBook::new();
+        jobs.expect_waiting().withf(|project| project.get() == 1).returning(|_| Ok(BulkService::MOST_WAITING));
+        let (service, editor) =
+            (service(jobs, MockUploadStore::new()), staff(&[Permission::edit(Resource::Nomenclatures)]));
+        assert!(matches!(service.has_room(&editor).await, Err(JobError::TooManyWaiting(20))));
+        let refused = service.submit_for(editor.project_id, cards()).await;
         assert!(matches!(refused, Err(JobError::TooManyWaiting(20))), "{refused:?}");
     }
 

@@ -1,5 +1,6 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{BrandId, Name, ProjectId};
+use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::{BrandId, Name, ProjectId, Resource};
 
 use super::{Edit, PhotoUrl};
 
@@ -16,6 +17,21 @@ pub struct Brand {
     pub created_at: DateTime<Utc>,
     /// When it was last changed.
     pub updated_at: DateTime<Utc>,
+}
+
+impl Chronicled for Brand {
+    const RESOURCE: Resource = Resource::Brands;
+
+    fn number(&self) -> i64 {
+        self.id.get()
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![
+            ("name", Some(self.details.name.to_string())),
+            ("photo", self.details.photo.as_ref().map(ToString::to_string)),
+        ]
+    }
 }
 
 /// What staff say about a brand.

@@ -2,7 +2,7 @@ use kontor_kernel::{
     BrandId, CategoryId, CountryId, Line, Money, Name, NomenclatureTypeId, Prose, Quantity, StorageUnitId, TagId, VatId,
 };
 
-use super::{BillingPeriod, BillingRefusal, Edit, Gallery, NomenclatureKind};
+use super::{BillingPeriod, BillingRefusal, Edit, Gallery, NomenclatureKind, ShareLink};
 
 /// What staff say about an item of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Card {
     pub description: Option<Prose>,
     /// HTML.
     pub characteristics: Option<Prose>,
+    /// The link customers pass it on by.
+    pub share_link: Option<ShareLink>,
     /// The billing period of a subscription plan; nothing else has one.
     pub subscription: Option<BillingPeriod>,
     /// How it is packed.
@@ -57,6 +59,7 @@ impl Card {
             price: Money::ZERO,
             description: None,
             characteristics: None,
+            share_link: None,
             subscription: None,
             packaging: Packaging::default(),
             photos: Gallery::default(),
@@ -115,6 +118,8 @@ pub struct CardChange {
     pub description: Edit<Option<Prose>>,
     /// See [`Card::characteristics`].
     pub characteristics: Edit<Option<Prose>>,
+    /// See [`Card::share_link`].
+    pub share_link: Edit<Option<ShareLink>>,
     /// Whether it is a subscription plan. A card that stops being one loses its period.
     pub is_subscription: Edit<bool>,
     /// See [`Card::subscription`].
@@ -149,6 +154,7 @@ impl CardChange {
             price: self.price.or(card.price),
             description: self.description.or(card.description),
             characteristics: self.characteristics.or(card.characteristics),
+            share_link: self.share_link.or(card.share_link),
             subscription: BillingPeriod::of_card(is_subscription, self.billing_period_months.or(kept))?,
             packaging: Packaging {
                 wholesale: self.wholesale.or(card.packaging.wholesale),

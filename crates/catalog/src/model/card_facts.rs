@@ -1,7 +1,7 @@
 use kontor_kernel::Resource;
 use kontor_kernel::history::{Chronicled, Fact};
 
-use super::{BillingPeriod, Card, Nomenclature, PhotoUrl};
+use super::{BillingPeriod, Card, Nomenclature, PhotoUrl, ShareLink};
 
 impl Card {
     /// Every field that an employee can change, by its name on the wire, as histories tell it.
@@ -23,6 +23,7 @@ impl Card {
             ("price", Some(self.price.to_string())),
             ("description", text(self.description.as_deref())),
             ("characteristics", text(self.characteristics.as_deref())),
+            ("share_link", text(self.share_link.as_ref().map(ShareLink::as_str))),
             ("is_subscription", Some(self.subscription.is_some().to_string())),
             ("billing_period_months", self.subscription.map(|period| BillingPeriod::get(period).to_string())),
             ("parameters.wholesale", Some(self.packaging.wholesale.to_string())),

@@ -11,9 +11,11 @@ mod movement;
 mod nomenclature;
 mod period;
 mod photo;
+mod plan;
 mod promotion;
 mod reference;
 mod search;
+mod share_link;
 mod shift;
 mod subscription;
 mod tag;
@@ -28,13 +30,18 @@ pub use discount::{
 };
 pub use edit::Edit;
 pub use inventory::{Inventory, InventoryDraft, StockChange, StockedItem};
-pub use movement::{StockEntry, StockReason};
+pub use movement::{StockEntry, StockReason, StockSource};
 pub use nomenclature::{CardLabels, Nomenclature, NomenclatureKind, UnknownKind};
 pub use period::{EndsBeforeStart, Period, Phase};
 pub use photo::{Gallery, GalleryError, PhotoUrl, PhotoUrlError};
+pub use plan::{
+    Assigned, CatalogPlan, InvalidPlanPosition, InvalidPlanSlug, PlanAssignment, PlanChange, PlanDraft, PlanPosition,
+    PlanSlug,
+};
 pub use promotion::{Promotion, PromotionDraft};
 pub use reference::{Reference, StorageUnit};
 pub use search::{SearchQuery, SearchTerm, SearchText, SearchWord};
+pub use share_link::ShareLink;
 pub use shift::Shift;
 pub use subscription::{BillingPeriod, BillingRefusal, InvalidBillingPeriod};
 pub use tag::{Tag, TagDraft};

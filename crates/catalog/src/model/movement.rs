@@ -1,5 +1,5 @@
-use kontor_kernel::OrderId;
 use kontor_kernel::history::HistoryEntry;
+use kontor_kernel::{JobId, OrderId};
 
 macro_rules! reasons {
     ($($(#[doc = $doc:literal])+ $reason:ident => $name:literal,)+) => {
@@ -40,6 +40,33 @@ reasons! {
     Correction => "correction",
 }
 
+/// What a movement of stock was part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StockSource {
+    /// An order.
+    Order(OrderId),
+    /// A job in the background that brought a spreadsheet.
+    Job(JobId),
+}
+
+impl StockSource {
+    /// The order, if it is one.
+    pub fn order(self) -> Option<OrderId> {
+        match self {
+            Self::Order(id) => Some(id),
+            Self::Job(_) => None,
+        }
+    }
+
+    /// The job, if it is one.
+    pub fn job(self) -> Option<JobId> {
+        match self {
+            Self::Job(id) => Some(id),
+            Self::Order(_) => None,
+        }
+    }
+}
+
 /// One movement of stock, as its history tells it: the changes are those of `quantity`, `reserved` and `price`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StockEntry {
@@ -47,6 +74,6 @@ pub struct StockEntry {
     pub line: HistoryEntry,
     /// Why.
     pub reason: StockReason,
-    /// The order it was done for.
-    pub order_id: Option<OrderId>,
+    /// What it was part of; nothing where somebody set figures by hand.
+    pub source: Option<StockSource>,
 }

@@ -1,5 +1,6 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{DiscountId, Name, NomenclatureId, ProjectId, PromotionId, Prose};
+use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::{DiscountId, Name, NomenclatureId, ProjectId, PromotionId, Prose, Resource};
 
 use super::{Period, PhotoUrl, Reference};
 
@@ -26,6 +27,29 @@ pub struct Promotion {
     pub created_at: DateTime<Utc>,
     /// When it was last changed.
     pub updated_at: DateTime<Utc>,
+}
+
+impl Chronicled for Promotion {
+    const RESOURCE: Resource = Resource::Discounts;
+    const KIND: &'static str = "promotions";
+
+    fn number(&self) -> i64 {
+        self.id.get()
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let moment = |at: Option<DateTime<Utc>>| at.map(|at| at.to_rfc3339());
+        let list = |ids: Vec<String>| Some(ids.join(", ")).filter(|list| !list.is_empty());
+        vec![
+            ("name", Some(self.name.to_string())),
+            ("description", self.description.as_deref().map(str::to_owned)),
+            ("photo", self.photo.as_ref().map(ToString::to_string)),
+            ("starts_at", moment(self.period.starts_at())),
+            ("ends_at", moment(self.period.ends_at())),
+            ("discount_ids", list(self.discounts.iter().map(|one| one.id.to_string()).collect())),
+            ("nomenclature_ids", list(self.nomenclatures.iter().map(|one| one.id.to_string()).collect())),
+        ]
+    }
 }
 
 /// What staff say about a new promotion.

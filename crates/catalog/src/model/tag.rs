@@ -1,5 +1,6 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{Name, ProjectId, TagId};
+use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::{Name, ProjectId, Resource, TagId};
 
 use super::PhotoUrl;
 
@@ -14,6 +15,22 @@ pub struct Tag {
     pub details: TagDraft,
     /// When it was created.
     pub created_at: DateTime<Utc>,
+}
+
+impl Chronicled for Tag {
+    const RESOURCE: Resource = Resource::Nomenclatures;
+    const KIND: &'static str = "tags";
+
+    fn number(&self) -> i64 {
+        self.id.get()
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![
+            ("name", Some(self.details.name.to_string())),
+            ("photo", self.details.photo.as_ref().map(ToString::to_string)),
+        ]
+    }
 }
 
 /// What is said about a tag.

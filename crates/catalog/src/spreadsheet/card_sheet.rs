@@ -6,8 +6,8 @@ use super::cell::{flag, money, quantity, whole};
 use super::columns::Column;
 use super::ports::SheetReader;
 use super::sheet::{Fields, PartSink, Seen, Sheet};
-use super::{CategoryPath, SheetRefused};
-use crate::model::{BillingPeriod, CardChange, Edit, Gallery, NomenclatureKind, PhotoUrl};
+use super::{CategoryPath, SheetRefused, TagNames};
+use crate::model::{BillingPeriod, CardChange, Edit, Gallery, NomenclatureKind, PhotoUrl, ShareLink};
 
 macro_rules! card_columns {
     ($($(#[doc = $doc:literal])+ $column:ident = $name:literal $(| $other:literal)*;)+) => {
@@ -59,6 +59,12 @@ card_columns! {
     IsSubscription = "is_subscription" | "подписка";
     /// Months between two charges of a plan.
     BillingPeriod = "billing_period_months" | "период оплаты";
+    /// The name or number of the type.
+    Type = "type" | "type_id" | "тип";
+    /// The names of the tags, each on its own line or parted by `|`.
+    Tags = "tags" | "tag" | "теги" | "метки";
+    /// The link customers pass the item on by.
+    ShareLink = "share_link" | "ссылка";
     /// The number of the item; it finds an item without an article.
     Id = "id" | "номер";
 }
@@ -91,6 +97,10 @@ pub struct CardRow {
     pub unit: Edit<Option<String>>,
     /// What the file calls the VAT rate.
     pub vat: Edit<Option<String>>,
+    /// What the file calls the type.
+    pub nomenclature_type: Edit<Option<String>>,
+    /// The tags in the place of those the item has; they are created when they are missing.
+    pub tags: Edit<TagNames>,
 }
 
 /// The rows of a sheet of cards.
@@ -158,13 +168,11 @@ fn card_row(fields: &mut Fields<'_, CardColumn>, key: Option<ItemKey>) -> Option
         price: fields.required(C::Price, money),
         description: fields.optional(C::Description, Prose::parse),
         characteristics: fields.optional(C::Characteristics, Prose::parse),
+        share_link: fields.optional(C::ShareLink, ShareLink::parse),
         wholesale: fields.required(C::Wholesale, flag),
         pieces_per_pack: fields.required(C::PiecesPerPack, quantity),
         quantity_pack: fields.required(C::QuantityPack, quantity),
-        photos: match fields.optional(C::Photos, gallery) {
-            Edit::Keep => Edit::Keep,
-            Edit::Set(photos) => Edit::Set(photos.unwrap_or_default()),
-        },
+        photos: all_or_none(fields.optional(C::Photos, gallery)),
         is_subscription: fields.required(C::IsSubscription, flag),
         billing_period_months: fields.optional(C::BillingPeriod, period),
         ..CardChange::default()
@@ -177,9 +185,19 @@ fn card_row(fields: &mut Fields<'_, CardColumn>, key: Option<ItemKey>) -> Option
         country: fields.optional(C::Country, owned),
         unit: fields.optional(C::Unit, owned),
         vat: fields.optional(C::Vat, owned),
+        nomenclature_type: fields.optional(C::Type, owned),
+        tags: all_or_none(fields.optional(C::Tags, TagNames::parse)),
         key: key?,
     };
     (!fields.is_faulty()).then_some(row)
+}
+
+/// A list that an empty cell makes empty.
+fn all_or_none<T: Default>(list: Edit<Option<T>>) -> Edit<T> {
+    match list {
+        Edit::Keep => Edit::Keep,
+        Edit::Set(list) => Edit::Set(list.unwrap_or_default()),
+    }
 }
 
 fn kind(text: &str) -> Result<NomenclatureKind, &'static str> {
@@ -194,7 +212,12 @@ fn gallery(text: &str) -> Result<Gallery, String> {
     let photos: Result<Vec<PhotoUrl>, _> = text
         .split(|c: char| c.is_whitespace() || c == '|')
         .filter(|url| !url.is_empty())
-        .map(|url| PhotoUrl::parse(url).map_err(|error| format!("{url}: {error}")))
+        .map(|url| PhotoUrl::parse(url).map_err(|error| format!("{}: {error}", cut(url))))
         .collect();
     Gallery::new(photos?).map_err(|error| error.to_string())
+}
+
+/// The start of an address, so that there is room for what is wrong with it.
+fn cut(url: &str) -> String {
+    url.chars().take(100).collect()
 }

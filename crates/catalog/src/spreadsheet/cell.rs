@@ -21,6 +21,21 @@ pub struct SheetRow {
 }
 
 impl SheetRow {
+    /// No row: whoever reads the file is at work on it still and asks whether to go on.
+    pub fn none_yet() -> Self {
+        Self { number: 0, cells: Vec::new() }
+    }
+
+    /// Whether it is no row.
+    pub fn is_none_yet(&self) -> bool {
+        self.number == 0
+    }
+
+    /// The size of its texts, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.cells.iter().map(|cell| if let Cell::Text(text) = cell { text.len() } else { 0 }).sum()
+    }
+
     /// Whether nothing stands in any cell.
     pub fn is_blank(&self) -> bool {
         self.cells.iter().all(|cell| matches!(cell, Cell::Text(text) if text.trim().is_empty()))

@@ -1,4 +1,4 @@
-use super::{SheetRefused, SheetRow};
+use super::{SheetRefused, SheetRow, quotable};
 
 /// A column that a kind of sheet understands.
 pub(super) trait Column: Copy + Eq + 'static {
@@ -29,7 +29,7 @@ impl<C: Column> Columns<C> {
                 continue;
             }
             match Self::named(title) {
-                None => columns.ignored.push(title.to_owned()),
+                None => columns.ignored.push(quotable(title)),
                 Some(column) if columns.place(column).is_some() => {
                     return Err(SheetRefused::DuplicateColumn(column.name()));
                 }

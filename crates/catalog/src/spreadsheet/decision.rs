@@ -1,9 +1,10 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use kontor_kernel::{Name, NomenclatureId, Prose};
+use kontor_kernel::{CategoryId, Name, NomenclatureId, Prose, TagId};
 
 use super::columns::Column;
-use super::{CardColumn, CardRow, CardSheet, CategoryPath, ImportReport, ItemKey, RowProblems, Vocabulary};
+use super::vocabulary::SEVERAL;
+use super::{CardColumn, CardRow, CardSheet, CategoryPath, ImportReport, ItemKey, RowProblems, TagNames, Vocabulary};
 use crate::model::{Card, Edit, NomenclatureKind};
 
 /// An item that a row is about, as it is now.
@@ -11,13 +12,13 @@ use crate::model::{Card, Edit, NomenclatureKind};
 pub struct KnownCard {
     /// The number of the item.
     pub id: NomenclatureId,
-    /// Its card; the tags play no part.
+    /// Its card.
     pub card: Card,
     /// Whether it lies in a warehouse.
     pub has_stock: bool,
 }
 
-/// A card as a row wants it, but for the category and the brand, which may have to be created first.
+/// A card as a row wants it, but for the category, the brand and the tags, which may have to be created first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardDraft {
     /// The item; a new one has no number.
@@ -26,6 +27,7 @@ pub struct CardDraft {
     card: Card,
     category: Edit<Option<CategoryPath>>,
     brand: Edit<Option<Name>>,
+    tags: Edit<TagNames>,
 }
 
 /// What is to be written for a draft.
@@ -39,6 +41,8 @@ pub struct SettledCard {
     pub card: Card,
     /// Whether its photos differ from those it has.
     pub new_photos: bool,
+    /// Whether its tags differ from those it has.
+    pub new_tags: bool,
 }
 
 /// What a sheet would change.
@@ -82,7 +86,9 @@ impl Decision {
         let mut report = ImportReport { skipped: self.skipped, problems: self.problems, ..ImportReport::default() };
         for draft in self.drafts {
             let is_new = draft.id.is_none();
-            let misses = draft.missing_category(words).is_some() || draft.missing_brand(words).is_some();
+            let misses = draft.missing_category(words).is_some()
+                || draft.missing_brand(words).is_some()
+                || draft.missing_tags(words).next().is_some();
             if is_new {
                 report.created += 1;
             } else if misses || draft.settle(words).is_some() {
@@ -120,7 +126,7 @@ fn draft(
     let mut change = row.change.clone();
     let mut named = |column, found: bool| {
         if !found {
-            problem(column, "there is no such record");
+            problem(column, unfound(row, words, column));
         }
     };
     if let Edit::Set(text) = &row.country {
@@ -138,6 +144,11 @@ fn draft(
         named(CardColumn::Vat, id != Some(None));
         change.vat_id = Edit::Set(id.flatten());
     }
+    if let Edit::Set(text) = &row.nomenclature_type {
+        let id = text.as_ref().map(|text| words.types().find(text, before.and_then(|card| card.type_id)));
+        named(CardColumn::Type, id != Some(None));
+        change.type_id = Edit::Set(id.flatten());
+    }
     let mut card = match change.apply(base?) {
         Ok(card) => card,
         Err(refusal) => {
@@ -149,6 +160,12 @@ fn draft(
         card.description = same_lines(before.description.as_ref(), card.description);
         card.characteristics = same_lines(before.characteristics.as_ref(), card.characteristics);
     }
+    if let Some(path) = row.category.as_set().and_then(Option::as_ref)
+        && words.is_ambiguous(path)
+        && !is_at(words, card.category_id, path)
+    {
+        problem(CardColumn::Category, "several categories have this path; give one of them another name");
+    }
     if known.is_some_and(|known| known.has_stock) && !card.is_stocked() {
         problem(CardColumn::Kind, "the item has stock in warehouses and must stay goods");
     }
@@ -158,7 +175,25 @@ fn draft(
         card,
         category: row.category.clone(),
         brand: row.brand.clone(),
+        tags: row.tags.clone(),
     })
+}
+
+/// Why no record was found.
+fn unfound(row: &CardRow, words: &Vocabulary, column: CardColumn) -> &'static str {
+    let text = |cell: &Edit<Option<String>>| cell.as_set().and_then(Option::clone).unwrap_or_default();
+    let is_ambiguous = match column {
+        CardColumn::Country => words.countries().is_ambiguous(&text(&row.country)),
+        CardColumn::Unit => words.units().is_ambiguous(&text(&row.unit)),
+        CardColumn::Vat => words.vats().is_ambiguous(&text(&row.vat)),
+        _ => false,
+    };
+    if is_ambiguous { SEVERAL } else { "there is no such record" }
+}
+
+/// Whether a category has this path, whatever others have it, too.
+fn is_at(words: &Vocabulary, category: Option<CategoryId>, path: &CategoryPath) -> bool {
+    category.and_then(|id| words.path(id)).is_some_and(|current| current.key() == path.key())
 }
 
 /// Spreadsheet programs change the ends of lines; that alone is no change.
@@ -183,24 +218,34 @@ impl CardDraft {
         words.brands().find(name, self.card.brand_id).is_none().then_some(name)
     }
 
+    /// The tags that have to be created first.
+    pub fn missing_tags(&self, words: &Vocabulary) -> impl Iterator<Item = &Name> {
+        let names = self.tags.as_set().map(TagNames::names).unwrap_or_default();
+        names.iter().filter(move |name| words.tags().named(name).is_none())
+    }
+
     /// What is to be written, now that nothing is missing; `None` when the item already is as the row says.
     pub fn settle(self, words: &Vocabulary) -> Option<SettledCard> {
         let mut card = self.card;
         if let Edit::Set(path) = &self.category {
-            let keeps = |path: &CategoryPath| {
-                card.category_id.filter(|id| words.path(*id).is_some_and(|current| current.key() == path.key()))
-            };
+            let keeps = |path: &CategoryPath| card.category_id.filter(|id| is_at(words, Some(*id), path));
             card.category_id = path.as_ref().and_then(|path| keeps(path).or_else(|| words.category(path).ok()));
         }
         if let Edit::Set(name) = &self.brand {
             card.brand_id = name.as_ref().and_then(|name| words.brands().find(name, card.brand_id));
         }
+        if let Edit::Set(tags) = &self.tags {
+            let tags: BTreeSet<TagId> = tags.names().iter().filter_map(|name| words.tags().named(name)).collect();
+            card.tags = tags.into_iter().collect();
+        }
+        let new_tags = self.before.as_ref().is_none_or(|before| before.tags != card.tags);
         let new_photos = self.before.as_ref().is_none_or(|before| before.photos != card.photos);
         (self.before.as_ref() != Some(&card)).then_some(SettledCard {
             id: self.id,
             before: self.before,
             card,
             new_photos,
+            new_tags,
         })
     }
 }

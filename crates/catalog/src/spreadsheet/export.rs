@@ -1,11 +1,11 @@
 use std::borrow::Cow;
 
-use kontor_kernel::NomenclatureId;
+use kontor_kernel::{Line, NomenclatureId};
 
 use super::columns::Column;
-use super::{CardColumn, Content, Vocabulary};
+use super::{CardColumn, Content, TagNames, Vocabulary};
 use crate::bulk::JobProblem;
-use crate::model::{Card, NomenclatureKind, PhotoUrl};
+use crate::model::{Card, NomenclatureKind, PhotoUrl, ShareLink};
 
 /// One item as a row of an export, with the names of what its card refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct CardLine {
     country: Option<String>,
     unit: Option<String>,
     vat: Option<String>,
+    nomenclature_type: Option<String>,
+    tags: String,
 }
 
 impl CardLine {
@@ -28,7 +30,14 @@ impl CardLine {
         let country = card.country_id.and_then(|id| words.countries().name(id)).map(ToString::to_string);
         let unit = card.storage_unit_id.and_then(|id| words.units().name(id)).map(ToString::to_string);
         let vat = card.vat_id.and_then(|id| words.vats().name(id)).map(ToString::to_string);
-        Self { id, card, category, brand, country, unit, vat }
+        let nomenclature_type = card.type_id.and_then(|id| words.types().name(id)).map(ToString::to_string);
+        let tags = TagNames::text_of(card.tags.iter().filter_map(|id| words.tags().name(*id)));
+        Self { id, card, category, brand, country, unit, vat, nomenclature_type, tags }
+    }
+
+    /// The article of the item.
+    pub(super) fn article(&self) -> Option<&Line<100>> {
+        self.card.article.as_ref()
     }
 
     /// The row of headers.
@@ -70,6 +79,9 @@ impl CardLine {
             CardColumn::BillingPeriod => {
                 card.subscription.map_or(Content::Empty, |period| Content::Number(period.get().to_string()))
             }
+            CardColumn::Type => text(self.nomenclature_type.as_deref()),
+            CardColumn::Tags => text(Some(self.tags.as_str()).filter(|tags| !tags.is_empty())),
+            CardColumn::ShareLink => text(card.share_link.as_ref().map(ShareLink::as_str)),
             CardColumn::Id => Content::Number(self.id.to_string()),
         }
     }

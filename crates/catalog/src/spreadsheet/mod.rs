@@ -10,6 +10,7 @@
 //!
 //! **Ports**: [`ports::SheetReader`], [`ports::SheetWriters`], [`ports::CardBook`], [`ports::StockBook`]
 
+mod card_export;
 mod card_sheet;
 mod cell;
 mod columns;
@@ -20,14 +21,17 @@ mod problems;
 mod service;
 mod sheet;
 mod stock_sheet;
+mod tag_names;
 mod vocabulary;
 
+pub use card_export::{CardExport, ExportFailed, LongText};
 pub use card_sheet::{CardColumn, CardRow, CardSheet, ItemKey};
 pub use cell::{Cell, Content, SheetRow};
 pub use decision::{CardDraft, Decision, KnownCard, SettledCard};
 pub use export::{CardLine, ProblemLine};
-pub use problems::{ImportError, ImportMode, ImportReport, RowProblem, RowProblems, SheetRefused};
+pub use problems::{ImportError, ImportMode, ImportReport, RowProblem, RowProblems, SheetRefused, quotable};
 pub use service::SpreadsheetService;
 pub use sheet::{Part, PartSink, Sheet};
 pub use stock_sheet::{StockColumn, StockDecision, StockRow, StockSheet, StockTarget, StockWrite};
+pub use tag_names::TagNames;
 pub use vocabulary::{CategoryPath, Vocabulary, VocabularyCategory};

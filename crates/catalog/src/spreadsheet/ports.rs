@@ -15,7 +15,8 @@ pub type RowSink<'a> = dyn FnMut(SheetRow) -> Result<(), SheetRefused> + 'a;
 
 /// Reads spreadsheet files. Works on the calling thread, in bounded memory.
 pub trait SheetReader: Send + Sync {
-    /// Hands over the rows of the first sheet from top to bottom. What kind of file it is, its content tells.
+    /// Hands over the rows of the first sheet from top to bottom. What kind of file it is, its content tells. As long as a
+    /// file is prepared [`SheetRow::none_yet`] is handed over now and then, so that whoever waits can end the reading.
     fn read(&self, file: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused>;
 }
 
@@ -31,8 +32,19 @@ pub enum SheetFormat {
 
 /// Why a file cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[error("the spreadsheet cannot be written: {0}")]
-pub struct SheetFailed(pub String);
+pub enum SheetFailed {
+    /// Texts of the row are longer than a cell takes. The row is not written; others may follow.
+    #[error("a cell takes {most} characters")]
+    LongTexts {
+        /// Which cells, counted from 0, and the lengths of their texts.
+        cells: Vec<(usize, usize)>,
+        /// The longest text.
+        most: usize,
+    },
+    /// Something else.
+    #[error("the spreadsheet cannot be written: {0}")]
+    Broken(String),
+}
 
 /// A file that is being written. Works on the calling thread.
 pub trait SheetWriter: Send {

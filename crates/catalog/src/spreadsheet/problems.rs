@@ -1,5 +1,16 @@
 use kontor_kernel::{AccessDenied, StoreError};
 
+/// A text of a file as it may be quoted: short, and without control characters, which not every database stores.
+pub fn quotable(text: &str) -> String {
+    const LONGEST: usize = 300;
+    let seen = |sign: char| if sign.is_control() { char::REPLACEMENT_CHARACTER } else { sign };
+    let mut quoted: String = text.chars().take(LONGEST).map(seen).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        quoted.push('…');
+    }
+    quoted
+}
+
 /// What is wrong with one cell, or with a row as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowProblem {
@@ -22,11 +33,11 @@ impl RowProblems {
     /// How many problems are kept.
     pub const KEPT: usize = 1000;
 
-    /// Notes a problem.
+    /// Notes a problem. What the reason quotes is made [`quotable`].
     pub fn add(&mut self, row: u32, column: &'static str, reason: impl ToString) {
         self.total += 1;
         if self.kept.len() < Self::KEPT {
-            self.kept.push(RowProblem { row, column, reason: reason.to_string() });
+            self.kept.push(RowProblem { row, column, reason: quotable(&reason.to_string()) });
         }
     }
 
@@ -102,6 +113,12 @@ pub enum SheetRefused {
     /// More rows than can be read.
     #[error("must have at most {0} rows")]
     TooManyRows(u32),
+    /// More text than is taken at once.
+    #[error("must have at most {0} bytes of text")]
+    TooMuchText(usize),
+    /// A row of the file is longer than can be read, counted from 1.
+    #[error("is too large: row {0}")]
+    RowTooLong(u32),
     /// More columns than can be read.
     #[error("must have at most {0} columns")]
     TooManyColumns(usize),
@@ -140,4 +157,19 @@ pub enum ImportError {
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_quote_what_can_be_stored_and_read() {
+        let mut problems = RowProblems::default();
+        problems.add(2, "photos", "a\0b\n\u{85}: must be an address");
+        problems.add(3, "photos", "ж".repeat(100_000));
+        let [first, second] = problems.kept() else { panic!("{problems:?}") };
+        assert_eq!(first.reason, "a\u{fffd}b\u{fffd}\u{fffd}: must be an address");
+        assert_eq!(second.reason.chars().count(), 301);
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use kontor_kernel::{Clock, NomenclatureId, Permission, ProjectId, Resource, Staff, Stamp};
 
 use super::ports::{CardBook, SheetFailed, SheetFormat, SheetReader, SheetWriter, SheetWriters, StockBook};
-use super::{CardLine, CardSheet, ImportError, ImportMode, ImportReport, SheetRefused, StockSheet};
+use super::{CardExport, CardLine, CardSheet, ImportError, ImportMode, ImportReport, SheetRefused, StockSheet};
 
 /// Use cases of spreadsheets. Files are read on the calling thread; the server does that where blocking is allowed.
 pub struct SpreadsheetService {
@@ -41,7 +41,7 @@ impl SpreadsheetService {
         Ok(CardSheet::read(&*self.reader, file, CardSheet::MOST_ROWS)?)
     }
 
-    /// Reads a file of cards, unless it has more rows than that.
+    /// Reads a file of cards, unless it has more rows than that or too much text to be taken at once.
     pub fn read_few_cards(&self, file: &Path, most: u32) -> Result<Option<CardSheet>, ImportError> {
         few(CardSheet::read(&*self.reader, file, most.min(CardSheet::MOST_ROWS)))
     }
@@ -73,7 +73,7 @@ impl SpreadsheetService {
         Ok(StockSheet::read(&*self.reader, file, StockSheet::MOST_ROWS)?)
     }
 
-    /// Reads a file of stock, unless it has more rows than that.
+    /// Reads a file of stock, unless it has more rows than that or too much text to be taken at once.
     pub fn read_few_stock(&self, file: &Path, most: u32) -> Result<Option<StockSheet>, ImportError> {
         few(StockSheet::read(&*self.reader, file, most.min(StockSheet::MOST_ROWS)))
     }
@@ -121,7 +121,12 @@ impl SpreadsheetService {
         self.writers.piece(&rows, is_first)
     }
 
-    /// An empty file for an export.
+    /// A file for the rows of an export.
+    pub fn begin_export(&self, format: SheetFormat) -> Result<CardExport, SheetFailed> {
+        CardExport::begin(self.writers.open(format)?)
+    }
+
+    /// An empty file.
     pub fn open(&self, format: SheetFormat) -> Result<Box<dyn SheetWriter>, SheetFailed> {
         self.writers.open(format)
     }
@@ -129,7 +134,7 @@ impl SpreadsheetService {
 
 fn few<S>(read: Result<S, SheetRefused>) -> Result<Option<S>, ImportError> {
     match read {
-        Err(SheetRefused::TooManyRows(_)) => Ok(None),
+        Err(SheetRefused::TooManyRows(_) | SheetRefused::TooMuchText(_)) => Ok(None),
         read => Ok(Some(read?)),
     }
 }

@@ -24,6 +24,10 @@ pub struct Sheet<R> {
 impl<R> Sheet<R> {
     /// The most rows an import takes that is answered at once.
     pub const MOST_ROWS: u32 = 100_000;
+    /// The most text such an import takes, in bytes: a small file may say one long text in very many cells.
+    pub const MOST_TEXT: usize = 32 << 20;
+    /// The most text of a part, in bytes, but for its last row.
+    const PART_TEXT: usize = 8 << 20;
 
     pub(super) fn read_rows<C: Column>(
         reader: &dyn SheetReader,
@@ -35,10 +39,15 @@ impl<R> Sheet<R> {
         let mut columns = None;
         let mut sheet = Self::default();
         let most_rows = usize::try_from(most).unwrap_or(usize::MAX);
+        let mut size = 0_usize;
         reader.read(file, &mut |row| {
             let Some(columns) = body(&row, &mut columns, needed)? else { return Ok(()) };
             if sheet.rows.len() + sheet.refused >= most_rows {
                 return Err(SheetRefused::TooManyRows(most));
+            }
+            size = size.saturating_add(row.size());
+            if size > Self::MOST_TEXT {
+                return Err(SheetRefused::TooMuchText(Self::MOST_TEXT));
             }
             sheet.take(columns, &row, &mut understand);
             Ok(())
@@ -47,8 +56,8 @@ impl<R> Sheet<R> {
         Ok(sheet)
     }
 
-    /// Hands a file over in parts of so many rows. Rows up to `after` are read as well, for what they mean to later ones,
-    /// but handed over no more. Returns the headers that were not understood.
+    /// Hands a file over in parts of so many rows, fewer when they are long. Rows up to `after` are read as well, for what
+    /// they mean to later ones, but handed over no more. Returns the headers that were not understood.
     pub(super) fn read_in_parts<C: Column>(
         reader: &dyn SheetReader,
         file: &Path,
@@ -59,8 +68,11 @@ impl<R> Sheet<R> {
     ) -> Result<Vec<String>, SheetRefused> {
         let mut columns = None;
         let mut part = Self::default();
-        let (mut rows, mut through, mut skipped) = (0, after, 0_usize);
+        let (mut rows, mut through, mut skipped, mut text) = (0, after, 0_usize, 0_usize);
         reader.read(file, &mut |row| {
+            if row.is_none_yet() {
+                return sink(Part { sheet: None, through: after, rows: 0 });
+            }
             let Some(columns) = body(&row, &mut columns, needed)? else { return Ok(()) };
             if row.number <= after {
                 Self::default().take(columns, &row, &mut understand);
@@ -73,7 +85,9 @@ impl<R> Sheet<R> {
             part.take(columns, &row, &mut understand);
             rows += 1;
             through = row.number;
-            if part.rows.len() + part.refused >= size {
+            text = text.saturating_add(row.size());
+            if part.rows.len() + part.refused >= size || text >= Self::PART_TEXT {
+                text = 0;
                 let sheet = Some(std::mem::take(&mut part));
                 sink(Part { sheet, through, rows: std::mem::take(&mut rows) })?;
             }
@@ -109,7 +123,7 @@ impl<R> Default for Sheet<R> {
 /// Some rows of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part<R> {
-    /// The rows; `None` for rows that were handed over earlier and are only read over.
+    /// The rows; `None` while there are none yet, and for rows that were handed over earlier and are only read over.
     pub sheet: Option<Sheet<R>>,
     /// The last row of the part as the spreadsheet counts.
     pub through: u32,
@@ -226,11 +240,16 @@ mod tests {
     use super::super::{Cell, StockSheet};
     use super::*;
 
+    /// A line `...` is work on the file before its next row.
     struct Lines(&'static str);
 
     impl SheetReader for Lines {
         fn read(&self, _: &Path, sink: &mut super::super::ports::RowSink<'_>) -> Result<(), SheetRefused> {
             for (number, line) in (1..).zip(self.0.lines()) {
+                if line == "..." {
+                    sink(SheetRow::none_yet())?;
+                    continue;
+                }
                 let cells = line.split(';').map(|text| Cell::Text(text.to_owned())).collect();
                 sink(SheetRow { number, cells })?;
             }
@@ -270,5 +289,45 @@ mod tests {
             if taken == 2 { Err(SheetRefused::Interrupted) } else { Ok(()) }
         });
         assert_eq!((ended, taken), (Err(SheetRefused::Interrupted), 2));
+    }
+
+    #[test]
+    fn whoever_waits_for_rows_is_asked_whether_to_go_on() {
+        let lines = Lines("...\n...\narticle;warehouse\nA;W\n...\n");
+        let mut asked = 0;
+        let ended = StockSheet::read_parts(&lines, Path::new(""), 100, 0, &mut |part: Part<_>| {
+            assert_eq!((part.sheet, part.rows), (None, 0));
+            asked += 1;
+            if asked == 3 { Err(SheetRefused::Interrupted) } else { Ok(()) }
+        });
+        assert_eq!((ended, asked), (Err(SheetRefused::Interrupted), 3));
+        assert_eq!(StockSheet::read(&lines, Path::new(""), 100).unwrap().rows.len(), 1);
+    }
+
+    /// Rows of one long text each.
+    struct Long(u32);
+
+    impl SheetReader for Long {
+        fn read(&self, _: &Path, sink: &mut super::super::ports::RowSink<'_>) -> Result<(), SheetRefused> {
+            let text = |text: &str| Cell::Text(text.to_owned());
+            sink(SheetRow { number: 1, cells: vec![text("article"), text("warehouse"), text("colour")] })?;
+            (2..self.0 + 2).try_for_each(|number| {
+                let cells = vec![text(&number.to_string()), text("W"), text(&"x".repeat(1 << 20))];
+                sink(SheetRow { number, cells })
+            })
+        }
+    }
+
+    #[test]
+    fn long_rows_are_taken_a_few_at_a_time() {
+        let mut parts = Vec::new();
+        StockSheet::read_parts(&Long(20), Path::new(""), 1000, 0, &mut |part: Part<_>| {
+            parts.push((part.rows, part.through));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(parts, [(8, 9), (8, 17), (4, 21)]);
+        let refused = StockSheet::read(&Long(40), Path::new(""), 1000);
+        assert_eq!(refused, Err(SheetRefused::TooMuchText(32 << 20)));
     }
 }

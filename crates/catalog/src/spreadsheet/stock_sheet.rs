@@ -7,7 +7,7 @@ use super::cell::{money, stock_level};
 use super::columns::Column;
 use super::ports::SheetReader;
 use super::sheet::{Fields, PartSink, Seen, Sheet};
-use super::vocabulary::Dictionary;
+use super::vocabulary::{Dictionary, SEVERAL};
 use super::{ImportReport, RowProblems, SheetRefused};
 use crate::model::Reference;
 
@@ -211,8 +211,10 @@ fn decide(
     let refuse = |column, reason: &str| (column, reason.to_owned());
     let (item, is_stocked, card_price) =
         *target.items.get(&row.article).ok_or_else(|| refuse(StockColumn::Article, "there is no such item"))?;
-    let warehouse = target.warehouses.find(&row.warehouse, None);
-    let warehouse = warehouse.ok_or_else(|| refuse(StockColumn::Warehouse, "there is no such warehouse"))?;
+    let warehouse = target.warehouses.find(&row.warehouse, None).ok_or_else(|| {
+        let several = target.warehouses.is_ambiguous(&row.warehouse);
+        refuse(StockColumn::Warehouse, if several { SEVERAL } else { "there is no such warehouse" })
+    })?;
     if !is_stocked {
         return Err(refuse(StockColumn::Article, "is a service or a plan, which needs no stock"));
     }

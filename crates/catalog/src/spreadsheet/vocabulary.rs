@@ -1,6 +1,8 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use kontor_kernel::{BrandId, CategoryId, CountryId, InvalidId, Line, Name, StorageUnitId, TextError, VatId};
+use kontor_kernel::{
+    BrandId, CategoryId, CountryId, InvalidId, Line, Name, NomenclatureTypeId, StorageUnitId, TagId, TextError, VatId,
+};
 
 use crate::model::Reference;
 
@@ -64,16 +66,22 @@ pub struct VocabularyCategory {
 pub struct Vocabulary {
     categories: HashMap<CategoryId, VocabularyCategory>,
     by_place: HashMap<(Option<CategoryId>, String), CategoryId>,
+    shared_places: HashSet<(Option<CategoryId>, String)>,
     brands: Dictionary<BrandId>,
     countries: Dictionary<CountryId>,
     units: Dictionary<StorageUnitId>,
     vats: Dictionary<VatId>,
+    types: Dictionary<NomenclatureTypeId>,
+    tags: Dictionary<TagId>,
 }
 
 impl Vocabulary {
-    /// Adds a category; of two with one name in one place the one added first is found by name.
+    /// Adds a category.
     pub fn add_category(&mut self, category: VocabularyCategory) {
-        self.by_place.entry((category.parent, category.name.key())).or_insert(category.id);
+        let place = (category.parent, category.name.key());
+        if *self.by_place.entry(place.clone()).or_insert(category.id) != category.id {
+            self.shared_places.insert(place);
+        }
         self.categories.insert(category.id, category);
     }
 
@@ -97,7 +105,34 @@ impl Vocabulary {
         self.vats.add(vat.id, vat.name, None);
     }
 
-    /// The category at a path, or how much of the path there is: its last category and how many names lead to it.
+    /// Adds a type.
+    pub fn add_type(&mut self, nomenclature_type: Reference<NomenclatureTypeId>) {
+        self.types.add(nomenclature_type.id, nomenclature_type.name, None);
+    }
+
+    /// Adds a tag.
+    pub fn add_tag(&mut self, tag: Reference<TagId>) {
+        self.tags.add(tag.id, tag.name, None);
+    }
+
+    /// Whether the path leads to several categories.
+    pub fn is_ambiguous(&self, path: &CategoryPath) -> bool {
+        let mut parent = None;
+        for name in path.names() {
+            let place = (parent, name.key());
+            if self.shared_places.contains(&place) {
+                return true;
+            }
+            parent = self.by_place.get(&place).copied();
+            if parent.is_none() {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// The category at a path, or how much of the path there is: its last category and how many names lead to it. Of two
+    /// with one name in one place it is the one added first; see [`Vocabulary::is_ambiguous`].
     pub fn category(&self, path: &CategoryPath) -> Result<CategoryId, (Option<CategoryId>, usize)> {
         let mut parent = None;
         for (depth, name) in path.names().iter().enumerate() {
@@ -144,37 +179,66 @@ impl Vocabulary {
     pub(super) fn vats(&self) -> &Dictionary<VatId> {
         &self.vats
     }
+
+    /// Types.
+    pub(super) fn types(&self) -> &Dictionary<NomenclatureTypeId> {
+        &self.types
+    }
+
+    /// Tags.
+    pub(super) fn tags(&self) -> &Dictionary<TagId> {
+        &self.tags
+    }
 }
+
+/// Why a cell names no record.
+pub(super) const SEVERAL: &str = "several records have this name; give the number";
 
 /// Records by name, in any case, or by number.
 #[derive(Debug, Clone)]
 pub(super) struct Dictionary<Id> {
     by_key: HashMap<String, Id>,
+    by_other: HashMap<String, Id>,
+    shared: HashSet<String>,
     names: HashMap<i64, (Id, Name)>,
 }
 
 impl<Id> Default for Dictionary<Id> {
     fn default() -> Self {
-        Self { by_key: HashMap::new(), names: HashMap::new() }
+        Self { by_key: HashMap::new(), by_other: HashMap::new(), shared: HashSet::new(), names: HashMap::new() }
     }
 }
 
 impl<Id: Copy + Eq + Into<i64> + TryFrom<i64, Error = InvalidId>> Dictionary<Id> {
-    /// Adds a record; of two with one name the one added first is found by name.
+    /// Adds a record. Its other name counts where no record has it as a name.
     pub fn add(&mut self, id: Id, name: Name, other: Option<&str>) {
-        self.by_key.entry(name.key()).or_insert(id);
+        if *self.by_key.entry(name.key()).or_insert(id) != id {
+            self.shared.insert(name.key());
+        }
         if let Some(other) = other {
-            self.by_key.entry(other.trim().to_lowercase()).or_insert(id);
+            self.by_other.entry(other.trim().to_lowercase()).or_insert(id);
         }
         self.names.insert(id.into(), (id, name));
     }
 
-    /// The record that a text names. The `current` one is meant whenever the text is its name: names need not be unique.
+    /// The record that a text names; none when several have the name. The `current` one is meant whenever the text is its
+    /// name: names need not be unique.
     pub fn find(&self, text: &str, current: Option<Id>) -> Option<Id> {
         let key = text.trim().to_lowercase();
         let is_current = |id: &Id| self.name(*id).is_some_and(|name| name.key() == key);
         let numbered = || self.names.get(&key.parse::<i64>().ok()?).map(|(id, _)| *id);
-        current.filter(is_current).or_else(|| self.by_key.get(&key).copied()).or_else(numbered)
+        let named = || self.by_key.get(&key).or_else(|| self.by_other.get(&key)).copied().or_else(numbered);
+        current.filter(is_current).or_else(|| if self.shared.contains(&key) { None } else { named() })
+    }
+
+    /// Whether several records have the name.
+    pub fn is_ambiguous(&self, text: &str) -> bool {
+        self.shared.contains(&text.trim().to_lowercase())
+    }
+
+    /// The record of this name, whatever numbers there are.
+    pub fn named(&self, name: &Name) -> Option<Id> {
+        self.by_key.get(&name.key()).copied()
     }
 
     /// The name of a record.
@@ -215,19 +279,30 @@ mod tests {
         assert_eq!(words.category(&path("KITCHEN / mugs")), Ok(id(2)));
         assert_eq!(words.category(&path("Kitchen / Mugs / Tall")), Err((Some(id(2)), 2)));
         assert_eq!(words.category(&path("Mugs")), Err((None, 0)));
+        for (text, several) in [
+            ("Kitchen", false),
+            ("kitchen / MUGS", true),
+            ("Kitchen / Mugs / Tall", true),
+            ("None / Kitchen", false),
+            ("Mugs", false),
+        ] {
+            assert_eq!(words.is_ambiguous(&path(text)), several, "{text}");
+        }
         assert_eq!(words.path(id(3)).unwrap().to_text(), "Kitchen / mugs");
     }
 
     #[test]
-    fn a_name_means_the_current_record_first() {
+    fn a_name_means_the_current_record_and_otherwise_one_alone() {
         let mut dictionary = Dictionary::default();
-        for number in [1, 2] {
-            dictionary.add(CountryId::new(number).unwrap(), name("Norway"), None);
+        for (number, text) in [(1, "Norway"), (2, "NORWAY"), (3, "Sweden"), (4, "se")] {
+            dictionary.add(CountryId::new(number).unwrap(), name(text), Some("SE"));
         }
         let second = CountryId::new(2).unwrap();
-        assert_eq!(dictionary.find("norway", None).map(CountryId::get), Some(1));
-        assert_eq!(dictionary.find("NORWAY", Some(second)), Some(second));
-        assert_eq!(dictionary.find("2", None), Some(second));
-        assert_eq!(dictionary.find("3", None), None);
+        let found = |text: &str, current| dictionary.find(text, current).map(CountryId::get);
+        assert_eq!((found("norway", None), dictionary.is_ambiguous(" Norway ")), (None, true));
+        assert_eq!(found("NORWAY", Some(second)), Some(2));
+        assert_eq!((found("2", None), found("5", None)), (Some(2), None));
+        assert_eq!((found("sweden", Some(second)), dictionary.is_ambiguous("sweden")), (Some(3), false));
+        assert_eq!(found("SE", None), Some(4), "a name comes before the other names");
     }
 }

@@ -8,11 +8,11 @@ use super::{Product, ProductCard, StorefrontError, StorefrontService};
 /// Why a use case of favourites is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum FavouriteError {
-    /// The application shows no such product, or the customer does not keep it.
+    /// The application sells no such product, or the customer does not keep it.
     #[error("there is no such product")]
     NotFound,
-    /// The product to keep is none that the application shows.
-    #[error("the application shows no such product")]
+    /// The product to keep is none that the application sells.
+    #[error("the application sells no such product")]
     UnknownProduct,
     /// The customer has left meanwhile.
     #[error("the customer has left")]
@@ -30,6 +30,9 @@ impl From<StorefrontError> for FavouriteError {
         }
     }
 }
+
+/// How many favourites the record of a customer tells.
+const TOLD: u32 = 100;
 
 /// Products that customers keep.
 pub struct FavouriteService {
@@ -49,7 +52,13 @@ impl FavouriteService {
         Ok(self.favourites.page(customer, page, self.clock.now()).await?)
     }
 
-    /// A product the application shows, whether the customer keeps it or not. It is not counted as looked at.
+    /// Those that the customer's own record tells: the first of the list, at most 100.
+    pub async fn told(&self, customer: CustomerScope) -> Result<Vec<Product>, FavouriteError> {
+        Ok(self.favourites.latest(customer, TOLD, self.clock.now()).await?)
+    }
+
+    /// A product the application shows or has sold out, whether the customer keeps it or not. It is not counted as looked
+    /// at.
     pub async fn read(&self, customer: CustomerScope, id: NomenclatureId) -> Result<ProductCard, FavouriteError> {
         Ok(self.storefront.card(customer.into(), id).await?)
     }
@@ -68,7 +77,7 @@ impl FavouriteService {
         };
         match self.storefront.card(customer.into(), id).await {
             Ok(card) => Ok((card, added)),
-            // The last piece went between the two steps.
+            // It was taken out of the shop between the two steps.
             Err(StorefrontError::NotFound) => Err(FavouriteError::UnknownProduct),
             Err(StorefrontError::Store(error)) => Err(error.into()),
         }

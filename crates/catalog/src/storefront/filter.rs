@@ -58,8 +58,8 @@ impl ProductOrder {
         ("price_desc", Self::PriceDescending),
     ];
 
-    /// The order of this name in the contract.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, order)| *order)
+    /// Whether it depends on how often products were looked at.
+    pub fn is_by_popularity(self) -> bool {
+        matches!(self, Self::PopularityAscending | Self::PopularityDescending)
     }
 }

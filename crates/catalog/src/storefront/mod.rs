@@ -1,21 +1,22 @@
 //! What customers see of the catalogue.
 //!
 //! **Owns** the storefront list with its filters and orders, the product card, the price range, the categories and
-//! brands an application shows, its slides, the favourites and the searches of customers, and the counting of views.
+//! brands an application shows, its slides and subscription plans, the favourites and the searches of customers, and the counting of views.
 //!
 //! **Invariants**
 //! - A product is shown by what the application offers: goods with a category and unreserved stock in one of its
-//!   warehouses, services of its project. Everything else does not exist for its customers.
+//!   warehouses, services of its project. Plans are shown apart, where they were assigned. Everything else does not exist for its customers.
 //! - One view counts once in ten minutes per address and product; reading never writes, views and searches are stored in
 //!   batches.
 //! - What a customer keeps or searched for is seen by him alone.
 //! - HTML that staff wrote reaches customers cleaned.
 //!
 //! **Ports**: [`ports::Shelves`], [`ports::ViewCounter`], [`ports::Favourites`], [`ports::SearchLog`],
-//! [`ports::Showcase`], and [`kontor_kernel::HtmlCleaner`]
+//! [`ports::Showcase`], [`ports::PlanShelf`], and [`kontor_kernel::HtmlCleaner`]
 
 mod favourites;
 mod filter;
+mod plans;
 pub mod ports;
 mod product;
 mod searches;
@@ -25,6 +26,7 @@ mod views;
 
 pub use favourites::{FavouriteError, FavouriteService};
 pub use filter::{ProductFilter, ProductOrder};
+pub use plans::{Plan, PlanCard, PlanGroup, PlanShelfService};
 pub use product::{PriceRange, Product, ProductCard, ShelfBrand, ShelfCategory, Tag};
 pub use searches::{KEPT_SEARCHES, Search, SearchHistory, SearchRequest};
 pub use service::{StorefrontError, StorefrontService};

@@ -7,8 +7,8 @@ use kontor_kernel::{
 };
 
 use super::{
-    Country, PriceRange, Product, ProductCard, ProductFilter, ProductOrder, Search, SearchRequest, ShelfBrand,
-    ShelfCategory, Slide, Tag,
+    Country, Plan, PlanCard, PriceRange, Product, ProductCard, ProductFilter, ProductOrder, Search, SearchRequest,
+    ShelfBrand, ShelfCategory, Slide, Tag,
 };
 
 /// What an application shows. `at` decides which discounts are in force.
@@ -28,6 +28,14 @@ pub trait Shelves: Send + Sync {
 
     /// One product, when the application shows it.
     async fn product(
+        &self,
+        visitor: Visitor,
+        id: NomenclatureId,
+        at: DateTime<Utc>,
+    ) -> Result<Option<ProductCard<Prose>>, StoreError>;
+
+    /// Goods that the application would show if its warehouses had free pieces of them.
+    async fn sold_out(
         &self,
         visitor: Visitor,
         id: NomenclatureId,
@@ -88,7 +96,10 @@ pub trait Favourites: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Page<Product>, StoreError>;
 
-    /// Keeps a product that the application shows; of racing wishes one adds it.
+    /// The first products of that list, at most so many, in one statement.
+    async fn latest(&self, customer: CustomerScope, most: u32, at: DateTime<Utc>) -> Result<Vec<Product>, StoreError>;
+
+    /// Keeps a product that the application shows, or would show if it were not sold out; of racing wishes one adds it.
     async fn add(&self, customer: CustomerScope, id: NomenclatureId, at: DateTime<Utc>) -> Result<Keeping, StoreError>;
 
     /// Keeps it no longer, whether it is shown or not. `false` when the customer did not keep it.
@@ -119,4 +130,16 @@ pub trait Showcase: Send + Sync {
 
     /// The slides of the application that are shown at this moment, by position.
     async fn slides(&self, app: AppScope, at: DateTime<Utc>) -> Result<Vec<Slide<Prose>>, StoreError>;
+}
+
+/// The subscription plans that an application offers: assigned to it, active, and still plans of its project. The first
+/// position comes first, plans of one position by the number of the assignment.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait PlanShelf: Send + Sync {
+    /// What a price list tells about them.
+    async fn plans(&self, app: AppScope) -> Result<Vec<Plan>, StoreError>;
+
+    /// Everything about them, in one statement.
+    async fn plan_cards(&self, app: AppScope) -> Result<Vec<PlanCard<Prose>>, StoreError>;
 }

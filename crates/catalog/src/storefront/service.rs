@@ -83,9 +83,15 @@ impl StorefrontService {
         self.pending.of(id)
     }
 
-    /// One product that nobody looks at.
+    /// One product that nobody looks at; it may be sold out.
     pub(super) async fn card(&self, visitor: Visitor, id: NomenclatureId) -> Result<ProductCard, StorefrontError> {
-        let mut card = self.stored_card(visitor, id).await?;
+        let mut card = match self.stored_card(visitor, id).await {
+            Err(StorefrontError::NotFound) => {
+                let sold_out = self.shelves.sold_out(visitor, id, self.clock.now()).await?;
+                sold_out.ok_or(StorefrontError::NotFound)?.cleaned(&*self.cleaner)
+            }
+            shown => shown?,
+        };
         card.views_count += self.pending.of(id);
         Ok(card)
     }

@@ -1,46 +1,8 @@
-use std::fmt;
-
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Chronicled, Fact};
-use kontor_kernel::{FileId, Name, ProjectId, Random, Resource, UserId};
+use kontor_kernel::{FileId, FileKey, Name, ProjectId, Resource, UserId};
 
 use super::{Dimensions, FileType, MediaType};
-
-/// A text that is no key of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a key of a file has {} letters and digits", FileKey::LENGTH)]
-pub struct InvalidFileKey;
-
-/// Under which a file is stored and found: random letters and digits.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct FileKey(String);
-
-impl FileKey {
-    /// How many letters and digits: 238 random bits.
-    pub const LENGTH: usize = 40;
-
-    /// A new one.
-    pub fn draw(random: &dyn Random) -> Self {
-        Self(random.alphanumeric(Self::LENGTH))
-    }
-
-    /// Refuses other lengths and signs.
-    pub fn parse(text: &str) -> Result<Self, InvalidFileKey> {
-        let fits = text.len() == Self::LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if fits { Ok(Self(text.to_owned())) } else { Err(InvalidFileKey) }
-    }
-
-    /// The key.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for FileKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// A text that is no SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -141,15 +103,9 @@ impl Chronicled for StoredFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kontor_kernel::testing::CountingRandom;
 
     #[test]
-    fn keys_are_letters_and_digits_of_one_length() {
-        let key = FileKey::draw(&CountingRandom::new());
-        assert_eq!(FileKey::parse(key.as_str()), Ok(key));
-        for wrong in ["", "../../../../../../../../../../etc/passwd", "a", &"a".repeat(41), &"ё".repeat(20)] {
-            assert_eq!(FileKey::parse(wrong), Err(InvalidFileKey), "{wrong}");
-        }
+    fn a_digest_has_one_spelling() {
         assert!(Sha256::parse(&"0f".repeat(32)).is_ok());
         assert_eq!(Sha256::parse(&"0F".repeat(32)), Err(InvalidSha256));
     }

@@ -1,5 +1,5 @@
 use chrono::{DateTime, NaiveDate, Utc};
-use kontor_kernel::{CounterpartyId, Email, Name, Phone, ProjectId, UserId};
+use kontor_kernel::{CounterpartyId, Email, FileKey, Name, Phone, ProjectId, UserId};
 
 /// A customer (`counterparty` in the contract): a person or a company that buys.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct Customer {
     pub kind: CustomerKind,
     /// The employee who looks after him.
     pub manager: Option<Manager>,
+    /// His picture.
+    pub avatar: Option<FileKey>,
     /// Given name.
     pub first_name: Option<Name>,
     /// Family name.

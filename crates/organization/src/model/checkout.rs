@@ -51,3 +51,12 @@ pub struct PaymentType {
     /// A picture.
     pub photo: Option<String>,
 }
+
+/// A payment type of a project, as one of its applications sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaymentChoice {
+    /// The payment type.
+    pub payment_type: PaymentType,
+    /// Whether the application takes it.
+    pub is_taken: bool,
+}

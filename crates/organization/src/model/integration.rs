@@ -59,7 +59,8 @@ impl IntegrationKind {
         Permission::edit(self.resource())
     }
 
-    fn resource(self) -> Resource {
+    /// What permissions and histories of such records are about.
+    pub fn resource(self) -> Resource {
         match self {
             Self::Warehouse => Resource::Warehouses,
             Self::BankRequisite => Resource::Branches,
@@ -108,6 +109,16 @@ pub struct IntegrationParameter {
     pub value: Option<ParameterText>,
     /// When it was set.
     pub created_at: DateTime<Utc>,
+}
+
+impl IntegrationParameter {
+    /// What is shown in the place of a secret.
+    pub const MASK: &'static str = "********";
+
+    /// What it says, or that it says something secret.
+    pub fn shown(&self) -> &str {
+        self.value.as_deref().unwrap_or(Self::MASK)
+    }
 }
 
 /// What staff say about a parameter. It may be secret, so it is never printed.

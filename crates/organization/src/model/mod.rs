@@ -13,7 +13,7 @@ mod suggestion;
 
 pub use application::{AppToken, Application, ApplicationDraft, IssuedApplication};
 pub use branch::{Branch, BranchDraft};
-pub use checkout::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentType};
+pub use checkout::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentChoice, PaymentType};
 pub use department::{Department, DepartmentDraft, DepartmentPatch};
 pub use dictionary::{Country, Dictionary, DictionaryItem, StorageUnit};
 pub use integration::{

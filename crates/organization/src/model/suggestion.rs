@@ -93,11 +93,6 @@ pub enum CompanyField {
 impl CompanyField {
     /// Every field with its name in the contract.
     pub const ALL: [(&'static str, Self); 3] = [("name", Self::Name), ("inn", Self::Inn), ("ogrn", Self::Ogrn)];
-
-    /// The field of this name in the contract.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, field)| *field)
-    }
 }
 
 /// A company is looked for by a number, and the text is none.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use actix_web::web::Bytes;
+use kontor_kernel::hex;
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
@@ -56,9 +57,9 @@ pub enum Refusal {
 
 /// The mark by which contents are told apart.
 pub fn etag(content: &[u8]) -> String {
-    let digest = digest(&SHA256, content);
-    let hex = digest.as_ref().iter().take(16).fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
-    format!("\"{hex}\"")
+    let mut mark = hex(digest(&SHA256, content).as_ref());
+    mark.truncate(32);
+    format!("\"{mark}\"")
 }
 
 impl Shelves {

@@ -2,6 +2,7 @@
 
 use actix_web::HttpRequest;
 use actix_web::web::Query;
+use kontor_kernel::hex;
 use ring::digest::{SHA256, digest};
 use ring::hmac::{self, HMAC_SHA256, Key};
 
@@ -20,10 +21,6 @@ pub enum Unsigned {
     Wrong,
     /// The body is not the one that was signed.
     OtherBody,
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 fn sha256(bytes: &[u8]) -> String {

@@ -3,15 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use actix_web::middleware::from_fn;
-use actix_web::web::{self, Bytes, Data, ServiceConfig};
+use actix_web::web::{Bytes, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
-use super::{Parameters, Refusal, routed};
-use crate::answers;
-use crate::gate;
+use super::{Parameters, Refusal, by_get_and_post, routed};
 use crate::messages::recipient;
 use crate::shelf::Shelf;
 use crate::world::{World, lock};
@@ -155,21 +152,8 @@ impl Checks {
 
 /// `/callcheck/add` and `/callcheck/status`, both by GET and POST.
 pub fn routes(config: &mut ServiceConfig) {
-    config
-        .service(
-            web::resource("/callcheck/add")
-                .wrap(from_fn(gate::telephony))
-                .route(web::get().to(add))
-                .route(web::post().to(add))
-                .default_service(web::to(answers::wrong_method)),
-        )
-        .service(
-            web::resource("/callcheck/status")
-                .wrap(from_fn(gate::telephony))
-                .route(web::get().to(status))
-                .route(web::post().to(status))
-                .default_service(web::to(answers::wrong_method)),
-        );
+    by_get_and_post(config, "/callcheck/add", add);
+    by_get_and_post(config, "/callcheck/status", status);
 }
 
 /// JSON for those who asked for it, else lines.

@@ -1,10 +1,10 @@
 //! What the telephony provider says by itself: signed forms, sent until they are answered with `100`.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use kontor_kernel::hex;
 use reqwest::multipart::Form;
 use ring::digest;
 use serde_json::{Value, json};
@@ -74,10 +74,7 @@ impl Pushes {
 /// The signature of entries: SHA-256 over the account's key and all of them, in lower hex.
 pub fn signature(api_id: &str, entries: &[&str]) -> String {
     let signed = digest::digest(&digest::SHA256, format!("{api_id}{}", entries.concat()).as_bytes());
-    signed.as_ref().iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex(signed.as_ref())
 }
 
 /// Carries messages until the sandbox stops.

@@ -38,7 +38,7 @@ async fn a_read_leaves_the_fault_of_a_commit_alone() {
 async fn a_time_out_does_the_work_and_holds_the_answer() {
     let outside = outside().await;
     outside.fault("acquirer", "timeout", 1, 20_000).await;
-    let call = outside.write("/payments", "a", Some(&order(json!({})))).timeout(Duration::from_millis(300));
+    let call = outside.write("/payments", "a", Some(&order(json!({})))).timeout(Duration::from_secs(2));
     assert!(call.send().await.unwrap_err().is_timeout());
     assert_eq!(payments(&outside).await, 1);
     outside.payment("a", json!({})).await;
@@ -91,7 +91,7 @@ async fn telephony_fails_and_refuses() {
     assert_eq!(outside.get(path).await.0, 500);
     assert_eq!(outside.messages("79990000001").await.len(), 1);
     outside.fault("telephony", "timeout", 1, 20_000).await;
-    let call = outside.http.get(outside.at(path)).timeout(Duration::from_millis(200));
+    let call = outside.http.get(outside.at(path)).timeout(Duration::from_secs(2));
     assert!(call.send().await.unwrap_err().is_timeout());
     assert_eq!(outside.messages("79990000001").await.len(), 2);
 }

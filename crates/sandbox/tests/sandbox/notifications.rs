@@ -56,7 +56,7 @@ async fn anything_but_200_is_not_delivered_and_comes_again_by_the_clock() {
     outside.paid("a", json!({})).await;
     assert_eq!(outside.deliveries(&hook, 1).await.len(), 1);
     let sent = async |count: usize| {
-        for _ in 0..200 {
+        for _ in 0..3_000 {
             let (_, answer) = outside.get("/control/notifications").await;
             if answer["notifications"].as_array().unwrap().len() >= count {
                 return answer["notifications"][0].clone();
@@ -83,7 +83,7 @@ async fn a_shop_that_cannot_be_reached_is_tried_again() {
     let outside = outside().await;
     outside.post("/control/acquirer", json!({ "notification_url": "http://127.0.0.1:1/" })).await;
     outside.paid("a", json!({})).await;
-    for _ in 0..200 {
+    for _ in 0..3_000 {
         let (_, answer) = outside.get("/control/notifications").await;
         if let Some(attempt) = answer["notifications"].get(0) {
             assert_eq!(attempt["status"], Value::Null);

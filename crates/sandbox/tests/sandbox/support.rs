@@ -115,7 +115,7 @@ impl Outside {
 
     /// The deliveries to a hook, once there are at least `count`.
     pub async fn deliveries(&self, hook: &str, count: usize) -> Vec<Value> {
-        for _ in 0..200 {
+        for _ in 0..3_000 {
             let (_, answer) = self.get(&format!("/control/hooks/{hook}")).await;
             let deliveries = answer["deliveries"].as_array().unwrap().clone();
             if deliveries.len() >= count {

@@ -1,6 +1,5 @@
-use std::fmt::Write;
-
 use chrono::{DateTime, Utc};
+use kontor_kernel::hex;
 use uuid::Uuid;
 
 use crate::model::{EndpointUrl, WebhookSecret};
@@ -58,14 +57,6 @@ impl DeliveryRequest {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing into a text cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

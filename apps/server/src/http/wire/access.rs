@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike as _, Utc};
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content};
 use kontor_auth::model as auth;
 use kontor_kernel as kernel;
 use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::{KnownFormat, SchemaFormat, SchemaType, Type};
 
-use super::types::{integer, string_schema, text};
+use super::types::{YEARS, integer, string_schema, text};
 use super::{In, InputErrors, Scalar, WireValue};
 
 impl WireValue for kernel::Permission {
@@ -82,31 +82,10 @@ impl Deserr<InputErrors> for SystemPermissions {
     }
 }
 
-impl WireValue for auth::Reason {
-    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-        Self::parse(&text(scalar)?).map_err(|error| error.to_string())
-    }
-
-    fn expected() -> Cow<'static, str> {
-        Cow::Borrowed("must be a text")
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        Cow::Borrowed("Reason")
-    }
-
-    fn schema() -> ObjectBuilder {
-        string_schema().min_length(Some(1)).max_length(Some(Self::MAX))
-    }
-}
-
-/// Why something is asked for or refused.
-pub type Reason = In<auth::Reason>;
-
 impl WireValue for DateTime<Utc> {
     fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-        let moment = DateTime::parse_from_rfc3339(text(scalar)?.trim());
-        moment.map(|moment| moment.to_utc()).map_err(|_| Self::expected().into_owned())
+        let moment = DateTime::parse_from_rfc3339(text(scalar)?.trim()).ok().map(|moment| moment.to_utc());
+        moment.filter(|moment| YEARS.contains(&moment.year())).ok_or_else(|| Self::expected().into_owned())
     }
 
     fn expected() -> Cow<'static, str> {

@@ -6,31 +6,9 @@ use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointer
 use kontor_catalog::model as catalog;
 use kontor_catalog::model::Edit;
 use utoipa::openapi::ObjectBuilder;
-use utoipa::openapi::schema::SchemaFormat;
 
-use super::types::{integer, integer_schema, string_schema, text};
+use super::types::{PhotoUrl, integer, integer_schema};
 use super::{Given, In, InputErrors, Patch, Scalar, WireValue, ZeroIsNull};
-
-impl WireValue for catalog::PhotoUrl {
-    fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-        Self::parse(&text(scalar)?).map_err(|error| error.to_string())
-    }
-
-    fn expected() -> Cow<'static, str> {
-        Cow::Borrowed("must be an http or https address")
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        Cow::Borrowed("PhotoUrl")
-    }
-
-    fn schema() -> ObjectBuilder {
-        string_schema().format(Some(SchemaFormat::Custom("uri".to_owned()))).max_length(Some(Self::MAX))
-    }
-}
-
-/// The address of a photo.
-pub type PhotoUrl = In<catalog::PhotoUrl>;
 
 /// The photos of a card, by address.
 #[derive(Debug, Clone)]
@@ -80,6 +58,9 @@ wire_numbers! {
     /// Months between two charges.
     BillingPeriod = catalog::BillingPeriod::months,
         integer_schema().minimum(Some(1)).maximum(Some(36));
+    /// Where a plan stands among those of its application.
+    PlanPosition = catalog::PlanPosition::new,
+        integer_schema().minimum(Some(0)).maximum(Some(catalog::PlanPosition::LAST));
     /// `1` service, `2` goods.
     NomenclatureKind = catalog::NomenclatureKind::try_from,
         integer_schema().enum_values(Some([1, 2]));

@@ -7,15 +7,15 @@ mod access;
 mod catalog;
 mod input;
 mod output;
-mod sales;
 mod types;
+mod words;
 
 pub use access::*;
 pub use catalog::*;
 pub use input::{InputErrors, violations_of};
 pub use output::{NamedRecord, PhotoRecord};
-pub use sales::*;
 pub use types::*;
+pub use words::*;
 
 use std::borrow::Cow;
 
@@ -188,6 +188,30 @@ impl<T: WireValue> Deserr<InputErrors> for ZeroIsNull<In<T>> {
             Value::Null | Value::Integer(0) => Ok(Self(None)),
             Value::String(text) if text == "0" => Ok(Self(None)),
             value => In::deserialize_from_value(value, location).map(|value| Self(Some(value))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn zero_is_null_as_a_number_and_as_a_text() {
+        let read = |value: Value| deserr::deserialize::<ZeroIsNull<BrandId>, _, InputErrors>(value);
+        for none in [json!(0), json!("0"), json!(null)] {
+            assert_eq!(read(none.clone()).ok().map(|read| read.0), Some(None), "{none}");
+        }
+        for seven in [json!(7), json!("7")] {
+            let id = read(seven.clone()).ok().and_then(|read| read.0).map(|id| id.0.get());
+            assert_eq!(id, Some(7), "{seven}");
+        }
+        for wrong in
+            [json!(false), json!(true), json!(""), json!("00"), json!("-0"), json!(" 0"), json!(0.5), json!([0])]
+        {
+            assert!(read(wrong.clone()).is_err(), "{wrong}");
         }
     }
 }

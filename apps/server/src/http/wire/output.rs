@@ -1,6 +1,8 @@
 //! Records that stand inside other records.
 
+use kontor_auth::model as auth;
 use kontor_catalog::model::{PhotoUrl, Reference};
+use kontor_orders::model::Named;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -40,5 +42,17 @@ impl NamedRecord {
 impl<Id: Into<i64>> From<Reference<Id>> for NamedRecord {
     fn from(reference: Reference<Id>) -> Self {
         Self::new(reference.id, reference.name)
+    }
+}
+
+impl<Id: Into<i64>> From<auth::Reference<Id>> for NamedRecord {
+    fn from(reference: auth::Reference<Id>) -> Self {
+        Self::new(reference.id, reference.name)
+    }
+}
+
+impl<Id: Into<i64>> From<Named<Id>> for NamedRecord {
+    fn from(named: Named<Id>) -> Self {
+        Self::new(named.id, named.name)
     }
 }

@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
+use chrono::Datelike as _;
 use kontor_auth::{miniapp, model as auth};
+use kontor_catalog::model as catalog;
 use kontor_kernel as kernel;
+use kontor_orders::model as orders;
 use rust_decimal::Decimal;
 use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::extensions::ExtensionsBuilder;
@@ -170,6 +173,21 @@ wire_texts! {
         string_schema().min_length(Some(1)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Password)));
     Prose = kernel::Prose, text, kernel::Prose::parse, "must be a text",
         string_schema().max_length(Some(kernel::Prose::MAX));
+    PromoCode = kernel::PromoCode, text, kernel::PromoCode::parse, "must be a text",
+        string_schema().pattern(Some("^[A-Za-z0-9-]{1,64}$"));
+    Reason = auth::Reason, text, auth::Reason::parse, "must be a text",
+        string_schema().min_length(Some(1)).max_length(Some(auth::Reason::MAX));
+    PhotoUrl = catalog::PhotoUrl, text, catalog::PhotoUrl::parse, "must be an http or https address",
+        string_schema().format(Some(SchemaFormat::Custom("uri".to_owned()))).max_length(Some(catalog::PhotoUrl::MAX));
+    PlanSlug = catalog::PlanSlug, text, catalog::PlanSlug::parse, "must be a text",
+        string_schema()
+            .max_length(Some(catalog::PlanSlug::MAX))
+            .pattern(Some("^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"))
+            .examples(["gold-yearly"]);
+    ShareLink = catalog::ShareLink, text, catalog::ShareLink::parse, "must be an http or https address",
+        string_schema().format(Some(SchemaFormat::Custom("uri".to_owned()))).max_length(Some(catalog::ShareLink::MAX));
+    PaymentMethodType = orders::PaymentMethod, text, orders::PaymentMethod::parse, "must be a text",
+        string_schema().enum_values(Some(orders::PaymentMethod::ALL.map(orders::PaymentMethod::as_str)));
 }
 
 impl<const MAX: usize> WireValue for kernel::Line<MAX> {
@@ -315,9 +333,13 @@ impl WireValue for bool {
 /// True or false.
 pub type Flag = In<bool>;
 
+/// Other years have a sign or more digits: SQLite compares moments as texts, and PostgreSQL does not know them all.
+pub(super) const YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
+
 impl WireValue for chrono::NaiveDate {
     fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-        text(scalar)?.parse().map_err(|_| Self::expected().into_owned())
+        let day = text(scalar)?.parse::<Self>().ok();
+        day.filter(|day| YEARS.contains(&day.year())).ok_or_else(|| Self::expected().into_owned())
     }
 
     fn expected() -> Cow<'static, str> {

@@ -166,14 +166,10 @@ struct ChangedAgent {
 impl From<ChangedAgent> for AgentPatch {
     fn from(changed: ChangedAgent) -> Self {
         Self {
-            name: changed.name.0.map(|name| name.0),
-            description: match changed.description {
-                Patch::Keep => None,
-                Patch::Clear => Some(None),
-                Patch::Set(text) => Some(Some(text.0)),
-            },
+            name: changed.name.named(),
+            description: changed.description.into_option(),
             permissions: changed.permissions.0.map(|all| all.into_iter().map(|one| one.0).collect()),
-            is_banned: changed.is_banned.0.map(|flag| flag.0),
+            is_banned: changed.is_banned.named(),
         }
     }
 }

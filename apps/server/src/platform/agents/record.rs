@@ -23,7 +23,7 @@ impl From<GrantedPermission> for AgentPermission {
     fn from(granted: GrantedPermission) -> Self {
         Self {
             id: granted.id.get(),
-            screen: NamedRecord::new(granted.screen.id, granted.screen.name),
+            screen: granted.screen.into(),
             name: granted.name,
             description: granted.description,
         }
@@ -54,7 +54,7 @@ impl From<Agent> for AgentRecord {
             name: agent.name.into(),
             description: agent.description.map(Into::into),
             is_banned: agent.is_banned,
-            creator: agent.creator.map(|creator| NamedRecord::new(creator.id, creator.name)),
+            creator: agent.creator.map(Into::into),
             permissions: agent.permissions.into_iter().map(Into::into).collect(),
             last_activity_at: agent.last_activity_at,
             created_at: agent.created_at,
@@ -95,7 +95,9 @@ pub(super) const TABLE: Table<Agent> = Table {
     resource: "agents",
     columns: &[
         Column::new("id", "No.", |agent| Cell::plain(agent.id.get())),
-        Column::new("name", "Name", |agent| Cell::linked(agent.name.as_str(), format!("/api/agents/{}", agent.id))),
+        Column::with_icon("name", "Name", |agent| {
+            Cell::linked(agent.name.as_str(), format!("/api/agents/{}", agent.id))
+        }),
         Column::new("description", "Description", |agent| Cell::plain(agent.description.as_deref())),
         Column::new("is_banned", "Paused", |agent| Cell::plain(agent.is_banned)),
         Column::new("permissions", "Permissions", |agent| {

@@ -3,28 +3,15 @@
 use actix_web::get;
 use actix_web::web::{Data, Json, Path};
 use kontor_organization::DictionaryService;
-use kontor_organization::model::StorageUnit;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::records::StorageUnitRecord;
 use crate::http::{ApiError, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_storage_units).service(show_storage_unit);
-}
-
-#[derive(Serialize, ToSchema)]
-struct StorageUnitRecord {
-    id: i64,
-    name: String,
-    abbreviation: String,
-}
-
-impl From<StorageUnit> for StorageUnitRecord {
-    fn from(unit: StorageUnit) -> Self {
-        Self { id: unit.id.get(), name: unit.name.into(), abbreviation: unit.abbreviation.into() }
-    }
 }
 
 #[derive(Serialize, ToSchema)]

@@ -1,7 +1,7 @@
 //! Discounts and promo codes.
 
 mod input;
-pub(super) mod query;
+mod query;
 mod record;
 
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use kontor_kernel::{Clock, Violations};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedDiscount, NewDiscount};
-use self::query::{DiscountQuery, PlainPage};
+use self::query::DiscountQuery;
 use self::record::{DiscountFigures, DiscountList, OneDiscount, UsageList};
 use crate::config::Config;
 use crate::http::records::Message;
 use crate::http::resource_page::ListAddress;
-use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
+use crate::http::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
 
 /// The figures stand before the discounts: their path would be taken for a number.
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -210,14 +210,14 @@ async fn archive_discount(
 }
 
 /// The orders that use the promo code, newest first.
-#[utoipa::path(tag = "Sales", params(("id" = i64, Path), PlainPage), responses((status = 200, body = UsageList)))]
+#[utoipa::path(tag = "Sales", params(("id" = i64, Path), PageQuery), responses((status = 200, body = UsageList)))]
 #[get("/api/discounts/{id}/usages")]
 async fn list_discount_usages(
     staff: SignedInStaff,
     service: Data<DiscountService>,
     id: Path<PathId>,
-    query: Query<PlainPage>,
+    query: Query<PageQuery>,
 ) -> Result<Json<UsageList>, ApiError> {
-    let page = query.0.checked()?;
+    let page = query.0.page()?;
     Ok(Json(service.usages(&staff, id.parse()?, page).await?.into()))
 }

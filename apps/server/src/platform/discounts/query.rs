@@ -46,24 +46,3 @@ impl DiscountQuery {
         Ok((filter, page))
     }
 }
-
-/// Which page of a list without filters.
-#[derive(Deserr, IntoParams)]
-#[deserr(error = InputErrors, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(in crate::platform) struct PlainPage {
-    #[deserr(default)]
-    #[param(inline)]
-    page: Option<PageNumber>,
-    /// 15 unless told.
-    #[deserr(default)]
-    #[param(inline)]
-    per_page: Option<PageSize>,
-}
-
-impl PlainPage {
-    /// The page.
-    pub(in crate::platform) fn checked(&self) -> Result<PageRequest, Violations> {
-        page_of(self.page.as_ref(), self.per_page.as_ref(), 15)
-    }
-}

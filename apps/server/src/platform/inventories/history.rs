@@ -1,6 +1,6 @@
 //! What happened to stock: its movements.
 
-use kontor_catalog::model::StockEntry;
+use kontor_catalog::model::{StockEntry, StockSource};
 use kontor_kernel::Page;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -17,11 +17,20 @@ struct StockHistoryRecord {
     reason: &'static str,
     /// The order it was done for.
     order_id: Option<i64>,
+    /// The job in the background that did it.
+    job_id: Option<i64>,
 }
 
 impl From<StockEntry> for StockHistoryRecord {
     fn from(entry: StockEntry) -> Self {
-        Self { line: entry.line.into(), reason: entry.reason.name(), order_id: entry.order_id.map(Into::into) }
+        let order = entry.source.and_then(StockSource::order);
+        let job = entry.source.and_then(StockSource::job);
+        Self {
+            line: entry.line.into(),
+            reason: entry.reason.name(),
+            order_id: order.map(Into::into),
+            job_id: job.map(Into::into),
+        }
     }
 }
 

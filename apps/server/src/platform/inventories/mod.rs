@@ -16,7 +16,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::history::StockHistoryList;
 use self::record::{InventoryList, InventoryParams, OneInventory, TABLE};
 use crate::http::wire::{self, Given, InputErrors};
-use crate::http::{ApiError, Body, HistoryQuery, PathId, Query, SignedInStaff};
+use crate::http::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
 use crate::table::{Asked, TableAnswer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -167,7 +167,7 @@ async fn update_inventory(
 /// What happened to stock, the latest first: its movements.
 #[utoipa::path(
     tag = "Stock",
-    params(("id" = i64, Path), HistoryQuery),
+    params(("id" = i64, Path), PageQuery),
     responses((status = 200, body = StockHistoryList)),
 )]
 #[get("/api/inventories/{id}/history")]
@@ -175,7 +175,7 @@ async fn inventory_history(
     staff: SignedInStaff,
     service: Data<InventoryService>,
     id: Path<PathId>,
-    query: Query<HistoryQuery>,
+    query: Query<PageQuery>,
 ) -> Result<Json<StockHistoryList>, ApiError> {
     let page = query.0.page()?;
     Ok(Json(service.history(&staff, id.parse()?, page).await?.into()))

@@ -91,7 +91,10 @@ async fn cancel_job(
     responses((
         status = 200,
         description = "The file.",
-        content_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        content(
+            (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+            (String = "text/csv"),
+        ),
     )),
 )]
 #[get("/api/jobs/{id}/errors")]

@@ -1,44 +1,12 @@
 //! Which jobs are asked for.
 
-use std::borrow::Cow;
-
 use deserr::Deserr;
-use kontor_catalog::bulk::{JobFilter, JobKind, JobState};
+use kontor_catalog::bulk::JobFilter;
 use kontor_kernel::{PageRequest, Violations};
 use utoipa::IntoParams;
-use utoipa::openapi::ObjectBuilder;
-use utoipa::openapi::schema::Type;
 
 use crate::http::paging::{PageNumber, PageSize, page_of};
-use crate::http::wire::{In, InputErrors, Many, Scalar, WireValue};
-
-macro_rules! wire_names {
-    ($($type:ident;)+) => {$(
-        impl WireValue for $type {
-            fn from_scalar(scalar: Scalar) -> Result<Self, String> {
-                let named = if let Scalar::Text(text) = &scalar { Self::named(text) } else { None };
-                named.ok_or_else(|| Self::expected().into_owned())
-            }
-
-            fn expected() -> Cow<'static, str> {
-                Cow::Owned(format!("must be one of {}", Self::ALL.map(Self::name).join(", ")))
-            }
-
-            fn schema_name() -> Cow<'static, str> {
-                Cow::Borrowed(stringify!($type))
-            }
-
-            fn schema() -> ObjectBuilder {
-                ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Self::ALL.map(Self::name)))
-            }
-        }
-    )+};
-}
-
-wire_names! {
-    JobKind;
-    JobState;
-}
+use crate::http::wire::{self, InputErrors, Many};
 
 /// Filters and page of the list of jobs.
 #[derive(Deserr, IntoParams)]
@@ -48,11 +16,11 @@ pub(super) struct JobQuery {
     /// `nomenclatures_import` or `inventories_upload`; one may be given without the brackets, too.
     #[deserr(default)]
     #[param(rename = "kind[]", value_type = Option<Vec<String>>)]
-    kind: Many<In<JobKind>>,
+    kind: Many<wire::JobKind>,
     /// `queued`, `running`, `succeeded`, `failed` or `canceled`; one may be given without the brackets, too.
     #[deserr(default)]
     #[param(rename = "status[]", value_type = Option<Vec<String>>)]
-    status: Many<In<JobState>>,
+    status: Many<wire::JobState>,
     #[deserr(default)]
     #[param(inline)]
     page: Option<PageNumber>,

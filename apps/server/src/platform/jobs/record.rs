@@ -7,6 +7,8 @@ use kontor_kernel::{Page, UserId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::paging::Pagination;
+
 #[derive(Serialize, ToSchema)]
 struct JobRecord {
     id: i64,
@@ -90,10 +92,12 @@ impl From<Job> for OneJob {
 pub(super) struct JobList {
     jobs: Vec<JobRecord>,
     jobs_count: u64,
+    pagination: Pagination,
 }
 
 impl From<Page<Job>> for JobList {
     fn from(page: Page<Job>) -> Self {
-        Self { jobs_count: page.total, jobs: page.items.into_iter().map(Into::into).collect() }
+        let pagination = Pagination::from(&page);
+        Self { jobs_count: page.total, pagination, jobs: page.items.into_iter().map(Into::into).collect() }
     }
 }

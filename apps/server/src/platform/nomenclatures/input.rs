@@ -58,6 +58,9 @@ pub(super) struct NewNomenclature {
     /// HTML.
     #[deserr(default)]
     characteristics: Option<wire::Prose>,
+    /// By which customers pass the item on.
+    #[deserr(default)]
+    share_link: Option<wire::ShareLink>,
     #[deserr(default)]
     is_subscription: Option<wire::Flag>,
     /// Required for subscription plans and forbidden for anything else.
@@ -101,6 +104,7 @@ impl NewNomenclature {
             price: self.price.map(|price| price.0).unwrap_or_default(),
             description: self.description.map(|text| text.0),
             characteristics: self.characteristics.map(|text| text.0),
+            share_link: self.share_link.map(|link| link.0),
             subscription: terms.flatten(),
             packaging: Packaging {
                 wholesale: parameters.wholesale.0.is_some_and(|flag| flag.0),
@@ -156,6 +160,10 @@ pub(super) struct ChangedNomenclature {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Prose>)]
     characteristics: Patch<wire::Prose>,
+    /// By which customers pass the item on.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::ShareLink>)]
+    share_link: Patch<wire::ShareLink>,
     /// An item that stops being a subscription plan loses its billing period.
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
@@ -192,6 +200,7 @@ impl From<ChangedNomenclature> for CardChange {
             price: changed.price.into(),
             description: changed.description.into(),
             characteristics: changed.characteristics.into(),
+            share_link: changed.share_link.into(),
             is_subscription: changed.is_subscription.into(),
             billing_period_months: changed.billing_period_months.into(),
             wholesale: parameters.wholesale.into(),

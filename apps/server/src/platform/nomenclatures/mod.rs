@@ -14,7 +14,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::input::{ChangedNomenclature, NewNomenclature};
 use self::record::{NomenclatureList, NomenclatureParams, OneNomenclature, TABLE};
 use crate::http::routes::below;
-use crate::http::{ApiError, Body, HistoryList, HistoryQuery, PathId, Query, SignedInStaff};
+use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 use crate::table::{Asked, TableAnswer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -146,7 +146,7 @@ async fn update_nomenclature(
 /// What happened to an item, the latest first.
 #[utoipa::path(
     tag = "Catalog",
-    params(("id" = i64, Path), HistoryQuery),
+    params(("id" = i64, Path), PageQuery),
     responses((status = 200, body = HistoryList)),
 )]
 #[get("/api/nomenclatures/{id}/history")]
@@ -154,7 +154,7 @@ async fn nomenclature_history(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
     id: Path<PathId>,
-    query: Query<HistoryQuery>,
+    query: Query<PageQuery>,
 ) -> Result<Json<HistoryList>, ApiError> {
     let page = query.0.page()?;
     Ok(Json(service.history(&staff, id.parse()?, page).await?.into()))

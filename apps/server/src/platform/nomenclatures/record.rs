@@ -1,27 +1,15 @@
 //! What staff see of an item.
 
 use chrono::{DateTime, Utc};
-use kontor_catalog::model::{BillingPeriod, Nomenclature, NomenclatureKind, Packaging, Reference, StorageUnit};
+use kontor_catalog::model::{BillingPeriod, Nomenclature, NomenclatureKind, Packaging, Reference};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{BrandId, CategoryId, NomenclatureTypeId, Page};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::records::StorageUnitRecord;
 use crate::http::wire::{NamedRecord, PhotoRecord};
 use crate::table::{Cell, Column, Filter, Table, list_params};
-
-#[derive(Serialize, ToSchema)]
-struct StorageUnitRecord {
-    id: i64,
-    name: String,
-    abbreviation: String,
-}
-
-impl From<StorageUnit> for StorageUnitRecord {
-    fn from(unit: StorageUnit) -> Self {
-        Self { id: unit.id.get(), name: unit.name.into(), abbreviation: unit.abbreviation.into() }
-    }
-}
 
 #[derive(Serialize, ToSchema)]
 struct ParametersRecord {
@@ -66,6 +54,8 @@ struct NomenclatureRecord {
     description: Option<String>,
     /// HTML.
     characteristics: Option<String>,
+    /// By which customers pass the item on.
+    share_link: Option<String>,
     is_subscription: bool,
     billing_period_months: Option<u8>,
     parameters: ParametersRecord,
@@ -99,6 +89,7 @@ impl From<Nomenclature> for NomenclatureRecord {
             price: card.price.to_string(),
             description: card.description.map(Into::into),
             characteristics: card.characteristics.map(Into::into),
+            share_link: card.share_link.map(Into::into),
             is_subscription: card.subscription.is_some(),
             billing_period_months: card.subscription.map(BillingPeriod::get),
             parameters: card.packaging.into(),

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::importer::{FIRST_PIECES, Imports, ROWS};
+use super::job_books::{self, ImportFigures};
 use super::market::{Kept, Market};
-use super::storekeeper::Ledger;
+use super::storekeeper::{FIRST_PIECES as FIRST_STOCK, Ledger};
 use crate::desk::Hook;
 use crate::process::Site;
 use crate::support::send;
@@ -79,8 +81,8 @@ const RULES: &[(&str, &str)] = &[
     ),
     (
         "nobody holds a lease",
-        "(SELECT lease_owner FROM payment_attempts UNION ALL SELECT lease_owner FROM webhook_deliveries) l \
-         WHERE l.lease_owner IS NOT NULL",
+        "(SELECT lease_owner FROM payment_attempts UNION ALL SELECT lease_owner FROM webhook_deliveries \
+         UNION ALL SELECT lease_owner FROM jobs) l WHERE l.lease_owner IS NOT NULL",
     ),
 ];
 
@@ -94,14 +96,26 @@ pub struct Figures {
     pub deliveries: usize,
     pub duplicates: usize,
     pub stock_changes: i64,
+    pub imports: ImportFigures,
+}
+
+/// What those who worked remember.
+pub struct Told<'a> {
+    pub kept: &'a [Kept],
+    /// How many orders may stand although nobody was told.
+    pub lost: usize,
+    pub ledger: &'a Ledger,
+    pub imports: &'a Imports,
+    pub hook: &'a Hook,
+    pub kills: usize,
 }
 
 /// Everything that is wrong, in words.
 pub struct Audit<'a> {
-    site: &'a Site,
+    pub(super) site: &'a Site,
     market: &'a Market,
     wrong: Vec<String>,
-    figures: Figures,
+    pub(super) figures: Figures,
 }
 
 fn cents(value: &Value) -> i64 {
@@ -114,18 +128,20 @@ impl<'a> Audit<'a> {
         Self { site, market, wrong: Vec::new(), figures: Figures::default() }
     }
 
-    /// Goes through all the books. `lost` is how many orders may stand although nobody was told.
-    pub async fn examine(mut self, kept: &[Kept], lost: usize, ledger: &Ledger, hook: &Hook) -> Figures {
+    /// Goes through all the books.
+    pub async fn examine(mut self, told: Told<'_>) -> Figures {
+        let Told { kept, lost, ledger, imports, hook, kills } = told;
         self.figures.answered = kept.len();
         self.figures.orders = self.site.number("SELECT count(*) AS id FROM orders").await;
         let most = i64::try_from(kept.len() + lost).unwrap();
         self.check(self.figures.orders <= most, || format!("there are more than {most} orders"));
-        for (rule, broken) in RULES {
+        for (rule, broken) in RULES.iter().chain(job_books::RULES) {
             let rows = self.site.number(&format!("SELECT count(*) AS id FROM {broken}")).await;
             self.check(rows == 0, || format!("{rule}: broken {rows} times"));
         }
         self.stock().await;
         self.storekeeper(ledger).await;
+        self.imports(imports, kills).await;
         self.doctor();
         let outcomes = self.acquirer().await;
         for order in kept {
@@ -136,7 +152,7 @@ impl<'a> Audit<'a> {
         self.figures
     }
 
-    fn check(&mut self, fine: bool, otherwise: impl FnOnce() -> String) {
+    pub(super) fn check(&mut self, fine: bool, otherwise: impl FnOnce() -> String) {
         if !fine {
             self.wrong.push(otherwise());
         }
@@ -179,9 +195,11 @@ impl<'a> Audit<'a> {
             let entered = self.site.number(&entered).await;
             self.check(entered == 1, || format!("inventory {inventory}: {pieces} pieces were set {entered} times"));
         }
-        let all = "SELECT count(*) AS id FROM stock_movements WHERE reason IN ('edit', 'upload')";
-        let first = i64::try_from(self.market.items.len()).unwrap();
-        self.figures.stock_changes = self.site.number(all).await - first;
+        let all = format!(
+            "SELECT count(*) AS id FROM stock_movements WHERE reason IN ('edit', 'upload') \
+             AND quantity_after > {FIRST_STOCK} AND quantity_after <= {FIRST_PIECES}"
+        );
+        self.figures.stock_changes = self.site.number(&all).await;
         let most = i64::try_from(ledger.answered.len() + ledger.lost).unwrap();
         let changes = self.figures.stock_changes;
         self.check(changes <= most, || format!("{changes} changes of stock, {most} were asked for"));
@@ -192,7 +210,7 @@ impl<'a> Audit<'a> {
         let output = self.site.run(&["doctor", "--json"]);
         let text = String::from_utf8(output.stdout).unwrap();
         let told: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-        let items = self.market.items.len();
+        let items = self.market.items.len() + ROWS - 1;
         self.check(told["differences"] == 0 && told["examined"]["inventories"] == json!(items), || text.clone());
     }
 

@@ -1,4 +1,4 @@
-//! Staff and spreadsheets set stock while customers order and the process dies.
+//! Staff and small spreadsheets set stock while customers order and the process dies.
 
 use std::time::{Duration, Instant};
 
@@ -7,6 +7,9 @@ use serde_json::json;
 
 use super::dice::Dice;
 use super::market::{Market, Told, tell};
+
+/// Pieces that are set begin here, one more every time.
+pub const FIRST_PIECES: i64 = 60_000;
 
 /// What the storekeeper remembers.
 #[derive(Default)]
@@ -23,7 +26,7 @@ pub struct Ledger {
 pub async fn keep_stock(market: &Market, mut dice: Dice) -> Ledger {
     let mut ledger = Ledger::default();
     let plenty = market.items.len() - 1;
-    let mut pieces = 60_000;
+    let mut pieces = FIRST_PIECES;
     while Instant::now() < market.closing && !market.is_served() {
         market.wait_until_open().await;
         let first = dice.below(plenty);

@@ -93,6 +93,8 @@ impl Records {
             ("integrations", "4".to_owned()),
             ("parameters", "1".to_owned()),
             ("webhooks", hook.to_string()),
+            // The application in front of it is foreign already.
+            ("subscription-nomenclatures", "1".to_owned()),
             // The webhook in front of it is foreign already.
             ("deliveries", "1".to_owned()),
         ];
@@ -132,6 +134,7 @@ pub fn body(policy: &Policy) -> Value {
         ("POST", "/api/agents/{agent}/tokens") => json!({ "name": "Token" }),
         ("POST", "/api/applications/{id}/brands") => json!({ "brand_id": 1 }),
         ("POST", "/api/applications/{id}/categories") => json!({ "category_id": 1 }),
+        ("POST", "/api/applications/{application}/subscription-nomenclatures") => json!({ "nomenclature_id": 1 }),
         ("POST", "/api/applications/{application}/webhooks") => json!({ "url": "http://127.0.0.1:9/y" }),
         ("PUT", "/api/warehouses/{id}/integrations/{integration_id}") => json!({ "is_active": true }),
         ("POST", "/api/warehouses/{id}/integrations/{integration_id}/parameters") => {

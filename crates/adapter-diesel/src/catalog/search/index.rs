@@ -2,7 +2,7 @@
 
 use diesel::Connection as _;
 use diesel::result::Error as QueryError;
-use diesel::sql_types::{BigInt, Nullable, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use kontor_catalog::model::SearchText;
 use kontor_kernel::{Line, Name, ProjectId, StoreError};
 
@@ -61,7 +61,7 @@ pub(in crate::catalog) fn put_anew(
 }
 
 /// Writes everything that these items are found by, from their names and articles.
-pub(in crate::catalog) fn refill<R>(connection: &mut AnyConnection, items: &[i64]) -> Result<(), Abort<R>> {
+pub(crate) fn refill<R>(connection: &mut AnyConnection, items: &[i64]) -> Result<(), Abort<R>> {
     for items in items.chunks(ROWS) {
         let rows: Vec<ItemRow> = Statement::new("SELECT id, project_id, name, article FROM nomenclatures WHERE id")
             .among(items)
@@ -90,6 +90,48 @@ pub(in crate::catalog) fn refill<R>(connection: &mut AnyConnection, items: &[i64
         }
     }
     Ok(())
+}
+
+by_place! {
+    struct EntryRow {
+        id: i64 as BigInt,
+        project_id: i64 as BigInt,
+        name: String as Text,
+        article: Option<String> as Nullable<Text>,
+        search_text: Option<String> as Nullable<Text>,
+        article_search: Option<String> as Nullable<Text>,
+        is_listed: bool as Bool,
+    }
+}
+
+/// Where it stands what an item is found by.
+pub(crate) const PLACE: &str = "nomenclatures.search_text";
+
+/// Projects and numbers of those of these items that are not found by what their cards say.
+pub(crate) fn off(connection: &mut AnyConnection, items: &[i64]) -> Result<Vec<(i64, i64)>, Abort<StoreError>> {
+    // The index of SQLite does not tell what it holds, but of which items it holds something.
+    let listed = match connection {
+        AnyConnection::Sqlite(_) => "EXISTS (SELECT 1 FROM nomenclature_search_docsize d WHERE d.id = n.id)",
+        AnyConnection::Postgres(_) => "TRUE",
+    };
+    let select = "SELECT n.id, n.project_id, n.name, n.article, n.search_text, n.article_search, ";
+    let rows: Vec<EntryRow> = Statement::new(format!("{select}{listed} FROM nomenclatures n WHERE n.id"))
+        .among(items)
+        .sql(" ORDER BY n.id")
+        .rows(connection)?;
+    let mut off = Vec::new();
+    for row in rows {
+        let name: Name = stored::owned(row.name)?;
+        let article: Option<Line<100>> = row.article.map(stored::owned).transpose()?;
+        let text = SearchText::of(&name, article.as_ref());
+        let is_right = row.is_listed
+            && row.search_text.as_deref() == Some(text.line().as_str())
+            && row.article_search.as_deref() == text.article();
+        if !is_right {
+            off.push((row.project_id, row.id));
+        }
+    }
+    Ok(off)
 }
 
 /// Fills in what cards from before lack. Every step is a commit of its own; what was not reached is found the next time.

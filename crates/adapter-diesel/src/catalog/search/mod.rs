@@ -9,6 +9,6 @@ mod index;
 mod terms;
 
 pub(super) use found::Search;
-pub(crate) use index::fill_missing;
-pub(super) use index::{put, put_anew, refill};
-pub(super) use terms::mentions;
+pub(crate) use index::{PLACE, fill_missing, off, refill};
+pub(super) use index::{put, put_anew};
+pub(super) use terms::items_found;

@@ -15,23 +15,26 @@ const LONG: usize = 6;
 /// Stands for the two places before a word.
 const BEFORE: char = '_';
 
-fn grams(project: ProjectId, letters: &[char]) -> impl Iterator<Item = String> {
-    letters.windows(GRAM).map(move |gram| format!("{project}{}", gram.iter().collect::<String>()))
+/// The tokens of a word: every `count` letters of it that stand together, after the number of the project and, of long
+/// ones, a hyphen, so that the tokens of two projects never meet.
+fn tokens<'a>(start: &'a str, word: &'a str, count: usize) -> impl Iterator<Item = [&'a str; 2]> {
+    let ends = word.char_indices().map(|(place, _)| place).chain([word.len()]).skip(count);
+    word.char_indices().zip(ends).filter_map(move |((from, _), to)| Some([start, word.get(from..to)?]))
 }
 
-fn long_grams(project: ProjectId, letters: &[char]) -> impl Iterator<Item = String> {
-    letters.windows(LONG).map(move |gram| format!("{project}-{}", gram.iter().collect::<String>()))
+/// How tokens of [`GRAM`] and of [`LONG`] letters start.
+fn starts(project: ProjectId) -> (String, String) {
+    (project.to_string(), format!("{project}-"))
 }
 
-/// What FTS5 keeps of a text. The letters follow the number of the project, long grams with a hyphen in between, so that
-/// the tokens of two projects never meet.
+/// What FTS5 keeps of a text.
 pub(super) fn document(project: ProjectId, text: &SearchText) -> String {
-    let mut document = String::new();
+    let (short, long) = starts(project);
+    let mut document = String::with_capacity(512);
     for word in text.words() {
-        let letters: Vec<char> = [BEFORE, BEFORE].into_iter().chain(word.chars()).collect();
-        let word: Vec<char> = word.chars().collect();
-        for gram in grams(project, &letters).chain(long_grams(project, &word)) {
-            document.push_str(&gram);
+        let begun: String = [BEFORE, BEFORE].into_iter().chain(word.chars()).collect();
+        for parts in tokens(&short, &begun, GRAM).chain(tokens(&long, word, LONG)) {
+            document.extend(parts);
             document.push(' ');
         }
     }
@@ -40,20 +43,21 @@ pub(super) fn document(project: ProjectId, text: &SearchText) -> String {
 
 /// The word as a phrase of FTS5: its grams one after the other.
 fn phrase(project: ProjectId, word: &SearchWord) -> String {
-    let grams: Vec<String> = match word {
-        SearchWord::Within(word) => {
-            let letters: Vec<char> = word.chars().collect();
-            let long: Vec<String> = long_grams(project, &letters).collect();
-            if long.is_empty() { grams(project, &letters).collect() } else { long }
-        }
+    let (short, long) = starts(project);
+    let joined = |start: &str, word: &str, count| {
+        tokens(start, word, count).map(|parts| parts.concat()).collect::<Vec<_>>().join(" ")
+    };
+    let phrase = match word {
+        SearchWord::Within(word) if word.chars().count() < LONG => joined(&short, word, GRAM),
+        SearchWord::Within(word) => joined(&long, word, LONG),
         // The first letter alone follows two places, the first two follow one.
         SearchWord::Beginning(word) => {
             let before = GRAM.saturating_sub(word.chars().count());
-            let letters: Vec<char> = std::iter::repeat_n(BEFORE, before).chain(word.chars()).collect();
-            grams(project, &letters).collect()
+            let begun: String = std::iter::repeat_n(BEFORE, before).chain(word.chars()).collect();
+            joined(&short, &begun, GRAM)
         }
     };
-    format!("\"{}\"", grams.join(" "))
+    format!("\"{phrase}\"")
 }
 
 /// Joins what stands for every word of every way of every term.
@@ -80,9 +84,21 @@ pub(super) fn conditions(alias: &str, query: &SearchQuery) -> String {
     if query.terms().is_empty() { "FALSE".to_owned() } else { every(query, condition) }
 }
 
-/// Whether a text finds the item `n`, for lists of what refers to items.
-pub(in crate::catalog) fn mentions(text: &Line<255>) -> Statement {
-    Statement::new(format!("({})", conditions("n", &SearchQuery::of(text)))).once()
+/// `(SELECT ...)`: the items of a project that a text finds, for lists of what refers to items.
+pub(in crate::catalog) fn items_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
+    let query = SearchQuery::of(text);
+    match connection {
+        _ if query.terms().is_empty() => Statement::new("(NULL)"),
+        AnyConnection::Sqlite(_) => {
+            Statement::new("(SELECT rowid FROM nomenclature_search WHERE nomenclature_search MATCH ")
+                .value(expression(project, &query))
+                .sql(")")
+        }
+        AnyConnection::Postgres(_) => Statement::new("(SELECT s.id FROM nomenclatures s WHERE s.project_id = ")
+            .value(project.get())
+            .sql(format!(" AND {})", conditions("s", &query)))
+            .once(),
+    }
 }
 
 /// The items that a query finds, as a statement goes on: from the index, `SELECT` before it and further conditions after

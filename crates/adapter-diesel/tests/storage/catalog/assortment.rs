@@ -22,6 +22,7 @@ async fn shown(db: &TestDatabase, application: ApplicationId) -> (Vec<String>, V
 
 /// An application that shows categories and brands of these names.
 struct Shelf {
+    project: ProjectId,
     site: ApplicationId,
     categories: Vec<CategoryId>,
     brands: Vec<BrandId>,
@@ -33,17 +34,33 @@ impl Shelf {
         let branch = branch(db, project).await;
         let (site, other) =
             (application(db, project, branch, "Site").await, application(db, project, branch, "Kiosk").await);
-        let mut shelf = Self { site, categories: Vec::new(), brands: Vec::new() };
+        let mut shelf = Self { project, site, categories: Vec::new(), brands: Vec::new() };
         for title in names {
             let (category, brand) = (category(db, project, title).await.id, brand(db, project, title).await.id);
             for application in [site, other] {
-                AssortmentRepository::<Category>::assign(&db.database, project, application, category).await.unwrap();
-                AssortmentRepository::<Brand>::assign(&db.database, project, application, brand).await.unwrap();
+                AssortmentRepository::<Category>::assign(&db.database, system(project), application, category)
+                    .await
+                    .unwrap();
+                AssortmentRepository::<Brand>::assign(&db.database, system(project), application, brand).await.unwrap();
             }
             shelf.categories.push(category);
             shelf.brands.push(brand);
         }
         shelf
+    }
+
+    fn stamp(&self) -> Stamp {
+        system(self.project)
+    }
+
+    /// What its history says of these, latest first: what was there, and what is there.
+    async fn told(&self, db: &TestDatabase, field: &str) -> Vec<(Option<String>, Option<String>)> {
+        let lines = Histories::page(&db.database, self.project, Resource::Applications, self.site.get(), page(1, 100));
+        let changes = lines.await.unwrap().items.into_iter().flat_map(|line| {
+            assert_eq!((line.deed, line.author, line.at), (Deed::Changed, Author::System, NOON));
+            line.changes
+        });
+        changes.filter(|change| change.field == field).map(|change| (change.old, change.new)).collect()
     }
 
     async fn order(&self, db: &TestDatabase) -> (String, String) {
@@ -173,9 +190,9 @@ database_tests! {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let stored = brand(&db, mine, "Ёлка").await;
         let again = BrandDraft { name: name("ЁЛКА"), photo: None };
-        let refused = BrandRepository::insert(&db.database, mine, again.clone(), NOON).await;
+        let refused = BrandRepository::insert(&db.database, system(mine), again.clone()).await;
         assert!(matches!(refused, Err(BrandError::NameTaken)));
-        BrandRepository::insert(&db.database, other, again, NOON).await.unwrap();
+        BrandRepository::insert(&db.database, system(other), again).await.unwrap();
         assert_eq!(BrandRepository::list(&db.database, mine).await.unwrap(), vec![stored]);
     }
 
@@ -189,11 +206,11 @@ database_tests! {
                 Some(known) => known,
                 None => category(&db, project, title).await,
             };
-            AssortmentRepository::<Category>::assign(&db.database, project, site, record.id).await.unwrap();
+            AssortmentRepository::<Category>::assign(&db.database, system(project), site, record.id).await.unwrap();
         }
         let (first, second) = (brand(&db, project, "First").await, brand(&db, project, "Second").await);
         for id in [first.id, second.id, first.id] {
-            AssortmentRepository::<Brand>::assign(&db.database, project, site, id).await.unwrap();
+            AssortmentRepository::<Brand>::assign(&db.database, system(project), site, id).await.unwrap();
         }
         let expected = (["B", "C", "A"].map(String::from).to_vec(), ["First", "Second"].map(String::from).to_vec());
         assert_eq!(shown(&db, site).await, expected);
@@ -205,14 +222,14 @@ database_tests! {
         let (stored, second) = (brand(&db, mine, "Ёлка").await, brand(&db, mine, "Слон").await);
         let photo = Some(PhotoUrl::parse("https://cdn.example/a.jpg").unwrap());
         let change = BrandChange { name: Edit::Set(name("ЁЛКА")), photo: Edit::Set(photo.clone()) };
-        let changed = BrandRepository::update(&db.database, mine, stored.id, change.clone(), NOON).await.unwrap();
+        let changed = BrandRepository::update(&db.database, system(mine), stored.id, change.clone()).await.unwrap();
         assert_eq!(changed.details, BrandDraft { name: name("ЁЛКА"), photo });
-        let refused = BrandRepository::update(&db.database, mine, second.id, change.clone(), NOON).await;
+        let refused = BrandRepository::update(&db.database, system(mine), second.id, change.clone()).await;
         assert!(matches!(refused, Err(BrandError::NameTaken)));
-        let refused = BrandRepository::update(&db.database, other, stored.id, change, NOON).await;
+        let refused = BrandRepository::update(&db.database, system(other), stored.id, change).await;
         assert!(matches!(refused, Err(BrandError::NotFound)));
         let cleared = BrandChange { photo: Edit::Set(None), ..BrandChange::default() };
-        let changed = BrandRepository::update(&db.database, mine, stored.id, cleared, NOON).await.unwrap();
+        let changed = BrandRepository::update(&db.database, system(mine), stored.id, cleared).await.unwrap();
         assert_eq!(changed.details, BrandDraft { name: name("ЁЛКА"), photo: None });
         assert_eq!(BrandRepository::find(&db.database, stored.id).await.unwrap(), Some(changed));
     }
@@ -220,10 +237,10 @@ database_tests! {
     async fn a_tag_has_a_name_of_its_own_in_its_project(db: TestDatabase) {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let draft = |title: &str| TagDraft { name: name(title), photo: None };
-        let stored = TagRepository::insert(&db.database, mine, draft("Ёлка"), NOON).await.unwrap();
+        let stored = TagRepository::insert(&db.database, system(mine), draft("Ёлка")).await.unwrap();
         let tasks: Vec<_> = ["хит", "Хит", "ХИТ", "ёлка"].map(|title| {
             let (database, draft) = (db.database.clone(), draft(title));
-            tokio::spawn(async move { TagRepository::insert(&database, mine, draft, NOON).await })
+            tokio::spawn(async move { TagRepository::insert(&database, system(mine), draft).await })
         }).into();
         let mut added = 0;
         for task in tasks {
@@ -234,10 +251,10 @@ database_tests! {
             }
         }
         assert_eq!(added, 1);
-        TagRepository::insert(&db.database, other, draft("ёлка"), NOON).await.unwrap();
+        TagRepository::insert(&db.database, system(other), draft("ёлка")).await.unwrap();
         let listed = TagRepository::list(&db.database, mine).await.unwrap();
         assert_eq!((listed.len(), &listed[0]), (2, &stored));
-        let nowhere = TagRepository::insert(&db.database, ProjectId::new(999).unwrap(), draft("A"), NOON).await;
+        let nowhere = TagRepository::insert(&db.database, system(ProjectId::new(999).unwrap()), draft("A")).await;
         assert!(matches!(nowhere, Err(TagError::UnknownProject)));
     }
 
@@ -248,29 +265,84 @@ database_tests! {
             (0, Shift::Down, "CBA"), (0, Shift::Down, "CBA"), (1, Shift::Up, "BCA"),
         ] {
             let (category, brand) = (shelf.categories[one], shelf.brands[one]);
-            let moved: Category = db.database.shift(shelf.site, category, shift).await.unwrap();
+            let moved: Category = db.database.shift(shelf.stamp(), shelf.site, category, shift).await.unwrap();
             assert_eq!(moved.id, category);
-            let moved: Brand = db.database.shift(shelf.site, brand, shift).await.unwrap();
+            let moved: Brand = db.database.shift(shelf.stamp(), shelf.site, brand, shift).await.unwrap();
             assert_eq!(moved.id, brand);
             assert_eq!(shelf.order(&db).await, (expected.to_owned(), expected.to_owned()), "{one} {shift:?}");
         }
-        AssortmentRepository::<Category>::withdraw(&db.database, shelf.site, shelf.categories[2]).await.unwrap();
-        AssortmentRepository::<Brand>::withdraw(&db.database, shelf.site, shelf.brands[2]).await.unwrap();
+        AssortmentRepository::<Category>::withdraw(&db.database, shelf.stamp(), shelf.site, shelf.categories[2]).await.unwrap();
+        AssortmentRepository::<Brand>::withdraw(&db.database, shelf.stamp(), shelf.site, shelf.brands[2]).await.unwrap();
         assert_eq!(shelf.order(&db).await, ("BA".to_owned(), "BA".to_owned()));
         let shown: Option<Category> = db.database.shown(shelf.site, shelf.categories[2]).await.unwrap();
         assert_eq!(shown, None);
-        let refused: Result<Category, _> = db.database.shift(shelf.site, shelf.categories[2], Shift::Up).await;
+        let refused: Result<Category, _> = db.database.shift(shelf.stamp(), shelf.site, shelf.categories[2], Shift::Up).await;
         assert!(matches!(refused, Err(AssortmentError::NotShown)));
-        let again = AssortmentRepository::<Category>::withdraw(&db.database, shelf.site, shelf.categories[2]).await;
+        let again = AssortmentRepository::<Category>::withdraw(&db.database, shelf.stamp(), shelf.site, shelf.categories[2]).await;
         assert!(matches!(again, Err(AssortmentError::NotShown)));
+    }
+
+    async fn what_is_shown_stands_in_the_history_of_the_application(db: TestDatabase) {
+        let shelf = Shelf::of(&db, &["A", "B"]).await;
+        let [first, second] = [shelf.categories[0], shelf.categories[1]];
+        let [nord, west] = [shelf.brands[0], shelf.brands[1]];
+        for shift in [Shift::Down, Shift::Down, Shift::Up, Shift::Up] {
+            let _: Category = db.database.shift(shelf.stamp(), shelf.site, first, shift).await.unwrap();
+        }
+        let _: Brand = db.database.shift(shelf.stamp(), shelf.site, west, Shift::Up).await.unwrap();
+        AssortmentRepository::<Category>::assign(&db.database, shelf.stamp(), shelf.site, first).await.unwrap();
+        AssortmentRepository::<Category>::withdraw(&db.database, shelf.stamp(), shelf.site, first).await.unwrap();
+        AssortmentRepository::<Category>::withdraw(&db.database, shelf.stamp(), shelf.site, first).await.unwrap_err();
+        let line = |old: Option<String>, new: Option<String>| (old, new);
+        let (there, turned) = (format!("{first}, {second}"), format!("{second}, {first}"));
+        let expected = [
+            line(Some(first.to_string()), None),
+            line(Some(turned.clone()), Some(there.clone())),
+            line(Some(there), Some(turned)),
+            line(None, Some(second.to_string())),
+            line(None, Some(first.to_string())),
+        ];
+        assert_eq!(shelf.told(&db, "categories").await, expected, "what changes nothing is not told");
+        let brands = shelf.told(&db, "brands").await;
+        assert_eq!(brands.len(), 3);
+        assert_eq!(brands[0], line(Some(format!("{nord}, {west}")), Some(format!("{west}, {nord}"))));
+    }
+
+    async fn brands_tags_and_promotions_have_histories_of_their_own(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let record = brand(&db, project, "Nord").await;
+        let change = BrandChange { name: Edit::Set(name("West")), ..BrandChange::default() };
+        for _ in 0..2 {
+            BrandRepository::update(&db.database, system(project), record.id, change.clone()).await.unwrap();
+        }
+        let lines = Histories::page(&db.database, project, Resource::Brands, record.id.get(), page(1, 10)).await.unwrap();
+        assert_eq!(lines.items.iter().map(|line| line.deed).collect::<Vec<_>>(), [Deed::Changed, Deed::Created]);
+        let told = FieldChange { field: "name".to_owned(), old: Some("Nord".to_owned()), new: Some("West".to_owned()) };
+        assert_eq!(lines.items[0].changes, [told]);
+
+        let draft = TagDraft { name: name("New"), photo: None };
+        let tag = TagRepository::insert(&db.database, system(project), draft).await.unwrap();
+        let draft = PromotionDraft {
+            name: name("Spring"),
+            description: None,
+            photo: None,
+            period: Period::default(),
+            discount_ids: Vec::new(),
+            nomenclature_ids: vec![item(&db, project, goods("Mug")).await.id],
+        };
+        let promotion = PromotionRepository::insert(&db.database, system(project), draft).await.unwrap();
+        let lines = "SELECT count(*) AS value FROM histories WHERE deed = 'created' AND resource IN ('tags', 'promotions')";
+        assert_eq!(fixtures::number(&db, lines).await, 2, "of {} and {}", tag.id, promotion.id);
+        let others = Histories::page(&db.database, project, Resource::Discounts, promotion.id.get(), page(1, 10)).await;
+        assert_eq!(others.unwrap().total, 0, "a discount with the number of the promotion has another history");
     }
 
     async fn equal_places_are_parted_before_a_move(db: TestDatabase) {
         let shelf = Shelf::of(&db, &["A", "B", "C"]).await;
         execute(&db, "UPDATE application_categories SET position = 7".to_owned()).await;
         execute(&db, "UPDATE application_brands SET priority = 7".to_owned()).await;
-        let _: Category = db.database.shift(shelf.site, shelf.categories[2], Shift::Up).await.unwrap();
-        let _: Brand = db.database.shift(shelf.site, shelf.brands[2], Shift::Up).await.unwrap();
+        let _: Category = db.database.shift(shelf.stamp(), shelf.site, shelf.categories[2], Shift::Up).await.unwrap();
+        let _: Brand = db.database.shift(shelf.stamp(), shelf.site, shelf.brands[2], Shift::Up).await.unwrap();
         assert_eq!(shelf.order(&db).await, ("ACB".to_owned(), "ACB".to_owned()));
     }
 
@@ -279,11 +351,12 @@ database_tests! {
         let mut tasks = Vec::new();
         for round in 0..20 {
             for one in 0..5 {
-                let (database, site, category, brand) = (db.database.clone(), shelf.site, shelf.categories[one], shelf.brands[one]);
+                let (database, stamp, site) = (db.database.clone(), shelf.stamp(), shelf.site);
+                let (category, brand) = (shelf.categories[one], shelf.brands[one]);
                 let shift = if (round + one) % 2 == 0 { Shift::Up } else { Shift::Down };
                 tasks.push(tokio::spawn(async move {
-                    let _: Category = database.shift(site, category, shift).await.unwrap();
-                    let _: Brand = database.shift(site, brand, shift).await.unwrap();
+                    let _: Category = database.shift(stamp, site, category, shift).await.unwrap();
+                    let _: Brand = database.shift(stamp, site, brand, shift).await.unwrap();
                 }));
             }
         }
@@ -308,7 +381,7 @@ database_tests! {
         let site = application(&db, mine, branch, "Site").await;
         let foreign = category(&db, other, "Foreign").await;
         for id in [foreign.id, CategoryId::new(999).unwrap()] {
-            let refused = AssortmentRepository::<Category>::assign(&db.database, mine, site, id).await;
+            let refused = AssortmentRepository::<Category>::assign(&db.database, system(mine), site, id).await;
             assert!(matches!(refused, Err(AssortmentError::UnknownRecord)));
         }
         assert_eq!(db.database.owner(site).await.unwrap(), Some(mine));

@@ -3,7 +3,9 @@
 
 mod assortment;
 mod cards;
+mod plans;
 pub mod records;
+mod services;
 mod showcase;
 mod stock;
 mod warehouses;

@@ -19,6 +19,11 @@ pub fn clerk(project_id: ProjectId) -> Stamp {
     Stamp { project_id, author: Author::User(UserId::new(7).unwrap()), at: NOON }
 }
 
+/// Nobody but the service itself.
+pub fn system(project_id: ProjectId) -> Stamp {
+    Stamp::of_system(project_id, NOON)
+}
+
 pub fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
@@ -39,17 +44,18 @@ pub fn category_draft(title: &str) -> CategoryDraft {
 }
 
 pub async fn category(db: &TestDatabase, project: ProjectId, title: &str) -> Category {
-    CategoryRepository::insert(&db.database, Stamp::of_system(project, NOON), category_draft(title)).await.unwrap()
+    CategoryRepository::insert(&db.database, system(project), category_draft(title)).await.unwrap()
 }
 
 pub async fn brand(db: &TestDatabase, project: ProjectId, title: &str) -> Brand {
-    BrandRepository::insert(&db.database, project, BrandDraft { name: name(title), photo: None }, NOON).await.unwrap()
+    let draft = BrandDraft { name: name(title), photo: None };
+    BrandRepository::insert(&db.database, system(project), draft).await.unwrap()
 }
 
 pub async fn warehouse(db: &TestDatabase, project: ProjectId) -> WarehouseId {
     let branch_id = branch(db, project).await;
     let draft = WarehouseDraft { name: name("Warehouse"), address: None, branch_id, application_ids: None };
-    WarehouseRepository::insert(&db.database, Stamp::of_system(project, NOON), draft).await.unwrap().id
+    WarehouseRepository::insert(&db.database, system(project), draft).await.unwrap().id
 }
 
 pub fn goods(title: &str) -> Card {
@@ -57,7 +63,7 @@ pub fn goods(title: &str) -> Card {
 }
 
 pub async fn item(db: &TestDatabase, project: ProjectId, card: Card) -> Nomenclature {
-    NomenclatureRepository::insert(&db.database, Stamp::of_system(project, NOON), card).await.unwrap()
+    NomenclatureRepository::insert(&db.database, system(project), card).await.unwrap()
 }
 
 pub async fn stock(db: &TestDatabase, project: ProjectId, item: NomenclatureId, pieces: i64) -> Inventory {

@@ -4,7 +4,7 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
-use kontor_catalog::{WarehouseError, WarehouseReference};
+use kontor_catalog::{NomenclatureError, WarehouseError, WarehouseReference};
 use kontor_kernel::*;
 
 use super::records::*;
@@ -66,5 +66,18 @@ database_tests! {
         let refused =
             WarehouseRepository::update(&db.database, Stamp::of_system(other, NOON), stored.id, WarehouseChange::default()).await;
         assert!(matches!(refused, Err(WarehouseError::NotFound)));
+    }
+
+    async fn what_lay_in_a_warehouse_that_is_gone_is_no_stock(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let tea = item(&db, project, goods("Tea")).await;
+        let place = stock(&db, project, tea.id, 0).await.warehouse.id;
+        let service = || Card { kind: NomenclatureKind::Service, ..tea.card.clone() };
+        let replace = |seen: Nomenclature, card| NomenclatureRepository::replace(&db.database, Stamp::of_system(project, NOON), seen, card);
+        let refused = replace(tea.clone(), service()).await;
+        assert!(matches!(refused, Err(NomenclatureError::Stocked)));
+        WarehouseRepository::delete(&db.database, Stamp::of_system(project, NOON), place).await.unwrap();
+        let changed = replace(tea.clone(), service()).await.unwrap();
+        assert_eq!(changed.card.kind, NomenclatureKind::Service);
     }
 }

@@ -9,11 +9,12 @@ use kontor_catalog::DiscountError;
 use kontor_catalog::model::{Discount, DiscountTerms, Period};
 use kontor_catalog::ports::{DiscountRepository, DiscountRewrite};
 use kontor_kernel::{Clock, DiscountId, DiscountStatus, DiscountValue, Quantity, Stamp, StoreError};
-use kontor_orders::model::PromoProblem;
+use kontor_orders::model::{OrderStatus, PromoProblem};
 use kontor_orders::ports::{CartQuery, CartReader};
 use kontor_orders::{CartSnapshot, PaymentPage, PlacedOutcome, PlacementError, PlacementService};
 
 use super::counter::Counter;
+use super::office::Office;
 use super::races::race;
 
 type Change = Box<dyn Fn(&mut DiscountTerms, &mut DiscountStatus) + Send>;
@@ -152,6 +153,24 @@ database_tests! {
         let refused = DiscountRepository::delete(&db.database, counter.stamp(), id).await;
         assert!(matches!(refused, Err(DiscountError::Ordered)), "{refused:?}");
         assert_eq!(counter.count("histories").await, 1, "only what was done is told");
+    }
+
+    async fn a_use_that_was_taken_without_its_amount_can_be_returned(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 9, 10_000).await;
+        let id = DiscountId::new(counter.promo("SPRING", "NULL", "NULL").await).unwrap();
+        let orders = [
+            counter.placed(&counter.with_promo(&[(vase, 1)], "SPRING")).await,
+            counter.placed(&counter.with_promo(&[(vase, 1)], "SPRING")).await,
+        ];
+        // As a process of before leaves it.
+        counter.house.run("UPDATE discounts SET used_amount = 1000".to_owned()).await;
+        for left in [1, 0] {
+            office.move_to(&orders[left], OrderStatus::Canceled).await.unwrap();
+            let discount = read(&db.database, id).await;
+            assert_eq!((discount.used_count, discount.used_amount.minor()), (u64::try_from(left).unwrap(), 0));
+        }
     }
 
     async fn two_hundred_orders_of_one_customer_get_his_three_uses(db: TestDatabase) {

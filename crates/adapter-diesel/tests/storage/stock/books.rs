@@ -22,6 +22,8 @@ pub struct Movement {
     pub price_before: Option<i64>,
     #[diesel(sql_type = diesel::sql_types::Nullable<diesel::sql_types::BigInt>)]
     pub price_after: Option<i64>,
+    #[diesel(sql_type = diesel::sql_types::Nullable<diesel::sql_types::Text>)]
+    pub source: Option<String>,
     #[diesel(sql_type = diesel::sql_types::Nullable<diesel::sql_types::BigInt>)]
     pub source_id: Option<i64>,
     #[diesel(sql_type = diesel::sql_types::Text)]

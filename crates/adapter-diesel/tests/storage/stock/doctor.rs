@@ -1,11 +1,16 @@
 //! The doctor finds what was planted, and nothing else.
 
+use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::doctor::{Difference, Examined};
+use kontor_adapter_diesel::doctor::{Corrected, Difference, Examined};
 
-use super::books::differences;
+use super::books::{changes, differences, movements};
 use crate::orders::counter::Counter;
 use crate::storehouse::Storehouse;
+
+fn at() -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
+}
 
 fn told(found: &[Difference]) -> Vec<(&'static str, &'static str, Option<i64>, Option<i64>)> {
     found.iter().map(|one| (one.figure, one.source, one.stored, one.derived)).collect()
@@ -20,6 +25,7 @@ database_tests! {
         assert_eq!(differences(&db).await, []);
         let inventory = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
         let app = counter.house.first.application_id.get();
+        let off = counter.house.number("SELECT used_amount AS number FROM discounts".to_owned()).await;
         for (plant, mend, expected) in [
             (
                 format!("UPDATE inventories SET quantity = 10 WHERE id = {inventory}"),
@@ -52,6 +58,21 @@ database_tests! {
                 "UPDATE discounts SET used_count = 3".to_owned(),
                 "UPDATE discounts SET used_count = 1".to_owned(),
                 vec![("discounts.used_count", "discount_usages", Some(3), Some(1))],
+            ),
+            (
+                "UPDATE discounts SET used_amount = used_amount + 5".to_owned(),
+                "UPDATE discounts SET used_amount = used_amount - 5".to_owned(),
+                vec![("discounts.used_amount", "orders", Some(off + 5), Some(off))],
+            ),
+            (
+                format!("UPDATE nomenclatures SET search_text = ' jug' WHERE id = {cup}"),
+                format!("UPDATE nomenclatures SET search_text = ' cup' WHERE id = {cup}"),
+                vec![("nomenclatures.search_text", "nomenclatures.name", None, None)],
+            ),
+            (
+                format!("UPDATE offer_counts SET total = total + 2 WHERE application_id = {app} AND category_id <> 0"),
+                format!("UPDATE offer_counts SET total = total - 2 WHERE application_id = {app} AND category_id <> 0"),
+                vec![("offer_counts.total", "storefront_offers", Some(4), Some(2))],
             ),
             (
                 format!("UPDATE storefront_offers SET price = 99 WHERE nomenclature_id = {cup}"),
@@ -87,7 +108,7 @@ database_tests! {
         broken.run(format!("UPDATE inventories SET quantity = 4 WHERE project_id = {}", broken.project)).await;
         let mut found = Vec::new();
         let examined = db.database.examine(Some(sound.project), |one| found.push(one)).await.unwrap();
-        assert_eq!((examined, found.len()), (Examined { inventories: 1, discounts: 0, items: 1, differences: 0 }, 0));
+        assert_eq!((examined, found.len()), (Examined { inventories: 1, discounts: 0, items: 1, applications: 2, differences: 0 }, 0));
         let examined = db.database.examine(Some(broken.project), |one| found.push(one)).await.unwrap();
         assert_eq!((examined.differences, found[0].project_id), (2, broken.project.get()));
     }
@@ -107,15 +128,102 @@ database_tests! {
         }
         house.run(format!("INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, \
             created_at, updated_at) SELECT project_id, {}, id, 5, 0, 100, created_at, updated_at FROM nomenclatures", house.near)).await;
-        assert_eq!(db.database.correct_ledger().await.unwrap(), 768);
-        assert_eq!(db.database.correct_ledger().await.unwrap(), 0);
+        assert_eq!(db.database.correct_ledger(None, at()).await.unwrap(), 768);
+        assert_eq!(db.database.correct_ledger(None, at()).await.unwrap(), 0);
         db.database.rebuild_offers().await.unwrap();
         assert_eq!(differences(&db).await, []);
         house.run(format!("UPDATE inventories SET quantity = 6 WHERE id = ({last} inventories)").replace(" AS number", "")).await;
         let item = house.number(format!("{last} nomenclatures")).await;
         house.run(format!("DELETE FROM storefront_offers WHERE nomenclature_id = {item}")).await;
         let found = differences(&db).await;
-        assert_eq!(told(&found).last(), Some(&("storefront_offers.price", "inventories", None, Some(100))));
-        assert_eq!(found.len(), 3);
+        assert_eq!(told(&found)[2..], [
+            ("storefront_offers.price", "inventories", None, Some(100)),
+            ("offer_counts.total", "storefront_offers", Some(768), Some(767)),
+            ("offer_counts.total", "storefront_offers", Some(768), Some(767)),
+        ]);
+        assert_eq!(found.len(), 5);
+    }
+
+    async fn what_differs_is_put_right_by_movements_and_by_deriving_anew(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let (vase, cup) = (counter.goods("Vase", 9, 100).await, counter.goods("Cup", 9, 100).await);
+        counter.promo("SPRING", "NULL", "NULL").await;
+        counter.placed(&counter.with_promo(&[(vase, 2)], "SPRING")).await;
+        let before = movements(&db, vase).await.len();
+        for plant in [
+            format!("UPDATE inventories SET quantity = 12, reserved = 5 WHERE nomenclature_id = {vase}"),
+            format!("UPDATE inventories SET quantity = 0 WHERE nomenclature_id = {cup}"),
+            "UPDATE discounts SET used_count = 3, used_amount = 7".to_owned(),
+            format!("UPDATE nomenclatures SET search_text = NULL WHERE id = {cup}"),
+            "UPDATE offer_counts SET total = total + 3".to_owned(),
+            "DELETE FROM offer_counts WHERE category_id = 0".to_owned(),
+        ] {
+            counter.house.run(plant).await;
+        }
+        assert!(differences(&db).await.len() > 8);
+        let corrected = db.database.correct(None, at()).await.unwrap();
+        let Corrected { inventories, discounts, words, items, counts } = corrected;
+        assert_eq!((inventories, discounts, words, items), (2, 1, 1, 1));
+        assert!(counts >= 2, "{counts}");
+        assert_eq!(differences(&db).await, []);
+        assert_eq!(db.database.correct(None, at()).await.unwrap(), Corrected::default(), "nothing is left to do");
+
+        let all = movements(&db, vase).await;
+        assert_eq!(all.len(), before + 1);
+        let last = all.last().unwrap();
+        assert_eq!((last.reason.as_str(), last.actor.as_str(), last.actor_id, last.source_id), ("correction", "system", None, None));
+        assert_eq!((last.quantity, last.reserved, last.quantity_after, last.reserved_after), (3, 0, 12, 2));
+        assert_eq!(changes(&db, cup).await.last(), Some(&("correction".to_owned(), -9, 0)));
+        let shown = format!("SELECT count(*) AS number FROM storefront_offers WHERE nomenclature_id = {cup}");
+        assert_eq!(counter.house.number(shown).await, 0, "what is gone is sold no more");
+    }
+
+    async fn what_cannot_be_put_right_stays_and_is_told(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 9, 100).await;
+        counter.placed(&counter.command(&[(vase, 2)])).await;
+        counter.house.run(format!("UPDATE inventories SET quantity = 1, reserved = 0 WHERE nomenclature_id = {vase}")).await;
+        db.database.correct(None, at()).await.unwrap();
+        let expected = [("inventories.reserved", "reservations", Some(0), Some(2))];
+        assert_eq!(told(&differences(&db).await), expected, "two pieces are claimed of the one that is there");
+        counter.house.run(format!("UPDATE inventories SET quantity = 4 WHERE nomenclature_id = {vase}")).await;
+        db.database.correct(None, at()).await.unwrap();
+        assert_eq!(differences(&db).await, []);
+    }
+
+    async fn one_project_is_put_right_without_the_others(db: TestDatabase) {
+        let (one, other) = (Storehouse::open(&db).await, Storehouse::open(&db).await);
+        for house in [&one, &other] {
+            let category = house.category("All", None).await;
+            let item = house.item(crate::storehouse::Item::goods("Mug", category)).await;
+            house.stock(house.near, item, 3, 500).await;
+        }
+        db.database.rebuild_offers().await.unwrap();
+        one.run("UPDATE inventories SET quantity = 4".to_owned()).await;
+        one.run("UPDATE offer_counts SET total = 9".to_owned()).await;
+        let corrected = db.database.correct(Some(one.project), at()).await.unwrap();
+        assert_eq!(corrected.inventories, 1);
+        let found = differences(&db).await;
+        assert!(!found.is_empty() && found.iter().all(|one| one.project_id == other.project.get()), "{found:?}");
+    }
+
+    async fn orders_and_corrections_do_not_disturb_each_other(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 500, 100).await;
+        counter.house.run(format!("UPDATE inventories SET quantity = 600 WHERE nomenclature_id = {vase}")).await;
+        let doctors = async {
+            for _ in 0..10 {
+                db.database.correct(None, at()).await.unwrap();
+            }
+        };
+        let orders = async {
+            for _ in 0..10 {
+                counter.placed(&counter.command(&[(vase, 3)])).await;
+            }
+        };
+        tokio::join!(doctors, orders);
+        assert_eq!(differences(&db).await, []);
+        assert_eq!(counter.house.number("SELECT quantity AS number FROM inventories".to_owned()).await, 600);
+        assert_eq!(counter.house.number("SELECT reserved AS number FROM inventories".to_owned()).await, 30);
     }
 }

@@ -1,7 +1,8 @@
 //! The ledger of stock.
 
-mod books;
+pub mod books;
 mod doctor;
+mod last_pieces;
 mod movements;
 mod races;
 mod sources;

@@ -103,6 +103,7 @@ database_tests! {
         assert_eq!(by, [("customer", customer), ("customer", customer), ("user", user), ("user", user), ("customer", customer), ("system", None)]);
         let orders: Vec<_> = all.iter().map(|m| m.source_id).collect();
         assert_eq!(orders[..5], [None, Some(sold.id.get()), Some(canceled.id.get()), Some(sold.id.get()), Some(canceled.id.get())]);
+        assert!(all.iter().skip(1).all(|m| m.source.as_deref() == m.source_id.map(|_| "order")));
         assert_eq!(all.last().map(|m| (m.quantity_after, m.reserved_after)), Some((7, 0)));
         assert_eq!(movements(&db, advice).await, []);
         db.database.rebuild_offers().await.unwrap();
@@ -135,6 +136,7 @@ database_tests! {
                  '2026-01-01 00:00:00', '2026-01-01 00:00:00')", house.project
             )).await;
         }
+        db.database.rebuild_offers().await.unwrap();
         let upload = async |quantity: i64, price: i64| {
             let rows: Vec<String> = (0..1_200).map(|number| format!("A{number};W1;{quantity};{price}")).collect();
             let before = db.database.statements();

@@ -27,6 +27,7 @@ database_tests! {
         let office = Arc::new(Office::open(&counter).await);
         let vase = counter.goods("Vase", 60, 100).await;
         counter.house.run(format!("UPDATE nomenclatures SET article = 'VASE', article_key = 'vase' WHERE id = {vase}")).await;
+        db.database.rebuild_offers().await.unwrap();
         let id = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
         let (id, project) = (InventoryId::new(id).unwrap(), counter.house.project);
         let start = Arc::new(tokio::sync::Barrier::new(BUYERS + 2));

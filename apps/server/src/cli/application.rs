@@ -1,0 +1,190 @@
+//! `kontor application`: whether an application is let in, by which token, and how orders in it are paid.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use kontor_kernel::{ApplicationId, PaymentTypeId, ProjectId};
+use kontor_organization::ApplicationRegistry;
+use kontor_organization::model::Application;
+use serde_json::{Value, json};
+
+use super::operate::{open_migrated, until_everybody_knows};
+use super::{Failure, process};
+use crate::adapters::SystemClock;
+use crate::config::{Config, ConfigError};
+use crate::wiring::Surroundings;
+
+/// What can be done with applications.
+#[derive(Subcommand)]
+pub enum ApplicationCommand {
+    /// The applications of a project.
+    List {
+        /// The project.
+        #[arg(long, value_name = "ID")]
+        project: i64,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Shuts an application out: its App Token and the tokens of its customers are worth nothing.
+    Deactivate(OneApplication),
+    /// Lets an application in again, with its customers.
+    Activate(OneApplication),
+    /// Another App Token in the place of the old one, which is worth nothing at once; customers stay signed in.
+    RotateToken(OneApplication),
+    /// The payment types of the project, and which of them the application takes.
+    PaymentTypes {
+        #[command(flatten)]
+        application: OneApplication,
+        /// Take these alone: numbers with commas between them, or `all` for all of the project, those to come too.
+        #[arg(long, value_name = "IDS")]
+        set: Option<String>,
+    },
+}
+
+/// Which application.
+#[derive(Args)]
+pub struct OneApplication {
+    /// The number of the application.
+    #[arg(long, value_name = "ID")]
+    application: i64,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// How and about what.
+#[derive(Args, Clone)]
+pub struct Output {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// The database.
+    #[arg(long)]
+    database: Option<String>,
+}
+
+impl ApplicationCommand {
+    fn output(&self) -> &Output {
+        match self {
+            Self::List { output, .. } => output,
+            Self::Deactivate(application)
+            | Self::Activate(application)
+            | Self::RotateToken(application)
+            | Self::PaymentTypes { application, .. } => &application.output,
+        }
+    }
+}
+
+impl OneApplication {
+    fn id(&self) -> Result<ApplicationId, Failure> {
+        ApplicationId::new(self.application).map_err(|error| format!("--application: {error}").into())
+    }
+}
+
+/// Runs the command.
+pub fn run(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    command: ApplicationCommand,
+) -> Result<(), Failure> {
+    let Output { json, database } = command.output().clone();
+    let config = load(database)?;
+    let registry = registry(&config)?;
+    process::runtime()?.block_on(execute(&registry, command, json))
+}
+
+fn registry(config: &Config) -> Result<ApplicationRegistry, Failure> {
+    let store = Arc::new(open_migrated(config)?);
+    let Surroundings { clock, random, keeper, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
+    Ok(ApplicationRegistry::new(store.clone(), store, clock, random, keeper))
+}
+
+async fn execute(registry: &ApplicationRegistry, command: ApplicationCommand, json: bool) -> Result<(), Failure> {
+    match command {
+        ApplicationCommand::List { project, .. } => {
+            let project = ProjectId::new(project).map_err(|error| format!("--project: {error}"))?;
+            list(&registry.list(project).await?, json);
+        }
+        ApplicationCommand::Deactivate(application) => {
+            let application = registry.deactivate(application.id()?).await?;
+            until_everybody_knows();
+            tell(&application, "is shut out", json);
+        }
+        ApplicationCommand::Activate(application) => {
+            tell(&registry.activate(application.id()?).await?, "is let in", json);
+        }
+        ApplicationCommand::RotateToken(application) => {
+            let issued = registry.rotate_token(application.id()?).await?;
+            until_everybody_knows();
+            let (id, token) = (issued.application.id, issued.token.reveal());
+            if json {
+                println!("{}", json!({ "application_id": id.get(), "app_token": token }));
+            } else {
+                println!("application_id  {id}");
+                println!("app_token       {token}");
+                println!("The token is shown this once.");
+            }
+        }
+        ApplicationCommand::PaymentTypes { application, set } => {
+            let id = application.id()?;
+            if let Some(set) = set {
+                registry.choose_payment_types(id, chosen(&set)?).await?;
+            }
+            payment_types(registry, id, json).await?;
+        }
+    }
+    Ok(())
+}
+
+fn record(application: &Application) -> Value {
+    json!({
+        "application_id": application.id.get(),
+        "name": application.details.name.as_str(),
+        "is_active": application.is_active,
+    })
+}
+
+fn list(applications: &[Application], json: bool) {
+    if json {
+        println!("{}", applications.iter().map(record).collect::<Value>());
+        return;
+    }
+    for application in applications {
+        let shut_out = if application.is_active { "" } else { "  shut out" };
+        println!("{:>6}  {}{shut_out}", application.id.get(), application.details.name);
+    }
+}
+
+fn tell(application: &Application, now: &str, json: bool) {
+    if json {
+        println!("{}", record(application));
+    } else {
+        println!("application {} ({}) {now}", application.id, application.details.name);
+    }
+}
+
+/// Nothing means all.
+fn chosen(text: &str) -> Result<BTreeSet<PaymentTypeId>, Failure> {
+    if text == "all" {
+        return Ok(BTreeSet::new());
+    }
+    let number = |part: &str| part.trim().parse().ok().and_then(|number| PaymentTypeId::new(number).ok());
+    let ids: Option<BTreeSet<PaymentTypeId>> = text.split(',').map(number).collect();
+    ids.ok_or_else(|| "--set must be numbers of payment types with commas between them, or `all`".into())
+}
+
+async fn payment_types(registry: &ApplicationRegistry, id: ApplicationId, json: bool) -> Result<(), Failure> {
+    let choices = registry.payment_types(id).await?;
+    if json {
+        let types = choices.iter().map(|choice| {
+            let kind = &choice.payment_type;
+            json!({ "payment_type_id": kind.id.get(), "name": kind.name.as_str(), "is_taken": choice.is_taken })
+        });
+        println!("{}", types.collect::<Value>());
+        return Ok(());
+    }
+    for choice in choices {
+        let not_taken = if choice.is_taken { "" } else { "  not taken" };
+        println!("{:>6}  {}{not_taken}", choice.payment_type.id.get(), choice.payment_type.name);
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! `kontor customer avatar`: the pictures of customers. Customers upload no files, and the API of staff does not know them.
+
+use std::sync::Arc;
+
+use clap::Subcommand;
+use kontor_customers::CustomerRegistry;
+use kontor_kernel::{CounterpartyId, FileId};
+
+use super::operate::open_migrated;
+use super::{Failure, process};
+use crate::adapters::SystemClock;
+use crate::config::{Config, ConfigError};
+
+/// What can be done with customers.
+#[derive(Subcommand)]
+pub enum CustomerCommand {
+    /// Gives a customer another picture.
+    Avatar {
+        /// The customer.
+        #[arg(long, value_name = "ID")]
+        customer: i64,
+        /// The number of a file of his project of type 2, or `none`.
+        #[arg(long, value_name = "FILE_ID")]
+        avatar: String,
+        /// The database.
+        #[arg(long)]
+        database: Option<String>,
+    },
+}
+
+/// Runs the command.
+pub fn run(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    command: CustomerCommand,
+) -> Result<(), Failure> {
+    let CustomerCommand::Avatar { customer, avatar, database } = command;
+    let customer = CounterpartyId::new(customer).map_err(|error| format!("--customer: {error}"))?;
+    let file = match avatar.as_str() {
+        "none" => None,
+        text => {
+            let number = text.parse().map_err(|_| "--avatar must be the number of a file, or `none`")?;
+            Some(FileId::new(number).map_err(|error| format!("--avatar: {error}"))?)
+        }
+    };
+    let database = open_migrated(&load(database)?)?;
+    let registry = CustomerRegistry::new(Arc::new(database), Arc::new(SystemClock));
+    process::runtime()?.block_on(registry.set_avatar(customer, file))?;
+    println!("customer {customer} has the picture {avatar}");
+    Ok(())
+}

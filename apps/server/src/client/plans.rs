@@ -1,0 +1,122 @@
+//! Subscription plans as customers see them.
+
+use actix_web::get;
+use actix_web::web::{Data, Json};
+use kontor_catalog::storefront::{Plan, PlanCard, PlanGroup, PlanShelfService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::wire::{NamedRecord, PhotoRecord};
+use crate::http::{ApiError, CallingApp};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_plans).service(show_plan_catalog).service(show_grouped_plans);
+}
+
+#[derive(Serialize, ToSchema)]
+struct PlanRecord {
+    /// The number of the assignment to the application.
+    id: i64,
+    plan_slug: String,
+    nomenclature_id: i64,
+    name: String,
+    /// What one period costs.
+    #[schema(examples("490.00"))]
+    amount: String,
+    #[schema(examples("RUB"))]
+    currency: String,
+    billing_period_months: u8,
+}
+
+impl From<Plan> for PlanRecord {
+    fn from(plan: Plan) -> Self {
+        Self {
+            id: plan.id.get(),
+            plan_slug: plan.slug.into(),
+            nomenclature_id: plan.nomenclature_id.get(),
+            name: plan.name.into(),
+            amount: plan.amount.to_string(),
+            currency: plan.currency,
+            billing_period_months: plan.period.get(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct PlanCardRecord {
+    #[serde(flatten)]
+    plan: PlanRecord,
+    article: Option<String>,
+    /// HTML without scripts, handlers and styles.
+    description: Option<String>,
+    /// The same; an empty text when there is none.
+    characteristics: String,
+    photos: Vec<PhotoRecord>,
+    category: Option<NamedRecord>,
+}
+
+impl From<PlanCard> for PlanCardRecord {
+    fn from(card: PlanCard) -> Self {
+        Self {
+            plan: card.plan.into(),
+            article: card.article.map(Into::into),
+            description: card.description.map(Into::into),
+            characteristics: card.characteristics.map(Into::into).unwrap_or_default(),
+            photos: card.photos.into_iter().map(Into::into).collect(),
+            category: card.category.map(Into::into),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct PlanGroupRecord {
+    /// `null` for the plans without one.
+    category: Option<NamedRecord>,
+    plans: Vec<PlanCardRecord>,
+}
+
+impl From<PlanGroup> for PlanGroupRecord {
+    fn from(group: PlanGroup) -> Self {
+        Self { category: group.category.map(Into::into), plans: group.plans.into_iter().map(Into::into).collect() }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct PlanList {
+    data: Vec<PlanRecord>,
+}
+
+/// The subscription plans of the application as a price list, by position.
+#[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanList)))]
+#[get("/api/counterparty/subscription-plans")]
+async fn list_plans(app: CallingApp, service: Data<PlanShelfService>) -> Result<Json<PlanList>, ApiError> {
+    let data = service.plans(*app).await?.into_iter().map(Into::into).collect();
+    Ok(Json(PlanList { data }))
+}
+
+#[derive(Serialize, ToSchema)]
+struct PlanCatalog {
+    data: Vec<PlanCardRecord>,
+}
+
+/// The subscription plans of the application with everything about them, by position.
+#[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanCatalog)))]
+#[get("/api/counterparty/subscription-catalog")]
+async fn show_plan_catalog(app: CallingApp, service: Data<PlanShelfService>) -> Result<Json<PlanCatalog>, ApiError> {
+    let data = service.catalog(*app).await?.into_iter().map(Into::into).collect();
+    Ok(Json(PlanCatalog { data }))
+}
+
+#[derive(Serialize, ToSchema)]
+struct GroupedPlans {
+    data: Vec<PlanGroupRecord>,
+}
+
+/// The same by category, in the order of the first plan of each.
+#[utoipa::path(tag = "Client: catalog", responses((status = 200, body = GroupedPlans)))]
+#[get("/api/counterparty/subscription-catalog/grouped")]
+async fn show_grouped_plans(app: CallingApp, service: Data<PlanShelfService>) -> Result<Json<GroupedPlans>, ApiError> {
+    let data = service.grouped(*app).await?.into_iter().map(Into::into).collect();
+    Ok(Json(GroupedPlans { data }))
+}

@@ -1,0 +1,80 @@
+//! The wire form of types whose values are a few words.
+
+use std::borrow::Cow;
+
+use kontor_catalog::{bulk, model as catalog, storefront};
+use kontor_kernel::DiscountStatus;
+use kontor_orders::model as orders;
+use kontor_organization::model as organization;
+use utoipa::openapi::ObjectBuilder;
+
+use super::types::{string_schema, text};
+use super::{In, Scalar, WireValue};
+
+/// As a text; what is none, such as a number, is none of the words either.
+fn word(scalar: Scalar) -> Result<String, String> {
+    text(scalar).or(Ok(String::new()))
+}
+
+macro_rules! wire_words {
+    ($($(#[$doc:meta])+ $name:ident = $type:ty, $read:ident, $words:expr;)+) => {$(
+        impl WireValue for $type {
+            fn from_scalar(scalar: Scalar) -> Result<Self, String> {
+                let sent = $read(scalar)?;
+                let found = $words.into_iter().find(|(name, _)| *name == sent);
+                found.map(|(_, value)| value).ok_or_else(|| Self::expected().into_owned())
+            }
+
+            fn expected() -> Cow<'static, str> {
+                Cow::Owned(format!("must be one of {}", $words.map(|(name, _)| name).join(", ")))
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                Cow::Borrowed(stringify!($name))
+            }
+
+            fn schema() -> ObjectBuilder {
+                string_schema().enum_values(Some($words.map(|(name, _)| name)))
+            }
+        }
+
+        $(#[$doc])+
+        pub type $name = In<$type>;
+    )+};
+}
+
+/// Whether a new discount is in force at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FirstStatus(pub DiscountStatus);
+
+wire_words! {
+    /// By what a company is looked for.
+    CompanyField = organization::CompanyField, word, organization::CompanyField::ALL;
+    /// What a discount is now.
+    DiscountState = catalog::DiscountState, text, catalog::DiscountState::ALL;
+    /// What kind of thing a discount is for.
+    DiscountTargetKind = catalog::TargetKind, text, [
+        ("cart", catalog::TargetKind::Cart),
+        ("category", catalog::TargetKind::Category),
+        ("product", catalog::TargetKind::Product),
+    ];
+    /// How the number of a discount is meant.
+    DiscountType = catalog::DiscountKind, text, [
+        ("percent", catalog::DiscountKind::Percent),
+        ("fixed", catalog::DiscountKind::Fixed),
+    ];
+    /// What a job does.
+    JobKind = bulk::JobKind, text, bulk::JobKind::ALL.map(|kind| (kind.name(), kind));
+    /// How far a job is.
+    JobState = bulk::JobState, text, bulk::JobState::ALL.map(|state| (state.name(), state));
+    /// The status of a new discount.
+    NewDiscountStatus = FirstStatus, text, [
+        ("active", FirstStatus(DiscountStatus::Active)),
+        ("paused", FirstStatus(DiscountStatus::Paused)),
+    ];
+    /// In which order a storefront lists its products.
+    ProductOrder = storefront::ProductOrder, text, storefront::ProductOrder::ALL;
+    /// What became of the goods of an order line.
+    ReservationState = orders::ReservationState, text,
+        orders::ReservationState::ALL.map(|state| (state.as_str(), state));
+}

@@ -1,0 +1,158 @@
+//! Which subscription plans an application offers.
+
+mod query;
+mod record;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, patch, post};
+use deserr::Deserr;
+use kontor_catalog::model::{Assigned, PlanChange, PlanDraft};
+use kontor_catalog::{PlanError, PlanService};
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::query::PlanQuery;
+use self::record::{OneAssignment, PlanPage};
+use crate::http::records::Message;
+use crate::http::wire::{self, Given, InputErrors};
+use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(show_catalog).service(assign_plan).service(change_plan).service(withdraw_plan);
+}
+
+impl From<PlanError> for ApiError {
+    fn from(error: PlanError) -> Self {
+        match error {
+            PlanError::Denied(denied) => denied.into(),
+            PlanError::UnknownApplication | PlanError::NotFound => Self::not_found(),
+            PlanError::UnknownPlan => Self::invalid("nomenclature_id", "names no subscription plan of the project"),
+            PlanError::SlugTaken => Self::invalid("plan_slug", "is the slug of another plan of the application"),
+            PlanError::TooMany => Self::invalid("application", "has as many plans as it may have"),
+            PlanError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// The subscription plans of the project, each with how the application offers it.
+#[utoipa::path(
+    tag = "Applications",
+    params(("application" = i64, Path), PlanQuery),
+    responses((status = 200, body = PlanPage)),
+)]
+#[get("/api/applications/{application}/subscription-nomenclatures/catalog")]
+async fn show_catalog(
+    staff: SignedInStaff,
+    service: Data<PlanService>,
+    application: Path<PathId>,
+    query: Query<PlanQuery>,
+) -> Result<Json<PlanPage>, ApiError> {
+    let page = query.0.page()?;
+    let text = query.0.query.map(|text| text.0);
+    Ok(Json(service.catalog(&staff, application.parse()?, text, page).await?.into()))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewPlanAssignment {
+    nomenclature_id: wire::NomenclatureId,
+    /// What programs call the plan; `plan-` and the number of the item when absent.
+    #[deserr(default)]
+    plan_slug: Option<wire::PlanSlug>,
+    /// After all others when absent.
+    #[deserr(default)]
+    position: Option<wire::PlanPosition>,
+    /// `true` when absent.
+    #[deserr(default)]
+    is_active: Option<wire::Flag>,
+}
+
+impl From<NewPlanAssignment> for PlanDraft {
+    fn from(new: NewPlanAssignment) -> Self {
+        Self {
+            nomenclature_id: new.nomenclature_id.0,
+            slug: new.plan_slug.map(|slug| slug.0),
+            position: new.position.map(|position| position.0),
+            is_active: new.is_active.is_none_or(|active| active.0),
+        }
+    }
+}
+
+/// Offers a plan in an application: customers see it from now on. One that is assigned already stays as it is.
+#[utoipa::path(
+    tag = "Applications",
+    params(("application" = i64, Path)),
+    request_body = NewPlanAssignment,
+    responses(
+        (status = 201, body = OneAssignment),
+        (status = 200, description = "It was assigned already.", body = OneAssignment),
+    ),
+)]
+#[post("/api/applications/{application}/subscription-nomenclatures")]
+async fn assign_plan(
+    staff: SignedInStaff,
+    service: Data<PlanService>,
+    application: Path<PathId>,
+    body: Body<NewPlanAssignment>,
+) -> Result<(Json<OneAssignment>, StatusCode), ApiError> {
+    let (assignment, status) = match service.assign(&staff, application.parse()?, body.0.into()).await? {
+        Assigned::Anew(assignment) => (assignment, StatusCode::CREATED),
+        Assigned::Already(assignment) => (assignment, StatusCode::OK),
+    };
+    Ok((Json(assignment.into()), status))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedPlanAssignment {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::PlanSlug>, nullable = false)]
+    plan_slug: Given<wire::PlanSlug>,
+    /// The lowest comes first, equal ones by the number of the assignment.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::PlanPosition>, nullable = false)]
+    position: Given<wire::PlanPosition>,
+    /// Customers see active ones only.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    is_active: Given<wire::Flag>,
+}
+
+impl From<ChangedPlanAssignment> for PlanChange {
+    fn from(changed: ChangedPlanAssignment) -> Self {
+        Self { slug: changed.plan_slug.into(), position: changed.position.into(), is_active: changed.is_active.into() }
+    }
+}
+
+type Ids = Path<(PathId, PathId)>;
+
+/// Changes how an application offers a plan. Fields that are not sent stay as they are.
+#[utoipa::path(
+    tag = "Applications",
+    params(("application" = i64, Path), ("assignment" = i64, Path)),
+    request_body = ChangedPlanAssignment,
+    responses((status = 200, body = OneAssignment)),
+)]
+#[patch("/api/applications/{application}/subscription-nomenclatures/{assignment}")]
+async fn change_plan(
+    staff: SignedInStaff,
+    service: Data<PlanService>,
+    ids: Ids,
+    body: Body<ChangedPlanAssignment>,
+) -> Result<Json<OneAssignment>, ApiError> {
+    let changed = service.update(&staff, ids.0.parse()?, ids.1.parse()?, body.0.into()).await?;
+    Ok(Json(changed.into()))
+}
+
+/// Takes a plan away from an application: its customers see it no more.
+#[utoipa::path(
+    tag = "Applications",
+    params(("application" = i64, Path), ("assignment" = i64, Path)),
+    responses((status = 200, body = Message)),
+)]
+#[delete("/api/applications/{application}/subscription-nomenclatures/{assignment}")]
+async fn withdraw_plan(staff: SignedInStaff, service: Data<PlanService>, ids: Ids) -> Result<Json<Message>, ApiError> {
+    service.withdraw(&staff, ids.0.parse()?, ids.1.parse()?).await?;
+    Ok(Json(Message::new("The application offers the plan no more.")))
+}

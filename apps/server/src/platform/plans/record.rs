@@ -1,0 +1,103 @@
+//! What staff see of plans and of how an application offers them.
+
+use chrono::{DateTime, Utc};
+use kontor_catalog::model::{BillingPeriod, CatalogPlan, PlanAssignment};
+use kontor_kernel::Page;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::paging::Pagination;
+use crate::http::wire::{NamedRecord, PhotoRecord};
+
+#[derive(Serialize, ToSchema)]
+struct PlanAssignmentRecord {
+    id: i64,
+    application_id: i64,
+    nomenclature_id: i64,
+    plan_slug: String,
+    position: i64,
+    is_active: bool,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<PlanAssignment> for PlanAssignmentRecord {
+    fn from(assignment: PlanAssignment) -> Self {
+        Self {
+            id: assignment.id.get(),
+            application_id: assignment.application_id.get(),
+            nomenclature_id: assignment.nomenclature_id.get(),
+            plan_slug: assignment.slug.into(),
+            position: assignment.position.get(),
+            is_active: assignment.is_active,
+            created_at: assignment.created_at,
+            updated_at: assignment.updated_at,
+        }
+    }
+}
+
+/// How an application offers a plan.
+#[derive(Serialize, ToSchema)]
+pub(super) struct OneAssignment {
+    assignment: PlanAssignmentRecord,
+}
+
+impl From<PlanAssignment> for OneAssignment {
+    fn from(assignment: PlanAssignment) -> Self {
+        Self { assignment: assignment.into() }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct CatalogPlanRecord {
+    /// The number of the item.
+    id: i64,
+    article: Option<String>,
+    name: String,
+    /// What one period costs.
+    #[schema(examples("490.00"))]
+    price: String,
+    #[schema(examples("RUB"))]
+    currency: String,
+    billing_period_months: Option<u8>,
+    category: Option<NamedRecord>,
+    photos: Vec<PhotoRecord>,
+    /// How the application offers it; `null` when it does not.
+    assignment: Option<PlanAssignmentRecord>,
+}
+
+impl From<CatalogPlan> for CatalogPlanRecord {
+    fn from(plan: CatalogPlan) -> Self {
+        let CatalogPlan { item, currency, assignment } = plan;
+        Self {
+            id: item.id.get(),
+            article: item.card.article.map(Into::into),
+            name: item.card.name.into(),
+            price: item.card.price.to_string(),
+            currency,
+            billing_period_months: item.card.subscription.map(BillingPeriod::get),
+            category: item.labels.category.map(Into::into),
+            photos: item.card.photos.photos().iter().map(Into::into).collect(),
+            assignment: assignment.map(Into::into),
+        }
+    }
+}
+
+/// A page of the plans of the project.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PlanPage {
+    subscription_nomenclatures: Vec<CatalogPlanRecord>,
+    subscription_nomenclatures_count: u64,
+    pagination: Pagination,
+}
+
+impl From<Page<CatalogPlan>> for PlanPage {
+    fn from(page: Page<CatalogPlan>) -> Self {
+        Self {
+            subscription_nomenclatures_count: page.total,
+            pagination: (&page).into(),
+            subscription_nomenclatures: page.items.into_iter().map(Into::into).collect(),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What every method of every path promises, and what none does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kontor::http::openapi::{description, pinned_text};
+use kontor::http::policy::{self, Access};
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::shopfront::Shopfront;
+use crate::support::{TestServer, send};
+
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/// Every described path with its methods.
+fn described() -> BTreeMap<String, BTreeSet<String>> {
+    let api: Value = serde_json::from_str(&pinned_text(&description()).unwrap()).unwrap();
+    let methods = |item: &Value| {
+        let methods = item.as_object().unwrap().keys().map(|method| method.to_uppercase());
+        methods.filter(|method| METHODS.contains(&method.as_str())).collect()
+    };
+    api["paths"].as_object().unwrap().iter().map(|(path, item)| (path.clone(), methods(item))).collect()
+}
+
+/// Whether a path is one of this form.
+fn is_of(path: &str, form: &str) -> bool {
+    let (path, form): (Vec<&str>, Vec<&str>) = (path.split('/').collect(), form.split('/').collect());
+    path.len() == form.len() && path.iter().zip(form).all(|(part, form)| form.starts_with('{') || *part == form)
+}
+
+#[tokio::test]
+async fn a_method_that_a_path_lacks_is_not_allowed() {
+    let server = TestServer::start(TestDatabase::fresh(Kind::Sqlite).unwrap()).await;
+    let described = described();
+    assert!(described.len() > 100);
+    let mut wrong = Vec::new();
+    for form in described.keys() {
+        let parts = form.split('/').map(|part| if part.starts_with('{') { "1" } else { part });
+        let path = parts.collect::<Vec<_>>().join("/");
+        // A path may be one of two forms: `/api/discounts/stats` could be the number of a discount.
+        let matching = described.iter().filter(|(form, _)| is_of(&path, form));
+        let has: BTreeSet<&str> = matching.flat_map(|(_, methods)| methods).map(String::as_str).collect();
+        for lacked in METHODS.into_iter().filter(|method| !has.contains(method)) {
+            let answer = send(server.request(lacked.parse().unwrap(), &path)).await;
+            let allow = answer.headers.get("allow").map(|allow| allow.to_str().unwrap().to_owned()).unwrap_or_default();
+            let allowed: Vec<&str> = allow.split(", ").collect();
+            let told_once = allowed.len() == has.len() && allowed.iter().copied().collect::<BTreeSet<_>>() == has;
+            if answer.status != 405 || !told_once || !answer.json()["message"].is_string() {
+                wrong.push(format!("{lacked} {path}: {} {allowed:?} instead of {has:?}", answer.status));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+database_tests! {
+    async fn a_read_that_is_repeated_answers_the_same(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(9, 26_550).await;
+        shop.server.db.database.rebuild_offers().await.unwrap();
+        shop.promo("SPRING").await;
+        shop.order(&shop.pickup(item, 2)).await.expect(201);
+        let owner = shop.server.owner(&shop.project).await;
+        let mut reads = 0;
+        for policy in policy::all().filter(|policy| policy.method == "GET" && !policy.path.contains('{')) {
+            let read = async || {
+                let request = match policy.access {
+                    Access::Staff(_) => shop.server.as_staff(&owner, Method::GET, policy.path),
+                    _ => shop.server.as_customer(&shop.project, &shop.bearer, Method::GET, policy.path),
+                };
+                send(request).await
+            };
+            let (first, second) = (read().await, read().await);
+            assert_eq!((first.status.as_u16(), &first.text), (200, &second.text), "{}", policy.path);
+            reads += 1;
+        }
+        assert!(reads > 50, "{reads}");
+    }
+
+    async fn a_write_is_repeated_whatever_key_it_is_sent_with(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(9, 26_550).await;
+        let mut ids = BTreeSet::new();
+        for _ in 0..2 {
+            let request = shop.server.as_customer(&shop.project, &shop.bearer, Method::POST, "/api/counterparty/orders");
+            let request = request.header("Idempotency-Key", "one-and-the-same").json(&shop.pickup(item, 1));
+            ids.insert(send(request).await.expect(201)["order"]["id"].as_i64().unwrap());
+        }
+        assert_eq!((ids.len(), shop.reserved(item).await), (2, 2));
+    }
+}

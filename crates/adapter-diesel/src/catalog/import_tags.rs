@@ -1,0 +1,72 @@
+//! The tags of cards in bulk.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{BigInt, Text};
+use kontor_catalog::model::Card;
+use kontor_catalog::spreadsheet::{CardDraft, ImportError, SettledCard, Vocabulary};
+use kontor_kernel::{Name, ProjectId};
+
+use super::categories::reference;
+use super::import_writes::tuples;
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, by_place};
+
+/// Rows per statement.
+const ROWS: usize = 2_000;
+
+by_place! {
+    struct TagRow {
+        id: i64 as BigInt,
+        name: String as Text,
+    }
+}
+
+/// Creates the tags that the drafts name and nobody has. The project is held: nobody else creates tags in it.
+pub(super) fn complete(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    drafts: &[CardDraft],
+    words: &mut Vocabulary,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<ImportError>> {
+    let mut missing: BTreeMap<String, Name> = BTreeMap::new();
+    let known: &Vocabulary = words;
+    for name in drafts.iter().flat_map(|draft| draft.missing_tags(known)) {
+        missing.entry(name.key()).or_insert_with(|| name.clone());
+    }
+    let missing: Vec<Name> = missing.into_values().collect();
+    for names in missing.chunks(ROWS) {
+        let moment = at.naive_utc();
+        let values = names.iter().map(|name| [project.get().into(), name.as_str().into(), moment.into()]);
+        let statement = Statement::new("INSERT INTO tags (project_id, name, created_at) VALUES ");
+        let rows: Vec<TagRow> = tuples(statement, values).sql(" RETURNING id, name").rows(connection)?;
+        for row in rows {
+            words.add_tag(reference(row.id, &row.name)?);
+        }
+    }
+    Ok(())
+}
+
+/// Writes the tags of new cards, and those of changed ones in the place of the tags they had.
+pub(super) fn hang<'a>(
+    connection: &mut AnyConnection,
+    new: impl Iterator<Item = (i64, &'a Card)>,
+    known: &[(i64, &'a SettledCard)],
+) -> Result<(), Abort<ImportError>> {
+    let known: Vec<(i64, &Card)> =
+        known.iter().filter(|(_, settled)| settled.new_tags).map(|(id, settled)| (*id, &settled.card)).collect();
+    for cards in known.chunks(ROWS) {
+        let ids: Vec<i64> = cards.iter().map(|(id, _)| *id).collect();
+        Statement::new("DELETE FROM nomenclature_tags WHERE nomenclature_id").among(&ids).run(connection)?;
+    }
+    let rows: Vec<(i64, i64)> =
+        new.chain(known).flat_map(|(id, card)| card.tags.iter().map(move |tag| (id, tag.get()))).collect();
+    for chunk in rows.chunks(ROWS) {
+        let values = chunk.iter().map(|(id, tag)| [(*id).into(), (*tag).into()]);
+        let statement = Statement::new("INSERT INTO nomenclature_tags (nomenclature_id, tag_id) VALUES ");
+        tuples(statement, values).run(connection)?;
+    }
+    Ok(())
+}

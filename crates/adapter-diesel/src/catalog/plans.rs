@@ -1,0 +1,232 @@
+//! Subscription plans of a project and which of them an application offers, for staff.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_catalog::PlanError;
+use kontor_catalog::model::{Assigned, CatalogPlan, PlanAssignment, PlanChange, PlanDraft, PlanPosition, PlanSlug};
+use kontor_catalog::ports::PlanRepository;
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{ApplicationId, Line, Listing, Page, PageRequest, PlanAssignmentId, ProjectId, StoreError};
+
+use super::search::Search;
+use super::{cards, hold};
+use crate::database::marks::{Topic, note};
+use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
+use crate::listing::{Source, unsearched};
+use crate::schema::{applications, nomenclatures, projects, subscription_nomenclatures};
+use crate::statement::Statement;
+use crate::stored;
+
+/// The plans of a project; texts are looked for as in all its items.
+const PLANS: Source = Source { from: "nomenclatures n", id: "n.id", fields: &[("id", "n.id")], search: unsearched };
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = subscription_nomenclatures)]
+struct AssignmentRow {
+    id: i64,
+    application_id: i64,
+    nomenclature_id: i64,
+    plan_slug: String,
+    position: i64,
+    is_active: bool,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+impl TryFrom<AssignmentRow> for PlanAssignment {
+    type Error = StoreError;
+
+    fn try_from(row: AssignmentRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            application_id: stored::id(row.application_id)?,
+            nomenclature_id: stored::id(row.nomenclature_id)?,
+            slug: slug(&row.plan_slug)?,
+            position: PlanPosition::new(row.position).map_err(StoreError::corrupt)?,
+            is_active: row.is_active,
+            created_at: stored::moment(row.created_at),
+            updated_at: stored::moment(row.updated_at),
+        })
+    }
+}
+
+/// A slug, as stored.
+pub(super) fn slug(text: &str) -> Result<PlanSlug, StoreError> {
+    PlanSlug::parse(text).map_err(StoreError::corrupt)
+}
+
+fn of_project(project: ProjectId) -> Statement {
+    // Word by word the condition of the index `nomenclatures_plans`.
+    Statement::new("n.is_subscription = TRUE AND n.project_id = ").value(project.get())
+}
+
+/// The plans on a page.
+fn page_of(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    text: Option<&Line<255>>,
+    page: PageRequest,
+) -> Result<Page<i64>, Abort<StoreError>> {
+    let Some(text) = text else {
+        return PLANS.page(connection, of_project(project), &Listing::everything(Sort::ascending("id"), page));
+    };
+    let search = Search::new(project, text, (PLANS.from, PLANS.id, "n.name_key"), of_project(project));
+    let found = search.best(connection, page)?;
+    Ok(Page { items: found.ids, total: stored::count(found.total)?, request: page })
+}
+
+/// How the application offers these items, by item.
+fn assignments(
+    connection: &mut AnyConnection,
+    application: ApplicationId,
+    items: &[i64],
+) -> Result<HashMap<i64, PlanAssignment>, Abort<StoreError>> {
+    let rows: Vec<AssignmentRow> = subscription_nomenclatures::table
+        .filter(subscription_nomenclatures::application_id.eq(application.get()))
+        .filter(subscription_nomenclatures::nomenclature_id.eq_any(items.to_vec()))
+        .select(AssignmentRow::as_select())
+        .load(connection)?;
+    let by_item = |row: AssignmentRow| Ok((row.nomenclature_id, PlanAssignment::try_from(row)?));
+    Ok(rows.into_iter().map(by_item).collect::<Result<_, StoreError>>()?)
+}
+
+/// Where a new plan comes, unless the application has as many as it may have. Counted are those that are plans still.
+fn free_position(connection: &mut AnyConnection, application: ApplicationId) -> Result<PlanPosition, Abort<PlanError>> {
+    let count: i64 = subscription_nomenclatures::table
+        .inner_join(nomenclatures::table.on(nomenclatures::id.eq(subscription_nomenclatures::nomenclature_id)))
+        .filter(subscription_nomenclatures::application_id.eq(application.get()))
+        .filter(nomenclatures::is_subscription.eq(true))
+        .count()
+        .get_result(connection)?;
+    if count >= PlanAssignment::MOST_PER_APPLICATION {
+        return Err(Abort::Refused(PlanError::TooMany));
+    }
+    let last: Option<i64> = subscription_nomenclatures::table
+        .filter(subscription_nomenclatures::application_id.eq(application.get()))
+        .select(diesel::dsl::max(subscription_nomenclatures::position))
+        .first(connection)?;
+    let last = last.map(PlanPosition::new).transpose().map_err(StoreError::corrupt)?;
+    Ok(PlanPosition::after(last))
+}
+
+#[async_trait]
+impl PlanRepository for Database {
+    async fn catalog(
+        &self,
+        project: ProjectId,
+        application: ApplicationId,
+        text: Option<Line<255>>,
+        page: PageRequest,
+    ) -> Result<Page<CatalogPlan>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let found = page_of(connection, project, text.as_ref(), page)?;
+            let currency: String = projects::table.find(project.get()).select(projects::currency).first(connection)?;
+            let mut offered = assignments(connection, application, &found.items)?;
+            Ok(found.holding(cards::load(connection, &found.items)?).map(|item| CatalogPlan {
+                currency: currency.clone(),
+                assignment: offered.remove(&item.id.get()),
+                item,
+            }))
+        })
+        .await
+    }
+
+    async fn assign(
+        &self,
+        project: ProjectId,
+        application: ApplicationId,
+        draft: PlanDraft,
+        at: DateTime<Utc>,
+    ) -> Result<Assigned, PlanError> {
+        self.write(move |connection| {
+            let item = draft.nomenclature_id.get();
+            let plan = nomenclatures::table
+                .find(item)
+                .filter(nomenclatures::project_id.eq(project.get()))
+                .filter(nomenclatures::is_subscription.eq(true));
+            if !found!(connection, plan)? {
+                return Err(Abort::Refused(PlanError::UnknownPlan));
+            }
+            // Whoever adds to the application waits here, so that what is counted below holds.
+            hold!(connection, applications::table.find(application.get()).select(applications::id));
+            let known: Option<AssignmentRow> = subscription_nomenclatures::table
+                .filter(subscription_nomenclatures::application_id.eq(application.get()))
+                .filter(subscription_nomenclatures::nomenclature_id.eq(item))
+                .select(AssignmentRow::as_select())
+                .first(connection)
+                .optional()?;
+            if let Some(known) = known {
+                return Ok(Assigned::Already(known.try_into()?));
+            }
+            let free = free_position(connection, application)?;
+            note(Topic::Shelves, project.get());
+            let id: i64 = diesel::insert_into(subscription_nomenclatures::table)
+                .values((
+                    subscription_nomenclatures::application_id.eq(application.get()),
+                    subscription_nomenclatures::nomenclature_id.eq(item),
+                    subscription_nomenclatures::plan_slug.eq(draft.slug().as_str()),
+                    subscription_nomenclatures::position.eq(draft.position.unwrap_or(free).get()),
+                    subscription_nomenclatures::is_active.eq(draft.is_active),
+                    subscription_nomenclatures::created_at.eq(at.naive_utc()),
+                    subscription_nomenclatures::updated_at.eq(at.naive_utc()),
+                ))
+                .returning(subscription_nomenclatures::id)
+                .get_result(connection)
+                .map_err(on_duplicate(PlanError::SlugTaken))?;
+            let new: AssignmentRow =
+                subscription_nomenclatures::table.find(id).select(AssignmentRow::as_select()).first(connection)?;
+            Ok(Assigned::Anew(new.try_into()?))
+        })
+        .await
+    }
+
+    async fn update(
+        &self,
+        project: ProjectId,
+        application: ApplicationId,
+        id: PlanAssignmentId,
+        change: PlanChange,
+        at: DateTime<Utc>,
+    ) -> Result<PlanAssignment, PlanError> {
+        self.write(move |connection| {
+            note(Topic::Shelves, project.get());
+            let own = || {
+                subscription_nomenclatures::table
+                    .find(id.get())
+                    .filter(subscription_nomenclatures::application_id.eq(application.get()))
+            };
+            diesel::update(own())
+                .set((
+                    change.slug.as_set().map(|slug| subscription_nomenclatures::plan_slug.eq(slug.as_str())),
+                    change.position.as_set().map(|place| subscription_nomenclatures::position.eq(place.get())),
+                    change.is_active.as_set().map(|active| subscription_nomenclatures::is_active.eq(*active)),
+                    subscription_nomenclatures::updated_at.eq(at.naive_utc()),
+                ))
+                .execute(connection)
+                .map_err(on_duplicate(PlanError::SlugTaken))?;
+            let row: Option<AssignmentRow> = own().select(AssignmentRow::as_select()).first(connection).optional()?;
+            Ok(row.ok_or(Abort::Refused(PlanError::NotFound))?.try_into()?)
+        })
+        .await
+    }
+
+    async fn withdraw(
+        &self,
+        project: ProjectId,
+        application: ApplicationId,
+        id: PlanAssignmentId,
+    ) -> Result<(), PlanError> {
+        self.write(move |connection| {
+            note(Topic::Shelves, project.get());
+            let own = subscription_nomenclatures::table
+                .find(id.get())
+                .filter(subscription_nomenclatures::application_id.eq(application.get()));
+            let gone = diesel::delete(own).execute(connection)?;
+            if gone == 0 { Err(Abort::Refused(PlanError::NotFound)) } else { Ok(()) }
+        })
+        .await
+    }
+}

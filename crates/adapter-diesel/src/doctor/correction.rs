@@ -1,0 +1,128 @@
+//! Puts right what differs.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use kontor_kernel::{ProjectId, StoreError};
+
+use super::looks::IdRow;
+use super::next;
+use crate::catalog::{offer_counts, offers, search};
+use crate::database::marks::{Topic, note_everything, note_unchanged};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::statement::Statement;
+use crate::stock;
+
+/// What was put right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Corrected {
+    /// Stock records, by a movement where the ledger was another one.
+    pub inventories: u64,
+    /// Discounts whose uses were counted anew.
+    pub discounts: u64,
+    /// Items whose words were written anew.
+    pub words: u64,
+    /// Items of which applications show something else now.
+    pub items: u64,
+    /// Counts of offers.
+    pub counts: u64,
+}
+
+/// Puts some records right. Returns how many differed.
+type Mend = fn(&mut AnyConnection, &[i64], NaiveDateTime) -> Result<usize, Abort<StoreError>>;
+
+/// Where the records of a step are counted.
+type Tally = fn(&mut Corrected) -> &mut u64;
+
+impl Database {
+    /// Puts right what [`Database::examine`] compares, in one project or in all, a few records a commit. The figures of a
+    /// stock record count, and the ledger follows by a movement; only what is claimed is what order lines hold. What
+    /// cannot be so stays as it is: more claimed pieces than lie there, more uses of a discount than are allowed.
+    pub async fn correct(&self, project: Option<ProjectId>, at: DateTime<Utc>) -> Result<Corrected, StoreError> {
+        let mut corrected = Corrected { inventories: self.correct_ledger(project, at).await?, ..Corrected::default() };
+        // What is shown comes of stock, and is counted.
+        let steps: [(&'static str, Mend, Tally); 4] = [
+            ("discounts", discounts, |corrected| &mut corrected.discounts),
+            ("nomenclatures", words, |corrected| &mut corrected.words),
+            ("nomenclatures", shown, |corrected| &mut corrected.items),
+            ("applications", counts, |corrected| &mut corrected.counts),
+        ];
+        for (table, mend, count) in steps {
+            *count(&mut corrected) += self.mend(project, table, at, mend).await?;
+        }
+        Ok(corrected)
+    }
+
+    /// Brings the ledger in line with the figures, by one movement per stock record that differs: for example after
+    /// records were loaded by other means than this service. Returns how many records were not in line.
+    pub async fn correct_ledger(&self, project: Option<ProjectId>, at: DateTime<Utc>) -> Result<u64, StoreError> {
+        self.mend(project, "inventories", at, |connection, ids, at| Ok(stock::correct(connection, ids, at)?)).await
+    }
+
+    async fn mend(
+        &self,
+        project: Option<ProjectId>,
+        table: &'static str,
+        at: DateTime<Utc>,
+        mend: Mend,
+    ) -> Result<u64, StoreError> {
+        let project = project.map(ProjectId::get);
+        let (mut last, mut sum) = (0, 0);
+        loop {
+            let (next, count) = self
+                .write(move |connection| {
+                    let ids = held(connection, next("t.id", table, project, last))?;
+                    let count = if ids.is_empty() { 0 } else { mend(connection, &ids, at.naive_utc())? };
+                    if count > 0 {
+                        note_everything();
+                    } else {
+                        note_unchanged(Topic::Shelves);
+                    }
+                    Ok::<_, Abort<StoreError>>((ids.last().copied(), u64::try_from(count).unwrap_or(u64::MAX)))
+                })
+                .await?;
+            sum += count;
+            match next {
+                Some(next) => last = next,
+                None => return Ok(sum),
+            }
+        }
+    }
+}
+
+/// Records that nobody changes until the end of the transaction.
+fn held(connection: &mut AnyConnection, records: Statement) -> Result<Vec<i64>, Abort<StoreError>> {
+    let records = match connection {
+        AnyConnection::Postgres(_) => records.sql(" FOR NO KEY UPDATE"),
+        AnyConnection::Sqlite(_) => records,
+    };
+    let rows: Vec<IdRow> = records.rows(connection)?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}
+
+fn discounts(connection: &mut AnyConnection, ids: &[i64], _: NaiveDateTime) -> Result<usize, Abort<StoreError>> {
+    let corrected = Statement::new(
+        "UPDATE discounts SET used_count = c.uses, used_amount = c.amount FROM (SELECT d.id AS discount, \
+         count(u.order_id) AS uses, CAST(COALESCE(sum(o.promo_discount), 0) AS BIGINT) AS amount FROM discounts d \
+         LEFT JOIN discount_usages u ON u.discount_id = d.id LEFT JOIN orders o ON o.id = u.order_id WHERE d.id",
+    )
+    .among(ids)
+    .sql(
+        " GROUP BY d.id) AS c WHERE discounts.id = c.discount \
+         AND (discounts.used_count <> c.uses OR discounts.used_amount <> c.amount) \
+         AND (discounts.usage_limit IS NULL OR c.uses <= discounts.usage_limit)",
+    );
+    Ok(corrected.once().run(connection)?)
+}
+
+fn words(connection: &mut AnyConnection, ids: &[i64], _: NaiveDateTime) -> Result<usize, Abort<StoreError>> {
+    let lost: Vec<i64> = search::off(connection, ids)?.into_iter().map(|(_, item)| item).collect();
+    search::refill::<StoreError>(connection, &lost)?;
+    Ok(lost.len())
+}
+
+fn shown(connection: &mut AnyConnection, ids: &[i64], _: NaiveDateTime) -> Result<usize, Abort<StoreError>> {
+    Ok(usize::try_from(offers::refresh_availability(connection, ids)?).unwrap_or(usize::MAX))
+}
+
+fn counts(connection: &mut AnyConnection, ids: &[i64], _: NaiveDateTime) -> Result<usize, Abort<StoreError>> {
+    Ok(offer_counts::correct(connection, ids)?)
+}

@@ -1,0 +1,121 @@
+//! The ways to pay that an application takes: those linked to it, or all of its project when none is.
+
+use std::collections::BTreeSet;
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use kontor_kernel::{AppScope, PaymentTypeId, StoreError};
+use kontor_organization::ApplicationError;
+use kontor_organization::model::{PaymentChoice, PaymentType};
+
+use crate::database::marks::{Topic, note, note_unchanged};
+use crate::database::{Abort, AnyConnection};
+use crate::schema::{application_payment_types, applications, payment_types};
+use crate::statement::Statement;
+use crate::stored;
+
+#[derive(Queryable, QueryableByName, Selectable)]
+#[diesel(table_name = payment_types)]
+struct TypeRow {
+    id: i64,
+    name: String,
+    description: Option<String>,
+    photo: Option<String>,
+}
+
+impl TryFrom<TypeRow> for PaymentType {
+    type Error = StoreError;
+
+    fn try_from(row: TypeRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            name: stored::text(&row.name)?,
+            description: row.description,
+            photo: row.photo,
+        })
+    }
+}
+
+fn taken_by(app: AppScope) -> Statement {
+    Statement::new("SELECT p.id, p.name, p.description, p.photo FROM payment_types p WHERE p.project_id = ")
+        .value(app.project_id.get())
+        .sql(" AND (NOT EXISTS (SELECT 1 FROM application_payment_types a WHERE a.application_id = ")
+        .value(app.application_id.get())
+        .sql(") OR EXISTS (SELECT 1 FROM application_payment_types a WHERE a.application_id = ")
+        .value(app.application_id.get())
+        .sql(" AND a.payment_type_id = p.id))")
+}
+
+pub(super) fn of_application(
+    connection: &mut AnyConnection,
+    app: AppScope,
+) -> Result<Vec<PaymentType>, Abort<StoreError>> {
+    let rows: Vec<TypeRow> = taken_by(app).sql(" ORDER BY p.id").load(connection)?;
+    Ok(rows.into_iter().map(PaymentType::try_from).collect::<Result<_, _>>()?)
+}
+
+/// Whether the application takes it.
+pub(crate) fn is_taken(connection: &mut AnyConnection, app: AppScope, id: PaymentTypeId) -> QueryResult<bool> {
+    let found: Option<TypeRow> = taken_by(app).sql(" AND p.id = ").value(id.get()).row(connection).optional()?;
+    Ok(found.is_some())
+}
+
+pub(super) fn choices(
+    connection: &mut AnyConnection,
+    application: i64,
+) -> Result<Option<Vec<PaymentChoice>>, Abort<StoreError>> {
+    let project: Option<i64> =
+        applications::table.find(application).select(applications::project_id).first(connection).optional()?;
+    let Some(project) = project else { return Ok(None) };
+    let rows: Vec<TypeRow> = payment_types::table
+        .filter(payment_types::project_id.eq(project))
+        .order(payment_types::id)
+        .select(TypeRow::as_select())
+        .load(connection)?;
+    let linked: Vec<i64> = application_payment_types::table
+        .filter(application_payment_types::application_id.eq(application))
+        .select(application_payment_types::payment_type_id)
+        .load(connection)?;
+    let choice = |row: TypeRow| {
+        let is_taken = linked.is_empty() || linked.contains(&row.id);
+        Ok::<_, StoreError>(PaymentChoice { payment_type: row.try_into()?, is_taken })
+    };
+    Ok(Some(rows.into_iter().map(choice).collect::<Result<_, _>>()?))
+}
+
+pub(super) fn choose(
+    connection: &mut AnyConnection,
+    application: i64,
+    chosen: &BTreeSet<PaymentTypeId>,
+    at: NaiveDateTime,
+) -> Result<(), Abort<ApplicationError>> {
+    // Who is let in stays as it is. Of two choices at once the row lets one come first.
+    note_unchanged(Topic::Access);
+    let project: Option<i64> = diesel::update(applications::table.find(application))
+        .set(applications::updated_at.eq(at))
+        .returning(applications::project_id)
+        .get_result(connection)
+        .optional()?;
+    let project = project.ok_or(Abort::Refused(ApplicationError::NotFound))?;
+    note(Topic::Shelves, project);
+    let ids: Vec<i64> = chosen.iter().map(|id| id.get()).collect();
+    let known: i64 = payment_types::table
+        .filter(payment_types::project_id.eq(project))
+        .filter(payment_types::id.eq_any(&ids))
+        .count()
+        .get_result(connection)?;
+    if usize::try_from(known) != Ok(ids.len()) {
+        return Err(Abort::Refused(ApplicationError::UnknownPaymentType));
+    }
+    let linked = application_payment_types::table.filter(application_payment_types::application_id.eq(application));
+    diesel::delete(linked).execute(connection)?;
+    for id in ids {
+        diesel::insert_into(application_payment_types::table)
+            .values((
+                application_payment_types::application_id.eq(application),
+                application_payment_types::payment_type_id.eq(id),
+            ))
+            .execute(connection)?;
+    }
+    Ok(())
+}

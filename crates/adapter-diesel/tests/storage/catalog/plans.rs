@@ -1,0 +1,277 @@
+//! Which subscription plans an application offers, and what its customers see of them.
+
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_catalog::PlanError;
+use kontor_catalog::model::*;
+use kontor_catalog::ports::*;
+use kontor_catalog::storefront::ports::PlanShelf;
+use kontor_kernel::*;
+
+use super::records::*;
+use crate::fixtures;
+
+/// A project with two applications.
+struct Club<'a> {
+    db: &'a TestDatabase,
+    project: ProjectId,
+    site: ApplicationId,
+    kiosk: ApplicationId,
+}
+
+impl<'a> Club<'a> {
+    async fn open(db: &'a TestDatabase) -> Self {
+        let project = fixtures::project(db).await;
+        let branch = branch(db, project).await;
+        let (site, kiosk) =
+            (application(db, project, branch, "Site").await, application(db, project, branch, "Kiosk").await);
+        Self { db, project, site, kiosk }
+    }
+
+    async fn plan(&self, title: &str) -> Nomenclature {
+        item(self.db, self.project, plan_card(title)).await
+    }
+
+    async fn wish(&self, draft: PlanDraft) -> Result<Assigned, PlanError> {
+        PlanRepository::assign(&self.db.database, self.project, self.site, draft, NOON).await
+    }
+
+    async fn assign(&self, draft: PlanDraft) -> PlanAssignment {
+        match self.wish(draft).await.unwrap() {
+            Assigned::Anew(assignment) => assignment,
+            Assigned::Already(known) => panic!("{known:?}"),
+        }
+    }
+
+    async fn change(&self, id: PlanAssignmentId, change: PlanChange) -> Result<PlanAssignment, PlanError> {
+        PlanRepository::update(&self.db.database, self.project, self.site, id, change, NOON).await
+    }
+
+    fn app(&self, application_id: ApplicationId) -> AppScope {
+        AppScope { project_id: self.project, application_id, wholesale: false }
+    }
+
+    /// The slugs that customers of an application see, in their order.
+    async fn shown(&self, application: ApplicationId) -> String {
+        let app = self.app(application);
+        let plans = self.db.database.plans(app).await.unwrap();
+        let cards = self.db.database.plan_cards(app).await.unwrap();
+        assert_eq!(plans, cards.into_iter().map(|card| card.plan).collect::<Vec<_>>());
+        plans.iter().map(|plan| plan.slug.as_str()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn plan_card(title: &str) -> Card {
+    let price = "490.00".parse().unwrap();
+    let subscription = Some(BillingPeriod::months(1).unwrap());
+    Card { price, subscription, ..Card::new(name(title), NomenclatureKind::Service) }
+}
+
+fn slug(text: &str) -> PlanSlug {
+    PlanSlug::parse(text).unwrap()
+}
+
+fn draft(item: &Nomenclature, text: &str) -> PlanDraft {
+    PlanDraft { nomenclature_id: item.id, slug: Some(slug(text)), position: None, is_active: true }
+}
+
+fn position(number: i64) -> PlanPosition {
+    PlanPosition::new(number).unwrap()
+}
+
+database_tests! {
+    async fn a_plan_is_assigned_once_however_many_wish_it(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        for round in 0..5 {
+            let gold = club.plan("Gold").await;
+            let wishes: Vec<_> = (0..8).map(|number| {
+                let (database, project, site) = (db.database.clone(), club.project, club.site);
+                let draft = draft(&gold, &format!("gold-{round}-{number}"));
+                tokio::spawn(async move { PlanRepository::assign(&database, project, site, draft, NOON).await })
+            }).collect();
+            let (mut anew, mut told) = (0, Vec::new());
+            for wish in wishes {
+                let assignment = match wish.await.unwrap().unwrap() {
+                    Assigned::Anew(assignment) => { anew += 1; assignment }
+                    Assigned::Already(assignment) => assignment,
+                };
+                told.push(assignment);
+            }
+            assert_eq!(anew, 1);
+            assert!(told.iter().all(|assignment| *assignment == told[0]), "{told:?}");
+            assert_eq!(told[0].position, position(round + 1));
+        }
+        assert_eq!(fixtures::number(&db, "SELECT count(*) AS value FROM subscription_nomenclatures").await, 5);
+    }
+
+    async fn of_two_plans_that_race_for_a_slug_one_gets_it(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        for round in 0..5 {
+            let text = format!("gold-{round}");
+            // One that was assigned before wants the slug, too.
+            let known = club.assign(draft(&club.plan("Known").await, &format!("known-{round}"))).await;
+            let mut drafts = Vec::new();
+            for _ in 0..4 {
+                drafts.push(draft(&club.plan("Gold").await, &text));
+            }
+            let mut wishes = Vec::new();
+            for draft in drafts {
+                let (database, project, site) = (db.database.clone(), club.project, club.site);
+                wishes.push(tokio::spawn(async move {
+                    PlanRepository::assign(&database, project, site, draft, NOON).await.map(|_| ())
+                }));
+            }
+            let (database, project, site) = (db.database.clone(), club.project, club.site);
+            let change = PlanChange { slug: Edit::Set(slug(&text)), ..PlanChange::default() };
+            wishes.push(tokio::spawn(async move {
+                PlanRepository::update(&database, project, site, known.id, change, NOON).await.map(|_| ())
+            }));
+            let mut got = 0;
+            for wish in wishes {
+                match wish.await.unwrap() {
+                    Ok(()) => got += 1,
+                    Err(PlanError::SlugTaken) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            assert_eq!(got, 1, "round {round}");
+        }
+    }
+
+    async fn the_limit_holds_whoever_races(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let mut plans = Vec::new();
+        for _ in 0..6 {
+            plans.push(club.plan("Gold").await);
+        }
+        let (project, site) = (club.project, club.site);
+        let most = PlanAssignment::MOST_PER_APPLICATION - 1;
+        fixtures::run(&db, format!(
+            "INSERT INTO nomenclatures (project_id, name, name_key, kind_id, price, is_subscription, billing_period_months, \
+             wholesale, pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {most}) \
+             SELECT {project}, 'P', 'p', 1, 100, TRUE, 1, FALSE, 1, 1, 0, 1, created_at, created_at FROM n, projects \
+             WHERE id = {project}; \
+             INSERT INTO subscription_nomenclatures (application_id, nomenclature_id, plan_slug, position, is_active, \
+             created_at, updated_at) SELECT {site}, id, 'plan-' || id, id, TRUE, created_at, created_at \
+             FROM nomenclatures WHERE name = 'P'"
+        )).await;
+        let wishes: Vec<_> = plans.iter().map(|plan| {
+            let (database, draft) = (db.database.clone(), draft(plan, &format!("gold-{}", plan.id)));
+            tokio::spawn(async move { PlanRepository::assign(&database, project, site, draft, NOON).await })
+        }).collect();
+        let mut assigned = 0;
+        for wish in wishes {
+            match wish.await.unwrap() {
+                Ok(Assigned::Anew(_)) => assigned += 1,
+                Err(PlanError::TooMany) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(assigned, 1);
+    }
+
+    async fn only_plans_of_the_project_are_assigned(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let foreign = item(&db, fixtures::project(&db).await, plan_card("Foreign")).await;
+        let service = item(&db, club.project, Card { subscription: None, ..plan_card("Service") }).await;
+        for wrong in [foreign, service] {
+            assert!(matches!(club.wish(draft(&wrong, "x")).await, Err(PlanError::UnknownPlan)), "{}", wrong.card.name);
+        }
+        let nowhere = PlanDraft { nomenclature_id: NomenclatureId::new(999_999).unwrap(), slug: None, position: None, is_active: true };
+        assert!(matches!(club.wish(nowhere).await, Err(PlanError::UnknownPlan)));
+    }
+
+    async fn an_assignment_is_changed_in_its_application_alone(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let (gold, silver) = (club.plan("Gold").await, club.plan("Silver").await);
+        let bare = PlanDraft { slug: None, position: Some(position(7)), is_active: false, ..draft(&gold, "x") };
+        let assigned = club.assign(bare.clone()).await;
+        assert_eq!((&assigned.slug, assigned.position, assigned.is_active), (&PlanSlug::of_item(gold.id), position(7), false));
+        assert_eq!(club.wish(draft(&gold, "other")).await.unwrap(), Assigned::Already(assigned.clone()));
+        assert_eq!(club.change(assigned.id, PlanChange::default()).await.unwrap(), assigned);
+        let change = PlanChange { slug: Edit::Set(slug("gold")), position: Edit::Set(position(2)), is_active: Edit::Set(true) };
+        let changed = club.change(assigned.id, change.clone()).await.unwrap();
+        assert_eq!((&changed.slug, changed.position, changed.is_active), (&slug("gold"), position(2), true));
+        let second = club.assign(draft(&silver, "silver")).await;
+        assert_eq!(second.position, position(3));
+        assert!(matches!(club.change(second.id, change.clone()).await, Err(PlanError::SlugTaken)));
+        let elsewhere = PlanRepository::update(&db.database, club.project, club.kiosk, assigned.id, change, NOON).await;
+        assert!(matches!(elsewhere, Err(PlanError::NotFound)));
+        let elsewhere = PlanRepository::withdraw(&db.database, club.project, club.kiosk, assigned.id).await;
+        assert!(matches!(elsewhere, Err(PlanError::NotFound)));
+        PlanRepository::withdraw(&db.database, club.project, club.site, assigned.id).await.unwrap();
+        let gone = PlanRepository::withdraw(&db.database, club.project, club.site, assigned.id).await;
+        assert!(matches!(gone, Err(PlanError::NotFound)));
+    }
+
+    async fn customers_see_what_is_active_and_a_plan(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let mut plans = Vec::new();
+        for title in ["a", "b", "c", "d"] {
+            let plan = club.plan(title).await;
+            plans.push((club.assign(draft(&plan, title)).await, plan));
+        }
+        assert_eq!((club.shown(club.site).await.as_str(), club.shown(club.kiosk).await.as_str()), ("a b c d", ""));
+        let stranger = AppScope { project_id: fixtures::project(&db).await, ..club.app(club.site) };
+        assert!(db.database.plans(stranger).await.unwrap().is_empty() && db.database.plan_cards(stranger).await.unwrap().is_empty());
+
+        let place = |number| PlanChange { position: Edit::Set(position(number)), ..PlanChange::default() };
+        club.change(plans[3].0.id, place(1)).await.unwrap();
+        club.change(plans[2].0.id, place(0)).await.unwrap();
+        assert_eq!(club.shown(club.site).await, "c a d b");
+        let hidden = PlanChange { is_active: Edit::Set(false), ..PlanChange::default() };
+        club.change(plans[0].0.id, hidden).await.unwrap();
+        let (stamp, seen) = (Stamp::of_system(club.project, NOON), plans[1].1.clone());
+        let service = Card { subscription: None, ..seen.card.clone() };
+        NomenclatureRepository::replace(&db.database, stamp, seen, service).await.unwrap();
+        assert_eq!(club.shown(club.site).await, "c d");
+    }
+
+    async fn a_list_costs_one_statement_whatever_is_on_it(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let category_id = Some(category(&db, club.project, "Clubs").await.id);
+        let photos = Gallery::new(vec![PhotoUrl::parse("https://a/1").unwrap(), PhotoUrl::parse("https://a/2").unwrap()]).unwrap();
+        for number in 0..20 {
+            let card = Card { category_id, photos: photos.clone(), ..plan_card("Gold") };
+            let plan = item(&db, club.project, card).await;
+            club.assign(draft(&plan, &format!("gold-{number}"))).await;
+        }
+        let before = db.database.statements();
+        assert_eq!(db.database.plans(club.app(club.site)).await.unwrap().len(), 20);
+        assert_eq!(db.database.statements() - before, 1);
+        let cards = db.database.plan_cards(club.app(club.site)).await.unwrap();
+        assert_eq!(db.database.statements() - before, 2);
+        assert_eq!((cards.len(), cards[7].photos.as_slice()), (20, photos.photos()));
+        assert_eq!(cards[7].category.as_ref().map(|category| category.name.as_str()), Some("Clubs"));
+    }
+
+    async fn staff_choose_among_the_plans_of_their_project(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        item(&db, club.project, Card { subscription: None, ..plan_card("Gold ring") }).await;
+        item(&db, fixtures::project(&db).await, plan_card("Foreign gold")).await;
+        let (silver, gold) = (club.plan("Silver").await, club.plan("Gold").await);
+        let assigned = club.assign(draft(&gold, "gold")).await;
+        let catalog = async |application, text: Option<&str>, page| {
+            let text = text.map(|text| Line::parse(text).unwrap());
+            db.database.catalog(club.project, application, text, page).await.unwrap()
+        };
+        let all = catalog(club.site, None, page(1, 100)).await;
+        let told: Vec<_> = all.items.iter().map(|plan| (plan.item.id, plan.currency.as_str(), plan.assignment.as_ref())).collect();
+        assert_eq!(told, [(silver.id, "RUB", None), (gold.id, "RUB", Some(&assigned))]);
+        let found = catalog(club.kiosk, Some("gol"), page(1, 100)).await;
+        assert_eq!((found.total, &found.items[0].item, found.items[0].assignment.as_ref()), (1, &gold, None));
+        let second = catalog(club.site, None, page(2, 1)).await;
+        assert_eq!((second.total, second.items.len(), second.items[0].item.id), (2, 1, gold.id));
+    }
+
+    async fn a_plan_that_goes_takes_its_assignments_along(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let (gold, silver) = (club.plan("Gold").await, club.plan("Silver").await);
+        club.assign(draft(&gold, "gold")).await;
+        club.assign(draft(&silver, "silver")).await;
+        execute(&db, format!("DELETE FROM nomenclatures WHERE id = {}", gold.id)).await;
+        assert_eq!(club.shown(club.site).await, "silver");
+        assert_eq!(fixtures::number(&db, "SELECT count(*) AS value FROM subscription_nomenclatures").await, 1);
+    }
+}

@@ -1,0 +1,28 @@
+//! Asking whether to go on, while a file is prepared and no row can be handed over yet.
+
+use kontor_catalog::spreadsheet::SheetRefused;
+
+/// How many bytes are worked on between two questions.
+const STRETCH: usize = 1 << 20;
+
+/// Asks after every stretch of work; a refusal ends the work.
+pub(crate) struct Pace<'a> {
+    ask: &'a mut dyn FnMut() -> Result<(), SheetRefused>,
+    done: usize,
+}
+
+impl<'a> Pace<'a> {
+    pub fn new(ask: &'a mut dyn FnMut() -> Result<(), SheetRefused>) -> Self {
+        Self { ask, done: 0 }
+    }
+
+    /// So many more bytes are done.
+    pub fn went(&mut self, bytes: usize) -> Result<(), SheetRefused> {
+        self.done = self.done.saturating_add(bytes);
+        if self.done < STRETCH {
+            return Ok(());
+        }
+        self.done = 0;
+        (self.ask)()
+    }
+}

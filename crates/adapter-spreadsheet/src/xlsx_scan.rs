@@ -1,0 +1,187 @@
+//! One pass over a file of a workbook before it is interpreted: what it unpacks to, and that no piece of it is longer than
+//! may be in memory. Whoever reads the file afterwards holds one piece at a time: a tag, a text between tags, a cell.
+
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, copy, sink};
+
+use kontor_catalog::spreadsheet::SheetRefused;
+use quick_xml::Reader;
+use quick_xml::errors::Error;
+use quick_xml::events::Event;
+
+use crate::limits::Limits;
+use crate::pace::Pace;
+
+/// The longest piece of what calls itself no XML, such as a picture. It is looked at all the same: any file of an archive
+/// may turn out to be a sheet.
+const LONGEST_OTHER: u64 = 16 << 20;
+/// The size of files that are in memory as a whole while the workbook is read.
+const LARGEST_HELD: u64 = 16 << 20;
+/// How much of what is only measured is read at once.
+const STRETCH: u64 = 1 << 20;
+/// How many tags they may have. A workbook has at most 65,490 formats, each of a few tags.
+const MOST_HELD_TAGS: u32 = 500_000;
+
+/// How far a file of a workbook may go.
+pub(crate) struct Bounds {
+    room: u64,
+    piece: u64,
+    is_held: bool,
+}
+
+impl Bounds {
+    /// Of a file with this name in lower case, while this much may be unpacked still.
+    pub fn of(name: &str, room: u64, limits: &Limits) -> Self {
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        let is_held = ends(&["styles.xml", "workbook.xml", ".rels"]) || name.contains("theme/");
+        let is_xml = ends(&[".xml", ".rels"]);
+        Self { room, piece: if is_xml { limits.record_bytes } else { LONGEST_OTHER }, is_held }
+    }
+}
+
+/// Gives no more than one piece may have until it is told that the next one begins.
+struct Metered<R> {
+    source: R,
+    piece: u64,
+    held: u64,
+    total: u64,
+}
+
+impl<R: BufRead> Metered<R> {
+    fn is_too_long(&self) -> bool {
+        self.held > self.piece
+    }
+}
+
+impl<R: BufRead> Read for Metered<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(buffer)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl<R: BufRead> BufRead for Metered<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.is_too_long() { Err(ErrorKind::FileTooLarge.into()) } else { self.source.fill_buf() }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        let count = u64::try_from(amount).unwrap_or(u64::MAX);
+        self.held = self.held.saturating_add(count);
+        self.total = self.total.saturating_add(count);
+        self.source.consume(amount);
+    }
+}
+
+/// Returns the size of what came out; one byte more than there is room for is where it ends.
+pub(crate) fn scan(file: impl Read, bounds: &Bounds, pace: &mut Pace<'_>) -> Result<u64, SheetRefused> {
+    let source = BufReader::new(file.take(bounds.room.saturating_add(1)));
+    let mut reader = Reader::from_reader(Metered { source, piece: bounds.piece, held: 0, total: 0 });
+    // The tag whose end is the end of the cell or text.
+    let mut open: Option<String> = None;
+    let (mut buffer, mut tags) = (Vec::new(), 0_u32);
+    loop {
+        pace.went(buffer.len())?;
+        buffer.clear();
+        match reader.read_event_into(&mut buffer) {
+            Ok(Event::Eof) => break,
+            Ok(Event::Start(tag)) => {
+                tags = tags.saturating_add(1);
+                if open.is_none() && matches!(tag.local_name().as_ref(), "c" | "si") {
+                    open = Some(tag.name().as_ref().to_owned());
+                }
+            }
+            Ok(Event::Empty(_)) => tags = tags.saturating_add(1),
+            Ok(Event::End(tag)) if open.as_deref() == Some(tag.name().as_ref()) => open = None,
+            Ok(_) => {}
+            Err(_) if reader.get_ref().is_too_long() => return Err(SheetRefused::TooLarge("one of its cells")),
+            // Whoever reads it is less strict about ends, and would find others.
+            Err(Error::IllFormed(error)) => return Err(crate::broken(error)),
+            // Whoever reads it gets no further, either.
+            Err(_) => {
+                let rest = rest(&mut reader.get_mut().source, pace)?;
+                return Ok(reader.get_ref().total.saturating_add(rest));
+            }
+        }
+        if open.is_none() {
+            reader.get_mut().held = 0;
+        }
+        if bounds.is_held && (tags > MOST_HELD_TAGS || reader.get_ref().total > LARGEST_HELD) {
+            return Err(SheetRefused::TooLarge("what it unpacks to"));
+        }
+    }
+    Ok(reader.get_ref().total)
+}
+
+/// How much is left.
+fn rest(source: &mut impl Read, pace: &mut Pace<'_>) -> Result<u64, SheetRefused> {
+    let mut size: u64 = 0;
+    loop {
+        let stretch = copy(&mut source.by_ref().take(STRETCH), &mut sink()).map_err(crate::broken)?;
+        if stretch == 0 {
+            return Ok(size);
+        }
+        size = size.saturating_add(stretch);
+        pace.went(usize::try_from(stretch).unwrap_or(usize::MAX))?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// About so many bytes come behind the start.
+    const SIZE: usize = 20 << 20;
+
+    /// What becomes of the file, and how many bytes were taken of it.
+    fn scanned(start: &str, rest: &[u8], name: &str) -> (Result<u64, SheetRefused>, u64) {
+        let limits = Limits { record_bytes: 100_000, ..Limits::default() };
+        let mut rest = io::Cursor::new(rest.repeat(SIZE / rest.len()));
+        let bounds = Bounds::of(name, u64::MAX - 1, &limits);
+        let outcome = scan(start.as_bytes().chain(&mut rest), &bounds, &mut Pace::new(&mut || Ok(())));
+        (outcome, rest.position())
+    }
+
+    #[test]
+    fn no_piece_is_read_to_its_end_when_it_is_too_long() {
+        let long = Err(SheetRefused::TooLarge("one of its cells"));
+        for (start, rest) in [
+            ("<sheetData><row><c t=\"inlineStr\"><is><t>", "x"),
+            ("<sheetData><row><c t=\"inlineStr\"><is>", "<r><t>x</t></r>"),
+            ("<sst><si>", "<r><t>&lt;</t></r>"),
+            ("<sst><x:si><si></si>", "<t>x</t>"),
+            ("<sheetData><!-- ", "<c></c>"),
+            ("<sheetData><row r=\"", "<c></c>"),
+            ("<sheetData><![CDATA[", "<c></c>"),
+            ("", "x"),
+        ] {
+            let (outcome, taken) = scanned(start, rest.as_bytes(), "xl/worksheets/sheet1.xml");
+            assert_eq!(outcome, long, "{start}");
+            assert!(taken < 200_000, "{start}: {taken}");
+        }
+        let (outcome, taken) = scanned("<sheetData>", b"<row><c><v>1</v></c></row>", "xl/worksheets/sheet1.xml");
+        assert_eq!(outcome, Ok(taken + 11));
+        // Ends that do not fit would let a text go on behind its cell.
+        let (outcome, _) = scanned("<c><is></c>", b"<t>x</t>", "xl/worksheets/sheet1.xml");
+        assert!(matches!(outcome, Err(SheetRefused::Broken(_))), "{outcome:?}");
+    }
+
+    #[test]
+    fn what_is_no_xml_is_only_measured() {
+        for picture in [b"\x89PNG<\xFF</a>".as_slice(), b"\xFF<\xFD>\xFE"] {
+            let (outcome, taken) = scanned("", picture, "xl/media/image1.png");
+            assert_eq!(outcome, Ok(taken));
+            assert!(taken > 19 << 20);
+        }
+    }
+
+    #[test]
+    fn what_is_in_memory_as_a_whole_is_bounded() {
+        let large = Err(SheetRefused::TooLarge("what it unpacks to"));
+        for name in ["xl/styles.xml", "xl/_rels/workbook.xml.rels"] {
+            assert_eq!(scanned("<cellXfs>", b"<xf/>", name).0, large);
+            let padded = format!("<xf>{}</xf>", " ".repeat(50_000));
+            assert_eq!(scanned("<cellXfs>", padded.as_bytes(), name).0, large);
+        }
+    }
+}

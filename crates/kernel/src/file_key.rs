@@ -1,0 +1,53 @@
+use std::fmt;
+
+use crate::Random;
+
+/// A text that is no key of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a key of a file has {} letters and digits", FileKey::LENGTH)]
+pub struct InvalidFileKey;
+
+/// Under which a file is stored and found: random letters and digits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FileKey(String);
+
+impl FileKey {
+    /// How many letters and digits: 238 random bits.
+    pub const LENGTH: usize = 40;
+
+    /// A new one.
+    pub fn draw(random: &dyn Random) -> Self {
+        Self(random.alphanumeric(Self::LENGTH))
+    }
+
+    /// Refuses other lengths and signs.
+    pub fn parse(text: &str) -> Result<Self, InvalidFileKey> {
+        let fits = text.len() == Self::LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if fits { Ok(Self(text.to_owned())) } else { Err(InvalidFileKey) }
+    }
+
+    /// The key.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for FileKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_letters_and_digits_of_one_length() {
+        let key = "aZ09".repeat(10);
+        assert_eq!(FileKey::parse(&key).map(|key| key.to_string()), Ok(key));
+        for wrong in ["", "../../../../../../../../../../etc/passwd", "a", &"a".repeat(41), &"ё".repeat(20)] {
+            assert_eq!(FileKey::parse(wrong), Err(InvalidFileKey), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,2 @@
+DROP INDEX nomenclatures_plans;
+DROP TABLE subscription_nomenclatures;
