@@ -23,6 +23,12 @@ impl OnServer {
         Ok(Self { server: server.to_owned(), name, url })
     }
 
+    /// What a server does by itself some time after many rows have come, unless it is told not to: it notes which pages
+    /// everybody may see, so that indexes answer alone, and how its tables are filled.
+    pub fn settle(&self) -> Result<(), Failure> {
+        Ok(PgConnection::establish(&self.url)?.batch_execute("VACUUM (ANALYZE)")?)
+    }
+
     fn drop_database(&self) -> Result<(), Failure> {
         let statement = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
         Ok(PgConnection::establish(&self.server)?.batch_execute(&statement)?)

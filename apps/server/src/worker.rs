@@ -26,6 +26,8 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 const UPKEEP: Duration = Duration::from_mins(1);
 /// How often a worker looks for contents of files that are to go.
 const FILES: Duration = Duration::from_secs(2);
+/// How often a worker looks for large warehouses that a process began to show elsewhere and did not finish.
+const SHELVES: Duration = Duration::from_secs(2);
 /// Payments asked about at the same time: one that the acquirer is slow about holds up no other.
 const PAYMENTS_AT_ONCE: u32 = 4;
 /// The same for verifications, which are rarer.
@@ -90,7 +92,8 @@ impl Worker {
         let verifications = join_all((0..VERIFICATIONS_AT_ONCE).map(|turn| self.verify(turn, &stop)));
         let imports = join_all((0..IMPORTS_AT_ONCE).map(|turn| self.import(turn, &stop)));
         let (live, clean, files) = (self.live(&stop), self.clean(&stop), self.sweep_files(&stop));
-        tokio::join!(deliver, fan_out, payments, verifications, passwords, imports, live, clean, files);
+        let shelves = self.shelve(&stop);
+        tokio::join!(deliver, fan_out, payments, verifications, passwords, imports, live, clean, files, shelves);
         if let Err(error) = self.deliveries.release(&self.name).await {
             tracing::warn!(%error, "leases could not be given back; they run out by themselves");
         }
@@ -196,6 +199,15 @@ impl Worker {
                 Err(error) => trouble("files of imports", &error),
             }
             sleep(UPKEEP, stop).await;
+        }
+    }
+
+    /// Goes on with what is shown of warehouses.
+    async fn shelve(&self, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            if !self.database.shelve_next().await.unwrap_or_else(|error| trouble("shelves", &error)) {
+                sleep(SHELVES, stop).await;
+            }
         }
     }
 

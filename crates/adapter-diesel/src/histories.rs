@@ -6,7 +6,6 @@ use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::history::{Author, Chronicled, Deed, FieldChange, Histories, HistoryEntry, differences};
 use kontor_kernel::{Page, PageRequest, ProjectId, Resource, Stamp, StoreError};
 
-use crate::catalog::import_writes::tuples;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::histories;
@@ -80,21 +79,23 @@ fn write<C: Chronicled, R>(
 const LINES: usize = 1000;
 
 /// Many records came at once. What they came with stands in them; the line only tells who brought them, and when.
-pub(crate) fn came<R>(
+pub(crate) fn came<C: Chronicled, R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
-    resource: Resource,
     table: &'static str,
     numbers: &[i64],
 ) -> Result<(), Abort<R>> {
-    mark(stamp, resource);
+    if numbers.is_empty() {
+        return Ok(());
+    }
+    mark(stamp, C::RESOURCE);
     let (user, customer) = author(stamp);
     for chunk in numbers.chunks(LINES) {
         Statement::new(
             "INSERT INTO histories (project_id, resource, resource_id, deed, user_id, counterparty_id, changes, created_at) \
              SELECT project_id, ",
         )
-        .value(resource.name())
+        .value(C::KIND)
         .sql(", id, ")
         .value(Deed::Created.name())
         .sql(", ")
@@ -142,7 +143,7 @@ pub(crate) fn changed_many<R>(
             "INSERT INTO histories (project_id, resource, resource_id, deed, user_id, counterparty_id, changes, created_at) \
              VALUES ",
         );
-        tuples(statement, rows).run(connection)?;
+        statement.tuples(rows).once().run(connection)?;
     }
     Ok(())
 }

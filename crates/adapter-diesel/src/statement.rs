@@ -95,6 +95,17 @@ impl Statement {
         self.sql(")")
     }
 
+    /// Goes on with `(v1, v2, ...), (v1, v2, ...)`, one tuple per row.
+    pub fn tuples<R: IntoIterator<Item = Value>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
+        for (index, row) in rows.into_iter().enumerate() {
+            if index > 0 {
+                self.pieces.push(Piece::Sql(", ".into()));
+            }
+            self = self.tuple(row);
+        }
+        self
+    }
+
     /// Goes on with `IN (...)` over identifiers. A few are bound, the last one repeated up to the next power of two: such
     /// statements have few forms and stay prepared. A long list stands in the text, and its statement is not kept.
     pub fn among(mut self, ids: &[i64]) -> Self {
@@ -141,6 +152,32 @@ impl Statement {
     /// Returns how many rows are changed, as [`Statement::rows`].
     pub fn run(self, connection: &mut AnyConnection) -> QueryResult<usize> {
         on_each!(connection, concrete => self.execute(concrete))
+    }
+
+    /// How the database would go about it, a line per step.
+    #[cfg(test)]
+    pub fn plan(self, connection: &mut AnyConnection) -> QueryResult<String> {
+        by_place! {
+            struct StepRow {
+                _id: i64 as BigInt,
+                _parent: i64 as BigInt,
+                _unused: i64 as BigInt,
+                detail: String as Text,
+            }
+        }
+        by_place! {
+            struct LineRow {
+                line: String as Text,
+            }
+        }
+        let lines: Vec<String> = if matches!(connection, AnyConnection::Sqlite(_)) {
+            let steps: Vec<StepRow> = Self::new("EXPLAIN QUERY PLAN ").then(self).rows(connection)?;
+            steps.into_iter().map(|step| step.detail).collect()
+        } else {
+            let lines: Vec<LineRow> = Self::new("EXPLAIN (COSTS OFF) ").then(self).once().rows(connection)?;
+            lines.into_iter().map(|row| row.line).collect()
+        };
+        Ok(lines.into_iter().map(|line| line + "\n").collect())
     }
 
     /// Not to be kept prepared: the text has forms without number.

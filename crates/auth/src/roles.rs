@@ -92,28 +92,16 @@ impl RoleService {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Reference;
     use crate::ports::MockRoleRepository;
     use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, FixedClock, Name, ProjectId, ScreenId};
-
-    fn permission(id: i64, project: Option<i64>, name: &str) -> GrantedPermission {
-        let screen = Reference { id: ScreenId::new(1).unwrap(), name: Name::parse("screen").unwrap() };
-        GrantedPermission {
-            id: PermissionId::new(id).unwrap(),
-            screen,
-            project_id: project.map(|id| ProjectId::new(id).unwrap()),
-            name: name.to_owned(),
-            description: String::new(),
-        }
-    }
+    use kontor_kernel::{AccessDenied, FixedClock, Name, ProjectId};
 
     fn catalogue() -> Vec<GrantedPermission> {
         vec![
-            permission(1, None, "view-orders"),
-            permission(2, None, "edit-orders"),
-            permission(1000, Some(1), "view-reports"),
+            GrantedPermission::sample(1, None, "view-orders"),
+            GrantedPermission::sample(2, None, "edit-orders"),
+            GrantedPermission::sample(1000, Some(1), "view-reports"),
         ]
     }
 
@@ -160,7 +148,9 @@ mod tests {
     #[tokio::test]
     async fn nobody_gives_a_role_more_than_he_has() {
         let service = service(|roles| {
-            roles.expect_find().returning(|_| Ok(Some(role(1, false, vec![permission(1, None, "view-orders")]))));
+            roles
+                .expect_find()
+                .returning(|_| Ok(Some(role(1, false, vec![GrantedPermission::sample(1, None, "view-orders")]))));
         });
         for wanted in [&[2][..], &[1, 2], &[1000]] {
             assert!(
@@ -176,7 +166,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_role_that_has_more_is_out_of_reach() {
-        for (has, owner) in [(vec![permission(2, None, "edit-orders")], false), (catalogue(), true)] {
+        for (has, owner) in [(vec![GrantedPermission::sample(2, None, "edit-orders")], false), (catalogue(), true)] {
             let service = service(|roles| {
                 roles.expect_find().returning(move |_| Ok(Some(role(1, owner, has.clone()))));
             });
@@ -194,7 +184,9 @@ mod tests {
     #[tokio::test]
     async fn a_change_carries_the_version_it_was_decided_by() {
         let service = service(|roles| {
-            roles.expect_find().returning(|_| Ok(Some(role(1, false, vec![permission(1, None, "view-orders")]))));
+            roles
+                .expect_find()
+                .returning(|_| Ok(Some(role(1, false, vec![GrantedPermission::sample(1, None, "view-orders")]))));
             roles.expect_change().withf(|change| change.version == 3).returning(|_| Err(RoleError::Stale));
             roles.expect_delete().withf(|_, version| *version == 3).returning(|_, _| Err(RoleError::InUse));
         });

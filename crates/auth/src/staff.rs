@@ -97,13 +97,11 @@ impl StaffSessions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{GrantedPermission, Reference, Role, StaffCredentials};
+    use crate::model::{GrantedPermission, Role, StaffCredentials};
     use crate::ports::{MockPasswordHasher, MockStaffRepository, MockTokenRepository};
     use chrono::{DateTime, TimeDelta};
     use kontor_kernel::testing::{CountingRandom, PlainKeeper, staff_with};
-    use kontor_kernel::{
-        ExposeSecret, FixedClock, Name, PermissionId, ProjectId, Resource, RoleId, ScreenId, TokenId, UserId,
-    };
+    use kontor_kernel::{ExposeSecret, FixedClock, Name, ProjectId, Resource, RoleId, TokenId, UserId};
 
     fn anna() -> Login {
         Login::parse(" Anna").unwrap()
@@ -235,13 +233,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_own_record_lists_what_the_token_opens() {
-        let granted = |id, name: &str| GrantedPermission {
-            id: PermissionId::new(id).unwrap(),
-            screen: Reference { id: ScreenId::new(1).unwrap(), name: Name::parse("screen").unwrap() },
-            project_id: None,
-            name: name.to_owned(),
-            description: String::new(),
-        };
+        let granted = |id, name: &str| GrantedPermission::sample(id, None, name);
         let all = [granted(1, "view-orders"), granted(2, "edit-brands"), granted(3, "view-of-a-project")];
         let (orders, brands) = (Permission::view(Resource::Orders), Permission::edit(Resource::Brands));
         for (open, listed) in [(vec![orders, brands], 3), (vec![brands], 1), (vec![], 0)] {

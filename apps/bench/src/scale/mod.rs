@@ -13,7 +13,7 @@ use crate::load::{self, Request, Sample, Target};
 use crate::on_server::OnServer;
 use crate::pace::{Pace, Pair};
 use crate::report::{Figure, Goal, Report};
-use crate::shop::{Shop, in_one_commit};
+use crate::shop::Shop;
 
 /// How large everything is.
 pub struct Sizes {
@@ -87,8 +87,9 @@ impl Stand {
         let written = began.elapsed();
         shop.runtime.block_on(shop.database.correct_ledger(None, SystemClock.now()))?;
         let items = shop.runtime.block_on(shop.database.rebuild_offers())?;
-        // What the server does by itself some time after so many rows have come.
-        in_one_commit(&shop, vec!["ANALYZE".to_owned(); usize::from(database.is_some())])?;
+        if let Some(database) = &database {
+            database.settle()?;
+        }
         eprintln!(
             "{name}: {items} items written in {:.0} s, ledger, offers and search in {:.0} s",
             written.as_secs_f64(),

@@ -10,6 +10,7 @@ use kontor_organization::model::Application;
 use serde_json::{Value, json};
 
 use super::operate::{open_migrated, until_everybody_knows};
+use super::output::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
@@ -50,17 +51,6 @@ pub struct OneApplication {
     application: i64,
     #[command(flatten)]
     output: Output,
-}
-
-/// How and about what.
-#[derive(Args, Clone)]
-pub struct Output {
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-    /// The database.
-    #[arg(long)]
-    database: Option<String>,
 }
 
 impl ApplicationCommand {

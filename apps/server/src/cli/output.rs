@@ -3,7 +3,7 @@
 use clap::Args;
 
 // Without a doc comment: it would stand in the help of the commands.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Output {
     /// Print JSON.
     #[arg(long)]

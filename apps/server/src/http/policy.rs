@@ -118,6 +118,32 @@ fn shape(path: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
+/// Whether one shape takes every path of the other: `/{_}` those of `/export`.
+fn takes(wide: &str, narrow: &str) -> bool {
+    let (mut wide, mut narrow) = (wide.split('/'), narrow.split('/'));
+    loop {
+        match (wide.next(), narrow.next()) {
+            (None, None) => return true,
+            (Some(one), Some(other)) if one == other || one == "{_}" => {}
+            _ => return false,
+        }
+    }
+}
+
+/// A path that has no row of a method is left by the routes to the placeholder that takes it, too.
+fn fill_from_placeholders(by_shape: &mut BTreeMap<String, Vec<Arc<Endpoint>>>) {
+    let with_placeholders = by_shape.iter().filter(|(shape, _)| shape.contains("{_}"));
+    let mut wide: Vec<_> = with_placeholders.map(|(shape, rows)| (shape.clone(), rows.clone())).collect();
+    wide.sort_by_key(|(shape, _)| shape.matches("{_}").count());
+    for (narrow, rows) in by_shape {
+        for endpoint in wide.iter().filter(|(shape, _)| takes(shape, narrow)).flat_map(|(_, rows)| rows) {
+            if rows.iter().all(|row| row.policy.method != endpoint.policy.method) {
+                rows.push(Arc::clone(endpoint));
+            }
+        }
+    }
+}
+
 impl Policies {
     /// Every endpoint of the description must have exactly one row: the server does not start otherwise.
     pub fn of(api: &OpenApi) -> Result<Self, PoliciesIncomplete> {
@@ -138,6 +164,7 @@ impl Policies {
             }
             alike.push(Endpoint::of(policy));
         }
+        fill_from_placeholders(&mut by_shape);
         let mut tree = Router::new();
         let ambiguous: Vec<String> = by_shape
             .into_iter()

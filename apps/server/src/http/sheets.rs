@@ -122,7 +122,10 @@ impl From<ImportError> for ApiError {
 
 impl From<SheetFailed> for ApiError {
     fn from(error: SheetFailed) -> Self {
-        Self::Message(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
+        match error {
+            SheetFailed::LongTexts { .. } => Self::Message(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
+            SheetFailed::Broken(_) => Self::internal(&error),
+        }
     }
 }
 

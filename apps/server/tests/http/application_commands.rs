@@ -20,15 +20,6 @@ fn refused(site: &Site, arguments: &[&str], why: &str) {
     assert!(!output.status.success() && output.stdout.is_empty() && said.contains(why), "{arguments:?}: {said}");
 }
 
-fn front(site: &Site, token: &Value) -> Shopfront {
-    Shopfront {
-        http: site.http.clone(),
-        url: site.url(),
-        sandbox: site.sandbox.url().to_owned(),
-        app_token: token.as_str().unwrap().to_owned(),
-    }
-}
-
 /// The bearer of the owner.
 async fn owner(site: &Site, project: &Value) -> String {
     let body = json!({ "login": project["login"], "password": project["password"] });
@@ -47,7 +38,7 @@ database_tests! {
         let project = site.create_project("owner");
         let id = project["application_id"].to_string();
         let of = |command| ["application", command, "--application", &id];
-        let old = front(&site, &project["app_token"]);
+        let old = site.front(&project["app_token"]);
         let customer = old.sign_in("79005550041").await;
         let settings = async |front: &Shopfront| {
             let answer = send(front.request(Method::GET, "/api/counterparty/settings")).await;
@@ -76,7 +67,7 @@ database_tests! {
 
         let issued = said(&site, &of("rotate-token"));
         assert_eq!(issued["application_id"], project["application_id"]);
-        let new = front(&site, &issued["app_token"]);
+        let new = site.front(&issued["app_token"]);
         assert_eq!((new.app_token.len(), settings(&old).await, settings(&new).await), (48, 401, 200));
         send(old.request(Method::GET, "/api/counterparty/products")).await.expect(401);
         let profile = new.request(Method::GET, "/api/counterparty").bearer_auth(&customer.bearer);
@@ -97,7 +88,7 @@ database_tests! {
         let body = json!({ "branch_id": project["branch_id"], "name": "Second" });
         let second = by_staff(&site, &bearer, Method::POST, "/api/applications").json(&body);
         let second = send(second).await.expect(201)["application"].clone();
-        let (first, second) = (front(&site, &project["app_token"]), front(&site, &second["token"]));
+        let (first, second) = (site.front(&project["app_token"]), site.front(&second["token"]));
         let taken = async |front: &Shopfront| {
             let list = send(front.request(Method::GET, "/api/counterparty/payment_types")).await.expect(200);
             let all = send(front.request(Method::GET, "/api/counterparty/dictionaries")).await.expect(200);
@@ -127,7 +118,7 @@ database_tests! {
         let process = site.serve().await;
         let project = site.create_project("owner");
         let bearer = owner(&site, &project).await;
-        let front = front(&site, &project["app_token"]);
+        let front = site.front(&project["app_token"]);
         let customer = front.sign_in("79005550042").await;
         let record = async || {
             let read = send(customer.request(Method::GET, "/api/counterparty")).await.expect(200);

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 use crate::outside::{Outside, bearer};
 use crate::process::{PATIENCE, Site};
-use crate::shopper::Shopfront;
 use crate::support::{Answer, Project, TestServer, send};
 
 const PATH: &str = "/api/counterparty/session/heartbeat";
@@ -177,12 +176,7 @@ database_tests! {
         let site = Site::open(db, 1.0).await;
         let process = site.serve().await;
         let project = site.create_project("owner");
-        let front = Shopfront {
-            http: site.http.clone(),
-            url: site.url(),
-            sandbox: site.sandbox.url().to_owned(),
-            app_token: project["app_token"].as_str().unwrap().to_owned(),
-        };
+        let front = site.front(&project["app_token"]);
         let customer = front.sign_in("79005550008").await;
         process.kill();
         let _process = site.serve().await;

@@ -7,7 +7,6 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 
 use crate::process::Site;
-use crate::shopper::Shopfront;
 use crate::support::{Answer, Project, TestServer, send, sha256};
 
 const PATH: &str = "/api/counterparty/auth/introspect";
@@ -249,12 +248,7 @@ database_tests! {
         let site = Site::open(db, 1.0).await;
         let process = site.serve().await;
         let project = site.create_project("owner");
-        let front = Shopfront {
-            http: site.http.clone(),
-            url: site.url(),
-            sandbox: site.sandbox.url().to_owned(),
-            app_token: project["app_token"].as_str().unwrap().to_owned(),
-        };
+        let front = site.front(&project["app_token"]);
         let (stays, leaves) = (front.sign_in("79005550031").await, front.sign_in("79005550032").await);
         let application = project["application_id"].to_string();
         let run = |command: &str| {
@@ -284,12 +278,7 @@ database_tests! {
         let site = Site::open(db, 1.0).await;
         let process = site.serve().await;
         let project = site.create_project("owner");
-        let front = Shopfront {
-            http: site.http.clone(),
-            url: site.url(),
-            sandbox: site.sandbox.url().to_owned(),
-            app_token: project["app_token"].as_str().unwrap().to_owned(),
-        };
+        let front = site.front(&project["app_token"]);
         let customer = front.sign_in("79005550007").await;
         let application = project["application_id"].to_string();
         let run = |arguments: &[&str]| {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use reqwest::multipart::{Form, Part};
-use reqwest::{Client, Method, RequestBuilder};
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use crate::process::{PATIENCE, Site};
@@ -14,9 +14,8 @@ use crate::webhook_deliveries::signature;
 /// The owner, signed in.
 #[derive(Clone)]
 pub struct Desk {
-    http: Client,
-    url: String,
-    sandbox: String,
+    /// The application as customers reach it.
+    pub front: Shopfront,
     /// What `kontor project create` said.
     pub project: Value,
     pub bearer: String,
@@ -33,29 +32,19 @@ pub struct Hook {
 impl Desk {
     /// Signs in with the password of a new project.
     pub async fn sign_in(site: &Site, project: Value) -> Self {
-        Self::at(site.http.clone(), site.url(), site.sandbox.url().to_owned(), project).await
+        Self::behind(site.front(&project["app_token"]), project).await
     }
 
-    /// Signs in wherever the service and the sandbox are.
-    pub async fn at(http: Client, url: String, sandbox: String, project: Value) -> Self {
+    /// Signs in wherever customers reach the application of the project.
+    pub async fn behind(front: Shopfront, project: Value) -> Self {
         let login = json!({ "login": project["login"], "password": project["password"] });
-        let signed_in = send(http.post(format!("{url}/api/login")).json(&login)).await.expect(200);
+        let signed_in = send(front.http.post(format!("{}/api/login", front.url)).json(&login)).await.expect(200);
         let bearer = signed_in["user"]["access_token"]["value"].as_str().unwrap().to_owned();
-        Self { http, url, sandbox, project, bearer }
+        Self { front, project, bearer }
     }
 
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.url)).bearer_auth(&self.bearer)
-    }
-
-    /// The application as customers reach it.
-    pub fn front(&self) -> Shopfront {
-        Shopfront {
-            http: self.http.clone(),
-            url: self.url.clone(),
-            sandbox: self.sandbox.clone(),
-            app_token: self.project["app_token"].as_str().unwrap().to_owned(),
-        }
+        self.front.http.request(method, format!("{}{path}", self.front.url)).bearer_auth(&self.bearer)
     }
 
     /// Brings in items and the stock of a warehouse named `Main`, as CSV.
@@ -76,13 +65,15 @@ impl Desk {
 
     /// What the storefront shows for a query.
     pub async fn product(&self, query: &str) -> Value {
-        let request = self.front().request(Method::GET, "/api/counterparty/products").query(&[("query", query)]);
+        let request = self.front.request(Method::GET, "/api/counterparty/products").query(&[("query", query)]);
         send(request).await.expect(200)["products"]["data"][0].clone()
     }
 
     /// A webhook that leads to a new receiver.
     pub async fn hook(&self) -> Hook {
-        let opened = send(self.http.post(format!("{}/control/hooks", self.sandbox)).json(&json!({}))).await.expect(201);
+        let opened = send(self.front.http.post(format!("{}/control/hooks", self.front.sandbox)).json(&json!({})))
+            .await
+            .expect(201);
         let path = format!("/api/applications/{}/webhooks", self.project["application_id"]);
         let created = send(self.request(Method::POST, &path).json(&json!({ "url": opened["url"] }))).await.expect(201);
         Hook {
@@ -94,7 +85,8 @@ impl Desk {
 
     /// What the receiver has got so far.
     pub async fn received(&self, hook: &Hook) -> Vec<Value> {
-        let got = send(self.http.get(format!("{}/control/hooks/{}", self.sandbox, hook.id))).await.expect(200);
+        let got =
+            send(self.front.http.get(format!("{}/control/hooks/{}", self.front.sandbox, hook.id))).await.expect(200);
         got["deliveries"].as_array().unwrap().clone()
     }
 

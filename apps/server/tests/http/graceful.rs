@@ -37,7 +37,7 @@ async fn closed(site: &Site) {
 async fn open_shop(site: &Site) -> (Desk, Shopper, i64) {
     let desk = Desk::sign_in(site, site.create_project("owner")).await;
     desk.furnish(CARDS, STOCK).await;
-    let customer = desk.front().sign_in("79005550003").await;
+    let customer = desk.front.sign_in("79005550003").await;
     let anchor = desk.product("anchor").await["id"].as_i64().unwrap();
     (desk, customer, anchor)
 }

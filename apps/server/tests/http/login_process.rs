@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use kontor_adapter_diesel::database_tests;
-use reqwest::{Client, Method};
-use serde_json::{Value, json};
+use reqwest::Method;
+use serde_json::json;
 
 use crate::messenger::BOT;
 use crate::process::Site;
@@ -13,16 +13,6 @@ use crate::shopper::Shopfront;
 use crate::support::{Answer, send};
 
 const PHONE: &str = "79005550021";
-
-/// The application as customers reach it.
-fn front(site: &Site, project: &Value) -> Shopfront {
-    Shopfront {
-        http: Client::new(),
-        url: site.url(),
-        sandbox: site.sandbox.url().to_owned(),
-        app_token: project["app_token"].as_str().unwrap().to_owned(),
-    }
-}
 
 async fn log_in(front: &Shopfront, contact: &str, code: &str) -> Answer {
     let body = json!({ "phone": contact, "password": code });
@@ -45,7 +35,7 @@ database_tests! {
         let site = Site::open(db, 1.0).await;
         let process = site.serve().await;
         let project = site.create_project("owner");
-        let front = front(&site, &project);
+        let front = site.front(&project["app_token"]);
         for contact in [PHONE, "anna@example.com"] {
             let asked = front.request(Method::POST, "/api/counterparty/send_password").json(&json!({ "phone": contact }));
             send(asked).await.expect(200);
@@ -67,7 +57,7 @@ database_tests! {
         let site = Site::open(db, 1.0).await;
         let process = site.serve().await;
         let project = site.create_project("owner");
-        let (front, application) = (front(&site, &project), project["application_id"].to_string());
+        let (front, application) = (site.front(&project["app_token"]), project["application_id"].to_string());
         let sign_in = async || {
             let share = json!({ "token": BOT, "phone": "+7 900 555-00-21" });
             let body = send(site.http.post(format!("{}/control/contacts", site.sandbox.url())).json(&share)).await.expect(200);

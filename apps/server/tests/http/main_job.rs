@@ -24,7 +24,6 @@ const STOCK: &str = "article;warehouse;quantity;price\nA-1;Main;2;12500,50\nA-2;
 struct World {
     demo: Demo,
     desk: Desk,
-    front: Shopfront,
     _folder: tempfile::TempDir,
     _db: TestDatabase,
 }
@@ -51,8 +50,9 @@ impl World {
         let project = project::create(&config, &db.database, "Второй", "second", "second@example.com").await.unwrap();
         let http = Client::builder().no_proxy().timeout(Duration::from_mins(1)).build().unwrap();
         let (url, sandbox) = (demo.file.base_url.clone(), demo.file.sandbox_url.clone());
-        let desk = Desk::at(http, url, sandbox, serde_json::to_value(project).unwrap()).await;
-        Self { demo, front: desk.front(), desk, _folder: folder, _db: db }
+        let front = Shopfront { http, url, sandbox, app_token: project.app_token.clone() };
+        let desk = Desk::behind(front, serde_json::to_value(project).unwrap()).await;
+        Self { demo, desk, _folder: folder, _db: db }
     }
 }
 
@@ -68,22 +68,22 @@ database_tests! {
         let id = table["id"].as_i64().unwrap();
 
         let cart = json!({ "products": [{ "id": id, "quantity": 2 }] });
-        let calculated = send(world.front.request(Method::POST, "/api/counterparty/orders/precalculate").json(&cart)).await;
+        let calculated = send(world.desk.front.request(Method::POST, "/api/counterparty/orders/precalculate").json(&cart)).await;
         assert_eq!(calculated.expect(200)["final_price"], json!(25001.0));
 
-        let anna = world.front.sign_in("79005550001").await;
+        let anna = world.desk.front.sign_in("79005550001").await;
         let again = json!({ "phone": "79005550001", "password": anna.code });
-        let again = world.front.request(Method::POST, "/api/counterparty/login").json(&again);
+        let again = world.desk.front.request(Method::POST, "/api/counterparty/login").json(&again);
         send(again).await.expect(400);
         let placed = anna.order(id, 2, true).await.expect(201)["order"].clone();
         let order = placed["id"].as_i64().unwrap();
         assert_eq!(placed["status"]["id"], 2);
-        assert!(placed["payment_link"].as_str().unwrap().starts_with(&world.front.sandbox));
+        assert!(placed["payment_link"].as_str().unwrap().starts_with(&world.desk.front.sandbox));
         assert_eq!(world.desk.product("стол").await, Value::Null, "the last pieces are reserved");
 
-        let payment = world.front.payment_of(order).await;
+        let payment = world.desk.front.payment_of(order).await;
         assert_eq!(payment["amount"]["value"], "25001.00");
-        world.front.pay(order).await;
+        world.desk.front.pay(order).await;
         let paid = anna.wait_for_status(order, 22).await;
         assert_eq!(paid["final_price"], json!(25001.0));
 
@@ -100,18 +100,18 @@ database_tests! {
         let world = World::open(db).await;
         world.desk.furnish(CARDS, STOCK).await;
         let id = world.desk.product("стул").await["id"].as_i64().unwrap();
-        let boris = world.front.sign_in("79005550002").await;
+        let boris = world.desk.front.sign_in("79005550002").await;
         let order = boris.order(id, 1, true).await.expect(201)["order"]["id"].as_i64().unwrap();
         // Somebody says it was paid; the acquirer says it was not.
-        let payment = world.front.payment_of(order).await;
+        let payment = world.desk.front.payment_of(order).await;
         let forged = json!({ "type": "notification", "event": "payment.succeeded",
             "object": { "id": payment["id"], "status": "succeeded", "paid": true } });
-        let path = format!("{}/callbacks/acquirer", world.front.url);
-        send(world.front.http.post(path).json(&forged)).await.expect(200);
+        let path = format!("{}/callbacks/acquirer", world.desk.front.url);
+        send(world.desk.front.http.post(path).json(&forged)).await.expect(200);
         boris.wait_for_status(order, 2).await;
 
-        let declined = format!("{}/control/payments/{}", world.front.sandbox, payment["id"].as_str().unwrap());
-        send(world.front.http.post(declined).json(&json!({ "outcome": "decline" }))).await.expect(200);
+        let declined = format!("{}/control/payments/{}", world.desk.front.sandbox, payment["id"].as_str().unwrap());
+        send(world.desk.front.http.post(declined).json(&json!({ "outcome": "decline" }))).await.expect(200);
         boris.wait_for_status(order, 6).await;
         assert_eq!(world.desk.product("стул").await["quantity"], 40, "the pieces are free again");
         world.demo.stop().await;

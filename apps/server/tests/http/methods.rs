@@ -55,6 +55,32 @@ async fn a_method_that_a_path_lacks_is_not_allowed() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[tokio::test]
+async fn a_word_where_a_number_belongs_is_no_record_though_it_is_a_path_of_its_own() {
+    let shop = Shopfront::open(TestDatabase::fresh(Kind::Sqlite).unwrap()).await;
+    let owner = shop.server.owner(&shop.project).await;
+    let described = described();
+    let mut asked = 0;
+    for (path, methods) in described.iter().filter(|(path, _)| !path.contains('{')) {
+        for (form, others) in described.iter().filter(|(form, _)| *form != path && is_of(path, form)) {
+            for method in others.difference(methods) {
+                let method: Method = method.parse().unwrap();
+                let nobody = send(shop.server.request(method.clone(), path)).await;
+                assert_eq!(nobody.status, 401, "{method} {path}, of {form}: {}", nobody.text);
+                let request = if path.starts_with("/api/counterparty/") {
+                    shop.server.as_customer(&shop.project, &shop.bearer, method.clone(), path)
+                } else {
+                    shop.server.as_staff(&owner, method.clone(), path)
+                };
+                let known = send(request).await;
+                assert!(known.status.is_client_error(), "{method} {path}, of {form}: {} {}", known.status, known.text);
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked >= 4, "{asked}");
+}
+
 database_tests! {
     async fn a_read_that_is_repeated_answers_the_same(db: TestDatabase) {
         let shop = Shopfront::open(db).await;

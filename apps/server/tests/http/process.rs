@@ -17,6 +17,7 @@ use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use reqwest::Client;
 use serde_json::{Value, json};
 
+use crate::shopper::Shopfront;
 use crate::support::{TestServer, send};
 
 /// Nothing that is waited for here takes longer.
@@ -159,6 +160,16 @@ impl Site {
         let email = format!("{login}@example.com");
         let arguments = ["project", "create", "--name", "Trial", "--login", login, "--email", &email, "--json"];
         serde_json::from_slice(&self.run(&arguments).stdout).unwrap()
+    }
+
+    /// The application with this token as customers reach it.
+    pub fn front(&self, app_token: &Value) -> Shopfront {
+        Shopfront {
+            http: self.http.clone(),
+            url: self.url(),
+            sandbox: self.sandbox.url().to_owned(),
+            app_token: app_token.as_str().unwrap().to_owned(),
+        }
     }
 
     /// Starts a command that goes on.

@@ -159,12 +159,12 @@ async fn move_and_leave(front: &Shopfront, secrets: &mut Secrets) {
 
 /// Every outside service fails once; what is said about it must not name a secret either.
 async fn suffer(site: &Site, desk: &Desk, customer: &Shopper) {
-    let front = desk.front();
+    let front = &desk.front;
     for fault in ["drop", "http_500", "refuse"] {
         site.fault("telephony", fault, 1, NO_WAIT).await;
-        send(ask_for_code(&front, &format!("7900555100{}", fault.len()))).await.expect(500);
+        send(ask_for_code(front, &format!("7900555100{}", fault.len()))).await.expect(500);
         site.fault("mail", fault, 1, NO_WAIT).await;
-        send(ask_for_code(&front, &format!("{fault}@example.com"))).await.expect(500);
+        send(ask_for_code(front, &format!("{fault}@example.com"))).await.expect(500);
     }
     let anchor = desk.product("anchor").await["id"].as_i64().unwrap();
     for (fault, status) in [("drop", 202), ("http_500", 202), ("refuse", 502)] {
@@ -206,7 +206,7 @@ database_tests! {
         secrets.add_bearer("another bearer of staff", renewed["user"]["access_token"]["value"].as_str().unwrap());
         desk.furnish(CARDS, STOCK).await;
 
-        let front = desk.front();
+        let front = &desk.front;
         let caller = front.sign_in("79005550004").await;
         let writer = front.sign_in("anna@example.com").await;
         for customer in [&caller, &writer] {
@@ -215,8 +215,8 @@ database_tests! {
             trade(&desk, customer).await;
         }
 
-        sign_in_by_call(&front, &mut secrets).await;
-        move_and_leave(&front, &mut secrets).await;
+        sign_in_by_call(front, &mut secrets).await;
+        move_and_leave(front, &mut secrets).await;
 
         let hook = desk.hook().await;
         secrets.add_value("a webhook secret", &hook.secret);
@@ -224,8 +224,8 @@ database_tests! {
         secrets.add_value("a rotated webhook secret", &rotated["webhook"]["secret"]);
 
         // What is wrong may be nearly right.
-        send(ask_for_code(&front, "79005550005")).await.expect(200);
-        assert_eq!(login(&front, "79005550005", "0738").await, 401);
+        send(ask_for_code(front, "79005550005")).await.expect(200);
+        assert_eq!(login(front, "79005550005", "0738").await, 401);
         secrets.add("a wrong code", "0738");
         let wrong = json!({ "login": "owner", "password": "not-the-password-of-the-owner" });
         send(site.http.post(format!("{}/api/login", site.url())).json(&wrong)).await.expect(401);

@@ -177,10 +177,11 @@ impl TestServer {
                  VALUES ({id}, 'Role', false, '{AT}', '{AT}') RETURNING id"
             ))
             .await;
-        for permission in permissions {
+        let names = permissions.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+        if !names.is_empty() {
             self.execute(&format!(
                 "INSERT INTO role_permissions (role_id, permission_id) \
-                 SELECT {role}, id FROM permissions WHERE name = '{permission}'"
+                 SELECT {role}, id FROM permissions WHERE name IN ({names})"
             ))
             .await;
         }

@@ -18,6 +18,7 @@ use crate::schema::{
     brands, categories, countries, dictionary_items, nomenclature_photos, nomenclature_tags, nomenclatures,
     storage_units, tags,
 };
+use crate::statement::Statement;
 use crate::stored;
 
 /// The dictionaries a card refers to.
@@ -269,6 +270,22 @@ struct TagRow {
     tag_id: i64,
 }
 
+/// These columns of the items of a project that have one of these articles, of which there is one at least. In no order: to
+/// have them by number, SQLite would walk the whole project.
+pub(super) fn with_articles<'a>(
+    columns: &'static str,
+    project: ProjectId,
+    articles: impl IntoIterator<Item = &'a str>,
+) -> Statement {
+    Statement::new("SELECT ")
+        .sql(columns)
+        .sql(" FROM nomenclatures WHERE project_id = ")
+        .value(project.get())
+        .sql(" AND article IN ")
+        .tuple(articles.into_iter().map(Into::into))
+        .once()
+}
+
 /// Writes the photos and tags of a card in the place of those it had.
 pub(super) fn hang(connection: &mut AnyConnection, item: i64, card: &Card) -> QueryResult<()> {
     diesel::delete(nomenclature_photos::table.filter(nomenclature_photos::nomenclature_id.eq(item)))
@@ -291,4 +308,24 @@ pub(super) fn hang(connection: &mut AnyConnection, item: i64, card: &Card) -> Qu
         });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Kind, TestDatabase};
+
+    #[tokio::test]
+    async fn items_are_found_by_their_articles_and_not_by_walking_the_project() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let articles: Vec<String> = (0..CHUNK).map(|n| format!("A-{n}")).collect();
+        let project = ProjectId::new(1).unwrap();
+        let items = with_articles("id", project, articles.iter().map(String::as_str));
+        let plan = db
+            .database
+            .read(move |connection| items.clone().plan(connection).map_err(Abort::<StoreError>::Query))
+            .await
+            .unwrap();
+        assert!(plan.contains("(project_id=? AND article=?)"), "{plan}");
+    }
 }

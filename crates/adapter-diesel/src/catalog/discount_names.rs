@@ -4,7 +4,6 @@ use diesel::Connection as _;
 use diesel::sql_types::{BigInt, Text};
 use kontor_kernel::StoreError;
 
-use super::import_writes::tuples;
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{Statement, by_place};
 
@@ -24,7 +23,9 @@ pub(crate) fn fill_names(connection: &mut AnyConnection) -> Result<(), Abort<Sto
             let rows: Vec<NameRow> = Statement::new(missing).rows(connection)?;
             if !rows.is_empty() {
                 let update = Statement::new("UPDATE discounts SET name_key = v.column2 FROM (VALUES ");
-                tuples(update, rows.iter().map(|row| [row.id.into(), row.name.to_lowercase().into()]))
+                update
+                    .tuples(rows.iter().map(|row| [row.id.into(), row.name.to_lowercase().into()]))
+                    .once()
                     .sql(") AS v WHERE discounts.id = v.column1")
                     .run(connection)?;
             }

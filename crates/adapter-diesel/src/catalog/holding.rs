@@ -7,6 +7,7 @@ use diesel::result::QueryResult;
 use diesel::sql_types::BigInt;
 use kontor_kernel::ProjectId;
 
+use super::cards;
 use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 
@@ -66,16 +67,16 @@ pub(super) fn hold_named<'a>(
     if !is_postgres(connection) {
         return Ok(());
     }
-    let own = || Statement::new("SELECT id FROM nomenclatures WHERE project_id = ").value(project.get());
     let (articles, numbers): (Vec<&str>, Vec<i64>) = (articles.into_iter().collect(), numbers.into_iter().collect());
     let mut items = Vec::with_capacity(articles.len() + numbers.len());
     for articles in articles.chunks(CHUNK) {
-        let named = own().sql(" AND article IN ").tuple(articles.iter().map(|article| (*article).into()));
-        let rows: Vec<IdRow> = named.once().rows(connection)?;
+        let named = cards::with_articles("id", project, articles.iter().copied());
+        let rows: Vec<IdRow> = named.rows(connection)?;
         items.extend(rows.into_iter().map(|row| row.id));
     }
     for numbers in numbers.chunks(CHUNK) {
-        let rows: Vec<IdRow> = own().sql(" AND id").among(numbers).once().rows(connection)?;
+        let own = Statement::new("SELECT id FROM nomenclatures WHERE project_id = ").value(project.get());
+        let rows: Vec<IdRow> = own.sql(" AND id").among(numbers).rows(connection)?;
         items.extend(rows.into_iter().map(|row| row.id));
     }
     hold_cards(connection, &items)

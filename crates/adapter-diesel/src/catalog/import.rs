@@ -48,18 +48,19 @@ fn known(
         let mut numbers = Vec::new();
         for row in rows {
             match &row.key {
-                ItemKey::Article(article) => articles.push(article.as_str().into()),
+                ItemKey::Article(article) => articles.push(article.as_str()),
                 ItemKey::Id(id) => numbers.push(id.get()),
             }
         }
-        let own = || Statement::new("SELECT id FROM nomenclatures WHERE project_id = ").value(project.get());
         let mut ids = Vec::new();
         if !articles.is_empty() {
-            ids.extend(numbers_of(connection, own().sql(" AND article IN ").tuple(articles), hold)?);
+            ids.extend(numbers_of(connection, cards::with_articles("id", project, articles))?);
         }
         if !numbers.is_empty() {
-            ids.extend(numbers_of(connection, own().sql(" AND id").among(&numbers), hold)?);
+            let own = Statement::new("SELECT id FROM nomenclatures WHERE project_id = ").value(project.get());
+            ids.extend(numbers_of(connection, own.sql(" AND id").among(&numbers))?);
         }
+        ids.sort_unstable();
         if ids.is_empty() {
             continue;
         }
@@ -81,11 +82,7 @@ fn known(
     Ok(known)
 }
 
-fn numbers_of(connection: &mut AnyConnection, items: Statement, hold: bool) -> Result<Vec<i64>, diesel::result::Error> {
-    let items = match connection {
-        AnyConnection::Postgres(_) if hold => items.sql(" ORDER BY id FOR NO KEY UPDATE"),
-        AnyConnection::Postgres(_) | AnyConnection::Sqlite(_) => items.sql(" ORDER BY id"),
-    };
+fn numbers_of(connection: &mut AnyConnection, items: Statement) -> Result<Vec<i64>, diesel::result::Error> {
     let rows: Vec<ItemRow> = items.once().rows(connection)?;
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
@@ -154,12 +151,14 @@ impl CardBook for Database {
         mode: ImportMode,
         stamp: Stamp,
     ) -> Result<ImportReport, PartError> {
-        self.write(move |connection| {
+        let written = self.write(move |connection| {
             let report = apply(connection, &stamp, &sheet, mode).map_err(job_steps::of_part)?;
             job_steps::note(connection, &held, step, &report)?;
             Ok(report)
-        })
-        .await
+        });
+        let report = written.await?;
+        job_steps::look(self, step).await;
+        Ok(report)
     }
 
     async fn lines(

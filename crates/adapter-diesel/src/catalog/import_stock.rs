@@ -16,7 +16,7 @@ use kontor_kernel::{ProjectId, Stamp, StockLevel, StoreError};
 use super::categories::reference;
 use super::holding::hold_named;
 use super::import::accept;
-use super::{job_steps, offers};
+use super::{cards, job_steps, offers};
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
 use crate::schema::warehouses;
@@ -56,11 +56,12 @@ struct StockRow {
     price: i64,
 }
 
-/// On PostgreSQL records that are to be written are held still until the end of the transaction.
+/// On PostgreSQL records that are to be written are held still until the end of the transaction. Sorted, and not read in the
+/// order of their numbers, which could mean all of them.
 fn held(connection: &AnyConnection, records: Statement, hold: bool) -> Statement {
     match connection {
-        AnyConnection::Postgres(_) if hold => records.sql(" ORDER BY id FOR NO KEY UPDATE").once(),
-        AnyConnection::Postgres(_) | AnyConnection::Sqlite(_) => records.once(),
+        AnyConnection::Postgres(_) if hold => records.sql(" ORDER BY id + 0 FOR NO KEY UPDATE"),
+        AnyConnection::Postgres(_) | AnyConnection::Sqlite(_) => records,
     }
 }
 
@@ -84,13 +85,9 @@ fn target(
         hold_named(connection, project, sheet.rows.iter().map(|row| row.article.as_str()), [])?;
     }
     for rows in sheet.rows.chunks(CHUNK) {
-        let items = Statement::new(
-            "SELECT id, article, kind_id, is_subscription, price FROM nomenclatures WHERE project_id = ",
-        )
-        .value(project.get())
-        .sql(" AND article IN ")
-        .tuple(rows.iter().map(|row| row.article.as_str().into()));
-        let items: Vec<ItemRow> = held(connection, items, hold).load(connection)?;
+        let articles = rows.iter().map(|row| row.article.as_str());
+        let items = cards::with_articles("id, article, kind_id, is_subscription, price", project, articles);
+        let items: Vec<ItemRow> = items.load(connection)?;
         let ids: Vec<i64> = items.iter().map(|item| item.id).collect();
         for item in items {
             let is_stocked = item.kind_id == NomenclatureKind::Goods.id() && !item.is_subscription;
@@ -187,11 +184,13 @@ impl StockBook for Database {
         stamp: Stamp,
     ) -> Result<ImportReport, PartError> {
         let cause = Cause::of_job(Reason::Upload, held.job, &stamp);
-        self.write(move |connection| {
+        let written = self.write(move |connection| {
             let report = apply(connection, &stamp, &cause, &sheet, mode).map_err(job_steps::of_part)?;
             job_steps::note(connection, &held, step, &report)?;
             Ok(report)
-        })
-        .await
+        });
+        let report = written.await?;
+        job_steps::look(self, step).await;
+        Ok(report)
     }
 }

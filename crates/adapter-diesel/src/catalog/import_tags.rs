@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Text};
-use kontor_catalog::model::Card;
+use kontor_catalog::model::{Card, Tag};
 use kontor_catalog::spreadsheet::{CardDraft, ImportError, SettledCard, Vocabulary};
-use kontor_kernel::{Name, ProjectId};
+use kontor_kernel::{Name, Stamp};
 
 use super::categories::reference;
-use super::import_writes::tuples;
 use crate::database::{Abort, AnyConnection};
+use crate::histories;
 use crate::statement::{Statement, by_place};
 
 /// Rows per statement.
@@ -23,13 +22,12 @@ by_place! {
     }
 }
 
-/// Creates the tags that the drafts name and nobody has. The project is held: nobody else creates tags in it.
+/// Creates the tags that the drafts name and nobody has, with their histories. The project is held: nobody else creates tags in it.
 pub(super) fn complete(
     connection: &mut AnyConnection,
-    project: ProjectId,
+    stamp: &Stamp,
     drafts: &[CardDraft],
     words: &mut Vocabulary,
-    at: DateTime<Utc>,
 ) -> Result<(), Abort<ImportError>> {
     let mut missing: BTreeMap<String, Name> = BTreeMap::new();
     let known: &Vocabulary = words;
@@ -38,10 +36,12 @@ pub(super) fn complete(
     }
     let missing: Vec<Name> = missing.into_values().collect();
     for names in missing.chunks(ROWS) {
-        let moment = at.naive_utc();
+        let (project, moment) = (stamp.project_id, stamp.at.naive_utc());
         let values = names.iter().map(|name| [project.get().into(), name.as_str().into(), moment.into()]);
         let statement = Statement::new("INSERT INTO tags (project_id, name, created_at) VALUES ");
-        let rows: Vec<TagRow> = tuples(statement, values).sql(" RETURNING id, name").rows(connection)?;
+        let rows: Vec<TagRow> = statement.tuples(values).once().sql(" RETURNING id, name").rows(connection)?;
+        let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+        histories::came::<Tag, _>(connection, stamp, "tags", &ids)?;
         for row in rows {
             words.add_tag(reference(row.id, &row.name)?);
         }
@@ -66,7 +66,7 @@ pub(super) fn hang<'a>(
     for chunk in rows.chunks(ROWS) {
         let values = chunk.iter().map(|(id, tag)| [(*id).into(), (*tag).into()]);
         let statement = Statement::new("INSERT INTO nomenclature_tags (nomenclature_id, tag_id) VALUES ");
-        tuples(statement, values).run(connection)?;
+        statement.tuples(values).once().run(connection)?;
     }
     Ok(())
 }

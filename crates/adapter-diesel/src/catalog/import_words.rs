@@ -3,8 +3,9 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
+use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::{CardDraft, ImportError, Vocabulary, VocabularyCategory};
-use kontor_kernel::{CategoryId, Name, ProjectId, Resource, Stamp};
+use kontor_kernel::{CategoryId, Name, ProjectId, Stamp};
 
 use super::cards::{TYPES, VATS};
 use super::categories::{next_code, reference};
@@ -111,9 +112,9 @@ pub(super) fn complete(
             new_brands.push(row.id);
         }
     }
-    histories::came(connection, stamp, Resource::Categories, "categories", &new_categories)?;
-    histories::came(connection, stamp, Resource::Brands, "brands", &new_brands)?;
-    import_tags::complete(connection, project, drafts, words, at)
+    histories::came::<Category, _>(connection, stamp, "categories", &new_categories)?;
+    histories::came::<Brand, _>(connection, stamp, "brands", &new_brands)?;
+    import_tags::complete(connection, stamp, drafts, words)
 }
 
 fn insert_category(

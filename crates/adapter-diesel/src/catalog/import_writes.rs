@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Text};
-use kontor_catalog::model::{BillingPeriod, Card, NomenclatureKind, SearchText, ShareLink};
+use kontor_catalog::model::{BillingPeriod, Card, Nomenclature, NomenclatureKind, SearchText, ShareLink};
 use kontor_catalog::spreadsheet::{ImportError, SettledCard};
 use kontor_kernel::history::{FieldChange, between};
 use kontor_kernel::{Line, ProjectId, Resource, Stamp, StoreError};
@@ -82,20 +82,6 @@ by_place! {
     }
 }
 
-/// Several tuples, parted by commas.
-pub(crate) fn tuples<const N: usize>(
-    mut statement: Statement,
-    rows: impl IntoIterator<Item = [Value; N]>,
-) -> Statement {
-    for (index, row) in rows.into_iter().enumerate() {
-        if index > 0 {
-            statement = statement.sql(", ");
-        }
-        statement = statement.tuple(row);
-    }
-    statement.once()
-}
-
 /// Writes the cards. Returns the numbers of the items whose offers may have changed.
 pub(super) fn write(
     connection: &mut AnyConnection,
@@ -138,7 +124,7 @@ pub(super) fn write(
     }
     hang(connection, &photos)?;
     import_tags::hang(connection, created.iter().copied().zip(new), &known)?;
-    histories::came(connection, stamp, Resource::Nomenclatures, "nomenclatures", &created)?;
+    histories::came::<Nomenclature, _>(connection, stamp, "nomenclatures", &created)?;
     let changed: Vec<(i64, Vec<FieldChange>)> = known
         .iter()
         .filter_map(|(id, settled)| Some((*id, between(settled.before.as_ref()?.facts(), settled.card.facts()))))
@@ -156,7 +142,7 @@ fn insert(
 ) -> Result<std::collections::HashMap<String, i64>, Abort<ImportError>> {
     // What all cards have in common is bound once.
     let moment = at.naive_utc();
-    let mut statement = Statement::new(format!(
+    let statement = Statement::new(format!(
         "INSERT INTO nomenclatures (project_id, created_at, updated_at, views_count, version, {}) SELECT ",
         COLUMNS.join(", ")
     ))
@@ -165,14 +151,9 @@ fn insert(
     .value(moment)
     .sql(", ")
     .value(moment)
-    .sql(", 0, 1, v.* FROM (VALUES ");
-    for (index, (card, text)) in cards.iter().zip(texts).enumerate() {
-        if index > 0 {
-            statement = statement.sql(", ");
-        }
-        statement = statement.tuple(values(card, text));
-    }
-    statement = statement.sql(") AS v RETURNING id, article");
+    .sql(", 0, 1, v.* FROM (VALUES ")
+    .tuples(cards.iter().zip(texts).map(|(card, text)| values(card, text)))
+    .sql(") AS v RETURNING id, article");
     // Full chunks share one form, which stays prepared; the last one has any length.
     let statement = if cards.len() < ROWS { statement.once() } else { statement };
     let rows: Vec<InsertedRow> = statement.rows(connection).map_err(on_duplicate(ImportError::Stale))?;
@@ -188,16 +169,14 @@ fn update(
     // The columns of a list of values are called `column1`, `column2` and so on by both databases.
     let settings: Vec<String> =
         (2..).zip(COLUMNS).map(|(place, column)| format!("{column} = v.column{place}")).collect();
-    let mut statement = Statement::new("UPDATE nomenclatures SET version = version + 1, updated_at = ")
+    let rows = cards
+        .iter()
+        .zip(found)
+        .map(|((id, settled), (_, text))| std::iter::once((*id).into()).chain(values(&settled.card, text)));
+    Statement::new("UPDATE nomenclatures SET version = version + 1, updated_at = ")
         .value(at.naive_utc())
-        .sql(format!(", {} FROM (VALUES ", settings.join(", ")));
-    for (index, ((id, settled), (_, text))) in cards.iter().zip(found).enumerate() {
-        if index > 0 {
-            statement = statement.sql(", ");
-        }
-        statement = statement.tuple(std::iter::once((*id).into()).chain(values(&settled.card, text)));
-    }
-    statement
+        .sql(format!(", {} FROM (VALUES ", settings.join(", ")))
+        .tuples(rows)
         .sql(") AS v WHERE nomenclatures.id = v.column1")
         .once()
         .run(connection)
@@ -213,7 +192,7 @@ fn hang(connection: &mut AnyConnection, cards: &[(i64, &Card)]) -> Result<(), Ab
     for chunk in rows.chunks(PHOTOS) {
         let values = chunk.iter().map(|(id, place, url)| [(*id).into(), (*place).into(), (*url).into()]);
         let statement = Statement::new("INSERT INTO nomenclature_photos (nomenclature_id, position, url) VALUES ");
-        tuples(statement, values).run(connection)?;
+        statement.tuples(values).once().run(connection)?;
     }
     Ok(())
 }

@@ -6,8 +6,7 @@ use kontor_catalog::bulk::{Held, PartError, Step, Tally};
 use kontor_catalog::spreadsheet::{ImportError, ImportReport, RowProblems};
 use kontor_kernel::StoreError;
 
-use super::import_writes::tuples;
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::jobs;
 use crate::statement::Statement;
 
@@ -30,6 +29,13 @@ pub(super) use held_by;
 
 pub(super) fn stored(count: u64) -> Result<i64, StoreError> {
     i64::try_from(count).map_err(StoreError::corrupt)
+}
+
+/// Has the database look at its tables in the course of a job, whenever twice as much is done.
+pub(super) async fn look(database: &Database, step: Step) {
+    if step.through.checked_ilog2() > step.after.checked_ilog2() {
+        database.look_at_tables().await;
+    }
 }
 
 /// Refuses a step of a job that is no longer held, or that was done already.
@@ -75,7 +81,7 @@ pub(super) fn keep(
             [held.job.get().into(), problem.row.into(), problem.column.into(), problem.reason.as_str().into()]
         });
         let statement = Statement::new("INSERT INTO job_errors (job_id, row_number, column_name, reason) VALUES ");
-        tuples(statement, rows).run(connection)?;
+        statement.tuples(rows).once().run(connection)?;
     }
     Ok(())
 }

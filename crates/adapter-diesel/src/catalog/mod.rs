@@ -26,6 +26,7 @@ mod plans;
 mod promotions;
 pub(crate) mod search;
 mod searches;
+mod shelving;
 mod showcase;
 mod steady;
 mod storefront;

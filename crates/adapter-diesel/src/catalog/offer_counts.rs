@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use diesel::result::Error as QueryError;
 use diesel::sql_types::{BigInt, Nullable};
 
-use super::import_writes::tuples;
 use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 
@@ -60,7 +59,7 @@ impl Changes {
         for chunk in changes.chunks(ROWS) {
             let rows = chunk.iter().map(|((application, category), change)| [*application, *category, *change]);
             let insert = format!("{INSERT} SELECT v.column1, v.column2, {slot}, v.column3 FROM (VALUES ");
-            let rows = tuples(Statement::new(insert), rows.map(|row| row.map(Into::into)));
+            let rows = Statement::new(insert).tuples(rows.map(|row| row.map(Into::into))).once();
             rows.sql(") AS v WHERE TRUE").sql(ADDED).run(connection)?;
         }
         Ok(())

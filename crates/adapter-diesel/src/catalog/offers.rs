@@ -192,30 +192,29 @@ impl Database {
     /// Derives what every application shows anew, and what its items are found by, for example after records were loaded
     /// by other means than this service. Returns how many items were looked at.
     pub async fn rebuild_offers(&self) -> Result<u64, StoreError> {
-        self.in_chunks(|connection, items| {
+        self.fill(of_items(|connection, items| {
             search::refill(connection, items)?;
             refresh(connection, items)?;
             Ok(u64::try_from(items.len()).unwrap_or(u64::MAX))
-        })
+        }))
         .await
     }
 
     /// Compares what every application shows with stock and prices, and repairs what differs. Returns how many items
     /// differed.
     pub async fn reconcile_offers(&self) -> Result<u64, StoreError> {
-        self.in_chunks(|connection, items| Ok(refresh_availability(connection, items)?)).await
+        self.walk(of_items(|connection, items| Ok(refresh_availability(connection, items)?))).await
     }
+}
 
-    async fn in_chunks(
-        &self,
-        work: impl Fn(&mut AnyConnection, &[i64]) -> Result<u64, Abort<StoreError>> + Copy + Send + 'static,
-    ) -> Result<u64, StoreError> {
-        self.walk(move |connection, last| {
-            note_everything();
-            let items = items_after(connection, last)?;
-            let count = work(connection, &items)?;
-            Ok((items.last().copied(), count))
-        })
-        .await
+/// A step through all items, [`CHUNK`] at a time.
+fn of_items(
+    work: impl Fn(&mut AnyConnection, &[i64]) -> Result<u64, Abort<StoreError>> + Copy + Send + 'static,
+) -> impl Fn(&mut AnyConnection, i64) -> Result<(Option<i64>, u64), Abort<StoreError>> + Copy + Send + 'static {
+    move |connection, last| {
+        note_everything();
+        let items = items_after(connection, last)?;
+        let count = work(connection, &items)?;
+        Ok((items.last().copied(), count))
     }
 }

@@ -133,30 +133,16 @@ mod tests {
     use crate::testing::{Kind, TestDatabase};
     use kontor_kernel::{ApplicationId, ProjectId};
 
-    by_place! {
-        struct StepRow {
-            _id: i64 as BigInt,
-            _parent: i64 as BigInt,
-            _unused: i64 as BigInt,
-            detail: String as Text,
-        }
-    }
-
     #[tokio::test]
     async fn both_lists_walk_the_index_by_position() {
         let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
         let (project_id, application_id) = (ProjectId::new(1).unwrap(), ApplicationId::new(1).unwrap());
         let app = AppScope { project_id, application_id, wholesale: false };
         for statement in [price_list(app), cards(app)] {
-            let explained = Statement::new("EXPLAIN QUERY PLAN ").then(statement);
-            let steps = db
+            let explained = db
                 .database
-                .read(move |connection| {
-                    explained.clone().rows::<StepRow>(connection).map_err(Abort::<StoreError>::Query)
-                })
-                .await
-                .unwrap();
-            let plan: String = steps.into_iter().map(|step| step.detail + "\n").collect();
+                .read(move |connection| statement.clone().plan(connection).map_err(Abort::<StoreError>::Query));
+            let plan = explained.await.unwrap();
             assert!(plan.contains("SEARCH s USING INDEX subscription_nomenclatures_by_position"), "{plan}");
             assert!(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN n"), "{plan}");
         }

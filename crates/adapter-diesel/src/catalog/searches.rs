@@ -11,7 +11,6 @@ use kontor_catalog::storefront::ports::SearchLog;
 use kontor_catalog::storefront::{Search, SearchRequest};
 use kontor_kernel::{StoreError, Visitor};
 
-use super::import_writes::tuples;
 use crate::database::{AnyConnection, Database};
 use crate::schema::search_requests;
 use crate::statement::{Statement, by_place};
@@ -60,7 +59,9 @@ fn write(connection: &mut AnyConnection, searches: &[Search], kept: u32) -> Resu
     let insert = Statement::new(
         "INSERT INTO search_requests (project_id, counterparty_id, value, value_key, created_at) VALUES ",
     );
-    tuples(insert, rows)
+    insert
+        .tuples(rows)
+        .once()
         .sql(
             " ON CONFLICT (project_id, counterparty_id, value_key) DO UPDATE SET value = excluded.value, \
              created_at = excluded.created_at WHERE search_requests.created_at < excluded.created_at",

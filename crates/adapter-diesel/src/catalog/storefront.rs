@@ -157,8 +157,10 @@ impl Shelves for Database {
                 if let Some(text) = &filter.query {
                     return searched(connection, &query, text, page).map(Some);
                 }
-                let rows: Vec<ProductRow> = query.page(page).rows(connection)?;
-                let total = match known_total(page, rows.len()) {
+                let is_counted_first = OfferQuery::is_far(page) && filter.is_by_category();
+                let kept = is_counted_first.then(|| total(connection, &query)).transpose()?;
+                let rows: Vec<ProductRow> = query.page(page, kept).rows(connection)?;
+                let total = match kept.or_else(|| known_total(page, rows.len())) {
                     Some(total) => total,
                     None => total(connection, &query)?,
                 };
@@ -239,16 +241,10 @@ impl Shelves for Database {
 mod tests {
     use super::super::storefront_query::{count_favourites, favourites, stock};
     use super::*;
+    use crate::database_tests;
     use crate::testing::{Kind, TestDatabase};
     use diesel::connection::SimpleConnection;
-    use diesel::{QueryableByName, RunQueryDsl};
     use kontor_kernel::{ApplicationId, BrandId, CounterpartyId, CustomerScope, ProjectId, TokenId};
-
-    #[derive(QueryableByName)]
-    struct PlanRow {
-        #[diesel(sql_type = Text)]
-        detail: String,
-    }
 
     fn app() -> AppScope {
         let (project_id, application_id) = (ProjectId::new(1).unwrap(), ApplicationId::new(1).unwrap());
@@ -261,13 +257,9 @@ mod tests {
     }
 
     async fn plan(db: &TestDatabase, statement: Statement) -> String {
-        let explained = Statement::new("EXPLAIN QUERY PLAN ").then(statement);
-        let rows: Vec<PlanRow> = db
-            .database
-            .read(move |connection| explained.clone().load(connection).map_err(Abort::<StoreError>::Query))
-            .await
-            .unwrap();
-        rows.into_iter().map(|row| row.detail + "\n").collect()
+        let explained =
+            db.database.read(move |connection| statement.clone().plan(connection).map_err(Abort::<StoreError>::Query));
+        explained.await.unwrap()
     }
 
     fn filters() -> [ProductFilter; 3] {
@@ -286,7 +278,7 @@ mod tests {
                 let at = DateTime::UNIX_EPOCH;
                 for visitor in [app().into(), customer().into()] {
                     let query = OfferQuery { visitor, filter: &filter, order, at, discounted: None };
-                    let plan = plan(&db, query.page(PageRequest::new(1, 10, 100).unwrap())).await;
+                    let plan = plan(&db, query.page(PageRequest::new(1, 10, 100).unwrap(), None)).await;
                     let (inner, outer) = plan.split_once("SCAN o\n").unwrap();
                     assert!(inner.contains("SEARCH o USING INDEX"), "{filter:?} {order:?}\n{plan}");
                     assert!(!inner.contains("TEMP B-TREE"), "{filter:?} {order:?}\n{plan}");
@@ -332,7 +324,7 @@ mod tests {
                 at,
                 discounted: Some(&reductions),
             };
-            let page = plan(&db, query.page(PageRequest::new(1, 10, 100).unwrap())).await;
+            let page = plan(&db, query.page(PageRequest::new(1, 10, 100).unwrap(), None)).await;
             for range in ranges {
                 assert!(page.contains(range), "{range} {filter:?}\n{page}");
             }
@@ -368,11 +360,46 @@ mod tests {
             let reductions = db.database.read(load).await.unwrap().unwrap();
             let (filter, order) = (ProductFilter::default(), Some(ProductOrder::PriceAscending));
             let query = OfferQuery { visitor: app.into(), filter: &filter, order, at, discounted: Some(&reductions) };
-            sizes.push(format!("{:?}", query.page(PageRequest::new(1, 10, 100).unwrap())).len());
+            sizes.push(format!("{:?}", query.page(PageRequest::new(1, 10, 100).unwrap(), None)).len());
         }
         assert_eq!(sizes[0], sizes[1], "discounts on items are looked up");
         assert!(sizes[3] - sizes[1] < (sizes[2] - sizes[1]) * 22 / 10, "{sizes:?}");
         assert!(sizes[3] < 300_000, "{sizes:?}");
+    }
+
+    /// A project of two categories among two hundred others of twenty.
+    const CROWD: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 201) \
+        INSERT INTO projects (id, name, currency, created_at) SELECT i, 'P', 'RUB', '2026-01-01' FROM n; \
+        INSERT INTO branches (id, project_id, name, created_at, updated_at) \
+        SELECT id, id, 'B', '2026-01-01', '2026-01-01' FROM projects; \
+        INSERT INTO applications (id, project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, \
+        updated_at) SELECT id, id, id, 'A', id, true, false, '2026-01-01', '2026-01-01' FROM projects; \
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 22000) \
+        INSERT INTO nomenclatures (id, project_id, name, name_key, kind_id, price, is_subscription, wholesale, \
+        pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
+        SELECT i, CASE WHEN i <= 2000 THEN 1 ELSE 2 + i % 200 END, 'N', 'n', 2, i, false, false, 1, 1, 0, 1, \
+        '2026-01-01', '2026-01-01' FROM n; \
+        INSERT INTO storefront_offers (application_id, nomenclature_id, category_id, name_key, price, popularity) \
+        SELECT project_id, id, project_id * 100 + id / 200 % CASE WHEN project_id = 1 THEN 2 ELSE 20 END, 'n', id, 0 \
+        FROM nomenclatures";
+
+    database_tests! {
+        async fn among_many_projects_the_ends_of_a_category_are_found_by_its_prices(db: TestDatabase) {
+            let fill = |connection: &mut AnyConnection| Ok::<_, Abort<StoreError>>(connection.batch_execute(CROWD)?);
+            db.database.write_apart(fill).await.unwrap();
+            db.database.look_at_tables().await;
+            for category in [100, 320] {
+                let category_ids = vec![CategoryId::new(category).unwrap()];
+                let filter = ProductFilter { category_ids, ..ProductFilter::default() };
+                let visitor = if category == 100 { app() } else {
+                    AppScope { application_id: ApplicationId::new(3).unwrap(), ..app() }
+                };
+                let at = DateTime::UNIX_EPOCH;
+                let query = OfferQuery { visitor: visitor.into(), filter: &filter, order: None, at, discounted: None };
+                let plan = plan(&db, query.price_range()).await;
+                assert_eq!(plan.matches("storefront_offers_by_category_price").count(), 2, "{plan}");
+            }
+        }
     }
 
     #[tokio::test]
@@ -395,9 +422,16 @@ mod tests {
         let [all, _, narrow] = filters();
         for (filter, order) in orders.into_iter().chain([None]).flat_map(|order| [(&all, order), (&narrow, order)]) {
             let query = OfferQuery { visitor: app().into(), filter, order, at: DateTime::UNIX_EPOCH, discounted: None };
-            let plan = plan(&db, query.page(PageRequest::new(100, 10, 100).unwrap())).await;
-            assert!(plan.contains("SEARCH o USING COVERING INDEX"), "{filter:?} {order:?}\n{plan}");
-            assert!(plan.contains("SCAN p\nSEARCH o USING INDEX"), "{filter:?} {order:?}\n{plan}");
+            let plans = [None, Some(1_000_000), Some(1_500)]
+                .map(|total| plan(&db, query.page(PageRequest::new(100, 10, 100).unwrap(), total)));
+            for (plan, is_counted) in plans.into_iter().zip([false, true, true]) {
+                let plan = plan.await;
+                assert!(plan.contains("SEARCH o USING COVERING INDEX"), "{filter:?} {order:?}\n{plan}");
+                assert!(plan.contains("SCAN p\nSEARCH o USING INDEX"), "{filter:?} {order:?}\n{plan}");
+                let has_no_end = plan.contains("(application_id>?)") || plan.contains("(application_id<?)");
+                assert_eq!(has_no_end, is_counted && filter.category_ids.is_empty(), "{order:?}\n{plan}");
+                assert_eq!(plan.matches("TEMP B-TREE").count(), 1, "the page alone is sorted\n{plan}");
+            }
         }
     }
 

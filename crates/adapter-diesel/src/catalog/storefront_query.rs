@@ -92,12 +92,17 @@ impl OfferQuery<'_> {
         by_price || filter.on_sale || filter.price_from.is_some() || filter.price_to.is_some()
     }
 
-    /// One page, with the names and the stock of these rows alone.
-    pub fn page(&self, page: PageRequest) -> Statement {
+    /// Whether so many rows come before the page that it is worth knowing first how many there are in all.
+    pub fn is_far(page: PageRequest) -> bool {
+        page.offset() >= FAR
+    }
+
+    /// One page, with the names and the stock of these rows alone. `total` is how many rows there are, if that is known.
+    pub fn page(&self, page: PageRequest, total: Option<i64>) -> Statement {
         let (offers, ordering) = match (self.discounted, self.order) {
             (Some(reductions), Some(ProductOrder::PriceAscending)) => self.by_reduced_price(reductions, "", page),
             (Some(reductions), Some(ProductOrder::PriceDescending)) => self.by_reduced_price(reductions, " DESC", page),
-            _ if page.offset() >= FAR => return self.far_page(page),
+            _ if Self::is_far(page) => return self.far_page(page, total),
             _ => {
                 let offers = Statement::new("SELECT o.* FROM storefront_offers o WHERE ").then(self.condition());
                 (offers, self.ordering())
@@ -118,27 +123,53 @@ impl OfferQuery<'_> {
             .then(ordering)
     }
 
-    /// A page with many rows before it: these are passed over inside the index, and nothing but the page is read. The first
-    /// pages would only pay for looking their rows up a second time.
-    fn far_page(&self, page: PageRequest) -> Statement {
+    /// A page with many rows before it: these are passed over inside the index, and nothing but the page is read. From the
+    /// end, when that is nearer. The first pages would only pay for looking their rows up a second time.
+    fn far_page(&self, page: PageRequest, total: Option<i64>) -> Statement {
+        let before = page.offset();
+        let after = total.map(|total| (total - before - page.limit()).max(0));
+        let (skipped, from_end) = match after {
+            Some(after) if after < before => (after, true),
+            _ => (before, false),
+        };
+        let rows = total.map_or(page.limit(), |total| (total - before).clamp(0, page.limit()));
+        let (entrance, ordering) = match total {
+            Some(_) if self.is_of_everything() => self.walk_of_everything(from_end),
+            _ => (self.condition(), self.ordered(from_end)),
+        };
         let places = Statement::new("SELECT o.nomenclature_id AS item FROM storefront_offers o WHERE ")
-            .then(self.condition())
+            .then(entrance)
             .sql(" ORDER BY ")
-            .then(self.ordering())
+            .then(ordering)
             .sql(" LIMIT ")
-            .value(page.limit())
+            .value(rows)
             .sql(" OFFSET ")
-            .value(page.offset());
+            .value(skipped);
         product(self.visitor, self.at)
             .sql(" FROM (")
             .then(places)
             // `CROSS` has SQLite look up the rows of the page; it would walk all of them in their order instead.
             .sql(") AS p CROSS JOIN storefront_offers o")
             .sql(JOINS)
-            .sql(" WHERE o.nomenclature_id = p.item AND o.application_id = ")
-            .value(self.visitor.app.application_id.get())
+            .sql(" WHERE o.nomenclature_id = p.item AND ")
+            .then(self.condition())
             .sql(" ORDER BY ")
             .then(self.ordering())
+    }
+
+    fn is_of_everything(&self) -> bool {
+        self.filter.category_ids.is_empty() && self.filter.is_by_category()
+    }
+
+    /// Where a walk through all offers of the application enters the index, and the order it takes. How many rows it passes
+    /// and takes is known, so that it needs no other end: SQLite would compare every row with one, which is two fifths of the
+    /// work. Should the count be wrong, what belongs to others is left out when the rows are looked up.
+    fn walk_of_everything(&self, from_end: bool) -> (Statement, Statement) {
+        let (entrance, direction) =
+            if self.ascends(from_end) { ("o.application_id >= ", "") } else { ("o.application_id <= ", " DESC") };
+        let entrance = Statement::new(entrance).value(self.visitor.app.application_id.get());
+        let ordering = Statement::new("o.application_id").sql(direction).sql(", ");
+        (entrance, ordering.then(self.ordered(from_end)))
     }
 
     /// The search that the filter asks for, among what it lets through otherwise.
@@ -259,16 +290,27 @@ impl OfferQuery<'_> {
 
     /// The order asked for; equal products by number.
     pub fn ordering(&self) -> Statement {
-        let by = |column: &'static str| Statement::new(column);
-        match self.order {
-            None => by("o.nomenclature_id"),
-            Some(ProductOrder::NameAscending) => by("o.name_key, o.nomenclature_id"),
-            Some(ProductOrder::NameDescending) => by("o.name_key DESC, o.nomenclature_id DESC"),
-            Some(ProductOrder::PopularityAscending) => by("o.popularity, o.nomenclature_id"),
-            Some(ProductOrder::PopularityDescending) => by("o.popularity DESC, o.nomenclature_id DESC"),
-            Some(ProductOrder::PriceAscending) => self.price().sql(", o.nomenclature_id"),
-            Some(ProductOrder::PriceDescending) => self.price().sql(" DESC, o.nomenclature_id DESC"),
-        }
+        self.ordered(false)
+    }
+
+    fn ascends(&self, from_end: bool) -> bool {
+        use ProductOrder::{NameDescending, PopularityDescending, PriceDescending};
+        matches!(self.order, Some(NameDescending | PopularityDescending | PriceDescending)) == from_end
+    }
+
+    fn ordered(&self, from_end: bool) -> Statement {
+        use ProductOrder::{
+            NameAscending, NameDescending, PopularityAscending, PopularityDescending, PriceAscending, PriceDescending,
+        };
+        let key = match self.order {
+            None => None,
+            Some(NameAscending | NameDescending) => Some(Statement::new("o.name_key")),
+            Some(PopularityAscending | PopularityDescending) => Some(Statement::new("o.popularity")),
+            Some(PriceAscending | PriceDescending) => Some(self.price()),
+        };
+        let direction = if self.ascends(from_end) { "" } else { " DESC" };
+        let ordered = key.map_or_else(Statement::default, |key| key.sql(direction).sql(", "));
+        ordered.sql("o.nomenclature_id").sql(direction)
     }
 
     fn condition(&self) -> Statement {

@@ -10,12 +10,12 @@ use kontor_kernel::{ApplicationId, BranchId, Listing, Page, ProjectId, Stamp, St
 use kontor_organization::model::IntegrationOwner;
 
 use super::categories::reference;
-use super::{hold, offers};
+use super::{hold, shelving};
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
 use crate::listing::{Source, unsearched};
 use crate::organization::integrations;
-use crate::schema::{applications, branches, inventories, warehouse_applications, warehouses};
+use crate::schema::{applications, branches, warehouse_applications, warehouses};
 use crate::statement::Statement;
 use crate::{histories, stock, stored};
 
@@ -200,7 +200,7 @@ impl WarehouseRepository for Database {
         id: WarehouseId,
         change: WarehouseChange,
     ) -> Result<Warehouse, WarehouseError> {
-        self.write(move |connection| {
+        let written = self.write(move |connection| {
             let (project, at) = (stamp.project_id, stamp.at);
             note(Topic::Shelves, project.get());
             let links = change.application_ids.as_set();
@@ -223,14 +223,19 @@ impl WarehouseRepository for Database {
             if written == 0 {
                 return Err(Abort::Refused(WarehouseError::NotFound));
             }
-            if let Edit::Set(ids) = &change.application_ids {
-                relink(connection, id, &numbers(ids))?;
-            }
+            let is_left = match &change.application_ids {
+                Edit::Set(ids) => relink(connection, project, id, &numbers(ids))?,
+                Edit::Keep => false,
+            };
             let after = one(connection, id)?;
             histories::changed(connection, &stamp, &before, &after)?;
-            Ok(after)
-        })
-        .await
+            Ok((after, is_left))
+        });
+        let (warehouse, is_left) = written.await?;
+        if is_left {
+            self.shelve_rest(id).await;
+        }
+        Ok(warehouse)
     }
 
     async fn delete(&self, stamp: Stamp, id: WarehouseId) -> Result<(), WarehouseError> {
@@ -245,7 +250,9 @@ impl WarehouseRepository for Database {
             if !stock::retire(connection, id.get(), at)? {
                 return Err(Abort::Refused(WarehouseError::Stocked));
             }
-            relink(connection, id, &BTreeSet::new())?;
+            // No piece lies here, so nothing of it is shown.
+            let links = warehouse_applications::table.filter(warehouse_applications::warehouse_id.eq(id.get()));
+            diesel::delete(links).execute(connection)?;
             integrations::forget(connection, IntegrationOwner::Warehouse(id))?;
             diesel::update(own).set(warehouses::deleted_at.eq(at)).execute(connection)?;
             histories::deleted(connection, &stamp, &before)
@@ -254,19 +261,19 @@ impl WarehouseRepository for Database {
     }
 }
 
-/// Sells from the warehouse in these applications alone.
-fn relink(connection: &mut AnyConnection, warehouse: WarehouseId, wanted: &BTreeSet<i64>) -> QueryResult<()> {
+/// Sells from the warehouse in these applications alone. Returns whether [`shelving`] has to go on.
+fn relink(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    warehouse: WarehouseId,
+    wanted: &BTreeSet<i64>,
+) -> QueryResult<bool> {
     let links = warehouse_applications::table.filter(warehouse_applications::warehouse_id.eq(warehouse.get()));
     let current: Vec<i64> = links.select(warehouse_applications::application_id).load(connection)?;
     if current.into_iter().collect::<BTreeSet<_>>() == *wanted {
-        return Ok(());
+        return Ok(false);
     }
     diesel::delete(links).execute(connection)?;
     link(connection, warehouse.get(), wanted)?;
-    let items: Vec<i64> = inventories::table
-        .filter(inventories::warehouse_id.eq(warehouse.get()))
-        .select(inventories::nomenclature_id)
-        .load(connection)?;
-    offers::refresh_availability(connection, &items)?;
-    Ok(())
+    shelving::begin(connection, project, warehouse)
 }

@@ -59,6 +59,9 @@ pub(super) struct Manager {
 const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
      PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;";
 
+/// No statement runs long enough for compiling it to pay.
+const POSTGRES_SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = '30s'; SET jit = off;";
+
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ManagerError {
     #[error(transparent)]
@@ -99,7 +102,7 @@ impl ManageConnection for Manager {
             }
             DatabaseUrl::Postgres(url) => {
                 let mut connection = PgConnection::establish(url)?;
-                connection.batch_execute("SET TIME ZONE 'UTC'; SET statement_timeout = '30s';")?;
+                connection.batch_execute(POSTGRES_SETTINGS)?;
                 connection.set_instrumentation(self.count());
                 Ok(AnyConnection::Postgres(connection))
             }

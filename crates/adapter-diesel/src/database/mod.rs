@@ -6,6 +6,7 @@ pub(crate) mod marks;
 mod migrations;
 mod pages;
 mod pool;
+mod statistics;
 mod url;
 mod walk;
 mod watch;

@@ -191,10 +191,12 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        if self.inner.writer.is_some()
-            && let Some(mut connection) = self.inner.readers.try_get()
-        {
-            return work(&mut connection).map_err(conclude);
+        if self.inner.writer.is_some() {
+            // Nothing below waits, so a task that reads again and again would keep its thread from all others.
+            tokio::task::coop::consume_budget().await;
+            if let Some(mut connection) = self.inner.readers.try_get() {
+                return work(&mut connection).map_err(conclude);
+            }
         }
         self.read(work).await
     }
@@ -408,5 +410,25 @@ fn is_conflict(error: &QueryError) -> bool {
             DEADLOCK.iter().any(|text| information.message().contains(text))
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::testing::{Kind, TestDatabase};
+
+    #[tokio::test]
+    async fn who_reads_briefly_again_and_again_lets_others_work() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let worked = Arc::new(AtomicBool::new(false));
+        let work = Arc::clone(&worked);
+        tokio::spawn(async move { work.store(true, Ordering::SeqCst) });
+        for _ in 0..10_000 {
+            db.database.read_brief(|_| Ok::<_, Abort<StoreError>>(())).await.unwrap();
+        }
+        assert!(worked.load(Ordering::SeqCst), "nobody else had a turn");
     }
 }

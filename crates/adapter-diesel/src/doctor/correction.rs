@@ -65,26 +65,17 @@ impl Database {
         mend: Mend,
     ) -> Result<u64, StoreError> {
         let project = project.map(ProjectId::get);
-        let (mut last, mut sum) = (0, 0);
-        loop {
-            let (next, count) = self
-                .write(move |connection| {
-                    let ids = held(connection, next("t.id", table, project, last))?;
-                    let count = if ids.is_empty() { 0 } else { mend(connection, &ids, at.naive_utc())? };
-                    if count > 0 {
-                        note_everything();
-                    } else {
-                        note_unchanged(Topic::Shelves);
-                    }
-                    Ok::<_, Abort<StoreError>>((ids.last().copied(), u64::try_from(count).unwrap_or(u64::MAX)))
-                })
-                .await?;
-            sum += count;
-            match next {
-                Some(next) => last = next,
-                None => return Ok(sum),
+        self.walk(move |connection, last| {
+            let ids = held(connection, next("t.id", table, project, last))?;
+            let count = if ids.is_empty() { 0 } else { mend(connection, &ids, at.naive_utc())? };
+            if count > 0 {
+                note_everything();
+            } else {
+                note_unchanged(Topic::Shelves);
             }
-        }
+            Ok((ids.last().copied(), u64::try_from(count).unwrap_or(u64::MAX)))
+        })
+        .await
     }
 }
 

@@ -117,13 +117,8 @@ pub(crate) fn enter(connection: &mut AnyConnection, movements: &[Movement], caus
         note(Topic::Shelves, movement.project);
     }
     for movements in movements.chunks(ROWS) {
-        let mut statement = Statement::new(INSERT).sql("VALUES ");
-        for (index, movement) in movements.iter().enumerate() {
-            if index > 0 {
-                statement = statement.sql(", ");
-            }
-            statement = statement.tuple(movement.values().into_iter().chain(cause.values()));
-        }
+        let rows = movements.iter().map(|movement| movement.values().into_iter().chain(cause.values()));
+        let statement = Statement::new(INSERT).sql("VALUES ").tuples(rows);
         // Carts are small, so few forms of the statement stay prepared.
         let statement = if movements.len() > KEPT { statement.once() } else { statement };
         statement.run(connection)?;

@@ -35,16 +35,6 @@ by_place! {
     }
 }
 
-fn list(mut statement: Statement, rows: impl IntoIterator<Item = Vec<Value>>) -> Statement {
-    for (index, row) in rows.into_iter().enumerate() {
-        if index > 0 {
-            statement = statement.sql(", ");
-        }
-        statement = statement.tuple(row);
-    }
-    statement
-}
-
 /// Makes stock records of a project. Returns their numbers, in no particular order.
 pub(crate) fn create(
     connection: &mut AnyConnection,
@@ -63,7 +53,8 @@ pub(crate) fn create(
             "INSERT INTO inventories (project_id, nomenclature_id, warehouse_id, quantity, reserved, price, created_at, \
              updated_at) VALUES ",
         );
-        let rows: Vec<CreatedRow> = list(statement, values)
+        let rows: Vec<CreatedRow> = statement
+            .tuples(values)
             .sql(" RETURNING id, nomenclature_id, warehouse_id, quantity, price")
             .once()
             .rows(connection)?;
@@ -100,7 +91,9 @@ pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause:
         for value in cause.values() {
             movements = movements.sql(", ").value(value);
         }
-        list(movements.sql(" FROM (VALUES "), values())
+        movements
+            .sql(" FROM (VALUES ")
+            .tuples(values())
             .sql(
                 ") AS v JOIN inventories i ON i.id = v.column1 WHERE i.deleted_at IS NULL \
                  AND i.reserved <= COALESCE(v.column2, i.quantity) \
@@ -114,7 +107,8 @@ pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause:
         )
         .value(cause.at)
         .sql(" FROM (VALUES ");
-        written += list(update, values())
+        written += update
+            .tuples(values())
             .sql(
                 ") AS v WHERE inventories.id = v.column1 AND inventories.deleted_at IS NULL \
                  AND inventories.reserved <= COALESCE(v.column2, inventories.quantity)",

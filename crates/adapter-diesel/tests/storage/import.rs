@@ -225,6 +225,8 @@ database_tests! {
         assert_eq!(ends, [";;", "Own production;Late;", "Material;New;"]);
         let told = format!("SELECT count(*) AS number FROM histories WHERE project_id = {} AND changes LIKE '%\"tags\"%'", mine.project);
         assert_eq!(mine.number(told).await, 2, "A lost its tags and B got one");
+        let came = format!("SELECT count(*) AS number FROM histories WHERE project_id = {} AND resource = 'tags' AND deed = 'created'", mine.project);
+        assert_eq!(mine.number(came).await, 3, "New, Sale | 2 and Late");
 
         let text = "article;name;type;tags\nA;First;Nothing;\nD;Fourth;;Never\nE;Fifth;;Good|a\u{7}b\n";
         assert_eq!(reasons(&refused(import(&mine, text, ImportMode::AllOrNothing).await)), [(2, "type"), (4, "tags")]);
@@ -242,7 +244,8 @@ database_tests! {
         };
         let without = spent(format!("article;name;colour\n{}", rows(0, 0))).await;
         let with = spent(format!("article;name;tags\n{}", rows(1_000, 0))).await;
-        assert!(with <= without + 2, "{with} and {without} statements");
+        // The tags, their histories, and which item has which.
+        assert!(with <= without + 3, "{with} and {without} statements");
         let renamed = spent(format!("article;name\n{}", rows(0, 0).replace("Item", "Thing"))).await;
         let tagged = spent(format!("article;name;tags\n{}", rows(1_000, 1))).await;
         assert!(tagged <= renamed + 2, "{tagged} and {renamed} statements");

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_catalog::bulk::ports::{JobBook, UploadStore};
 use kontor_catalog::bulk::{
     ClaimedJob, Job, JobError, JobFilter, JobKind, JobOptions, JobPhase, JobRunner, JobState, NewJob, Progress,
@@ -181,6 +181,10 @@ database_tests! {
         assert_eq!((job.state, job.phase, job.total_rows, job.done_rows), (JobState::Succeeded, JobPhase::Writing, Some(2_500), 2_500));
         assert_eq!((created(job.tally), job.ignored_columns), ([2_500, 0, 0, 0], vec!["colour".to_owned()]));
         assert_eq!((yard.count("nomenclatures").await, yard.count("categories").await), (2_500, 8));
+        if db.kind == Kind::Postgres {
+            let known = "SELECT CAST(reltuples AS BIGINT) AS number FROM pg_class WHERE relname = 'nomenclatures'";
+            assert!(yard.house.number(known.to_owned()).await > 0, "plans are made for tables as large as they are");
+        }
         let again = yard.done(JobKind::Cards, STRICT, &cards(1_000, 2_000)).await;
         assert_eq!(created(again.tally), [500, 0, 1_500, 0]);
         let changed = yard.done(JobKind::Cards, STRICT, "article;price\nA-1;77\nA-2;2\n").await;

@@ -21,6 +21,7 @@ mod profile;
 mod search;
 mod search_at_scale;
 mod sessions;
+mod shelving;
 mod staff;
 mod staff_access;
 mod staff_passwords;

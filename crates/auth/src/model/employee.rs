@@ -99,6 +99,20 @@ pub struct GrantedPermission {
     pub description: String,
 }
 
+#[cfg(test)]
+impl GrantedPermission {
+    /// One of a screen, for tests: of a project, or of the service.
+    pub(crate) fn sample(id: i64, project: Option<i64>, name: &str) -> Self {
+        Self {
+            id: PermissionId::new(id).unwrap(),
+            screen: Reference { id: ScreenId::new(1).unwrap(), name: Name::parse("screen").unwrap() },
+            project_id: project.map(|id| ProjectId::new(id).unwrap()),
+            name: name.to_owned(),
+            description: String::new(),
+        }
+    }
+}
+
 /// An employee: an internal operator or manager of a project (`User` in the contract).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Employee {

@@ -54,19 +54,7 @@ impl Holdings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Reference;
-    use kontor_kernel::{Name, ProjectId, Resource, ScreenId};
-
-    fn permission(id: i64, project: Option<i64>, name: &str) -> GrantedPermission {
-        let screen = Reference { id: ScreenId::new(1).unwrap(), name: Name::parse("orders").unwrap() };
-        GrantedPermission {
-            id: PermissionId::new(id).unwrap(),
-            screen,
-            project_id: project.map(|id| ProjectId::new(id).unwrap()),
-            name: name.to_owned(),
-            description: String::new(),
-        }
-    }
+    use kontor_kernel::Resource;
 
     #[test]
     fn nobody_grants_what_he_does_not_have() {
@@ -86,16 +74,16 @@ mod tests {
             [PermissionId::new(1001).unwrap()].into(),
         );
         let own = [
-            permission(44, None, "create-orders"),
-            permission(45, None, "edit-orders"),
-            permission(1001, Some(1), "view-reports"),
+            GrantedPermission::sample(44, None, "create-orders"),
+            GrantedPermission::sample(45, None, "edit-orders"),
+            GrantedPermission::sample(1001, Some(1), "view-reports"),
         ];
         assert_eq!(holdings.check(&own), Ok(()));
         let beyond = [
-            permission(43, None, "view-orders"),
-            permission(46, None, "view-pages"),
-            permission(1002, Some(1), "view-pages"),
-            permission(99, None, "view-the-future"),
+            GrantedPermission::sample(43, None, "view-orders"),
+            GrantedPermission::sample(46, None, "view-pages"),
+            GrantedPermission::sample(1002, Some(1), "view-pages"),
+            GrantedPermission::sample(99, None, "view-the-future"),
         ];
         let refused = holdings.check(&beyond).unwrap_err();
         assert_eq!(refused.missing, ["view-orders", "view-pages", "view-the-future"]);

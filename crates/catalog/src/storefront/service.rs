@@ -78,9 +78,10 @@ impl StorefrontService {
     /// Somebody at this address looks at a product that is shown. Returns its views that are not stored yet.
     pub async fn look(&self, id: NomenclatureId, viewer: &str) -> u64 {
         if self.limiter.hit(ONE_VIEW, &format!("{viewer}/{id}")).await.allowed {
-            self.pending.add(id);
+            self.pending.add(id)
+        } else {
+            self.pending.of(id)
         }
-        self.pending.of(id)
     }
 
     /// One product that nobody looks at; it may be sold out.

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kontor_kernel::NomenclatureId;
@@ -6,12 +6,15 @@ use kontor_kernel::NomenclatureId;
 /// Views that are counted but not stored yet. Holds one entry per product looked at since the last time they were
 /// stored.
 #[derive(Default)]
-pub(super) struct PendingViews(Mutex<BTreeMap<NomenclatureId, u64>>);
+pub(super) struct PendingViews(Mutex<HashMap<NomenclatureId, u64>>);
 
 impl PendingViews {
-    /// Counts one view.
-    pub fn add(&self, product: NomenclatureId) {
-        *self.counts().entry(product).or_default() += 1;
+    /// Counts one view. Returns the views of the product that are not stored yet.
+    pub fn add(&self, product: NomenclatureId) -> u64 {
+        let mut counts = self.counts();
+        let count = counts.entry(product).or_default();
+        *count += 1;
+        *count
     }
 
     /// Views of a product that are not stored yet.
@@ -19,9 +22,11 @@ impl PendingViews {
         self.counts().get(&product).copied().unwrap_or_default()
     }
 
-    /// Everything that is to be stored.
+    /// Everything that is to be stored, in the order of the products, in which every process writes them.
     pub fn snapshot(&self) -> Vec<(NomenclatureId, u64)> {
-        self.counts().iter().map(|(product, count)| (*product, *count)).collect()
+        let mut views: Vec<_> = self.counts().iter().map(|(product, count)| (*product, *count)).collect();
+        views.sort_unstable();
+        views
     }
 
     /// Forgets what was stored; views counted meanwhile stay.
@@ -38,7 +43,7 @@ impl PendingViews {
     }
 
     /// Counters stay usable after a panic elsewhere: every step leaves them whole.
-    fn counts(&self) -> MutexGuard<'_, BTreeMap<NomenclatureId, u64>> {
+    fn counts(&self) -> MutexGuard<'_, HashMap<NomenclatureId, u64>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

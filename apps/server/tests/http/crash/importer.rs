@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reqwest::multipart::{Form, Part};
 use reqwest::{Method, StatusCode};
@@ -127,13 +127,13 @@ async fn open_jobs(market: &Market) -> Option<u64> {
     }
 }
 
-/// Sends one file after the other, sound and faulty ones, until the market closes.
+/// Sends one file after the other, sound and faulty ones, as long as [`Market::imports`].
 pub async fn import_sheets(market: &Market, mut dice: Dice) -> Imports {
     let mut imports = Imports::default();
     let mut number = 0;
-    while Instant::now() < market.closing && !market.is_served() {
+    while market.imports() {
         market.wait_until_open().await;
-        let early = number * ORDERS > market.begun.load(Ordering::SeqCst);
+        let early = market.is_trading() && number * ORDERS > market.begun.load(Ordering::SeqCst);
         if early || open_jobs(market).await.is_none_or(|open| open >= AT_ONCE) {
             tokio::time::sleep(Duration::from_millis(30)).await;
             continue;

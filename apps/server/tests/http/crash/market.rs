@@ -1,6 +1,6 @@
 //! The load: customers who order, a clerk who moves orders on, a payer, and an outside world that fails.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use reqwest::{Method, RequestBuilder, StatusCode};
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::dice::Dice;
 use crate::desk::Desk;
-use crate::process::Site;
+use crate::process::{PATIENCE, Site};
 use crate::shopper::Shopper;
 use crate::support::{Answer, send};
 
@@ -37,6 +37,8 @@ pub struct Market {
     pub wanted: usize,
     /// How many of these have begun.
     pub begun: AtomicUsize,
+    /// Jobs that were hit by a kill.
+    pub struck: AtomicI64,
     /// Whether the service is there.
     pub open: watch::Receiver<bool>,
     /// No wish begins later than this.
@@ -147,9 +149,19 @@ impl Market {
         self.begun.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_ok()
     }
 
-    /// Whether there are as many orders as were wanted.
-    pub fn is_served(&self) -> bool {
-        self.begun.load(Ordering::SeqCst) >= self.wanted
+    /// Whether there is time left, and fewer orders than were wanted.
+    pub fn is_trading(&self) -> bool {
+        Instant::now() < self.closing && self.begun.load(Ordering::SeqCst) < self.wanted
+    }
+
+    /// Jobs that were hit by a kill.
+    pub fn struck(&self) -> i64 {
+        self.struck.load(Ordering::SeqCst)
+    }
+
+    /// Whether files are still sent: as long as customers order, and until a job was hit.
+    pub fn imports(&self) -> bool {
+        self.is_trading() || self.struck() == 0 && Instant::now() < self.closing + PATIENCE
     }
 
     pub async fn wait_until_open(&self) {

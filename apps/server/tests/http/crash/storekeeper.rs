@@ -1,6 +1,6 @@
 //! Staff and small spreadsheets set stock while customers order and the process dies.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reqwest::{Method, StatusCode};
 use serde_json::json;
@@ -27,7 +27,7 @@ pub async fn keep_stock(market: &Market, mut dice: Dice) -> Ledger {
     let mut ledger = Ledger::default();
     let plenty = market.items.len() - 1;
     let mut pieces = FIRST_PIECES;
-    while Instant::now() < market.closing && !market.is_served() {
+    while market.is_trading() {
         market.wait_until_open().await;
         let first = dice.below(plenty);
         let by_sheet = dice.one_in(2);

@@ -253,15 +253,7 @@ mod tests {
     use super::*;
     use crate::database::Abort;
     use crate::testing::{Kind, TestDatabase};
-    use diesel::sql_types::Text;
-    use diesel::{QueryableByName, RunQueryDsl};
     use kontor_kernel::StoreError;
-
-    #[derive(QueryableByName)]
-    struct PlanRow {
-        #[diesel(sql_type = Text)]
-        detail: String,
-    }
 
     #[tokio::test]
     async fn a_search_walks_its_index_in_order_and_looks_rows_up_by_key() {
@@ -278,12 +270,10 @@ mod tests {
                 .read(move |connection| {
                     let others = search.select().then(search.matched(connection));
                     let others = others.sql(" ORDER BY nomenclature_search.rowid LIMIT 10");
-                    let explained = Statement::new("EXPLAIN QUERY PLAN ").then(others);
-                    explained.load::<PlanRow>(connection).map_err(Abort::<StoreError>::Query)
+                    others.plan(connection).map_err(Abort::<StoreError>::Query)
                 })
                 .await
                 .unwrap();
-            let plan: String = plan.into_iter().map(|row| row.detail + "\n").collect();
             assert!(plan.contains("SCAN nomenclature_search VIRTUAL TABLE INDEX"), "{plan}");
             assert!(plan.contains("SEARCH o USING") && !plan.contains("TEMP B-TREE"), "{plan}");
         }

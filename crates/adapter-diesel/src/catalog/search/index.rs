@@ -32,11 +32,8 @@ pub(in crate::catalog) fn put(
         return Ok(());
     }
     for items in items.chunks(ROWS) {
-        let mut insert = Statement::new("INSERT INTO nomenclature_search (rowid, grams) VALUES ");
-        for (place, (id, text)) in items.iter().enumerate() {
-            insert = if place > 0 { insert.sql(", ") } else { insert };
-            insert = insert.tuple([(*id).into(), document(project, text).into()]);
-        }
+        let insert = Statement::new("INSERT INTO nomenclature_search (rowid, grams) VALUES ")
+            .tuples(items.iter().map(|(id, text)| [(*id).into(), document(project, text).into()]));
         // Full chunks and single cards share one form each.
         let insert = if items.len() == ROWS || items.len() == 1 { insert } else { insert.once() };
         insert.run(connection)?;
@@ -69,19 +66,18 @@ pub(crate) fn refill<R>(connection: &mut AnyConnection, items: &[i64]) -> Result
         if rows.is_empty() {
             continue;
         }
-        let mut update = Statement::new(
-            "UPDATE nomenclatures SET search_text = v.column2, article_search = v.column3 FROM (VALUES ",
-        );
         let mut entries: Vec<(ProjectId, i64, SearchText)> = Vec::with_capacity(rows.len());
-        for (place, row) in rows.into_iter().enumerate() {
+        for row in rows {
             let name: Name = stored::owned(row.name)?;
             let article: Option<Line<100>> = row.article.map(stored::owned).transpose()?;
-            let text = SearchText::of(&name, article.as_ref());
-            update = if place > 0 { update.sql(", ") } else { update };
-            update = update.tuple([row.id.into(), text.line().into(), text.article().into()]);
-            entries.push((stored::id(row.project_id)?, row.id, text));
+            entries.push((stored::id(row.project_id)?, row.id, SearchText::of(&name, article.as_ref())));
         }
-        update.sql(") AS v WHERE nomenclatures.id = v.column1").once().run(connection)?;
+        let values = entries.iter().map(|(_, id, text)| [(*id).into(), text.line().into(), text.article().into()]);
+        Statement::new("UPDATE nomenclatures SET search_text = v.column2, article_search = v.column3 FROM (VALUES ")
+            .tuples(values)
+            .sql(") AS v WHERE nomenclatures.id = v.column1")
+            .once()
+            .run(connection)?;
         entries.sort_by_key(|(project, id, _)| (*project, *id));
         for of_project in entries.chunk_by(|(left, ..), (right, ..)| left == right) {
             let Some((project, ..)) = of_project.first() else { continue };

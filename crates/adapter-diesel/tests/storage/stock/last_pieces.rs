@@ -1,6 +1,8 @@
 //! Whoever changes stock takes its rows in one order, so nobody waits in a circle.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::database_tests;
 use kontor_catalog::InventoryError;
@@ -18,8 +20,48 @@ use crate::catalog::records::clerk;
 use crate::orders::counter::Counter;
 use crate::orders::office::Office;
 
+/// Changes of stock, at least.
 const ROUNDS: usize = 40;
 const BUYERS: usize = 3;
+/// Orders that have to be placed meanwhile. Buyers, who are refused quickly, ask for as long as stock changes, and stock
+/// changes until so many are placed.
+const ORDERS: usize = 12;
+/// Nobody goes on for longer.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Who still changes stock, and how many orders were placed.
+struct Market {
+    opened: Instant,
+    suppliers: AtomicUsize,
+    orders: AtomicUsize,
+}
+
+impl Market {
+    fn open() -> Arc<Self> {
+        Arc::new(Self { opened: Instant::now(), suppliers: AtomicUsize::new(2), orders: AtomicUsize::new(0) })
+    }
+
+    fn orders(&self) -> usize {
+        self.orders.load(Ordering::SeqCst)
+    }
+
+    /// The rounds of somebody who changes stock.
+    fn supplies(&self) -> impl Iterator<Item = usize> {
+        let goes_on = |round: &usize| {
+            let on = *round < ROUNDS || self.orders() < ORDERS && self.opened.elapsed() < PATIENCE;
+            if !on {
+                self.suppliers.fetch_sub(1, Ordering::SeqCst);
+            }
+            on
+        };
+        (0..).take_while(goes_on)
+    }
+
+    /// The rounds of a buyer.
+    fn visits(&self) -> impl Iterator<Item = usize> {
+        (0..).take_while(|_| self.suppliers.load(Ordering::SeqCst) > 0)
+    }
+}
 
 database_tests! {
     async fn uploads_staff_and_orders_for_the_last_pieces_never_block_each_other(db: TestDatabase) {
@@ -34,40 +76,40 @@ database_tests! {
         db.database.rebuild_offers().await.unwrap();
         let stock = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {}", items[0])).await;
         let (stock, project) = (InventoryId::new(stock).unwrap(), counter.house.project);
+        let market = Market::open();
         let buyers: Vec<_> = (0..BUYERS).map(|buyer| {
             let (placement, office, customer) = (counter.placement.clone(), office.clone(), counter.customer);
+            let market = market.clone();
             let mut wanted = items.map(|item| (item, 1));
             wanted.rotate_left(buyer);
             let commands = [counter.with_promo(&wanted, "SPRING"), counter.command(&wanted[..2]), counter.command(&wanted)];
             tokio::spawn(async move {
-                let mut placed = 0;
-                for round in 0..ROUNDS {
+                for round in market.visits() {
                     let order = match placement.place(customer, &commands[round % 3]).await {
                         Ok(PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order)) => order,
                         Err(PlacementError::Refused(_)) => continue,
                         Err(other) => panic!("{other:?}"),
                     };
-                    placed += 1;
+                    market.orders.fetch_add(1, Ordering::SeqCst);
                     let status = if round % 4 == 0 { OrderStatus::Issued } else { OrderStatus::Canceled };
-                    match office.move_to(&order, status).await {
-                        Ok(_) | Err(OrderError::Busy) => {}
-                        Err(other) => panic!("{other:?}"),
+                    // An order that stayed would keep its pieces from the others.
+                    while let Err(refused) = office.move_to(&order, status).await {
+                        assert!(matches!(refused, OrderError::Busy), "{refused:?}");
                     }
                 }
-                placed
             })
         }).collect();
-        let database = db.database.clone();
+        let (database, open) = (db.database.clone(), market.clone());
         let uploads = tokio::spawn(async move {
-            for round in 0..ROUNDS {
+            for round in open.supplies() {
                 let mut rows = ["VASE;W1;{};1", "CUP;W1;{};1", "JUG;W1;{};1"].map(|row| row.replace("{}", &(1 + round % 3).to_string()));
                 rows.rotate_left(round % 3);
                 database.upload(clerk(project), sheet(&rows.join("\n")), ImportMode::Partial).await.unwrap();
             }
         });
-        let database = db.database.clone();
+        let (database, open) = (db.database.clone(), market.clone());
         let staff = tokio::spawn(async move {
-            for round in 0..ROUNDS {
+            for round in open.supplies() {
                 let pieces = StockLevel::new(i64::try_from(1 + round % 2).unwrap()).unwrap();
                 let change = StockChange { quantity: Edit::Set(pieces), price: Edit::Keep };
                 match database.set_stock(clerk(project), stock, change).await {
@@ -76,13 +118,12 @@ database_tests! {
                 }
             }
         });
-        let mut placed = 0;
-        for buyer in buyers {
-            placed += buyer.await.unwrap();
-        }
         uploads.await.unwrap();
         staff.await.unwrap();
-        assert!(placed >= BUYERS, "{placed} orders");
+        for buyer in buyers {
+            buyer.await.unwrap();
+        }
+        assert!(market.orders() >= ORDERS, "{} orders", market.orders());
         assert_eq!(differences(&db).await, []);
         assert_eq!(db.database.repeated(), 0, "steps that had to run again");
     }

@@ -1,0 +1,57 @@
+//! What a configuration must not say.
+
+use kontor_kernel::ExposeSecret;
+
+use super::{Config, ConfigError, DEFAULT_SECRET_KEY, Environment, unfit};
+
+impl Config {
+    fn check_files(&self) -> Result<(), ConfigError> {
+        let needed = [
+            ("files_s3_endpoint", self.files_s3_endpoint.is_empty()),
+            ("files_s3_region", self.files_s3_region.is_empty()),
+            ("files_s3_access_key", self.files_s3_access_key.is_empty()),
+            ("files_s3_secret_key", self.files_s3_secret_key.expose_secret().is_empty()),
+        ];
+        match needed.iter().find(|(_, empty)| *empty) {
+            Some((key, _)) if !self.files_s3_bucket.is_empty() => Err(unfit(key, "is needed with files_s3_bucket")),
+            _ if self.files_s3_bucket.is_empty() && !self.files_s3_endpoint.is_empty() => {
+                Err(unfit("files_s3_bucket", "is needed with files_s3_endpoint"))
+            }
+            _ if self.files_limit == 0 => Err(unfit("files_limit", "must be at least 1")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what cannot work and, in production, what must not.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.database()?;
+        self.check_files()?;
+        self.verification()?;
+        self.proxies()?;
+        self.redis()?;
+        if !(1..=10_000).contains(&self.redis_timeout_ms) {
+            return Err(unfit("redis_timeout_ms", "must be between 1 and 10000"));
+        }
+        if self.secret_key.expose_secret().len() < 32 {
+            return Err(unfit("secret_key", "must have at least 32 characters"));
+        }
+        if self.miniapp_contact_seconds == 0 {
+            return Err(unfit("miniapp_contact_seconds", "must be at least 1"));
+        }
+        if self.env == Environment::Production {
+            if self.secret_key.expose_secret() == DEFAULT_SECRET_KEY {
+                return Err(unfit("secret_key", "the default key is refused in production; set KONTOR_SECRET_KEY"));
+            }
+            if self.webhook_allow_internal {
+                return Err(unfit(
+                    "webhook_allow_internal",
+                    "webhooks to internal addresses are refused in production",
+                ));
+            }
+            if self.acquirer_shop_id == "demo" || self.acquirer_shop_id == "sandbox" {
+                return Err(unfit("acquirer_shop_id", "sandbox and demo credentials are refused in production"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+use super::*;
+
+#[expect(clippy::result_large_err, reason = "the error is figment's own")]
+fn load(file: &str, environment: &[(&str, &str)], flags: Flags) -> Result<Config, String> {
+    let mut outcome = Err(String::new());
+    figment::Jail::expect_with(|jail| {
+        jail.clear_env();
+        jail.create_file("kontor.toml", file)?;
+        for (key, value) in environment {
+            jail.set_env(key, value);
+        }
+        outcome = Config::load(None, flags).map_err(|error| error.to_string());
+        Ok(())
+    });
+    outcome
+}
+
+#[test]
+fn the_nearer_layer_wins() {
+    let file = "database_url = \"sqlite:file.db\"\nlog = \"warn\"";
+    let config = load(file, &[("KONTOR_LOG", "debug"), ("DATABASE_URL", "sqlite:fallback.db")], Flags::default());
+    let config = config.unwrap();
+    assert_eq!((config.log.as_str(), config.database().unwrap().to_string().as_str()), ("debug", "sqlite:file.db"));
+    let flags = Flags { database_url: Some("sqlite:flag.db".into()), bind: None };
+    let config = load(file, &[("KONTOR_DATABASE_URL", "sqlite:env.db")], flags).unwrap();
+    assert_eq!(config.database().unwrap().to_string(), "sqlite:flag.db");
+    let config = load("", &[("DATABASE_URL", "sqlite:fallback.db")], Flags::default()).unwrap();
+    assert_eq!(config.database().unwrap().to_string(), "sqlite:fallback.db");
+}
+
+#[test]
+fn unknown_keys_are_errors() {
+    assert!(load("colour = \"red\"", &[], Flags::default()).unwrap_err().contains("colour"));
+    assert!(load("", &[("KONTOR_COLOUR", "red")], Flags::default()).unwrap_err().contains("colour"));
+}
+
+#[test]
+fn production_refuses_what_is_unsafe() {
+    let production = ("KONTOR_ENV", "production");
+    assert!(load("", &[production], Flags::default()).unwrap_err().contains("secret_key"));
+    let key = ("KONTOR_SECRET_KEY", "0123456789abcdef0123456789abcdef");
+    assert!(load("", &[production, key], Flags::default()).is_ok());
+    let sandbox = ("KONTOR_ACQUIRER_SHOP_ID", "sandbox");
+    assert!(load("", &[production, key, sandbox], Flags::default()).unwrap_err().contains("acquirer_shop_id"));
+}
+
+#[test]
+fn a_verification_costs_something() {
+    for (text, minor) in [("1", Some(100)), ("10.50", Some(1_050)), ("0", None), ("-1", None), ("a rouble", None)] {
+        let loaded = load("", &[("KONTOR_VERIFICATION_AMOUNT", text)], Flags::default());
+        let amount = loaded.ok().map(|config| config.verification().unwrap().amount.minor());
+        assert_eq!(amount, minor, "{text}");
+    }
+}
+
+#[test]
+fn secrets_are_masked() {
+    let environment = [
+        ("KONTOR_SECRET_KEY", "0123456789abcdef0123456789abcdef"),
+        ("KONTOR_DATABASE_URL", "postgres://u:hunter2@h/d"),
+        ("KONTOR_TELEPHONY_API_ID", "12345678"),
+        ("KONTOR_SUGGEST_API_KEY", "f00dfeed"),
+        ("KONTOR_REDIS_URL", "redis://kontor:swordfish@redis.example/2"),
+    ];
+    let shown = load("", &environment, Flags::default()).unwrap().masked().unwrap();
+    for secret in ["0123456789abcdef", "hunter2", "12345678", "f00dfeed", "swordfish"] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+    assert!(shown.contains("redis://***@redis.example:6379/2"), "{shown}");
+}
+
+#[test]
+fn redis_is_an_address_or_nothing() {
+    assert!(load("", &[], Flags::default()).unwrap().redis().unwrap().is_none());
+    assert!(load("redis_url = \"unix:///run/redis.sock\"", &[], Flags::default()).unwrap().redis().unwrap().is_some());
+    let error = load("", &[("KONTOR_REDIS_URL", "http://:swordfish@redis")], Flags::default()).unwrap_err();
+    assert!(error.contains("redis_url") && !error.contains("swordfish"), "{error}");
+    let error = load("redis_timeout_ms = 0", &[], Flags::default()).unwrap_err();
+    assert!(error.contains("redis_timeout_ms"), "{error}");
+}
+
+#[test]
+fn texts_may_look_like_anything() {
+    let environment = [
+        ("KONTOR_ACQUIRER_SHOP_ID", "100500"),
+        ("KONTOR_ACQUIRER_SECRET_KEY", "0012"),
+        ("KONTOR_TELEPHONY_API_ID", "1e9"),
+        ("KONTOR_SMTP_USER", "true"),
+        ("KONTOR_SMTP_PASSWORD", "[a, b]"),
+        ("KONTOR_SMTP_PORT", "2525"),
+    ];
+    let config = load("", &environment, Flags::default()).unwrap();
+    assert_eq!((config.acquirer_shop_id.as_str(), config.smtp_user.as_str()), ("100500", "true"));
+    let secrets = [&config.acquirer_secret_key, &config.telephony_api_id, &config.smtp_password];
+    assert_eq!(secrets.map(ExposeSecret::expose_secret), ["0012", "1e9", "[a, b]"]);
+    assert_eq!(config.smtp_port, 2525);
+}
+
+#[test]
+fn phones_are_called_unless_told_otherwise() {
+    assert_eq!(load("", &[], Flags::default()).unwrap().phone_codes, PhoneCodes::Call);
+    let sms = load("", &[("KONTOR_PHONE_CODES", "sms")], Flags::default()).unwrap();
+    assert_eq!(sms.phone_codes, PhoneCodes::Sms);
+    assert!(load("phone_codes = \"pigeon\"", &[], Flags::default()).unwrap_err().contains("pigeon"));
+    let never = load("miniapp_contact_seconds = 0", &[], Flags::default());
+    assert!(never.unwrap_err().contains("miniapp_contact_seconds"));
+}
+
+#[test]
+fn a_bucket_is_described_whole_or_not_at_all() {
+    let bucket = [
+        ("KONTOR_FILES_S3_BUCKET", "files"),
+        ("KONTOR_FILES_S3_ENDPOINT", "https://s3.example.com"),
+        ("KONTOR_FILES_S3_ACCESS_KEY", "kontor"),
+        ("KONTOR_FILES_S3_SECRET_KEY", "swordfish"),
+    ];
+    let config = load("", &bucket, Flags::default()).unwrap();
+    assert!(config.files().is_ok());
+    let shown = config.masked().unwrap();
+    assert!(shown.contains("files_s3_secret_key = \"***\"") && !shown.contains("swordfish"), "{shown}");
+    for missing in 0..bucket.len() {
+        let rest: Vec<_> = bucket.iter().enumerate().filter(|(at, _)| *at != missing).map(|(_, one)| *one).collect();
+        let error = load("", &rest, Flags::default()).map(|config| config.files_s3_bucket).unwrap_err();
+        assert!(error.contains(&bucket[missing].0["KONTOR_".len()..].to_lowercase()), "{missing}: {error}");
+    }
+    assert!(load("files_limit = 0", &[], Flags::default()).unwrap_err().contains("files_limit"));
+}
+
+#[test]
+fn lists_take_commas() {
+    let config = load("", &[("KONTOR_TRUSTED_PROXIES", "10.0.0.0/8, 127.0.0.1")], Flags::default()).unwrap();
+    assert_eq!(config.proxies().unwrap().len(), 2);
+    assert!(load("trusted_proxies = [\"proxy\"]", &[], Flags::default()).unwrap_err().contains("proxy"));
+}

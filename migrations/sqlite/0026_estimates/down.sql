@@ -1,0 +1,2 @@
+-- There is nothing to take back.
+SELECT 1;
