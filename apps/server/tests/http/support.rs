@@ -13,16 +13,37 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_kernel::{AdjustableClock, StoreError};
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::Value;
+use tokio::runtime::Handle;
 
 /// A service on a database of its own. Its clock can be moved.
 pub struct TestServer {
+    /// First, so that it ends before its database is gone.
+    running: Running,
     pub db: TestDatabase,
     pub clock: Arc<AdjustableClock>,
     pub url: String,
     pub http: reqwest::Client,
-    instance: Instance,
     _files: tempfile::TempDir,
     _imports: tempfile::TempDir,
+}
+
+/// An instance until it is stopped.
+struct Running(Option<Instance>);
+
+impl Running {
+    async fn stop(&mut self) {
+        if let Some(instance) = self.0.take() {
+            instance.stop().await;
+        }
+    }
+}
+
+impl Drop for Running {
+    /// A worker that outlived its database would wait half a minute for a connection to it, and the test for the worker.
+    #[expect(clippy::disallowed_methods, reason = "tests run under tokio with several threads, not under actix")]
+    fn drop(&mut self) {
+        tokio::task::block_in_place(|| Handle::current().block_on(self.stop()));
+    }
 }
 
 /// A project with a branch and an application.
@@ -115,12 +136,12 @@ impl TestServer {
         let instance = Instance::start(&config, &db.database, clock.clone(), Some(listener), roles).unwrap();
         let url = format!("http://{}", instance.address().unwrap());
         let http = reqwest::Client::builder().timeout(Duration::from_mins(1)).build().unwrap();
-        Self { db, clock, url, http, instance, _files: files, _imports: imports }
+        Self { running: Running(Some(instance)), db, clock, url, http, _files: files, _imports: imports }
     }
 
     /// Ends in order: what requests left to be stored beside them is in the database.
-    pub async fn stop(self) -> TestDatabase {
-        self.instance.stop().await;
+    pub async fn stop(mut self) -> TestDatabase {
+        self.running.stop().await;
         self.db
     }
 
