@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use actix_web::web::{self, Data, PayloadConfig, ServiceConfig};
@@ -20,6 +21,9 @@ use crate::{answers, control, hooks, index, smtp, storage, suggest, telephony};
 
 const BACKLOG: u32 = 1_024;
 const LARGEST_BODY: usize = 2 * 1024 * 1024;
+/// Longer than clients keep a connection that rests (reqwest: 90 seconds). To close one while a request is on its way is a
+/// fault that nobody planned.
+const KEEP_ALIVE: Duration = Duration::from_mins(2);
 
 /// Why a sandbox did not start.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +70,7 @@ impl Sandbox {
         .workers(config.workers.max(1))
         .disable_signals()
         .shutdown_timeout(1)
+        .keep_alive(KEEP_ALIVE)
         .listen(http)
         .map_err(failed(config.bind))?
         .run();

@@ -30,7 +30,7 @@ fn is_of(path: &str, form: &str) -> bool {
     path.len() == form.len() && path.iter().zip(form).all(|(part, form)| form.starts_with('{') || *part == form)
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_method_that_a_path_lacks_is_not_allowed() {
     let server = TestServer::start(TestDatabase::fresh(Kind::Sqlite).unwrap()).await;
     let described = described();
@@ -55,7 +55,7 @@ async fn a_method_that_a_path_lacks_is_not_allowed() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_word_where_a_number_belongs_is_no_record_though_it_is_a_path_of_its_own() {
     let shop = Shopfront::open(TestDatabase::fresh(Kind::Sqlite).unwrap()).await;
     let owner = shop.server.owner(&shop.project).await;

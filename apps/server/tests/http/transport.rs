@@ -11,7 +11,7 @@ async fn server() -> TestServer {
     TestServer::start(TestDatabase::fresh(Kind::Sqlite).unwrap()).await
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn unknown_paths_and_methods_are_told_apart() {
     let server = server().await;
     for path in ["/api/unknown", "/api/units", "/api/v1/counterparty/settings", "/v1/x", "/counterparty/settings"] {
@@ -23,7 +23,7 @@ async fn unknown_paths_and_methods_are_told_apart() {
     assert_eq!(answer.headers["allow"], "GET, POST");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_server_makes_the_request_id() {
     let server = server().await;
     let mut seen = std::collections::BTreeSet::new();
@@ -35,7 +35,7 @@ async fn the_server_makes_the_request_id() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bodies_are_checked_before_anything_else() {
     let server = server().await;
     let owner = server.owner(&server.project().await).await;
@@ -52,7 +52,7 @@ async fn bodies_are_checked_before_anything_else() {
     send(wide).await.expect(431);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn browsers_may_call_the_client_surface_only() {
     let server = server().await;
     let preflight = |path: &str| {
@@ -70,7 +70,7 @@ async fn browsers_may_call_the_client_surface_only() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_app_token_is_missing_or_invalid() {
     let server = server().await;
     let missing = send(server.request(Method::GET, "/api/counterparty/settings")).await;
@@ -79,7 +79,7 @@ async fn an_app_token_is_missing_or_invalid() {
     assert_eq!(invalid.expect(401), json!({ "message": "Application token is invalid" }));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_description_and_its_viewer_are_served() {
     let server = server().await;
     let api = send(server.request(Method::GET, "/openapi.json")).await.expect(200);

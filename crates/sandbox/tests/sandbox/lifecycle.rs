@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use futures_util::stream::{self, StreamExt as _};
 use kontor_sandbox::{Sandbox, SandboxConfig};
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::support::{id, order, outside, outside_with};
@@ -23,13 +24,29 @@ async fn a_stopped_sandbox_leaves_its_ports_at_once() {
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     let _ = held.await.unwrap();
     let mut rest = Vec::new();
-    tokio::io::AsyncReadExt::read_to_end(&mut letter, &mut rest).await.unwrap();
+    letter.read_to_end(&mut rest).await.unwrap();
     for port in [addr, smtp] {
         assert!(TcpStream::connect(port).await.is_err());
     }
     let again = Sandbox::start(SandboxConfig { bind: addr, ..SandboxConfig::new(outside.clock) }).await.unwrap();
     assert_eq!(again.addr(), addr);
     again.stop().await;
+}
+
+#[tokio::test]
+async fn a_connection_that_rests_can_be_used_again() {
+    let outside = outside().await;
+    let mut connection = TcpStream::connect(outside.handle.addr()).await.unwrap();
+    let mut answer = [0; 12];
+    // Servers close what rests for five seconds unless they are told otherwise.
+    for rest in [Duration::from_secs(7), Duration::ZERO] {
+        connection.write_all(b"GET /control/clock HTTP/1.1\r\nHost: sandbox\r\n\r\n").await.unwrap();
+        connection.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+        let rested =
+            tokio::time::timeout(rest, async { while connection.read(&mut [0; 512]).await.unwrap() > 0 {} }).await;
+        assert!(rested.is_err(), "the connection was closed");
+    }
 }
 
 #[test]
