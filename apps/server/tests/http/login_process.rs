@@ -14,7 +14,7 @@ use crate::support::{Answer, send};
 
 const PHONE: &str = "79005550021";
 /// As long as a number has to be that stands in no log by chance.
-const MESSENGER_USER: &str = "3141592653";
+const MESSENGER_USER: u64 = 3_141_592_653;
 
 async fn log_in(front: &Shopfront, contact: &str, code: &str) -> Answer {
     let body = json!({ "phone": contact, "password": code });
@@ -61,8 +61,7 @@ database_tests! {
         let project = site.create_project("owner");
         let (front, application) = (site.front(&project["app_token"]), project["application_id"].to_string());
         let sign_in = async || {
-            let user: u64 = MESSENGER_USER.parse().unwrap();
-            let share = json!({ "token": BOT, "phone": "+7 900 555-00-21", "user_id": user });
+            let share = json!({ "token": BOT, "phone": "+7 900 555-00-21", "user_id": MESSENGER_USER });
             let body = send(site.http.post(format!("{}/control/contacts", site.sandbox.url())).json(&share)).await.expect(200);
             send(front.request(Method::POST, "/api/counterparty/miniapps/max/contact_auth").json(&body)).await.status.as_u16()
         };
@@ -110,13 +109,14 @@ database_tests! {
             assert_eq!(refused.expect(422)["error"]["request_id"], refused.headers["x-request-id"].to_str().unwrap());
         }
         drop(process);
-        let logged = |text: &str| site.log().lines().filter(|line| line.contains(text)).map(str::to_owned).collect::<Vec<_>>();
+        let log = site.log();
+        let logged = |text: &str| log.lines().filter(|line| line.contains(text)).collect::<Vec<_>>();
         let refused = logged("\"refused\"");
         let of_kind = |code: &str| refused.iter().filter(|line| line.contains(code)).count();
         let kinds = ["miniapp_contact_auth_not_supported", "miniapp_contact_auth_not_configured"].map(of_kind);
         assert_eq!(kinds, [5, 2], "{refused:#?}");
         assert_ne!(of_kind("\"stage\":\"/api/counterparty/miniapps/{provider}/contact_auth\""), 0, "{refused:#?}");
-        for secret in [BOT, MESSENGER_USER, "auth_date="] {
+        for secret in [BOT, &MESSENGER_USER.to_string(), "auth_date="] {
             assert_eq!(logged(secret), [""; 0], "{secret} is logged");
         }
     }
