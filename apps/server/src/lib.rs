@@ -8,18 +8,13 @@
 //! - There is no branch for the sandbox anywhere: only addresses and credentials differ.
 
 pub mod adapters;
-pub mod beside;
-pub mod bulk;
 mod callbacks;
 pub mod cli;
 mod client;
 pub mod config;
-pub mod counters;
 pub mod http;
-pub mod instance;
-pub mod messaging;
 mod platform;
+mod service;
 pub mod table;
-mod thrift;
-pub mod wiring;
-pub mod worker;
+
+pub use service::{instance, openapi, policies, wiring};

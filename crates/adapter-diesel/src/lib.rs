@@ -10,6 +10,7 @@
 //! - A step that changes what others may remember notes it, and its commit marks it.
 //! - Both databases give the same answers; every storage test runs on both.
 
+mod applications;
 mod auth;
 mod catalog;
 mod content;
@@ -17,15 +18,18 @@ mod customers;
 mod database;
 pub mod doctor;
 mod histories;
+mod integration_links;
 mod listing;
-mod memory;
 mod orders;
 mod organization;
+mod people;
 mod schema;
+mod shelf;
 pub mod showroom;
 mod statement;
 mod stock;
 mod stored;
+mod tables;
 #[cfg(feature = "test-support")]
 pub mod testing;
 pub mod upkeep;

@@ -14,7 +14,7 @@ use super::output::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::wiring::Surroundings;
+use crate::service::wiring::Surroundings;
 
 /// What can be done with applications.
 #[derive(Subcommand)]

@@ -19,9 +19,9 @@ use super::operate::open_migrated;
 use super::output::Output;
 use super::{Exit, Failure, process};
 use crate::adapters::SystemClock;
-use crate::bulk::work;
 use crate::config::{Config, ConfigError};
-use crate::wiring::{Services, Surroundings};
+use crate::service::bulk::work;
+use crate::service::wiring::{Services, Surroundings};
 
 /// Rows are wrong.
 const WRONG_ROWS: u8 = 2;

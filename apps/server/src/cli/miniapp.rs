@@ -12,7 +12,7 @@ use super::operate::open_migrated;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::wiring::Surroundings;
+use crate::service::wiring::Surroundings;
 
 /// More than any token has.
 const MOST_BYTES: u64 = 4_096;

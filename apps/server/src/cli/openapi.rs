@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Failure;
-use crate::http::openapi::{description, pinned_text};
+use crate::service::openapi::{description, pinned_text};
 
 /// Prints, writes or checks the description.
 pub fn run(out: Option<PathBuf>, check: bool) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use kontor_adapter_diesel::{Database, PoolOptions, TRUST};
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::Config;
-use crate::instance::{Instance, Roles};
+use crate::service::instance::{Instance, Roles};
 
 /// Opens the configured database.
 pub fn open(config: &Config) -> Result<Database, Failure> {

@@ -18,7 +18,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use crate::http::limits::{CALLBACK_INIT_IP, CALLBACK_INIT_PHONE};
 use crate::http::named::NamedErrorBody;
 use crate::http::records::AccessTokenRecord;
-use crate::http::throttle::{seconds_to_wait, whole_seconds};
+use crate::http::retry_after::{seconds_to_wait, whole_seconds};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, Throttle};
 

@@ -2,12 +2,13 @@
 
 use actix_web::get;
 use actix_web::web::{Data, Json, Path};
-use kontor_organization::model::{DeliverySubtype, DeliverySubtypeParam, DeliveryType};
+use kontor_organization::model::DeliverySubtypeParam;
 use kontor_organization::{CheckoutOptions, ShowcaseError};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::delivery_option::DeliveryOptionRecord;
 use crate::http::{ApiError, CallingApp, PathId};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -24,39 +25,6 @@ impl From<ShowcaseError> for ApiError {
         match error {
             ShowcaseError::NotFound => Self::not_found(),
             ShowcaseError::Store(error) => error.into(),
-        }
-    }
-}
-
-/// A delivery type or subtype.
-#[derive(Serialize, ToSchema)]
-pub struct DeliveryOptionRecord {
-    id: i64,
-    name: String,
-    /// Decimal string.
-    price: String,
-    /// `1` or `0`.
-    is_active: u8,
-}
-
-impl From<DeliveryType> for DeliveryOptionRecord {
-    fn from(kind: DeliveryType) -> Self {
-        Self {
-            id: kind.id.get(),
-            name: kind.name.into(),
-            price: kind.price.to_string(),
-            is_active: kind.is_active.into(),
-        }
-    }
-}
-
-impl From<DeliverySubtype> for DeliveryOptionRecord {
-    fn from(kind: DeliverySubtype) -> Self {
-        Self {
-            id: kind.id.get(),
-            name: kind.name.into(),
-            price: kind.price.to_string(),
-            is_active: kind.is_active.into(),
         }
     }
 }

@@ -10,11 +10,11 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::brands::ShelfBrandRecord;
 use super::categories::ShelfCategoryRecord;
-use super::delivery::DeliveryOptionRecord;
 use super::payment_types::PaymentTypeRecord;
 use super::products::TagRecord;
 use super::shops::ShopRecord;
 use super::showcase::CountryRecord;
+use crate::http::delivery_option::DeliveryOptionRecord;
 use crate::http::{ApiError, CallingApp};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {

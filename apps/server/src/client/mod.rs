@@ -30,7 +30,6 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::routes::below;
 
-pub(crate) use delivery::DeliveryOptionRecord;
 pub use policies::POLICIES;
 
 /// Registers the client surface, what visitors ask for most first: routes are tried in this order.

@@ -8,7 +8,7 @@ use kontor_kernel::{AccessDenied, Quota, StoreError, Violations};
 use serde_json::json;
 
 use super::NamedError;
-use super::throttle::seconds_to_wait;
+use super::retry_after::seconds_to_wait;
 
 /// Everything a handler can answer instead of success. Bodies follow the contract's "Errors".
 #[derive(Debug)]
@@ -55,6 +55,16 @@ impl ApiError {
     pub fn internal(error: &dyn std::fmt::Display) -> Self {
         tracing::error!(%error, "request failed");
         Self::Message(StatusCode::INTERNAL_SERVER_ERROR, "Server Error".to_owned())
+    }
+}
+
+impl NamedError {
+    /// The error of a flow with named codes: wrong fields are told in its structured body, too.
+    pub fn in_its_flow(error: ApiError) -> ApiError {
+        match error {
+            ApiError::Invalid(errors) => ApiError::Named(Self::fix_input(errors)),
+            error => error,
+        }
     }
 }
 

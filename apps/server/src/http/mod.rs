@@ -1,16 +1,15 @@
 //! Everything HTTP that is not an endpoint.
 
+pub mod blocking;
 pub mod body;
 pub mod client_ip;
+pub mod delivery_option;
 pub mod error;
 pub mod failures;
 pub mod file_contents;
-pub mod health;
 pub mod history;
 pub mod limits;
 pub mod named;
-pub mod observe;
-pub mod openapi;
 pub mod order_record;
 pub mod paging;
 pub mod path;
@@ -19,15 +18,14 @@ pub mod records;
 pub mod remembered;
 pub mod request_id;
 pub mod resource_page;
+pub mod retry_after;
 pub mod review_page;
 pub mod routes;
 pub mod scopes;
-pub mod server;
 pub mod sheets;
 pub mod suggestions;
 pub mod throttle;
 pub mod traffic;
-pub mod unrouted;
 pub mod upload;
 pub mod wire;
 

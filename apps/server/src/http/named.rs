@@ -6,8 +6,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::ApiError;
-
 /// What a client does next. The contract has exactly these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -52,14 +50,6 @@ impl NamedError {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         let named = Self::new(status, "invalid_input", NextAction::FixInput, "Some fields are wrong.");
         Self { errors: Some(errors), ..named }
-    }
-
-    /// The error of a flow with named codes: wrong fields are told in its structured body, too.
-    pub fn in_its_flow(error: ApiError) -> ApiError {
-        match error {
-            ApiError::Invalid(errors) => ApiError::Named(Self::fix_input(errors)),
-            error => error,
-        }
     }
 
     /// Tells when another try makes sense.

@@ -1,18 +1,9 @@
-//! Every endpoint of the contract, registered once: the route and its description come from the same declaration.
+//! Routes that lie below one path.
 
 use actix_web::Scope;
 use actix_web::guard::fn_guard;
 use utoipa_actix_web::scope::scope;
 use utoipa_actix_web::service_config::ServiceConfig;
-
-use crate::{callbacks, client, platform};
-
-/// Registers all endpoints.
-pub fn routes(config: &mut ServiceConfig<'_>) {
-    client::routes(config);
-    platform::routes(config);
-    callbacks::routes(config);
-}
 
 /// Registers routes that all lie at or below this path, and no other route does. Routes are tried one after the other,
 /// and those with placeholders by regular expressions: kept together, they are passed over at the cost of one comparison.

@@ -211,11 +211,6 @@ impl ExportQuery {
     }
 }
 
-/// Runs work that blocks where blocking is allowed.
-pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
-    web::block(work).await.map_err(|error| ApiError::internal(&error))
-}
-
 /// The headers of a file that is sent.
 fn attachment(name: &str, format: SheetFormat) -> HttpResponseBuilder {
     let (media, ending) = match format {

@@ -1,7 +1,6 @@
 //! Rate limits of single operations.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::{HttpMessage, HttpRequest};
 use kontor_kernel::{Quota, RateLimiter, RateRule};
@@ -16,16 +15,6 @@ pub struct Throttle(Arc<dyn RateLimiter>);
 #[derive(Clone, Copy)]
 pub struct TightestQuota(pub Quota);
 
-/// The whole seconds of a time to wait, at least one: who waits this long is let in.
-pub fn whole_seconds(wait: Duration) -> u64 {
-    u64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u64::MAX).max(1)
-}
-
-/// How long a refused client has to wait, in whole seconds.
-pub fn seconds_to_wait(quota: &Quota) -> u64 {
-    whole_seconds(quota.resets_in)
-}
-
 impl Throttle {
     /// Wires the port.
     pub fn new(limiter: Arc<dyn RateLimiter>) -> Self {
@@ -39,7 +28,7 @@ impl Throttle {
         self.count(request, hits).await.map_err(ApiError::Throttled)
     }
 
-    /// The same for flows that name their refusals: gives the exhausted counter, see [`seconds_to_wait`].
+    /// The same for flows that name their refusals: gives the exhausted counter, see [`super::retry_after`].
     pub async fn count(&self, request: &HttpRequest, hits: &[(RateRule, impl AsRef<str>)]) -> Result<(), Quota> {
         for (rule, subject) in hits {
             let quota = self.0.hit(*rule, subject.as_ref()).await;
@@ -56,19 +45,5 @@ impl Throttle {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_part_of_a_second_is_waited_for_whole() {
-        let wait = |millis| {
-            let resets_in = Duration::from_millis(millis);
-            seconds_to_wait(&Quota { allowed: false, limit: 5, remaining: 0, resets_in })
-        };
-        assert_eq!([0, 1, 999, 1_000, 1_001, 60_000].map(wait), [1, 1, 1, 1, 2, 60]);
     }
 }

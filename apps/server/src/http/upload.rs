@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt;
 
 use super::ApiError;
-use super::sheets::blocking;
+use super::blocking::blocking;
 use crate::config::Config;
 
 /// The longest text beside a file, in bytes.

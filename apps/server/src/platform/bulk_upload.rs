@@ -10,7 +10,8 @@ use utoipa::ToSchema;
 use super::jobs::queued;
 use crate::config::Config;
 use crate::http::ApiError;
-use crate::http::sheets::{Wishes, blocking, import_answer, trial_answer};
+use crate::http::blocking::blocking;
+use crate::http::sheets::{Wishes, import_answer, trial_answer};
 use crate::http::upload::{Received, Upload};
 
 /// A spreadsheet to import.

@@ -14,8 +14,8 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::config::Config;
+use crate::http::blocking::blocking;
 use crate::http::records::Message;
-use crate::http::sheets::blocking;
 use crate::http::upload::{Parts, Upload};
 use crate::http::{ApiError, PathId, SignedInStaff, file_contents};
 

@@ -12,7 +12,8 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::bulk_upload::{self, SheetUpload};
 use super::jobs::OneJob;
 use crate::config::Config;
-use crate::http::sheets::{ExportQuery, ImportAnswer, ImportRefusal, blocking, download, send_csv};
+use crate::http::blocking::blocking;
+use crate::http::sheets::{ExportQuery, ImportAnswer, ImportRefusal, download, send_csv};
 use crate::http::upload::Upload;
 use crate::http::{ApiError, Query, SignedInStaff};
 

@@ -1,6 +1,6 @@
 //! The API description: pinned, and true to its conventions.
 
-use kontor::http::openapi::{description, pinned_text};
+use kontor::openapi::{description, pinned_text};
 use serde_json::Value;
 
 fn api() -> Value {

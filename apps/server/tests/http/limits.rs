@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kontor::adapters::SystemRandom;
 use kontor::http::limits::TABLE;
-use kontor::http::openapi::{description, pinned_text};
+use kontor::openapi::{description, pinned_text};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_limits::testing::{OwnRedis, shared_redis};

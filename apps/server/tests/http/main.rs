@@ -23,6 +23,7 @@ mod description;
 mod desk;
 mod dictionaries;
 mod doctor;
+mod floors;
 mod graceful;
 mod house;
 mod import_process;

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kontor::http::openapi::{description, pinned_text};
-use kontor::http::policy::{self, Access};
+use kontor::http::policy::Access;
+use kontor::openapi::{description, pinned_text};
+use kontor::policies;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use reqwest::Method;
@@ -90,7 +91,7 @@ database_tests! {
         shop.order(&shop.pickup(item, 2)).await.expect(201);
         let owner = shop.server.owner(&shop.project).await;
         let mut reads = 0;
-        for policy in policy::all().filter(|policy| policy.method == "GET" && !policy.path.contains('{')) {
+        for policy in policies::all().filter(|policy| policy.method == "GET" && !policy.path.contains('{')) {
             let read = async || {
                 let request = match policy.access {
                     Access::Staff(_) => shop.server.as_staff(&owner, Method::GET, policy.path),

@@ -4,7 +4,8 @@ mod records;
 
 use std::collections::HashMap;
 
-use kontor::http::policy::{self, Access, Policy};
+use kontor::http::policy::{Access, Policy};
+use kontor::policies;
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Permission;
 use reqwest::{Method, RequestBuilder};
@@ -241,12 +242,12 @@ fn ends_tokens(policy: &Policy) -> bool {
 }
 
 fn guarded() -> impl Iterator<Item = &'static Policy> {
-    policy::all().filter(|policy| policy.access != Access::Public)
+    policies::all().filter(|policy| policy.access != Access::Public)
 }
 
 #[test]
 fn what_is_open_to_anybody_is_listed_here() {
-    let open = policy::all().filter(|policy| policy.access == Access::Public);
+    let open = policies::all().filter(|policy| policy.access == Access::Public);
     let mut open: Vec<String> = open.map(|policy| format!("{} {}", policy.method, policy.path)).collect();
     open.sort();
     assert_eq!(open, OPEN);

@@ -1,6 +1,6 @@
 //! Every table answers everything that its description says it can be asked, and nothing else.
 
-use kontor::http::openapi::description;
+use kontor::openapi::description;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use serde_json::{Value, json};

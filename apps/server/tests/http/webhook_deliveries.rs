@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor::config::Config;
-use kontor::messaging::delivery_worker;
-use kontor::wiring::Surroundings;
+use kontor::wiring::{Surroundings, delivery_worker};
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Clock;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};

@@ -7,8 +7,8 @@ use kontor_auth::ports::CustomerAccounts;
 use kontor_kernel::{AppScope, Contact, CounterpartyId, ProjectId, StoreError, TokenId};
 
 use super::{Holder, insert_token};
-use crate::customers::hold;
 use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::people::hold;
 use crate::schema::{counterparties, login_contacts};
 use crate::stored;
 

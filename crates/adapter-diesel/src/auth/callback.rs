@@ -10,8 +10,8 @@ use kontor_kernel::{AppScope, CallbackAttemptId, Contact, Phone, StoreError};
 
 use super::accounts::{bind, bound_and_held, create, noted};
 use super::{Holder, insert_token};
-use crate::customers::hold;
 use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::people::hold;
 use crate::schema::{callback_attempts, callback_phones};
 use crate::stored;
 

@@ -8,8 +8,8 @@ use kontor_auth::model::{Employee, GrantedPermission, Login, Reference, Role};
 use kontor_kernel::{StoreError, UserId};
 
 use super::permission_rows::{RoleKey, of_roles, reference};
-use crate::content::{READY, avatar_key};
 use crate::database::{Abort, AnyConnection};
+use crate::people::{READY, avatar_key};
 use crate::schema::{branches, departments, files, roles, users};
 use crate::stored;
 

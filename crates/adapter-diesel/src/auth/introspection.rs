@@ -11,12 +11,24 @@ use kontor_kernel::{ApplicationId, StoreError, TokenId};
 use uuid::Uuid;
 
 use super::guard;
+use crate::applications::project_of;
 use crate::database::marks::{Topic, note, note_unchanged};
-use crate::database::{Abort, Database, on_duplicate};
-use crate::organization::applications::project_of;
+use crate::database::{Abort, Database, Memory, on_duplicate};
 use crate::schema::introspection_clients;
 use crate::statement::{Statement, by_place};
 use crate::stored;
+
+/// Answers to backends that are remembered at most, at some 400 bytes each.
+const MOST_INQUIRIES: usize = 20_000;
+
+/// Active tokens as active clients were told of them, by client and token.
+struct Inquiries(Memory<(Uuid, i64), StoredInquiry>);
+
+impl Default for Inquiries {
+    fn default() -> Self {
+        Self(Memory::new(MOST_INQUIRIES))
+    }
+}
 
 by_place! {
     struct InquiryRow {
@@ -94,13 +106,13 @@ impl IntrospectionClients for Database {
             .await?;
         // Only what is active: who is let in anew is found at once.
         if let Some(active) = found.as_ref().filter(|found| found.is_active && found.token.is_some()) {
-            self.memory().inquiries.keep(self.marks(), before, active.project_id, key, active);
+            self.memory::<Inquiries>().0.keep(self.marks(), before, active.project_id, key, active);
         }
         Ok(found)
     }
 
     fn remembered_inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Option<StoredInquiry> {
-        self.memory().inquiries.recall(self.marks(), &(client_id, token?.get()))
+        self.memory::<Inquiries>().0.recall(self.marks(), &(client_id, token?.get()))
     }
 
     async fn insert(&self, client: NewIntrospectionClient) -> Result<(), IntrospectionRegistryError> {

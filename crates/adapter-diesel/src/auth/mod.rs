@@ -8,7 +8,6 @@ mod callback;
 mod codes;
 mod directory;
 mod employees;
-mod forget;
 mod introspection;
 mod miniapps;
 mod passwords;
@@ -22,26 +21,19 @@ mod staff;
 mod tokens;
 mod uses;
 
-pub(crate) use forget::forget_customer;
-
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_auth::model::{Device, NewToken};
 use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, UserId};
 
 use crate::database::AnyConnection;
+use crate::people::guard;
 use crate::schema::access_tokens;
 
 /// What `users.kind` and `roles.kind` say of agents.
 const AGENT: &str = "agent";
 /// What `users.kind` says of employees.
 const EMPLOYEE: &str = "employee";
-
-/// The two kinds of tokens, as the column `guard` spells them.
-mod guard {
-    pub(super) const USER: &str = "user";
-    pub(super) const COUNTERPARTY: &str = "counterparty";
-}
 
 /// Who gets a token.
 enum Holder {

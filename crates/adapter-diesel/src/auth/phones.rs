@@ -8,9 +8,8 @@ use kontor_auth::ports::PhoneRepository;
 use kontor_kernel::{Contact, CounterpartyId, Phone, ProjectId, StoreError};
 
 use super::accounts::{bind, bound};
-use super::forget::{contacts, forget_contacts};
-use crate::customers::{hold, hold_alone};
 use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::people::{contacts, forget_contacts, hold, hold_alone};
 use crate::schema::{counterparties, phone_change_codes};
 
 /// Whose a phone is apart from the customer's own record.

@@ -8,9 +8,9 @@ use kontor_auth::model::{EmployeeEdit, Login, NewEmployee, RoleChoice};
 use kontor_kernel::{BranchId, DepartmentId, FileId, Name, Phone, UserId};
 
 use super::{EMPLOYEE, guard};
-use crate::content::is_avatar;
 use crate::database::marks::{Topic, note_unchanged};
 use crate::database::{Abort, AnyConnection, found, on_duplicate};
+use crate::people::is_avatar;
 use crate::schema::{access_tokens, branches, departments, projects, roles, temporary_passwords, users};
 use crate::stored;
 

@@ -9,14 +9,12 @@ use kontor_auth::model::ClientSession;
 use kontor_auth::ports::{ClientSessions, SessionStart};
 use kontor_kernel::{ApplicationId, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
 
-use super::guard;
 use crate::database::{AnyConnection, Database, found};
+use crate::people::guard;
+use crate::people::sessions::{ACTIVE, close};
 use crate::schema::client_sessions;
 use crate::statement::Statement;
 use crate::stored;
-
-const ACTIVE: &str = "active";
-const CLOSED: &str = "closed";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = client_sessions)]
@@ -70,26 +68,6 @@ pub(super) fn open(
         ))
         .execute(connection)?;
     Ok(())
-}
-
-/// A session ended when its customer was last seen.
-macro_rules! close {
-    ($connection:expr, $which:expr) => {
-        diesel::update(client_sessions::table.filter(client_sessions::status.eq(ACTIVE)).filter($which))
-            .set((
-                client_sessions::status.eq(CLOSED),
-                client_sessions::closed_at.eq(client_sessions::last_seen_at.nullable()),
-            ))
-            .execute($connection)
-    };
-}
-
-pub(super) fn close_of_token(connection: &mut AnyConnection, token: TokenId) -> Result<(), QueryError> {
-    close!(connection, client_sessions::token_id.eq(token.get())).map(|_| ())
-}
-
-pub(super) fn close_of_customer(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
-    close!(connection, client_sessions::counterparty_id.eq(customer)).map(|_| ())
 }
 
 /// The partial unique key lets one of several racing starts win. The token is asked for in the same statement: one that

@@ -8,9 +8,10 @@ use kontor_auth::model::{StoredCustomerToken, StoredStaffToken, TokenOwner, Toke
 use kontor_auth::ports::TokenRepository;
 use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 
-use super::{guard, sessions, uses};
+use super::{guard, uses};
 use crate::database::marks::{Topic, note, note_unchanged};
 use crate::database::{Database, on_each};
+use crate::people::sessions::{close_of_customer, close_of_token};
 use crate::schema::{access_tokens, applications, counterparties, permissions, role_permissions, roles, users};
 use crate::stored;
 
@@ -171,7 +172,7 @@ impl TokenRepository for Database {
                 .filter(access_tokens::guard.eq(guard))
                 .filter(access_tokens::subject_id.eq(subject));
             if end!(connection, owner, one) == 1 && matches!(owner, TokenOwner::Customer(_)) {
-                sessions::close_of_token(connection, token)?;
+                close_of_token(connection, token)?;
             }
             Ok(())
         })
@@ -186,7 +187,7 @@ impl TokenRepository for Database {
                 .filter(access_tokens::subject_id.eq(subject));
             end!(connection, owner, all);
             if let TokenOwner::Customer(customer) = owner {
-                sessions::close_of_customer(connection, customer.get())?;
+                close_of_customer(connection, customer.get())?;
             }
             Ok(())
         })

@@ -8,11 +8,11 @@ use kontor_kernel::{ApplicationId, BrandId, CategoryId, Listing, Page, ProjectId
 
 use super::assortment_order::{Links, Shifted};
 use super::{brands as brand_records, categories as category_records, hold};
+use crate::applications::project_of;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::histories;
 use crate::listing::{Source, in_order, key_contains};
-use crate::organization::applications::project_of;
 use crate::schema::{application_brands, application_categories, applications, brands, categories};
 use crate::statement::Statement;
 use crate::stored;

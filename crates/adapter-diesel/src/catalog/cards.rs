@@ -18,7 +18,6 @@ use crate::schema::{
     brands, categories, countries, dictionary_items, nomenclature_photos, nomenclature_tags, nomenclatures,
     storage_units, tags,
 };
-use crate::statement::Statement;
 use crate::stored;
 
 /// The dictionaries a card refers to.
@@ -270,22 +269,6 @@ struct TagRow {
     tag_id: i64,
 }
 
-/// These columns of the items of a project that have one of these articles, of which there is one at least. In no order: to
-/// have them by number, SQLite would walk the whole project.
-pub(super) fn with_articles<'a>(
-    columns: &'static str,
-    project: ProjectId,
-    articles: impl IntoIterator<Item = &'a str>,
-) -> Statement {
-    Statement::new("SELECT ")
-        .sql(columns)
-        .sql(" FROM nomenclatures WHERE project_id = ")
-        .value(project.get())
-        .sql(" AND article IN ")
-        .tuple(articles.into_iter().map(Into::into))
-        .once()
-}
-
 /// Writes the photos and tags of a card in the place of those it had.
 pub(super) fn hang(connection: &mut AnyConnection, item: i64, card: &Card) -> QueryResult<()> {
     diesel::delete(nomenclature_photos::table.filter(nomenclature_photos::nomenclature_id.eq(item)))
@@ -313,6 +296,7 @@ pub(super) fn hang(connection: &mut AnyConnection, item: i64, card: &Card) -> Qu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shelf::holding::with_articles;
     use crate::testing::{Kind, TestDatabase};
 
     #[tokio::test]

@@ -7,8 +7,8 @@ use kontor_kernel::{DiscountStatus, ProjectId, PromoCode, Quantity, StoreError};
 
 use crate::database::{Abort, AnyConnection, Backend};
 use crate::listing::{ESCAPE, containing};
-use crate::orders::discounts::{DiscountRow, number, status, target, target_columns, value};
 use crate::schema::{categories, discounts, nomenclatures};
+use crate::shelf::discount_rows::{DiscountRow, number, status, target, target_columns, value};
 use crate::stored;
 
 #[derive(Queryable, Selectable)]

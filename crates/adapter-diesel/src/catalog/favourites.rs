@@ -8,12 +8,12 @@ use kontor_catalog::storefront::Product;
 use kontor_catalog::storefront::ports::{Favourites, Keeping};
 use kontor_kernel::{AppScope, CustomerScope, NomenclatureId, Page, PageRequest, StoreError};
 
-use super::offers;
 use super::storefront::{ProductRow, TotalRow, known_total};
 use super::storefront_query::{count_favourites, favourites as kept};
-use crate::customers::hold;
 use crate::database::{Abort, AnyConnection, Database, found};
+use crate::people::hold;
 use crate::schema::{favourites, storefront_offers};
+use crate::shelf::offers;
 use crate::statement::{Statement, by_place};
 use crate::stored;
 

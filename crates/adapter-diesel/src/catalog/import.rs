@@ -13,11 +13,12 @@ use kontor_catalog::spreadsheet::{
 };
 use kontor_kernel::{NomenclatureId, ProjectId, Stamp, StoreError};
 
-use super::holding::hold_named;
-use super::{cards, hold, import_words, import_writes, job_steps, offers};
+use super::{cards, hold, import_words, import_writes, job_steps};
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{inventories, nomenclatures, projects};
+use crate::shelf::holding::{hold_named, with_articles};
+use crate::shelf::offers;
 use crate::statement::{Statement, by_place};
 
 const CHUNK: usize = 500;
@@ -54,7 +55,7 @@ fn known(
         }
         let mut ids = Vec::new();
         if !articles.is_empty() {
-            ids.extend(numbers_of(connection, cards::with_articles("id", project, articles))?);
+            ids.extend(numbers_of(connection, with_articles("id", project, articles))?);
         }
         if !numbers.is_empty() {
             let own = Statement::new("SELECT id FROM nomenclatures WHERE project_id = ").value(project.get());

@@ -14,12 +14,13 @@ use kontor_catalog::spreadsheet::{
 use kontor_kernel::{ProjectId, Stamp, StockLevel, StoreError};
 
 use super::categories::reference;
-use super::holding::hold_named;
 use super::import::accept;
-use super::{cards, job_steps, offers};
+use super::job_steps;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
 use crate::schema::warehouses;
+use crate::shelf::holding::{hold_named, with_articles};
+use crate::shelf::offers;
 use crate::statement::Statement;
 use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
 use crate::stored;
@@ -86,7 +87,7 @@ fn target(
     }
     for rows in sheet.rows.chunks(CHUNK) {
         let articles = rows.iter().map(|row| row.article.as_str());
-        let items = cards::with_articles("id, article, kind_id, is_subscription, price", project, articles);
+        let items = with_articles("id, article, kind_id, is_subscription, price", project, articles);
         let items: Vec<ItemRow> = items.load(connection)?;
         let ids: Vec<i64> = items.iter().map(|item| item.id).collect();
         for item in items {

@@ -7,9 +7,10 @@ use kontor_catalog::spreadsheet::{ImportError, SettledCard};
 use kontor_kernel::history::{FieldChange, between};
 use kontor_kernel::{Line, ProjectId, Resource, Stamp, StoreError};
 
-use super::{import_tags, search};
+use super::import_tags;
 use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::histories;
+use crate::shelf::search;
 use crate::statement::{Statement, Value, by_place};
 
 /// Rows per statement; with all columns of a card well below the number of values a statement takes.

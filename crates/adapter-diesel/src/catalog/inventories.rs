@@ -9,13 +9,14 @@ use kontor_catalog::{InventoryError, InventoryReference};
 use kontor_kernel::{InventoryId, Listing, Page, PageRequest, ProjectId, Stamp, StockLevel, StoreError};
 
 use super::categories::reference;
-use super::holding::hold_stocked;
-use super::search::items_found;
-use super::{hold, offers};
+use super::hold;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::listing::{Source, unsearched};
 use crate::schema::{inventories, nomenclatures, warehouses};
+use crate::shelf::holding::hold_stocked;
+use crate::shelf::offers;
+use crate::shelf::search::items_found;
 use crate::statement::Statement;
 use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
 use crate::stored;

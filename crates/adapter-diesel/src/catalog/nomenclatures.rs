@@ -6,14 +6,15 @@ use kontor_catalog::model::{BillingPeriod, Card, Nomenclature, NomenclatureKind,
 use kontor_catalog::ports::NomenclatureRepository;
 use kontor_kernel::{Line, Listing, NomenclatureId, Page, ProjectId, Stamp, StoreError};
 
-use super::holding::hold_applications;
-use super::search::{Search, put, put_anew};
-use super::{cards, offers};
+use super::cards;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::histories;
 use crate::listing::{Source, unsearched};
 use crate::schema::{inventories, nomenclatures};
+use crate::shelf::holding::hold_applications;
+use crate::shelf::offers;
+use crate::shelf::search::{Search, put, put_anew};
 use crate::statement::Statement;
 use crate::stored;
 

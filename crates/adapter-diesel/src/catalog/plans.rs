@@ -11,12 +11,12 @@ use kontor_catalog::ports::PlanRepository;
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{ApplicationId, Line, Listing, Page, PageRequest, PlanAssignmentId, ProjectId, StoreError};
 
-use super::search::Search;
 use super::{cards, hold};
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::listing::{Source, unsearched};
 use crate::schema::{applications, nomenclatures, projects, subscription_nomenclatures};
+use crate::shelf::search::Search;
 use crate::statement::Statement;
 use crate::stored;
 

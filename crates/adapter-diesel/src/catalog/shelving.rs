@@ -5,9 +5,9 @@ use diesel::result::{OptionalExtension as _, QueryResult};
 use diesel::sql_types::BigInt;
 use kontor_kernel::{ProjectId, StoreError, WarehouseId};
 
-use super::offers;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::shelf::offers;
 use crate::statement::{Statement, by_place};
 
 /// Records of stock in a step.

@@ -7,11 +7,11 @@ use kontor_catalog::model::StorageUnit;
 use kontor_catalog::storefront::{Product, ProductCard, Tag};
 use kontor_kernel::{NomenclatureId, Prose, StoreError, Visitor};
 
-use super::offers;
 use super::storefront::{ProductRow, photo, reference};
 use super::storefront_query::{JOINS, product};
 use crate::database::{Abort, AnyConnection, on_each};
 use crate::schema::{nomenclature_tags, tags};
+use crate::shelf::offers;
 use crate::statement::Statement;
 use crate::stored;
 

@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::{AppScope, CustomerScope, Line, PageRequest, Visitor};
 
-use super::offer_counts::EVERY_CATEGORY;
-use super::search::Search;
 use super::storefront_reductions::Reductions;
+use crate::shelf::offer_counts::EVERY_CATEGORY;
+use crate::shelf::search::Search;
 use crate::statement::Statement;
 
 /// What the first columns of a list or a card are, in the order of `ProductRow`.

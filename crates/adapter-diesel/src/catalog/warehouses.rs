@@ -13,8 +13,8 @@ use super::categories::reference;
 use super::{hold, shelving};
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
+use crate::integration_links;
 use crate::listing::{Source, unsearched};
-use crate::organization::integrations;
 use crate::schema::{applications, branches, warehouse_applications, warehouses};
 use crate::statement::Statement;
 use crate::{histories, stock, stored};
@@ -253,7 +253,7 @@ impl WarehouseRepository for Database {
             // No piece lies here, so nothing of it is shown.
             let links = warehouse_applications::table.filter(warehouse_applications::warehouse_id.eq(id.get()));
             diesel::delete(links).execute(connection)?;
-            integrations::forget(connection, IntegrationOwner::Warehouse(id))?;
+            integration_links::forget(connection, IntegrationOwner::Warehouse(id))?;
             diesel::update(own).set(warehouses::deleted_at.eq(at)).execute(connection)?;
             histories::deleted(connection, &stamp, &before)
         })

@@ -6,12 +6,11 @@ use kontor_content::ports::{FileRepository, Leftover};
 use kontor_kernel::{FileId, Stamp, StoreError};
 
 use crate::database::{Abort, Database};
+use crate::people::READY;
 use crate::schema::files;
 use crate::{histories, stored};
 
 const WAITING: &str = "waiting";
-/// The state of a file that is shown.
-pub(crate) const READY: &str = "ready";
 const DELETED: &str = "deleted";
 
 #[derive(Queryable, Selectable)]

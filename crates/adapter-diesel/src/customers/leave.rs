@@ -5,8 +5,8 @@ use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_customers::CustomerError;
 
-use crate::auth::forget_customer;
 use crate::database::{Abort, AnyConnection};
+use crate::people::forget_customer;
 use crate::schema::{counterparties, favourites, orders, payment_attempts, search_requests, verification_payments};
 
 /// A company keeps its name and numbers: they are no person's.

@@ -8,8 +8,8 @@ use kontor_customers::CustomerError;
 use kontor_customers::model::ProfileChange;
 use kontor_kernel::FileId;
 
-use crate::content::is_avatar;
 use crate::database::{Abort, AnyConnection};
+use crate::people::is_avatar;
 use crate::schema::{counterparties, login_contacts};
 
 /// The outer `None` leaves a column as it is, the inner one empties it.

@@ -7,8 +7,8 @@ use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{CounterpartyId, FileId, ProjectId, StoreError};
 
 use super::{leave, profile};
-use crate::content::{READY, avatar_key};
 use crate::database::Database;
+use crate::people::{READY, avatar_key};
 use crate::schema::{counterparties, dictionary_items, files, users};
 use crate::stored;
 

@@ -6,8 +6,6 @@ use kontor_kernel::StoreError;
 
 use super::pool::conclude;
 use super::{AnyConnection, Database, on_each};
-use crate::catalog::discount_names::fill_names;
-use crate::catalog::search::fill_missing;
 use crate::statement::{Statement, by_place};
 
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
@@ -58,8 +56,9 @@ impl Database {
                     .run_pending_migrations(tree)
                     .map(|versions| versions.iter().map(ToString::to_string).collect())
                     .map_err(failed))?;
-                fill_missing(connection).map_err(conclude)?;
-                fill_names(connection).map_err(conclude)?;
+                for fill in self.tables().fills {
+                    fill(connection).map_err(conclude)?;
+                }
                 Ok(applied)
             })
         })

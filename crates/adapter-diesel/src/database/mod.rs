@@ -3,10 +3,12 @@
 mod clash;
 mod connection;
 pub(crate) mod marks;
+mod memory;
 mod migrations;
 mod pages;
 mod pool;
 mod statistics;
+mod tables;
 mod url;
 mod walk;
 mod watch;
@@ -17,6 +19,10 @@ pub(crate) use clash::{on_duplicate, on_reference};
 pub use connection::AnyConnection;
 pub(crate) use connection::{Backend, found, on_each};
 pub use marks::{Marks, Stand, TRUST, Topic};
+pub(crate) use memory::Memory;
 pub use pool::{Abort, Database, PoolOptions, PoolState};
+#[cfg(feature = "test-support")]
+pub(crate) use tables::Marked;
+pub(crate) use tables::Tables;
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 pub use watch::Watch;

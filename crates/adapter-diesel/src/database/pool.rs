@@ -11,9 +11,10 @@ use kontor_kernel::StoreError;
 
 use super::connection::{Manager, Role};
 use super::marks::{Marks, Noted, note_everything};
+use super::memory::Memories;
 use super::pages::PageReaders;
+use super::tables::Tables;
 use super::{AnyConnection, DatabaseUrl};
-use crate::memory::AccessMemory;
 
 /// How many connections to keep.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +79,8 @@ struct Inner {
     statements: Arc<AtomicU64>,
     repeated: AtomicU64,
     marks: Arc<Marks>,
-    memory: AccessMemory,
+    memories: Memories,
+    tables: &'static Tables,
 }
 
 impl Inner {
@@ -100,8 +102,12 @@ impl Inner {
 const ATTEMPTS: u32 = 5;
 
 impl Database {
-    /// Opens the pools. A missing SQLite file is created; migrations are a step of their own.
-    pub fn open(url: DatabaseUrl, options: PoolOptions) -> Result<Self, StoreError> {
+    /// Opens the pools on what is told about the tables.
+    pub(crate) fn open_with(
+        url: DatabaseUrl,
+        options: PoolOptions,
+        tables: &'static Tables,
+    ) -> Result<Self, StoreError> {
         let statements = Arc::new(AtomicU64::new(0));
         let build = |role: Role, size: u32| {
             let manager = Manager { url: url.clone(), role, statements: Arc::clone(&statements) };
@@ -121,9 +127,10 @@ impl Database {
             DatabaseUrl::Postgres(_) => None,
         };
         let readers = build(if writer.is_some() { Role::Reader } else { Role::Writer }, options.connections)?;
-        let (marks, memory) = (Arc::default(), AccessMemory::default());
+        let (marks, memories) = (Arc::default(), Memories::default());
         let repeated = AtomicU64::new(0);
-        let inner = Inner { url, readers, writer, pages: OnceLock::new(), statements, repeated, marks, memory };
+        let inner =
+            Inner { url, readers, writer, pages: OnceLock::new(), statements, repeated, marks, memories, tables };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -137,8 +144,14 @@ impl Database {
         &self.inner.marks
     }
 
-    pub(crate) fn memory(&self) -> &AccessMemory {
-        &self.inner.memory
+    /// The memory of this type, made when it is asked for first.
+    pub(crate) fn memory<M: std::any::Any + Default + Send + Sync>(&self) -> Arc<M> {
+        self.inner.memories.of()
+    }
+
+    /// What the modules above tell about their tables.
+    pub(super) fn tables(&self) -> &'static Tables {
+        self.inner.tables
     }
 
     /// Statements sent so far by every connection, for tests that count them.
@@ -273,7 +286,7 @@ impl Database {
                 super::written::forget();
                 let outcome = begin(&mut connection).map_err(Abort::Query).map(|()| work(&mut connection));
                 let outcome = match outcome {
-                    Ok(done) => commit(&inner.marks, &mut connection, done),
+                    Ok(done) => commit(&inner, &mut connection, done),
                     Err(error) => Err(error),
                 };
                 match outcome {
@@ -326,15 +339,15 @@ fn begin(connection: &mut AnyConnection) -> Result<(), QueryError> {
 }
 
 /// Commits with the marks of what the step noted.
-fn commit<T, R>(marks: &Marks, connection: &mut AnyConnection, done: Result<T, Abort<R>>) -> Result<T, Abort<R>> {
+fn commit<T, R>(inner: &Inner, connection: &mut AnyConnection, done: Result<T, Abort<R>>) -> Result<T, Abort<R>> {
     let noted = Noted::take();
     let mut open = None;
     let done = done.and_then(|value| {
         #[cfg(feature = "test-support")]
-        if let Some(what) = super::written::forgotten(&noted) {
+        if let Some(what) = super::written::forgotten(&noted, inner.tables.marked) {
             return Err(Abort::Store(StoreError::Failed(format!("a step changes {what}, and does not note it"))));
         }
-        open = marks.open(&noted, connection)?;
+        open = inner.marks.open(&noted, connection)?;
         Ok(value)
     });
     let outcome = settle(connection, done);

@@ -5,10 +5,6 @@ use kontor_kernel::StoreError;
 
 use super::{Abort, Database, DatabaseUrl};
 
-/// What grows by many rows at once.
-const TABLES: &str = "nomenclatures, nomenclature_photos, nomenclature_tags, inventories, stock_movements, \
-                      storefront_offers, histories";
-
 impl Database {
     /// Has PostgreSQL look at its tables now. It does so by itself, but some time later; plans that are made before, after
     /// many rows at once, are those for small tables and walk large ones. SQLite plans without looking.
@@ -16,9 +12,10 @@ impl Database {
         if !matches!(self.url(), DatabaseUrl::Postgres(_)) {
             return;
         }
-        let looked = self.write(|connection| {
+        let tables = self.tables().growing;
+        let looked = self.write(move |connection| {
             // Somebody may be at it already.
-            connection.batch_execute(&format!("SET LOCAL lock_timeout = '1s'; ANALYZE {TABLES}"))?;
+            connection.batch_execute(&format!("SET LOCAL lock_timeout = '1s'; ANALYZE {tables}"))?;
             Ok::<_, Abort<StoreError>>(())
         });
         if let Err(error) = looked.await {

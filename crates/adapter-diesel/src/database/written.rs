@@ -2,40 +2,13 @@
 
 use std::cell::RefCell;
 
-use super::marks::{Noted, Topic};
-
-/// Tables that storefronts show.
-const SHOWN: &[&str] = &[
-    "nomenclatures",
-    "nomenclature_photos",
-    "nomenclature_tags",
-    "storefront_offers",
-    "inventories",
-    "warehouse_applications",
-    "categories",
-    "brands",
-    "tags",
-    "countries",
-    "storage_units",
-    "application_categories",
-    "application_brands",
-    "application_payment_types",
-    "discounts",
-    "slides",
-    "subscription_nomenclatures",
-];
-
-/// Tables by which somebody is let in, and what shuts him out.
-const LETS_IN: &[(&str, &[&str], &[Topic])] = &[
-    ("access_tokens", &["DELETE FROM "], &[Topic::Access]),
-    ("applications", &["UPDATE ", "DELETE FROM "], &[Topic::Access, Topic::Shelves]),
-    ("introspection_clients", &["UPDATE ", "DELETE FROM "], &[Topic::Access]),
-];
+use super::marks::Noted;
+use super::tables::Marked;
 
 const WRITES: [&str; 3] = ["INSERT INTO ", "UPDATE ", "DELETE FROM "];
 
 thread_local! {
-    static WRITTEN: RefCell<Vec<(Topic, String)>> = RefCell::default();
+    static WRITTEN: RefCell<Vec<(&'static str, String)>> = RefCell::default();
 }
 
 /// Which tables a statement writes to, and how.
@@ -53,12 +26,7 @@ fn writes(statement: &str) -> impl Iterator<Item = (&'static str, String)> {
 
 /// Remembers what the statement writes to.
 pub(super) fn statement(statement: &str) {
-    for (verb, table) in writes(statement) {
-        let shown = SHOWN.contains(&table.as_str()).then_some(Topic::Shelves);
-        let shuts_out = LETS_IN.iter().filter(|(name, verbs, _)| *name == table && verbs.contains(&verb));
-        let topics = shown.into_iter().chain(shuts_out.flat_map(|(.., topics)| topics.iter().copied()));
-        WRITTEN.with_borrow_mut(|written| written.extend(topics.map(|topic| (topic, format!("{verb}{table}")))));
-    }
+    WRITTEN.with_borrow_mut(|written| written.extend(writes(statement)));
 }
 
 /// Forgets what an earlier step on this thread wrote.
@@ -67,9 +35,13 @@ pub(super) fn forget() {
 }
 
 /// A table that was written to without a note of its topic.
-pub(super) fn forgotten(noted: &Noted) -> Option<String> {
-    let written = WRITTEN.take();
-    written.into_iter().find(|(topic, _)| !noted.tells_of(*topic)).map(|(topic, what)| format!("{what}: {topic:?}"))
+pub(super) fn forgotten(noted: &Noted, marked: &'static [Marked]) -> Option<String> {
+    let missing = |(verb, table): (&'static str, String)| {
+        let rows = marked.iter().filter(|row| row.table == table && row.verbs.contains(&verb));
+        let topic = rows.flat_map(|row| row.topics).find(|topic| !noted.tells_of(**topic))?;
+        Some(format!("{verb}{table}: {topic:?}"))
+    };
+    WRITTEN.take().into_iter().find_map(missing)
 }
 
 #[cfg(test)]

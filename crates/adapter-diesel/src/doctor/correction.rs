@@ -5,9 +5,9 @@ use kontor_kernel::{ProjectId, StoreError};
 
 use super::looks::IdRow;
 use super::next;
-use crate::catalog::{offer_counts, offers, search};
 use crate::database::marks::{Topic, note_everything, note_unchanged};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::shelf::{offer_counts, offers, search};
 use crate::statement::Statement;
 use crate::stock;
 

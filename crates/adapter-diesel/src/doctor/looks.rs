@@ -4,10 +4,10 @@ use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
 use super::{Difference, Seen, next};
-use crate::catalog::offer_counts::{self, OffCount};
-use crate::catalog::offers::{self, OffOffer};
-use crate::catalog::search;
 use crate::database::{Abort, AnyConnection};
+use crate::shelf::offer_counts::{self, OffCount};
+use crate::shelf::offers::{self, OffOffer};
+use crate::shelf::search;
 use crate::statement::by_place;
 
 by_place! {

@@ -1,12 +1,12 @@
 //! The ports of orders.
 //!
-//! Rows are locked in one order everywhere: customer (see `customers::hold`), payment attempt, order, cards by ascending id
-//! (see `catalog::holding`), their stock, discount, what storefronts show.
+//! Rows are locked in one order everywhere: customer (see `people::hold`), payment attempt, order, cards by ascending id
+//! (see `shelf::holding`), their stock, discount, what storefronts show.
 
 mod assemble;
 mod attempts;
 mod change;
-pub(crate) mod discounts;
+mod discounts;
 mod history;
 mod place;
 mod reader;

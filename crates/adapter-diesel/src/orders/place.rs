@@ -11,12 +11,12 @@ use kontor_orders::ports::{ChangeRefused, OrderStore, PlaceRefused, Placed};
 
 use super::history::{self, Entry};
 use super::{change, discounts};
-use crate::catalog::holding::hold_cards;
-use crate::catalog::offers;
-use crate::customers::hold;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::people::hold;
 use crate::schema::{discount_usages, orders, payment_attempts, reservations};
+use crate::shelf::holding::hold_cards;
+use crate::shelf::offers;
 use crate::stock::{self, Cause, Claim, Movement, Reason};
 use crate::stored;
 

@@ -12,13 +12,14 @@ use kontor_orders::model::{
 use kontor_orders::ports::{CartQuery, CartReader};
 use kontor_orders::{CartSnapshot, ItemKind, OfferedItem, Packaging, StockPlace};
 
-use super::discounts::{DiscountRow, used_by};
+use super::discounts::used_by;
+use crate::applications::is_taken;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::organization::payment_types::is_taken;
 use crate::schema::{
     counterparties, delivery_subtype_params, delivery_subtypes, delivery_types, inventories, nomenclatures, projects,
     shops,
 };
+use crate::shelf::discount_rows::DiscountRow;
 use crate::statement::Statement;
 use crate::stored;
 

@@ -5,10 +5,10 @@ use diesel::prelude::*;
 use kontor_kernel::history::Author;
 
 use super::discounts;
-use crate::catalog::holding::hold_cards;
-use crate::catalog::offers;
 use crate::database::AnyConnection;
 use crate::schema::reservations;
+use crate::shelf::holding::hold_cards;
+use crate::shelf::offers;
 use crate::stock::{Cause, Reason, enter, give_back, take_out};
 
 type HeldLine = (Option<i64>, i64, i64);

@@ -13,8 +13,8 @@ use kontor_orders::ports::{Started, VerificationStore};
 use uuid::Uuid;
 
 use super::verify;
-use crate::customers::hold;
 use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::people::hold;
 use crate::schema::verification_payments as table;
 use crate::stored;
 

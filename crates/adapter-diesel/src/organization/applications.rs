@@ -6,15 +6,27 @@ use kontor_organization::ApplicationError;
 use kontor_organization::model::{Application, ApplicationDraft};
 use kontor_organization::ports::ApplicationRepository;
 
-use crate::catalog::holding::hold_services;
-use crate::catalog::offers;
 use crate::database::marks::{Topic, note};
-use crate::database::{Abort, AnyConnection, Database, found, on_each};
+use crate::database::{Abort, AnyConnection, Database, Memory, found, on_each};
 use crate::schema::{applications, branches, nomenclatures};
+use crate::shelf::holding::hold_services;
+use crate::shelf::offers;
 use crate::stored;
 
 /// The nomenclature kind of services.
 const SERVICE: i64 = 1;
+
+/// Applications that are remembered at most.
+const MOST_APPLICATIONS: usize = 4_096;
+
+/// Active applications by the fingerprint of their token.
+struct Remembered(Memory<String, AppScope>);
+
+impl Default for Remembered {
+    fn default() -> Self {
+        Self(Memory::new(MOST_APPLICATIONS))
+    }
+}
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = applications)]
@@ -48,11 +60,6 @@ impl TryFrom<ApplicationRow> for Application {
             updated_at: stored::moment(row.updated_at),
         })
     }
-}
-
-/// The project of an application.
-pub(crate) fn project_of(connection: &mut AnyConnection, application: i64) -> QueryResult<Option<i64>> {
-    applications::table.find(application).select(applications::project_id).first(connection).optional()
 }
 
 /// The application after a change of who is let in by it.
@@ -170,7 +177,7 @@ impl ApplicationRepository for Database {
 
     async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError> {
         let fingerprint = fingerprint.to_owned();
-        if let Some(known) = self.memory().applications.recall(self.marks(), &fingerprint) {
+        if let Some(known) = self.memory::<Remembered>().0.recall(self.marks(), &fingerprint) {
             return Ok(Some(known));
         }
         let before = self.marks().stand_anywhere(Topic::Access);
@@ -194,7 +201,7 @@ impl ApplicationRepository for Database {
             })
             .await?;
         if let Some(scope) = &found {
-            self.memory().applications.keep(self.marks(), before, scope.project_id, key, scope);
+            self.memory::<Remembered>().0.keep(self.marks(), before, scope.project_id, key, scope);
         }
         Ok(found)
     }

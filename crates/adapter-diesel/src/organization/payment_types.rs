@@ -8,6 +8,7 @@ use kontor_kernel::{AppScope, PaymentTypeId, StoreError};
 use kontor_organization::ApplicationError;
 use kontor_organization::model::{PaymentChoice, PaymentType};
 
+use crate::applications::taken_by;
 use crate::database::marks::{Topic, note, note_unchanged};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{application_payment_types, applications, payment_types};
@@ -36,28 +37,15 @@ impl TryFrom<TypeRow> for PaymentType {
     }
 }
 
-fn taken_by(app: AppScope) -> Statement {
-    Statement::new("SELECT p.id, p.name, p.description, p.photo FROM payment_types p WHERE p.project_id = ")
-        .value(app.project_id.get())
-        .sql(" AND (NOT EXISTS (SELECT 1 FROM application_payment_types a WHERE a.application_id = ")
-        .value(app.application_id.get())
-        .sql(") OR EXISTS (SELECT 1 FROM application_payment_types a WHERE a.application_id = ")
-        .value(app.application_id.get())
-        .sql(" AND a.payment_type_id = p.id))")
-}
-
 pub(super) fn of_application(
     connection: &mut AnyConnection,
     app: AppScope,
 ) -> Result<Vec<PaymentType>, Abort<StoreError>> {
-    let rows: Vec<TypeRow> = taken_by(app).sql(" ORDER BY p.id").load(connection)?;
+    let rows: Vec<TypeRow> = Statement::new("SELECT p.id, p.name, p.description, p.photo")
+        .then(taken_by(app))
+        .sql(" ORDER BY p.id")
+        .load(connection)?;
     Ok(rows.into_iter().map(PaymentType::try_from).collect::<Result<_, _>>()?)
-}
-
-/// Whether the application takes it.
-pub(crate) fn is_taken(connection: &mut AnyConnection, app: AppScope, id: PaymentTypeId) -> QueryResult<bool> {
-    let found: Option<TypeRow> = taken_by(app).sql(" AND p.id = ").value(id.get()).row(connection).optional()?;
-    Ok(found.is_some())
 }
 
 pub(super) fn choices(

@@ -3,9 +3,9 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 
-use crate::catalog::holding::hold_shelved;
 use crate::database::AnyConnection;
 use crate::schema::inventories;
+use crate::shelf::holding::hold_shelved;
 use crate::statement::Statement;
 
 /// Takes the stock records of a warehouse away, if not a piece lies in it. Whoever is about to put one there is waited

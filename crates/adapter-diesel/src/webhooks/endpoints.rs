@@ -6,9 +6,9 @@ use kontor_webhooks::WebhookError;
 use kontor_webhooks::model::{EndpointUrl, Webhook, WebhookDraft, WebhookPatch};
 use kontor_webhooks::ports::{NewWebhook, WebhookRepository};
 
+use crate::applications::project_of;
 use crate::database::marks::{Topic, note_unchanged};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::organization::applications::project_of;
 use crate::schema::{applications, webhooks};
 use crate::stored;
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{Failure, operate, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, Environment, SmtpTls};
-use crate::instance::{Instance, Roles};
+use crate::service::instance::{Instance, Roles};
 
 pub use tour::tour;
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::client::DeliveryOptionRecord;
+use crate::http::delivery_option::DeliveryOptionRecord;
 use crate::http::routes::below;
 use crate::http::{ApiError, SignedInStaff};
 

@@ -13,7 +13,8 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::query::JobQuery;
 use self::record::JobList;
 pub(super) use self::record::OneJob;
-use crate::http::sheets::{ExportQuery, blocking, download};
+use crate::http::blocking::blocking;
+use crate::http::sheets::{ExportQuery, download};
 use crate::http::{ApiError, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {

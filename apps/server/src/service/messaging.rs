@@ -1,17 +1,12 @@
 //! What the configuration makes of the messages out: deliveries, calls and mail.
 
-use std::sync::Arc;
-
-use kontor_adapter_diesel::Database;
 use kontor_adapter_messaging::{
-    CallChecks, CallSettings, ClientError, CodeMessenger, FlashCalls, HmacSigner, HttpWebhookSender, Mailer,
-    MailerError, PhoneCodes, SmsCodes, SmtpCredentials, SmtpSettings, SmtpTls,
+    CallChecks, CallSettings, ClientError, CodeMessenger, FlashCalls, Mailer, MailerError, PhoneCodes, SmsCodes,
+    SmtpCredentials, SmtpSettings, SmtpTls,
 };
-use kontor_webhooks::DeliveryWorker;
 use kontor_webhooks::model::OutboundPolicy;
 
 use crate::config::{self, Config};
-use crate::wiring::Surroundings;
 
 /// Why messages cannot be sent at all with this configuration.
 #[derive(Debug, thiserror::Error)]
@@ -62,16 +57,4 @@ pub fn mailer(config: &Config) -> Result<Mailer, MessagingError> {
         from: config.smtp_from.clone(),
     };
     Ok(Mailer::new(mail)?)
-}
-
-/// What turns events into deliveries and sends them.
-pub fn delivery_worker(
-    config: &Config,
-    database: &Database,
-    around: &Surroundings,
-) -> Result<DeliveryWorker, MessagingError> {
-    let sender = HttpWebhookSender::new(outbound_policy(config))?;
-    let Surroundings { keeper, random, clock, .. } = around.clone();
-    let queue = Arc::new(database.clone());
-    Ok(DeliveryWorker::new(queue, Arc::new(sender), Arc::new(HmacSigner), keeper, random, clock))
 }

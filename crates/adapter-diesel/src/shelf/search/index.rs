@@ -23,7 +23,7 @@ by_place! {
 }
 
 /// Has new items found, in the commit that wrote their cards. PostgreSQL needs only the columns of the cards.
-pub(in crate::catalog) fn put(
+pub(crate) fn put(
     connection: &mut AnyConnection,
     project: ProjectId,
     items: &[(i64, SearchText)],
@@ -42,7 +42,7 @@ pub(in crate::catalog) fn put(
 }
 
 /// Has items found by what their cards say now, in the commit that changed these.
-pub(in crate::catalog) fn put_anew(
+pub(crate) fn put_anew(
     connection: &mut AnyConnection,
     project: ProjectId,
     items: &[(i64, SearchText)],

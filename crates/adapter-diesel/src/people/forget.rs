@@ -7,7 +7,7 @@ use crate::database::marks::{Topic, note};
 use crate::schema::{access_tokens, callback_attempts, login_contacts, one_time_codes, phone_change_codes};
 
 /// Forgets contacts of a customer: they sign him in no more, and codes that went to them are worth nothing.
-pub(super) fn forget_contacts(
+pub(crate) fn forget_contacts(
     connection: &mut AnyConnection,
     project: i64,
     contacts: &[String],
@@ -28,7 +28,7 @@ pub(super) fn forget_contacts(
 }
 
 /// The contacts that sign a customer in.
-pub(super) fn contacts(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<Vec<String>, QueryError> {
+pub(crate) fn contacts(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<Vec<String>, QueryError> {
     login_contacts::table
         .filter(login_contacts::counterparty_id.eq(customer))
         .filter(login_contacts::project_id.eq(project))

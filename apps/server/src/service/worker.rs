@@ -16,7 +16,7 @@ use kontor_webhooks::DeliveryWorker;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::bulk;
+use super::bulk;
 
 /// How long an idle worker waits before it looks again.
 const IDLE: Duration = Duration::from_millis(200);

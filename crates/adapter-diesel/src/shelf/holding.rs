@@ -7,7 +7,6 @@ use diesel::result::QueryResult;
 use diesel::sql_types::BigInt;
 use kontor_kernel::ProjectId;
 
-use super::cards;
 use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 
@@ -38,7 +37,7 @@ pub(crate) fn hold_services(connection: &mut AnyConnection, of: ProjectId) -> Qu
 
 /// No application comes to the project meanwhile: for whoever adds a service, which all of them sell. Services do not wait
 /// for each other.
-pub(super) fn hold_applications(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
+pub(crate) fn hold_applications(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
     project(connection, of, " FOR SHARE")
 }
 
@@ -58,7 +57,7 @@ pub(crate) fn hold_cards(connection: &mut AnyConnection, items: &[i64]) -> Query
 }
 
 /// The same for the cards of a spreadsheet, which names some by their articles.
-pub(super) fn hold_named<'a>(
+pub(crate) fn hold_named<'a>(
     connection: &mut AnyConnection,
     project: ProjectId,
     articles: impl IntoIterator<Item = &'a str>,
@@ -70,7 +69,7 @@ pub(super) fn hold_named<'a>(
     let (articles, numbers): (Vec<&str>, Vec<i64>) = (articles.into_iter().collect(), numbers.into_iter().collect());
     let mut items = Vec::with_capacity(articles.len() + numbers.len());
     for articles in articles.chunks(CHUNK) {
-        let named = cards::with_articles("id", project, articles.iter().copied());
+        let named = with_articles("id", project, articles.iter().copied());
         let rows: Vec<IdRow> = named.rows(connection)?;
         items.extend(rows.into_iter().map(|row| row.id));
     }
@@ -82,8 +81,24 @@ pub(super) fn hold_named<'a>(
     hold_cards(connection, &items)
 }
 
+/// These columns of the items of a project that have one of these articles, of which there is one at least. In no order: to
+/// have them by number, SQLite would walk the whole project.
+pub(crate) fn with_articles<'a>(
+    columns: &'static str,
+    project: ProjectId,
+    articles: impl IntoIterator<Item = &'a str>,
+) -> Statement {
+    Statement::new("SELECT ")
+        .sql(columns)
+        .sql(" FROM nomenclatures WHERE project_id = ")
+        .value(project.get())
+        .sql(" AND article IN ")
+        .tuple(articles.into_iter().map(Into::into))
+        .once()
+}
+
 /// The card of a stock record.
-pub(super) fn hold_stocked(connection: &mut AnyConnection, project: ProjectId, inventory: i64) -> QueryResult<()> {
+pub(crate) fn hold_stocked(connection: &mut AnyConnection, project: ProjectId, inventory: i64) -> QueryResult<()> {
     if is_postgres(connection) {
         Statement::new(
             "SELECT n.id FROM inventories i JOIN nomenclatures n ON n.id = i.nomenclature_id WHERE i.project_id = ",

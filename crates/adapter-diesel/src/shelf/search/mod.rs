@@ -8,7 +8,7 @@ mod found;
 mod index;
 mod terms;
 
-pub(super) use found::Search;
+pub(crate) use found::Search;
 pub(crate) use index::{PLACE, fill_missing, off, refill};
-pub(super) use index::{put, put_anew};
-pub(super) use terms::items_found;
+pub(crate) use index::{put, put_anew};
+pub(crate) use terms::items_found;

@@ -10,13 +10,13 @@ use kontor_kernel::{Clock, StoreError};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
 
-use crate::beside::StoredBeside;
+use super::beside::StoredBeside;
+use super::messaging::MessagingError;
+use super::server::{ServeError, build};
+use super::thrift::give_back_what_the_start_used;
+use super::wiring::{Services, Surroundings, SurroundingsError, delivery_worker};
+use super::worker::{RunningWorker, Worker};
 use crate::config::Config;
-use crate::http::server::{ServeError, build};
-use crate::messaging::{MessagingError, delivery_worker};
-use crate::thrift::give_back_what_the_start_used;
-use crate::wiring::{Services, Surroundings, SurroundingsError};
-use crate::worker::{RunningWorker, Worker};
 
 /// A running service. [`Instance::stop`] lets requests in flight finish.
 pub struct Instance {

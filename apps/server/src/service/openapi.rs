@@ -9,7 +9,7 @@ use utoipa::openapi::{
 };
 use utoipa_actix_web::AppExt;
 
-use super::policy::describe;
+use super::policies::describe;
 use super::routes::routes;
 
 /// The whole description.

@@ -12,12 +12,12 @@ use actix_web::{Error, HttpMessage, ResponseError, web};
 use kontor_kernel::Clock;
 use uuid::Uuid;
 
-use super::error::quota_headers;
-use super::policy::Endpoint;
-use super::request_id::RequestIds;
-use super::throttle::TightestQuota;
-use super::traffic::count_apart;
-use super::{ApiError, FailureLog};
+use crate::http::error::quota_headers;
+use crate::http::policy::Endpoint;
+use crate::http::request_id::RequestIds;
+use crate::http::throttle::TightestQuota;
+use crate::http::traffic::count_apart;
+use crate::http::{ApiError, FailureLog};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");

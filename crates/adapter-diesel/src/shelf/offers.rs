@@ -96,7 +96,7 @@ fn goods(like: &'static str) -> Statement {
 
 /// What the offer of an item would be if the warehouses of the application had pieces of it; no row when it is no item
 /// that the application sells.
-pub(super) fn sold_out(app: AppScope, item: NomenclatureId) -> Statement {
+pub(crate) fn sold_out(app: AppScope, item: NomenclatureId) -> Statement {
     let due = goods("")
         .sql(" = ")
         .value(item.get())

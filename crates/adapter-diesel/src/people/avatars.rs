@@ -6,9 +6,11 @@ use diesel::result::Error as QueryError;
 use kontor_content::model::FileType;
 use kontor_kernel::{FileId, FileKey, StoreError};
 
-use super::READY;
 use crate::database::AnyConnection;
 use crate::schema::files;
+
+/// The state of a file that is shown.
+pub(crate) const READY: &str = "ready";
 
 /// Whether a file may be the picture of a person of this project.
 pub(crate) fn is_avatar(connection: &mut AnyConnection, project: i64, file: FileId) -> Result<bool, QueryError> {

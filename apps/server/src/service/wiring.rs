@@ -9,6 +9,7 @@ use chrono::TimeDelta;
 use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig, ClientError};
 use kontor_adapter_diesel::Database;
 use kontor_adapter_files::FileStorage;
+use kontor_adapter_messaging::{HmacSigner, HttpWebhookSender};
 use kontor_adapter_spreadsheet::{Limits, Spreadsheets};
 use kontor_adapter_suggest::{ClientError as SuggestClientError, SuggestSettings, Suggestions};
 use kontor_auth::miniapp::MiniAppLogin;
@@ -43,19 +44,19 @@ use kontor_organization::{
     ShopService,
 };
 use kontor_webhooks::model::OutboundPolicy;
-use kontor_webhooks::{DeliveryService, WebhookService};
+use kontor_webhooks::{DeliveryService, DeliveryWorker, WebhookService};
 
 use self::make::Make;
 use kontor_organization::SuggestionService;
 use kontor_organization::ports::SuggestionProvider;
 
+use super::beside::LeftBehind;
+use super::counters::Counters;
+use super::messaging::{MessagingError, call_checks, code_messenger, mailer, outbound_policy};
 use crate::adapters::{Argon2Passwords, FolderUploads, HtmlAllowList, ServiceKey, SystemRandom};
-use crate::beside::LeftBehind;
 use crate::config::{Config, ConfigError};
-use crate::counters::Counters;
 use crate::http::remembered::Answers;
 use crate::http::{FailureLog, Throttle};
-use crate::messaging::{MessagingError, call_checks, code_messenger, mailer, outbound_policy};
 
 /// The ports that are not persistence.
 #[derive(Clone)]
@@ -193,6 +194,18 @@ impl Surroundings {
         let (acquirer, terms) = (self.acquirer.clone(), self.verification.clone());
         Arc::new(VerificationService::new(store, acquirer, self.clock.clone(), self.random.clone(), terms))
     }
+}
+
+/// What turns events into deliveries and sends them.
+pub fn delivery_worker(
+    config: &Config,
+    database: &Database,
+    around: &Surroundings,
+) -> Result<DeliveryWorker, MessagingError> {
+    let sender = HttpWebhookSender::new(outbound_policy(config))?;
+    let Surroundings { keeper, random, clock, .. } = around.clone();
+    let queue = Arc::new(database.clone());
+    Ok(DeliveryWorker::new(queue, Arc::new(sender), Arc::new(HmacSigner), keeper, random, clock))
 }
 
 /// The services that handlers and extractors find by their type.

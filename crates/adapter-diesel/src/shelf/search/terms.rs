@@ -85,7 +85,7 @@ pub(super) fn conditions(alias: &str, query: &SearchQuery) -> String {
 }
 
 /// `(SELECT ...)`: the items of a project that a text finds, for lists of what refers to items.
-pub(in crate::catalog) fn items_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
+pub(crate) fn items_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
     let query = SearchQuery::of(text);
     match connection {
         _ if query.terms().is_empty() => Statement::new("(NULL)"),

@@ -9,7 +9,7 @@ use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 
 /// In the place of a category: all of them, and offers without one.
-pub(super) const EVERY_CATEGORY: i64 = 0;
+pub(crate) const EVERY_CATEGORY: i64 = 0;
 
 /// Writers of PostgreSQL that would wait for each other at one row take different ones, each connection its own of so
 /// many.
@@ -32,7 +32,7 @@ fn slot(connection: &AnyConnection) -> String {
 
 by_place! {
     /// What `RETURNING application_id, category_id` of offers tells.
-    pub(super) struct OfferPlace {
+    pub(crate) struct OfferPlace {
         application_id: i64 as BigInt,
         category_id: Option<i64> as Nullable<BigInt>,
     }
@@ -40,7 +40,7 @@ by_place! {
 
 /// What a commit does to the counts.
 #[derive(Default)]
-pub(super) struct Changes(BTreeMap<(i64, i64), i64>);
+pub(crate) struct Changes(BTreeMap<(i64, i64), i64>);
 
 impl Changes {
     /// These offers came (`1`) or went (`-1`).

@@ -11,7 +11,7 @@ use crate::statement::{Statement, by_place};
 
 /// A search counts and pages through so many items: whoever gets more looks for something else next, and nobody waits
 /// until a million are counted.
-pub(in crate::catalog) const MOST: i64 = 10_000;
+pub(crate) const MOST: i64 = 10_000;
 
 /// Up to so many are sorted; more are so frequent that a page is soon found by walking in the order asked for.
 const FEW: i64 = 2_000;
@@ -32,7 +32,7 @@ by_place! {
 }
 
 /// A page of what was found.
-pub(in crate::catalog) struct Found {
+pub(crate) struct Found {
     /// The numbers of the items, in their order.
     pub ids: Vec<i64>,
     /// How many there are in all, [`MOST`] at most.
@@ -40,7 +40,7 @@ pub(in crate::catalog) struct Found {
 }
 
 /// A search among the rows of a table.
-pub(in crate::catalog) struct Search {
+pub(crate) struct Search {
     pub project: ProjectId,
     pub query: SearchQuery,
     /// The table and its alias.

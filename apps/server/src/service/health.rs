@@ -9,8 +9,8 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::json;
 use std::sync::Arc;
 
-use super::remembered::Answers;
-use crate::counters::Counters;
+use super::counters::Counters;
+use crate::http::remembered::Answers;
 
 /// `GET /healthz`: the process answers.
 #[get("/healthz")]

@@ -13,19 +13,19 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
 
-use super::ApiError;
-use super::client_ip::TrustedProxies;
-use super::file_contents;
 use super::health::{healthz, metrics_text, readyz};
 use super::observe::observe;
 use super::openapi::{description, openapi_json, pinned_text};
-use super::policy::{Policies, PoliciesIncomplete, enforce};
-use super::request_id::RequestIds;
-use super::review_page::review_page;
-use super::routes::{lies_below, routes};
+use super::policies::{Policies, PoliciesIncomplete, enforce};
+use super::routes::routes;
 use super::unrouted::{KnownPaths, unrouted};
+use super::wiring::Services;
 use crate::config::{Config, ConfigError};
-use crate::wiring::Services;
+use crate::http::client_ip::TrustedProxies;
+use crate::http::request_id::RequestIds;
+use crate::http::review_page::review_page;
+use crate::http::routes::lies_below;
+use crate::http::{ApiError, file_contents};
 
 /// Why the server cannot be started.
 #[derive(Debug, thiserror::Error)]

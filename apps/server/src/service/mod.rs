@@ -1,0 +1,17 @@
+//! The running service: what gathers the surfaces, wires their services and runs them.
+
+pub mod beside;
+pub mod bulk;
+pub mod counters;
+pub mod health;
+pub mod instance;
+pub mod messaging;
+pub mod observe;
+pub mod openapi;
+pub mod policies;
+pub mod routes;
+pub mod server;
+mod thrift;
+pub mod unrouted;
+pub mod wiring;
+pub mod worker;

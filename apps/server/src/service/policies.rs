@@ -1,0 +1,201 @@
+//! Who may call what: one row per endpoint. A middleware enforces it, the description shows it, a test walks it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, web};
+use kontor_kernel::{AppScope, Visitor};
+use matchit::Router;
+use utoipa::openapi::extensions::ExtensionsBuilder;
+use utoipa::openapi::{OpenApi, PathItem, SecurityRequirement};
+
+use crate::http::policy::{Access, Endpoint, Policy};
+use crate::http::remembered::memory;
+use crate::http::scopes::{Admitted, admit};
+use crate::{callbacks, client, platform};
+
+/// Every row of every surface.
+pub fn all() -> impl Iterator<Item = &'static Policy> {
+    [client::POLICIES, platform::POLICIES, callbacks::POLICIES].into_iter().flatten()
+}
+
+/// Endpoints and rows that do not belong together.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "policies and routes differ: without a policy {without_policy:?}, without a route {without_route:?}, twice {twice:?}"
+)]
+pub struct PoliciesIncomplete {
+    without_policy: Vec<String>,
+    without_route: Vec<String>,
+    twice: Vec<String>,
+    ambiguous: Vec<String>,
+}
+
+/// The rows, found by path. A literal segment goes before a placeholder, in whatever order they are declared.
+pub struct Policies(Router<Vec<Arc<Endpoint>>>);
+
+/// Placeholders are named alike, since one place of a path may have several names.
+fn shape(path: &str) -> String {
+    let segments = path.split('/').map(|segment| if segment.starts_with('{') { "{_}" } else { segment });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// Whether one shape takes every path of the other: `/{_}` those of `/export`.
+fn takes(wide: &str, narrow: &str) -> bool {
+    let (mut wide, mut narrow) = (wide.split('/'), narrow.split('/'));
+    loop {
+        match (wide.next(), narrow.next()) {
+            (None, None) => return true,
+            (Some(one), Some(other)) if one == other || one == "{_}" => {}
+            _ => return false,
+        }
+    }
+}
+
+/// A path that has no row of a method is left by the routes to the placeholder that takes it, too.
+fn fill_from_placeholders(by_shape: &mut BTreeMap<String, Vec<Arc<Endpoint>>>) {
+    let with_placeholders = by_shape.iter().filter(|(shape, _)| shape.contains("{_}"));
+    let mut wide: Vec<_> = with_placeholders.map(|(shape, rows)| (shape.clone(), rows.clone())).collect();
+    wide.sort_by_key(|(shape, _)| shape.matches("{_}").count());
+    for (narrow, rows) in by_shape {
+        for endpoint in wide.iter().filter(|(shape, _)| takes(shape, narrow)).flat_map(|(_, rows)| rows) {
+            if rows.iter().all(|row| row.policy.method != endpoint.policy.method) {
+                rows.push(Arc::clone(endpoint));
+            }
+        }
+    }
+}
+
+impl Policies {
+    /// Every endpoint of the description must have exactly one row: the server does not start otherwise.
+    pub fn of(api: &OpenApi) -> Result<Self, PoliciesIncomplete> {
+        let paths = api.paths.paths.iter();
+        let mut routes: BTreeSet<String> =
+            paths.flat_map(|(path, item)| methods(item).map(move |method| format!("{method} {path}"))).collect();
+        let mut by_shape: BTreeMap<String, Vec<Arc<Endpoint>>> = BTreeMap::new();
+        let (mut without_route, mut twice) = (Vec::new(), Vec::new());
+        for policy in all() {
+            let name = format!("{} {}", policy.method, policy.path);
+            let alike = by_shape.entry(shape(policy.path)).or_default();
+            if alike.iter().any(|other| other.policy.method == policy.method) {
+                twice.push(name);
+                continue;
+            }
+            if !routes.remove(&name) {
+                without_route.push(name);
+            }
+            alike.push(Endpoint::of(policy));
+        }
+        fill_from_placeholders(&mut by_shape);
+        let mut tree = Router::new();
+        let ambiguous: Vec<String> = by_shape
+            .into_iter()
+            .filter_map(|(shape, rows)| tree.insert(shape.clone(), rows).err().map(|_| shape))
+            .collect();
+        if routes.is_empty() && without_route.is_empty() && twice.is_empty() && ambiguous.is_empty() {
+            Ok(Self(tree))
+        } else {
+            let without_policy = routes.into_iter().collect();
+            Err(PoliciesIncomplete { without_policy, without_route, twice, ambiguous })
+        }
+    }
+
+    fn find(&self, method: &Method, path: &str) -> Option<&Arc<Endpoint>> {
+        self.0.at(path).ok()?.value.iter().find(|endpoint| endpoint.policy.method == *method)
+    }
+}
+
+/// The application, when nobody in particular asks.
+fn nobody(admitted: &Admitted) -> Option<&AppScope> {
+    match admitted {
+        Admitted::App(app) | Admitted::Visitor(Visitor { app, counterparty_id: None }) => Some(app),
+        _ => None,
+    }
+}
+
+/// The innermost middleware: whoever the row of the endpoint refuses is refused before anything else of the request is
+/// looked at. Extractors run side by side, so a guard among them could be overtaken by the answer to a wrong body.
+pub async fn enforce(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    let policies = request.app_data::<web::Data<Policies>>();
+    let endpoint = policies.and_then(|policies| policies.find(request.method(), request.match_info().unprocessed()));
+    let mut pending = None;
+    if let Some(endpoint) = endpoint.cloned() {
+        let answers = memory(&request).filter(|_| endpoint.policy.remembered);
+        let question = answers.as_ref().and_then(|answers| answers.question(request.request()));
+        if let (Some(answers), Some(question)) = (&answers, &question)
+            && let Some(answer) = answers.recall(question, request.request()).await
+        {
+            request.extensions_mut().insert(endpoint);
+            return Ok(request.into_response(answer).map_into_right_body());
+        }
+        let admitted = admit(request.request(), endpoint.policy.access).await;
+        request.extensions_mut().insert(endpoint);
+        match admitted {
+            Ok(admitted) => {
+                if let (Some(answers), Some(question), Some(app)) = (answers, question, nobody(&admitted)) {
+                    pending = answers.begin(question, app).map(|pending| (answers, pending));
+                }
+                request.extensions_mut().insert(admitted);
+            }
+            Err(refusal) => return Ok(request.error_response(refusal).map_into_right_body()),
+        }
+    }
+    let response = next.call(request).await?;
+    Ok(match pending {
+        None => response.map_into_left_body(),
+        Some((answers, pending)) => answers.remember(pending, response).await,
+    })
+}
+
+fn methods(item: &PathItem) -> impl Iterator<Item = Method> {
+    let all = [
+        (Method::GET, item.get.is_some()),
+        (Method::POST, item.post.is_some()),
+        (Method::PUT, item.put.is_some()),
+        (Method::PATCH, item.patch.is_some()),
+        (Method::DELETE, item.delete.is_some()),
+    ];
+    all.into_iter().filter_map(|(method, present)| present.then_some(method))
+}
+
+/// Writes the rows into the description: schemes of one requirement are sent together, requirements are alternatives.
+pub fn describe(api: &mut OpenApi) {
+    for policy in all() {
+        let Some(item) = api.paths.paths.get_mut(policy.path) else { continue };
+        let operation = match policy.method {
+            Method::GET => item.get.as_mut(),
+            Method::POST => item.post.as_mut(),
+            Method::PUT => item.put.as_mut(),
+            Method::PATCH => item.patch.as_mut(),
+            Method::DELETE => item.delete.as_mut(),
+            _ => None,
+        };
+        let Some(operation) = operation else { continue };
+        let none: [&str; 0] = [];
+        let scheme = |name: &str| SecurityRequirement::new(name, none);
+        operation.security = match policy.access {
+            Access::Public => None,
+            Access::App => Some(vec![scheme("app_token")]),
+            Access::Visitor => Some(vec![scheme("app_token"), scheme("app_token").add("customer", none)]),
+            Access::Customer => Some(vec![scheme("app_token").add("customer", none)]),
+            Access::CustomerAlone => Some(vec![scheme("customer"), scheme("app_token").add("customer", none)]),
+            Access::Staff(_) => Some(vec![scheme("staff")]),
+            Access::Backend => Some(vec![scheme("backend")]),
+        };
+        if let Access::Staff(permissions) = policy.access {
+            let names: Vec<String> = permissions.iter().map(ToString::to_string).collect();
+            let extensions = ExtensionsBuilder::new().add("x-permissions", names).build();
+            match &mut operation.extensions {
+                Some(present) => present.merge(extensions),
+                none => *none = Some(extensions),
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The floors inside the two big crates: who may use whom, read from their sources. What an arrow means stands in
+//! docs/architecture.md.
+
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use source::Sources;
+
+/// How modules on the same floor deal with each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Terms {
+    /// They are one thing in several places.
+    One,
+    /// They may use each other; no circle of files comes of it, neither among nor within them.
+    Ordered,
+    /// They do not use each other.
+    Apart,
+}
+
+/// Modules on the same height.
+struct Floor {
+    name: &'static str,
+    rooms: &'static [&'static str],
+    terms: Terms,
+}
+
+const fn floor(name: &'static str, terms: Terms, rooms: &'static [&'static str]) -> Floor {
+    Floor { name, rooms, terms }
+}
+
+/// From the ground up: a floor uses what is below it.
+const SERVER: &[Floor] = &[
+    floor("ground", Terms::Apart, &["adapters", "config"]),
+    floor("what every handler uses", Terms::Ordered, &["http"]),
+    floor("tables", Terms::Apart, &["table"]),
+    floor("surfaces", Terms::Apart, &["callbacks", "client", "platform"]),
+    floor("service", Terms::Ordered, &["service"]),
+    floor("command line", Terms::Apart, &["cli"]),
+];
+
+const STORAGE: &[Floor] = &[
+    // Statements run on connections, and the database runs statements of its own.
+    floor("database", Terms::One, &["database", "statement", "stored"]),
+    floor("tools", Terms::Ordered, &["histories", "listing", "schema"]),
+    floor("what domains share", Terms::Ordered, &["applications", "integration_links", "people", "shelf", "stock"]),
+    floor("domains", Terms::Apart, &["auth", "catalog", "content", "customers", "orders", "organization", "webhooks"]),
+    floor("above the domains", Terms::Ordered, &["doctor", "showroom", "tables", "testing", "upkeep", "workers"]),
+];
+
+fn sources(package: &str) -> Sources {
+    Sources::below(&Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(package).join("src"))
+}
+
+/// Everything that is wrong with a crate.
+fn faults(sources: &Sources, floors: &[Floor]) -> Vec<String> {
+    let floor_of = |room: &str| floors.iter().position(|floor| floor.rooms.contains(&room));
+    let mut faults: Vec<String> = Vec::new();
+    let listed: Vec<&str> = floors.iter().flat_map(|floor| floor.rooms.iter().copied()).collect();
+    let present = sources.top();
+    faults
+        .extend(present.iter().filter(|room| !listed.contains(room)).map(|room| format!("{room}: say on which floor")));
+    faults.extend(listed.iter().filter(|room| !present.contains(**room)).map(|room| format!("{room} is not there")));
+    for arrow in sources.arrows() {
+        // The crate itself only lists its modules; what it shows of them is looked for where it is declared.
+        let (Some(from), Some(to)) = (arrow.from.first(), arrow.to.first()) else { continue };
+        let (Some(low), Some(high)) = (floor_of(from), floor_of(to)) else { continue };
+        let line = format!("{}: {}", arrow.from.join("::"), arrow.path);
+        if high > low {
+            faults.push(format!("{line} runs up, from {} to {}", floors[low].name, floors[high].name));
+        } else if high == low && from != to && floors[low].terms == Terms::Apart {
+            faults.push(format!("{line} runs across, among {}", floors[low].name));
+        }
+    }
+    let ordered = |module: &[String]| {
+        let floor = module.first().and_then(|room| floor_of(room)).and_then(|floor| floors.get(floor));
+        floor.is_some_and(|floor| floor.terms == Terms::Ordered)
+    };
+    faults.extend(circles(sources, ordered).into_iter().map(|circle| format!("in a circle: {}", circle.join(", "))));
+    faults
+}
+
+/// Files of some modules that use each other in a circle. A module and those within it are one thing seen from two sides: that they use
+/// each other counts for nothing.
+fn circles(sources: &Sources, among: impl Fn(&[String]) -> bool) -> Vec<Vec<String>> {
+    let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for arrow in sources.arrows() {
+        let (from, to) = (sources.file_of(&arrow.from), sources.file_of(&arrow.to));
+        let is_within = from.starts_with(&to) || to.starts_with(&from);
+        if !is_within && among(&from) && among(&to) {
+            arrows.entry(from.join("::")).or_default().insert(to.join("::"));
+        }
+    }
+    let reached = |start: &String| {
+        let (mut seen, mut left) = (BTreeSet::new(), vec![start]);
+        while let Some(at) = left.pop() {
+            left.extend(arrows.get(at).into_iter().flatten().filter(|next| seen.insert((*next).clone())));
+        }
+        seen
+    };
+    let all: BTreeMap<&String, BTreeSet<String>> = arrows.keys().map(|start| (start, reached(start))).collect();
+    let round = |start: &String, seen: &BTreeSet<String>| -> Vec<String> {
+        seen.iter().filter(|other| all.get(other).is_some_and(|back| back.contains(start))).cloned().collect()
+    };
+    let circles: BTreeSet<Vec<String>> = all.iter().map(|(start, seen)| round(start, seen)).collect();
+    circles.into_iter().filter(|circle| circle.len() > 1).collect()
+}
+
+fn assert_stands(sources: &Sources, floors: &[Floor]) {
+    let faults = faults(sources, floors);
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
+fn the_server_stands_on_its_floors() {
+    assert_stands(&sources("apps/server"), SERVER);
+}
+
+#[test]
+fn the_storage_stands_on_its_floors() {
+    assert_stands(&sources("crates/adapter-diesel"), STORAGE);
+}
+
+#[test]
+fn the_reader_sees_both_crates() {
+    for (package, least) in [("apps/server", 500), ("crates/adapter-diesel", 300)] {
+        let arrows = sources(package).arrows();
+        assert!(arrows.len() > least, "{package}: {} arrows", arrows.len());
+    }
+}
+
+/// The tables that the description for diesel names.
+fn tables(package: &str) -> BTreeSet<String> {
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(package).join("src/schema.rs");
+    let text = std::fs::read_to_string(path).unwrap();
+    let behind = text.split("table! {").skip(1).filter_map(|table| table.split_whitespace().next());
+    behind.map(ToOwned::to_owned).collect()
+}
+
+#[test]
+fn the_floor_of_the_database_knows_no_domain() {
+    let (storage, tables) = (sources("crates/adapter-diesel"), tables("crates/adapter-diesel"));
+    assert!(tables.len() > 50, "{tables:?}");
+    for room in STORAGE.first().unwrap().rooms {
+        let named: Vec<_> = storage.words(room).into_iter().filter(|word| tables.contains(*word)).collect();
+        assert!(named.is_empty(), "{room} names the tables {named:?}");
+        let crates =
+            storage.crates().into_iter().filter(|(module, _)| module.first().is_some_and(|first| first == room));
+        for (module, name) in crates.filter(|(_, name)| name.starts_with("kontor_")) {
+            assert_eq!(name, "kontor_kernel", "{}", module.join("::"));
+        }
+    }
+    assert!(storage.words("stock").contains("inventories"), "words of statements are seen");
+    assert!(storage.crates().iter().any(|(_, name)| name == "kontor_auth"), "names of crates are seen");
+}
+
+#[test]
+fn wrong_lines_are_found() {
+    const HOUSE: &[Floor] = &[
+        floor("ground", Terms::Ordered, &["base", "tool"]),
+        floor("domains", Terms::Apart, &["one", "other"]),
+        floor("roof", Terms::One, &["top"]),
+    ];
+    let faults_of = |changed: &[(&str, &str)]| {
+        let mut texts: BTreeMap<&str, &str> = ["", "base", "base::inner", "base::next", "tool", "one", "other", "top"]
+            .into_iter()
+            .map(|module| (module, ""))
+            .collect();
+        texts.extend(changed.iter().copied());
+        let texts: Vec<(String, &str)> = texts.into_iter().map(|(module, text)| (module.to_owned(), text)).collect();
+        faults(&Sources::of(&texts), HOUSE)
+    };
+    let sound: [&[(&str, &str)]; 6] = [
+        &[],
+        &[("one", "use crate::base::Thing;"), ("top", "use crate::{one, other};")],
+        &[("tool", "use crate::base;")],
+        &[("base", "mod inner; use inner::X;"), ("base::inner", "use super::Y;")],
+        &[("one", "// use crate::other;\n#[cfg(test)]\nmod tests { use crate::top; }")],
+        &[("", "mod top; pub use top::Thing;")],
+    ];
+    for lines in sound {
+        assert_eq!(faults_of(lines), Vec::<String>::new(), "{lines:?}");
+    }
+    let wrong: [(&[(&str, &str)], &str); 9] = [
+        (&[("base", "use crate::one::Thing;")], "runs up"),
+        (&[("base::inner", "fn f() { super::super::one::call() }")], "runs up"),
+        (&[("base", "use crate::Thing;"), ("", "pub use top::Thing;")], "runs up"),
+        (&[("one", "use crate::{base, other::Thing};")], "runs across"),
+        (&[("one", "fn f() -> crate::other::Thing { loop {} }")], "runs across"),
+        (&[("base", "use crate::tool;"), ("tool", "use crate::base;")], "in a circle: base, tool"),
+        (
+            &[("base::inner", "use super::next::X;"), ("base::next", "use super::inner::Y;")],
+            "in a circle: base::inner, base::next",
+        ),
+        (&[("cellar", "")], "cellar: say on which floor"),
+        (&[("base::inner", "mod deep { use super::super::super::top; }")], "runs up"),
+    ];
+    for (lines, expected) in wrong {
+        let found = faults_of(lines);
+        assert!(found.len() == 1 && found[0].contains(expected), "{lines:?}: {found:?}");
+    }
+}

@@ -1,0 +1,32 @@
+//! What the modules above tell about their tables: nothing here names one of them.
+
+use kontor_kernel::StoreError;
+
+use super::{Abort, AnyConnection};
+
+/// Fills in what no migration can, a commit at a time.
+pub(crate) type Fill = fn(&mut AnyConnection) -> Result<(), Abort<StoreError>>;
+
+/// The tables of the modules above.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    /// Those that grow by many rows at once, as `ANALYZE` takes them.
+    pub growing: &'static str,
+    /// What runs after migrations.
+    pub fills: &'static [Fill],
+    /// Writes that take a note of a topic, looked at in tests.
+    #[cfg(feature = "test-support")]
+    pub marked: &'static [Marked],
+}
+
+/// Writes to a table that take a note of these topics.
+#[cfg(feature = "test-support")]
+#[derive(Debug)]
+pub(crate) struct Marked {
+    /// The table.
+    pub table: &'static str,
+    /// How such writes begin.
+    pub verbs: &'static [&'static str],
+    /// What must be noted.
+    pub topics: &'static [super::Topic],
+}
