@@ -1,6 +1,7 @@
 //! Everything HTTP that is not an endpoint.
 
 pub mod body;
+pub mod caching;
 pub mod client_ip;
 pub mod error;
 pub mod failures;
@@ -13,6 +14,7 @@ pub mod observe;
 pub mod openapi;
 pub mod order_record;
 pub mod paging;
+pub mod password_queue;
 pub mod path;
 pub mod policy;
 pub mod records;
@@ -38,6 +40,7 @@ pub use failures::FailureLog;
 pub use history::HistoryList;
 pub use named::{NamedError, NextAction};
 pub use paging::PageQuery;
+pub use password_queue::PasswordQueue;
 pub use path::PathId;
 pub use scopes::{Backend, BearerCustomer, CallingApp, CallingVisitor, SignedInCustomer, SignedInStaff};
 pub use throttle::Throttle;

@@ -7,8 +7,8 @@ use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpMessage, web};
-use kontor_kernel::{AppScope, Permission, Visitor};
+use actix_web::{Error, HttpMessage, HttpRequest, web};
+use kontor_kernel::{AppScope, Permission, RateRule, Visitor};
 use matchit::Router;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::{OpenApi, PathItem, SecurityRequirement};
@@ -16,6 +16,7 @@ use utoipa::openapi::{OpenApi, PathItem, SecurityRequirement};
 use super::remembered::memory;
 use super::scopes::{Admitted, admit};
 use super::traffic::Traffic;
+use super::{ApiError, ClientIp, Throttle};
 use crate::{callbacks, client, platform};
 
 /// What a caller must prove before the handler runs.
@@ -47,12 +48,21 @@ pub struct Policy {
     pub path: &'static str,
     /// What a caller must prove.
     pub access: Access,
+    /// A limit by address that counts before the caller proves anything, so that who fails to counts, too.
+    pub limited: Option<RateRule>,
     /// Whether its answers may be remembered: they are the same for every caller with this App Token, and depend on what
     /// the project shows alone.
     pub remembered: bool,
 }
 
 impl Policy {
+    /// Every call counts toward its address, whatever it proves.
+    #[must_use]
+    pub const fn limited(mut self, rule: RateRule) -> Self {
+        self.limited = Some(rule);
+        self
+    }
+
     /// Answers may be remembered.
     #[must_use]
     pub const fn remembered(mut self) -> Self {
@@ -65,7 +75,7 @@ macro_rules! rows {
     ($($name:ident => $method:ident,)+) => {$(
         #[doc = concat!("A row of a `", stringify!($method), "` endpoint.")]
         pub const fn $name(path: &'static str, access: Access) -> Policy {
-            Policy { method: Method::$method, path, access, remembered: false }
+            Policy { method: Method::$method, path, access, limited: None, remembered: false }
         }
     )+};
 }
@@ -191,6 +201,12 @@ fn nobody(admitted: &Admitted) -> Option<&AppScope> {
     }
 }
 
+async fn count_address(request: &HttpRequest, rule: RateRule) -> Result<(), ApiError> {
+    let throttle = request.app_data::<web::Data<Throttle>>();
+    let throttle = throttle.ok_or_else(|| ApiError::internal(&"no limits are wired"))?;
+    throttle.hit(request, &[(rule, ClientIp::of(request).subject())]).await
+}
+
 /// The innermost middleware: whoever the row of the endpoint refuses is refused before anything else of the request is
 /// looked at. Extractors run side by side, so a guard among them could be overtaken by the answer to a wrong body.
 pub async fn enforce(
@@ -209,8 +225,14 @@ pub async fn enforce(
             request.extensions_mut().insert(endpoint);
             return Ok(request.into_response(answer).map_into_right_body());
         }
-        let admitted = admit(request.request(), endpoint.policy.access).await;
+        let policy = endpoint.policy;
         request.extensions_mut().insert(endpoint);
+        if let Some(rule) = policy.limited
+            && let Err(refusal) = count_address(request.request(), rule).await
+        {
+            return Ok(request.error_response(refusal).map_into_right_body());
+        }
+        let admitted = admit(request.request(), policy.access).await;
         match admitted {
             Ok(admitted) => {
                 if let (Some(answers), Some(question), Some(app)) = (answers, question, nobody(&admitted)) {
