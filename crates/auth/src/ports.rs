@@ -13,6 +13,7 @@ use kontor_kernel::{
     PermissionId, Phone, ProjectId, RoleId, ScreenId, SecretString, StoreError, TokenId, UserId,
 };
 use std::collections::BTreeSet;
+use std::fmt;
 use std::net::IpAddr;
 use uuid::Uuid;
 
@@ -56,8 +57,9 @@ pub trait StaffRepository: Send + Sync {
     /// What a login is checked against, with a temporary password that is valid at this moment.
     async fn credentials(&self, login: &Login, at: DateTime<Utc>) -> Result<Option<StaffCredentials>, StoreError>;
 
-    /// Stores the token of an employee who has proved himself, makes the temporary password he used his own, and notes
-    /// his activity. `None`, and nothing is stored, when he was banned meanwhile or that password was replaced.
+    /// Stores the token of an employee who has proved a password, and notes their activity. A temporary password becomes
+    /// their own by that, and every other token ends in the same commit. `None`, and nothing is stored, when they were
+    /// banned meanwhile or the password that was compared is no longer the stored one.
     async fn sign_in(&self, sign_in: SignIn) -> Result<Option<TokenId>, StoreError>;
 
     /// The employee's record with his permissions.
@@ -234,13 +236,31 @@ pub trait PasswordHasher: Send + Sync {
     async fn verify(&self, password: &SecretString, hash: Option<String>) -> Result<bool, HashingFailed>;
 }
 
+/// The stored form of the password an employee has proved to know. It is compared once more where the token is stored.
+#[derive(Clone, PartialEq, Eq)]
+pub enum ProvedPassword {
+    /// Their own.
+    Own(String),
+    /// A temporary one, which becomes their own.
+    Temporary(String),
+}
+
+impl fmt::Debug for ProvedPassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Own(_) => "Own",
+            Self::Temporary(_) => "Temporary",
+        })
+    }
+}
+
 /// How an employee signs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignIn {
-    /// The employee who has proved himself.
+    /// The employee.
     pub user_id: UserId,
-    /// The stored form of the temporary password he did it with, which becomes his password.
-    pub adopts: Option<String>,
+    /// What they proved.
+    pub proved: ProvedPassword,
     /// The token to store.
     pub token: NewToken,
 }
@@ -352,7 +372,8 @@ pub trait PasswordRequests: Send + Sync {
     /// The employee with this login, unless he is banned.
     async fn recipient(&self, login: &Login) -> Result<Option<PasswordRecipient>, StoreError>;
 
-    /// Stores a temporary password in the place of an earlier one. The employee's own password stays valid.
+    /// Stores a temporary password in the place of an earlier one. The employee's own password stays valid. Nothing is
+    /// stored when they were banned meanwhile.
     async fn store(&self, password: TemporaryPassword) -> Result<(), StoreError>;
 
     /// Removes a request that has been answered; one made since stays.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use kontor_kernel::{Clock, Permission, Random, SecretKeeper, SecretString, Staff, StoreError};
 
 use crate::model::{AccessToken, Employee, Login, NewToken, TokenLifetimes, TokenOwner, TokenSecret};
-use crate::ports::{PasswordHasher, SignIn, StaffRepository, TokenRepository};
+use crate::ports::{PasswordHasher, ProvedPassword, SignIn, StaffRepository, TokenRepository};
 use crate::{LogoutExtent, StaffLoginError};
 
 /// An employee who has just signed in.
@@ -41,28 +41,31 @@ impl StaffSessions {
         Self { staff, tokens, hasher, clock, random, keeper, lifetimes }
     }
 
-    /// Signs an employee in, with his password or a temporary one, which then becomes his password. Every refusal costs
-    /// two comparisons of a password hash and looks the same.
+    /// Signs an employee in, with their password or a temporary one, which then becomes their password and ends every
+    /// token they had. Every refusal costs two comparisons of a password hash and looks the same.
     pub async fn log_in(&self, login: &Login, password: &SecretString) -> Result<SignedInStaff, StaffLoginError> {
         let known = self.staff.credentials(login, self.clock.now()).await?;
         let (own, temporary) =
             known.as_ref().map(|known| (known.password_hash.clone(), known.temporary_hash.clone())).unzip();
         let welcome = known.filter(|known| !known.is_banned);
-        let proved = self.hasher.verify(password, own).await?;
-        let adopts = if proved && welcome.is_some() {
+        let matches = self.hasher.verify(password, own.clone()).await?;
+        let proved = match own.filter(|_| matches) {
             // Nothing is left to find out, and that somebody comes in is told anyway.
-            None
-        } else {
-            let matches = self.hasher.verify(password, temporary.clone().flatten()).await?;
-            temporary.flatten().filter(|_| matches)
+            Some(own) if welcome.is_some() => Some(ProvedPassword::Own(own)),
+            _ => {
+                let temporary = temporary.flatten();
+                let matches = self.hasher.verify(password, temporary.clone()).await?;
+                temporary.filter(|_| matches).map(ProvedPassword::Temporary)
+            }
         };
-        let user_id = welcome.filter(|_| proved || adopts.is_some()).ok_or(StaffLoginError::WrongCredentials)?.user_id;
+        let (known, proved) = welcome.zip(proved).ok_or(StaffLoginError::WrongCredentials)?;
+        let user_id = known.user_id;
 
         let (secret, now) = (TokenSecret::generate(&*self.random), self.clock.now());
         let expires_at = now + self.lifetimes.staff;
         let fingerprint = secret.fingerprint(&*self.keeper);
         let token = NewToken { fingerprint, device: None, created_at: now, expires_at };
-        let stored = self.staff.sign_in(SignIn { user_id, adopts, token }).await?;
+        let stored = self.staff.sign_in(SignIn { user_id, proved, token }).await?;
         let token_id = stored.ok_or(StaffLoginError::WrongCredentials)?;
         let employee = self.staff.employee(user_id).await?.ok_or(StaffLoginError::WrongCredentials)?;
         Ok(SignedInStaff { employee, token: secret.into_token(token_id, expires_at) })
@@ -167,7 +170,7 @@ mod tests {
             .expect_sign_in()
             .withf(|sign_in| {
                 sign_in.user_id.get() == 3
-                    && sign_in.adopts.is_none()
+                    && sign_in.proved == ProvedPassword::Own("hash".to_owned())
                     && sign_in.token.fingerprint.starts_with("plain:")
             })
             .returning(|_| Ok(Some(TokenId::new(9).unwrap())));
@@ -185,7 +188,7 @@ mod tests {
         staff.expect_credentials().returning(|_, _| Ok(Some(credentials(false))));
         staff
             .expect_sign_in()
-            .withf(|sign_in| sign_in.adopts.as_deref() == Some("temporary"))
+            .withf(|sign_in| sign_in.proved == ProvedPassword::Temporary("temporary".to_owned()))
             .once()
             .returning(|_| Ok(Some(TokenId::new(9).unwrap())));
         staff.expect_employee().returning(|_| Ok(Some(employee())));

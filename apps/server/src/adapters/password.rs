@@ -79,9 +79,14 @@ impl Argon2Passwords {
         &self,
         work: impl FnOnce(&Shared) -> Result<T, HashingFailed> + Send + 'static,
     ) -> Result<T, HashingFailed> {
-        let _permit = self.permits.acquire().await.map_err(failed)?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(failed)?;
         let shared = Arc::clone(&self.shared);
-        tokio::task::spawn_blocking(move || work(&shared)).await.map_err(failed)?
+        let counted = move || {
+            // The work goes on when nobody waits for it any more, and counts as long as it does.
+            let _permit = permit;
+            work(&shared)
+        };
+        tokio::task::spawn_blocking(counted).await.map_err(failed)?
     }
 }
 
@@ -104,6 +109,26 @@ impl PasswordHasher for Argon2Passwords {
 mod tests {
     use super::*;
     use kontor_kernel::testing::CountingRandom;
+
+    #[tokio::test]
+    async fn work_that_nobody_waits_for_counts_until_it_is_done() {
+        let passwords = Argon2Passwords::new(Arc::new(CountingRandom::new())).unwrap();
+        let all = passwords.permits.available_permits();
+        let (started, begun) = tokio::sync::oneshot::channel();
+        let (finish, finished) = std::sync::mpsc::channel::<()>();
+        let work = passwords.on_a_thread(move |_| {
+            started.send(()).unwrap();
+            finished.recv().unwrap();
+            Ok(())
+        });
+        tokio::select! {
+            _ = work => panic!("it waits to be told"),
+            _ = begun => {}
+        }
+        assert_eq!(passwords.permits.available_permits(), all - 1);
+        finish.send(()).unwrap();
+        drop(passwords.permits.acquire_many(u32::try_from(all).unwrap()).await.unwrap());
+    }
 
     #[tokio::test]
     async fn a_password_opens_its_own_hash_only() {

@@ -12,10 +12,10 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
-use crate::http::limits::{INTROSPECT_CLIENT, INTROSPECT_IP};
+use crate::http::limits::INTROSPECT_CLIENT;
 use crate::http::records::Message;
 use crate::http::wire::{self, InputErrors};
-use crate::http::{ApiError, Backend, ClientIp, Form, Throttle};
+use crate::http::{ApiError, Backend, Form, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(introspect);
@@ -127,12 +127,10 @@ fn question(request: &HttpRequest, form: Result<Form<Question>, ApiError>) -> Re
 async fn introspect(
     request: HttpRequest,
     backend: Backend,
-    ip: ClientIp,
     throttle: Data<Throttle>,
     introspection: Data<Introspection>,
     form: Result<Form<Question>, ApiError>,
 ) -> Result<Json<TokenWorth>, ApiError> {
-    throttle.hit(&request, &[(INTROSPECT_IP, &ip.subject())]).await?;
     let question = question(&request, form);
     let token = question.as_ref().ok().map(|question| question.token.0.expose_secret());
     let inquiry = introspection.inquire(&backend, token).await?;

@@ -1,3 +1,4 @@
+use crate::http::limits::INTROSPECT_IP;
 use crate::http::policy::Access::{App, Backend, Customer, CustomerAlone, Visitor};
 use crate::http::policy::{Policy, delete, get, post, put};
 
@@ -9,7 +10,7 @@ pub const POLICIES: &[Policy] = &[
     post("/api/counterparty/miniapps/{provider}/contact_auth", App),
     post("/api/counterparty/logout", Customer),
     post("/api/counterparty/session/heartbeat", Customer),
-    post("/api/counterparty/auth/introspect", Backend),
+    post("/api/counterparty/auth/introspect", Backend).limited(INTROSPECT_IP),
     post("/api/counterparty/callback_auth/init", App),
     post("/api/counterparty/callback_auth/status", App),
     post("/api/counterparty/callback_auth/exchange", App),

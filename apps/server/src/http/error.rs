@@ -1,5 +1,7 @@
 //! The one table from refusals to answers.
 
+use std::time::Duration;
+
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
@@ -8,7 +10,9 @@ use kontor_kernel::{AccessDenied, Quota, StoreError, Violations};
 use serde_json::json;
 
 use super::NamedError;
-use super::retry_after::seconds_to_wait;
+use super::retry_after::{seconds_to_wait, whole_seconds};
+
+const OVERLOADED: &str = "The service is overloaded, try again later.";
 
 /// Everything a handler can answer instead of success. Bodies follow the contract's "Errors".
 #[derive(Debug)]
@@ -19,6 +23,8 @@ pub enum ApiError {
     Invalid(Violations),
     /// `429` with `Retry-After` and the state of the counter.
     Throttled(Quota),
+    /// `503 {message}` with `Retry-After`: too much is asked at once.
+    Overloaded(Duration),
     /// `401 {message}` with the question for Basic credentials.
     Challenge(&'static str),
     /// The structured body of the flows with named codes.
@@ -91,8 +97,7 @@ impl From<StoreError> for ApiError {
         match error {
             StoreError::Unavailable(reason) => {
                 tracing::warn!(%reason, "storage unavailable");
-                let message = "The service is overloaded, try again later.".to_owned();
-                Self::Message(StatusCode::SERVICE_UNAVAILABLE, message)
+                Self::Message(StatusCode::SERVICE_UNAVAILABLE, OVERLOADED.to_owned())
             }
             error => Self::internal(&error),
         }
@@ -111,6 +116,7 @@ impl std::fmt::Display for ApiError {
             Self::Message(status, message) => write!(f, "{status}: {message}"),
             Self::Invalid(violations) => write!(f, "422: {:?}", violations.fields()),
             Self::Throttled(_) => f.write_str("429"),
+            Self::Overloaded(_) => f.write_str("503"),
             Self::Challenge(message) => write!(f, "401: {message}"),
             Self::Named(named) => write!(f, "{}: {}", named.status, named.code),
         }
@@ -132,6 +138,7 @@ impl ResponseError for ApiError {
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Challenge(_) => StatusCode::UNAUTHORIZED,
             Self::Throttled(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Overloaded(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Named(named) => named.status,
         }
     }
@@ -151,6 +158,10 @@ impl ResponseError for ApiError {
                 }
                 response.insert_header((RETRY_AFTER, seconds_to_wait(quota).to_string()));
                 response.json(json!({ "message": "Too Many Attempts." }))
+            }
+            Self::Overloaded(wait) => {
+                response.insert_header((RETRY_AFTER, whole_seconds(*wait).to_string()));
+                response.json(json!({ "message": OVERLOADED }))
             }
             Self::Challenge(message) => {
                 response.insert_header((WWW_AUTHENTICATE, "Basic realm=\"introspection\", charset=\"UTF-8\""));

@@ -11,8 +11,12 @@ const fn per(window: Duration, limit: u32, name: &'static str) -> RateRule {
     RateRule { name, limit, window }
 }
 
-/// Signing in of staff.
+/// Signing in of staff, by address.
+pub const STAFF_LOGIN_IP: RateRule = per(MINUTE, 30, "staff-login-ip");
+/// Signing in of staff, by address and login.
 pub const STAFF_LOGIN: RateRule = per(MINUTE, 5, "staff-login");
+/// Signing in of staff, by login, wherever from. More than one address may try, so that it cannot shut the employee out.
+pub const STAFF_LOGIN_ACCOUNT: RateRule = per(MINUTE, 20, "staff-login-account");
 /// Requests of agents for access, by address and minute.
 pub const AGENT_ACCESS_MINUTE: RateRule = per(MINUTE, 5, "agent-access-minute");
 /// Requests of agents for access, by address and hour.
@@ -75,8 +79,10 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// The whole table. The rules of one operation stand in the order in which they count.
-pub const TABLE: [Limit; 29] = [
+pub const TABLE: [Limit; 31] = [
+    row("POST /api/login", STAFF_LOGIN_IP, "address"),
     row("POST /api/login", STAFF_LOGIN, "address and login"),
+    row("POST /api/login", STAFF_LOGIN_ACCOUNT, "login"),
     row("POST /api/agent-access-requests", AGENT_ACCESS_MINUTE, "address"),
     row("POST /api/agent-access-requests", AGENT_ACCESS_HOUR, "address"),
     row("POST /api/agent-access-requests/{publicId}/status", AGENT_ACCESS_STATUS, "request"),

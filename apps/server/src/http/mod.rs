@@ -2,6 +2,7 @@
 
 pub mod blocking;
 pub mod body;
+pub mod caching;
 pub mod client_ip;
 pub mod delivery_option;
 pub mod error;
@@ -12,6 +13,7 @@ pub mod limits;
 pub mod named;
 pub mod order_record;
 pub mod paging;
+pub mod password_queue;
 pub mod path;
 pub mod policy;
 pub mod records;
@@ -36,6 +38,7 @@ pub use failures::FailureLog;
 pub use history::HistoryList;
 pub use named::{NamedError, NextAction};
 pub use paging::PageQuery;
+pub use password_queue::PasswordQueue;
 pub use path::PathId;
 pub use scopes::{Backend, BearerCustomer, CallingApp, CallingVisitor, SignedInCustomer, SignedInStaff};
 pub use throttle::Throttle;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use actix_web::http::Method;
-use kontor_kernel::Permission;
+use kontor_kernel::{Permission, RateRule};
 
 use super::traffic::Traffic;
 
@@ -36,12 +36,21 @@ pub struct Policy {
     pub path: &'static str,
     /// What a caller must prove.
     pub access: Access,
+    /// A limit by address that counts before the caller proves anything, so that who fails to counts, too.
+    pub limited: Option<RateRule>,
     /// Whether its answers may be remembered: they are the same for every caller with this App Token, and depend on what
     /// the project shows alone.
     pub remembered: bool,
 }
 
 impl Policy {
+    /// Every call counts toward its address, whatever it proves.
+    #[must_use]
+    pub const fn limited(mut self, rule: RateRule) -> Self {
+        self.limited = Some(rule);
+        self
+    }
+
     /// Answers may be remembered.
     #[must_use]
     pub const fn remembered(mut self) -> Self {
@@ -54,7 +63,7 @@ macro_rules! rows {
     ($($name:ident => $method:ident,)+) => {$(
         #[doc = concat!("A row of a `", stringify!($method), "` endpoint.")]
         pub const fn $name(path: &'static str, access: Access) -> Policy {
-            Policy { method: Method::$method, path, access, remembered: false }
+            Policy { method: Method::$method, path, access, limited: None, remembered: false }
         }
     )+};
 }

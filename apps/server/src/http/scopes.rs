@@ -83,11 +83,12 @@ fn service<T: 'static>(request: &HttpRequest) -> Result<web::Data<T>, ApiError> 
 }
 
 async fn calling_app(request: &HttpRequest) -> Result<AppScope, ApiError> {
-    let header = request.headers().get("token").and_then(|value| value.to_str().ok()).map(str::trim);
-    let token = header.filter(|token| !token.is_empty());
-    let token = token.ok_or_else(|| ApiError::unauthenticated("Application token is missing"))?;
+    let invalid = || ApiError::unauthenticated("Application token is invalid");
+    let header = request.headers().get("token").filter(|value| !value.as_bytes().trim_ascii().is_empty());
+    let header = header.ok_or_else(|| ApiError::unauthenticated("Application token is missing"))?;
+    let token = header.to_str().map_err(|_| invalid())?.trim();
     let scope = service::<ApplicationService>(request)?.identify(token).await?;
-    scope.ok_or_else(|| ApiError::unauthenticated("Application token is invalid"))
+    scope.ok_or_else(invalid)
 }
 
 async fn customer(request: &HttpRequest) -> Result<CustomerScope, ApiError> {

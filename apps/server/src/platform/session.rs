@@ -10,10 +10,10 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::EmployeeRecord;
 use crate::config::Config;
-use crate::http::limits::{STAFF_LOGIN, STAFF_PASSWORD_IP, STAFF_PASSWORD_LOGIN};
+use crate::http::limits::{STAFF_LOGIN, STAFF_LOGIN_ACCOUNT, STAFF_LOGIN_IP, STAFF_PASSWORD_IP, STAFF_PASSWORD_LOGIN};
 use crate::http::records::{AccessTokenRecord, Logout, Message};
 use crate::http::wire::{self, InputErrors};
-use crate::http::{ApiError, Body, ClientIp, SignedInStaff, Throttle};
+use crate::http::{ApiError, Body, ClientIp, PasswordQueue, SignedInStaff, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(send_password).service(log_in).service(current_user).service(log_out);
@@ -85,7 +85,8 @@ struct StaffLogin {
     password: wire::Secret,
 }
 
-/// Signs an employee in, with his password or a temporary one, which then becomes his password. At most 5 times a minute per address and login.
+/// Signs an employee in, with their password or a temporary one, which then becomes their password and ends every token
+/// they had. At most 5 times a minute per address and login, 30 times per address and 20 times per login.
 #[utoipa::path(
     tag = "Staff login and current user",
     request_body = StaffLogin,
@@ -93,6 +94,7 @@ struct StaffLogin {
         (status = 200, body = SignedInUser),
         (status = 401, description = "The login or the password is wrong, or the employee is banned."),
         (status = 429, description = "Too many attempts; `Retry-After` says when to try again."),
+        (status = 503, description = "Too many sign in at once; `Retry-After` says when to try again.", body = Message),
     ),
 )]
 #[post("/api/login")]
@@ -100,12 +102,20 @@ async fn log_in(
     request: HttpRequest,
     ip: ClientIp,
     throttle: Data<Throttle>,
+    queue: Data<PasswordQueue>,
     sessions: Data<StaffSessions>,
     config: Data<Config>,
     body: Body<StaffLogin>,
 ) -> Result<Json<SignedInUser>, ApiError> {
     let (login, password) = (body.0.login.0, body.0.password.0);
-    throttle.hit(&request, &[(STAFF_LOGIN, &format!("{}|{login}", ip.subject()))]).await?;
+    let address = ip.subject();
+    // Who finds no place has not tried, so it does not count.
+    let place = queue.place(address.clone())?;
+    let pair = format!("{address}|{login}");
+    let hits =
+        [(STAFF_LOGIN_IP, address.as_str()), (STAFF_LOGIN, pair.as_str()), (STAFF_LOGIN_ACCOUNT, login.as_str())];
+    throttle.hit(&request, &hits).await?;
+    let _turn = place.turn().await?;
     let signed = sessions.log_in(&login, &password).await?;
     let record = EmployeeRecord::of(signed.employee, &config);
     let user = UserWithToken { record, access_token: signed.token.into() };

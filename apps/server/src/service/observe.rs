@@ -12,6 +12,7 @@ use actix_web::{Error, HttpMessage, ResponseError, web};
 use kontor_kernel::Clock;
 use uuid::Uuid;
 
+use crate::http::caching::declare;
 use crate::http::error::quota_headers;
 use crate::http::policy::Endpoint;
 use crate::http::request_id::RequestIds;
@@ -97,8 +98,11 @@ pub async fn observe(
         }
     }
 
+    let endpoint = endpoint_of(&response);
+    declare(&mut response, endpoint.as_deref().map(|endpoint| endpoint.policy));
+
     let (status, elapsed) = (response.status(), started.elapsed());
-    if let Some(endpoint) = endpoint_of(&response) {
+    if let Some(endpoint) = endpoint {
         endpoint.traffic.count(status.as_u16(), elapsed);
         log(&method, endpoint.policy.path, status, elapsed, id);
     } else {

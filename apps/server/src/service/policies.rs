@@ -7,8 +7,8 @@ use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpMessage, web};
-use kontor_kernel::{AppScope, Visitor};
+use actix_web::{Error, HttpMessage, HttpRequest, web};
+use kontor_kernel::{AppScope, RateRule, Visitor};
 use matchit::Router;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::{OpenApi, PathItem, SecurityRequirement};
@@ -16,6 +16,7 @@ use utoipa::openapi::{OpenApi, PathItem, SecurityRequirement};
 use crate::http::policy::{Access, Endpoint, Policy};
 use crate::http::remembered::memory;
 use crate::http::scopes::{Admitted, admit};
+use crate::http::{ApiError, ClientIp, Throttle};
 use crate::{callbacks, client, platform};
 
 /// Every row of every surface.
@@ -117,6 +118,12 @@ fn nobody(admitted: &Admitted) -> Option<&AppScope> {
     }
 }
 
+async fn count_address(request: &HttpRequest, rule: RateRule) -> Result<(), ApiError> {
+    let throttle = request.app_data::<web::Data<Throttle>>();
+    let throttle = throttle.ok_or_else(|| ApiError::internal(&"no limits are wired"))?;
+    throttle.hit(request, &[(rule, ClientIp::of(request).subject())]).await
+}
+
 /// The innermost middleware: whoever the row of the endpoint refuses is refused before anything else of the request is
 /// looked at. Extractors run side by side, so a guard among them could be overtaken by the answer to a wrong body.
 pub async fn enforce(
@@ -135,8 +142,14 @@ pub async fn enforce(
             request.extensions_mut().insert(endpoint);
             return Ok(request.into_response(answer).map_into_right_body());
         }
-        let admitted = admit(request.request(), endpoint.policy.access).await;
+        let policy = endpoint.policy;
         request.extensions_mut().insert(endpoint);
+        if let Some(rule) = policy.limited
+            && let Err(refusal) = count_address(request.request(), rule).await
+        {
+            return Ok(request.error_response(refusal).map_into_right_body());
+        }
+        let admitted = admit(request.request(), policy.access).await;
         match admitted {
             Ok(admitted) => {
                 if let (Some(answers), Some(question), Some(app)) = (answers, question, nobody(&admitted)) {

@@ -22,6 +22,7 @@ use super::unrouted::{KnownPaths, unrouted};
 use super::wiring::Services;
 use crate::config::{Config, ConfigError};
 use crate::http::client_ip::TrustedProxies;
+use crate::http::password_queue::{PasswordQueue, QueueBounds};
 use crate::http::request_id::RequestIds;
 use crate::http::review_page::review_page;
 use crate::http::routes::lies_below;
@@ -84,6 +85,8 @@ pub fn build(
     let workers = config.http_workers;
     let limits = Data::new(config.clone());
     let answers = Data::new(services.answers(config.answers_memory_mb));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let password_queue = Data::new(PasswordQueue::new(QueueBounds::of_cores(cores)));
 
     let mut server = HttpServer::new(move || {
         let (app, _) = App::new().into_utoipa_app().configure(routes).split_for_parts();
@@ -96,6 +99,7 @@ pub fn build(
             .app_data(prometheus.clone())
             .app_data(limits.clone())
             .app_data(answers.clone())
+            .app_data(password_queue.clone())
             .app_data(PayloadConfig::new(body_limit))
             .app_data(FormConfig::default().limit(body_limit))
             .app_data(PathConfig::default().error_handler(|_, _| ApiError::not_found().into()))

@@ -2,7 +2,7 @@
 
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 
@@ -229,6 +229,29 @@ database_tests! {
             refused(&send(wrong.form(&[("token", "1|x"), ("audience", AUDIENCE)])).await);
         }
         ask("203.0.113.1").await.expect(200);
+    }
+
+    async fn who_presents_no_credentials_counts_toward_the_address_too(db: TestDatabase) {
+        let trial = Trial::start(db).await;
+        let from = |address: &str| trial.post().header("X-Forwarded-For", address);
+        let form = [("token", "1|x"), ("audience", AUDIENCE)];
+        for asked in 1..=60 {
+            let malformed = match asked % 4 {
+                0 => from("203.0.113.1"),
+                1 => from("203.0.113.1").header(AUTHORIZATION, "Basic !!!!"),
+                2 => from("203.0.113.1").header(AUTHORIZATION, HeaderValue::from_bytes(b"Basic \xff").unwrap()),
+                _ => from("203.0.113.1").basic_auth("billing", Some(SECRET)),
+            };
+            let answer = send(malformed.form(&form)).await;
+            refused(&answer);
+            assert_eq!(answer.headers["x-ratelimit-remaining"], (60 - asked).to_string());
+        }
+        for request in [from("203.0.113.1"), from("203.0.113.1").basic_auth(&trial.client_id, Some(SECRET))] {
+            let answer = send(request.form(&form)).await;
+            assert_eq!(answer.expect(429), json!({ "message": "Too Many Attempts." }));
+            assert!(answer.headers.contains_key("retry-after"));
+        }
+        send(from("203.0.113.2").basic_auth(&trial.client_id, Some(SECRET)).form(&form)).await.expect(200);
     }
 
     async fn basic_credentials_open_nothing_else(db: TestDatabase) {

@@ -3,6 +3,7 @@
 
 mod agent_access;
 mod application_commands;
+mod caching;
 mod caller;
 mod client_callback;
 mod client_callback_provider;

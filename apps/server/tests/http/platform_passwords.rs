@@ -13,7 +13,7 @@ use kontor_kernel::{Email, ProjectId};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::outside::Outside;
+use crate::outside::{Outside, bearer};
 use crate::support::{Answer, send};
 
 const PASSWORD: &str = "correct horse battery";
@@ -87,6 +87,26 @@ database_tests! {
         assert!(opens(&outside, &second).await);
         assert!(opens(&outside, &second).await, "it is the password now");
         assert!(!opens(&outside, PASSWORD).await);
+    }
+
+    async fn taking_it_on_signs_every_other_device_out(db: TestDatabase) {
+        let outside = start(db).await;
+        let sign_in = async |password: &str| {
+            let body = json!({ "login": "boss", "password": password });
+            let signed = send(outside.server.request(Method::POST, "/api/login").json(&body)).await.expect(200);
+            bearer(&signed["user"])
+        };
+        let user = async |token: &str| {
+            send(outside.server.as_staff(token, Method::GET, "/api/user")).await.status.as_u16()
+        };
+        let (first, second) = (sign_in(PASSWORD).await, sign_in(PASSWORD).await);
+        ask(&outside, "boss").await.expect(200);
+        let temporary = mailed(&outside, 1).await;
+        assert_eq!((user(&first).await, user(&second).await), (200, 200), "asking ends nothing");
+        let third = sign_in(&temporary).await;
+        assert_eq!((user(&first).await, user(&second).await, user(&third).await), (401, 401, 200));
+        let fourth = sign_in(&temporary).await;
+        assert_eq!((user(&third).await, user(&fourth).await), (200, 200), "it is an ordinary password now");
     }
 
     async fn it_lapses_after_an_hour(db: TestDatabase) {

@@ -18,7 +18,7 @@ const PASSWORD: &str = "correct horse battery";
 
 /// A service with an owner `Boss`.
 async fn start(db: kontor_adapter_diesel::testing::TestDatabase) -> (TestServer, Project) {
-    let server = TestServer::start(db).await;
+    let server = TestServer::start_with(db, |config| config.trusted_proxies = vec!["127.0.0.1".to_owned()]).await;
     let project = server.project().await;
     let hasher = Argon2Passwords::new(Arc::new(SystemRandom::new())).unwrap();
     StaffRegistry::new(Arc::new(server.db.database.clone()), Arc::new(hasher), server.clock.clone())
@@ -32,6 +32,11 @@ async fn start(db: kontor_adapter_diesel::testing::TestDatabase) -> (TestServer,
         .await
         .unwrap();
     (server, project)
+}
+
+async fn log_in_from(server: &TestServer, address: &str, login: &str, password: &str) -> Answer {
+    let body = json!({ "login": login, "password": password });
+    send(server.request(Method::POST, "/api/login").header("X-Forwarded-For", address).json(&body)).await
 }
 
 async fn log_in(server: &TestServer, login: &str, password: &str) -> Answer {
@@ -106,6 +111,67 @@ database_tests! {
         log_in(&server, "other", PASSWORD).await.expect(401);
         server.clock.advance(60);
         log_in(&server, "boss", PASSWORD).await.expect(200);
+    }
+
+    async fn an_address_counts_whatever_the_login(db: TestDatabase) {
+        let (server, _) = start(db).await;
+        for number in 0..30 {
+            log_in_from(&server, "203.0.113.7", &format!("user-{number}"), "wrong").await.expect(401);
+        }
+        let refused = log_in_from(&server, "203.0.113.7", "boss", PASSWORD).await;
+        assert_eq!(refused.expect(429), json!({ "message": "Too Many Attempts." }));
+        assert_eq!(refused.headers["x-ratelimit-limit"], "30");
+        log_in_from(&server, "203.0.113.8", "boss", PASSWORD).await.expect(200);
+        server.clock.advance(60);
+        log_in_from(&server, "203.0.113.7", "boss", PASSWORD).await.expect(200);
+    }
+
+    async fn a_login_counts_wherever_the_tries_come_from(db: TestDatabase) {
+        let (server, _) = start(db).await;
+        for number in 0..4 {
+            let address = format!("203.0.113.{number}");
+            for _ in 0..5 {
+                log_in_from(&server, &address, "boss", "wrong").await.expect(401);
+            }
+            // What an address has no more tries for takes nothing from the login.
+            log_in_from(&server, &address, "boss", "wrong").await.expect(429);
+        }
+        let refused = log_in_from(&server, "203.0.113.9", "Boss ", PASSWORD).await;
+        refused.expect(429);
+        assert_eq!(refused.headers["x-ratelimit-limit"], "20");
+        log_in_from(&server, "203.0.113.9", "other", PASSWORD).await.expect(401);
+        server.clock.advance(60);
+        log_in_from(&server, "203.0.113.9", "boss", PASSWORD).await.expect(200);
+    }
+
+    async fn an_address_that_floods_shuts_nobody_out(db: TestDatabase) {
+        let (server, _) = start(db).await;
+        let server = Arc::new(server);
+        let flood: Vec<_> = (0..200)
+            .map(|number| {
+                let server = Arc::clone(&server);
+                let login = if number % 2 == 0 { "boss".to_owned() } else { format!("user-{number}") };
+                tokio::spawn(async move { log_in_from(&server, "203.0.113.7", &login, "wrong").await })
+            })
+            .collect();
+        for _ in 0..3 {
+            log_in_from(&server, "203.0.113.8", "boss", PASSWORD).await.expect(200);
+        }
+        let (mut compared, mut refused) = (0, 0);
+        for try_ in flood {
+            let answer = try_.await.unwrap();
+            match answer.status.as_u16() {
+                401 => compared += 1,
+                429 => {
+                    let wait: u64 = answer.headers["retry-after"].to_str().unwrap().parse().unwrap();
+                    assert!((1..=60).contains(&wait));
+                    assert!(answer.headers.contains_key("x-ratelimit-limit"));
+                    refused += 1;
+                }
+                other => panic!("{other}: {}", answer.text),
+            }
+        }
+        assert!(compared <= 30 && refused >= 170, "{compared} compared, {refused} refused");
     }
 
     async fn signing_out_ends_one_token_or_all(db: TestDatabase) {

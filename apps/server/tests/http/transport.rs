@@ -3,6 +3,7 @@
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use reqwest::Method;
+use reqwest::header::HeaderValue;
 use serde_json::json;
 
 use crate::support::{TestServer, send};
@@ -75,8 +76,16 @@ async fn an_app_token_is_missing_or_invalid() {
     let server = server().await;
     let missing = send(server.request(Method::GET, "/api/counterparty/settings")).await;
     assert_eq!(missing.expect(401), json!({ "message": "Application token is missing" }));
-    let invalid = send(server.request(Method::GET, "/api/counterparty/settings").header("Token", "nonsense")).await;
-    assert_eq!(invalid.expect(401), json!({ "message": "Application token is invalid" }));
+    let with = async |bytes: &[u8]| {
+        let token = HeaderValue::from_bytes(bytes).unwrap();
+        send(server.request(Method::GET, "/api/counterparty/settings").header("Token", token)).await.expect(401)
+    };
+    for blank in [&b""[..], b" ", b"\t "] {
+        assert_eq!(with(blank).await, json!({ "message": "Application token is missing" }), "{blank:?}");
+    }
+    for invalid in [&b"nonsense"[..], b"\xff\xfe", "жук".as_bytes(), b"a\tb"] {
+        assert_eq!(with(invalid).await, json!({ "message": "Application token is invalid" }), "{invalid:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

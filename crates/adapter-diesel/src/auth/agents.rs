@@ -11,7 +11,7 @@ use kontor_kernel::{Listing, Name, Page, Permission, PermissionId, ProjectId, Pr
 
 use super::agent_records::{load, written};
 use super::tokens::{abilities, permission};
-use super::{AGENT, guard};
+use super::{AGENT, end_staff_tokens, guard};
 use crate::database::marks::{Topic, note_unchanged};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::listing::{Source, unsearched};
@@ -250,8 +250,7 @@ impl AgentRepository for Database {
         self.write(move |connection| {
             let role = hold_lesser(connection, &change)?;
             let at = change.at.naive_utc();
-            note_unchanged(Topic::Access);
-            diesel::delete(tokens_of!(change.agent)).execute(connection)?;
+            end_staff_tokens(connection, change.agent)?;
             diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(role))).execute(connection)?;
             diesel::update(users::table.find(change.agent.get()))
                 .set((users::is_banned.eq(true), users::deleted_at.eq(at), users::updated_at.eq(at)))

@@ -27,6 +27,7 @@ use kontor_auth::model::{Device, NewToken};
 use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, UserId};
 
 use crate::database::AnyConnection;
+use crate::database::marks::{Topic, note_unchanged};
 use crate::people::guard;
 use crate::schema::access_tokens;
 
@@ -39,6 +40,16 @@ const EMPLOYEE: &str = "employee";
 enum Holder {
     Staff(ProjectId, UserId),
     Customer(ProjectId, ApplicationId, CounterpartyId),
+}
+
+/// Ends every token of an employee or agent. They are never remembered.
+fn end_staff_tokens(connection: &mut AnyConnection, user: UserId) -> Result<(), QueryError> {
+    let tokens = access_tokens::table
+        .filter(access_tokens::guard.eq(guard::USER))
+        .filter(access_tokens::subject_id.eq(user.get()));
+    note_unchanged(Topic::Access);
+    diesel::delete(tokens).execute(connection)?;
+    Ok(())
 }
 
 /// Stores a token, a customer's with the session that starts with it.

@@ -111,6 +111,11 @@ impl PasswordRequests for Database {
 
     async fn store(&self, password: TemporaryPassword) -> Result<(), StoreError> {
         self.write(move |connection| {
+            // A ban removes what is stored, so it must not come between.
+            let welcome = users::table.find(password.user_id.get()).filter(users::is_banned.eq(false));
+            if diesel::update(welcome).set(users::is_banned.eq(false)).execute(connection)? == 0 {
+                return Ok(());
+            }
             let state = (
                 temporary_passwords::password_hash.eq(&password.hash),
                 temporary_passwords::created_at.eq(password.created_at.naive_utc()),

@@ -7,11 +7,10 @@ use kontor_auth::StaffRegistryError;
 use kontor_auth::model::{EmployeeEdit, Login, NewEmployee, RoleChoice};
 use kontor_kernel::{BranchId, DepartmentId, FileId, Name, Phone, UserId};
 
-use super::{EMPLOYEE, guard};
-use crate::database::marks::{Topic, note_unchanged};
+use super::{EMPLOYEE, end_staff_tokens};
 use crate::database::{Abort, AnyConnection, found, on_duplicate};
 use crate::people::is_avatar;
-use crate::schema::{access_tokens, branches, departments, projects, roles, temporary_passwords, users};
+use crate::schema::{branches, departments, projects, roles, temporary_passwords, users};
 use crate::stored;
 
 type Outcome<T = ()> = Result<T, Abort<StaffRegistryError>>;
@@ -151,12 +150,7 @@ pub(super) fn ban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTim
     diesel::update(users::table.find(user.get()))
         .set((users::is_banned.eq(true), users::updated_at.eq(at)))
         .execute(connection)?;
-    let tokens = access_tokens::table
-        .filter(access_tokens::guard.eq(guard::USER))
-        .filter(access_tokens::subject_id.eq(user.get()));
-    // Tokens of employees are not remembered.
-    note_unchanged(Topic::Access);
-    diesel::delete(tokens).execute(connection)?;
+    end_staff_tokens(connection, user)?;
     diesel::delete(temporary_passwords::table.find(user.get())).execute(connection)?;
     Ok(())
 }

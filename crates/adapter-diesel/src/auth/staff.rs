@@ -3,10 +3,10 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use kontor_auth::StaffRegistryError;
 use kontor_auth::model::{Employee, EmployeeEdit, Login, NewEmployee, NewOwner, RoleChoice, StaffCredentials};
-use kontor_auth::ports::{SignIn, StaffRepository};
+use kontor_auth::ports::{ProvedPassword, SignIn, StaffRepository};
 use kontor_kernel::{DepartmentId, Name, StoreError, TokenId, UserId};
 
-use super::{EMPLOYEE, Holder, employees, insert_token, registry};
+use super::{EMPLOYEE, Holder, employees, end_staff_tokens, insert_token, registry};
 use crate::database::Database;
 use crate::schema::{temporary_passwords, users};
 use crate::stored;
@@ -46,23 +46,30 @@ impl StaffRepository for Database {
         self.write(move |connection| {
             let (user, at) = (sign_in.user_id, sign_in.token.created_at.naive_utc());
             let admitted = users::table.find(user.get()).filter(users::is_banned.eq(false));
-            let project: Option<i64> = if let Some(hash) = &sign_in.adopts {
-                let spent =
-                    temporary_passwords::table.find(user.get()).filter(temporary_passwords::password_hash.eq(hash));
-                let first = diesel::delete(spent).execute(connection)? == 1;
-                // Who comes second with the same password finds it adopted already.
-                let right = users::password_hash.eq(hash).or(first.into_sql::<diesel::sql_types::Bool>());
-                diesel::update(admitted.filter(right))
-                    .set((users::password_hash.eq(hash), users::last_activity_at.eq(at), users::updated_at.eq(at)))
-                    .returning(users::project_id)
-                    .get_result(connection)
-                    .optional()?
-            } else {
-                diesel::update(admitted)
+            let project: Option<i64> = match &sign_in.proved {
+                ProvedPassword::Own(hash) => diesel::update(admitted.filter(users::password_hash.eq(hash)))
                     .set(users::last_activity_at.eq(at))
                     .returning(users::project_id)
                     .get_result(connection)
-                    .optional()?
+                    .optional()?,
+                ProvedPassword::Temporary(hash) => {
+                    let spent =
+                        temporary_passwords::table.find(user.get()).filter(temporary_passwords::password_hash.eq(hash));
+                    let first = diesel::delete(spent).execute(connection)? == 1;
+                    // Who comes second with the same password finds it adopted already.
+                    let right = users::password_hash.eq(hash).or(first.into_sql::<diesel::sql_types::Bool>());
+                    let project = diesel::update(admitted.filter(right))
+                        .set((users::password_hash.eq(hash), users::last_activity_at.eq(at), users::updated_at.eq(at)))
+                        .returning(users::project_id)
+                        .get_result(connection)
+                        .optional()?;
+                    if first && project.is_some() {
+                        // The row of the employee is locked by now: whoever signs in by the former password either has
+                        // stored a token that ends here, or finds another password.
+                        end_staff_tokens(connection, user)?;
+                    }
+                    project
+                }
             };
             let Some(project) = project else { return Ok(None) };
             let id = insert_token(connection, &Holder::Staff(stored::id(project)?, user), &sign_in.token)?;

@@ -9,7 +9,8 @@ use kontor_auth::StaffRegistryError;
 use kontor_auth::miniapp::MiniAppProvider;
 use kontor_auth::model::{CodeRedemption, Device, Login, NewCode, NewOwner, NewToken, Redeemed};
 use kontor_auth::ports::{
-    ClientSessions, CodeRepository, CustomerAccounts, MiniAppTokens, SignIn, StaffRepository, TokenRepository,
+    ClientSessions, CodeRepository, CustomerAccounts, MiniAppTokens, ProvedPassword, SignIn, StaffRepository,
+    TokenRepository,
 };
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{AppScope, ApplicationId, BranchId, Contact, CounterpartyId, Email, Permission, ProjectId, UserId};
@@ -96,7 +97,8 @@ database_tests! {
         assert_eq!((known.password_hash.as_str(), known.temporary_hash), ("hash", None));
         assert!(db.database.credentials(&Login::parse("bos").unwrap(), START).await.unwrap().is_none());
 
-        let id = db.database.sign_in(SignIn { user_id: user, adopts: None, token: token("f", START) }).await.unwrap().unwrap();
+        let proved = ProvedPassword::Own("hash".to_owned());
+        let id = db.database.sign_in(SignIn { user_id: user, proved, token: token("f", START) }).await.unwrap().unwrap();
         let stored = db.database.staff_token(id).await.unwrap().unwrap();
         assert_eq!((stored.user_id, stored.last_used_at, stored.fingerprint.as_str()), (user, Some(START), "f"));
         assert_eq!(stored.permissions, Permission::all().collect());

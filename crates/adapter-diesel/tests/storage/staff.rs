@@ -7,7 +7,7 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, PoolOptions, database_tests};
 use kontor_auth::StaffRegistryError;
 use kontor_auth::model::{EmployeeEdit, EmployeeFilter, Login, NewEmployee, NewToken, RoleChoice};
-use kontor_auth::ports::{DirectoryRepository, SignIn, StaffRepository, TokenRepository};
+use kontor_auth::ports::{DirectoryRepository, ProvedPassword, SignIn, StaffRepository, TokenRepository};
 use kontor_kernel::{
     BranchId, DepartmentId, Email, Line, Name, PageRequest, Phone, ProjectId, RoleId, TokenId, UserId,
 };
@@ -44,14 +44,21 @@ pub async fn role(db: &TestDatabase, project: ProjectId, id: i64, kind: &str) ->
     RoleId::new(id).unwrap()
 }
 
-pub async fn sign_in(db: &Database, user_id: UserId, adopts: Option<&str>) -> Option<TokenId> {
+/// Signs an [`employee`] in by the password they were made with, or by a temporary one.
+pub async fn sign_in(db: &Database, user_id: UserId, temporary: Option<&str>) -> Option<TokenId> {
+    let own = || ProvedPassword::Own("hash".to_owned());
+    sign_in_by(db, user_id, temporary.map_or_else(own, |hash| ProvedPassword::Temporary(hash.to_owned()))).await
+}
+
+/// Signs an employee in by what they proved to know.
+pub async fn sign_in_by(db: &Database, user_id: UserId, proved: ProvedPassword) -> Option<TokenId> {
     let token = NewToken {
         fingerprint: "f".to_owned(),
         device: None,
         created_at: START,
         expires_at: START + chrono::TimeDelta::days(1),
     };
-    db.sign_in(SignIn { user_id, adopts: adopts.map(str::to_owned), token }).await.unwrap()
+    db.sign_in(SignIn { user_id, proved, token }).await.unwrap()
 }
 
 fn page(number: i64, size: i64) -> PageRequest {

@@ -6,11 +6,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_auth::model::{Login, RoleChoice, TemporaryPassword};
-use kontor_auth::ports::{PasswordRequests, StaffRepository};
+use kontor_auth::ports::{PasswordRequests, ProvedPassword, StaffRepository, TokenRepository};
 use kontor_kernel::UserId;
 
 use crate::fixtures;
-use crate::staff::{START, employee, sign_in};
+use crate::staff::{START, employee, sign_in, sign_in_by};
 
 const LEASE: TimeDelta = TimeDelta::seconds(30);
 
@@ -30,6 +30,10 @@ async fn boss(db: &TestDatabase) -> UserId {
 async fn store(db: &TestDatabase, user_id: UserId, hash: &str) {
     let hash = hash.to_owned();
     db.database.store(TemporaryPassword { user_id, hash, created_at: START, expires_at: after(3600) }).await.unwrap();
+}
+
+async fn tokens(db: &TestDatabase) -> i64 {
+    fixtures::number(db, "SELECT COUNT(*) AS value FROM access_tokens").await
 }
 
 async fn credentials(db: &TestDatabase, at: DateTime<Utc>) -> (String, Option<String>) {
@@ -104,6 +108,68 @@ database_tests! {
             assert!(racer.await.unwrap().is_some());
         }
         assert_eq!(credentials(&db, START).await, ("temporary".to_owned(), None));
+        assert_eq!(tokens(&db).await, 8, "who came second with it ended nobody's token");
+    }
+
+    async fn taking_it_on_ends_every_token_the_employee_had(db: TestDatabase) {
+        let user = boss(&db).await;
+        let project = db.database.employee(user).await.unwrap().unwrap().project_id;
+        let anna = db.database.insert_employee(employee(project, "anna", RoleChoice::Owner)).await.unwrap();
+        let before = [sign_in(&db.database, user, None).await.unwrap(), sign_in(&db.database, user, None).await.unwrap()];
+        let hers = sign_in(&db.database, anna, None).await.unwrap();
+        // A customer may have the same number.
+        fixtures::run(&db, format!(
+            "INSERT INTO access_tokens (guard, subject_id, project_id, fingerprint, created_at, expires_at) VALUES \
+             ('counterparty', {user}, {project}, 'f', '2026-01-01 00:00:00', '2100-01-01 00:00:00')"
+        )).await;
+        store(&db, user, "temporary").await;
+        assert_eq!(tokens(&db).await, 4, "nothing ends as long as it is not used");
+        let own = sign_in(&db.database, user, Some("temporary")).await.unwrap();
+        for ended in before {
+            assert!(db.database.staff_token(ended).await.unwrap().is_none());
+        }
+        for kept in [own, hers] {
+            assert!(db.database.staff_token(kept).await.unwrap().is_some());
+        }
+        assert_eq!(tokens(&db).await, 3);
+        let again = sign_in_by(&db.database, user, ProvedPassword::Own("temporary".to_owned())).await;
+        assert!(again.is_some() && db.database.staff_token(own).await.unwrap().is_some(), "an ordinary one ends nothing");
+    }
+
+    async fn a_password_that_was_replaced_meanwhile_signs_nobody_in(db: TestDatabase) {
+        let user = boss(&db).await;
+        store(&db, user, "temporary").await;
+        // Both have been compared when the temporary one is taken on.
+        sign_in(&db.database, user, Some("temporary")).await.unwrap();
+        assert_eq!(sign_in(&db.database, user, None).await, None);
+        assert_eq!(tokens(&db).await, 1);
+    }
+
+    async fn no_token_by_the_former_password_outlives_a_race_with_the_new_one(db: TestDatabase) {
+        let user = boss(&db).await;
+        let mut own = "hash".to_owned();
+        for round in 0..12 {
+            let next = format!("temporary-{round}");
+            store(&db, user, &next).await;
+            let mut racers = Vec::new();
+            for number in 0..7 {
+                let proved = if number == 3 {
+                    ProvedPassword::Temporary(next.clone())
+                } else {
+                    ProvedPassword::Own(own.clone())
+                };
+                let store = db.database.clone();
+                racers.push(tokio::spawn(async move { sign_in_by(&store, user, proved).await }));
+            }
+            let mut signed = Vec::new();
+            for racer in racers {
+                signed.push(racer.await.unwrap());
+            }
+            let taken_on = signed[3].unwrap();
+            assert!(db.database.staff_token(taken_on).await.unwrap().is_some());
+            assert_eq!(tokens(&db).await, 1, "round {round}");
+            own = next;
+        }
     }
 
     async fn a_ban_takes_it_away(db: TestDatabase) {
@@ -113,6 +179,7 @@ database_tests! {
         store(&db, user, "temporary").await;
         db.database.ban(user, START).await.unwrap();
         assert_eq!(sign_in(&db.database, user, Some("temporary")).await, None);
+        store(&db, user, "sent too late").await;
         db.database.unban(user, START).await.unwrap();
         assert_eq!(sign_in(&db.database, user, Some("temporary")).await, None);
         assert_eq!(credentials(&db, START).await, ("hash".to_owned(), None));

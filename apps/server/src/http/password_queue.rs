@@ -1,0 +1,188 @@
+//! The queue before a password is compared. It is bounded as a whole and by address, and so is the time in it: nobody waits
+//! for ever, and no address takes all of its places.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use kontor_kernel::Quota;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use super::ApiError;
+
+/// When a refused caller may try again: by then the queue has moved on.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// How large the queue is.
+#[derive(Debug, Clone, Copy)]
+pub struct QueueBounds {
+    /// How many are compared at once.
+    pub at_once: usize,
+    /// How many may wait or be compared.
+    pub places: u32,
+    /// How many of these may be of one address.
+    pub places_per_address: u32,
+    /// How long somebody waits at most.
+    pub patience: Duration,
+}
+
+impl QueueBounds {
+    /// For this many cores. A whole queue is worked off within seconds.
+    pub fn of_cores(cores: usize) -> Self {
+        let places = u32::try_from(cores.saturating_mul(16)).unwrap_or(u32::MAX).max(32);
+        Self { at_once: cores.max(1), places, places_per_address: places / 4, patience: Duration::from_secs(10) }
+    }
+}
+
+#[derive(Default)]
+struct Places {
+    taken: u32,
+    by_address: HashMap<String, u32>,
+}
+
+struct Shared {
+    bounds: QueueBounds,
+    turns: Arc<Semaphore>,
+    places: Mutex<Places>,
+}
+
+impl Shared {
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The queue of the process.
+pub struct PasswordQueue(Arc<Shared>);
+
+/// A place in the queue, until it is dropped.
+#[must_use]
+pub struct Place {
+    shared: Arc<Shared>,
+    address: String,
+}
+
+/// Whose turn it is, until this is dropped.
+#[must_use]
+pub struct Turn {
+    _permit: OwnedSemaphorePermit,
+    _place: Place,
+}
+
+impl PasswordQueue {
+    /// An empty queue.
+    pub fn new(bounds: QueueBounds) -> Self {
+        let turns = Arc::new(Semaphore::new(bounds.at_once));
+        Self(Arc::new(Shared { bounds, turns, places: Mutex::default() }))
+    }
+
+    /// Takes a place for an address: `429` when the address has its share already, `503` when the queue is full.
+    pub fn place(&self, address: String) -> Result<Place, ApiError> {
+        let bounds = self.0.bounds;
+        let mut places = self.0.places();
+        let held = places.by_address.get(&address).copied().unwrap_or_default();
+        if held >= bounds.places_per_address {
+            let limit = bounds.places_per_address;
+            return Err(ApiError::Throttled(Quota { allowed: false, limit, remaining: 0, resets_in: RETRY_AFTER }));
+        }
+        if places.taken >= bounds.places {
+            return Err(ApiError::Overloaded(RETRY_AFTER));
+        }
+        places.taken += 1;
+        places.by_address.insert(address.clone(), held + 1);
+        drop(places);
+        Ok(Place { shared: Arc::clone(&self.0), address })
+    }
+}
+
+impl Place {
+    /// Waits for the turn, first come, first served: `503` when it takes too long.
+    pub async fn turn(self) -> Result<Turn, ApiError> {
+        let turns = Arc::clone(&self.shared.turns);
+        match timeout(self.shared.bounds.patience, turns.acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(Turn { _permit: permit, _place: self }),
+            Ok(Err(closed)) => Err(ApiError::internal(&closed)),
+            Err(_) => Err(ApiError::Overloaded(RETRY_AFTER)),
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut places = self.shared.places();
+        places.taken = places.taken.saturating_sub(1);
+        match places.by_address.get_mut(&self.address) {
+            Some(held) if *held > 1 => *held -= 1,
+            _ => {
+                places.by_address.remove(&self.address);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue_with(patience: Duration) -> PasswordQueue {
+        PasswordQueue::new(QueueBounds { at_once: 1, places: 4, places_per_address: 2, patience })
+    }
+
+    fn queue() -> PasswordQueue {
+        queue_with(Duration::from_mins(1))
+    }
+
+    fn refusal(place: Result<Place, ApiError>) -> &'static str {
+        match place {
+            Ok(_) => "none",
+            Err(ApiError::Throttled(quota)) if quota.limit == 2 && quota.remaining == 0 => "address",
+            Err(ApiError::Overloaded(wait)) if wait == RETRY_AFTER => "full",
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn one_address_takes_its_share_and_another_comes_next() {
+        let queue = queue();
+        let place = |address: &str| queue.place(address.to_owned());
+        let (first, second) = (place("a").unwrap().turn().await.unwrap(), place("a").unwrap());
+        for _ in 0..100 {
+            assert_eq!(refusal(place("a")), "address");
+        }
+        let other = place("b").unwrap();
+        drop(second);
+        drop(first);
+        assert!(other.turn().await.is_ok());
+        assert_eq!(refusal(place("a")), "none", "a place that is left is free");
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_refuses_and_forgets_who_has_left() {
+        let queue = queue();
+        let place = |address: &str| queue.place(address.to_owned());
+        let taken: Vec<_> = ["a", "a", "b", "c"].map(|address| place(address).unwrap()).into();
+        assert_eq!((refusal(place("d")), refusal(place("a"))), ("full", "address"));
+        drop(taken);
+        let places = queue.0.places();
+        assert_eq!((places.taken, places.by_address.len()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_ever() {
+        let queue = queue_with(Duration::ZERO);
+        let _working = queue.place("a".to_owned()).unwrap().turn().await.unwrap();
+        let waiting = queue.place("b".to_owned()).unwrap().turn().await;
+        assert!(matches!(waiting, Err(ApiError::Overloaded(_))));
+        assert_eq!(queue.0.places().taken, 1);
+    }
+
+    #[test]
+    fn every_machine_lets_several_addresses_in() {
+        for cores in [0, 1, 2, 64, usize::MAX] {
+            let bounds = QueueBounds::of_cores(cores);
+            assert!(bounds.at_once > 0 && bounds.places_per_address >= 8, "{bounds:?}");
+            assert!(bounds.places / 4 >= bounds.places_per_address, "{bounds:?}");
+        }
+    }
+}

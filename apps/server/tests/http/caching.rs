@@ -1,0 +1,124 @@
+//! What caches are told: every row of the policies, and what has none.
+
+use std::collections::BTreeSet;
+
+use kontor::http::policy::{self, Access, Policy};
+use kontor_adapter_diesel::database_tests;
+use reqwest::{Method, RequestBuilder};
+use serde_json::json;
+
+use crate::shopfront::Shopfront;
+use crate::support::{Answer, TestServer, send};
+
+fn cache_control(answer: &Answer) -> Option<&str> {
+    answer.headers.get("cache-control").map(|value| value.to_str().unwrap())
+}
+
+/// The names in every line of `Vary`, in small letters.
+fn vary(answer: &Answer) -> BTreeSet<String> {
+    let lines = answer.headers.get_all("vary").into_iter().map(|line| line.to_str().unwrap().to_lowercase());
+    lines.flat_map(|line| line.split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>()).collect()
+}
+
+/// The credentials whose presence or value changes the answer.
+fn credentials(policy: &Policy) -> BTreeSet<String> {
+    let names: &[&str] = match policy.access {
+        Access::Public => &[],
+        Access::App => &["token"],
+        Access::Visitor | Access::Customer | Access::CustomerAlone => &["token", "authorization"],
+        Access::Staff(_) | Access::Backend => &["authorization"],
+    };
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Ids of nothing.
+fn path(policy: &Policy) -> String {
+    let segments = policy.path.split('/').map(|segment| if segment.starts_with('{') { "999999999" } else { segment });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+fn request(server: &TestServer, policy: &Policy, app: Option<&str>, bearer: Option<&str>) -> RequestBuilder {
+    let method: Method = policy.method.as_str().parse().unwrap();
+    let mut request = server.request(method.clone(), &path(policy));
+    if let Some(app) = app {
+        request = request.header("Token", app);
+    }
+    if let Some(bearer) = bearer {
+        request = request.bearer_auth(bearer);
+    }
+    if method == Method::GET { request } else { request.json(&json!({})) }
+}
+
+/// What everybody with the App Token gets alike.
+fn is_shown(policy: &Policy, bearer: Option<&str>) -> bool {
+    policy.method == "GET" && (policy.access == Access::App || policy.access == Access::Visitor && bearer.is_none())
+}
+
+database_tests! {
+    async fn every_endpoint_tells_caches_what_it_depends_on_and_who_may_keep_it(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let project = server.project().await;
+        let app = project.app_token.as_str();
+        let (mut wrong, mut kept) = (Vec::new(), 0);
+        let owner = async || server.owner(&project).await;
+        let customer = async || server.customer(&project).await.1;
+        let (mut boss, mut buyer) = (owner().await, customer().await);
+        for policy in policy::all() {
+            let callers = [
+                (None, None), (Some("unknown"), None), (Some(app), None), (Some(app), Some(buyer.as_str())),
+                (None, Some(boss.as_str())),
+            ];
+            for (app, bearer) in callers {
+                let answer = send(request(&server, policy, app, bearer)).await;
+                let shown = is_shown(policy, bearer) && answer.status == 200;
+                kept += i32::from(shown);
+                let expected = if shown { "no-cache" } else { "no-store" };
+                if cache_control(&answer) != Some(expected) || !vary(&answer).is_superset(&credentials(policy)) {
+                    let told = (cache_control(&answer), vary(&answer));
+                    wrong.push(format!("{} {}: {} {told:?}", policy.method, policy.path, answer.status));
+                }
+            }
+            if policy.path.ends_with("/logout") || (policy.method == "DELETE" && policy.path == "/api/counterparty") {
+                // They are signed out by now.
+                (boss, buyer) = (owner().await, customer().await);
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(kept > 15, "{kept} answers may be kept");
+    }
+
+    async fn what_may_be_kept_is_the_same_for_everybody_with_the_app_token(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        shop.goods(3, 1000).await;
+        let customer = shop.server.customer(&shop.project).await.1;
+        let app = Some(shop.project.app_token.as_str());
+        for policy in policy::all().filter(|policy| policy.method == "GET" && policy.access == Access::App) {
+            let alone = send(request(&shop.server, policy, app, None)).await;
+            let signed_in = send(request(&shop.server, policy, app, Some(&customer))).await;
+            assert_eq!((alone.status, &alone.text), (signed_in.status, &signed_in.text), "{}", policy.path);
+            assert_eq!(cache_control(&alone), cache_control(&signed_in), "{}", policy.path);
+        }
+        // From memory as the first time.
+        for policy in policy::all().filter(|policy| policy.remembered && !policy.path.contains('{')) {
+            let first = send(request(&shop.server, policy, app, None)).await;
+            let again = send(request(&shop.server, policy, app, None)).await;
+            assert_eq!(again.status, 200);
+            assert_eq!((cache_control(&first), vary(&first)), (cache_control(&again), vary(&again)), "{}", policy.path);
+        }
+    }
+
+    async fn what_is_no_endpoint_is_kept_by_nobody(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        let owner = server.owner(&server.project().await).await;
+        let get = |path: &str| server.request(Method::GET, path);
+        for request in [
+            get("/healthz"), get("/readyz"), get("/metrics"), get("/nowhere"), get("/api/nowhere"), get("/files/none"),
+            get(&format!("/files/{}", "a".repeat(40))), server.request(Method::DELETE, "/api/branches"),
+            server.as_staff(&owner, Method::PUT, "/files/none"), get("/agent-access/none"),
+            get("/healthz").header("X-Wide", "x".repeat(20_000)),
+        ] {
+            let answer = send(request).await;
+            assert_eq!(cache_control(&answer), Some("no-store"), "{answer:?}");
+        }
+    }
+}
