@@ -11,6 +11,8 @@ pub mod limits;
 pub mod named;
 pub mod observe;
 pub mod openapi;
+pub mod openapi_implied;
+pub mod openapi_webhooks;
 pub mod order_record;
 pub mod paging;
 pub mod path;

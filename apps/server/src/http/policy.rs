@@ -11,8 +11,11 @@ use actix_web::{Error, HttpMessage, web};
 use kontor_kernel::{AppScope, Permission, Visitor};
 use matchit::Router;
 use utoipa::openapi::extensions::ExtensionsBuilder;
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::{OpenApi, PathItem, SecurityRequirement};
 
+use super::NamedError;
+use super::openapi_implied as implied;
 use super::remembered::memory;
 use super::scopes::{Admitted, admit};
 use super::traffic::Traffic;
@@ -50,6 +53,8 @@ pub struct Policy {
     /// Whether its answers may be remembered: they are the same for every caller with this App Token, and depend on what
     /// the project shows alone.
     pub remembered: bool,
+    /// Whether a refused App Token is told in the structured body, as everything else of a flow with named codes.
+    pub structured: bool,
 }
 
 impl Policy {
@@ -59,13 +64,20 @@ impl Policy {
         self.remembered = true;
         self
     }
+
+    /// An endpoint of a flow with named codes.
+    #[must_use]
+    pub const fn structured(mut self) -> Self {
+        self.structured = true;
+        self
+    }
 }
 
 macro_rules! rows {
     ($($name:ident => $method:ident,)+) => {$(
         #[doc = concat!("A row of a `", stringify!($method), "` endpoint.")]
         pub const fn $name(path: &'static str, access: Access) -> Policy {
-            Policy { method: Method::$method, path, access, remembered: false }
+            Policy { method: Method::$method, path, access, remembered: false, structured: false }
         }
     )+};
 }
@@ -209,7 +221,8 @@ pub async fn enforce(
             request.extensions_mut().insert(endpoint);
             return Ok(request.into_response(answer).map_into_right_body());
         }
-        let admitted = admit(request.request(), endpoint.policy.access).await;
+        let policy = endpoint.policy;
+        let admitted = admit(request.request(), policy.access).await;
         request.extensions_mut().insert(endpoint);
         match admitted {
             Ok(admitted) => {
@@ -218,7 +231,10 @@ pub async fn enforce(
                 }
                 request.extensions_mut().insert(admitted);
             }
-            Err(refusal) => return Ok(request.error_response(refusal).map_into_right_body()),
+            Err(refusal) => {
+                let refusal = if policy.structured { NamedError::of_application(refusal) } else { refusal };
+                return Ok(request.error_response(refusal).map_into_right_body());
+            }
         }
     }
     let response = next.call(request).await?;
@@ -239,19 +255,25 @@ fn methods(item: &PathItem) -> impl Iterator<Item = Method> {
     all.into_iter().filter_map(|(method, present)| present.then_some(method))
 }
 
-/// Writes the rows into the description: schemes of one requirement are sent together, requirements are alternatives.
+/// The operation of a row.
+fn operation_of<'a>(api: &'a mut OpenApi, policy: &Policy) -> Option<&'a mut Operation> {
+    let item = api.paths.paths.get_mut(policy.path)?;
+    match policy.method {
+        Method::GET => item.get.as_mut(),
+        Method::POST => item.post.as_mut(),
+        Method::PUT => item.put.as_mut(),
+        Method::PATCH => item.patch.as_mut(),
+        Method::DELETE => item.delete.as_mut(),
+        _ => None,
+    }
+}
+
+/// Writes the rows into the description, and what follows from them and from what an operation reads: schemes of one
+/// requirement are sent together, requirements are alternatives.
 pub fn describe(api: &mut OpenApi) {
     for policy in all() {
-        let Some(item) = api.paths.paths.get_mut(policy.path) else { continue };
-        let operation = match policy.method {
-            Method::GET => item.get.as_mut(),
-            Method::POST => item.post.as_mut(),
-            Method::PUT => item.put.as_mut(),
-            Method::PATCH => item.patch.as_mut(),
-            Method::DELETE => item.delete.as_mut(),
-            _ => None,
-        };
-        let Some(operation) = operation else { continue };
+        let Some(operation) = operation_of(api, policy) else { continue };
+        implied::complete(operation, policy);
         let none: [&str; 0] = [];
         let scheme = |name: &str| SecurityRequirement::new(name, none);
         operation.security = match policy.access {
