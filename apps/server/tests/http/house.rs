@@ -15,8 +15,8 @@ const DOMAINS: [&str; 7] = [
 ];
 
 /// Small libraries without input or output. `secrecy` keeps secrets out of logs, `futures-util` runs a service's calls
-/// side by side, `bytes` are pieces of a content, `url` and `ipnet` read addresses as the client that calls them will.
-const PURE: [&str; 14] = [
+/// side by side, `bytes` are pieces of a content, `ipnet` reads networks.
+const PURE: [&str; 13] = [
     "async-trait",
     "bytes",
     "chrono",
@@ -29,7 +29,6 @@ const PURE: [&str; 14] = [
     "serde_json",
     "thiserror",
     "unicode-normalization",
-    "url",
     "uuid",
 ];
 
