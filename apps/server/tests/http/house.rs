@@ -67,6 +67,24 @@ fn every_member_has_a_rule() {
     }
 }
 
+/// What others need to take a crate alone: a word about it, a package that is made in every run, an example that runs.
+#[test]
+fn kernel_and_domains_are_ready_to_be_taken() {
+    let run = include_str!("../../../../.ci/run");
+    let packages = metadata().packages;
+    for name in DOMAINS.iter().chain(["kontor-kernel"].iter()) {
+        let package = packages.iter().find(|package| package.name.as_str() == *name).unwrap();
+        assert!(package.description.as_ref().is_some_and(|text| !text.is_empty()), "{name}: no description");
+        assert_eq!(package.license.as_deref(), Some("Apache-2.0"), "{name}");
+        let folder = package.manifest_path.parent().unwrap();
+        let readme = std::fs::read_to_string(folder.join(package.readme.as_ref().unwrap())).unwrap();
+        assert!(readme.starts_with(&format!("# {name}\n")), "{name}: another README");
+        assert!(run.split_whitespace().any(|word| word == *name), "{name} is not packed in .ci/run");
+        let root = std::fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+        assert!(*name == "kontor-kernel" || root.contains("/docs/reuse"), "{name}: no example in the reuse guide");
+    }
+}
+
 #[test]
 fn the_kernel_knows_nobody_here() {
     assert!(ours(&dependencies()["kontor-kernel"]).is_empty());
