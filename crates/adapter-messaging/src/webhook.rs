@@ -1,4 +1,5 @@
 use std::error::Error;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,7 +48,14 @@ impl WebhookSender for HttpWebhookSender {
         if self.policy.admit(&request.url).is_err() {
             return SendOutcome::Failed(SendFailure::ForbiddenAddress);
         }
-        let mut post = self.client.post(request.url.as_called()).timeout(self.timeout);
+        let Ok(url) = reqwest::Url::parse(request.url.as_str()) else {
+            return SendOutcome::Failed(SendFailure::UnknownHost);
+        };
+        // What the client reads in it counts as well, however the text got past the first check.
+        if literal(&url).is_some_and(|address| !self.policy.permits(address)) {
+            return SendOutcome::Failed(SendFailure::ForbiddenAddress);
+        }
+        let mut post = self.client.post(url).timeout(self.timeout);
         for (name, value) in &request.headers {
             post = post.header(*name, value);
         }
@@ -61,6 +69,12 @@ impl WebhookSender for HttpWebhookSender {
             Err(error) => SendOutcome::Failed(failure(&error)),
         }
     }
+}
+
+/// The host when the client takes it for an address.
+fn literal(url: &reqwest::Url) -> Option<IpAddr> {
+    let host = url.host_str()?;
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).parse().ok()
 }
 
 fn failure(error: &reqwest::Error) -> SendFailure {
@@ -78,5 +92,57 @@ fn failure(error: &reqwest::Error) -> SendFailure {
         SendFailure::NoConnection
     } else {
         SendFailure::BrokenAnswer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kontor_webhooks::model::EndpointUrl;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Whatever the rules accept, the client reads as they do.
+    fn read_alike(text: &str) {
+        let Ok(checked) = EndpointUrl::parse(text) else { return };
+        let Ok(called) = reqwest::Url::parse(checked.as_str()) else {
+            let host = checked.as_str().to_lowercase();
+            assert!(!host.is_ascii() || host.contains("xn--"), "{text}: only names to convert may be none");
+            return;
+        };
+        assert_eq!(literal(&called), checked.literal_address(), "{text}");
+        assert!(called.username().is_empty() && called.password().is_none() && called.fragment().is_none(), "{text}");
+        let https = OutboundPolicy { allow_http: false, ..OutboundPolicy::unrestricted() };
+        assert_eq!(https.admit(&checked).is_ok(), called.scheme() == "https", "{text}");
+        let internal = called.host_str().is_some_and(|host| {
+            let host = host.trim_end_matches('.');
+            host == "localhost" || host.ends_with(".localhost")
+        });
+        if internal && checked.as_str().is_ascii() {
+            let public = OutboundPolicy { allow_http: true, ..OutboundPolicy::default() };
+            assert!(public.admit(&checked).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn spellings_of_addresses_are_read_alike() {
+        for host in "127.0.0.1 127.0.0.1. 127.0.0.1.. 127.1 0 0x7f.1 0X7F.0.0.1 0x 0x.1 1.0x 017.0.0.1 256.1.1.1 1.2.3.4.5 \
+            a.1 1.a a.0x1 a.0xg 0ｘ7f.a a.0ｘ7f １２７.0.0.1 127。0。0。1 ①.②.③.④ [::1] [::ffff:1.2.3.4] [::1%25eth0] localhost. \
+            ｌｏｃａｌｈｏｓｔ a..b .a xn--a xn--80aswg магазин.рф a_b a%62 a:80 a: a:0 a:65536 a:080 :80 [::1]:1 a\u{ad}b"
+            .split_whitespace()
+        {
+            for scheme in ["http://", "HTTPS://", "http:/", "http:///", "http:"] {
+                for rest in ["", "/", "?a=b", "/a?b#c", "/\\..\\a", "/ä/%zz", "@b", "/@b"] {
+                    read_alike(&format!("{scheme}{host}{rest}"));
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_accepted_is_read_alike(text in "(http|https|HTTP)://[a-f0-9xX.:\\[\\]@%/?#_\\-\u{2460}\u{ff11}\u{3002}\u{44f}]{1,24}") {
+            read_alike(&text);
+        }
     }
 }

@@ -65,3 +65,8 @@ pub use plans::PlanService;
 pub use promotions::PromotionService;
 pub use tags::TagService;
 pub use warehouses::WarehouseService;
+
+/// The example of the reuse guide, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/reuse-catalog.md")]
+struct ReuseGuide;

@@ -34,3 +34,8 @@ mod sweeper;
 pub use error::FileError;
 pub use files::{FileService, Upload};
 pub use sweeper::{FileSweeper, SweepRound};
+
+/// The example of the reuse guide, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/reuse-content.md")]
+struct ReuseGuide;

@@ -19,3 +19,8 @@ mod registry;
 pub use error::CustomerError;
 pub use profile::ProfileService;
 pub use registry::CustomerRegistry;
+
+/// The example of the reuse guide, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/reuse-customers.md")]
+struct ReuseGuide;

@@ -40,3 +40,8 @@ pub use projects::ProjectFounding;
 pub use registry::ApplicationRegistry;
 pub use shops::ShopService;
 pub use suggestions::SuggestionService;
+
+/// The example of the reuse guide, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/reuse-organization.md")]
+struct ReuseGuide;

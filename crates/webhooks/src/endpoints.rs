@@ -208,7 +208,7 @@ mod tests {
         let cases = [
             ("http://shop.example/hook", UrlRefusal::HttpsOnly),
             ("https://127.0.0.1/hook", UrlRefusal::InternalHost),
-            ("https://0x7f.1/hook", UrlRefusal::InternalHost),
+            ("https://[::ffff:127.0.0.1]/hook", UrlRefusal::InternalHost),
         ];
         for (url, expected) in cases {
             let refused = service(repository(Some(1))).create(&editor(), id(5), draft(url)).await;

@@ -36,3 +36,8 @@ pub use deliveries::DeliveryService;
 pub use endpoints::WebhookService;
 pub use error::{DeliveryError, WebhookError};
 pub use worker::{DeliveryWorker, Round};
+
+/// The example of the reuse guide, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/reuse-webhooks.md")]
+struct ReuseGuide;

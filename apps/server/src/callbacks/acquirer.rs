@@ -6,10 +6,10 @@ use actix_web::{HttpRequest, post};
 use kontor_orders::model::ProviderPaymentId;
 use kontor_orders::{Notice, Notified, PaymentService, VerificationService};
 use serde::Deserialize;
-use serde_json::{Value, json};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::limits::ACQUIRER_NOTIFICATIONS;
+use crate::http::records::Message;
 use crate::http::{ApiError, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -37,7 +37,7 @@ struct Object {
     tag = "Callbacks",
     request_body(content = Value, content_type = "application/json"),
     responses(
-        (status = 200),
+        (status = 200, body = Message),
         (status = 429, description = "Too many notifications; `Retry-After` says when to send them again."),
         (status = 503, description = "The payment could not be read; send it again."),
     ),
@@ -50,14 +50,14 @@ async fn acquirer_notified(
     service: Data<PaymentService>,
     verifications: Data<VerificationService>,
     body: RawBody,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Message>, ApiError> {
     throttle.hit(&request, &[(ACQUIRER_NOTIFICATIONS, &ip.subject())]).await?;
     if body.len() > LARGEST_BODY {
         return Err(ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large.".to_owned()));
     }
     let notification: Notification = serde_json::from_slice(&body)
         .map_err(|error| ApiError::bad_request(format!("The body is not a notification: {error}")))?;
-    let done = Json(json!({ "message": "OK" }));
+    let done = Json(Message::new("OK"));
     let id = match ProviderPaymentId::parse(&notification.object.id) {
         Ok(id) if notification.event.starts_with("payment.") => id,
         _ => return Ok(done),

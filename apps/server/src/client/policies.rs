@@ -7,13 +7,13 @@ pub const POLICIES: &[Policy] = &[
     // Session and login
     post("/api/counterparty/send_password", App),
     post("/api/counterparty/login", App),
-    post("/api/counterparty/miniapps/{provider}/contact_auth", App),
+    post("/api/counterparty/miniapps/{provider}/contact_auth", App).structured(),
     post("/api/counterparty/logout", Customer),
     post("/api/counterparty/session/heartbeat", Customer),
     post("/api/counterparty/auth/introspect", Backend).limited(INTROSPECT_IP),
-    post("/api/counterparty/callback_auth/init", App),
-    post("/api/counterparty/callback_auth/status", App),
-    post("/api/counterparty/callback_auth/exchange", App),
+    post("/api/counterparty/callback_auth/init", App).structured(),
+    post("/api/counterparty/callback_auth/status", App).structured(),
+    post("/api/counterparty/callback_auth/exchange", App).structured(),
     // Profile
     get("/api/counterparty", CustomerAlone),
     put("/api/counterparty", CustomerAlone),

@@ -1,5 +1,7 @@
 //! The structured refusals of the flows with named codes (contract, "Errors").
 
+use std::collections::BTreeMap;
+
 use actix_web::http::StatusCode;
 use kontor_kernel::Violations;
 use serde::Serialize;
@@ -37,12 +39,27 @@ pub struct NamedError {
     pub retry_after_seconds: Option<u64>,
     /// The wrong fields of a `422`.
     pub errors: Option<Violations>,
+    /// A `message` that is not the code, where the contract fixes its text.
+    pub fixed_message: Option<String>,
 }
 
 impl NamedError {
     /// A refusal without a time to wait and without wrong fields.
     pub fn new(status: StatusCode, code: &'static str, next_action: NextAction, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), next_action, retry_after_seconds: None, errors: None }
+        let message = message.into();
+        Self { status, code, message, next_action, retry_after_seconds: None, errors: None, fixed_message: None }
+    }
+
+    /// The refusal of an App Token in a flow with named codes: its `message` is fixed, the structure comes beside it.
+    pub fn of_application(error: ApiError) -> ApiError {
+        match error {
+            ApiError::Message(StatusCode::UNAUTHORIZED, text) => {
+                let named =
+                    Self::new(StatusCode::UNAUTHORIZED, "application_token_invalid", NextAction::ContactSupport, &text);
+                ApiError::Named(Self { fixed_message: Some(text), ..named })
+            }
+            error => error,
+        }
     }
 
     /// Wrong fields, in the structured body of a flow with named codes.
@@ -61,7 +78,7 @@ impl NamedError {
     /// The body, `{message, error: {code, message, next_action, retry_after_seconds, request_id}, errors?}`.
     pub fn body(&self, request_id: Option<&str>) -> Value {
         let mut body = json!({
-            "message": self.code,
+            "message": self.fixed_message.as_deref().unwrap_or(self.code),
             "error": {
                 "code": self.code,
                 "message": self.message,
@@ -80,9 +97,12 @@ impl NamedError {
 /// The body of a structured refusal, for the description.
 #[derive(Serialize, ToSchema)]
 pub struct NamedErrorBody {
-    /// The code again.
+    /// The code again. A refused App Token is told by the same text as everywhere.
     message: String,
     error: NamedErrorDetails,
+    /// The wrong fields of a `422`: messages by dotted path.
+    #[schema(nullable = false)]
+    errors: Option<BTreeMap<String, Vec<String>>>,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -41,6 +41,8 @@ pub struct Policy {
     /// Whether its answers may be remembered: they are the same for every caller with this App Token, and depend on what
     /// the project shows alone.
     pub remembered: bool,
+    /// Whether a refused App Token is told in the structured body, as everything else of a flow with named codes.
+    pub structured: bool,
 }
 
 impl Policy {
@@ -57,13 +59,20 @@ impl Policy {
         self.remembered = true;
         self
     }
+
+    /// An endpoint of a flow with named codes.
+    #[must_use]
+    pub const fn structured(mut self) -> Self {
+        self.structured = true;
+        self
+    }
 }
 
 macro_rules! rows {
     ($($name:ident => $method:ident,)+) => {$(
         #[doc = concat!("A row of a `", stringify!($method), "` endpoint.")]
         pub const fn $name(path: &'static str, access: Access) -> Policy {
-            Policy { method: Method::$method, path, access, limited: None, remembered: false }
+            Policy { method: Method::$method, path, access, limited: None, remembered: false, structured: false }
         }
     )+};
 }

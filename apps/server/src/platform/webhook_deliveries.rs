@@ -98,9 +98,11 @@ struct OneDelivery {
 struct DeliveryPage {
     /// From 1, which is also the default.
     #[deserr(default)]
+    #[param(inline)]
     page: Option<PageNumber>,
     /// 1 to 100, 15 by default.
     #[deserr(default)]
+    #[param(inline)]
     per_page: Option<PageSize>,
 }
 

@@ -8,6 +8,8 @@ pub mod instance;
 pub mod messaging;
 pub mod observe;
 pub mod openapi;
+mod openapi_implied;
+mod openapi_webhooks;
 pub mod policies;
 pub mod routes;
 pub mod server;

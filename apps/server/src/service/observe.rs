@@ -51,7 +51,10 @@ fn with_request_id<B: MessageBody + 'static>(response: ServiceResponse<B>, id: &
     else {
         return response.map_into_left_body();
     };
-    if let Some(failures) = response.request().app_data::<web::Data<FailureLog>>() {
+    // Calls without an application belong to no flow; counted, they would crowd out those that do.
+    if named.fixed_message.is_none()
+        && let Some(failures) = response.request().app_data::<web::Data<FailureLog>>()
+    {
         match endpoint_of(&response) {
             Some(endpoint) => failures.record(endpoint.policy.path, named, id),
             None => failures.record(&other_route(&response), named, id),

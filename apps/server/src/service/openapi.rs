@@ -1,14 +1,14 @@
 //! The machine-readable description, from the handlers' own declarations.
 
 use actix_web::{App, HttpResponse, get, web};
-use utoipa::openapi::path::Operation;
+use utoipa::openapi::schema::Type;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{
-    ComponentsBuilder, ContentBuilder, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, PathItem, Ref, RefOr,
-    Response, ResponseBuilder, ServerBuilder,
+    ArrayBuilder, ComponentsBuilder, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, ServerBuilder,
 };
 use utoipa_actix_web::AppExt;
 
+use super::openapi_webhooks;
 use super::policies::describe;
 use super::routes::routes;
 
@@ -31,12 +31,10 @@ pub fn description() -> OpenApi {
         )
         .servers(Some([ServerBuilder::new().url("/").build()]))
         .components(Some(components()))
+        .webhooks(Some(openapi_webhooks::webhooks()))
         .build();
     let (_, mut api) = App::new().into_utoipa_app().openapi(base).configure(routes).split_for_parts();
     describe(&mut api);
-    for item in api.paths.paths.values_mut() {
-        add_common_responses(item);
-    }
     api
 }
 
@@ -49,12 +47,16 @@ fn components() -> utoipa::openapi::Components {
         .description(Some("`client_id:client_secret` of a backend, issued by an operator."))
         .build();
     let token = ApiKeyValue::with_description("Token", "App Token: which application is calling.");
-    let message = ObjectBuilder::new()
-        .property("message", ObjectBuilder::new().schema_type(utoipa::openapi::schema::Type::String))
-        .required("message");
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    let message = ObjectBuilder::new().property("message", text()).required("message");
     let errors = ObjectBuilder::new()
-        .property("message", ObjectBuilder::new().schema_type(utoipa::openapi::schema::Type::String))
-        .property("errors", ObjectBuilder::new().description(Some("Messages by dotted field path.")))
+        .property("message", text())
+        .property(
+            "errors",
+            ObjectBuilder::new()
+                .description(Some("Messages by dotted field path."))
+                .additional_properties(Some(ArrayBuilder::new().items(text()))),
+        )
         .required("errors");
     ComponentsBuilder::new()
         .security_scheme("app_token", SecurityScheme::ApiKey(ApiKey::Header(token)))
@@ -63,44 +65,8 @@ fn components() -> utoipa::openapi::Components {
         .security_scheme("backend", SecurityScheme::Http(backend))
         .schema("Message", message)
         .schema("ValidationErrors", errors)
+        .schemas_from_iter(openapi_webhooks::schemas())
         .build()
-}
-
-fn refusal(description: &str, schema: &str) -> RefOr<Response> {
-    ResponseBuilder::new()
-        .description(description)
-        .content("application/json", ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build())
-        .build()
-        .into()
-}
-
-/// What follows from the declaration itself: guarded operations can refuse, bodies and parameters can be wrong.
-fn add_common_responses(item: &mut PathItem) {
-    let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
-    for operation in operations.into_iter().flatten() {
-        let secured = operation.security.as_ref().is_some_and(|requirements| !requirements.is_empty());
-        let staff = secured && names_scheme(operation, "staff");
-        let parameters = operation.parameters.as_ref().is_some_and(|parameters| !parameters.is_empty());
-        let mut add = |status: &str, response: RefOr<Response>| {
-            operation.responses.responses.entry(status.to_owned()).or_insert(response);
-        };
-        if secured {
-            add("401", refusal("A credential is missing, expired or unsuitable.", "Message"));
-        }
-        if staff {
-            add("403", refusal("The permission is missing, or the record is another project's.", "Message"));
-        }
-        if operation.request_body.is_some() || parameters {
-            add("422", refusal("Fields are wrong; all of them are named.", "ValidationErrors"));
-        }
-    }
-}
-
-fn names_scheme(operation: &Operation, scheme: &str) -> bool {
-    let requirements = operation.security.iter().flatten();
-    requirements
-        .filter_map(|requirement| serde_json::to_value(requirement).ok())
-        .any(|value| value.get(scheme).is_some())
 }
 
 /// The description as text, two spaces deep, with a final line break: the form that is pinned.

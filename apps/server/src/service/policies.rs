@@ -11,12 +11,14 @@ use actix_web::{Error, HttpMessage, HttpRequest, web};
 use kontor_kernel::{AppScope, RateRule, Visitor};
 use matchit::Router;
 use utoipa::openapi::extensions::ExtensionsBuilder;
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::{OpenApi, PathItem, SecurityRequirement};
 
+use super::openapi_implied as implied;
 use crate::http::policy::{Access, Endpoint, Policy};
 use crate::http::remembered::memory;
 use crate::http::scopes::{Admitted, admit};
-use crate::http::{ApiError, ClientIp, Throttle};
+use crate::http::{ApiError, ClientIp, NamedError, Throttle};
 use crate::{callbacks, client, platform};
 
 /// Every row of every surface.
@@ -157,7 +159,10 @@ pub async fn enforce(
                 }
                 request.extensions_mut().insert(admitted);
             }
-            Err(refusal) => return Ok(request.error_response(refusal).map_into_right_body()),
+            Err(refusal) => {
+                let refusal = if policy.structured { NamedError::of_application(refusal) } else { refusal };
+                return Ok(request.error_response(refusal).map_into_right_body());
+            }
         }
     }
     let response = next.call(request).await?;
@@ -178,19 +183,25 @@ fn methods(item: &PathItem) -> impl Iterator<Item = Method> {
     all.into_iter().filter_map(|(method, present)| present.then_some(method))
 }
 
-/// Writes the rows into the description: schemes of one requirement are sent together, requirements are alternatives.
+/// The operation of a row.
+fn operation_of<'a>(api: &'a mut OpenApi, policy: &Policy) -> Option<&'a mut Operation> {
+    let item = api.paths.paths.get_mut(policy.path)?;
+    match policy.method {
+        Method::GET => item.get.as_mut(),
+        Method::POST => item.post.as_mut(),
+        Method::PUT => item.put.as_mut(),
+        Method::PATCH => item.patch.as_mut(),
+        Method::DELETE => item.delete.as_mut(),
+        _ => None,
+    }
+}
+
+/// Writes the rows into the description, and what follows from them and from what an operation reads: schemes of one
+/// requirement are sent together, requirements are alternatives.
 pub fn describe(api: &mut OpenApi) {
     for policy in all() {
-        let Some(item) = api.paths.paths.get_mut(policy.path) else { continue };
-        let operation = match policy.method {
-            Method::GET => item.get.as_mut(),
-            Method::POST => item.post.as_mut(),
-            Method::PUT => item.put.as_mut(),
-            Method::PATCH => item.patch.as_mut(),
-            Method::DELETE => item.delete.as_mut(),
-            _ => None,
-        };
-        let Some(operation) = operation else { continue };
+        let Some(operation) = operation_of(api, policy) else { continue };
+        implied::complete(operation, policy);
         let none: [&str; 0] = [];
         let scheme = |name: &str| SecurityRequirement::new(name, none);
         operation.security = match policy.access {

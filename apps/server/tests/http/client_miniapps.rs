@@ -118,6 +118,25 @@ database_tests! {
         assert_eq!(plain["counterparty"]["id"], customer["id"]);
     }
 
+    async fn an_unknown_application_is_told_so_in_the_structured_body(db: TestDatabase) {
+        let shop = Shop::closed(db).await;
+        for path in ["miniapps/max/contact_auth", "callback_auth/init", "callback_auth/status", "callback_auth/exchange"] {
+            let call = || shop.server.request(Method::POST, &format!("/api/counterparty/{path}")).json(&json!({}));
+            for (call, text) in [
+                (call(), "Application token is missing"),
+                (call().header("Token", "1|nobody"), "Application token is invalid"),
+            ] {
+                let answer = send(call).await;
+                let body = answer.expect(401);
+                let error = &body["error"];
+                assert_eq!((&body["message"], &error["message"]), (&json!(text), &json!(text)), "{path}: {body}");
+                assert_eq!((&error["code"], &error["next_action"]), (&json!("application_token_invalid"), &json!("contact_support")));
+                assert_eq!(error["retry_after_seconds"], Value::Null, "{path}");
+                assert_eq!(error["request_id"], answer.headers["x-request-id"].to_str().unwrap(), "{path}");
+            }
+        }
+    }
+
     async fn every_spelling_and_unit_is_one_customer(db: TestDatabase) {
         let shop = Shop::open(db).await;
         let (known, _) = shop.server.customer(&shop.project).await;

@@ -15,8 +15,8 @@ const DOMAINS: [&str; 7] = [
 ];
 
 /// Small libraries without input or output. `secrecy` keeps secrets out of logs, `futures-util` runs a service's calls
-/// side by side, `bytes` are pieces of a content, `url` and `ipnet` read addresses as the client that calls them will.
-const PURE: [&str; 14] = [
+/// side by side, `bytes` are pieces of a content, `ipnet` reads networks.
+const PURE: [&str; 13] = [
     "async-trait",
     "bytes",
     "chrono",
@@ -29,7 +29,6 @@ const PURE: [&str; 14] = [
     "serde_json",
     "thiserror",
     "unicode-normalization",
-    "url",
     "uuid",
 ];
 
@@ -65,6 +64,24 @@ fn every_member_has_a_rule() {
             || name.starts_with("kontor-adapter-")
             || DOMAINS.contains(&name.as_str());
         assert!(known, "{name}: say here whom it may know");
+    }
+}
+
+/// What others need to take a crate alone: a word about it, a package that is made in every run, an example that runs.
+#[test]
+fn kernel_and_domains_are_ready_to_be_taken() {
+    let run = include_str!("../../../../.ci/run");
+    let packages = metadata().packages;
+    for name in DOMAINS.iter().chain(["kontor-kernel"].iter()) {
+        let package = packages.iter().find(|package| package.name.as_str() == *name).unwrap();
+        assert!(package.description.as_ref().is_some_and(|text| !text.is_empty()), "{name}: no description");
+        assert_eq!(package.license.as_deref(), Some("Apache-2.0"), "{name}");
+        let folder = package.manifest_path.parent().unwrap();
+        let readme = std::fs::read_to_string(folder.join(package.readme.as_ref().unwrap())).unwrap();
+        assert!(readme.starts_with(&format!("# {name}\n")), "{name}: another README");
+        assert!(run.split_whitespace().any(|word| word == *name), "{name} is not packed in .ci/run");
+        let root = std::fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+        assert!(*name == "kontor-kernel" || root.contains("/docs/reuse"), "{name}: no example in the reuse guide");
     }
 }
 

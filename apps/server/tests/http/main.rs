@@ -21,6 +21,7 @@ mod client_storefront;
 mod client_verification;
 mod crash;
 mod description;
+mod description_lint;
 mod desk;
 mod dictionaries;
 mod doctor;

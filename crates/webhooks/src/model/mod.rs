@@ -3,6 +3,7 @@
 mod address;
 mod delivery;
 mod event;
+mod host;
 mod outbound;
 mod request;
 mod webhook;

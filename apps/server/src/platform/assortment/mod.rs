@@ -18,7 +18,11 @@ use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_categories).service(assign_category).service(list_brands).service(assign_brand);
+    config
+        .service(list_application_categories)
+        .service(assign_category)
+        .service(list_application_brands)
+        .service(assign_brand);
     one::routes(config);
 }
 
@@ -59,7 +63,7 @@ async fn assign<R: Assignable, Answer: From<R>>(
     responses((status = 200, body = CategoryList)),
 )]
 #[get("/api/applications/{id}/categories")]
-async fn list_categories(
+async fn list_application_categories(
     staff: SignedInStaff,
     service: Data<AssortmentService<Category>>,
     id: Path<PathId>,
@@ -97,7 +101,7 @@ async fn assign_category(
     responses((status = 200, body = BrandList)),
 )]
 #[get("/api/applications/{id}/brands")]
-async fn list_brands(
+async fn list_application_brands(
     staff: SignedInStaff,
     service: Data<AssortmentService<Brand>>,
     id: Path<PathId>,

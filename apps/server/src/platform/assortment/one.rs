@@ -114,25 +114,25 @@ macro_rules! one_shown {
 
 one_shown! {
     Category as OneCategory, "category" in "category_id",
-    "/api/applications/{id}/categories/{category_id}" by show_category, withdraw_category,
+    "/api/applications/{id}/categories/{category_id}" by show_application_category, withdraw_category,
     "/api/applications/{id}/categories/{category_id}/up" by category_up,
     "/api/applications/{id}/categories/{category_id}/down" by category_down
 }
 
 one_shown! {
     Brand as OneBrand, "brand" in "brand_id",
-    "/api/applications/{id}/brands/{brand_id}" by show_brand, withdraw_brand,
+    "/api/applications/{id}/brands/{brand_id}" by show_application_brand, withdraw_brand,
     "/api/applications/{id}/brands/{brand_id}/up" by brand_up,
     "/api/applications/{id}/brands/{brand_id}/down" by brand_down
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
-        .service(show_category)
+        .service(show_application_category)
         .service(withdraw_category)
         .service(category_up)
         .service(category_down)
-        .service(show_brand)
+        .service(show_application_brand)
         .service(withdraw_brand)
         .service(brand_up)
         .service(brand_down);

@@ -1,0 +1,126 @@
+"""Asks a demo whatever its own description allows and forbids, and holds every answer against that description.
+
+usage: fuzz.py KONTOR [EXAMPLES [SEED]]    KONTOR is the binary; schemathesis must be on the path.
+"""
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+CLIENT = r"^/api/counterparty(/|$)"
+CALLBACKS = r"^/callbacks/"
+# Whoever signs out or leaves is nobody for the rest of the run.
+ENDS_THE_CALLER = r"logout$"
+CHECKS = [
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def ask(url: str, headers: dict[str, str] | None = None, body: object = None):
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json", **(headers or {})})
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return json.load(answer)
+
+
+def wait_for(file: Path, demo: subprocess.Popen) -> dict:
+    for _ in range(600):
+        if demo.poll() is not None:
+            sys.exit(f"the demo ended with {demo.returncode}")
+        if file.exists():
+            return json.loads(file.read_text())
+        time.sleep(0.1)
+    sys.exit("the demo does not start")
+
+
+def sign_in(shop: dict) -> tuple[str, str]:
+    """The tokens of a customer and of an employee."""
+    api, sandbox, phone = shop["base_url"], shop["sandbox_url"], shop["customer"]["phone"]
+    app = {"Token": shop["app_token"]}
+    ask(f"{api}/api/counterparty/send_password", app, {"phone": phone})
+    code = ask(f"{sandbox}/control/messages?to={phone}")["messages"][0]["code"]
+    customer = ask(f"{api}/api/counterparty/login", app, {"phone": phone, "password": code})
+    staff = ask(f"{api}/api/login", None, {key: shop["staff"][key] for key in ("login", "password")})
+    return customer["counterparty"]["access_token"]["value"], staff["user"]["access_token"]["value"]
+
+
+def fuzz(
+    name: str, api: str, folder: str, examples: str, seed: str, selection: list[str], headers: dict[str, str]
+) -> bool:
+    command = ["schemathesis", "run", f"{api}/openapi.json", "--url", api, "--no-shrink"]
+    command += ["--phases", "examples,coverage,fuzzing"]
+    command += ["--seed", seed, "--max-examples", examples, "--checks", ",".join(CHECKS), "--continue-on-failure"]
+    command += ["--request-timeout", "30", *selection]
+    for key, value in headers.items():
+        command += ["--header", f"{key}: {value}"]
+    started = time.monotonic()
+    run = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    print(f"{name}: {'passed' if run.returncode == 0 else 'FAILED'} in {time.monotonic() - started:.0f} s")
+    cases = re.search(r"(\d+) generated", run.stdout)
+    if run.returncode != 0:
+        print(run.stdout, run.stderr, sep="\n")
+    elif not cases or int(cases[1]) == 0:
+        print(run.stdout)
+        print(f"{name}: nothing was asked")
+        return False
+    else:
+        print(f"  {cases[0]} cases")
+    return run.returncode == 0
+
+
+def main() -> None:
+    kontor = Path(sys.argv[1]).resolve()
+    examples, seed = [*sys.argv[2:4], *["2", "1"][len(sys.argv) - 2 :]]
+    if shutil.which("schemathesis") is None:
+        sys.exit("schemathesis is not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        binds = ["--bind", f"127.0.0.1:{free_port()}", "--sandbox-bind", f"127.0.0.1:{free_port()}"]
+        log = Path(folder) / "demo.log"
+        with log.open("wb") as told:
+            demo = subprocess.Popen([kontor, "demo", "--data", folder, *binds], stdout=subprocess.DEVNULL, stderr=told)
+        passed = [False]
+        try:
+            shop = wait_for(Path(folder) / "demo.json", demo)
+            customer, staff = sign_in(shop)
+            app, bearer = {"Token": shop["app_token"]}, lambda token: {"Authorization": f"Bearer {token}"}
+            leave = ["--exclude-operation-id", "counterparty_leave"]
+            runs = [
+                ("client surface", ["--include-path-regex", CLIENT, "--exclude-path-regex", ENDS_THE_CALLER, *leave],
+                 app | bearer(customer)),
+                ("platform surface", ["--exclude-path-regex", f"{CLIENT}|{CALLBACKS}|{ENDS_THE_CALLER}"], bearer(staff)),
+                ("callbacks", ["--include-path-regex", CALLBACKS], {}),
+            ]
+            passed = [
+                fuzz(name, shop["base_url"], folder, examples, seed, selection, headers)
+                for name, selection, headers in runs
+            ]
+            if demo.poll() is not None:
+                sys.exit(f"the demo ended with {demo.returncode}")
+        finally:
+            demo.terminate()
+            demo.wait(60)
+            if not all(passed):
+                print("the log of the demo ends with:", *log.read_text().splitlines()[-40:], sep="\n")
+    if not all(passed):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+//! What the service sends to webhooks, for the description.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn, Paths, PathsBuilder};
+use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
+use utoipa::openapi::schema::Type;
+use utoipa::openapi::{
+    ContentBuilder, HttpMethod, KnownFormat, ObjectBuilder, PathItem, Ref, RefOr, Required, Response, Schema,
+    SchemaFormat,
+};
+use utoipa::{PartialSchema, ToSchema};
+use uuid::Uuid;
+
+/// The body of `order.paid`.
+#[derive(Serialize, ToSchema)]
+pub struct OrderPaidEvent {
+    /// The event, as in `X-Webhook-Event-Id`.
+    id: Uuid,
+    /// `order.paid`
+    event: String,
+    created_at: DateTime<Utc>,
+    data: OrderPaidData,
+}
+
+/// What `order.paid` is about. It is no proof: read the order again before granting anything.
+#[derive(Serialize, ToSchema)]
+pub struct OrderPaidData {
+    #[schema(minimum = 1)]
+    order_id: i64,
+    #[schema(minimum = 1)]
+    application_id: i64,
+    #[schema(minimum = 1)]
+    project_id: i64,
+    #[schema(minimum = 1)]
+    status_id: i64,
+    /// A decimal number with two places.
+    amount: String,
+    /// Three letters.
+    currency: String,
+    paid_at: DateTime<Utc>,
+}
+
+/// The schemas that webhooks use.
+pub fn schemas() -> [(String, RefOr<Schema>); 2] {
+    [
+        (OrderPaidEvent::name().into_owned(), OrderPaidEvent::schema()),
+        (OrderPaidData::name().into_owned(), OrderPaidData::schema()),
+    ]
+}
+
+/// The events.
+pub fn webhooks() -> Paths {
+    let operation = OperationBuilder::new()
+        .operation_id(Some("order_paid_webhook"))
+        .tag("Webhooks")
+        .summary(Some("An order of the application was paid."))
+        .description(Some(
+            "Sent to every active webhook of the application. A delivery that is not answered with a `2xx` within 10 \
+             seconds is sent again after 1, 5, 30, 120 and 720 minutes; redirects are not followed.",
+        ))
+        .parameters(Some(headers()))
+        .request_body(Some(body()))
+        .response("2XX", Response::new("Taken; the body of the answer is not read."))
+        .build();
+    PathsBuilder::new().path("order.paid", PathItem::new(HttpMethod::Post, operation)).build()
+}
+
+fn body() -> RequestBody {
+    let schema = Ref::from_schema_name(OrderPaidEvent::name());
+    let content = ContentBuilder::new().schema(Some(schema)).build();
+    RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True)).build()
+}
+
+fn headers() -> Vec<Parameter> {
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    let uuid = || text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)));
+    let header = |name: &str, description: &str, schema: ObjectBuilder| {
+        ParameterBuilder::new()
+            .name(name)
+            .parameter_in(ParameterIn::Header)
+            .required(Required::True)
+            .description(Some(description))
+            .schema(Some(schema))
+            .build()
+    };
+    vec![
+        header("X-Webhook-Event", "The event.", text().enum_values(Some(["order.paid"]))),
+        header("X-Webhook-Event-Id", "The same for every webhook and every attempt.", uuid()),
+        header("X-Webhook-Delivery-Id", "The same for every attempt.", uuid()),
+        header(
+            "X-Webhook-Timestamp",
+            "Unix seconds of this attempt.",
+            ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)),
+        ),
+        header(
+            "X-Signature",
+            "`sha256=` and the lower hex of HMAC-SHA256 under the secret over the timestamp, a full stop and the body.",
+            text().pattern(Some("^sha256=[0-9a-f]{64}$")),
+        ),
+    ]
+}

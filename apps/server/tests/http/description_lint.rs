@@ -1,0 +1,197 @@
+//! The API description as generators and fuzzers need it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use kontor::http::openapi::{description, pinned_text};
+use kontor_adapter_messaging::HmacSigner;
+use kontor_kernel::testing::CountingRandom;
+use kontor_kernel::{ApplicationId, Money, OrderId, ProjectId};
+use kontor_orders::model::PaidEvent;
+use kontor_webhooks::model::{DeliveryRequest, EndpointUrl, Message, WebhookSecret};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+fn api() -> Value {
+    serde_json::from_str(&pinned_text(&description()).unwrap()).unwrap()
+}
+
+/// The operations below `paths` or `webhooks`, each with its name.
+fn operations<'a>(api: &'a Value, below: &str) -> Vec<(String, &'a Value)> {
+    let items = api[below].as_object().into_iter().flatten();
+    let each = items.flat_map(|(path, item)| {
+        let methods = item.as_object().unwrap().iter().filter(|(key, _)| *key != "parameters");
+        methods.map(move |(method, operation)| (format!("{} {path}", method.to_uppercase()), operation))
+    });
+    each.collect()
+}
+
+fn references<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
+    match value {
+        Value::Object(map) => {
+            found.extend(map.get("$ref").and_then(Value::as_str));
+            map.values().for_each(|inner| references(inner, found));
+        }
+        Value::Array(items) => items.iter().for_each(|inner| references(inner, found)),
+        _ => {}
+    }
+}
+
+fn responses(operation: &Value) -> &Map<String, Value> {
+    operation["responses"].as_object().unwrap()
+}
+
+/// Whether a body is described: every media type has a schema that says something.
+fn says_something(response: &Value) -> bool {
+    let content = response["content"].as_object();
+    content.is_some_and(|content| {
+        let says = |media: &Value| media["schema"].as_object().is_some_and(|schema| !schema.is_empty());
+        !content.is_empty() && content.values().all(says)
+    })
+}
+
+#[test]
+fn every_reference_resolves() {
+    let api = api();
+    let mut found = BTreeSet::new();
+    references(&api, &mut found);
+    let lost = |reference: &&&str| reference.strip_prefix('#').and_then(|pointer| api.pointer(pointer)).is_none();
+    assert_eq!(found.iter().filter(lost).collect::<Vec<_>>(), [] as [&&str; 0]);
+    assert!(found.len() > 100, "{}", found.len());
+}
+
+#[test]
+fn operation_ids_are_unique_over_both_surfaces() {
+    let api = api();
+    let mut by_id: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (name, operation) in operations(&api, "paths").into_iter().chain(operations(&api, "webhooks")) {
+        by_id.entry(operation["operationId"].as_str().unwrap()).or_default().push(name);
+    }
+    let shared: Vec<_> = by_id.iter().filter(|(_, names)| names.len() > 1).collect();
+    assert!(shared.is_empty(), "{shared:#?}");
+    for (id, names) in by_id {
+        let client = names[0].contains(" /api/counterparty/") || names[0].ends_with(" /api/counterparty");
+        assert_eq!(id.starts_with("counterparty_"), client, "{id}: {names:?}");
+    }
+}
+
+#[test]
+fn every_answer_is_described() {
+    let api = api();
+    for (name, operation) in operations(&api, "paths") {
+        let responses = responses(operation);
+        assert!(responses.keys().any(|status| status.starts_with('2')), "{name}: no success");
+        for (status, response) in responses {
+            assert!(response["description"].as_str().is_some_and(|text| !text.is_empty()), "{name}: {status} is mute");
+            assert!(says_something(response), "{name}: the body of {status} is not described");
+        }
+    }
+}
+
+#[test]
+fn refusals_follow_from_what_is_read() {
+    let api = api();
+    let mut missing = Vec::new();
+    for (name, operation) in operations(&api, "paths") {
+        let reads_body = operation.get("requestBody").is_some();
+        let parameters = operation["parameters"].as_array();
+        let placed = |place: &str| parameters.is_some_and(|list| list.iter().any(|one| one["in"] == place));
+        let outside = name.contains(" /callbacks/");
+        let mut wanted = Vec::new();
+        if reads_body {
+            wanted.extend(["400", "413"]);
+        }
+        if reads_body && !outside {
+            wanted.extend(["415", "422"]);
+        }
+        if placed("query") {
+            wanted.push("422");
+        }
+        if name.contains('{') {
+            assert!(placed("path"), "{name}");
+            wanted.push("404");
+        }
+        missing.extend(
+            wanted
+                .into_iter()
+                .filter(|status| !responses(operation).contains_key(*status))
+                .map(|status| format!("{name}: {status}")),
+        );
+    }
+    assert_eq!(missing, [] as [String; 0]);
+}
+
+/// A delivery as it is sent.
+fn delivery() -> (DeliveryRequest, Value) {
+    let event = PaidEvent {
+        event_id: Uuid::from_u128(1),
+        order_id: OrderId::new(41).unwrap(),
+        application_id: ApplicationId::new(3).unwrap(),
+        project_id: ProjectId::new(1).unwrap(),
+        amount: "265.50".parse::<Money>().unwrap(),
+        currency: "RUB".to_owned(),
+        paid_at: DateTime::<Utc>::UNIX_EPOCH,
+    };
+    let body = event.payload();
+    let message = Message {
+        event: PaidEvent::TOPIC.to_owned(),
+        event_id: event.event_id,
+        delivery_id: Uuid::from_u128(2),
+        body: body.to_string(),
+    };
+    let url = EndpointUrl::parse("https://shop.example/hook").unwrap();
+    let secret = WebhookSecret::generate(&CountingRandom::new());
+    (DeliveryRequest::sign(message, url, &secret, DateTime::<Utc>::UNIX_EPOCH, &HmacSigner), body)
+}
+
+/// Holds a value against a schema of objects and single values, as far as this description uses them.
+fn holds(api: &Value, schema: &Value, value: &Value, path: &str) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return holds(api, api.pointer(&reference[1..]).unwrap(), value, path);
+    }
+    let kind = match value {
+        Value::Object(_) => "object",
+        Value::String(_) => "string",
+        Value::Number(_) => "integer",
+        other => panic!("{path}: {other}"),
+    };
+    assert_eq!(schema["type"], kind, "{path}");
+    if let Some(fields) = value.as_object() {
+        let described = schema["properties"].as_object().unwrap();
+        assert_eq!(fields.keys().collect::<BTreeSet<_>>(), described.keys().collect(), "{path}");
+        let required = schema["required"].as_array().unwrap();
+        assert_eq!(required.len(), described.len(), "{path}: all fields are always sent");
+        fields.iter().for_each(|(name, value)| holds(api, &described[name], value, &format!("{path}.{name}")));
+    }
+    if let Some(only) = schema["const"].as_str().or_else(|| schema["enum"].as_array().and_then(|all| all[0].as_str())) {
+        assert_eq!(value, only, "{path}");
+    }
+}
+
+#[test]
+fn webhooks_are_described_as_they_are_sent() {
+    let api = api();
+    let described = operations(&api, "webhooks");
+    assert_eq!(described.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["POST order.paid"]);
+    let operation = described[0].1;
+    let (request, body) = delivery();
+    let parameters = operation["parameters"].as_array().unwrap();
+    assert!(parameters.iter().all(|one| one["in"] == "header" && one["required"] == true), "{parameters:?}");
+    let names: BTreeSet<_> = parameters.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    let sent: BTreeSet<_> =
+        request.headers.iter().map(|(name, _)| *name).filter(|name| *name != "Content-Type").collect();
+    assert_eq!(names, sent);
+    for parameter in parameters {
+        let value = request.header(parameter["name"].as_str().unwrap()).unwrap();
+        let value = if parameter["schema"]["type"] == "integer" {
+            Value::from(value.parse::<i64>().unwrap())
+        } else {
+            value.into()
+        };
+        holds(&api, &parameter["schema"], &value, parameter["name"].as_str().unwrap());
+    }
+    let content = &operation["requestBody"]["content"];
+    assert_eq!(operation["requestBody"]["required"], true);
+    holds(&api, &content[request.header("content-type").unwrap()]["schema"], &body, "body");
+    assert!(responses(operation).contains_key("2XX"));
+}
