@@ -5,6 +5,7 @@ use kontor_kernel::{
     ApplicationId, CounterpartyId, DiscountId, InventoryId, Money, NomenclatureId, OrderId, PaymentTypeId, Phone,
     ProjectId, Quantity, UserId,
 };
+use kontor_payments::model::NewCharge;
 
 use crate::model::{Address, Delivery, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, Transition};
 use crate::pricing::LinePrice;
@@ -76,6 +77,19 @@ pub struct PlacedOrder {
 }
 
 impl PlacedOrder {
+    /// The charge of this order, when it is paid online.
+    pub fn charge(&self, order_id: OrderId) -> Option<NewCharge> {
+        let payment = self.payment.as_ref()?;
+        Some(NewCharge {
+            project_id: self.project_id,
+            application_id: Some(self.application_id),
+            counterparty_id: self.counterparty_id,
+            request: payment.request(order_id),
+            next_check_at: payment.next_check_at,
+            at: self.at,
+        })
+    }
+
     /// How the customer pays online.
     pub fn payment_method(&self) -> Option<PaymentMethod> {
         self.payment.as_ref().map(|payment| payment.method)

@@ -27,31 +27,13 @@
 //! use kontor_kernel::testing::CountingRandom;
 //! use kontor_kernel::{ChargeId, CounterpartyId, FixedClock, Money, ProjectId, SubscriptionId};
 //! use kontor_payments::change::{Change, ChargeChange};
-//! use kontor_payments::model::{Charge, ChargePurpose, ChargeRequest, ChargeState, NewCharge, PaymentMethod};
+//! use kontor_payments::model::{ChargePurpose, ChargeRequest, NewCharge, PaymentMethod};
 //! use kontor_payments::ports::{Answer, ChargeStored, MockChargeStore, MockPaymentGateway};
 //! use kontor_payments::{Charged, ChargeService, Opened};
 //! use uuid::Uuid;
 //!
 //! let mut charges = MockChargeStore::new();
-//! charges.expect_store().returning(|new| {
-//!     Ok(ChargeStored::New(Charge {
-//!         id: ChargeId::new(1).unwrap(),
-//!         project_id: new.project_id,
-//!         application_id: new.application_id,
-//!         counterparty_id: new.counterparty_id,
-//!         state: ChargeState::Prepared,
-//!         provider_id: None,
-//!         request: new.request,
-//!         confirmation_url: None,
-//!         captured: Money::ZERO,
-//!         refunded: Money::ZERO,
-//!         refunding: Money::ZERO,
-//!         checks: 0,
-//!         asked_at: new.at,
-//!         settled_at: None,
-//!         created_at: new.at,
-//!     }))
-//! });
+//! charges.expect_store().returning(|new| Ok(ChargeStored::New(new.stored_as(ChargeId::new(1).unwrap()))));
 //! charges.expect_record().returning(|_, change, _| {
 //!     assert!(matches!(change, ChargeChange::Postponed { unanswered: true, .. }));
 //!     Ok(Change::Done)

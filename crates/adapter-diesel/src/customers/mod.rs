@@ -5,4 +5,4 @@ mod presence;
 mod profile;
 mod records;
 
-pub(crate) use presence::{hold, hold_alone};
+pub(crate) use presence::{hold, hold_alone, mark_verified};

@@ -253,7 +253,7 @@ async fn money_that_proves_something_is_due_back_at_once() {
     let proof = Charge { request: ChargeRequest { purpose, ..charge().request }, ..charge() };
     let paid = GatewayPayment { purpose: Some(purpose), ..payment(GatewayStatus::Succeeded) };
     let returned = |change: &ChargeChange| {
-        matches!(change, ChargeChange::Succeeded { refund: Some(refund), .. } if refund.amount.minor() == 26_500)
+        matches!(change, ChargeChange::Succeeded { refund: Some(refund), .. } if refund.amount().minor() == 26_500)
     };
     let mut trial = Trial::new().recording(returned, Change::Done);
     trial.gateway.expect_create().return_const(Answer::Known(paid));

@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ApplicationId, ChargeId, CounterpartyId, Money, ProjectId};
+use uuid::Uuid;
 
 use super::{ChargePurpose, ChargeRequest, GatewayPayment, PaymentMismatch, ProviderId, RefundOrder};
-use uuid::Uuid;
 
 /// Where a charge stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,11 +134,10 @@ impl Charge {
 
     /// The refund that is due as soon as the money has arrived.
     pub fn return_of_money(&self, key: Uuid) -> Option<RefundOrder> {
-        self.purpose().is_returned().then(|| RefundOrder {
-            key,
-            amount: self.request.amount,
-            description: self.request.description.clone(),
-        })
+        if !self.purpose().is_returned() {
+            return None;
+        }
+        RefundOrder::new(key, self.request.amount, self.request.description.clone()).ok()
     }
 }
 
@@ -157,6 +156,29 @@ pub struct NewCharge {
     pub next_check_at: DateTime<Utc>,
     /// Now.
     pub at: DateTime<Utc>,
+}
+
+impl NewCharge {
+    /// The charge as it stands once it is stored under this number.
+    pub fn stored_as(&self, id: ChargeId) -> Charge {
+        Charge {
+            id,
+            project_id: self.project_id,
+            application_id: self.application_id,
+            counterparty_id: self.counterparty_id,
+            state: ChargeState::Prepared,
+            provider_id: None,
+            request: self.request.clone(),
+            confirmation_url: None,
+            captured: Money::ZERO,
+            refunded: Money::ZERO,
+            refunding: Money::ZERO,
+            checks: 0,
+            asked_at: self.at,
+            settled_at: None,
+            created_at: self.at,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -47,15 +47,39 @@ impl RefundState {
     }
 }
 
-/// What is to go back of a charge.
+/// A refund of nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a refund must be more than nothing")]
+pub struct NothingToRefund;
+
+/// What is to go back of a charge: always more than nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundOrder {
-    /// The first idempotence key.
-    pub key: Uuid,
-    /// How much; more than nothing.
-    pub amount: Money,
-    /// What the payer reads, at most 250 characters.
-    pub description: String,
+    key: Uuid,
+    amount: Money,
+    description: String,
+}
+
+impl RefundOrder {
+    /// Under a key that names the refund for good. The payer reads the description, at most 250 characters.
+    pub fn new(key: Uuid, amount: Money, description: String) -> Result<Self, NothingToRefund> {
+        if amount.is_zero() { Err(NothingToRefund) } else { Ok(Self { key, amount, description }) }
+    }
+
+    /// Names the refund for good, and is the idempotence key of the first try.
+    pub fn key(&self) -> Uuid {
+        self.key
+    }
+
+    /// How much.
+    pub fn amount(&self) -> Money {
+        self.amount
+    }
+
+    /// What the payer reads.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
 }
 
 /// A refund to be stored.

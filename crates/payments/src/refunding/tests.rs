@@ -177,10 +177,8 @@ async fn a_refund_is_due_at_once() {
         clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
         random: Arc::new(CountingRandom::new()),
     };
-    let order = RefundOrder {
-        key: Uuid::from_u128(6),
-        amount: Money::from_minor(100).unwrap(),
-        description: "Verification 3".to_owned(),
-    };
+    let amount = |minor| RefundOrder::new(Uuid::from_u128(6), Money::from_minor(minor).unwrap(), String::new());
+    assert!(amount(0).is_err());
+    let order = amount(100).unwrap();
     assert_eq!(service.request(due().charge_id, order).await.unwrap(), RefundStored::New(due()));
 }

@@ -31,24 +31,7 @@ fn verification() -> Verification {
         at: DateTime::UNIX_EPOCH,
     };
     let id = VerificationId::new(3).unwrap();
-    let charge = new.charge(id);
-    let charge = Charge {
-        id: ChargeId::new(9).unwrap(),
-        project_id: charge.project_id,
-        application_id: charge.application_id,
-        counterparty_id: charge.counterparty_id,
-        state: ChargeState::Prepared,
-        provider_id: None,
-        request: charge.request,
-        confirmation_url: None,
-        captured: Money::ZERO,
-        refunded: Money::ZERO,
-        refunding: Money::ZERO,
-        checks: 0,
-        asked_at: charge.at,
-        settled_at: None,
-        created_at: charge.at,
-    };
+    let charge = new.charge(id).stored_as(ChargeId::new(9).unwrap());
     Verification { id, charge, expires_at: new.expires_at() }
 }
 
