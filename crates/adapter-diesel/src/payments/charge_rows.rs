@@ -90,13 +90,6 @@ pub(crate) fn load(connection: &mut AnyConnection, key: &Key) -> Result<Option<C
     Ok(row.optional()?.map(Charge::try_from).transpose()?)
 }
 
-/// The rows with these numbers, each with its number.
-pub(crate) fn load_many(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, ChargeRow)>> {
-    let rows: Vec<ChargeRow> =
-        charges::table.filter(charges::id.eq_any(ids)).select(ChargeRow::as_select()).load(connection)?;
-    Ok(rows.into_iter().map(|row| (row.id, row)).collect())
-}
-
 /// The charge that stands against another one under this key and for this purpose.
 pub(super) fn standing(
     connection: &mut AnyConnection,
