@@ -17,10 +17,12 @@ mod customers;
 mod database;
 pub mod doctor;
 mod histories;
+mod lease;
 mod listing;
 mod memory;
 mod orders;
 mod organization;
+pub mod queues;
 mod schema;
 pub mod showroom;
 mod statement;
@@ -34,4 +36,5 @@ mod workers;
 
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};
 pub use database::{Marks, Stand, TRUST, Topic, Watch};
+pub use lease::Parked;
 pub use showroom::Showroom;
