@@ -166,7 +166,8 @@ impl Worker {
 
     async fn deliver(&self, stop: &CancellationToken) {
         while !stop.is_cancelled() {
-            let claimed = match self.deliveries.deliver_due(&self.name).await {
+            let round = self.deliveries.deliver_while(&self.name, || !stop.is_cancelled(), || sleep(IDLE, stop));
+            let claimed = match round.await {
                 Ok(round) => round.claimed,
                 Err(error) => trouble("deliveries", &error),
             };

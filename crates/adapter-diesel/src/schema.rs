@@ -72,6 +72,10 @@ diesel::table! {
         creator_id -> BigInt,
         created_at -> Timestamp,
         sweep_at -> Nullable<Timestamp>,
+        lease_owner -> Nullable<Text>,
+        leased_until -> Nullable<Timestamp>,
+        parked_at -> Nullable<Timestamp>,
+        parked_reason -> Nullable<Text>,
     }
 }
 
@@ -738,6 +742,8 @@ diesel::table! {
         is_active -> Bool,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        hangs -> Integer,
+        paused_until -> Nullable<Timestamp>,
     }
 }
 
@@ -758,6 +764,8 @@ diesel::table! {
         delivered_at -> Nullable<Timestamp>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        parked_at -> Nullable<Timestamp>,
+        parked_reason -> Nullable<Text>,
     }
 }
 
@@ -816,6 +824,10 @@ diesel::table! {
         requested_at -> Timestamp,
         attempts -> Integer,
         next_attempt_at -> Timestamp,
+        lease_owner -> Nullable<Text>,
+        leased_until -> Nullable<Timestamp>,
+        parked_at -> Nullable<Timestamp>,
+        parked_reason -> Nullable<Text>,
     }
 }
 
@@ -887,6 +899,8 @@ diesel::table! {
         created_at -> Timestamp,
         started_at -> Nullable<Timestamp>,
         finished_at -> Nullable<Timestamp>,
+        parked_at -> Nullable<Timestamp>,
+        parked_reason -> Nullable<Text>,
     }
 }
 

@@ -87,10 +87,7 @@ impl ChargeStore for Database {
     }
 
     async fn claim(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError> {
-        match payments::claim(self, &payments::CHARGES, owner, at, until).await? {
-            Some(id) => self.read(move |connection| payments::load(connection, &Key::Id(id))).await,
-            None => Ok(None),
-        }
+        payments::lease_charge(self, owner, at, until).await
     }
 
     async fn record(&self, id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError> {

@@ -5,7 +5,7 @@
 
 mod charge_rows;
 mod charges;
-mod claim;
+mod queues;
 mod refund_rows;
 mod refunds;
 mod saved_methods;
@@ -13,4 +13,4 @@ mod verifications;
 
 pub(crate) use charge_rows::{Key, insert, load};
 pub(crate) use charges::{Known, record, store};
-pub(crate) use claim::{CHARGES, claim};
+pub(crate) use queues::{CHARGES, REFUNDS, lease_charge};

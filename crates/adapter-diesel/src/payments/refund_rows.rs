@@ -44,7 +44,10 @@ fn count(number: i32) -> Result<u32, StoreError> {
     u32::try_from(number).map_err(StoreError::corrupt)
 }
 
-pub(super) fn read((row, paid): (RefundRow, PaidRow)) -> Result<Refund, StoreError> {
+/// A refund with what its charge tells.
+pub(super) type RefundWithCharge = (RefundRow, PaidRow);
+
+pub(super) fn read((row, paid): RefundWithCharge) -> Result<Refund, StoreError> {
     let state = RefundState::parse(&row.state);
     let payment = provider_id(paid.provider_payment_id.as_deref())?;
     let asked: ChargeRequest = serde_json::from_str(&paid.request).map_err(StoreError::corrupt)?;
@@ -75,22 +78,28 @@ pub(super) fn read((row, paid): (RefundRow, PaidRow)) -> Result<Refund, StoreErr
 
 /// The columns refunds are found by.
 pub(super) enum Key {
-    Id(i64),
+    Ids(Vec<i64>),
     Request(String),
     Charge(i64),
 }
 
 /// The rows, oldest first.
-pub(super) fn rows(connection: &mut AnyConnection, key: &Key) -> QueryResult<Vec<(RefundRow, PaidRow)>> {
+fn rows(connection: &mut AnyConnection, key: &Key) -> QueryResult<Vec<RefundWithCharge>> {
     let all = refunds::table
         .inner_join(charges::table.on(charges::id.eq(refunds::charge_id)))
         .select((RefundRow::as_select(), PaidRow::as_select()))
         .order(refunds::id);
     match key {
-        Key::Id(id) => all.filter(refunds::id.eq(id)).load(connection),
+        Key::Ids(ids) => all.filter(refunds::id.eq_any(ids)).load(connection),
         Key::Request(key) => all.filter(refunds::request_key.eq(key)).load(connection),
         Key::Charge(id) => all.filter(refunds::charge_id.eq(id)).load(connection),
     }
+}
+
+/// The rows with these numbers, each with its number.
+pub(super) fn with_numbers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, RefundWithCharge)>> {
+    let rows = rows(connection, &Key::Ids(ids.to_vec()))?;
+    Ok(rows.into_iter().map(|row| (row.0.id, row)).collect())
 }
 
 pub(super) fn load(connection: &mut AnyConnection, key: &Key) -> Result<Vec<Refund>, Abort<StoreError>> {

@@ -9,7 +9,7 @@ use kontor_payments::model::{NewRefund, Refund, RefundOrder, RefundState};
 use kontor_payments::ports::{RefundStore, RefundStored};
 use uuid::Uuid;
 
-use super::claim::{REFUNDS, claim};
+use super::queues::lease_refund;
 use super::refund_rows::{Key, load};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::schema::{charges, refunds};
@@ -107,7 +107,7 @@ fn store(connection: &mut AnyConnection, new: &NewRefund) -> Result<RefundStored
     };
     let next_check_at = new.next_check_at.naive_utc();
     if let Some(id) = insert_refund(connection, project, charge, order, next_check_at, at)? {
-        let stored = load(connection, &Key::Id(id))?.pop();
+        let stored = load(connection, &Key::Ids(vec![id]))?.pop();
         return stored.map(RefundStored::New).ok_or_else(|| StoreError::corrupt("a refund vanished").into());
     }
     take_back(connection, charge, amount, false, at)?;
@@ -216,7 +216,7 @@ impl RefundStore for Database {
     }
 
     async fn find(&self, id: RefundId) -> Result<Option<Refund>, StoreError> {
-        self.read(move |connection| Ok::<_, Abort<StoreError>>(load(connection, &Key::Id(id.get()))?.pop())).await
+        self.read(move |connection| Ok::<_, Abort<StoreError>>(load(connection, &Key::Ids(vec![id.get()]))?.pop())).await
     }
 
     async fn of_charge(&self, charge: ChargeId) -> Result<Vec<Refund>, StoreError> {
@@ -224,10 +224,7 @@ impl RefundStore for Database {
     }
 
     async fn claim(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError> {
-        match claim(self, &REFUNDS, owner, at, until).await? {
-            Some(id) => RefundStore::find(self, stored::id(id)?).await,
-            None => Ok(None),
-        }
+        lease_refund(self, owner, at, until).await
     }
 
     async fn record(

@@ -31,4 +31,5 @@ mod storehouse;
 mod transactions;
 mod upgrade;
 mod upkeep;
+mod webhook_shares;
 mod webhooks;
