@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use kontor_orders::ports::{CreateAnswer, Reading, RefundAnswer};
+use kontor_payments::model::{GatewayPayment, GatewayRefund};
+use kontor_payments::ports::{Answer, Reading};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -26,22 +27,22 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
 }
 
 /// What came of asking for a payment.
-pub(crate) fn created(exchange: Exchange) -> CreateAnswer {
-    let unknown = |why| CreateAnswer::Unknown { why, retry_after: None };
+pub(crate) fn created(exchange: Exchange) -> Answer<GatewayPayment> {
+    let unknown = |why| Answer::Unknown { why, retry_after: None };
     let (status, body) = match exchange {
-        Exchange::NotSent(why) => return CreateAnswer::Refused { code: "unreachable".to_owned(), description: why },
+        Exchange::NotSent(why) => return Answer::Refused { code: "unreachable".to_owned(), description: why },
         Exchange::Lost(why) => return unknown(why),
         Exchange::Answered { status, body } => (status, body),
     };
     if status == 200 {
         return match parse::<Value>(&body).and_then(wire::payment) {
-            Ok(payment) => CreateAnswer::Known(payment),
+            Ok(payment) => Answer::Known(payment),
             Err(why) => unknown(why),
         };
     }
     match refusal(status, &body) {
-        Refusal::Final { code, description } => CreateAnswer::Refused { code, description },
-        Refusal::Open { why, retry_after } => CreateAnswer::Unknown { why, retry_after },
+        Refusal::Final { code, description } => Answer::Refused { code, description },
+        Refusal::Open { why, retry_after } => Answer::Unknown { why, retry_after },
     }
 }
 
@@ -68,21 +69,21 @@ fn refusal(status: u16, body: &[u8]) -> Refusal {
 }
 
 /// What came of asking for a refund. Nobody waits for it, so a request that was never sent is simply sent again.
-pub(crate) fn refunded(exchange: Exchange) -> RefundAnswer {
-    let unknown = |why| RefundAnswer::Unknown { why, retry_after: None };
+pub(crate) fn refunded(exchange: Exchange) -> Answer<GatewayRefund> {
+    let unknown = |why| Answer::Unknown { why, retry_after: None };
     let (status, body) = match exchange {
         Exchange::NotSent(why) | Exchange::Lost(why) => return unknown(why),
         Exchange::Answered { status: 200, body } => {
             return match parse::<Value>(&body).and_then(wire::refund) {
-                Ok(refund) => RefundAnswer::Known(refund),
+                Ok(refund) => Answer::Known(refund),
                 Err(why) => unknown(why),
             };
         }
         Exchange::Answered { status, body } => (status, body),
     };
     match refusal(status, &body) {
-        Refusal::Final { code, description } => RefundAnswer::Refused { code, description },
-        Refusal::Open { why, retry_after } => RefundAnswer::Unknown { why, retry_after },
+        Refusal::Final { code, description } => Answer::Refused { code, description },
+        Refusal::Open { why, retry_after } => Answer::Unknown { why, retry_after },
     }
 }
 

@@ -3,12 +3,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::{DateTime, SecondsFormat, Utc};
 use kontor_kernel::{ExposeSecret, SecretString};
-use kontor_orders::model::{PaymentRequest, ProviderPaymentId, RefundRequest, RefundStatus};
-use kontor_orders::ports::{CreateAnswer, PaymentGateway, ReadAnswer, Reading, RefundAnswer, RefundReading};
+use kontor_payments::model::{ChargeRequest, GatewayPayment, GatewayRefund, ProviderId, RefundRequest};
+use kontor_payments::ports::{Answer, PaymentGateway, Reading};
 use reqwest::redirect::Policy;
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
-use uuid::Uuid;
 
 use crate::answer::{self, Exchange};
 use crate::wire;
@@ -112,7 +111,7 @@ impl AcquirerClient {
 }
 
 /// Whether the acquirer tells of what it was asked for.
-fn same(what: &str, asked: &ProviderPaymentId, told: &ProviderPaymentId) -> Result<(), String> {
+fn same(what: &str, asked: &ProviderId, told: &ProviderId) -> Result<(), String> {
     if asked == told { Ok(()) } else { Err(format!("asked for {what} {asked}, told of {told}")) }
 }
 
@@ -150,44 +149,44 @@ async fn read_whole(mut response: Response) -> Result<Vec<u8>, String> {
 
 #[async_trait]
 impl PaymentGateway for AcquirerClient {
-    async fn create(&self, request: &PaymentRequest, key: Uuid) -> CreateAnswer {
+    async fn create(&self, request: &ChargeRequest) -> Answer<GatewayPayment> {
         let call = self
             .http
             .post(format!("{}/payments", self.config.url))
-            .header("Idempotence-Key", key.to_string())
+            .header("Idempotence-Key", request.key.to_string())
             .json(&wire::body(request));
         let answer = answer::created(exchange(self.authorized(call)).await);
         match &answer {
-            CreateAnswer::Known(payment) => {
+            Answer::Known(payment) => {
                 tracing::info!(purpose = %request.purpose, payment = %payment.id, "payment asked for");
             }
-            CreateAnswer::Refused { code, description } => {
+            Answer::Refused { code, description } => {
                 tracing::warn!(purpose = %request.purpose, %code, %description, "the acquirer refuses a payment");
             }
-            CreateAnswer::Unknown { why, .. } => {
+            Answer::Unknown { why, .. } => {
                 tracing::warn!(purpose = %request.purpose, %why, "the outcome of a payment request is unknown");
             }
         }
         answer
     }
 
-    async fn read(&self, id: &ProviderPaymentId) -> ReadAnswer {
+    async fn read(&self, id: &ProviderId) -> Reading<GatewayPayment> {
         answer::read(self.get(&format!("/payments/{id}"), &[]).await, |object| {
             let payment = wire::payment(object)?;
             same("payment", id, &payment.id).map(|()| payment)
         })
     }
 
-    async fn find(&self, request: &PaymentRequest, since: DateTime<Utc>) -> ReadAnswer {
+    async fn find(&self, request: &ChargeRequest, since: DateTime<Utc>) -> Reading<GatewayPayment> {
         let since = since.to_rfc3339_opts(SecondsFormat::Millis, true);
         let asked_for = |object: Value| {
-            let is_it = wire::attempt_of(&object) == Some(request.attempt);
+            let is_it = wire::key_of(&object) == Some(request.key);
             is_it.then(|| wire::payment(object))
         };
         self.look_through("payments", ("created_at.gte", since.as_str()), asked_for).await
     }
 
-    async fn refund(&self, request: &RefundRequest) -> RefundAnswer {
+    async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund> {
         let call = self
             .http
             .post(format!("{}/refunds", self.config.url))
@@ -195,32 +194,32 @@ impl PaymentGateway for AcquirerClient {
             .json(&wire::refund_body(request));
         let answer = answer::refunded(exchange(self.authorized(call)).await);
         match &answer {
-            RefundAnswer::Known(refund) => {
+            Answer::Known(refund) => {
                 tracing::info!(payment = %request.payment, refund = %refund.id, "refund asked for");
             }
-            RefundAnswer::Refused { code, description } => {
+            Answer::Refused { code, description } => {
                 tracing::warn!(payment = %request.payment, %code, %description, "the acquirer refuses a refund");
             }
-            RefundAnswer::Unknown { why, .. } => {
+            Answer::Unknown { why, .. } => {
                 tracing::warn!(payment = %request.payment, %why, "the outcome of a refund request is unknown");
             }
         }
         answer
     }
 
-    async fn read_refund(&self, id: &ProviderPaymentId) -> RefundReading {
+    async fn read_refund(&self, id: &ProviderId) -> Reading<GatewayRefund> {
         answer::read(self.get(&format!("/refunds/{id}"), &[]).await, |object| {
             let refund = wire::refund(object)?;
             same("refund", id, &refund.id).map(|()| refund)
         })
     }
 
-    async fn find_refund(&self, payment: &ProviderPaymentId) -> RefundReading {
-        let counts = |object| match wire::refund(object) {
+    async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund> {
+        let meets = |object| match wire::refund(object) {
             // A filter that was not understood would show refunds of others.
-            Ok(refund) if refund.payment != *payment || refund.status == RefundStatus::Canceled => None,
+            Ok(refund) if !request.is_met_by(&refund) => None,
             read => Some(read),
         };
-        self.look_through("refunds", ("payment_id", payment.as_str()), counts).await
+        self.look_through("refunds", ("payment_id", request.payment.as_str()), meets).await
     }
 }

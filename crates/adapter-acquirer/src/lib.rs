@@ -8,7 +8,7 @@
 //! - A connection that was never made carried no request: that is a refusal of a payment; a refund is asked for again.
 //! - The same request gives the same body.
 //!
-//! **Implements** [`kontor_orders::ports::PaymentGateway`].
+//! **Implements** [`kontor_payments::ports::PaymentGateway`].
 
 mod answer;
 mod client;

@@ -1,32 +1,45 @@
 //! The JSON of the protocol.
 
-use kontor_kernel::{Money, OrderId, VerificationId};
-use kontor_orders::model::{
-    GatewayPayment, GatewayRefund, GatewayStatus, PaymentRequest, ProviderPaymentId, Purpose, RefundRequest,
-    RefundStatus,
+use kontor_kernel::Money;
+use kontor_payments::model::{
+    ChargePurpose, ChargeRequest, GatewayMethod, GatewayPayment, GatewayRefund, GatewayStatus, PaymentMethod,
+    ProviderId, RefundRequest,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// The body that asks for a payment.
-pub(crate) fn body(request: &PaymentRequest) -> Value {
-    json!({
+/// The body that asks for a payment. A saved method is charged without the customer, who has nothing to confirm.
+pub(crate) fn body(request: &ChargeRequest) -> Value {
+    let mut body = json!({
         "amount": { "value": request.amount.to_string(), "currency": request.currency },
         "capture": true,
-        "confirmation": { "type": "redirect", "return_url": request.return_url },
         "description": request.description,
-        "payment_method_data": { "type": request.method.as_str() },
         "metadata": metadata(request),
-    })
+    });
+    let Some(fields) = body.as_object_mut() else { return body };
+    if let Some(saved) = &request.saved_method {
+        fields.insert("payment_method_id".to_owned(), json!(saved.provider_id.as_str()));
+        return body;
+    }
+    fields.insert("confirmation".to_owned(), json!({ "type": "redirect", "return_url": request.return_url }));
+    fields.insert("payment_method_data".to_owned(), json!({ "type": request.method.as_str() }));
+    if request.save_method {
+        fields.insert("save_payment_method".to_owned(), json!(true));
+    }
+    body
 }
 
-fn metadata(request: &PaymentRequest) -> Value {
-    let attempt = request.attempt.to_string();
-    match request.purpose {
-        Purpose::Order(id) => json!({ "order_id": id.to_string(), "attempt": attempt }),
-        Purpose::Verification(id) => json!({ "verification_id": id.to_string(), "attempt": attempt }),
-    }
+fn metadata(request: &ChargeRequest) -> Value {
+    let (purpose, number) = (format!("{}_id", request.purpose.kind()), request.purpose.number().to_string());
+    json!({ purpose: number, "attempt": request.key.to_string() })
+}
+
+fn purpose(metadata: &Value) -> Option<ChargePurpose> {
+    ChargePurpose::KINDS.into_iter().find_map(|kind| {
+        let number = metadata_text(metadata, &format!("{kind}_id"))?.parse().ok()?;
+        ChargePurpose::from_parts(kind, number).ok()?
+    })
 }
 
 /// The body that asks for a refund.
@@ -50,6 +63,40 @@ struct PaymentObject {
     cancellation_details: Option<Cancellation>,
     #[serde(default)]
     metadata: Option<Value>,
+    #[serde(default)]
+    payment_method: Option<MethodObject>,
+}
+
+/// A method of whatever kind. One that is not `saved`, or of a kind that is not asked for, cannot be charged again.
+#[derive(Deserialize)]
+struct MethodObject {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    saved: bool,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    card: Option<CardObject>,
+}
+
+#[derive(Deserialize)]
+struct CardObject {
+    #[serde(default)]
+    card_type: Option<String>,
+    #[serde(default)]
+    last4: Option<String>,
+}
+
+impl MethodObject {
+    fn saved(self) -> Option<GatewayMethod> {
+        let provider_id = self.id.filter(|_| self.saved).and_then(|id| ProviderId::parse(&id).ok())?;
+        let method = PaymentMethod::parse(&self.kind).ok()?;
+        let (card_type, card_last_4) = self.card.map(|card| (card.card_type, card.last4)).unwrap_or_default();
+        Some(GatewayMethod { provider_id, method, card_type, card_last_4, title: self.title })
+    }
 }
 
 #[derive(Deserialize)]
@@ -70,8 +117,8 @@ struct Cancellation {
     reason: Option<String>,
 }
 
-/// The attempt a payment object carries in its metadata.
-pub(crate) fn attempt_of(object: &Value) -> Option<Uuid> {
+/// The key a payment or a refund carries in its metadata.
+pub(crate) fn key_of(object: &Value) -> Option<Uuid> {
     object.get("metadata").and_then(|metadata| metadata_text(metadata, "attempt")).and_then(|text| text.parse().ok())
 }
 
@@ -81,7 +128,7 @@ fn metadata_text(metadata: &Value, key: &str) -> Option<String> {
 
 /// A payment object; `Err` says why it cannot be one.
 pub(crate) fn payment(object: Value) -> Result<GatewayPayment, String> {
-    let attempt = attempt_of(&object);
+    let key = key_of(&object);
     let object: PaymentObject = serde_json::from_value(object).map_err(|error| error.to_string())?;
     let status = match object.status.as_str() {
         "pending" | "waiting_for_capture" => GatewayStatus::Pending,
@@ -89,22 +136,16 @@ pub(crate) fn payment(object: Value) -> Result<GatewayPayment, String> {
         "canceled" => GatewayStatus::Canceled,
         other => return Err(format!("the payment is {other}")),
     };
-    let number = |key: &str| {
-        let text = object.metadata.as_ref().and_then(|metadata| metadata_text(metadata, key));
-        text.and_then(|text| text.parse::<i64>().ok())
-    };
-    let order = number("order_id").and_then(|id| OrderId::new(id).ok()).map(Purpose::Order);
-    let verification = || number("verification_id").and_then(|id| VerificationId::new(id).ok());
-    let purpose = order.or_else(|| verification().map(Purpose::Verification));
     Ok(GatewayPayment {
-        id: ProviderPaymentId::parse(&object.id).map_err(|error| error.to_string())?,
+        id: ProviderId::parse(&object.id).map_err(|error| error.to_string())?,
         status,
         amount: object.amount.value.parse::<Money>().map_err(|error| error.to_string())?,
         currency: object.amount.currency,
         confirmation_url: object.confirmation.and_then(|confirmation| confirmation.confirmation_url),
         reason: object.cancellation_details.and_then(|details| details.reason),
-        purpose,
-        attempt,
+        purpose: object.metadata.as_ref().and_then(purpose),
+        key,
+        saved_method: object.payment_method.and_then(MethodObject::saved),
     })
 }
 
@@ -120,20 +161,22 @@ struct RefundObject {
 
 /// A refund object; `Err` says why it cannot be one.
 pub(crate) fn refund(object: Value) -> Result<GatewayRefund, String> {
+    let key = key_of(&object);
     let object: RefundObject = serde_json::from_value(object).map_err(|error| error.to_string())?;
     let status = match object.status.as_str() {
-        "pending" => RefundStatus::Pending,
-        "succeeded" => RefundStatus::Succeeded,
-        "canceled" => RefundStatus::Canceled,
+        "pending" => GatewayStatus::Pending,
+        "succeeded" => GatewayStatus::Succeeded,
+        "canceled" => GatewayStatus::Canceled,
         other => return Err(format!("the refund is {other}")),
     };
     Ok(GatewayRefund {
-        id: ProviderPaymentId::parse(&object.id).map_err(|error| error.to_string())?,
-        payment: ProviderPaymentId::parse(&object.payment_id).map_err(|error| error.to_string())?,
+        id: ProviderId::parse(&object.id).map_err(|error| error.to_string())?,
+        payment: ProviderId::parse(&object.payment_id).map_err(|error| error.to_string())?,
         status,
         amount: object.amount.value.parse::<Money>().map_err(|error| error.to_string())?,
         currency: object.amount.currency,
         reason: object.cancellation_details.and_then(|details| details.reason),
+        key,
     })
 }
 
@@ -160,22 +203,34 @@ pub(crate) struct ErrorObject {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kontor_orders::model::PaymentMethod;
+    use kontor_kernel::{OrderId, SavedMethodId, SubscriptionId};
+    use kontor_payments::model::MethodReference;
 
     #[test]
     fn the_same_request_is_the_same_body() {
-        let request = PaymentRequest {
-            purpose: Purpose::Order(OrderId::new(7).unwrap()),
-            attempt: Uuid::nil(),
+        let request = ChargeRequest {
+            purpose: ChargePurpose::Order(OrderId::new(7).unwrap()),
+            key: Uuid::nil(),
             amount: Money::from_minor(26_550).unwrap(),
             currency: "RUB".to_owned(),
             method: PaymentMethod::Sbp,
             description: "Order 7".to_owned(),
             return_url: "https://shop.example/7".to_owned(),
+            save_method: false,
+            saved_method: None,
         };
         assert_eq!(
             body(&request).to_string(),
             r#"{"amount":{"currency":"RUB","value":"265.50"},"capture":true,"confirmation":{"return_url":"https://shop.example/7","type":"redirect"},"description":"Order 7","metadata":{"attempt":"00000000-0000-0000-0000-000000000000","order_id":"7"},"payment_method_data":{"type":"sbp"}}"#
+        );
+        let saving = ChargeRequest { save_method: true, ..request.clone() };
+        assert_eq!(body(&saving)["save_payment_method"], json!(true));
+        let provider_id = ProviderId::parse("pm-1").unwrap();
+        let saved_method = Some(MethodReference { id: SavedMethodId::new(4).unwrap(), provider_id });
+        let purpose = ChargePurpose::Subscription(SubscriptionId::new(9).unwrap());
+        assert_eq!(
+            body(&ChargeRequest { purpose, saved_method, ..request }).to_string(),
+            r#"{"amount":{"currency":"RUB","value":"265.50"},"capture":true,"description":"Order 7","metadata":{"attempt":"00000000-0000-0000-0000-000000000000","subscription_id":"9"},"payment_method_id":"pm-1"}"#
         );
     }
 
@@ -183,14 +238,22 @@ mod tests {
     fn foreign_and_broken_objects_are_told_apart() {
         let object = json!({ "id": "p-1", "status": "succeeded", "amount": { "value": "1.00", "currency": "RUB" } });
         let known = payment(object.clone()).unwrap();
-        assert_eq!((known.purpose, known.attempt), (None, None));
+        assert_eq!((known.purpose, known.key, known.saved_method), (None, None, None));
+        let method = |saved| json!({ "type": "bank_card", "id": "pm-1", "saved": saved, "card": { "last4": "4444" } });
+        let with_method = |saved| {
+            let mut with_method = object.clone();
+            with_method["payment_method"] = method(saved);
+            payment(with_method).unwrap().saved_method
+        };
+        assert_eq!(with_method(true).unwrap().card_last_4.as_deref(), Some("4444"));
+        assert_eq!(with_method(false), None);
         for (path, value) in [("status", json!("odd")), ("id", json!("../x")), ("amount", json!({ "value": "x" }))] {
             let mut broken = object.clone();
             broken[path] = value;
             assert!(payment(broken).is_err(), "{path}");
         }
         let object = json!({ "id": "r-1", "payment_id": "p-1", "status": "succeeded", "amount": object["amount"] });
-        assert_eq!(refund(object.clone()).unwrap().status, RefundStatus::Succeeded);
+        assert_eq!(refund(object.clone()).unwrap().status, GatewayStatus::Succeeded);
         for (path, value) in [("status", json!("odd")), ("payment_id", json!(null)), ("amount", json!({}))] {
             let mut broken = object.clone();
             broken[path] = value;

@@ -72,6 +72,10 @@ diesel::table! {
         creator_id -> BigInt,
         created_at -> Timestamp,
         sweep_at -> Nullable<Timestamp>,
+        lease_owner -> Nullable<Text>,
+        leased_until -> Nullable<Timestamp>,
+        parked_at -> Nullable<Timestamp>,
+        parked_reason -> Nullable<Text>,
     }
 }
 
@@ -614,23 +618,89 @@ diesel::table! {
 }
 
 diesel::table! {
-    payment_attempts (id) {
+    charges (id) {
         id -> BigInt,
         project_id -> BigInt,
-        order_id -> BigInt,
+        application_id -> Nullable<BigInt>,
+        counterparty_id -> BigInt,
+        purpose -> Text,
+        purpose_id -> BigInt,
         idempotence_key -> Text,
         state -> Text,
         provider_payment_id -> Nullable<Text>,
         amount -> BigInt,
+        captured -> BigInt,
+        refunded -> BigInt,
+        refunding -> BigInt,
         request -> Text,
+        saved_method_id -> Nullable<BigInt>,
         confirmation_url -> Nullable<Text>,
+        reason -> Nullable<Text>,
+        checks -> Integer,
+        asked_at -> Timestamp,
+        next_check_at -> Nullable<Timestamp>,
+        leased_until -> Nullable<Timestamp>,
+        lease_owner -> Nullable<Text>,
+        parked_at -> Nullable<Timestamp>,
+        parked_reason -> Nullable<Text>,
+        settled_at -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    refunds (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        charge_id -> BigInt,
+        state -> Text,
+        amount -> BigInt,
+        description -> Text,
+        request_key -> Text,
+        idempotence_key -> Text,
+        key_made_at -> Timestamp,
+        asked_at -> Timestamp,
+        tries -> Integer,
+        provider_refund_id -> Nullable<Text>,
         reason -> Nullable<Text>,
         checks -> Integer,
         next_check_at -> Nullable<Timestamp>,
         leased_until -> Nullable<Timestamp>,
         lease_owner -> Nullable<Text>,
+        parked_at -> Nullable<Timestamp>,
+        parked_reason -> Nullable<Text>,
+        settled_at -> Nullable<Timestamp>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    saved_payment_methods (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        application_id -> BigInt,
+        counterparty_id -> BigInt,
+        charge_id -> BigInt,
+        provider_method_id -> Text,
+        method -> Text,
+        card_type -> Nullable<Text>,
+        card_last_4 -> Nullable<Text>,
+        title -> Nullable<Text>,
+        is_active -> Bool,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    verifications (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        counterparty_id -> BigInt,
+        expires_at -> Timestamp,
+        created_at -> Timestamp,
     }
 }
 
@@ -672,6 +742,8 @@ diesel::table! {
         is_active -> Bool,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        hangs -> Integer,
+        paused_until -> Nullable<Timestamp>,
     }
 }
 
@@ -692,6 +764,8 @@ diesel::table! {
         delivered_at -> Nullable<Timestamp>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        parked_at -> Nullable<Timestamp>,
+        parked_reason -> Nullable<Text>,
     }
 }
 
@@ -750,6 +824,10 @@ diesel::table! {
         requested_at -> Timestamp,
         attempts -> Integer,
         next_attempt_at -> Timestamp,
+        lease_owner -> Nullable<Text>,
+        leased_until -> Nullable<Timestamp>,
+        parked_at -> Nullable<Timestamp>,
+        parked_reason -> Nullable<Text>,
     }
 }
 
@@ -793,33 +871,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    verification_payments (id) {
-        id -> BigInt,
-        project_id -> BigInt,
-        counterparty_id -> BigInt,
-        idempotence_key -> Text,
-        state -> Text,
-        provider_payment_id -> Nullable<Text>,
-        request -> Text,
-        confirmation_url -> Nullable<Text>,
-        reason -> Nullable<Text>,
-        refund_state -> Nullable<Text>,
-        refund_key -> Nullable<Text>,
-        refund_key_at -> Nullable<Timestamp>,
-        refund_tries -> Integer,
-        provider_refund_id -> Nullable<Text>,
-        checks -> Integer,
-        next_check_at -> Nullable<Timestamp>,
-        leased_until -> Nullable<Timestamp>,
-        lease_owner -> Nullable<Text>,
-        expires_at -> Timestamp,
-        settled_at -> Nullable<Timestamp>,
-        created_at -> Timestamp,
-        updated_at -> Timestamp,
-    }
-}
-
-diesel::table! {
     jobs (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -848,6 +899,8 @@ diesel::table! {
         created_at -> Timestamp,
         started_at -> Nullable<Timestamp>,
         finished_at -> Nullable<Timestamp>,
+        parked_at -> Nullable<Timestamp>,
+        parked_reason -> Nullable<Text>,
     }
 }
 
@@ -951,7 +1004,8 @@ diesel::allow_tables_to_appear_in_same_query!(
 );
 diesel::allow_tables_to_appear_in_same_query!(application_categories, categories);
 diesel::allow_tables_to_appear_in_same_query!(application_brands, brands);
-diesel::allow_tables_to_appear_in_same_query!(orders, counterparties, reservations, payment_attempts);
+diesel::allow_tables_to_appear_in_same_query!(orders, counterparties, reservations);
+diesel::allow_tables_to_appear_in_same_query!(charges, refunds, verifications, saved_payment_methods);
 diesel::allow_tables_to_appear_in_same_query!(webhook_deliveries, webhooks, outbox_events);
 diesel::allow_tables_to_appear_in_same_query!(warehouse_applications, applications);
 diesel::allow_tables_to_appear_in_same_query!(warehouses, branches);

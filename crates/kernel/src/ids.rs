@@ -111,8 +111,16 @@ ids! {
     OrderId;
     /// An order line: the claim of an order on one item.
     ReservationId;
-    /// One attempt to take a payment for an order.
-    PaymentAttemptId;
+    /// A charge: one attempt to take money from a customer.
+    ChargeId;
+    /// A refund of a charge, in part or in full.
+    RefundId;
+    /// A payment method that a customer has saved.
+    SavedMethodId;
+    /// A subscription of a customer.
+    SubscriptionId;
+    /// One attempt to bind a payment method without a purchase.
+    MethodBindingId;
     /// One verification of a customer by a payment.
     VerificationId;
     /// One search of a customer in a storefront.

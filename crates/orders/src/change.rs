@@ -5,23 +5,13 @@ use kontor_kernel::{
     ApplicationId, CounterpartyId, DiscountId, InventoryId, Money, NomenclatureId, OrderId, PaymentTypeId, Phone,
     ProjectId, Quantity, UserId,
 };
+use kontor_payments::model::NewCharge;
 
-use crate::model::{
-    Address, Delivery, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, ProviderPaymentId, Transition,
-};
+use crate::model::{Address, Delivery, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, Transition};
 use crate::pricing::LinePrice;
 
 /// A remark of the staff: 1 to 65,535 characters.
 pub type Comment = kontor_kernel::Prose;
-
-/// Whether a change was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// It was.
-    Done,
-    /// What it was decided on is no longer so; nothing was written.
-    Stale,
-}
 
 /// A line of an order to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,54 +77,23 @@ pub struct PlacedOrder {
 }
 
 impl PlacedOrder {
+    /// The charge of this order, when it is paid online.
+    pub fn charge(&self, order_id: OrderId) -> Option<NewCharge> {
+        let payment = self.payment.as_ref()?;
+        Some(NewCharge {
+            project_id: self.project_id,
+            application_id: Some(self.application_id),
+            counterparty_id: self.counterparty_id,
+            request: payment.request(order_id),
+            next_check_at: payment.next_check_at,
+            at: self.at,
+        })
+    }
+
     /// How the customer pays online.
     pub fn payment_method(&self) -> Option<PaymentMethod> {
         self.payment.as_ref().map(|payment| payment.method)
     }
-}
-
-/// What became known of an open payment attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AttemptChange {
-    /// The acquirer has the payment, the customer has still to pay.
-    Pending {
-        /// The acquirer's identifier.
-        provider_id: ProviderPaymentId,
-        /// Where the customer pays.
-        confirmation_url: Option<String>,
-        /// When to ask again.
-        next_check_at: DateTime<Utc>,
-    },
-    /// The money has arrived: the order becomes paid, and the outbox hears of it.
-    Paid {
-        /// The acquirer's identifier.
-        provider_id: ProviderPaymentId,
-        /// What the outbox hears.
-        event: PaidEvent,
-    },
-    /// There will be no money: the order is canceled, stock and promo use are returned.
-    Failed {
-        /// The acquirer's identifier, when there is a payment.
-        provider_id: Option<ProviderPaymentId>,
-        /// Whether the acquirer refused to create the payment at all.
-        refused: bool,
-        /// The acquirer's reason.
-        reason: String,
-    },
-    /// Still unknown.
-    Postponed {
-        /// What happened.
-        why: String,
-        /// When to ask again.
-        next_check_at: DateTime<Utc>,
-    },
-    /// The acquirer shows a payment that is not the one asked for: noted in the history for people to look at.
-    Suspicious {
-        /// What differs.
-        why: String,
-        /// When to ask again.
-        next_check_at: DateTime<Utc>,
-    },
 }
 
 /// A change of an order by staff. `None` leaves a part as it is.

@@ -1,4 +1,4 @@
-use kontor_kernel::{AccessDenied, OrderId, StoreError, VerificationId};
+use kontor_kernel::{AccessDenied, OrderId, StoreError};
 
 use crate::model::{CartRefused, TransitionRefused};
 use crate::placement::OrderRefused;
@@ -34,25 +34,6 @@ pub enum PlacementError {
     /// Prices changed faster than an order could be decided; the same call may succeed later.
     #[error("prices or stock are changing too fast, try again")]
     Busy,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-/// Why no verification is under way.
-#[derive(Debug, thiserror::Error)]
-pub enum VerificationError {
-    /// The acquirer refused the payment.
-    #[error("the payment of verification {id} was refused")]
-    PaymentRefused {
-        /// The verification, which is closed.
-        id: VerificationId,
-        /// The acquirer's reason, for the log.
-        reason: String,
-    },
-    /// The customer has left.
-    #[error("the customer has left")]
-    CustomerGone,
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),

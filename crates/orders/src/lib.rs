@@ -1,20 +1,16 @@
-//! Cart pricing, order placement, payment and the order lifecycle.
+//! Cart pricing, order placement and the order lifecycle.
 //!
-//! **Owns** what a cart costs, which stock an order claims, the states of orders and payment attempts, and the event
-//! `order.paid`.
+//! **Owns** what a cart costs, which stock an order claims, the states of orders, what the outcome of a charge means for
+//! an order, and the event `order.paid`. Charges themselves are the business of `kontor-payments`.
 //!
 //! **Invariants**
 //! - Totals are the sums of the lines, exact to the minor unit, and never negative.
 //! - An order claims stock in the commit that stores it; claims never exceed the stock, a promo code is never used
 //!   more often than it may be.
-//! - A payment attempt stands in storage before the acquirer hears of it, and every repetition is the same request
-//!   under the same key: one order is charged at most once.
-//! - Outcomes are committed once, whoever brings them and how often; an order becomes paid only by what was read from
-//!   the acquirer, or by staff when it is not paid online.
-//! - A customer verifies himself by a payment of his own; the money goes back once, however often it is asked for.
+//! - The charge of an order stands in the order's own commit; an order becomes paid only in the commit that tells of the
+//!   money, or by staff when it is not paid online.
 //!
-//! **Ports**: [`ports::CartReader`], [`ports::OrderStore`], [`ports::OrderReader`], [`ports::AttemptStore`],
-//! [`ports::PaymentGateway`], [`ports::VerificationStore`].
+//! **Ports**: [`ports::CartReader`], [`ports::OrderStore`], [`ports::OrderReader`], [`ports::ReservationReader`].
 //!
 //! Pricing is a pure function:
 //! ```
@@ -63,12 +59,10 @@
 //! use kontor_kernel::testing::CountingRandom;
 //! use kontor_kernel::{AppScope, ApplicationId, FixedClock, NomenclatureId, ProjectId, Quantity};
 //! use kontor_orders::model::{Cart, CartLine, Promo, PromoCode, PromoProblem};
-//! use kontor_orders::ports::{
-//!     MockAttemptStore, MockCartReader, MockOrderReader, MockOrderStore, MockPaymentGateway,
-//! };
-//! use kontor_orders::{
-//!     CartSnapshot, ItemKind, OfferedItem, Packaging, PaymentPage, PaymentService, PlacementService,
-//! };
+//! use kontor_orders::ports::{MockCartReader, MockOrderReader, MockOrderStore};
+//! use kontor_orders::{CartSnapshot, ItemKind, OfferedItem, Packaging, PaymentPage, PlacementService};
+//! use kontor_payments::ChargeService;
+//! use kontor_payments::ports::{MockChargeStore, MockPaymentGateway};
 //!
 //! let (clock, random) = (Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)), Arc::new(CountingRandom::new()));
 //! let mut carts = MockCartReader::new();
@@ -83,17 +77,17 @@
 //!     let promo = query.promo.map(|_| Promo { discount: None, used_by_customer: 0 });
 //!     Ok(CartSnapshot { items: vec![consultation], promo, ..CartSnapshot::default() })
 //! });
-//! let payments = PaymentService::new(
-//!     Arc::new(MockAttemptStore::new()),
-//!     Arc::new(MockPaymentGateway::new()),
-//!     clock.clone(),
-//!     random.clone(),
-//! );
+//! let charges = ChargeService {
+//!     charges: Arc::new(MockChargeStore::new()),
+//!     gateway: Arc::new(MockPaymentGateway::new()),
+//!     clock: clock.clone(),
+//!     random: random.clone(),
+//! };
 //! let placement = PlacementService::new(
 //!     Arc::new(carts),
 //!     Arc::new(MockOrderStore::new()),
 //!     Arc::new(MockOrderReader::new()),
-//!     Arc::new(payments),
+//!     Arc::new(charges),
 //!     clock,
 //!     random,
 //!     PaymentPage { return_url: "https://shop.example/thanks".to_owned() },
@@ -114,23 +108,19 @@ pub mod change;
 mod error;
 mod lifecycle;
 pub mod model;
-mod payment;
 mod placement;
 pub mod ports;
 pub mod pricing;
 mod reservations;
-mod verification;
 
-pub use error::{CartError, OrderError, PlacementError, VerificationError};
+pub use error::{CartError, OrderError, PlacementError};
 pub use lifecycle::{OrderEdit, OrderService};
-pub use payment::{Notified, Opened, PaymentService, Reconciled};
 pub use placement::{
     CartSnapshot, CartView, CartViewLine, ItemKind, OfferedItem, OrderCommand, OrderRefused, Packaging, PaymentPage,
     PaymentProblem, PlacedOutcome, PlacementService, StockPlace,
 };
 
 pub use reservations::ReservationService;
-pub use verification::{Notice, VerificationRound, VerificationService, Verifying};
 
 /// The example of the reuse guide, compiled and run.
 #[cfg(doctest)]

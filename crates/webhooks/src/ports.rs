@@ -8,7 +8,8 @@ use kontor_kernel::{ApplicationId, DeliveryId, Page, PageRequest, ProjectId, Ran
 
 use crate::WebhookError;
 use crate::model::{
-    Delivery, DeliveryRequest, DeliveryState, Message, Pending, SendOutcome, Webhook, WebhookDraft, WebhookPatch,
+    Circuit, Delivery, DeliveryRequest, DeliveryState, Message, Pending, SendOutcome, Webhook, WebhookDraft,
+    WebhookPatch,
 };
 
 /// Webhooks of an application.
@@ -93,8 +94,9 @@ pub trait DeliveryQueue: Send + Sync {
     /// workers try. The random source gives the delivery ids.
     async fn fan_out(&self, events: u32, random: Arc<dyn Random>, at: DateTime<Utc>) -> Result<FanOut, StoreError>;
 
-    /// Leases due deliveries of active webhooks that nobody holds a running lease on, oldest first, with a fair share
-    /// for every webhook. No two callers get the same delivery.
+    /// Leases due deliveries of active webhooks that do not rest and that nobody holds a running lease on, shared as
+    /// [`allot`](crate::model::allot) does. No two callers get the same delivery, and all callers together no more of an
+    /// endpoint than its [`Circuit`] has room for. What cannot be read is put aside and stops nobody.
     async fn claim(&self, lease: Lease, most: u32, now: DateTime<Utc>) -> Result<Vec<ClaimedDelivery>, StoreError>;
 
     /// Records how an attempt ended and gives the lease back. `false`, and nothing is written, when the lease has passed
@@ -133,6 +135,10 @@ pub struct ClaimedDelivery {
     pub id: DeliveryId,
     /// Where it is in its schedule.
     pub pending: Pending,
+    /// The webhook it goes to.
+    pub webhook_id: WebhookId,
+    /// Whether the webhook answered in time so far.
+    pub circuit: Circuit,
     /// Where it goes, as stored.
     pub url: String,
     /// The webhook's secret, sealed.
@@ -154,6 +160,12 @@ pub struct SettledAttempt {
     pub to: DeliveryState,
     /// How the attempt ended.
     pub outcome: SendOutcome,
+    /// The webhook it went to.
+    pub webhook_id: WebhookId,
+    /// The webhook's circuit when the delivery was claimed.
+    pub circuit: Circuit,
+    /// The one that follows; not written when another attempt changed it meanwhile.
+    pub circuit_after: Circuit,
     /// When it ended.
     pub at: DateTime<Utc>,
 }

@@ -1,8 +1,10 @@
+use std::future::{Future, pending};
+use std::pin::pin;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use futures_util::StreamExt;
-use futures_util::stream::iter;
+use futures_util::future::{Either, FutureExt, select};
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use kontor_kernel::{Clock, Random, SecretKeeper, StoreError};
 
 use crate::model::{DeliveryRequest, DeliveryState, EndpointUrl, SendFailure, SendOutcome, WebhookSecret};
@@ -10,11 +12,9 @@ use crate::ports::{Backlog, ClaimedDelivery, DeliveryQueue, FanOut, Lease, Settl
 
 /// Events fanned out in one transaction.
 const EVENTS_PER_BATCH: u32 = 100;
-/// Deliveries leased at once.
-const CLAIM: u32 = 16;
-/// Deliveries sent at the same time.
-const CONCURRENT: usize = 8;
-/// Long enough for a whole claim of receivers that all time out.
+/// Deliveries sent at the same time, of all endpoints together.
+const SLOTS: usize = 64;
+/// Long enough for an attempt that times out.
 const LEASE_SECONDS: i64 = 60;
 /// No attempt begins later than this before the end of its lease: the 10 seconds of an attempt, and time to record it.
 const MARGIN_SECONDS: i64 = 20;
@@ -29,10 +29,10 @@ pub struct DeliveryWorker {
     clock: Arc<dyn Clock>,
 }
 
-/// What became of the deliveries of one round.
+/// What became of deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Round {
-    /// Leased; while this is not zero more may be due.
+    /// Leased; when this is zero nothing was due.
     pub claimed: usize,
     /// Accepted by their receivers.
     pub delivered: usize,
@@ -42,6 +42,17 @@ pub struct Round {
     pub failed: usize,
     /// Not recorded: the lease passed to another worker, or the webhook was deleted meanwhile.
     pub lost: usize,
+}
+
+impl Round {
+    fn count(&mut self, outcome: Option<DeliveryState>) {
+        match outcome {
+            None => self.lost += 1,
+            Some(DeliveryState::Delivered { .. }) => self.delivered += 1,
+            Some(DeliveryState::Pending(_)) => self.retried += 1,
+            Some(DeliveryState::Failed { .. }) => self.failed += 1,
+        }
+    }
 }
 
 impl DeliveryWorker {
@@ -62,30 +73,65 @@ impl DeliveryWorker {
         self.queue.fan_out(EVENTS_PER_BATCH, Arc::clone(&self.random), self.clock.now()).await
     }
 
-    /// Leases due deliveries, sends them, eight at a time, and records how each ended; call again at once while it
-    /// claims any. `owner` names this process and no other. Dropping the future leaves leases behind: give them back
+    /// Sends everything that is due and records how each attempt ended; afterwards nothing is under way. As
+    /// [`DeliveryWorker::deliver_while`], looking again only when an attempt ends.
+    pub async fn deliver_due(&self, owner: &str) -> Result<Round, StoreError> {
+        self.deliver_while(owner, || true, pending).await
+    }
+
+    /// Sends what is due, many at a time, and records how each attempt ended. A slot that is free takes the next due
+    /// delivery at once: none waits for a slow receiver. Free slots look again when an attempt ends and after every
+    /// `pause`, as long as `go_on` says so. Ends when nothing is due and nothing under way.
+    ///
+    /// `owner` names this process and no other. Dropping the future leaves leases behind: give them back
     /// with [`DeliveryWorker::release`], or let them run out after a minute. The receiver of an attempt that was cut
     /// short sees the delivery again under the same ids.
-    pub async fn deliver_due(&self, owner: &str) -> Result<Round, StoreError> {
-        let now = self.clock.now();
-        let lease = Lease { owner: owner.to_owned(), until: now + TimeDelta::seconds(LEASE_SECONDS) };
-        let claimed = self.queue.claim(lease.clone(), CLAIM, now).await?;
-        let mut round = Round { claimed: claimed.len(), ..Round::default() };
-        let mut trouble = None;
-        let lease = &lease;
-        let mut attempts =
-            iter(claimed.into_iter().map(|delivery| self.deliver(lease, delivery))).buffer_unordered(CONCURRENT);
-        // Every attempt is brought to its end before the first trouble is told.
-        while let Some(settled) = attempts.next().await {
-            match settled {
-                Ok(None) => round.lost += 1,
-                Ok(Some(DeliveryState::Delivered { .. })) => round.delivered += 1,
-                Ok(Some(DeliveryState::Pending(_))) => round.retried += 1,
-                Ok(Some(DeliveryState::Failed { .. })) => round.failed += 1,
-                Err(error) => trouble = trouble.or(Some(error)),
+    pub async fn deliver_while<P: Future<Output = ()>>(
+        &self,
+        owner: &str,
+        go_on: impl Fn() -> bool,
+        pause: impl Fn() -> P,
+    ) -> Result<Round, StoreError> {
+        let (mut round, mut trouble) = (Round::default(), None);
+        let mut attempts = FuturesUnordered::new();
+        loop {
+            // After a first trouble attempts are brought to their ends and no more begin.
+            while trouble.is_none() && attempts.len() < SLOTS && go_on() {
+                match self.claim(owner, SLOTS - attempts.len()).await {
+                    Ok((_, claimed)) if claimed.is_empty() => break,
+                    Ok((lease, claimed)) => {
+                        round.claimed += claimed.len();
+                        attempts.extend(claimed.into_iter().map(|delivery| self.deliver(lease.clone(), delivery)));
+                    }
+                    Err(error) => trouble = Some(error),
+                }
+            }
+            if attempts.is_empty() {
+                return trouble.map_or(Ok(round), Err);
+            }
+            let ended = {
+                let pause = pin!(pause());
+                match select(attempts.next(), pause).await {
+                    Either::Left((ended, _)) => ended,
+                    Either::Right(_) => None,
+                }
+            };
+            // Those that ended together make room for one look.
+            let others = std::iter::from_fn(|| attempts.next().now_or_never().flatten());
+            for settled in ended.into_iter().chain(others) {
+                match settled {
+                    Ok(outcome) => round.count(outcome),
+                    Err(error) => trouble = trouble.or(Some(error)),
+                }
             }
         }
-        trouble.map_or(Ok(round), Err)
+    }
+
+    async fn claim(&self, owner: &str, most: usize) -> Result<(Lease, Vec<ClaimedDelivery>), StoreError> {
+        let now = self.clock.now();
+        let lease = Lease { owner: owner.to_owned(), until: now + TimeDelta::seconds(LEASE_SECONDS) };
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        Ok((lease.clone(), self.queue.claim(lease, most, now).await?))
     }
 
     /// Gives the leases of this process back, on shutdown. Answers how many there were.
@@ -98,15 +144,16 @@ impl DeliveryWorker {
         self.queue.backlog(self.clock.now()).await
     }
 
-    async fn deliver(&self, lease: &Lease, delivery: ClaimedDelivery) -> Result<Option<DeliveryState>, StoreError> {
+    async fn deliver(&self, lease: Lease, delivery: ClaimedDelivery) -> Result<Option<DeliveryState>, StoreError> {
         if self.clock.now() + TimeDelta::seconds(MARGIN_SECONDS) > lease.until {
             return Ok(None);
         }
-        let (id, from) = (delivery.id, delivery.pending);
+        let (id, from, webhook_id, circuit) = (delivery.id, delivery.pending, delivery.webhook_id, delivery.circuit);
         let outcome = self.attempt(delivery).await;
         let at = self.clock.now();
-        let to = from.after(&outcome, at);
-        let settled = SettledAttempt { id, owner: lease.owner.clone(), from, to, outcome, at };
+        let (to, circuit_after) = (from.after(&outcome, at), circuit.after(&outcome, at));
+        let owner = lease.owner;
+        let settled = SettledAttempt { id, owner, from, to, outcome, webhook_id, circuit, circuit_after, at };
         Ok(self.queue.settle(settled).await?.then_some(to))
     }
 
@@ -128,17 +175,19 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::model::{Message, Pending};
+    use crate::model::{Circuit, Message, Pending};
     use crate::ports::{MockDeliveryQueue, MockSigner, MockWebhookSender};
     use chrono::DateTime;
     use kontor_kernel::testing::{CountingRandom, PlainKeeper};
-    use kontor_kernel::{DeliveryId, FixedClock};
+    use kontor_kernel::{DeliveryId, FixedClock, WebhookId};
     use uuid::Uuid;
 
     fn claimed(id: i64, url: &str, sealed_secret: &str) -> ClaimedDelivery {
         ClaimedDelivery {
             id: DeliveryId::new(id).unwrap(),
             pending: Pending::due(DateTime::UNIX_EPOCH),
+            webhook_id: WebhookId::new(1).unwrap(),
+            circuit: Circuit::default(),
             url: url.to_owned(),
             sealed_secret: sealed_secret.to_owned(),
             message: Message {
@@ -164,13 +213,15 @@ mod tests {
     #[tokio::test]
     async fn a_round_sends_what_it_claimed_and_records_each_outcome() {
         let (mut queue, mut sender) = (MockDeliveryQueue::new(), MockWebhookSender::new());
-        queue.expect_claim().times(1).returning(|lease, _, now| {
+        queue.expect_claim().times(1).returning(|lease, most, now| {
+            assert_eq!(usize::try_from(most).unwrap(), SLOTS);
             assert_eq!((lease.owner.as_str(), lease.until), ("me", now + TimeDelta::seconds(LEASE_SECONDS)));
             let urls = ["https://good.example", "https://bad.example", "https://good.example", "https://good.example"];
             let mut due: Vec<_> = (1..).zip(urls).map(|(id, url)| claimed(id, url, "sealed:key")).collect();
             due[3].sealed_secret = "of another service key".to_owned();
             Ok(due)
         });
+        queue.expect_claim().returning(|_, _, _| Ok(Vec::new()));
         let settled = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&settled);
         queue.expect_settle().returning(move |attempt| {
@@ -195,10 +246,11 @@ mod tests {
     async fn nothing_is_sent_on_a_lease_that_is_about_to_run_out() {
         let (mut queue, clock) = (MockDeliveryQueue::new(), clock());
         let slow = Arc::clone(&clock);
-        queue.expect_claim().returning(move |_, _, _| {
+        queue.expect_claim().times(1).returning(move |_, _, _| {
             slow.advance(TimeDelta::seconds(LEASE_SECONDS - MARGIN_SECONDS + 1));
             Ok(vec![claimed(1, "https://good.example", "sealed:key")])
         });
+        queue.expect_claim().returning(|_, _, _| Ok(Vec::new()));
         let round = worker(queue, MockWebhookSender::new(), clock).deliver_due("me").await.unwrap();
         assert_eq!(round, Round { claimed: 1, lost: 1, ..Round::default() });
     }
@@ -224,10 +276,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn eight_deliveries_are_sent_at_the_same_time_and_no_more() {
+    async fn as_many_deliveries_are_sent_at_the_same_time_as_there_are_slots_and_no_more() {
         let mut queue = MockDeliveryQueue::new();
-        queue.expect_claim().returning(|_, most, _| {
-            Ok((1..=i64::from(most)).map(|id| claimed(id, "https://good.example", "sealed:key")).collect())
+        let left = Mutex::new(1..=200_i64);
+        queue.expect_claim().returning(move |_, most, _| {
+            let due = left.lock().unwrap().by_ref().take(usize::try_from(most).unwrap()).collect::<Vec<_>>();
+            Ok(due.into_iter().map(|id| claimed(id, "https://good.example", "sealed:key")).collect())
         });
         queue.expect_settle().returning(|_| Ok(true));
         let mut signer = MockSigner::new();
@@ -235,8 +289,63 @@ mod tests {
         let sender = Arc::new(Counting::default());
         let (keeper, random) = (Arc::new(PlainKeeper), Arc::new(CountingRandom::new()));
         let worker = DeliveryWorker::new(Arc::new(queue), sender.clone(), Arc::new(signer), keeper, random, clock());
-        assert_eq!(worker.deliver_due("me").await.unwrap().delivered, 16);
-        assert_eq!(sender.most.load(Ordering::SeqCst), CONCURRENT);
+        assert_eq!(worker.deliver_due("me").await.unwrap().delivered, 200);
+        assert_eq!(sender.most.load(Ordering::SeqCst), SLOTS);
+    }
+
+    /// Never answers at one address, and at once at all others.
+    struct Hanging(tokio::sync::mpsc::UnboundedSender<String>);
+
+    #[async_trait::async_trait]
+    impl WebhookSender for Hanging {
+        async fn send(&self, request: DeliveryRequest) -> SendOutcome {
+            if request.url.as_str().contains("bad") {
+                pending::<()>().await;
+            }
+            self.0.send(request.url.as_str().to_owned()).unwrap();
+            SendOutcome::Answered(200)
+        }
+    }
+
+    #[tokio::test]
+    async fn what_becomes_due_while_a_receiver_hangs_is_sent_at_once() {
+        let mut queue = MockDeliveryQueue::new();
+        let looks = AtomicUsize::new(0);
+        queue.expect_claim().returning(move |_, _, _| {
+            Ok(match looks.fetch_add(1, Ordering::SeqCst) {
+                0 => vec![claimed(1, "https://bad.example", "sealed:key")],
+                4 => vec![claimed(2, "https://good.example", "sealed:key")],
+                _ => Vec::new(),
+            })
+        });
+        queue.expect_settle().withf(|attempt| attempt.id.get() == 2).times(1).returning(|_| Ok(true));
+        let mut signer = MockSigner::new();
+        signer.expect_hmac_sha256().returning(|_, _| [0; 32]);
+        let (told, mut sent) = tokio::sync::mpsc::unbounded_channel();
+        let (keeper, random) = (Arc::new(PlainKeeper), Arc::new(CountingRandom::new()));
+        let sender = Arc::new(Hanging(told));
+        let worker = DeliveryWorker::new(Arc::new(queue), sender, Arc::new(signer), keeper, random, clock());
+        let working = worker.deliver_while("me", || true, tokio::task::yield_now);
+        let (mut working, mut sending) = (pin!(working), pin!(sent.recv()));
+        let Either::Right((Some(url), _)) = select(&mut working, &mut sending).await else {
+            panic!("nothing was sent")
+        };
+        assert!(url.contains("good"), "{url}");
+    }
+
+    #[tokio::test]
+    async fn a_receiver_that_hangs_is_noted_with_the_attempt() {
+        let (mut queue, mut sender) = (MockDeliveryQueue::new(), MockWebhookSender::new());
+        let once = || Ok(vec![claimed(1, "https://bad.example", "sealed:key")]);
+        queue.expect_claim().times(1).returning(move |_, _, _| once());
+        queue.expect_claim().returning(|_, _, _| Ok(Vec::new()));
+        sender.expect_send().returning(|_| SendOutcome::Failed(SendFailure::TimedOut));
+        queue
+            .expect_settle()
+            .withf(|attempt| (attempt.circuit.hangs(), attempt.circuit_after.hangs()) == (0, 1))
+            .times(1)
+            .returning(|_| Ok(true));
+        assert_eq!(worker(queue, sender, clock()).deliver_due("me").await.unwrap().retried, 1);
     }
 
     #[tokio::test]
@@ -244,7 +353,9 @@ mod tests {
         let (mut queue, mut sender) = (MockDeliveryQueue::new(), MockWebhookSender::new());
         queue
             .expect_claim()
+            .times(1)
             .returning(|_, _, _| Ok((1..=3).map(|id| claimed(id, "https://good.example", "sealed:key")).collect()));
+        queue.expect_claim().returning(|_, _, _| Ok(Vec::new()));
         queue.expect_settle().times(3).returning(|attempt| match attempt.id.get() {
             1 => Err(StoreError::Unavailable("gone".to_owned())),
             _ => Ok(true),

@@ -3,8 +3,8 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Data, Json};
 use actix_web::{HttpRequest, post};
-use kontor_orders::model::ProviderPaymentId;
-use kontor_orders::{Notice, Notified, PaymentService, VerificationService};
+use kontor_payments::model::ProviderId;
+use kontor_payments::{ChargeService, Notified};
 use serde::Deserialize;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -47,8 +47,7 @@ async fn acquirer_notified(
     request: HttpRequest,
     ip: ClientIp,
     throttle: Data<Throttle>,
-    service: Data<PaymentService>,
-    verifications: Data<VerificationService>,
+    service: Data<ChargeService>,
     body: RawBody,
 ) -> Result<Json<Message>, ApiError> {
     throttle.hit(&request, &[(ACQUIRER_NOTIFICATIONS, &ip.subject())]).await?;
@@ -58,30 +57,22 @@ async fn acquirer_notified(
     let notification: Notification = serde_json::from_slice(&body)
         .map_err(|error| ApiError::bad_request(format!("The body is not a notification: {error}")))?;
     let done = Json(Message::new("OK"));
-    let id = match ProviderPaymentId::parse(&notification.object.id) {
+    let id = match ProviderId::parse(&notification.object.id) {
         Ok(id) if notification.event.starts_with("payment.") => id,
         _ => return Ok(done),
     };
     match service.acquirer_notified(&id).await? {
         Notified::Unreadable { why } => return Err(come_again(&id, &why)),
-        Notified::Suspicious { order_id, why } => {
-            tracing::error!(order = %order_id, payment = %id, %why, "a payment needs to be looked at");
+        Notified::Suspicious { purpose, why } => {
+            tracing::error!(%purpose, payment = %id, %why, "a payment needs to be looked at");
         }
-        Notified::Settled(order) => tracing::info!(%order, payment = %id, "a payment is settled"),
-        Notified::StillOpen(_) | Notified::AlreadySettled(_) => {}
-        Notified::Ignored => match verifications.acquirer_notified(&id).await? {
-            Notice::Unreadable { why } => return Err(come_again(&id, &why)),
-            Notice::Suspicious { id: verification, why } => {
-                tracing::error!(%verification, payment = %id, %why, "a payment needs to be looked at");
-            }
-            Notice::Heard(verification) => tracing::info!(%verification, payment = %id, "a verification was heard of"),
-            Notice::Ignored => {}
-        },
+        Notified::Settled(purpose) => tracing::info!(%purpose, payment = %id, "a payment is settled"),
+        Notified::StillOpen(_) | Notified::AlreadySettled(_) | Notified::Ignored => {}
     }
     Ok(done)
 }
 
-fn come_again(payment: &ProviderPaymentId, why: &str) -> ApiError {
+fn come_again(payment: &ProviderId, why: &str) -> ApiError {
     tracing::warn!(%payment, %why, "a notification must come again: the payment could not be read");
     ApiError::Message(StatusCode::SERVICE_UNAVAILABLE, "The payment could not be read.".to_owned())
 }

@@ -1,11 +1,12 @@
-//! A customer proves by a small payment from his bank who he is; the money goes back.
+//! A customer proves by a small payment from their bank who they are; the money goes back.
 
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, post};
 use chrono::{DateTime, Utc};
-use kontor_orders::model::{Verification, VerificationState};
-use kontor_orders::{VerificationError, VerificationService, Verifying};
+use kontor_payments::VerificationError;
+use kontor_payments::model::ChargeState;
+use kontor_payments::verification::{Verification, VerificationService, Verifying};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -62,13 +63,13 @@ struct OneVerification {
 
 impl From<Verification> for OneVerification {
     fn from(verification: Verification) -> Self {
-        let status = match verification.state {
-            VerificationState::Prepared | VerificationState::Pending => VerificationStatus::Pending,
-            VerificationState::Succeeded => VerificationStatus::Succeeded,
-            VerificationState::Canceled | VerificationState::Refused => VerificationStatus::Canceled,
-            VerificationState::Expired => VerificationStatus::Expired,
+        let status = match verification.charge.state {
+            ChargeState::Prepared | ChargeState::Pending => VerificationStatus::Pending,
+            ChargeState::Succeeded => VerificationStatus::Succeeded,
+            ChargeState::Canceled | ChargeState::Refused => VerificationStatus::Canceled,
+            ChargeState::Expired => VerificationStatus::Expired,
         };
-        let payment_link = verification.confirmation_url.filter(|_| verification.state.is_open());
+        let payment_link = verification.charge.confirmation_url.filter(|_| verification.charge.state.is_open());
         let expires_at = verification.expires_at;
         Self { verification: VerificationRecord { id: verification.id.get(), status, payment_link, expires_at } }
     }

@@ -12,7 +12,7 @@ use kontor_adapter_diesel::DatabaseUrl;
 use kontor_adapter_files::{Bucket, FileStorage};
 use kontor_adapter_limits::RedisUrl;
 use kontor_kernel::{ExposeSecret, Money, SecretString};
-use kontor_orders::model::VerificationTerms;
+use kontor_payments::verification::VerificationTerms;
 use serde::{Deserialize, Serialize};
 
 use self::layers::{EnvironmentLayer, list, shown};

@@ -133,10 +133,10 @@ fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result
         database: database.clone(),
         clock: around.clock.clone(),
         deliveries: delivery_worker(config, database, around)?,
-        payments: around.payments(database),
+        charges: around.charges(database),
         retention: TimeDelta::days(config.retention_days.into()),
         passwords: around.temporary_passwords(database),
-        verifications: around.verifications(database),
+        refunds: around.refunds(database),
         files: around.file_sweeper(database),
         jobs: around.job_runner(database),
     })

@@ -34,15 +34,14 @@ use kontor_catalog::{DiscountService, PlanService, PromotionService};
 use kontor_content::{FileService, FileSweeper};
 use kontor_customers::ProfileService;
 use kontor_kernel::{Clock, HtmlCleaner, Random, RateLimiter, SecretKeeper};
-use kontor_orders::model::VerificationTerms;
-use kontor_orders::ports::PaymentGateway;
-use kontor_orders::{
-    OrderService, PaymentPage, PaymentService, PlacementService, ReservationService, VerificationService,
-};
+use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
     ApplicationService, BranchService, CheckoutOptions, DepartmentService, DictionaryService, IntegrationService,
     ShopService,
 };
+use kontor_payments::ports::PaymentGateway;
+use kontor_payments::verification::{VerificationService, VerificationTerms};
+use kontor_payments::{ChargeService, RefundService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, DeliveryWorker, WebhookService};
 
@@ -162,10 +161,16 @@ impl Surroundings {
         })
     }
 
-    /// The use cases of payments, for requests and for the worker.
-    pub fn payments(&self, database: &Database) -> Arc<PaymentService> {
-        let store = Arc::new(database.clone());
-        Arc::new(PaymentService::new(store, self.acquirer.clone(), self.clock.clone(), self.random.clone()))
+    /// The use cases of charges, for requests and for the worker.
+    pub fn charges(&self, database: &Database) -> Arc<ChargeService> {
+        let Self { acquirer: gateway, clock, random, .. } = self.clone();
+        Arc::new(ChargeService { charges: Arc::new(database.clone()), gateway, clock, random })
+    }
+
+    /// The use cases of refunds, for the worker.
+    pub fn refunds(&self, database: &Database) -> RefundService {
+        let Self { acquirer: gateway, clock, random, .. } = self.clone();
+        RefundService { refunds: Arc::new(database.clone()), gateway, clock, random }
     }
 
     /// Who works on jobs, for the worker and for the command line.
@@ -186,13 +191,6 @@ impl Surroundings {
     /// What removes contents that nobody has any more.
     pub fn file_sweeper(&self, database: &Database) -> FileSweeper {
         FileSweeper::new(Arc::new(database.clone()), Arc::new(self.files.clone()), self.clock.clone())
-    }
-
-    /// The use cases of verifications, for requests and for the worker.
-    pub fn verifications(&self, database: &Database) -> Arc<VerificationService> {
-        let store = Arc::new(database.clone());
-        let (acquirer, terms) = (self.acquirer.clone(), self.verification.clone());
-        Arc::new(VerificationService::new(store, acquirer, self.clock.clone(), self.random.clone(), terms))
     }
 }
 
@@ -278,7 +276,7 @@ services! {
     bulk: BulkService,
     webhooks: WebhookService,
     deliveries: DeliveryService,
-    payments: PaymentService,
+    charges: ChargeService,
     placement: PlacementService,
     orders: OrderService,
     reservations: ReservationService,
@@ -288,8 +286,7 @@ services! {
 impl Services {
     /// Wires everything.
     pub fn new(database: &Database, around: &Surroundings) -> Self {
-        let payments = around.payments(database);
-        let verifications = around.verifications(database);
+        let charges = around.charges(database);
         let Surroundings { clock, random, keeper, counters, limiter, .. } = around.clone();
         let store = Arc::new(database.clone());
         let make = Make { store: store.clone(), around };
@@ -329,7 +326,7 @@ impl Services {
             access_requests: Data::new(make.access_requests()),
             profiles: Data::new(ProfileService::new(store.clone(), clock.clone())),
             phone_change: Data::new(make.phone_change()),
-            verifications: Data::from(verifications),
+            verifications: Data::new(make.verifications(charges.clone())),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
             departments: Data::new(DepartmentService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
@@ -346,8 +343,8 @@ impl Services {
             inventories: Data::new(InventoryService::new(store.clone(), clock.clone())),
             discounts: Data::new(DiscountService::new(store.clone(), clock.clone())),
             promotions: Data::new(PromotionService::new(store.clone(), clock.clone())),
-            placement: Data::new(make.placement(payments.clone())),
-            payments: Data::from(payments),
+            placement: Data::new(make.placement(charges.clone())),
+            charges: Data::from(charges),
             orders: Data::new(OrderService::new(store.clone(), store.clone(), clock.clone(), random.clone())),
             reservations: Data::new(ReservationService::new(store.clone())),
             integrations: Data::new(IntegrationService::new(store.clone(), clock.clone(), keeper.clone())),

@@ -11,7 +11,7 @@ use kontor_auth::{PasswordRound, TemporaryPasswords};
 use kontor_catalog::bulk::JobRunner;
 use kontor_content::FileSweeper;
 use kontor_kernel::{Clock, StoreError};
-use kontor_orders::{PaymentService, VerificationService};
+use kontor_payments::{ChargeService, RefundService};
 use kontor_webhooks::DeliveryWorker;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -28,10 +28,10 @@ const UPKEEP: Duration = Duration::from_mins(1);
 const FILES: Duration = Duration::from_secs(2);
 /// How often a worker looks for large warehouses that a process began to show elsewhere and did not finish.
 const SHELVES: Duration = Duration::from_secs(2);
-/// Payments asked about at the same time: one that the acquirer is slow about holds up no other.
-const PAYMENTS_AT_ONCE: u32 = 4;
-/// The same for verifications, which are rarer.
-const VERIFICATIONS_AT_ONCE: u32 = 2;
+/// Charges asked about at the same time: one that the acquirer is slow about holds up no other.
+const CHARGES_AT_ONCE: u32 = 4;
+/// The same for refunds, which are rarer.
+const REFUNDS_AT_ONCE: u32 = 2;
 
 /// Imports at the same time, of different projects: a large one holds up no other.
 const IMPORTS_AT_ONCE: u32 = 2;
@@ -46,14 +46,14 @@ pub struct Worker {
     pub clock: Arc<dyn Clock>,
     /// Events and webhook deliveries.
     pub deliveries: DeliveryWorker,
-    /// Payments whose outcome is not known yet.
-    pub payments: Arc<PaymentService>,
+    /// Charges whose outcome is not known yet.
+    pub charges: Arc<ChargeService>,
+    /// Refunds whose outcome is not known yet.
+    pub refunds: RefundService,
     /// How long what is over is kept.
     pub retention: TimeDelta,
     /// Temporary passwords that employees asked for.
     pub passwords: Arc<TemporaryPasswords>,
-    /// Verifications whose payment or refund is not settled yet.
-    pub verifications: Arc<VerificationService>,
     /// Contents of files that nobody has any more.
     pub files: FileSweeper,
     /// Imports in the background.
@@ -86,14 +86,14 @@ impl Worker {
 
     /// Works until told to stop. The duties run side by side: a slow receiver delays no payment.
     async fn run(self, stop: CancellationToken) {
-        let payments = join_all((0..PAYMENTS_AT_ONCE).map(|turn| self.clear_up(turn, &stop)));
+        let charges = join_all((0..CHARGES_AT_ONCE).map(|turn| self.reconcile_charges(turn, &stop)));
         let (deliver, fan_out) = (self.deliver(&stop), self.fan_out(&stop));
         let passwords = self.send_passwords(&stop);
-        let verifications = join_all((0..VERIFICATIONS_AT_ONCE).map(|turn| self.verify(turn, &stop)));
+        let refunds = join_all((0..REFUNDS_AT_ONCE).map(|turn| self.reconcile_refunds(turn, &stop)));
         let imports = join_all((0..IMPORTS_AT_ONCE).map(|turn| self.import(turn, &stop)));
         let (live, clean, files) = (self.live(&stop), self.clean(&stop), self.sweep_files(&stop));
         let shelves = self.shelve(&stop);
-        tokio::join!(deliver, fan_out, payments, verifications, passwords, imports, live, clean, files, shelves);
+        tokio::join!(deliver, fan_out, charges, refunds, passwords, imports, live, clean, files, shelves);
         if let Err(error) = self.deliveries.release(&self.name).await {
             tracing::warn!(%error, "leases could not be given back; they run out by themselves");
         }
@@ -102,40 +102,40 @@ impl Worker {
         }
     }
 
-    /// Finds out how payments stand. Together those who do so look as often as one alone would.
-    async fn clear_up(&self, turn: u32, stop: &CancellationToken) {
+    /// Finds out how charges stand. Together those who do so look as often as one alone would.
+    async fn reconcile_charges(&self, turn: u32, stop: &CancellationToken) {
         sleep(IDLE * turn, stop).await;
         while !stop.is_cancelled() {
-            let checked = match self.payments.reconcile(&self.name, 1).await {
+            let checked = match self.charges.reconcile(&self.name, 1).await {
                 Ok(round) => {
-                    for (order, why) in round.suspicious {
-                        tracing::error!(%order, %why, "a payment needs to be looked at");
+                    for (purpose, why) in round.suspicious {
+                        tracing::error!(%purpose, %why, "a payment needs to be looked at");
                     }
                     round.checked
                 }
-                Err(error) => trouble("payments", &error),
+                Err(error) => trouble("charges", &error),
             };
             if checked == 0 {
-                sleep(IDLE * PAYMENTS_AT_ONCE, stop).await;
+                sleep(IDLE * CHARGES_AT_ONCE, stop).await;
             }
         }
     }
 
-    /// Finds out how verifications stand, and gives the money back.
-    async fn verify(&self, turn: u32, stop: &CancellationToken) {
+    /// Asks for refunds, and how they stand.
+    async fn reconcile_refunds(&self, turn: u32, stop: &CancellationToken) {
         sleep(IDLE * turn, stop).await;
         while !stop.is_cancelled() {
-            let checked = match self.verifications.reconcile(&self.name, 1).await {
+            let checked = match self.refunds.reconcile(&self.name, 1).await {
                 Ok(round) => {
-                    for (verification, why) in round.suspicious {
-                        tracing::error!(%verification, %why, "a payment needs to be looked at");
+                    for (purpose, why) in round.suspicious {
+                        tracing::error!(%purpose, %why, "a payment needs to be looked at");
                     }
                     round.checked
                 }
-                Err(error) => trouble("verifications", &error),
+                Err(error) => trouble("refunds", &error),
             };
             if checked == 0 {
-                sleep(IDLE * VERIFICATIONS_AT_ONCE, stop).await;
+                sleep(IDLE * REFUNDS_AT_ONCE, stop).await;
             }
         }
     }
@@ -166,7 +166,8 @@ impl Worker {
 
     async fn deliver(&self, stop: &CancellationToken) {
         while !stop.is_cancelled() {
-            let claimed = match self.deliveries.deliver_due(&self.name).await {
+            let round = self.deliveries.deliver_while(&self.name, || !stop.is_cancelled(), || sleep(IDLE, stop));
+            let claimed = match round.await {
                 Ok(round) => round.claimed,
                 Err(error) => trouble("deliveries", &error),
             };

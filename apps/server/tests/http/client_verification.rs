@@ -34,7 +34,7 @@ async fn until(what: &str, mut happened: impl AsyncFnMut() -> bool) {
 }
 
 async fn until_refunded(shop: &Shopfront) {
-    until("the refund", async || shop.count("verification_payments WHERE refund_state = 'done'").await == 1).await;
+    until("the refund", async || shop.count("refunds WHERE state = 'succeeded'").await == 1).await;
 }
 
 async fn until_status(shop: &Shopfront, status: &str) -> Value {
@@ -77,7 +77,7 @@ database_tests! {
         let shop = Shopfront::open(db).await;
         let first = verify(&shop).await.expect(201)["verification"]["id"].clone();
         shop.pays("decline").await;
-        let canceled = "verification_payments WHERE state = 'canceled'";
+        let canceled = "charges WHERE purpose = 'verification' AND state = 'canceled'";
         until("the end", async || shop.count(canceled).await == 1).await;
         let second = verify(&shop).await.expect(201)["verification"].clone();
         assert_ne!(second["id"], first);
@@ -87,7 +87,7 @@ database_tests! {
         assert_eq!(verify(&shop).await.expect(200)["verification"], second);
         shop.server.clock.advance(3_600);
         let third = verify(&shop).await.expect(201)["verification"]["id"].clone();
-        assert_eq!(shop.count("verification_payments WHERE state = 'expired'").await, 1);
+        assert_eq!(shop.count("charges WHERE purpose = 'verification' AND state = 'expired'").await, 1);
         assert!(third != second["id"] && refunds(&shop).await.is_empty());
         assert_eq!(shop.count("counterparties WHERE verified_at IS NOT NULL").await, 0);
     }

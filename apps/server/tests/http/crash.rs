@@ -45,21 +45,21 @@ const GOODS: [(&str, i64, i64); 5] = [
 /// Time passes while the process is dead: leases run out, checks and deliveries become due.
 const TIME_PASSES: [&str; 5] = [
     "UPDATE jobs SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
-    "UPDATE payment_attempts SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
-    "UPDATE payment_attempts SET next_check_at = '2000-01-01 00:00:00' WHERE next_check_at IS NOT NULL",
+    "UPDATE charges SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
+    "UPDATE charges SET next_check_at = '2000-01-01 00:00:00' WHERE next_check_at IS NOT NULL",
     "UPDATE webhook_deliveries SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
     "UPDATE webhook_deliveries SET next_attempt_at = '2000-01-01 00:00:00' WHERE next_attempt_at IS NOT NULL",
 ];
 /// The same while a process lives: what it works on keeps its time.
 const PAUSES_PASS: [&str; 2] = [
-    "UPDATE payment_attempts SET next_check_at = '2000-01-01 00:00:00' WHERE next_check_at IS NOT NULL AND lease_owner IS NULL",
+    "UPDATE charges SET next_check_at = '2000-01-01 00:00:00' WHERE next_check_at IS NOT NULL AND lease_owner IS NULL",
     "UPDATE webhook_deliveries SET next_attempt_at = '2000-01-01 00:00:00' \
      WHERE next_attempt_at IS NOT NULL AND lease_owner IS NULL",
 ];
 /// Jobs in the hands of a process that lives, or of one that died a moment ago.
 const IN_HAND: &str = "SELECT count(*) AS id FROM jobs WHERE leased_until > '2000-01-01 00:00:00'";
 /// What still has to happen.
-const UNSETTLED: &str = "SELECT (SELECT count(*) FROM payment_attempts WHERE state IN ('prepared', 'pending')) \
+const UNSETTLED: &str = "SELECT (SELECT count(*) FROM charges WHERE state IN ('prepared', 'pending')) \
     + (SELECT count(*) FROM outbox_events WHERE dispatched_at IS NULL) \
     + (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') \
     + (SELECT count(*) FROM jobs WHERE finished_at IS NULL OR file_place IS NOT NULL) AS id";

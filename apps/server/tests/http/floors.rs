@@ -44,9 +44,22 @@ const STORAGE: &[Floor] = &[
     // Statements run on connections, and the database runs statements of its own.
     floor("database", Terms::One, &["database", "statement", "stored"]),
     floor("tools", Terms::Ordered, &["histories", "listing", "schema"]),
-    floor("what domains share", Terms::Ordered, &["applications", "integration_links", "people", "shelf", "stock"]),
-    floor("domains", Terms::Apart, &["auth", "catalog", "content", "customers", "orders", "organization", "webhooks"]),
-    floor("above the domains", Terms::Ordered, &["doctor", "showroom", "tables", "testing", "upkeep", "workers"]),
+    floor(
+        "what domains share",
+        Terms::Ordered,
+        &["applications", "integration_links", "lease", "people", "shelf", "stock"],
+    ),
+    floor(
+        "domains",
+        Terms::Apart,
+        &["auth", "catalog", "content", "customers", "orders", "organization", "payments", "webhooks"],
+    ),
+    floor("where domains meet", Terms::Ordered, &["settlement"]),
+    floor(
+        "above the domains",
+        Terms::Ordered,
+        &["doctor", "queues", "showroom", "tables", "testing", "upkeep", "workers"],
+    ),
 ];
 
 fn sources(package: &str) -> Sources {

@@ -14,7 +14,7 @@ use crate::support::send;
 const CARDS: &str = "article;name;category;price\nA-1;Anchor;Harbour;\n";
 const STOCK: &str = "article;warehouse;quantity;price\nA-1;Main;50;12500,50\n";
 const LEASED: &str = "SELECT (SELECT count(*) FROM webhook_deliveries WHERE lease_owner IS NOT NULL) \
-                      + (SELECT count(*) FROM payment_attempts WHERE lease_owner IS NOT NULL) AS id";
+                      + (SELECT count(*) FROM charges WHERE lease_owner IS NOT NULL) AS id";
 const WORKERS: &str = "SELECT count(*) AS id FROM workers";
 
 async fn ends_well(process: Process) {

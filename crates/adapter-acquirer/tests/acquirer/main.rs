@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig};
-use kontor_kernel::{FixedClock, Money, OrderId, VerificationId};
-use kontor_orders::model::{
-    GatewayPayment, GatewayStatus, PaymentMethod, PaymentRequest, ProviderPaymentId, Purpose, RefundRequest,
-    RefundStatus,
+use kontor_kernel::{FixedClock, Money, OrderId, SavedMethodId, SubscriptionId, VerificationId};
+use kontor_payments::model::{
+    ChargePurpose, ChargeRequest, GatewayPayment, GatewayStatus, MethodReference, PaymentMethod, ProviderId,
+    RefundRequest,
 };
-use kontor_orders::ports::{CreateAnswer, PaymentGateway, ReadAnswer, RefundAnswer, RefundReading};
+use kontor_payments::ports::{Answer, PaymentGateway, Reading};
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -32,15 +32,17 @@ fn config(url: &str) -> AcquirerConfig {
     AcquirerConfig { timeout: Duration::from_secs(3), ..AcquirerConfig::new(format!("{url}/v3"), "100500", secret) }
 }
 
-fn request(key: u128) -> PaymentRequest {
-    PaymentRequest {
-        purpose: Purpose::Order(OrderId::new(7).unwrap()),
-        attempt: Uuid::from_u128(key),
+fn request(key: u128) -> ChargeRequest {
+    ChargeRequest {
+        purpose: ChargePurpose::Order(OrderId::new(7).unwrap()),
+        key: Uuid::from_u128(key),
         amount: Money::from_minor(26_550).unwrap(),
         currency: "RUB".to_owned(),
         method: PaymentMethod::BankCard,
         description: "Order 7".to_owned(),
         return_url: "https://shop.example/7".to_owned(),
+        save_method: false,
+        saved_method: None,
     }
 }
 
@@ -63,8 +65,8 @@ impl World {
         list["payments"].as_array().unwrap().len()
     }
 
-    async fn create(&self, request: &PaymentRequest) -> CreateAnswer {
-        self.client.create(request, request.attempt).await
+    async fn create(&self, request: &ChargeRequest) -> Answer<GatewayPayment> {
+        self.client.create(request).await
     }
 }
 
@@ -72,32 +74,32 @@ impl World {
 async fn a_payment_is_created_read_and_found() {
     let world = World::start().await;
     let request = request(1);
-    let CreateAnswer::Known(created) = world.create(&request).await else { panic!("not created") };
+    let Answer::Known(created) = world.create(&request).await else { panic!("not created") };
     assert_eq!((created.status, created.amount), (GatewayStatus::Pending, request.amount));
-    assert_eq!((created.purpose, created.attempt), (Some(request.purpose), Some(request.attempt)));
+    assert_eq!((created.purpose, created.key), (Some(request.purpose), Some(request.key)));
     assert!(created.confirmation_url.as_ref().is_some_and(|url| url.starts_with("http")));
-    assert_eq!(world.create(&request).await, CreateAnswer::Known(created.clone()), "the key works once");
+    assert_eq!(world.create(&request).await, Answer::Known(created.clone()), "the key works once");
     assert_eq!(world.payments().await, 1);
 
     world.control(&format!("/payments/{}", created.id), json!({ "outcome": "succeed" })).await;
-    let ReadAnswer::Known(paid) = world.client.read(&created.id).await else { panic!("not read") };
+    let Reading::Known(paid) = world.client.read(&created.id).await else { panic!("not read") };
     assert_eq!((paid.status, paid.id), (GatewayStatus::Succeeded, created.id.clone()));
     for n in 2..=120 {
         world.create(&self::request(n)).await;
     }
     let since = at() - TimeDelta::minutes(5);
-    assert!(matches!(world.client.find(&request, since).await, ReadAnswer::Known(found) if found.id == created.id));
-    assert_eq!(world.client.find(&self::request(999), since).await, ReadAnswer::Absent);
-    let nobody = ProviderPaymentId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap();
-    assert_eq!(world.client.read(&nobody).await, ReadAnswer::Absent);
+    assert!(matches!(world.client.find(&request, since).await, Reading::Known(found) if found.id == created.id));
+    assert_eq!(world.client.find(&self::request(999), since).await, Reading::Absent);
+    let nobody = ProviderId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap();
+    assert_eq!(world.client.read(&nobody).await, Reading::Absent);
 }
 
 impl World {
     /// A payment that has taken money.
     async fn paid(&self, key: u128) -> GatewayPayment {
-        let purpose = Purpose::Verification(VerificationId::new(3).unwrap());
-        let request = PaymentRequest { purpose, method: PaymentMethod::Sbp, ..request(key) };
-        let CreateAnswer::Known(created) = self.create(&request).await else { panic!("not created") };
+        let purpose = ChargePurpose::Verification(VerificationId::new(3).unwrap());
+        let request = ChargeRequest { purpose, method: PaymentMethod::Sbp, ..request(key) };
+        let Answer::Known(created) = self.create(&request).await else { panic!("not created") };
         assert_eq!(created.purpose, Some(purpose));
         self.control(&format!("/payments/{}", created.id), json!({ "outcome": "succeed" })).await;
         created
@@ -116,6 +118,7 @@ fn way_back(payment: &GatewayPayment, key: u128) -> RefundRequest {
         payment: payment.id.clone(),
         key: Uuid::from_u128(key),
         amount: payment.amount,
+        whole: true,
         currency: "RUB".to_owned(),
         description: "Verification 3".to_owned(),
     }
@@ -125,18 +128,21 @@ fn way_back(payment: &GatewayPayment, key: u128) -> RefundRequest {
 async fn money_goes_back_once_per_key() {
     let world = World::start().await;
     let payment = world.paid(1).await;
-    assert_eq!(world.client.find_refund(&payment.id).await, RefundReading::Absent);
+    assert_eq!(world.client.find_refund(&way_back(&payment, 2)).await, Reading::Absent);
     let request = way_back(&payment, 2);
-    let RefundAnswer::Known(refund) = world.client.refund(&request).await else { panic!("not refunded") };
-    assert_eq!((refund.status, refund.amount, &refund.payment), (RefundStatus::Succeeded, payment.amount, &payment.id));
-    assert_eq!(world.client.refund(&request).await, RefundAnswer::Known(refund.clone()), "the key works once");
-    assert!(matches!(world.client.refund(&way_back(&payment, 3)).await, RefundAnswer::Refused { .. }));
-    assert_eq!(world.client.read_refund(&refund.id).await, RefundReading::Known(refund.clone()));
-    assert_eq!(world.client.find_refund(&payment.id).await, RefundReading::Known(refund));
+    let Answer::Known(refund) = world.client.refund(&request).await else { panic!("not refunded") };
+    assert_eq!(
+        (refund.status, refund.amount, &refund.payment),
+        (GatewayStatus::Succeeded, payment.amount, &payment.id)
+    );
+    assert_eq!(world.client.refund(&request).await, Answer::Known(refund.clone()), "the key works once");
+    assert!(matches!(world.client.refund(&way_back(&payment, 3)).await, Answer::Refused { .. }));
+    assert_eq!(world.client.read_refund(&refund.id).await, Reading::Known(refund.clone()));
+    assert_eq!(world.client.find_refund(&way_back(&payment, 2)).await, Reading::Known(refund));
     let other = world.paid(4).await;
-    assert_eq!(world.client.find_refund(&other.id).await, RefundReading::Absent);
-    let nobody = ProviderPaymentId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap();
-    assert_eq!(world.client.read_refund(&nobody).await, RefundReading::Absent);
+    assert_eq!(world.client.find_refund(&way_back(&other, 5)).await, Reading::Absent);
+    let nobody = ProviderId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap();
+    assert_eq!(world.client.read_refund(&nobody).await, Reading::Absent);
     assert_eq!(world.refunds().await, 1);
 }
 
@@ -147,9 +153,9 @@ async fn unknown_refunds_end_in_one_refund() {
         let request = way_back(&world.paid(1).await, 2);
         world.control("/faults", json!({ "service": "acquirer", "fault": fault })).await;
         let answer = world.client.refund(&request).await;
-        assert!(matches!(answer, RefundAnswer::Unknown { .. }), "{fault}: {answer:?}");
+        assert!(matches!(answer, Answer::Unknown { .. }), "{fault}: {answer:?}");
         let answer = world.client.refund(&request).await;
-        assert!(matches!(answer, RefundAnswer::Known(_)), "{fault}: {answer:?}");
+        assert!(matches!(answer, Answer::Known(_)), "{fault}: {answer:?}");
         assert_eq!(world.refunds().await, 1, "{fault}");
     }
 }
@@ -159,22 +165,22 @@ async fn a_refund_that_was_turned_down_is_no_refund() {
     let world = World::start().await;
     let payment = world.paid(1).await;
     world.control("/acquirer", json!({ "refunds": "canceled" })).await;
-    let RefundAnswer::Known(refund) = world.client.refund(&way_back(&payment, 2)).await else { panic!("not known") };
-    assert_eq!((refund.status, refund.reason.is_some()), (RefundStatus::Canceled, true));
-    assert_eq!(world.client.find_refund(&payment.id).await, RefundReading::Absent);
+    let Answer::Known(refund) = world.client.refund(&way_back(&payment, 2)).await else { panic!("not known") };
+    assert_eq!((refund.status, refund.reason.is_some()), (GatewayStatus::Canceled, true));
+    assert_eq!(world.client.find_refund(&way_back(&payment, 2)).await, Reading::Absent);
     world.control("/acquirer", json!({ "refunds": "pending" })).await;
-    let RefundAnswer::Known(refund) = world.client.refund(&way_back(&payment, 3)).await else { panic!("not known") };
-    assert_eq!(refund.status, RefundStatus::Pending);
-    assert_eq!(world.client.find_refund(&payment.id).await, RefundReading::Known(refund));
+    let Answer::Known(refund) = world.client.refund(&way_back(&payment, 3)).await else { panic!("not known") };
+    assert_eq!(refund.status, GatewayStatus::Pending);
+    assert_eq!(world.client.find_refund(&way_back(&payment, 2)).await, Reading::Known(refund));
 }
 
 #[tokio::test]
 async fn a_canceled_payment_says_why() {
     let world = World::start().await;
-    let CreateAnswer::Known(created) = world.create(&request(1)).await else { panic!("not created") };
+    let Answer::Known(created) = world.create(&request(1)).await else { panic!("not created") };
     let decline = json!({ "outcome": "decline", "reason": "insufficient_funds" });
     world.control(&format!("/payments/{}", created.id), decline).await;
-    let ReadAnswer::Known(canceled) = world.client.read(&created.id).await else { panic!("not read") };
+    let Reading::Known(canceled) = world.client.read(&created.id).await else { panic!("not read") };
     assert_eq!((canceled.status, canceled.reason.as_deref()), (GatewayStatus::Canceled, Some("insufficient_funds")));
 }
 
@@ -184,9 +190,9 @@ async fn unknown_outcomes_end_in_one_payment() {
         let world = World::start().await;
         world.control("/faults", json!({ "service": "acquirer", "fault": fault })).await;
         let answer = world.create(&request(1)).await;
-        assert!(matches!(answer, CreateAnswer::Unknown { .. }), "{fault}: {answer:?}");
+        assert!(matches!(answer, Answer::Unknown { .. }), "{fault}: {answer:?}");
         let answer = world.create(&request(1)).await;
-        assert!(matches!(answer, CreateAnswer::Known(_)), "{fault}: {answer:?}");
+        assert!(matches!(answer, Answer::Known(_)), "{fault}: {answer:?}");
         assert_eq!(world.payments().await, 1, "{fault}");
     }
 }
@@ -195,18 +201,18 @@ async fn unknown_outcomes_end_in_one_payment() {
 async fn refusals_are_told_from_unknown_outcomes() {
     let world = World::start().await;
     world.control("/faults", json!({ "service": "acquirer", "fault": "refuse" })).await;
-    assert!(matches!(world.create(&request(1)).await, CreateAnswer::Refused { .. }));
+    assert!(matches!(world.create(&request(1)).await, Answer::Refused { .. }));
     let stranger = AcquirerConfig { shop_id: "1".to_owned(), ..config(world.sandbox.url()) };
     let stranger = AcquirerClient::new(stranger).unwrap();
-    let answer = stranger.create(&request(2), Uuid::nil()).await;
-    assert!(matches!(&answer, CreateAnswer::Refused { code, .. } if code == "invalid_credentials"), "{answer:?}");
-    assert!(matches!(stranger.find(&request(2), at()).await, ReadAnswer::Unknown { .. }));
+    let answer = stranger.create(&request(2)).await;
+    assert!(matches!(&answer, Answer::Refused { code, .. } if code == "invalid_credentials"), "{answer:?}");
+    assert!(matches!(stranger.find(&request(2), at()).await, Reading::Unknown { .. }));
 
     let key = request(3);
-    assert!(matches!(world.create(&key).await, CreateAnswer::Known(_)));
-    let other = PaymentRequest { amount: Money::from_minor(1).unwrap(), ..key };
+    assert!(matches!(world.create(&key).await, Answer::Known(_)));
+    let other = ChargeRequest { amount: Money::from_minor(1).unwrap(), ..key };
     let answer = world.create(&other).await;
-    assert!(matches!(answer, CreateAnswer::Unknown { .. }), "a key in use may mean a payment: {answer:?}");
+    assert!(matches!(answer, Answer::Unknown { .. }), "a key in use may mean a payment: {answer:?}");
 }
 
 #[tokio::test]
@@ -215,10 +221,10 @@ async fn a_request_that_was_never_sent_is_refused() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let nobody = AcquirerClient::new(config(&url)).unwrap();
-    let answer = nobody.create(&request(1), Uuid::nil()).await;
-    assert!(matches!(&answer, CreateAnswer::Refused { code, .. } if code == "unreachable"), "{answer:?}");
-    let id = ProviderPaymentId::parse("p").unwrap();
-    assert!(matches!(nobody.read(&id).await, ReadAnswer::Unknown { .. }));
+    let answer = nobody.create(&request(1)).await;
+    assert!(matches!(&answer, Answer::Refused { code, .. } if code == "unreachable"), "{answer:?}");
+    let id = ProviderId::parse("p").unwrap();
+    assert!(matches!(nobody.read(&id).await, Reading::Unknown { .. }));
 }
 
 /// Answers one call with these bytes.
@@ -244,19 +250,56 @@ async fn odd_answers_are_unknown() {
         "HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n",
     ] {
         let client = AcquirerClient::new(config(&once(answer).await)).unwrap();
-        let outcome = client.create(&request(1), Uuid::nil()).await;
-        assert!(matches!(outcome, CreateAnswer::Unknown { .. }), "{answer}: {outcome:?}");
+        let outcome = client.create(&request(1)).await;
+        assert!(matches!(outcome, Answer::Unknown { .. }), "{answer}: {outcome:?}");
         let client = AcquirerClient::new(config(&once(answer).await)).unwrap();
-        let outcome = client.read(&ProviderPaymentId::parse("p").unwrap()).await;
-        assert!(matches!(outcome, ReadAnswer::Unknown { .. }), "{answer}: {outcome:?}");
+        let outcome = client.read(&ProviderId::parse("p").unwrap()).await;
+        assert!(matches!(outcome, Reading::Unknown { .. }), "{answer}: {outcome:?}");
     }
     let busy = "HTTP/1.1 429 Busy\r\nContent-Length: 22\r\n\r\n{\"retry_after\":120000}";
     let client = AcquirerClient::new(config(&once(busy).await)).unwrap();
-    let outcome = client.create(&request(1), Uuid::nil()).await;
+    let outcome = client.create(&request(1)).await;
     let asked = Some(Duration::from_mins(2));
-    assert!(matches!(outcome, CreateAnswer::Unknown { retry_after, .. } if retry_after == asked), "{outcome:?}");
+    assert!(matches!(outcome, Answer::Unknown { retry_after, .. } if retry_after == asked), "{outcome:?}");
     // A 404 that is not the acquirer's own says nothing about a payment.
     let client = AcquirerClient::new(config(&once("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n").await)).unwrap();
-    let outcome = client.read(&ProviderPaymentId::parse("p").unwrap()).await;
-    assert!(matches!(outcome, ReadAnswer::Unknown { .. }), "{outcome:?}");
+    let outcome = client.read(&ProviderId::parse("p").unwrap()).await;
+    assert!(matches!(outcome, Reading::Unknown { .. }), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn of_several_refunds_each_is_found_by_its_key() {
+    let world = World::start().await;
+    let payment = world.paid(1).await;
+    let part = |key| {
+        let amount = Money::from_minor(100).unwrap();
+        RefundRequest { amount, whole: false, ..way_back(&payment, key) }
+    };
+    let Answer::Known(first) = world.client.refund(&part(2)).await else { panic!("not refunded") };
+    let Answer::Known(second) = world.client.refund(&part(3)).await else { panic!("not refunded") };
+    assert_eq!(world.client.find_refund(&part(2)).await, Reading::Known(first));
+    assert_eq!(world.client.find_refund(&part(3)).await, Reading::Known(second));
+    assert_eq!(world.client.find_refund(&part(4)).await, Reading::Absent);
+}
+
+#[tokio::test]
+async fn a_method_is_saved_and_charged_without_the_customer() {
+    let world = World::start().await;
+    let saving = ChargeRequest { save_method: true, ..request(1) };
+    let Answer::Known(created) = world.create(&saving).await else { panic!("not created") };
+    world.control(&format!("/payments/{}", created.id), json!({ "outcome": "succeed" })).await;
+    let Reading::Known(paid) = world.client.read(&created.id).await else { panic!("not read") };
+    let method = paid.saved_method.unwrap();
+    assert_eq!((method.method, method.card_last_4.map(|digits| digits.len())), (PaymentMethod::BankCard, Some(4)));
+    let saved_method = Some(MethodReference { id: SavedMethodId::new(1).unwrap(), provider_id: method.provider_id });
+    let purpose = ChargePurpose::Subscription(SubscriptionId::new(9).unwrap());
+    let Answer::Known(charged) = world.create(&ChargeRequest { purpose, saved_method, ..request(2) }).await else {
+        panic!("not charged")
+    };
+    assert_eq!((charged.status, charged.purpose), (GatewayStatus::Succeeded, Some(purpose)));
+    assert_eq!(charged.confirmation_url, None);
+    // A method that was not asked for is not saved.
+    let other = world.paid(3).await;
+    let Reading::Known(other) = world.client.read(&other.id).await else { panic!("not read") };
+    assert_eq!(other.saved_method, None);
 }

@@ -4,10 +4,11 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_customers::CustomerError;
+use kontor_payments::model::ChargeState;
 
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, found};
 use crate::people::forget_customer;
-use crate::schema::{counterparties, favourites, orders, payment_attempts, search_requests, verification_payments};
+use crate::schema::{charges, counterparties, favourites, saved_payment_methods, search_requests};
 
 /// A company keeps its name and numbers: they are no person's.
 #[derive(AsChangeset)]
@@ -60,6 +61,8 @@ pub(super) fn leave(
     if has_open_payment(connection, customer)? {
         return Err(Abort::Refused(CustomerError::ChargeRunning));
     }
+    diesel::delete(saved_payment_methods::table.filter(saved_payment_methods::counterparty_id.eq(customer)))
+        .execute(connection)?;
     forget_likings(connection, project, customer)?;
     Ok(forget_customer(connection, project, customer)?)
 }
@@ -76,21 +79,10 @@ fn forget_likings(connection: &mut AnyConnection, project: i64, customer: i64) -
     Ok(())
 }
 
-const OPEN: [&str; 2] = ["prepared", "pending"];
-
+/// Whether money may still be taken from the customer.
 fn has_open_payment(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
-    let of_order: Option<i64> = payment_attempts::table
-        .inner_join(orders::table.on(orders::id.eq(payment_attempts::order_id)))
-        .filter(orders::counterparty_id.eq(customer))
-        .filter(payment_attempts::state.eq_any(OPEN))
-        .select(payment_attempts::id)
-        .first(connection)
-        .optional()?;
-    let of_verification: Option<i64> = verification_payments::table
-        .filter(verification_payments::counterparty_id.eq(customer))
-        .filter(verification_payments::state.eq_any(OPEN))
-        .select(verification_payments::id)
-        .first(connection)
-        .optional()?;
-    Ok(of_order.or(of_verification).is_some())
+    let open = charges::table
+        .filter(charges::counterparty_id.eq(customer))
+        .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::as_str)));
+    found!(connection, open)
 }

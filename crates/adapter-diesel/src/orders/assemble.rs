@@ -125,8 +125,8 @@ const SELECT: &str = "\
     AS param_id, dp.name AS param_name, dp.address AS param_address, o.shop_id, sh.name AS shop_name, \
     sh.address AS shop_address, o.address, o.payment_type_id, pt.name AS payment_type_name, \
     pt.description AS payment_type_description, pt.photo AS payment_type_photo, o.payment_method_type, \
-    o.payment_link, o.comment, EXISTS (SELECT 1 FROM payment_attempts t WHERE t.order_id = o.id AND \
-    t.state IN ('prepared', 'pending')) AS payment_open, o.paid_at, o.version, o.created_at, \
+    o.payment_link, o.comment, EXISTS (SELECT 1 FROM charges t WHERE t.purpose = 'order' AND \
+    t.purpose_id = o.id AND t.state IN ('prepared', 'pending')) AS payment_open, o.paid_at, o.version, o.created_at, \
     o.updated_at \
     FROM orders o \
     JOIN projects p ON p.id = o.project_id \

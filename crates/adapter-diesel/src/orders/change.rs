@@ -2,15 +2,17 @@
 
 use diesel::prelude::*;
 use kontor_kernel::history::Author;
+use kontor_kernel::{OrderId, StoreError};
 use kontor_orders::change::OrderChange;
 use kontor_orders::model::{OrderStatus, StockEffect};
 use kontor_orders::ports::ChangeRefused;
+use kontor_payments::model::{ChargePurpose, ChargeState};
 
 use super::history::{self, Entry};
 use super::stock;
 use crate::database::marks::{Topic, note};
-use crate::database::{Abort, AnyConnection};
-use crate::schema::{orders, payment_attempts, users};
+use crate::database::{Abort, AnyConnection, found};
+use crate::schema::{charges, orders, users};
 
 type Refused = Abort<ChangeRefused>;
 
@@ -23,7 +25,7 @@ struct Columns {
     updated_at: chrono::NaiveDateTime,
 }
 
-pub(super) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Result<(), Refused> {
+pub(crate) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Result<(), Refused> {
     let (order, at) = (change.order_id.get(), change.at.naive_utc());
     if let Some(Some(manager)) = change.manager {
         let manager: Option<i64> = users::table
@@ -52,7 +54,7 @@ pub(super) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Res
     }
     match change.transition.map(|step| step.stock) {
         Some(StockEffect::Release) => {
-            if has_open_payment(connection, order)? {
+            if has_open_payment(connection, change.order_id)? {
                 return Err(Abort::Refused(ChangeRefused::Stale));
             }
             stock::release(connection, order, Author::User(change.user_id), at)?;
@@ -68,7 +70,8 @@ pub(super) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Res
         order,
         actor: Author::User(change.user_id),
         event: if change.transition.is_some() { "status_changed" } else { "changed" },
-        status: OrderStatus::from_id(status).unwrap_or(OrderStatus::Created),
+        status: OrderStatus::from_id(status)
+            .ok_or_else(|| StoreError::corrupt(format!("order {order} has status {status}")))?,
         detail: None,
     };
     Ok(history::write(connection, &entry, at)?)
@@ -89,12 +92,12 @@ fn write_details(connection: &mut AnyConnection, change: &OrderChange) -> Result
     Ok(())
 }
 
-/// Attempts are opened only together with their order, so one that is not open now never will be.
-fn has_open_payment(connection: &mut AnyConnection, order: i64) -> Result<bool, diesel::result::Error> {
-    let open: i64 = payment_attempts::table
-        .filter(payment_attempts::order_id.eq(order))
-        .filter(payment_attempts::state.eq_any(["prepared", "pending"]))
-        .count()
-        .get_result(connection)?;
-    Ok(open > 0)
+/// The charge is stored together with its order, so one that is not open now never will be.
+fn has_open_payment(connection: &mut AnyConnection, order: OrderId) -> Result<bool, diesel::result::Error> {
+    let purpose = ChargePurpose::Order(order);
+    let open = charges::table
+        .filter(charges::purpose.eq(purpose.kind()))
+        .filter(charges::purpose_id.eq(purpose.number()))
+        .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::as_str)));
+    found!(connection, open)
 }

@@ -1,18 +1,19 @@
 //! The ports of orders.
 //!
-//! Rows are locked in one order everywhere: customer (see `people::hold`), payment attempt, order, cards by ascending id
+//! Rows are locked in one order everywhere: customer (see `people::hold`), charge, order, cards by ascending id
 //! (see `shelf::holding`), their stock, discount, what storefronts show.
 
 mod assemble;
-mod attempts;
 mod change;
+mod charge_news;
 mod discounts;
 mod history;
 mod place;
 mod reader;
 mod reservations;
-mod settle;
 mod snapshot;
 mod stock;
-mod verifications;
-mod verify;
+
+pub(crate) use change::apply as change;
+pub(crate) use charge_news::{ChargeNews, hear};
+pub(crate) use place::place;

@@ -1,20 +1,19 @@
 //! Storing an order: everything, or nothing.
 
-use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::history::Author;
-use kontor_kernel::{InventoryId, OrderId, StoreError};
-use kontor_orders::change::{OrderChange, PlacedLine, PlacedOrder};
-use kontor_orders::model::{AttemptState, PaymentAttempt, PaymentMethod};
-use kontor_orders::ports::{ChangeRefused, OrderStore, PlaceRefused, Placed};
+use kontor_kernel::{InventoryId, OrderId};
+use kontor_orders::change::{PlacedLine, PlacedOrder};
+use kontor_orders::model::PaymentMethod;
+use kontor_orders::ports::PlaceRefused;
 
+use super::discounts;
 use super::history::{self, Entry};
-use super::{change, discounts};
 use crate::database::marks::{Topic, note};
-use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::database::{Abort, AnyConnection, on_each};
 use crate::people::hold;
-use crate::schema::{discount_usages, orders, payment_attempts, reservations};
+use crate::schema::{discount_usages, orders, reservations};
 use crate::shelf::holding::hold_cards;
 use crate::shelf::offers;
 use crate::stock::{self, Cause, Claim, Movement, Reason};
@@ -22,18 +21,8 @@ use crate::stored;
 
 type Refused = Abort<PlaceRefused>;
 
-#[async_trait]
-impl OrderStore for Database {
-    async fn place(&self, order: PlacedOrder) -> Result<Placed, PlaceRefused> {
-        self.write(move |connection| place(connection, &order)).await
-    }
-
-    async fn change(&self, change: OrderChange) -> Result<(), ChangeRefused> {
-        self.write(move |connection| change::apply(connection, &change)).await
-    }
-}
-
-fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, Refused> {
+/// Stores an order and what it claims; its charge is stored with it, in the same transaction.
+pub(crate) fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<OrderId, Refused> {
     let at = order.at.naive_utc();
     if !hold(connection, order.counterparty_id.get())? {
         return Err(Abort::Refused(PlaceRefused::CustomerGone));
@@ -59,7 +48,6 @@ fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, 
             .execute(connection)?;
     }
     let order_id = stored::id(id)?;
-    let attempt = insert_attempt(connection, order, order_id, at)?;
     let entry = Entry {
         project: order.project_id.get(),
         order: id,
@@ -71,7 +59,7 @@ fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, 
     history::write(connection, &entry, at)?;
     let exhausted: Vec<i64> = claimed.iter().filter(|claim| claim.left() == 0).map(|claim| claim.item).collect();
     offers::refresh_held(connection, &exhausted)?;
-    Ok(Placed { order_id, attempt })
+    Ok(order_id)
 }
 
 /// Claims the stock of every line. The cards are held first, as everybody does who changes stock: what storefronts show
@@ -170,42 +158,4 @@ fn insert_lines(
     let lines: Vec<NewLine> = order.lines.iter().map(line).collect();
     on_each!(connection, concrete => diesel::insert_into(reservations::table).values(&lines).execute(concrete))?;
     Ok(())
-}
-
-/// The attempt stands in the order's own commit: whatever happens to the call that follows, its key is known.
-fn insert_attempt(
-    connection: &mut AnyConnection,
-    order: &PlacedOrder,
-    order_id: OrderId,
-    at: NaiveDateTime,
-) -> Result<Option<PaymentAttempt>, Refused> {
-    let Some(payment) = &order.payment else { return Ok(None) };
-    let request = payment.request(order_id);
-    let text = serde_json::to_string(&request).map_err(StoreError::corrupt)?;
-    let id: i64 = diesel::insert_into(payment_attempts::table)
-        .values((
-            payment_attempts::project_id.eq(order.project_id.get()),
-            payment_attempts::order_id.eq(order_id.get()),
-            payment_attempts::idempotence_key.eq(payment.key.to_string()),
-            payment_attempts::state.eq("prepared"),
-            payment_attempts::amount.eq(payment.amount.minor()),
-            payment_attempts::request.eq(text),
-            payment_attempts::checks.eq(0),
-            payment_attempts::next_check_at.eq(payment.next_check_at.naive_utc()),
-            payment_attempts::created_at.eq(at),
-            payment_attempts::updated_at.eq(at),
-        ))
-        .returning(payment_attempts::id)
-        .get_result(connection)?;
-    Ok(Some(PaymentAttempt {
-        id: stored::id(id)?,
-        project_id: order.project_id,
-        application_id: order.application_id,
-        order_id,
-        state: AttemptState::Prepared,
-        provider_id: None,
-        request,
-        checks: 0,
-        created_at: order.at,
-    }))
 }

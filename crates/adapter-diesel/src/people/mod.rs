@@ -8,7 +8,7 @@ pub(crate) mod sessions;
 
 pub(crate) use avatars::{READY, avatar_key, is_avatar};
 pub(crate) use forget::{contacts, forget_contacts, forget_customer};
-pub(crate) use presence::{hold, hold_alone};
+pub(crate) use presence::{hold, hold_alone, mark_verified};
 
 /// The two kinds of tokens, as the column `guard` spells them.
 pub(crate) mod guard {

@@ -2,6 +2,7 @@
 //!
 //! Whatever writes something for a customer holds him first, before it locks any other row.
 
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 
@@ -33,4 +34,16 @@ pub(crate) fn hold_alone(connection: &mut AnyConnection, customer: i64) -> Resul
         AnyConnection::Sqlite(sqlite) => present(customer).get_result(sqlite).optional()?,
     };
     Ok(found.is_some())
+}
+
+/// Notes that a customer has proved who they are, unless they have left.
+pub(crate) fn mark_verified(
+    connection: &mut AnyConnection,
+    customer: i64,
+    at: NaiveDateTime,
+) -> Result<(), QueryError> {
+    let present =
+        counterparties::table.filter(counterparties::id.eq(customer)).filter(counterparties::deleted_at.is_null());
+    diesel::update(present).set(counterparties::verified_at.eq(at)).execute(connection)?;
+    Ok(())
 }

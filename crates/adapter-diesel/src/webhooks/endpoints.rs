@@ -145,6 +145,12 @@ impl WebhookRepository for Database {
                     webhooks::updated_at.eq(at.naive_utc()),
                 ))
                 .execute(connection)?;
+            // Another address, or one that is switched on, is tried as if it never hung.
+            if patch.url.is_some() || patch.is_active == Some(true) {
+                diesel::update(one!(application, webhook))
+                    .set((webhooks::hangs.eq(0), webhooks::paused_until.eq(None::<NaiveDateTime>)))
+                    .execute(connection)?;
+            }
             load(connection, application, webhook)
         })
         .await

@@ -6,7 +6,7 @@ use kontor_webhooks::model::{Delivery, DeliveryState, Pending};
 use kontor_webhooks::ports::DeliveryLog;
 
 use crate::database::{Abort, Database};
-use crate::schema::{outbox_events, webhook_deliveries};
+use crate::schema::{outbox_events, webhook_deliveries, webhooks};
 use crate::stored;
 
 #[derive(Queryable, Selectable)]
@@ -96,9 +96,19 @@ impl DeliveryLog for Database {
                     webhook_deliveries::delivered_at.eq(None::<NaiveDateTime>),
                     webhook_deliveries::leased_until.eq(None::<NaiveDateTime>),
                     webhook_deliveries::lease_owner.eq(None::<String>),
+                    webhook_deliveries::parked_at.eq(None::<NaiveDateTime>),
+                    webhook_deliveries::parked_reason.eq(None::<String>),
                     webhook_deliveries::updated_at.eq(at.naive_utc()),
                 ))
                 .execute(connection)?;
+            if revived > 0 {
+                // An employee does not wait for the end of a rest.
+                let endpoint = webhook_deliveries::table.find(id.get()).select(webhook_deliveries::webhook_id);
+                let endpoint: i64 = endpoint.first(connection)?;
+                diesel::update(webhooks::table.find(endpoint))
+                    .set(webhooks::paused_until.eq(None::<NaiveDateTime>))
+                    .execute(connection)?;
+            }
             Ok::<_, Abort<StoreError>>(revived > 0)
         })
         .await

@@ -1,4 +1,5 @@
-use std::collections::HashMap;
+//! From events of the outbox to deliveries under leases, and what became of them.
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -6,14 +7,16 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::dsl::sql;
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::result::Error as QueryError;
+use diesel::result::QueryResult;
 use diesel::sql_types::Bool;
 use kontor_kernel::{Random, StoreError};
-use kontor_webhooks::model::{DeliveryState, Message, Pending, PublicEvent};
+use kontor_webhooks::model::{Circuit, DeliveryState, Message, Pending, PublicEvent};
 use kontor_webhooks::ports::{Backlog, ClaimedDelivery, DeliveryQueue, FanOut, Lease, SettledAttempt};
 
+use super::due;
 use super::log::stored_attempts;
-use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::database::{Abort, AnyConnection, Database, found, on_each};
+use crate::lease::{Leased, Queue, Turn};
 use crate::schema::{outbox_events, webhook_deliveries, webhooks};
 use crate::stored;
 
@@ -33,99 +36,93 @@ struct NewDeliveryRow {
 
 /// Rows of one insert, well below the number of variables a statement takes.
 const ROWS_PER_INSERT: usize = 500;
-/// How many due deliveries a claim looks at to share them fairly.
-const WINDOW: i64 = 256;
 /// How often a claim looks again when others were faster with everything it saw.
 const LOOKS: u32 = 4;
+
+/// Deliveries that wait for an attempt.
+pub(crate) const DELIVERIES: Queue = Queue {
+    table: "webhook_deliveries",
+    key: "id",
+    due: Some("next_attempt_at"),
+    open: "status = 'pending'",
+    on_park: "",
+};
 
 /// Written out, not bound: a planner uses the partial index of waiting deliveries only when it sees the word.
 fn is_pending() -> SqlLiteral<Bool> {
     sql("webhook_deliveries.status = 'pending'")
 }
 
-/// Due, and on no running lease.
-macro_rules! free_at {
-    ($now:expr) => {
-        is_pending()
-            .and(webhook_deliveries::next_attempt_at.le($now))
-            .and(webhook_deliveries::leased_until.is_null().or(webhook_deliveries::leased_until.le($now)))
-    };
+#[derive(Queryable)]
+struct LeasedRow {
+    id: i64,
+    delivery_id: String,
+    attempts: i32,
+    next_attempt_at: Option<NaiveDateTime>,
+    webhook_id: i64,
+    url: String,
+    sealed_secret: String,
+    hangs: i32,
+    paused_until: Option<NaiveDateTime>,
+    event_id: String,
+    topic: String,
+    body: String,
 }
 
-/// One of each webhook first, then the second of each, and so on, so that no webhook keeps the others waiting.
-fn fair_share(due: &[(i64, i64)], most: usize) -> Vec<i64> {
-    let mut seen: HashMap<i64, usize> = HashMap::new();
-    let mut ranked: Vec<(usize, i64)> = due
-        .iter()
-        .map(|(delivery, webhook)| {
-            let rank = seen.entry(*webhook).or_default();
-            *rank += 1;
-            (*rank, *delivery)
-        })
-        .collect();
-    ranked.sort_by_key(|(rank, _)| *rank);
-    ranked.into_iter().take(most).map(|(_, delivery)| delivery).collect()
-}
+/// What is to be sent.
+const LEASED: Leased<i64, LeasedRow, ClaimedDelivery> = Leased { load, read: claimed };
 
-/// Takes leases on free deliveries; empty when nothing is free, or when others were faster with all of these.
-fn take_leases(
-    connection: &mut AnyConnection,
-    lease: &Lease,
-    most: usize,
-    now: NaiveDateTime,
-) -> Result<Leases, QueryError> {
-    let due: Vec<(i64, i64)> = webhook_deliveries::table
+fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, LeasedRow)>> {
+    let rows: Vec<LeasedRow> = webhook_deliveries::table
         .inner_join(webhooks::table.on(webhooks::id.eq(webhook_deliveries::webhook_id)))
-        .filter(free_at!(Some(now)))
-        .filter(webhooks::is_active.eq(true))
+        .inner_join(outbox_events::table.on(outbox_events::id.eq(webhook_deliveries::outbox_event_id)))
+        .filter(webhook_deliveries::id.eq_any(ids))
         .order((webhook_deliveries::next_attempt_at, webhook_deliveries::id))
-        .limit(WINDOW)
-        .select((webhook_deliveries::id, webhook_deliveries::webhook_id))
-        .load(connection)?;
-    if due.is_empty() {
-        return Ok(Leases::NothingDue);
-    }
-    let still_free = webhook_deliveries::table
-        .filter(webhook_deliveries::id.eq_any(fair_share(&due, most)))
-        .filter(free_at!(Some(now)));
-    let taken: Vec<i64> = diesel::update(still_free)
-        .set((
-            webhook_deliveries::lease_owner.eq(Some(&lease.owner)),
-            webhook_deliveries::leased_until.eq(Some(lease.until.naive_utc())),
+        .select((
+            webhook_deliveries::id,
+            webhook_deliveries::delivery_id,
+            webhook_deliveries::attempts,
+            webhook_deliveries::next_attempt_at,
+            webhooks::id,
+            webhooks::url,
+            webhooks::sealed_secret,
+            webhooks::hangs,
+            webhooks::paused_until,
+            outbox_events::event_id,
+            outbox_events::topic,
+            outbox_events::payload,
         ))
-        .returning(webhook_deliveries::id)
-        .get_results(connection)?;
-    Ok(if taken.is_empty() { Leases::OthersWereFaster } else { Leases::Taken(taken) })
+        .load(connection)?;
+    Ok(rows.into_iter().map(|row| (row.id, row)).collect())
 }
 
-enum Leases {
-    NothingDue,
-    OthersWereFaster,
-    Taken(Vec<i64>),
-}
-
-type ClaimedRow = (i64, String, i32, Option<NaiveDateTime>, String, String, String, String, String);
-
-fn claimed(row: ClaimedRow) -> Result<ClaimedDelivery, StoreError> {
-    let (id, delivery_id, attempts, next_attempt_at, url, sealed_secret, event_id, topic, body) = row;
-    let attempts = u32::try_from(attempts).map_err(StoreError::corrupt)?;
-    let next = next_attempt_at.map(stored::moment);
+fn claimed(row: LeasedRow) -> Result<ClaimedDelivery, StoreError> {
+    let attempts = u32::try_from(row.attempts).map_err(StoreError::corrupt)?;
+    let next = row.next_attempt_at.map(stored::moment);
     let state = DeliveryState::restore("pending", attempts, next, None).map_err(StoreError::corrupt)?;
     let DeliveryState::Pending(pending) = state else {
         return Err(StoreError::corrupt("a claimed delivery is not pending"));
     };
+    let hangs = u32::try_from(row.hangs).map_err(StoreError::corrupt)?;
     Ok(ClaimedDelivery {
-        id: stored::id(id)?,
+        id: stored::id(row.id)?,
         pending,
-        url,
-        sealed_secret,
+        webhook_id: stored::id(row.webhook_id)?,
+        circuit: Circuit::restore(hangs, row.paused_until.map(stored::moment)),
+        url: row.url,
+        sealed_secret: row.sealed_secret,
         message: Message {
-            event: topic,
-            event_id: stored::text(&event_id)?,
-            delivery_id: stored::text(&delivery_id)?,
-            body,
+            event: row.topic,
+            event_id: stored::text(&row.event_id)?,
+            delivery_id: stored::text(&row.delivery_id)?,
+            body: row.body,
         },
     })
+}
+
+/// Events of these topics are told to webhooks.
+fn public_topics() -> Vec<&'static str> {
+    PublicEvent::ALL.iter().map(|event| event.name()).collect()
 }
 
 fn fan_out(
@@ -134,10 +131,9 @@ fn fan_out(
     random: &dyn Random,
     at: NaiveDateTime,
 ) -> Result<FanOut, Abort<StoreError>> {
-    let public: Vec<&str> = PublicEvent::ALL.iter().map(|event| event.name()).collect();
     let waiting: Vec<i64> = outbox_events::table
         .filter(outbox_events::dispatched_at.is_null())
-        .filter(outbox_events::topic.eq_any(public))
+        .filter(outbox_events::topic.eq_any(public_topics()))
         .order(outbox_events::id)
         .limit(i64::from(events))
         .select(outbox_events::id)
@@ -186,50 +182,43 @@ fn fan_out(
 #[async_trait]
 impl DeliveryQueue for Database {
     async fn fan_out(&self, events: u32, random: Arc<dyn Random>, at: DateTime<Utc>) -> Result<FanOut, StoreError> {
+        let waits = self.read(|connection| {
+            let waiting = outbox_events::table
+                .filter(outbox_events::dispatched_at.is_null())
+                .filter(outbox_events::topic.eq_any(public_topics()));
+            Ok::<_, Abort<StoreError>>(found!(connection, waiting)?)
+        });
+        if !waits.await? {
+            return Ok(FanOut::default());
+        }
         self.write(move |connection| fan_out(connection, events, &*random, at.naive_utc())).await
     }
 
     async fn claim(&self, lease: Lease, most: u32, now: DateTime<Utc>) -> Result<Vec<ClaimedDelivery>, StoreError> {
         let most = usize::try_from(most).map_err(StoreError::corrupt)?;
-        self.write(move |connection| {
-            let mut taken = Vec::new();
-            for _ in 0..LOOKS {
-                match take_leases(connection, &lease, most, now.naive_utc())? {
-                    Leases::NothingDue => break,
-                    Leases::OthersWereFaster => {}
-                    Leases::Taken(ids) => {
-                        taken = ids;
-                        break;
-                    }
-                }
+        let turn = Turn::new(&lease.owner, now, lease.until, most);
+        for _ in 0..LOOKS {
+            let at = now.naive_utc();
+            let due = self.read(move |connection| due::look(connection, at, most)).await?;
+            if due.is_empty() {
+                break;
             }
+            let mine = turn.clone();
+            let taken = self.write(move |connection| due::take(connection, &due, &mine)).await?;
             if taken.is_empty() {
-                return Ok(Vec::new());
+                continue;
             }
-            let rows: Vec<ClaimedRow> = webhook_deliveries::table
-                .inner_join(webhooks::table.on(webhooks::id.eq(webhook_deliveries::webhook_id)))
-                .inner_join(outbox_events::table.on(outbox_events::id.eq(webhook_deliveries::outbox_event_id)))
-                .filter(webhook_deliveries::id.eq_any(taken))
-                .order((webhook_deliveries::next_attempt_at, webhook_deliveries::id))
-                .select((
-                    webhook_deliveries::id,
-                    webhook_deliveries::delivery_id,
-                    webhook_deliveries::attempts,
-                    webhook_deliveries::next_attempt_at,
-                    webhooks::url,
-                    webhooks::sealed_secret,
-                    outbox_events::event_id,
-                    outbox_events::topic,
-                    outbox_events::payload,
-                ))
-                .load(connection)?;
-            rows.into_iter().map(|row| claimed(row).map_err(Abort::Store)).collect()
-        })
-        .await
+            let read = self.read_leased(&DELIVERIES, &turn, taken, LEASED).await?;
+            if !read.is_empty() {
+                return Ok(read);
+            }
+        }
+        Ok(Vec::new())
     }
 
     async fn settle(&self, attempt: SettledAttempt) -> Result<bool, StoreError> {
         self.write(move |connection| {
+            due::note_circuit(connection, attempt.webhook_id, attempt.circuit, attempt.circuit_after)?;
             let held = webhook_deliveries::table
                 .filter(webhook_deliveries::id.eq(attempt.id.get()))
                 .filter(webhook_deliveries::lease_owner.eq(Some(&attempt.owner)))
@@ -256,56 +245,27 @@ impl DeliveryQueue for Database {
     async fn release(&self, owner: &str) -> Result<u64, StoreError> {
         let owner = owner.to_owned();
         self.write(move |connection| {
-            let held =
-                webhook_deliveries::table.filter(is_pending()).filter(webhook_deliveries::lease_owner.eq(Some(&owner)));
-            let released = diesel::update(held)
-                .set((
-                    webhook_deliveries::leased_until.eq(None::<NaiveDateTime>),
-                    webhook_deliveries::lease_owner.eq(None::<String>),
-                ))
-                .execute(connection)?;
-            Ok(u64::try_from(released).map_err(StoreError::corrupt)?)
+            let released = DELIVERIES.release(connection, &owner)?;
+            Ok::<_, Abort<StoreError>>(u64::try_from(released).map_err(StoreError::corrupt)?)
         })
         .await
     }
 
     async fn backlog(&self, now: DateTime<Utc>) -> Result<Backlog, StoreError> {
         self.read(move |connection| {
-            let public: Vec<&str> = PublicEvent::ALL.iter().map(|event| event.name()).collect();
             let event: Option<NaiveDateTime> = outbox_events::table
                 .filter(outbox_events::dispatched_at.is_null())
-                .filter(outbox_events::topic.eq_any(public))
+                .filter(outbox_events::topic.eq_any(public_topics()))
                 .order(outbox_events::id)
                 .select(outbox_events::created_at)
                 .first(connection)
                 .optional()?;
-            let due: Option<Option<NaiveDateTime>> = webhook_deliveries::table
-                .inner_join(webhooks::table.on(webhooks::id.eq(webhook_deliveries::webhook_id)))
-                .filter(is_pending())
-                .filter(webhook_deliveries::next_attempt_at.le(Some(now.naive_utc())))
-                .filter(webhooks::is_active.eq(true))
-                .order(webhook_deliveries::next_attempt_at)
-                .select(webhook_deliveries::next_attempt_at)
-                .first(connection)
-                .optional()?;
+            let due = due::oldest(connection, now.naive_utc())?;
             Ok::<_, Abort<StoreError>>(Backlog {
                 oldest_event: event.map(stored::moment),
-                oldest_due: due.flatten().map(stored::moment),
+                oldest_due: due.map(stored::moment),
             })
         })
         .await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fair_share;
-
-    #[test]
-    fn a_busy_webhook_leaves_room_for_the_others() {
-        let due = [(1, 10), (2, 10), (3, 10), (4, 20), (5, 30), (6, 20)];
-        assert_eq!(fair_share(&due, 4), [1, 4, 5, 2]);
-        assert_eq!(fair_share(&due[..3], 2), [1, 2]);
-        assert!(fair_share(&[], 4).is_empty());
     }
 }

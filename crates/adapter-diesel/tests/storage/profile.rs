@@ -354,7 +354,7 @@ database_tests! {
         assert!(matches!(refused, Err(CustomerError::ChargeRunning)), "{refused:?}");
         let record = CustomerRepository::find(&db.database, anna).await.unwrap().unwrap();
         assert!(record.first_name.is_some() && record.phone_1.is_some(), "nothing is half done");
-        let id = counter.acquirer.settle(kontor_orders::model::GatewayStatus::Succeeded);
+        let id = counter.acquirer.settle(kontor_payments::model::GatewayStatus::Succeeded);
         counter.payments.acquirer_notified(&id).await.unwrap();
         db.database.leave(project, anna, at(9)).await.unwrap();
         let kept = counter.order(order.id).await;
@@ -400,8 +400,8 @@ database_tests! {
                 Ok(()) => {
                     left += 1;
                     let open = format!(
-                        "SELECT count(*) AS number FROM payment_attempts p JOIN orders o ON o.id = p.order_id \
-                         WHERE o.counterparty_id = {id} AND p.state IN ('prepared', 'pending')"
+                        "SELECT count(*) AS number FROM charges p \
+                         WHERE p.counterparty_id = {id} AND p.state IN ('prepared', 'pending')"
                     );
                     assert_eq!(counter.house.number(open).await, 0, "nobody pays who has left");
                 }

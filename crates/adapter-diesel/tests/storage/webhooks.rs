@@ -19,7 +19,7 @@ use kontor_webhooks::ports::{
 
 use crate::fixtures;
 
-const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
+pub const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
 #[derive(diesel::QueryableByName)]
 struct Inserted {
@@ -27,7 +27,7 @@ struct Inserted {
     id: i64,
 }
 
-async fn statement(db: &Database, sql: String) -> i64 {
+pub async fn statement(db: &Database, sql: String) -> i64 {
     db.write_apart(move |connection| {
         let row: Inserted = diesel::sql_query(&sql).get_result(connection)?;
         Ok::<_, Abort<StoreError>>(row.id)
@@ -60,14 +60,14 @@ fn new_webhook(project: ProjectId, application: ApplicationId, url: &str) -> New
     }
 }
 
-struct Shop {
-    project: ProjectId,
-    application: ApplicationId,
-    webhook: Webhook,
+pub struct Shop {
+    pub project: ProjectId,
+    pub application: ApplicationId,
+    pub webhook: Webhook,
 }
 
 /// A project with an application that has one webhook.
-async fn shop(db: &TestDatabase) -> Shop {
+pub async fn shop(db: &TestDatabase) -> Shop {
     let project = fixtures::project(db).await;
     let application = application(db, project).await;
     let new = new_webhook(project, application, "https://shop.example/hook");
@@ -85,7 +85,7 @@ async fn event(db: &TestDatabase, shop: &Shop, number: u32, topic: &str) {
     statement(&db.database, event).await;
 }
 
-async fn paid_orders(db: &TestDatabase, shop: &Shop, count: u32) {
+pub async fn paid_orders(db: &TestDatabase, shop: &Shop, count: u32) {
     for number in 1..=count {
         event(db, shop, number, "order.paid").await;
     }
@@ -96,16 +96,25 @@ fn lease(owner: &str, until: DateTime<Utc>) -> Lease {
     Lease { owner: owner.to_owned(), until }
 }
 
-async fn claim(db: &Database, owner: &str, most: u32, now: DateTime<Utc>) -> Vec<ClaimedDelivery> {
+pub async fn claim(db: &Database, owner: &str, most: u32, now: DateTime<Utc>) -> Vec<ClaimedDelivery> {
     db.claim(lease(owner, now + TimeDelta::minutes(1)), most, now).await.unwrap()
 }
 
-fn attempt(claimed: &ClaimedDelivery, owner: &str, outcome: SendOutcome, at: DateTime<Utc>) -> SettledAttempt {
-    let to = claimed.pending.after(&outcome, at);
-    SettledAttempt { id: claimed.id, owner: owner.to_owned(), from: claimed.pending, to, outcome, at }
+pub fn attempt(claimed: &ClaimedDelivery, owner: &str, outcome: SendOutcome, at: DateTime<Utc>) -> SettledAttempt {
+    SettledAttempt {
+        id: claimed.id,
+        owner: owner.to_owned(),
+        from: claimed.pending,
+        to: claimed.pending.after(&outcome, at),
+        outcome,
+        webhook_id: claimed.webhook_id,
+        circuit: claimed.circuit,
+        circuit_after: claimed.circuit.after(&outcome, at),
+        at,
+    }
 }
 
-fn first_page() -> PageRequest {
+pub fn first_page() -> PageRequest {
     PageRequest::new(1, 15, 100).unwrap()
 }
 

@@ -86,7 +86,7 @@ pub struct Standing {
     pub online: bool,
     /// Whether the money has arrived.
     pub paid: bool,
-    /// Whether the outcome of a payment attempt is still open.
+    /// Whether the outcome of a charge is still open.
     pub payment_open: bool,
 }
 
@@ -139,6 +139,39 @@ pub enum TransitionRefused {
     OnlyAcquirerPays,
 }
 
+/// How the charge of an order ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChargeOutcome {
+    /// The money has arrived.
+    Succeeded,
+    /// There will be none.
+    Failed,
+}
+
+/// What becomes of an order when the outcome of its charge is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterCharge {
+    /// It moves.
+    Moves(Transition),
+    /// It stays as it is.
+    Stays,
+    /// Money has arrived for an order that does not wait for it. It stays as it is, and people must look at it.
+    OutOfTurn,
+}
+
+impl OrderStatus {
+    /// What becomes of an order that stands here.
+    pub fn after_charge(self, outcome: ChargeOutcome) -> AfterCharge {
+        let moved = |to, stock, pays| AfterCharge::Moves(Transition { from: self, to, stock, pays });
+        match (self, outcome) {
+            (Self::WaitingForPayment, ChargeOutcome::Succeeded) => moved(Self::Paid, StockEffect::Keep, true),
+            (Self::WaitingForPayment, ChargeOutcome::Failed) => moved(Self::Canceled, StockEffect::Release, false),
+            (_, ChargeOutcome::Succeeded) => AfterCharge::OutOfTurn,
+            (_, ChargeOutcome::Failed) => AfterCharge::Stays,
+        }
+    }
+}
+
 impl Standing {
     /// The move to `to` by an employee.
     pub fn move_to(self, to: OrderStatus) -> Result<Transition, TransitionRefused> {
@@ -185,6 +218,26 @@ mod tests {
                 let expected = targets.split(' ').any(|id| id == to.id().to_string());
                 let moved = standing(OrderStatus::from_id(from).unwrap()).move_to(to);
                 assert_eq!(moved.is_ok(), expected, "{from} -> {} gave {moved:?}", to.id());
+            }
+        }
+    }
+
+    #[test]
+    fn only_an_order_that_waits_for_its_money_moves_with_it() {
+        for status in OrderStatus::ALL {
+            let (paid, failed) =
+                (status.after_charge(ChargeOutcome::Succeeded), status.after_charge(ChargeOutcome::Failed));
+            let from = status;
+            if status == OrderStatus::WaitingForPayment {
+                let to = OrderStatus::Paid;
+                assert_eq!(paid, AfterCharge::Moves(Transition { from, to, stock: StockEffect::Keep, pays: true }));
+                let to = OrderStatus::Canceled;
+                assert_eq!(
+                    failed,
+                    AfterCharge::Moves(Transition { from, to, stock: StockEffect::Release, pays: false })
+                );
+            } else {
+                assert_eq!((paid, failed), (AfterCharge::OutOfTurn, AfterCharge::Stays), "{status}");
             }
         }
     }

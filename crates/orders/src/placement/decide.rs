@@ -1,7 +1,8 @@
 //! The decision: from a snapshot and a wish to an order, or to every reason against it.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use kontor_kernel::{CustomerScope, Violations};
+use kontor_payments::TAKEOVER;
 use uuid::Uuid;
 
 use super::snapshot::{CartSnapshot, ChosenLine};
@@ -20,7 +21,7 @@ pub struct OrderCommand {
     pub promo_code: Option<PromoCode>,
     /// Delivery and payment type.
     pub delivery: DeliveryRequest,
-    /// How the customer pays online; `None` when he pays otherwise.
+    /// How the customer pays online; `None` when they pay otherwise.
     pub payment_method: Option<PaymentMethod>,
 }
 
@@ -74,10 +75,6 @@ pub(super) struct Circumstances<'a> {
     pub return_url: &'a str,
     pub at: DateTime<Utc>,
 }
-
-/// How long the call that follows the commit may take before a worker takes the attempt over; longer than the
-/// acquirer's client waits.
-const TAKEOVER: TimeDelta = TimeDelta::seconds(60);
 
 /// Decides about an order without touching anything.
 pub(super) fn decide(

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
 use kontor_kernel::{AppScope, Clock, CustomerScope, OrderId, Random, StoreError};
+use kontor_payments::{ChargeService, Opened};
 
 use super::decide::{Circumstances, OrderCommand, OrderRefused, decide};
 use super::snapshot::CartView;
 use crate::error::{CartError, PlacementError};
 use crate::model::{Cart, CartRefused, LineProblem, LineRefused, Order, PromoCode, PromoProblem};
-use crate::payment::{Opened, PaymentService};
 use crate::ports::{CartQuery, CartReader, OrderReader, OrderStore, PlaceRefused, Placed};
 
 /// Where the payment page sends the payer back to.
@@ -30,7 +30,7 @@ pub struct PlacementService {
     carts: Arc<dyn CartReader>,
     store: Arc<dyn OrderStore>,
     orders: Arc<dyn OrderReader>,
-    payments: Arc<PaymentService>,
+    charges: Arc<ChargeService>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     page: PaymentPage,
@@ -45,12 +45,12 @@ impl PlacementService {
         carts: Arc<dyn CartReader>,
         store: Arc<dyn OrderStore>,
         orders: Arc<dyn OrderReader>,
-        payments: Arc<PaymentService>,
+        charges: Arc<ChargeService>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
         page: PaymentPage,
     ) -> Self {
-        Self { carts, store, orders, payments, clock, random, page }
+        Self { carts, store, orders, charges, clock, random, page }
     }
 
     /// What a cart costs in an application. A promo code that cannot be used does not fail.
@@ -66,17 +66,17 @@ impl PlacementService {
     }
 
     /// Stores an order and, for an online payment, asks the acquirer for it. The order, its claim on the stock and its
-    /// payment attempt are committed before the acquirer is called.
+    /// charge are committed before the acquirer is called.
     pub async fn place(
         &self,
         customer: CustomerScope,
         command: &OrderCommand,
     ) -> Result<PlacedOutcome, PlacementError> {
         let placed = self.commit(customer, command).await?;
-        let Some(attempt) = placed.attempt else {
+        let Some(charge) = placed.charge else {
             return Ok(PlacedOutcome::Ready(self.read(placed.order_id).await?));
         };
-        match self.payments.open(&attempt).await {
+        match self.charges.open(&charge).await {
             // The order is committed: a storage that fails now must not look like an order that failed.
             Ok(Opened::Unclear) | Err(_) => Ok(PlacedOutcome::PaymentUnclear(self.read(placed.order_id).await?)),
             Ok(Opened::Known) => Ok(PlacedOutcome::Ready(self.read(placed.order_id).await?)),

@@ -7,6 +7,8 @@ use kontor_kernel::{
     AppScope, ApplicationId, CounterpartyId, CustomerScope, DeliveryTypeId, FixedClock, InventoryId, Money,
     NomenclatureId, ProjectId, Quantity, ShopId, TokenId, WarehouseId,
 };
+use kontor_payments::ChargeService;
+use kontor_payments::ports::{MockChargeStore, MockPaymentGateway};
 use uuid::Uuid;
 
 use super::decide::{Circumstances, decide};
@@ -16,10 +18,7 @@ use crate::error::PlacementError;
 use crate::model::{
     Cart, CartLine, DeliveryRequest, OrderStatus, PaymentMethod, Promo, PromoCode, References, ShopReference,
 };
-use crate::payment::PaymentService;
-use crate::ports::{
-    MockAttemptStore, MockCartReader, MockOrderReader, MockOrderStore, MockPaymentGateway, PlaceRefused,
-};
+use crate::ports::{MockCartReader, MockOrderReader, MockOrderStore, PlaceRefused};
 
 fn customer() -> CustomerScope {
     CustomerScope {
@@ -136,15 +135,15 @@ fn packs_are_rounded_up() {
 fn service(carts: MockCartReader, store: MockOrderStore) -> PlacementService {
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
     let random = Arc::new(CountingRandom::new());
-    let payments = PaymentService::new(
-        Arc::new(MockAttemptStore::new()),
-        Arc::new(MockPaymentGateway::new()),
-        clock.clone(),
-        random.clone(),
-    );
+    let charges = ChargeService {
+        charges: Arc::new(MockChargeStore::new()),
+        gateway: Arc::new(MockPaymentGateway::new()),
+        clock: clock.clone(),
+        random: random.clone(),
+    };
     let page = PaymentPage { return_url: "https://shop.example".to_owned() };
     let orders = Arc::new(MockOrderReader::new());
-    PlacementService::new(Arc::new(carts), Arc::new(store), orders, Arc::new(payments), clock, random, page)
+    PlacementService::new(Arc::new(carts), Arc::new(store), orders, Arc::new(charges), clock, random, page)
 }
 
 #[tokio::test]

@@ -1,16 +1,20 @@
 //! Webhooks, what is sent to them, and where nothing may be sent.
 
 mod address;
+mod circuit;
 mod delivery;
 mod event;
 mod host;
 mod outbound;
 mod request;
+mod share;
 mod webhook;
 
 pub use address::is_public;
+pub use circuit::{Circuit, MOST_PER_ENDPOINT};
 pub use delivery::{BrokenState, Delivery, DeliveryState, Pending, RETRY_AFTER_MINUTES, SendFailure, SendOutcome};
 pub use event::PublicEvent;
 pub use outbound::{EndpointUrl, OutboundPolicy, UrlError, UrlRefusal};
 pub use request::{DeliveryRequest, Message};
+pub use share::{MOST_PER_PROJECT, Waiting, allot};
 pub use webhook::{IssuedWebhook, Webhook, WebhookDraft, WebhookPatch, WebhookSecret};

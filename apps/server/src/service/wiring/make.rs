@@ -12,7 +12,9 @@ use kontor_catalog::bulk::BulkService;
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::{SearchHistory, StorefrontService};
 use kontor_content::FileService;
-use kontor_orders::{PaymentService, PlacementService};
+use kontor_orders::PlacementService;
+use kontor_payments::ChargeService;
+use kontor_payments::verification::VerificationService;
 use kontor_webhooks::WebhookService;
 
 use super::Surroundings;
@@ -138,15 +140,25 @@ impl Make<'_> {
         )
     }
 
-    pub fn placement(&self, payments: Arc<PaymentService>) -> PlacementService {
+    pub fn placement(&self, charges: Arc<ChargeService>) -> PlacementService {
         PlacementService::new(
             self.store.clone(),
             self.store.clone(),
             self.store.clone(),
-            payments,
+            charges,
             self.around.clock.clone(),
             self.around.random.clone(),
             self.around.payment_page.clone(),
         )
+    }
+
+    pub fn verifications(&self, charges: Arc<ChargeService>) -> VerificationService {
+        VerificationService {
+            store: self.store.clone(),
+            charges,
+            clock: self.around.clock.clone(),
+            random: self.around.random.clone(),
+            terms: self.around.verification.clone(),
+        }
     }
 }

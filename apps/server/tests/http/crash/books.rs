@@ -53,18 +53,18 @@ const RULES: &[(&str, &str)] = &[
          <> EXISTS (SELECT 1 FROM discount_usages u WHERE u.order_id = o.id)",
     ),
     (
-        "an online order has one attempt, any other none",
-        "orders o WHERE (SELECT count(*) FROM payment_attempts a WHERE a.order_id = o.id) \
+        "an online order has one charge, any other none",
+        "orders o WHERE (SELECT count(*) FROM charges a WHERE a.purpose = 'order' AND a.purpose_id = o.id) \
          <> CASE WHEN o.payment_method_type IS NULL THEN 0 ELSE 1 END",
     ),
     (
-        "an attempt asks for the price of its order",
-        "payment_attempts a JOIN orders o ON o.id = a.order_id WHERE a.amount <> o.final_price",
+        "a charge asks for the price of its order",
+        "charges a JOIN orders o ON a.purpose = 'order' AND o.id = a.purpose_id WHERE a.amount <> o.final_price",
     ),
     (
-        "an attempt has ended as its order says",
-        "payment_attempts a JOIN orders o ON o.id = a.order_id WHERE NOT ((a.state = 'succeeded' AND o.status_id = 22) \
-         OR (a.state = 'canceled' AND o.status_id = 6))",
+        "a charge has ended as its order says",
+        "charges a JOIN orders o ON a.purpose = 'order' AND o.id = a.purpose_id WHERE NOT ((a.state = 'succeeded' AND o.status_id = 22) \
+         OR (a.state IN ('canceled', 'expired') AND o.status_id = 6))",
     ),
     ("paid orders know when", "orders o WHERE (o.paid_at IS NOT NULL) <> (o.status_id = 22)"),
     (
@@ -81,7 +81,7 @@ const RULES: &[(&str, &str)] = &[
     ),
     (
         "nobody holds a lease",
-        "(SELECT lease_owner FROM payment_attempts UNION ALL SELECT lease_owner FROM webhook_deliveries \
+        "(SELECT lease_owner FROM charges UNION ALL SELECT lease_owner FROM webhook_deliveries \
          UNION ALL SELECT lease_owner FROM jobs) l WHERE l.lease_owner IS NOT NULL",
     ),
 ];
@@ -227,7 +227,7 @@ impl<'a> Audit<'a> {
                 _ => self.wrong.push(format!("order {order}: its payment is {status}")),
             }
             let stored = format!(
-                "SELECT count(*) AS id FROM payment_attempts WHERE order_id = {order} AND state = '{status}' \
+                "SELECT count(*) AS id FROM charges WHERE purpose = 'order' AND purpose_id = {order} AND state = '{status}' \
                  AND provider_payment_id = '{}' AND amount = {}",
                 payment["id"].as_str().unwrap(),
                 cents(&payment["amount"]["value"])

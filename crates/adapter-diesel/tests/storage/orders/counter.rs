@@ -10,12 +10,14 @@ use kontor_kernel::{
     CounterpartyId, CustomerScope, DeliveryTypeId, FixedClock, NomenclatureId, OrderId, Quantity, Random, ShopId,
     TokenId,
 };
-use kontor_orders::model::{
-    Cart, CartLine, DeliveryRequest, GatewayPayment, GatewayRefund, GatewayStatus, Order, PaymentMethod,
-    PaymentRequest, PromoCode, ProviderPaymentId, RefundRequest, RefundStatus,
+use kontor_orders::model::{Cart, CartLine, DeliveryRequest, Order, PaymentMethod, PromoCode};
+use kontor_orders::ports::OrderReader;
+use kontor_orders::{OrderCommand, PaymentPage, PlacedOutcome, PlacementError, PlacementService};
+use kontor_payments::model::{
+    ChargeRequest, GatewayMethod, GatewayPayment, GatewayRefund, GatewayStatus, ProviderId, RefundRequest,
 };
-use kontor_orders::ports::{CreateAnswer, OrderReader, PaymentGateway, ReadAnswer, RefundAnswer, RefundReading};
-use kontor_orders::{OrderCommand, PaymentPage, PaymentService, PlacedOutcome, PlacementError, PlacementService};
+use kontor_payments::ports::{Answer, PaymentGateway, Reading};
+use kontor_payments::{ChargeService, RefundService};
 use uuid::Uuid;
 
 use crate::storehouse::{Item, Storehouse};
@@ -59,7 +61,7 @@ impl Acquirer {
     }
 
     /// The payer pays, or does not.
-    pub fn settle(&self, status: GatewayStatus) -> ProviderPaymentId {
+    pub fn settle(&self, status: GatewayStatus) -> ProviderId {
         let mut payments = self.payments.lock().unwrap();
         let (_, payment) = payments.last_mut().unwrap();
         payment.status = status;
@@ -70,20 +72,21 @@ impl Acquirer {
         self.payments.lock().unwrap().len()
     }
 
-    fn make(&self, request: &PaymentRequest, key: Uuid, status: GatewayStatus) -> GatewayPayment {
-        let mut payments = self.payments.lock().unwrap();
+    fn make(&self, request: &ChargeRequest, status: GatewayStatus) -> GatewayPayment {
+        let (key, mut payments) = (request.key, self.payments.lock().unwrap());
         if let Some((_, known)) = payments.iter().find(|(known, _)| *known == key) {
             return known.clone();
         }
         let payment = GatewayPayment {
-            id: ProviderPaymentId::parse(&format!("pay-{key}")).unwrap(),
+            id: ProviderId::parse(&format!("pay-{key}")).unwrap(),
             status,
             amount: request.amount,
             currency: request.currency.clone(),
             confirmation_url: Some(format!("https://pay.example/{key}")),
             reason: None,
             purpose: Some(request.purpose),
-            attempt: Some(request.attempt),
+            key: Some(key),
+            saved_method: request.save_method.then(|| card(key)),
         };
         payments.push((key, payment.clone()));
         payment
@@ -92,76 +95,87 @@ impl Acquirer {
 
 #[async_trait]
 impl PaymentGateway for Acquirer {
-    async fn create(&self, request: &PaymentRequest, key: Uuid) -> CreateAnswer {
+    async fn create(&self, request: &ChargeRequest) -> Answer<GatewayPayment> {
         self.requests.fetch_add(1, Ordering::SeqCst);
-        let unknown = || CreateAnswer::Unknown { why: "no answer".to_owned(), retry_after: None };
+        let unknown = || Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
         let mood = *self.mood.lock().unwrap();
         match mood {
-            Mood::Pending => CreateAnswer::Known(self.make(request, key, GatewayStatus::Pending)),
-            Mood::Paid => CreateAnswer::Known(self.make(request, key, GatewayStatus::Succeeded)),
-            Mood::Refuses => CreateAnswer::Refused { code: "invalid_request".to_owned(), description: "no".to_owned() },
+            Mood::Pending => Answer::Known(self.make(request, GatewayStatus::Pending)),
+            Mood::Paid => Answer::Known(self.make(request, GatewayStatus::Succeeded)),
+            Mood::Refuses => Answer::Refused { code: "invalid_request".to_owned(), description: "no".to_owned() },
             Mood::LosesTheAnswer => {
-                self.make(request, key, GatewayStatus::Pending);
+                self.make(request, GatewayStatus::Pending);
                 unknown()
             }
             Mood::Silent => unknown(),
         }
     }
 
-    async fn read(&self, id: &ProviderPaymentId) -> ReadAnswer {
+    async fn read(&self, id: &ProviderId) -> Reading<GatewayPayment> {
         self.requests.fetch_add(1, Ordering::SeqCst);
         let payments = self.payments.lock().unwrap();
         let found = payments.iter().find(|(_, payment)| payment.id == *id);
-        found.map_or(ReadAnswer::Absent, |(_, payment)| ReadAnswer::Known(payment.clone()))
+        found.map_or(Reading::Absent, |(_, payment)| Reading::Known(payment.clone()))
     }
 
-    async fn find(&self, request: &PaymentRequest, _: DateTime<Utc>) -> ReadAnswer {
+    async fn find(&self, request: &ChargeRequest, _: DateTime<Utc>) -> Reading<GatewayPayment> {
         let payments = self.payments.lock().unwrap();
-        let found = payments.iter().find(|(key, _)| *key == request.attempt);
-        found.map_or(ReadAnswer::Absent, |(_, payment)| ReadAnswer::Known(payment.clone()))
+        let found = payments.iter().find(|(key, _)| *key == request.key);
+        found.map_or(Reading::Absent, |(_, payment)| Reading::Known(payment.clone()))
     }
 
-    async fn refund(&self, request: &RefundRequest) -> RefundAnswer {
+    async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund> {
         let mood = *self.mood.lock().unwrap();
         let (id, status) = match mood {
-            Mood::Silent => return RefundAnswer::Unknown { why: "no answer".to_owned(), retry_after: None },
+            Mood::Silent => return Answer::Unknown { why: "no answer".to_owned(), retry_after: None },
             Mood::Refuses => {
-                return RefundAnswer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() };
+                return Answer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() };
             }
-            Mood::Pending => (request.key, RefundStatus::Pending),
-            Mood::Paid | Mood::LosesTheAnswer => (request.key, RefundStatus::Succeeded),
+            Mood::Pending => (request.key, GatewayStatus::Pending),
+            Mood::Paid | Mood::LosesTheAnswer => (request.key, GatewayStatus::Succeeded),
         };
         let mut refunds = self.refunds.lock().unwrap();
         let known = refunds.iter().find(|(key, _)| *key == id).map(|(_, known)| known.clone());
         let refund = known.unwrap_or_else(|| {
             let made = GatewayRefund {
-                id: ProviderPaymentId::parse(&format!("ref-{id}")).unwrap(),
+                id: ProviderId::parse(&format!("ref-{id}")).unwrap(),
                 payment: request.payment.clone(),
                 status,
                 amount: request.amount,
                 currency: request.currency.clone(),
                 reason: None,
+                key: Some(id),
             };
             refunds.push((id, made.clone()));
             made
         });
         if mood == Mood::LosesTheAnswer {
-            return RefundAnswer::Unknown { why: "no answer".to_owned(), retry_after: None };
+            return Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
         }
-        RefundAnswer::Known(refund)
+        Answer::Known(refund)
     }
 
-    async fn read_refund(&self, id: &ProviderPaymentId) -> RefundReading {
+    async fn read_refund(&self, id: &ProviderId) -> Reading<GatewayRefund> {
         let refunds = self.refunds.lock().unwrap();
         let found = refunds.iter().find(|(_, refund)| refund.id == *id);
-        found.map_or(RefundReading::Absent, |(_, refund)| RefundReading::Known(refund.clone()))
+        found.map_or(Reading::Absent, |(_, refund)| Reading::Known(refund.clone()))
     }
 
-    async fn find_refund(&self, payment: &ProviderPaymentId) -> RefundReading {
+    async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund> {
         let refunds = self.refunds.lock().unwrap();
-        let standing = |refund: &GatewayRefund| refund.payment == *payment && refund.status != RefundStatus::Canceled;
-        let found = refunds.iter().find(|(_, refund)| standing(refund));
-        found.map_or(RefundReading::Absent, |(_, refund)| RefundReading::Known(refund.clone()))
+        let found = refunds.iter().find(|(_, refund)| request.is_met_by(refund));
+        found.map_or(Reading::Absent, |(_, refund)| Reading::Known(refund.clone()))
+    }
+}
+
+/// The card that the payer of this request uses.
+fn card(key: Uuid) -> GatewayMethod {
+    GatewayMethod {
+        provider_id: ProviderId::parse(&format!("method-{key}")).unwrap(),
+        method: PaymentMethod::BankCard,
+        card_type: Some("Mir".to_owned()),
+        card_last_4: Some("4444".to_owned()),
+        title: Some("Bank card *4444".to_owned()),
     }
 }
 
@@ -171,7 +185,8 @@ pub struct Counter<'a> {
     pub clock: Arc<FixedClock>,
     pub random: Arc<dyn Random>,
     pub acquirer: Arc<Acquirer>,
-    pub payments: Arc<PaymentService>,
+    pub payments: Arc<ChargeService>,
+    pub refunds: Arc<RefundService>,
     pub placement: Arc<PlacementService>,
     pub customer: CustomerScope,
     pub category: i64,
@@ -205,7 +220,18 @@ impl<'a> Counter<'a> {
             requests: AtomicU64::new(0),
         });
         let store = Arc::new(db.database.clone());
-        let payments = Arc::new(PaymentService::new(store.clone(), acquirer.clone(), clock.clone(), random.clone()));
+        let payments = Arc::new(ChargeService {
+            charges: store.clone(),
+            gateway: acquirer.clone(),
+            clock: clock.clone(),
+            random: random.clone(),
+        });
+        let refunds = Arc::new(RefundService {
+            refunds: store.clone(),
+            gateway: acquirer.clone(),
+            clock: clock.clone(),
+            random: random.clone(),
+        });
         let page = PaymentPage { return_url: "https://shop.example/{order_id}".to_owned() };
         let placement = Arc::new(PlacementService::new(
             store.clone(),
@@ -219,7 +245,8 @@ impl<'a> Counter<'a> {
         let app = house.first;
         let token_id = TokenId::new(1).unwrap();
         let customer = CustomerScope { app, counterparty_id: CounterpartyId::new(1).unwrap(), token_id };
-        let mut counter = Self { house, clock, random, acquirer, payments, placement, customer, category, shop };
+        let mut counter =
+            Self { house, clock, random, acquirer, payments, refunds, placement, customer, category, shop };
         counter.customer = counter.another_customer().await;
         counter
     }

@@ -3,8 +3,9 @@
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::listing::{Condition, FilterValue, Sort, Test};
 use kontor_kernel::{AccessDenied, Line, Listing, PageRequest, ProjectId, Staff, UserId};
-use kontor_orders::model::{GatewayStatus, OrderStatus, ReservationState, TransitionRefused};
+use kontor_orders::model::{OrderStatus, ReservationState, TransitionRefused};
 use kontor_orders::{OrderEdit, OrderError};
+use kontor_payments::model::GatewayStatus;
 
 use super::counter::Counter;
 use super::office::Office;

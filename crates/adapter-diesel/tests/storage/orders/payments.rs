@@ -5,10 +5,12 @@ use std::sync::atomic::Ordering;
 use chrono::TimeDelta;
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Clock;
-use kontor_orders::change::{AttemptChange, Change};
-use kontor_orders::model::{GatewayStatus, OrderStatus, PaidEvent, ProviderPaymentId};
-use kontor_orders::ports::AttemptStore;
-use kontor_orders::{Notified, PlacedOutcome, PlacementError};
+use kontor_orders::model::OrderStatus;
+use kontor_orders::{PlacedOutcome, PlacementError};
+use kontor_payments::Notified;
+use kontor_payments::change::{Change, ChargeChange};
+use kontor_payments::model::{ChargeFailure, ChargePurpose, GatewayStatus, ProviderId};
+use kontor_payments::ports::ChargeStore;
 
 use super::counter::{Counter, Mood};
 
@@ -20,7 +22,7 @@ database_tests! {
         assert_eq!(order.status, OrderStatus::WaitingForPayment);
         assert!(order.payment_link.is_some() && order.payment_open);
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        assert_eq!(counter.payments.acquirer_notified(&id).await.unwrap(), Notified::Settled(order.id));
+        assert_eq!(counter.payments.acquirer_notified(&id).await.unwrap(), Notified::Settled(ChargePurpose::Order(order.id)));
         let paid = counter.order(order.id).await;
         assert_eq!((paid.status, paid.paid_at.is_some(), paid.payment_link), (OrderStatus::Paid, true, None));
         let payload = counter.house.number(
@@ -39,12 +41,12 @@ database_tests! {
         one.unwrap();
         two.unwrap();
         counter.acquirer.settle(GatewayStatus::Canceled);
-        assert_eq!(counter.payments.acquirer_notified(&id).await.unwrap(), Notified::AlreadySettled(order.id));
+        assert_eq!(counter.payments.acquirer_notified(&id).await.unwrap(), Notified::AlreadySettled(ChargePurpose::Order(order.id)));
         counter.wait(3_600);
         assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().checked, 0);
         assert_eq!(counter.order(order.id).await.status, OrderStatus::Paid);
         assert_eq!((counter.count("outbox_events").await, counter.stock(vase).await), (1, (5, 1)));
-        let stranger = ProviderPaymentId::parse("pay-unknown").unwrap();
+        let stranger = ProviderId::parse("pay-unknown").unwrap();
         assert_eq!(counter.payments.acquirer_notified(&stranger).await.unwrap(), Notified::Ignored);
     }
 
@@ -86,8 +88,8 @@ database_tests! {
         let vase = counter.goods("Vase", 5, 100).await;
         counter.acquirer.mood(Mood::Silent);
         let order = counter.placed(&counter.online(&[(vase, 1)])).await;
-        // As if the attempt had never been touched after its commit.
-        counter.house.run("UPDATE payment_attempts SET checks = 0".to_owned()).await;
+        // As if the charge had never been touched after its commit.
+        counter.house.run("UPDATE charges SET checks = 0".to_owned()).await;
         counter.acquirer.mood(Mood::Paid);
         counter.wait(60);
         assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().settled, 1);
@@ -130,33 +132,31 @@ database_tests! {
         let vase = counter.goods("Vase", 5, 100).await;
         let order = counter.placed(&counter.online(&[(vase, 1)])).await;
         let provider_id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        let attempt = db.database.by_provider(&provider_id).await.unwrap().unwrap();
-        let paid = |n: u128| AttemptChange::Paid {
+        let charge = db.database.by_provider(&provider_id).await.unwrap().unwrap();
+        let paid = |n: u128| ChargeChange::Succeeded {
             provider_id: provider_id.clone(),
-            event: PaidEvent {
-                event_id: uuid::Uuid::from_u128(n),
-                order_id: order.id,
-                application_id: order.application.id,
-                project_id: order.project_id,
-                amount: order.final_price,
-                currency: order.currency.clone(),
-                paid_at: counter.clock.now(),
-            },
+            event_id: uuid::Uuid::from_u128(n),
+            refund: None,
+            method: None,
         };
-        let failed = AttemptChange::Failed { provider_id: None, refused: false, reason: "late".to_owned() };
+        let failed = ChargeChange::Failed {
+            provider_id: None,
+            failure: ChargeFailure::Canceled,
+            reason: "late".to_owned(),
+        };
         let at = counter.clock.now();
         let (one, two) = tokio::join!(
-            db.database.record(attempt.id, paid(1), at),
-            db.database.record(attempt.id, paid(2), at),
+            ChargeStore::record(&db.database, charge.id, paid(1), at),
+            ChargeStore::record(&db.database, charge.id, paid(2), at),
         );
         let done = [one.unwrap(), two.unwrap()].into_iter().filter(|change| *change == Change::Done).count();
         assert_eq!(done, 1);
-        assert_eq!(db.database.record(attempt.id, failed, at).await.unwrap(), Change::Stale);
+        assert_eq!(ChargeStore::record(&db.database, charge.id, failed, at).await.unwrap(), Change::Stale);
         assert_eq!((counter.order(order.id).await.status, counter.stock(vase).await), (OrderStatus::Paid, (5, 1)));
         assert_eq!((counter.count("outbox_events").await, counter.count("order_events").await), (1, 2));
     }
 
-    async fn workers_never_share_an_attempt(db: TestDatabase) {
+    async fn workers_never_share_a_charge(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let vase = counter.goods("Vase", 50, 100).await;
         counter.acquirer.mood(Mood::Silent);
@@ -166,15 +166,15 @@ database_tests! {
         counter.wait(60);
         let (at, until) = (counter.clock.now(), counter.clock.now() + TimeDelta::seconds(90));
         let (a, b) = tokio::join!(
-            async { let mut taken = vec![]; while let Some(x) = db.database.claim("a", at, until).await.unwrap() { taken.push(x.id) } taken },
-            async { let mut taken = vec![]; while let Some(x) = db.database.claim("b", at, until).await.unwrap() { taken.push(x.id) } taken },
+            async { let mut taken = vec![]; while let Some(x) = ChargeStore::claim(&db.database, "a", at, until).await.unwrap() { taken.push(x.id) } taken },
+            async { let mut taken = vec![]; while let Some(x) = ChargeStore::claim(&db.database, "b", at, until).await.unwrap() { taken.push(x.id) } taken },
         );
         let mut all: Vec<_> = a.into_iter().chain(b).collect();
         all.sort();
         all.dedup();
         assert_eq!(all.len(), 10);
-        assert_eq!(db.database.claim("c", at, until).await.unwrap(), None);
-        assert!(db.database.claim("c", until, until + TimeDelta::seconds(90)).await.unwrap().is_some(), "a lease ends");
+        assert_eq!(ChargeStore::claim(&db.database, "c", at, until).await.unwrap(), None);
+        assert!(ChargeStore::claim(&db.database, "c", until, until + TimeDelta::seconds(90)).await.unwrap().is_some(), "a lease ends");
     }
 
     async fn reconciling_twice_at_once_asks_once(db: TestDatabase) {

@@ -1,4 +1,4 @@
-//! Whatever the acquirer does, a customer is verified by his own payment and gets his money back once.
+//! Whatever the acquirer does, a customer is verified by their own payment and gets their money back once.
 
 use std::sync::Arc;
 
@@ -6,17 +6,24 @@ use kontor_adapter_diesel::database_tests;
 use kontor_customers::CustomerError;
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{Clock, Money};
-use kontor_orders::model::{GatewayStatus, RefundState, Verification, VerificationState, VerificationTerms};
-use kontor_orders::ports::VerificationStore;
-use kontor_orders::{Notice, VerificationError, VerificationService, Verifying};
+use kontor_payments::model::{ChargePurpose, ChargeState, GatewayStatus, Refund, RefundState};
+use kontor_payments::ports::{RefundStore, VerificationStore};
+use kontor_payments::verification::{Verification, VerificationService, VerificationTerms, Verifying};
+use kontor_payments::{Notified, VerificationError};
 
 use super::counter::{Counter, Mood};
 
 fn service(counter: &Counter<'_>) -> VerificationService {
-    let terms =
-        VerificationTerms { amount: Money::from_minor(100).unwrap(), return_url: "https://shop.example".into() };
-    let store = Arc::new(counter.house.db.database.clone());
-    VerificationService::new(store, counter.acquirer.clone(), counter.clock.clone(), counter.random.clone(), terms)
+    VerificationService {
+        store: Arc::new(counter.house.db.database.clone()),
+        charges: counter.payments.clone(),
+        clock: counter.clock.clone(),
+        random: counter.random.clone(),
+        terms: VerificationTerms {
+            amount: Money::from_minor(100).unwrap(),
+            return_url: "https://shop.example".to_owned(),
+        },
+    }
 }
 
 async fn opened(counter: &Counter<'_>) -> Verification {
@@ -30,8 +37,15 @@ async fn read(counter: &Counter<'_>, verification: &Verification) -> Verificatio
     VerificationStore::find(&counter.house.db.database, verification.id).await.unwrap().unwrap()
 }
 
-async fn refund(counter: &Counter<'_>, verification: &Verification) -> RefundState {
-    read(counter, verification).await.refund.unwrap().state
+/// The one refund there is.
+async fn refund(counter: &Counter<'_>, verification: &Verification) -> Refund {
+    let mut refunds = counter.house.db.database.of_charge(verification.charge.id).await.unwrap();
+    assert_eq!(refunds.len(), 1);
+    refunds.remove(0)
+}
+
+async fn refund_state(counter: &Counter<'_>, verification: &Verification) -> RefundState {
+    refund(counter, verification).await.state
 }
 
 fn refunds(counter: &Counter<'_>) -> usize {
@@ -46,33 +60,37 @@ database_tests! {
     async fn a_payment_verifies_and_comes_back_once(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let started = opened(&counter).await;
-        assert_eq!((started.state, started.confirmation_url.is_some()), (VerificationState::Pending, true));
+        assert_eq!((started.charge.state, started.charge.confirmation_url.is_some()), (ChargeState::Pending, true));
         assert_eq!(service(&counter).start(counter.customer).await.unwrap(), Verifying::Present(started.clone()));
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        let verifications = service(&counter);
-        let (one, two) = tokio::join!(verifications.acquirer_notified(&id), verifications.acquirer_notified(&id));
-        assert_eq!((one.unwrap(), two.unwrap()), (Notice::Heard(started.id), Notice::Heard(started.id)));
-        assert_eq!((verified(&counter).await, refund(&counter, &started).await), (1, RefundState::Due));
+        let (charges, back) = (&counter.payments, &counter.refunds);
+        let (one, two) = tokio::join!(charges.acquirer_notified(&id), charges.acquirer_notified(&id));
+        let purpose = ChargePurpose::Verification(started.id);
+        let heard = [one.unwrap(), two.unwrap()];
+        assert!(heard.contains(&Notified::Settled(purpose)), "{heard:?}");
+        let known = [Notified::Settled(purpose), Notified::AlreadySettled(purpose)];
+        assert!(heard.iter().all(|heard| known.contains(heard)), "{heard:?}");
+        assert_eq!((verified(&counter).await, refund_state(&counter, &started).await), (1, RefundState::Due));
         // The refund is made, its answer is lost; two workers look at the same time.
         counter.acquirer.mood(Mood::LosesTheAnswer);
-        let (one, two) = tokio::join!(verifications.reconcile("one", 5), verifications.reconcile("two", 5));
+        let (one, two) = tokio::join!(back.reconcile("one", 5), back.reconcile("two", 5));
         assert_eq!(one.unwrap().checked + two.unwrap().checked, 1, "one of them has the lease");
-        assert_eq!((refunds(&counter), refund(&counter, &started).await), (1, RefundState::Due));
+        assert_eq!((refunds(&counter), refund_state(&counter, &started).await), (1, RefundState::Due));
         counter.acquirer.mood(Mood::Paid);
-        assert_eq!(verifications.reconcile("one", 5).await.unwrap().checked, 0, "not due yet");
+        assert_eq!(back.reconcile("one", 5).await.unwrap().checked, 0, "not due yet");
         counter.wait(2);
-        verifications.reconcile("one", 5).await.unwrap();
-        assert_eq!((refunds(&counter), refund(&counter, &started).await), (1, RefundState::Done));
+        back.reconcile("one", 5).await.unwrap();
+        assert_eq!((refunds(&counter), refund_state(&counter, &started).await), (1, RefundState::Done));
         counter.wait(86_400);
-        verifications.acquirer_notified(&id).await.unwrap();
-        assert_eq!((verifications.reconcile("one", 5).await.unwrap().checked, refunds(&counter)), (0, 1));
+        charges.acquirer_notified(&id).await.unwrap();
+        assert_eq!((back.reconcile("one", 5).await.unwrap().checked, refunds(&counter)), (0, 1));
     }
 
     async fn one_that_succeeded_counts_for_a_day(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let started = opened(&counter).await;
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        service(&counter).acquirer_notified(&id).await.unwrap();
+        counter.payments.acquirer_notified(&id).await.unwrap();
         counter.wait(86_400);
         let present = service(&counter).start(counter.customer).await.unwrap();
         assert!(matches!(&present, Verifying::Present(same) if same.id == started.id), "{present:?}");
@@ -91,19 +109,19 @@ database_tests! {
         for start in starts.collect::<Vec<_>>() {
             new += usize::from(!matches!(start.await.unwrap(), Verifying::Present(_)));
         }
-        assert_eq!((new, counter.count("verification_payments").await, counter.acquirer.count()), (1, 1, 1));
+        assert_eq!((new, counter.count("verifications").await, counter.acquirer.count()), (1, 1, 1));
     }
 
     async fn a_lost_answer_is_found_out_under_the_same_key(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         counter.acquirer.mood(Mood::LosesTheAnswer);
         let unclear = opened(&counter).await;
-        assert_eq!((unclear.state, unclear.confirmation_url), (VerificationState::Prepared, None));
+        assert_eq!((unclear.charge.state, unclear.charge.confirmation_url), (ChargeState::Prepared, None));
         counter.acquirer.mood(Mood::Pending);
         counter.wait(2);
-        assert_eq!(service(&counter).reconcile("w", 5).await.unwrap().checked, 1);
+        assert_eq!(counter.payments.reconcile("w", 5).await.unwrap().checked, 1);
         let known = service(&counter).start(counter.customer).await.unwrap();
-        assert!(matches!(known, Verifying::Present(known) if known.confirmation_url.is_some()));
+        assert!(matches!(known, Verifying::Present(known) if known.charge.confirmation_url.is_some()));
         assert_eq!(counter.acquirer.count(), 1);
     }
 
@@ -117,7 +135,7 @@ database_tests! {
         counter.acquirer.settle(GatewayStatus::Canceled);
         counter.wait(3_600);
         let third = opened(&counter).await;
-        assert_eq!(read(&counter, &second).await.state, VerificationState::Canceled);
+        assert_eq!(read(&counter, &second).await.charge.state, ChargeState::Canceled);
         assert_ne!(third.id, second.id);
         assert_eq!(verified(&counter).await, 0);
     }
@@ -126,24 +144,29 @@ database_tests! {
         let counter = Counter::open(&db).await;
         let started = opened(&counter).await;
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        let verifications = service(&counter);
-        verifications.acquirer_notified(&id).await.unwrap();
+        counter.payments.acquirer_notified(&id).await.unwrap();
         counter.acquirer.mood(Mood::Refuses);
-        let before = read(&counter, &started).await.refund.unwrap();
-        let round = verifications.reconcile("w", 5).await.unwrap();
+        let before = refund(&counter, &started).await;
+        // A lost refund would not show yet.
+        let round = counter.refunds.reconcile("w", 5).await.unwrap();
+        assert_eq!((round.checked, round.suspicious.len()), (1, 0));
+        let after = refund(&counter, &started).await;
+        assert_eq!((after.tries, after.request.key), (0, before.request.key));
+        counter.wait(120);
+        let round = counter.refunds.reconcile("w", 5).await.unwrap();
         assert_eq!((round.checked, round.suspicious.len()), (1, 1));
-        let after = read(&counter, &started).await.refund.unwrap();
+        let after = refund(&counter, &started).await;
         assert_eq!((after.state, after.tries), (RefundState::Due, 1));
-        assert_ne!(after.key, before.key);
+        assert_ne!(after.request.key, before.request.key);
         // The money is on its way for a while.
         counter.acquirer.mood(Mood::Pending);
         counter.wait(3_600);
-        verifications.reconcile("w", 5).await.unwrap();
-        assert_eq!(refund(&counter, &started).await, RefundState::Pending);
-        counter.acquirer.refunds.lock().unwrap()[0].1.status = kontor_orders::model::RefundStatus::Succeeded;
+        counter.refunds.reconcile("w", 5).await.unwrap();
+        assert_eq!(refund_state(&counter, &started).await, RefundState::Pending);
+        counter.acquirer.refunds.lock().unwrap()[0].1.status = GatewayStatus::Succeeded;
         counter.wait(60);
-        verifications.reconcile("w", 5).await.unwrap();
-        assert_eq!((refund(&counter, &started).await, refunds(&counter)), (RefundState::Done, 1));
+        counter.refunds.reconcile("w", 5).await.unwrap();
+        assert_eq!((refund_state(&counter, &started).await, refunds(&counter)), (RefundState::Done, 1));
     }
 
     async fn an_open_one_keeps_a_customer_and_a_refund_does_not(db: TestDatabase) {
@@ -154,12 +177,12 @@ database_tests! {
         let refused = db.database.leave(project, customer, now).await;
         assert!(matches!(refused, Err(CustomerError::ChargeRunning)), "{refused:?}");
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        service(&counter).acquirer_notified(&id).await.unwrap();
+        counter.payments.acquirer_notified(&id).await.unwrap();
         db.database.leave(project, customer, now).await.unwrap();
         let gone = service(&counter).start(counter.customer).await;
         assert!(matches!(gone, Err(VerificationError::CustomerGone)), "{gone:?}");
         counter.acquirer.mood(Mood::Paid);
-        service(&counter).reconcile("w", 5).await.unwrap();
-        assert_eq!((refund(&counter, &started).await, refunds(&counter)), (RefundState::Done, 1));
+        counter.refunds.reconcile("w", 5).await.unwrap();
+        assert_eq!((refund_state(&counter, &started).await, refunds(&counter)), (RefundState::Done, 1));
     }
 }

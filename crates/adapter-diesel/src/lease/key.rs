@@ -1,0 +1,41 @@
+//! What names a row of a queue.
+
+use std::fmt::Display;
+
+use diesel::result::QueryResult;
+use diesel::sql_types::{BigInt, Text};
+
+use crate::database::AnyConnection;
+use crate::statement::{Statement, Value, by_place};
+
+/// A number or a text.
+pub(crate) trait Key: Clone + PartialEq + Display + Into<Value> + Send + Sync + 'static {
+    /// The keys that a statement with one column gives.
+    fn rows(statement: Statement, connection: &mut AnyConnection) -> QueryResult<Vec<Self>>;
+}
+
+by_place! {
+    struct NumberRow {
+        key: i64 as BigInt,
+    }
+}
+
+impl Key for i64 {
+    fn rows(statement: Statement, connection: &mut AnyConnection) -> QueryResult<Vec<Self>> {
+        let rows: Vec<NumberRow> = statement.rows(connection)?;
+        Ok(rows.into_iter().map(|row| row.key).collect())
+    }
+}
+
+by_place! {
+    struct TextRow {
+        key: String as Text,
+    }
+}
+
+impl Key for String {
+    fn rows(statement: Statement, connection: &mut AnyConnection) -> QueryResult<Vec<Self>> {
+        let rows: Vec<TextRow> = statement.rows(connection)?;
+        Ok(rows.into_iter().map(|row| row.key).collect())
+    }
+}

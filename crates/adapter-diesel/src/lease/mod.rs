@@ -1,0 +1,177 @@
+//! Leases: how rows of a queue are worked on by any number of processes, each row by one of them at a time.
+//!
+//! 1. **Look** for due rows. This reads; an idle worker takes no write lock.
+//! 2. **Lease** them by a conditional update that names the owner and the end of the lease. Of several that try, one gets
+//!    the row.
+//! 3. **Read** what is to be done, after the lease is committed. A row that cannot be read is *parked* with the reason:
+//!    it is no longer due, the others go on, and an operator releases it once it is mended.
+//! 4. Work, and write the outcome on the condition that the lease is still held. Who dies leaves a lease that runs out.
+//!
+//! A queue is a table with the columns `lease_owner`, `leased_until`, `parked_at` and `parked_reason`, declared by a
+//! [`Queue`]. Nothing here knows what the rows mean.
+
+mod key;
+mod parked;
+mod read;
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::result::QueryResult;
+use kontor_kernel::StoreError;
+
+use crate::database::{Abort, AnyConnection, Database};
+use crate::statement::Statement;
+
+pub(crate) use key::Key;
+pub use parked::Parked;
+pub(crate) use parked::{count_parked, list_parked, release_parked};
+pub(crate) use read::Leased;
+
+/// How many due rows are tried when others are faster.
+const CANDIDATES: usize = 16;
+
+/// A table whose rows are leased.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    /// The table.
+    pub table: &'static str,
+    /// The column that names a row, a number or a text.
+    pub key: &'static str,
+    /// The column with the moment from which a row is due; `None` when rows that are open are due.
+    pub due: Option<&'static str>,
+    /// Which rows are still to be worked on, as SQL. Written out, not bound: a planner recognizes a partial index only by
+    /// its words.
+    pub open: &'static str,
+    /// What else is set when a row is parked, such as `, state = 'queued'`.
+    pub on_park: &'static str,
+}
+
+/// Who leases, and for how long.
+#[derive(Debug, Clone)]
+pub(crate) struct Turn {
+    /// Names a worker, unlike all others.
+    pub owner: String,
+    /// Now.
+    pub now: NaiveDateTime,
+    /// When others may take over.
+    pub until: NaiveDateTime,
+    /// How many rows at most.
+    pub most: usize,
+}
+
+impl Turn {
+    pub fn new(owner: &str, now: DateTime<Utc>, until: DateTime<Utc>, most: usize) -> Self {
+        Self { owner: owner.to_owned(), now: now.naive_utc(), until: until.naive_utc(), most }
+    }
+}
+
+impl Queue {
+    /// Open, not parked, due, and on no running lease: the condition of a look and, again, of the update.
+    pub fn free(&self, now: NaiveDateTime) -> Statement {
+        let open = Statement::new(format!("{} AND parked_at IS NULL", self.open));
+        let due = match self.due {
+            Some(due) => open.sql(format!(" AND {due} <= ")).value(now),
+            None => open,
+        };
+        due.sql(" AND (leased_until IS NULL OR leased_until <= ").value(now).sql(")")
+    }
+
+    /// The rows that are free, the longest due first.
+    fn look(&self, now: NaiveDateTime, most: usize) -> Statement {
+        let Self { table, key, .. } = self;
+        let order = self.due.map_or_else(|| (*key).to_owned(), |due| format!("{due}, {key}"));
+        Statement::new(format!("SELECT {key} FROM {table} WHERE "))
+            .then(self.free(now))
+            .sql(format!(" ORDER BY {order} LIMIT {most}"))
+    }
+
+    /// Leases those of the rows that are still free and returns their keys. `set` is set besides, such as
+    /// `, tries = tries + 1`.
+    pub fn take<K: Key>(
+        &self,
+        connection: &mut AnyConnection,
+        keys: &[K],
+        turn: &Turn,
+        set: Statement,
+    ) -> QueryResult<Vec<K>> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Self { table, key, .. } = self;
+        let take = Statement::new(format!("UPDATE {table} SET lease_owner = "))
+            .value(turn.owner.as_str())
+            .sql(", leased_until = ")
+            .value(turn.until)
+            .then(set)
+            .sql(format!(" WHERE {key} IN "))
+            .tuple(keys.iter().cloned().map(Into::into))
+            .sql(" AND ")
+            .then(self.free(turn.now))
+            .sql(format!(" RETURNING {key}"));
+        K::rows(take, connection)
+    }
+
+    /// As [`Queue::take`], a few at a time until there are as many as the turn allows.
+    fn take_some<K: Key>(
+        &self,
+        connection: &mut AnyConnection,
+        due: &[K],
+        turn: &Turn,
+        set: &Statement,
+    ) -> QueryResult<Vec<K>> {
+        let (mut taken, mut rest) = (Vec::new(), due);
+        while taken.len() < turn.most && !rest.is_empty() {
+            let (next, later) = rest.split_at((turn.most - taken.len()).min(rest.len()));
+            taken.extend(self.take(connection, next, turn, set.clone())?);
+            rest = later;
+        }
+        Ok(taken)
+    }
+
+    /// Gives every lease of an owner back. Returns how many there were.
+    pub fn release(&self, connection: &mut AnyConnection, owner: &str) -> QueryResult<usize> {
+        let Self { table, open, .. } = self;
+        Statement::new(format!(
+            "UPDATE {table} SET lease_owner = NULL, leased_until = NULL WHERE {open} AND leased_until IS NOT NULL \
+             AND lease_owner = "
+        ))
+        .value(owner)
+        .run(connection)
+    }
+}
+
+impl Database {
+    /// Leases the rows that are longest due, at most as many as the turn allows, and reads them. Rows that cannot be read
+    /// are parked; others take their place.
+    pub(crate) async fn lease<K: Key, R, T>(
+        &self,
+        queue: &'static Queue,
+        turn: Turn,
+        set: Statement,
+        leased: Leased<K, R, T>,
+    ) -> Result<Vec<T>, StoreError>
+    where
+        R: Send + 'static,
+        T: Send + 'static,
+    {
+        loop {
+            let (now, candidates) = (turn.now, turn.most.max(CANDIDATES));
+            let due: Vec<K> = self
+                .read(move |connection| Ok::<_, Abort<StoreError>>(K::rows(queue.look(now, candidates), connection)?))
+                .await?;
+            if due.is_empty() {
+                return Ok(Vec::new());
+            }
+            let (mine, set) = (turn.clone(), set.clone());
+            let taken = self
+                .write(move |connection| Ok::<_, Abort<StoreError>>(queue.take_some(connection, &due, &mine, &set)?))
+                .await?;
+            if taken.is_empty() {
+                return Ok(Vec::new());
+            }
+            let read = self.read_leased(queue, &turn, taken, leased).await?;
+            if !read.is_empty() {
+                return Ok(read);
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Rows that are parked: counted, told, released.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::result::QueryResult;
+use diesel::sql_types::{BigInt, Text, Timestamp};
+
+use super::Queue;
+use crate::database::AnyConnection;
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+/// A row of a queue that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parked {
+    /// Its table.
+    pub table: &'static str,
+    /// What names it there.
+    pub id: String,
+    /// When it was parked.
+    pub since: DateTime<Utc>,
+    /// Why.
+    pub reason: String,
+}
+
+by_place! {
+    struct CountRow {
+        count: i64 as BigInt,
+    }
+}
+
+by_place! {
+    struct ParkedRow {
+        id: String as Text,
+        since: NaiveDateTime as Timestamp,
+        reason: String as Text,
+    }
+}
+
+/// How many rows of a queue are parked.
+pub(crate) fn count_parked(connection: &mut AnyConnection, queue: &Queue) -> QueryResult<u64> {
+    let count = format!("SELECT count(*) FROM {} WHERE parked_at IS NOT NULL", queue.table);
+    let row: CountRow = Statement::new(count).row(connection)?;
+    Ok(row.count.unsigned_abs())
+}
+
+/// The parked rows of a queue, the oldest first, at most so many.
+pub(crate) fn list_parked(
+    connection: &mut AnyConnection,
+    queue: &'static Queue,
+    most: u32,
+) -> QueryResult<Vec<Parked>> {
+    let Queue { table, key, .. } = queue;
+    let list = format!(
+        "SELECT CAST({key} AS TEXT), parked_at, COALESCE(parked_reason, '') FROM {table} WHERE parked_at IS NOT NULL \
+         ORDER BY parked_at, {key} LIMIT {most}"
+    );
+    let rows: Vec<ParkedRow> = Statement::new(list).rows(connection)?;
+    let parked = |row: ParkedRow| Parked { table, id: row.id, since: stored::moment(row.since), reason: row.reason };
+    Ok(rows.into_iter().map(parked).collect())
+}
+
+/// Puts the parked rows of a queue back. Returns how many there were.
+pub(crate) fn release_parked(connection: &mut AnyConnection, queue: &Queue) -> QueryResult<usize> {
+    let back = format!("UPDATE {} SET parked_at = NULL, parked_reason = NULL WHERE parked_at IS NOT NULL", queue.table);
+    Statement::new(back).run(connection)
+}

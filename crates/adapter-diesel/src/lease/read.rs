@@ -1,0 +1,123 @@
+//! From leased rows to work, outside the transaction that leased them.
+
+use diesel::result::{Error as QueryError, QueryResult};
+use kontor_kernel::StoreError;
+
+use super::{Key, Queue, Turn};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::statement::Statement;
+
+/// How leased rows become work.
+pub(crate) struct Leased<K, R, T> {
+    /// Loads the rows with these keys, each with its key.
+    pub load: fn(&mut AnyConnection, &[K]) -> QueryResult<Vec<(K, R)>>,
+    /// Reads one.
+    pub read: fn(R) -> Result<T, StoreError>,
+}
+
+impl<K, R, T> Clone for Leased<K, R, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K, R, T> Copy for Leased<K, R, T> {}
+
+/// What was loaded, and why the rest could not be.
+struct Loaded<K, R> {
+    rows: Vec<(K, R)>,
+    unreadable: Vec<(K, String)>,
+}
+
+fn load<K: Key, R, T>(
+    connection: &mut AnyConnection,
+    keys: &[K],
+    leased: Leased<K, R, T>,
+) -> QueryResult<Loaded<K, R>> {
+    let loaded = match (leased.load)(connection, keys) {
+        // One of them has a column that is not what it should be: which?
+        Err(QueryError::DeserializationError(_)) => {
+            let mut loaded = Loaded { rows: Vec::new(), unreadable: Vec::new() };
+            for key in keys {
+                match (leased.load)(connection, std::slice::from_ref(key)) {
+                    Ok(rows) => loaded.rows.extend(rows),
+                    Err(QueryError::DeserializationError(error)) => {
+                        loaded.unreadable.push((key.clone(), error.to_string()));
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            loaded
+        }
+        rows => Loaded { rows: rows?, unreadable: Vec::new() },
+    };
+    let known = |key: &K| {
+        loaded.rows.iter().any(|(known, _)| known == key) || loaded.unreadable.iter().any(|(known, _)| known == key)
+    };
+    let missing: Vec<(K, String)> = keys
+        .iter()
+        .filter(|key| !known(key))
+        .map(|key| (key.clone(), "it refers to a record that is missing".to_owned()))
+        .collect();
+    Ok(Loaded { rows: loaded.rows, unreadable: loaded.unreadable.into_iter().chain(missing).collect() })
+}
+
+impl Queue {
+    /// Takes a row that cannot be read out of the queue, unless the lease has passed to somebody else.
+    fn park<K: Key>(&self, key: &K, reason: &str, turn: &Turn) -> Statement {
+        let Self { table, key: column, on_park, .. } = self;
+        Statement::new(format!("UPDATE {table} SET parked_at = "))
+            .value(turn.now)
+            .sql(", parked_reason = ")
+            .value(reason)
+            .sql(format!(", lease_owner = NULL, leased_until = NULL{on_park} WHERE {column} = "))
+            .value(key.clone())
+            .sql(" AND parked_at IS NULL AND lease_owner = ")
+            .value(turn.owner.as_str())
+    }
+}
+
+impl Database {
+    /// Reads rows that were leased in this turn, in the order of `load`. Those that cannot be read are parked, each with a
+    /// reason that names table and key.
+    pub(crate) async fn read_leased<K: Key, R, T>(
+        &self,
+        queue: &'static Queue,
+        turn: &Turn,
+        keys: Vec<K>,
+        leased: Leased<K, R, T>,
+    ) -> Result<Vec<T>, StoreError>
+    where
+        R: Send + 'static,
+        T: Send + 'static,
+    {
+        let loaded = self.read(move |connection| Ok::<_, Abort<StoreError>>(load(connection, &keys, leased)?)).await?;
+        let mut read = Vec::new();
+        let mut unreadable = loaded.unreadable;
+        for (key, row) in loaded.rows {
+            match (leased.read)(row) {
+                Ok(work) => read.push(work),
+                Err(error) => unreadable.push((key, error.to_string())),
+            }
+        }
+        if !unreadable.is_empty() {
+            let turn = turn.clone();
+            let parked = self.write(move |connection| {
+                let mut parked = 0;
+                for (key, reason) in &unreadable {
+                    let reason = format!("{} {key}: {reason}", queue.table);
+                    parked += queue.park(key, &reason, &turn).run(connection)?;
+                }
+                Ok::<_, Abort<StoreError>>(parked)
+            });
+            let rows = parked.await?;
+            // The key may be a login, which a log does not show.
+            tracing::error!(
+                queue = queue.table,
+                rows,
+                "rows of a queue cannot be read and are parked; `kontor doctor` tells which"
+            );
+        }
+        Ok(read)
+    }
+}

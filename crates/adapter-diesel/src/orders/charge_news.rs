@@ -1,0 +1,166 @@
+//! What an order hears of its charge. What becomes of the order is decided by the domain; the statement that moves it has
+//! the guard.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_kernel::history::Author;
+use kontor_kernel::{Money, OrderId, StoreError};
+use kontor_orders::model::{AfterCharge, ChargeOutcome, OrderStatus, PaidEvent, StockEffect, Transition};
+use uuid::Uuid;
+
+use super::history::{self, Entry};
+use super::stock;
+use crate::database::marks::{Topic, note as mark};
+use crate::database::{Abort, AnyConnection};
+use crate::schema::orders;
+use crate::stored;
+
+/// What became known.
+pub(crate) enum ChargeNews<'a> {
+    /// Where the customer pays.
+    Link(&'a str),
+    /// The money has arrived.
+    Succeeded {
+        /// The identifier of the event that follows.
+        event_id: Uuid,
+        /// How much.
+        amount: Money,
+        /// Three letters.
+        currency: &'a str,
+    },
+    /// There will be no money.
+    Failed {
+        /// Why.
+        reason: &'a str,
+    },
+    /// The acquirer shows a payment that is not the one asked for; not heard before.
+    Suspicious {
+        /// What differs.
+        why: &'a str,
+    },
+}
+
+/// An order whose row is locked.
+struct Locked {
+    id: OrderId,
+    project: i64,
+    application: i64,
+    status: OrderStatus,
+}
+
+#[diesel::dsl::auto_type]
+fn one(order: i64) -> _ {
+    orders::table.filter(orders::id.eq(order)).select((orders::project_id, orders::application_id, orders::status_id))
+}
+
+fn lock(connection: &mut AnyConnection, id: OrderId) -> Result<Locked, Abort<StoreError>> {
+    let (project, application, status): (i64, i64, i64) = match connection {
+        AnyConnection::Postgres(pg) => one(id.get()).for_no_key_update().get_result(pg)?,
+        // SQLite has one writer.
+        AnyConnection::Sqlite(sqlite) => one(id.get()).get_result(sqlite)?,
+    };
+    let status =
+        OrderStatus::from_id(status).ok_or_else(|| StoreError::corrupt(format!("order {id} has status {status}")))?;
+    Ok(Locked { id, project, application, status })
+}
+
+pub(crate) fn hear(
+    connection: &mut AnyConnection,
+    order: OrderId,
+    news: &ChargeNews<'_>,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<StoreError>> {
+    let order = lock(connection, order)?;
+    match news {
+        ChargeNews::Link(url) => {
+            let waits = orders::table
+                .filter(orders::id.eq(order.id.get()))
+                .filter(orders::status_id.eq(OrderStatus::WaitingForPayment.id()));
+            diesel::update(waits)
+                .set((orders::payment_link.eq(url), orders::updated_at.eq(at.naive_utc())))
+                .execute(connection)?;
+            Ok(())
+        }
+        ChargeNews::Suspicious { why } => enter(connection, &order, "payment_suspicious", order.status, why, at),
+        ChargeNews::Succeeded { event_id, amount, currency } => {
+            match order.status.after_charge(ChargeOutcome::Succeeded) {
+                AfterCharge::Moves(step) => {
+                    let event = PaidEvent {
+                        event_id: *event_id,
+                        order_id: order.id,
+                        application_id: stored::id(order.application)?,
+                        project_id: stored::id(order.project)?,
+                        amount: *amount,
+                        currency: (*currency).to_owned(),
+                        paid_at: at,
+                    };
+                    follow(connection, &order, step, at)?;
+                    history::announce_paid(connection, &event)?;
+                    enter(connection, &order, "paid", step.to, "", at)
+                }
+                AfterCharge::OutOfTurn => {
+                    // Nothing moves an order away while its charge is open; should it ever happen, the money must be seen.
+                    tracing::error!(order = %order.id, "money arrived for an order that does not wait for it");
+                    enter(connection, &order, "paid_out_of_turn", order.status, "money arrived out of turn", at)
+                }
+                AfterCharge::Stays => Ok(()),
+            }
+        }
+        ChargeNews::Failed { reason } => match order.status.after_charge(ChargeOutcome::Failed) {
+            AfterCharge::Moves(step) => {
+                follow(connection, &order, step, at)?;
+                enter(connection, &order, "payment_failed", step.to, reason, at)
+            }
+            AfterCharge::Stays | AfterCharge::OutOfTurn => Ok(()),
+        },
+    }
+}
+
+/// Moves the order, with what that does to its goods.
+fn follow(
+    connection: &mut AnyConnection,
+    order: &Locked,
+    step: Transition,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<StoreError>> {
+    let (id, moment) = (order.id.get(), at.naive_utc());
+    let paid_at: Option<NaiveDateTime> = step.pays.then_some(moment);
+    let moved = diesel::update(orders::table.filter(orders::id.eq(id)).filter(orders::status_id.eq(step.from.id())))
+        .set((
+            orders::status_id.eq(step.to.id()),
+            paid_at.map(|paid_at| orders::paid_at.eq(paid_at)),
+            orders::payment_link.eq(None::<String>),
+            orders::version.eq(orders::version + 1),
+            orders::updated_at.eq(moment),
+        ))
+        .execute(connection)?;
+    if moved != 1 {
+        return Err(StoreError::Failed(format!("order {id} moved although its row was locked")).into());
+    }
+    match step.stock {
+        StockEffect::Keep => {}
+        StockEffect::Release => {
+            mark(Topic::Shelves, order.project);
+            stock::release(connection, id, Author::System, moment)?;
+        }
+        StockEffect::Sell => {
+            mark(Topic::Shelves, order.project);
+            stock::sell(connection, id, Author::System, moment)?;
+        }
+    }
+    Ok(())
+}
+
+fn enter(
+    connection: &mut AnyConnection,
+    order: &Locked,
+    event: &str,
+    status: OrderStatus,
+    detail: &str,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<StoreError>> {
+    let detail = Some(detail).filter(|text| !text.is_empty());
+    let (project, order) = (order.project, order.id.get());
+    let entry = Entry { project, order, actor: Author::System, event, status, detail };
+    Ok(history::write(connection, &entry, at.naive_utc())?)
+}

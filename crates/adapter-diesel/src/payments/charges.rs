@@ -1,0 +1,137 @@
+//! What becomes known of charges.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_kernel::StoreError;
+use kontor_payments::change::ChargeChange;
+use kontor_payments::model::{Charge, ChargeState, NewCharge};
+use kontor_payments::ports::ChargeStored;
+
+use super::charge_rows::{ChargeRow, insert, standing};
+use super::refunds::insert_refund;
+use super::saved_methods;
+use crate::database::{Abort, AnyConnection};
+use crate::schema::charges;
+
+/// Stores a charge by itself. The caller holds the customer.
+pub(crate) fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<ChargeStored, Abort<StoreError>> {
+    let (key, purpose) = (new.request.key, new.request.purpose);
+    if let Some(known) = standing(connection, key, purpose)? {
+        return Ok(ChargeStored::Present(known));
+    }
+    if let Some(method) = &new.request.saved_method
+        && !saved_methods::hold(connection, new, method)?
+    {
+        return Ok(ChargeStored::MethodGone);
+    }
+    if let Some(charge) = insert(connection, new)? {
+        return Ok(ChargeStored::New(charge));
+    }
+    let known = standing(connection, key, purpose)?;
+    known
+        .map(ChargeStored::Present)
+        .ok_or_else(|| StoreError::Unavailable("a charge was stored and settled meanwhile".to_owned()).into())
+}
+
+/// What is learned; `None` leaves a column as it is.
+#[derive(AsChangeset, Default)]
+#[diesel(table_name = charges)]
+struct Learned {
+    state: Option<&'static str>,
+    provider_payment_id: Option<String>,
+    confirmation_url: Option<String>,
+    reason: Option<String>,
+    asked_at: Option<NaiveDateTime>,
+    settled_at: Option<NaiveDateTime>,
+}
+
+impl Learned {
+    fn of(change: &ChargeChange, at: NaiveDateTime) -> Self {
+        let state = change.state();
+        let settled_at = state.filter(|state| !state.is_open()).map(|_| at);
+        let learned = Self { state: state.map(ChargeState::as_str), settled_at, ..Self::default() };
+        match change {
+            ChargeChange::Pending { provider_id, confirmation_url, .. } => Self {
+                provider_payment_id: Some(provider_id.to_string()),
+                confirmation_url: confirmation_url.clone(),
+                ..learned
+            },
+            ChargeChange::Succeeded { provider_id, .. } => {
+                Self { provider_payment_id: Some(provider_id.to_string()), ..learned }
+            }
+            ChargeChange::Failed { provider_id, reason, .. } => Self {
+                provider_payment_id: provider_id.as_ref().map(ToString::to_string),
+                reason: Some(reason.clone()),
+                ..learned
+            },
+            ChargeChange::Postponed { why, unanswered, .. } => {
+                Self { reason: Some(why.clone()), asked_at: unanswered.then_some(at), ..learned }
+            }
+            ChargeChange::Suspicious { why, .. } => Self { reason: Some(why.clone()), ..learned },
+        }
+    }
+}
+
+/// The lease is given back, and the next question has its time.
+#[derive(AsChangeset)]
+#[diesel(table_name = charges, treat_none_as_null = true)]
+struct Returned {
+    next_check_at: Option<NaiveDateTime>,
+    leased_until: Option<NaiveDateTime>,
+    lease_owner: Option<String>,
+    updated_at: NaiveDateTime,
+}
+
+/// A charge of which something became known.
+pub(crate) struct Known {
+    /// As it is now.
+    pub charge: Charge,
+    /// Whether the same reason was given the last time.
+    pub repeated: bool,
+}
+
+/// Writes what became known of a charge, with the refund that is due and the method to be saved. `None` when its outcome
+/// was known before: duplicates, late and reordered news change nothing.
+pub(crate) fn record(
+    connection: &mut AnyConnection,
+    id: i64,
+    change: &ChargeChange,
+    at: DateTime<Utc>,
+) -> Result<Option<Known>, Abort<StoreError>> {
+    let moment = at.naive_utc();
+    let before: Option<Option<String>> =
+        charges::table.find(id).select(charges::reason).first(connection).optional()?;
+    let learned = Learned::of(change, moment);
+    let repeated = learned.reason.is_some() && before.flatten() == learned.reason;
+    let open = charges::table
+        .filter(charges::id.eq(id))
+        .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::as_str)));
+    let returned = Returned {
+        next_check_at: change.next_check_at().map(|next| next.naive_utc()),
+        leased_until: None,
+        lease_owner: None,
+        updated_at: moment,
+    };
+    let counted = (learned, returned, charges::checks.eq(charges::checks + 1));
+    let written = if matches!(change, ChargeChange::Succeeded { .. }) {
+        diesel::update(open).set((counted, charges::captured.eq(charges::amount))).execute(connection)?
+    } else {
+        diesel::update(open).set(counted).execute(connection)?
+    };
+    if written == 0 {
+        return Ok(None);
+    }
+    let row: ChargeRow = charges::table.find(id).select(ChargeRow::as_select()).first(connection)?;
+    let charge = Charge::try_from(row)?;
+    if let ChargeChange::Succeeded { refund, method, .. } = change {
+        if let Some(order) = refund {
+            let set_aside = charges::refunding.eq(charges::refunding + order.amount().minor());
+            diesel::update(charges::table.find(id)).set(set_aside).execute(connection)?;
+            insert_refund(connection, charge.project_id.get(), id, order, moment, moment)?;
+        }
+        if let Some(method) = method {
+            saved_methods::save(connection, &charge, method, moment)?;
+        }
+    }
+    Ok(Some(Known { charge, repeated }))
+}

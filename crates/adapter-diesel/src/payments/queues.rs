@@ -1,0 +1,57 @@
+//! Charges and refunds whose outcome is not known yet, as queues.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use kontor_kernel::StoreError;
+use kontor_payments::model::{Charge, Refund};
+
+use super::charge_rows::ChargeRow;
+use super::refund_rows::{self, RefundWithCharge};
+use crate::database::{AnyConnection, Database};
+use crate::lease::{Leased, Queue, Turn};
+use crate::schema::charges;
+use crate::statement::Statement;
+
+pub(crate) const CHARGES: Queue = Queue {
+    table: "charges",
+    key: "id",
+    due: Some("next_check_at"),
+    open: "state IN ('prepared', 'pending')",
+    on_park: "",
+};
+
+pub(crate) const REFUNDS: Queue =
+    Queue { table: "refunds", key: "id", due: Some("next_check_at"), open: "state IN ('due', 'pending')", on_park: "" };
+
+const LEASED_CHARGES: Leased<i64, ChargeRow, Charge> = Leased { load: load_charges, read: Charge::try_from };
+
+const LEASED_REFUNDS: Leased<i64, RefundWithCharge, Refund> =
+    Leased { load: refund_rows::with_numbers, read: refund_rows::read };
+
+fn load_charges(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, ChargeRow)>> {
+    let rows: Vec<ChargeRow> =
+        charges::table.filter(charges::id.eq_any(ids)).select(ChargeRow::as_select()).load(connection)?;
+    Ok(rows.into_iter().map(|row| (row.id, row)).collect())
+}
+
+/// Leases the charge that has been due longest.
+pub(crate) async fn lease_charge(
+    database: &Database,
+    owner: &str,
+    at: DateTime<Utc>,
+    until: DateTime<Utc>,
+) -> Result<Option<Charge>, StoreError> {
+    let turn = Turn::new(owner, at, until, 1);
+    Ok(database.lease(&CHARGES, turn, Statement::new(""), LEASED_CHARGES).await?.pop())
+}
+
+/// Leases the refund that has been due longest.
+pub(super) async fn lease_refund(
+    database: &Database,
+    owner: &str,
+    at: DateTime<Utc>,
+    until: DateTime<Utc>,
+) -> Result<Option<Refund>, StoreError> {
+    let turn = Turn::new(owner, at, until, 1);
+    Ok(database.lease(&REFUNDS, turn, Statement::new(""), LEASED_REFUNDS).await?.pop())
+}

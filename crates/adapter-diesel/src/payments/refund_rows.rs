@@ -1,0 +1,107 @@
+//! Refunds as they are stored.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use kontor_kernel::StoreError;
+use kontor_payments::model::{ChargeRequest, Refund, RefundRequest, RefundState};
+
+use super::charge_rows::{provider_id, purpose};
+use crate::database::{Abort, AnyConnection};
+use crate::schema::{charges, refunds};
+use crate::stored;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = refunds)]
+pub(super) struct RefundRow {
+    id: i64,
+    project_id: i64,
+    charge_id: i64,
+    state: String,
+    amount: i64,
+    description: String,
+    idempotence_key: String,
+    key_made_at: NaiveDateTime,
+    asked_at: NaiveDateTime,
+    tries: i32,
+    provider_refund_id: Option<String>,
+    checks: i32,
+    settled_at: Option<NaiveDateTime>,
+    created_at: NaiveDateTime,
+}
+
+/// What a refund is told by its charge.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = charges)]
+pub(super) struct PaidRow {
+    purpose: String,
+    purpose_id: i64,
+    provider_payment_id: Option<String>,
+    captured: i64,
+    request: String,
+}
+
+fn count(number: i32) -> Result<u32, StoreError> {
+    u32::try_from(number).map_err(StoreError::corrupt)
+}
+
+/// A refund with what its charge tells.
+pub(super) type RefundWithCharge = (RefundRow, PaidRow);
+
+pub(super) fn read((row, paid): RefundWithCharge) -> Result<Refund, StoreError> {
+    let state = RefundState::parse(&row.state);
+    let payment = provider_id(paid.provider_payment_id.as_deref())?;
+    let asked: ChargeRequest = serde_json::from_str(&paid.request).map_err(StoreError::corrupt)?;
+    Ok(Refund {
+        id: stored::id(row.id)?,
+        project_id: stored::id(row.project_id)?,
+        charge_id: stored::id(row.charge_id)?,
+        purpose: purpose(&paid.purpose, paid.purpose_id)?,
+        state: state.ok_or_else(|| StoreError::corrupt(format!("a refund is {}", row.state)))?,
+        request: RefundRequest {
+            payment: payment
+                .ok_or_else(|| StoreError::corrupt(format!("refund {} has no payment to refund", row.id)))?,
+            key: stored::text(&row.idempotence_key)?,
+            amount: stored::money(row.amount)?,
+            whole: row.amount == paid.captured,
+            currency: asked.currency,
+            description: row.description,
+        },
+        key_made_at: stored::moment(row.key_made_at),
+        asked_at: stored::moment(row.asked_at),
+        tries: count(row.tries)?,
+        provider_id: provider_id(row.provider_refund_id.as_deref())?,
+        checks: count(row.checks)?,
+        settled_at: row.settled_at.map(stored::moment),
+        created_at: stored::moment(row.created_at),
+    })
+}
+
+/// The columns refunds are found by.
+pub(super) enum Key {
+    Ids(Vec<i64>),
+    Request(String),
+    Charge(i64),
+}
+
+/// The rows, oldest first.
+fn rows(connection: &mut AnyConnection, key: &Key) -> QueryResult<Vec<RefundWithCharge>> {
+    let all = refunds::table
+        .inner_join(charges::table.on(charges::id.eq(refunds::charge_id)))
+        .select((RefundRow::as_select(), PaidRow::as_select()))
+        .order(refunds::id);
+    match key {
+        Key::Ids(ids) => all.filter(refunds::id.eq_any(ids)).load(connection),
+        Key::Request(key) => all.filter(refunds::request_key.eq(key)).load(connection),
+        Key::Charge(id) => all.filter(refunds::charge_id.eq(id)).load(connection),
+    }
+}
+
+/// The rows with these numbers, each with its number.
+pub(super) fn with_numbers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, RefundWithCharge)>> {
+    let rows = rows(connection, &Key::Ids(ids.to_vec()))?;
+    Ok(rows.into_iter().map(|row| (row.0.id, row)).collect())
+}
+
+pub(super) fn load(connection: &mut AnyConnection, key: &Key) -> Result<Vec<Refund>, Abort<StoreError>> {
+    Ok(rows(connection, key)?.into_iter().map(read).collect::<Result<_, StoreError>>()?)
+}

@@ -1,0 +1,243 @@
+//! Refunds: what is set aside for them, who works on them and what becomes known.
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_kernel::{ChargeId, RefundId, StoreError};
+use kontor_payments::change::{Change, RefundChange};
+use kontor_payments::model::{NewRefund, Refund, RefundOrder, RefundState};
+use kontor_payments::ports::{RefundStore, RefundStored};
+use uuid::Uuid;
+
+use super::queues::lease_refund;
+use super::refund_rows::{Key, load};
+use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::schema::{charges, refunds};
+use crate::stored;
+
+/// Stores a refund whose money is set aside. `None` when there is one under this key.
+pub(super) fn insert_refund(
+    connection: &mut AnyConnection,
+    project: i64,
+    charge: i64,
+    order: &RefundOrder,
+    next_check_at: NaiveDateTime,
+    at: NaiveDateTime,
+) -> QueryResult<Option<i64>> {
+    let key = order.key().to_string();
+    let values = (
+        refunds::project_id.eq(project),
+        refunds::charge_id.eq(charge),
+        refunds::state.eq(RefundState::Due.as_str()),
+        refunds::amount.eq(order.amount().minor()),
+        refunds::description.eq(order.description()),
+        refunds::request_key.eq(key.clone()),
+        refunds::idempotence_key.eq(key),
+        refunds::key_made_at.eq(at),
+        refunds::asked_at.eq(at),
+        refunds::tries.eq(0),
+        refunds::checks.eq(0),
+        refunds::next_check_at.eq(next_check_at),
+        refunds::created_at.eq(at),
+        refunds::updated_at.eq(at),
+    );
+    on_each!(connection, concrete => {
+        diesel::insert_into(refunds::table)
+            .values(values)
+            .on_conflict_do_nothing()
+            .returning(refunds::id)
+            .get_result(concrete)
+            .optional()
+    })
+}
+
+fn by_request(connection: &mut AnyConnection, order: &RefundOrder) -> Result<Option<Refund>, Abort<StoreError>> {
+    Ok(load(connection, &Key::Request(order.key().to_string()))?.pop())
+}
+
+/// Sets the money aside if there is so much left; the row of the charge is locked by that. Returns its project.
+fn set_aside(connection: &mut AnyConnection, charge: i64, amount: i64, at: NaiveDateTime) -> QueryResult<Option<i64>> {
+    let enough = charges::table
+        .filter(charges::id.eq(charge))
+        .filter((charges::refunded + charges::refunding + amount).le(charges::captured));
+    diesel::update(enough)
+        .set((charges::refunding.eq(charges::refunding + amount), charges::updated_at.eq(at)))
+        .returning(charges::project_id)
+        .get_result(connection)
+        .optional()
+}
+
+/// The money is no longer on its way, and has gone back or has not.
+fn take_back(
+    connection: &mut AnyConnection,
+    charge: i64,
+    amount: i64,
+    refunded: bool,
+    at: NaiveDateTime,
+) -> QueryResult<()> {
+    let gone = if refunded { amount } else { 0 };
+    diesel::update(charges::table.find(charge))
+        .set((
+            charges::refunding.eq(charges::refunding - amount),
+            charges::refunded.eq(charges::refunded + gone),
+            charges::updated_at.eq(at),
+        ))
+        .execute(connection)?;
+    Ok(())
+}
+
+fn store(connection: &mut AnyConnection, new: &NewRefund) -> Result<RefundStored, Abort<StoreError>> {
+    let (charge, order, at) = (new.charge_id.get(), &new.order, new.at.naive_utc());
+    if let Some(known) = by_request(connection, order)? {
+        return Ok(RefundStored::Present(known));
+    }
+    let amount = order.amount().minor();
+    let Some(project) = set_aside(connection, charge, amount, at)? else {
+        // Who was faster may have been the same request.
+        if let Some(known) = by_request(connection, order)? {
+            return Ok(RefundStored::Present(known));
+        }
+        let left: Option<i64> = charges::table
+            .find(charge)
+            .select(charges::captured - charges::refunded - charges::refunding)
+            .first(connection)
+            .optional()?;
+        let left = left.map(stored::money).transpose()?;
+        return Ok(left.map_or(RefundStored::NoCharge, |left| RefundStored::Exceeds { left }));
+    };
+    let next_check_at = new.next_check_at.naive_utc();
+    if let Some(id) = insert_refund(connection, project, charge, order, next_check_at, at)? {
+        let stored = load(connection, &Key::Ids(vec![id]))?.pop();
+        return stored.map(RefundStored::New).ok_or_else(|| StoreError::corrupt("a refund vanished").into());
+    }
+    take_back(connection, charge, amount, false, at)?;
+    let known = by_request(connection, order)?;
+    known.map(RefundStored::Present).ok_or_else(|| StoreError::corrupt("a key of a refund belongs to another").into())
+}
+
+/// What is learned; `None` leaves a column as it is.
+#[derive(AsChangeset, Default)]
+#[diesel(table_name = refunds)]
+struct Learned {
+    state: Option<&'static str>,
+    idempotence_key: Option<String>,
+    key_made_at: Option<NaiveDateTime>,
+    asked_at: Option<NaiveDateTime>,
+    reason: Option<String>,
+    settled_at: Option<NaiveDateTime>,
+}
+
+impl Learned {
+    fn of(change: &RefundChange, at: NaiveDateTime) -> Self {
+        let state = change.state();
+        let settled_at = state.filter(|state| !state.is_open()).map(|_| at);
+        let learned = Self { state: state.map(RefundState::as_str), settled_at, ..Self::default() };
+        match change {
+            RefundChange::Pending { .. } | RefundChange::Succeeded { .. } => learned,
+            RefundChange::Postponed { why, unanswered, .. } => {
+                Self { reason: Some(why.clone()), asked_at: unanswered.then_some(at), ..learned }
+            }
+            RefundChange::Suspicious { why, .. } | RefundChange::Failed { why } => {
+                Self { reason: Some(why.clone()), ..learned }
+            }
+            RefundChange::Retry { key, why, .. } => Self {
+                idempotence_key: Some(key.to_string()),
+                key_made_at: Some(at),
+                asked_at: Some(at),
+                reason: Some(why.clone()),
+                ..learned
+            },
+        }
+    }
+}
+
+/// The lease is given back, and the next question has its time.
+#[derive(AsChangeset)]
+#[diesel(table_name = refunds, treat_none_as_null = true)]
+struct Returned {
+    next_check_at: Option<NaiveDateTime>,
+    leased_until: Option<NaiveDateTime>,
+    lease_owner: Option<String>,
+    updated_at: NaiveDateTime,
+}
+
+/// A change counts only for the try it is about, and while the outcome is open.
+fn record(
+    connection: &mut AnyConnection,
+    id: i64,
+    key: Uuid,
+    change: &RefundChange,
+    at: NaiveDateTime,
+) -> QueryResult<Change> {
+    let under_way = refunds::table
+        .filter(refunds::id.eq(id))
+        .filter(refunds::idempotence_key.eq(key.to_string()))
+        .filter(refunds::state.eq_any(RefundState::OPEN.map(RefundState::as_str)));
+    let returned = Returned {
+        next_check_at: change.next_check_at().map(|next| next.naive_utc()),
+        leased_until: None,
+        lease_owner: None,
+        updated_at: at,
+    };
+    let written: Option<(i64, i64)> = diesel::update(under_way)
+        .set((Learned::of(change, at), returned, refunds::checks.eq(refunds::checks + 1)))
+        .returning((refunds::charge_id, refunds::amount))
+        .get_result(connection)
+        .optional()?;
+    let Some((charge, amount)) = written else { return Ok(Change::Stale) };
+    let row = refunds::table.find(id);
+    match change {
+        RefundChange::Pending { provider_id, .. } | RefundChange::Succeeded { provider_id } => {
+            diesel::update(row).set(refunds::provider_refund_id.eq(provider_id.as_str())).execute(connection)?;
+        }
+        RefundChange::Retry { .. } => {
+            diesel::update(row)
+                .set((
+                    refunds::provider_refund_id.eq(None::<String>),
+                    refunds::tries.eq(refunds::tries + 1),
+                    refunds::checks.eq(0),
+                ))
+                .execute(connection)?;
+        }
+        RefundChange::Postponed { .. } | RefundChange::Suspicious { .. } | RefundChange::Failed { .. } => {}
+    }
+    match change {
+        RefundChange::Succeeded { .. } => take_back(connection, charge, amount, true, at)?,
+        RefundChange::Failed { .. } => take_back(connection, charge, amount, false, at)?,
+        _ => {}
+    }
+    Ok(Change::Done)
+}
+
+#[async_trait]
+impl RefundStore for Database {
+    async fn store(&self, new: NewRefund) -> Result<RefundStored, StoreError> {
+        self.write(move |connection| store(connection, &new)).await
+    }
+
+    async fn find(&self, id: RefundId) -> Result<Option<Refund>, StoreError> {
+        self.read(move |connection| Ok::<_, Abort<StoreError>>(load(connection, &Key::Ids(vec![id.get()]))?.pop()))
+            .await
+    }
+
+    async fn of_charge(&self, charge: ChargeId) -> Result<Vec<Refund>, StoreError> {
+        self.read(move |connection| load(connection, &Key::Charge(charge.get()))).await
+    }
+
+    async fn claim(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError> {
+        lease_refund(self, owner, at, until).await
+    }
+
+    async fn record(
+        &self,
+        id: RefundId,
+        key: Uuid,
+        change: RefundChange,
+        at: DateTime<Utc>,
+    ) -> Result<Change, StoreError> {
+        self.write(move |connection| {
+            Ok::<_, Abort<StoreError>>(record(connection, id.get(), key, &change, at.naive_utc())?)
+        })
+        .await
+    }
+}

@@ -1,0 +1,152 @@
+//! Saved payment methods.
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_kernel::{CustomerScope, SavedMethodId, StoreError};
+use kontor_payments::model::{
+    Charge, GatewayMethod, MethodReference, NewCharge, PaymentMethod, ProviderId, SavedMethod,
+};
+use kontor_payments::ports::SavedMethodStore;
+
+use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::schema::saved_payment_methods as table;
+use crate::stored;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = table)]
+struct Row {
+    id: i64,
+    application_id: i64,
+    counterparty_id: i64,
+    method: String,
+    card_type: Option<String>,
+    card_last_4: Option<String>,
+    title: Option<String>,
+    is_active: bool,
+    created_at: NaiveDateTime,
+}
+
+impl TryFrom<Row> for SavedMethod {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            counterparty_id: stored::id(row.counterparty_id)?,
+            application_id: stored::id(row.application_id)?,
+            method: PaymentMethod::parse(&row.method).map_err(StoreError::corrupt)?,
+            card_type: row.card_type,
+            card_last_4: row.card_last_4,
+            title: row.title,
+            is_active: row.is_active,
+            created_at: stored::moment(row.created_at),
+        })
+    }
+}
+
+/// Saves the method of a charge. One that is saved stays whose it is; a charge made nowhere has no application to show
+/// its method in.
+pub(super) fn save(
+    connection: &mut AnyConnection,
+    charge: &Charge,
+    method: &GatewayMethod,
+    at: NaiveDateTime,
+) -> QueryResult<()> {
+    let Some(application) = charge.application_id else { return Ok(()) };
+    let values = (
+        table::project_id.eq(charge.project_id.get()),
+        table::application_id.eq(application.get()),
+        table::counterparty_id.eq(charge.counterparty_id.get()),
+        table::charge_id.eq(charge.id.get()),
+        table::provider_method_id.eq(method.provider_id.as_str()),
+        table::method.eq(method.method.as_str()),
+        table::card_type.eq(method.card_type.as_deref()),
+        table::card_last_4.eq(method.card_last_4.as_deref()),
+        table::title.eq(method.title.as_deref()),
+        table::is_active.eq(true),
+        table::created_at.eq(at),
+        table::updated_at.eq(at),
+    );
+    on_each!(connection, concrete => {
+        diesel::insert_into(table::table).values(values).on_conflict_do_nothing().execute(concrete)
+    })?;
+    Ok(())
+}
+
+#[diesel::dsl::auto_type]
+fn of_customer(customer: CustomerScope) -> _ {
+    let counterparty: i64 = customer.counterparty_id.get();
+    let application: i64 = customer.app.application_id.get();
+    table::table.filter(table::counterparty_id.eq(counterparty)).filter(table::application_id.eq(application))
+}
+
+#[diesel::dsl::auto_type]
+fn active(id: i64, counterparty: i64, provider: String) -> _ {
+    table::table
+        .filter(table::id.eq(id))
+        .filter(table::counterparty_id.eq(counterparty))
+        .filter(table::provider_method_id.eq(provider))
+        .filter(table::is_active.eq(true))
+        .select(table::id)
+}
+
+/// Keeps a method from being deactivated until the transaction ends. `false` when it is not the customer's, or no longer
+/// active.
+pub(super) fn hold(connection: &mut AnyConnection, new: &NewCharge, method: &MethodReference) -> QueryResult<bool> {
+    let (id, customer, provider) = (method.id.get(), new.counterparty_id.get(), method.provider_id.to_string());
+    let found: Option<i64> = match connection {
+        AnyConnection::Postgres(pg) => active(id, customer, provider).for_share().get_result(pg).optional()?,
+        AnyConnection::Sqlite(sqlite) => active(id, customer, provider).get_result(sqlite).optional()?,
+    };
+    Ok(found.is_some())
+}
+
+#[async_trait]
+impl SavedMethodStore for Database {
+    async fn list(&self, customer: CustomerScope) -> Result<Vec<SavedMethod>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<Row> = of_customer(customer)
+                .filter(table::is_active.eq(true))
+                .order(table::id.desc())
+                .select(Row::as_select())
+                .load(connection)?;
+            Ok::<_, Abort<StoreError>>(rows.into_iter().map(SavedMethod::try_from).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    async fn reference(
+        &self,
+        customer: CustomerScope,
+        id: SavedMethodId,
+    ) -> Result<Option<MethodReference>, StoreError> {
+        self.read(move |connection| {
+            let provider: Option<String> = of_customer(customer)
+                .filter(table::id.eq(id.get()))
+                .filter(table::is_active.eq(true))
+                .select(table::provider_method_id)
+                .first(connection)
+                .optional()?;
+            let provider = provider.as_deref().map(ProviderId::parse).transpose().map_err(StoreError::corrupt)?;
+            Ok::<_, Abort<StoreError>>(provider.map(|provider_id| MethodReference { id, provider_id }))
+        })
+        .await
+    }
+
+    async fn deactivate(
+        &self,
+        customer: CustomerScope,
+        id: SavedMethodId,
+        at: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let own = of_customer(customer).filter(table::id.eq(id.get()));
+            let known = diesel::update(own)
+                .set((table::is_active.eq(false), table::updated_at.eq(at.naive_utc())))
+                .execute(connection)?;
+            Ok::<_, Abort<StoreError>>(known == 1)
+        })
+        .await
+    }
+}

@@ -1,0 +1,149 @@
+//! The promises of the ports of payments, and what this storage adds to them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use kontor_adapter_diesel::{Database, database_tests};
+use kontor_kernel::{Clock, CustomerScope, SavedMethodId};
+use kontor_payments::model::{ChargePurpose, ChargeRequest, ChargeState, GatewayStatus, NewCharge, PaymentMethod};
+use kontor_payments::ports::{ChargeStore, RefundStore, SavedMethodStore};
+use kontor_payments::testing::contract::{self, Fixture};
+use kontor_payments::verification::{VerificationService, VerificationTerms, Verifying};
+use kontor_payments::{Charged, Notified, TAKEOVER};
+
+use crate::orders::counter::{Counter, Mood};
+
+#[async_trait]
+impl Fixture for Counter<'_> {
+    type Store = Database;
+
+    fn store(&self) -> Arc<Database> {
+        Arc::new(self.house.db.database.clone())
+    }
+
+    async fn customer(&self) -> CustomerScope {
+        self.another_customer().await
+    }
+}
+
+/// One test on each database per promise.
+macro_rules! promises {
+    ($($promise:ident)+) => {
+        database_tests! {$(
+            async fn $promise(db: TestDatabase) {
+                contract::$promise(&Counter::open(&db).await).await;
+            }
+        )+}
+    };
+}
+
+promises! {
+    a_charge_is_found_again
+    one_purpose_has_one_open_charge
+    an_outcome_is_recorded_once
+    an_unanswered_request_is_remembered
+    what_is_due_is_leased
+    refunds_never_exceed_what_has_arrived
+    a_refund_is_named_by_its_first_key
+    a_refund_is_recorded_under_its_key
+    money_that_is_due_back_is_set_aside
+    a_method_is_saved_with_its_charge
+    a_deactivated_method_is_charged_no_more
+    a_customer_has_one_open_verification
+}
+
+/// A charge for what a customer has subscribed to.
+fn subscription(counter: &Counter<'_>, number: i64) -> NewCharge {
+    let customer = counter.customer;
+    NewCharge {
+        project_id: customer.app.project_id,
+        application_id: Some(customer.app.application_id),
+        counterparty_id: customer.counterparty_id,
+        request: ChargeRequest {
+            purpose: ChargePurpose::from_parts("subscription", number).unwrap().unwrap(),
+            key: counter.random.uuid(),
+            amount: "499.00".parse().unwrap(),
+            currency: "RUB".to_owned(),
+            method: PaymentMethod::BankCard,
+            description: "Subscription".to_owned(),
+            return_url: "https://shop.example".to_owned(),
+            save_method: true,
+            saved_method: None,
+        },
+        next_check_at: counter.clock.now() + TAKEOVER,
+        at: counter.clock.now(),
+    }
+}
+
+database_tests! {
+    async fn a_card_is_saved_charged_again_and_forgotten_with_its_customer(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let charged = counter.payments.charge(subscription(&counter, 1)).await.unwrap();
+        let Charged::Asked(charge, _) = charged else { panic!("{charged:?}") };
+        let id = counter.acquirer.settle(GatewayStatus::Succeeded);
+        assert_eq!(counter.payments.acquirer_notified(&id).await.unwrap(), Notified::Settled(charge.purpose()));
+        let saved = db.database.list(counter.customer).await.unwrap();
+        assert_eq!(saved.len(), 1);
+        let mut again = subscription(&counter, 1);
+        again.request.save_method = false;
+        again.request.saved_method = db.database.reference(counter.customer, saved[0].id).await.unwrap();
+        counter.acquirer.mood(Mood::Paid);
+        let charged = counter.payments.charge(again).await.unwrap();
+        let Charged::Asked(second, _) = charged else { panic!("{charged:?}") };
+        let second = ChargeStore::find(&db.database, second.id).await.unwrap().unwrap();
+        assert_eq!((second.state, second.captured), (ChargeState::Succeeded, second.request.amount));
+        let method = format!("charges WHERE saved_method_id = {}", saved[0].id);
+        assert_eq!(counter.count(&method).await, 1);
+        let (project, anna) = (counter.customer.app.project_id, counter.customer.counterparty_id);
+        kontor_customers::ports::CustomerRepository::leave(&db.database, project, anna, counter.clock.now()).await.unwrap();
+        assert_eq!(counter.count("saved_payment_methods").await, 0);
+        assert_eq!(counter.payments.charge(subscription(&counter, 2)).await.unwrap(), Charged::CustomerGone);
+        assert!(!db.database.deactivate(counter.customer, SavedMethodId::new(1).unwrap(), counter.clock.now()).await.unwrap());
+    }
+
+    async fn a_charge_that_cannot_be_read_holds_up_no_other(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        counter.acquirer.mood(Mood::Silent);
+        for number in 1..=4 {
+            counter.payments.charge(subscription(&counter, number)).await.unwrap();
+        }
+        counter.house.run("UPDATE charges SET request = '{' WHERE purpose_id = 1".to_owned()).await;
+        let purpose = "UPDATE charges SET purpose_id = 20 WHERE purpose_id = 2";
+        counter.house.run(purpose.to_owned()).await;
+        counter.acquirer.mood(Mood::Paid);
+        counter.wait(60);
+        assert_eq!(counter.payments.reconcile("w", 9).await.unwrap().settled, 2);
+        let parked = db.database.parked().await.unwrap();
+        assert_eq!(parked.iter().map(|row| row.table).collect::<Vec<_>>(), ["charges", "charges"]);
+        assert!(parked.iter().all(|row| row.reason.contains(&format!("charges {}", row.id))), "{parked:?}");
+        counter.wait(86_400);
+        assert_eq!(counter.payments.reconcile("w", 9).await.unwrap().checked, 0, "they wait for people");
+    }
+
+    async fn a_refund_that_cannot_be_read_holds_up_no_other(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let mut charges = Vec::new();
+        for _ in 0..3 {
+            let service = VerificationService {
+                store: Arc::new(db.database.clone()),
+                charges: counter.payments.clone(),
+                clock: counter.clock.clone(),
+                random: counter.random.clone(),
+                terms: VerificationTerms { amount: "1.00".parse().unwrap(), return_url: String::new() },
+            };
+            let started = service.start(counter.another_customer().await).await.unwrap();
+            let Verifying::Opened(verification) = started else { panic!("{started:?}") };
+            let id = counter.acquirer.settle(GatewayStatus::Succeeded);
+            counter.payments.acquirer_notified(&id).await.unwrap();
+            charges.push(verification.charge.id);
+        }
+        counter.house.run(format!("UPDATE refunds SET idempotence_key = 'odd' WHERE charge_id = {}", charges[0])).await;
+        counter.acquirer.mood(Mood::Paid);
+        assert_eq!(counter.refunds.reconcile("w", 9).await.unwrap().checked, 2);
+        let parked = db.database.parked().await.unwrap();
+        assert_eq!(parked.iter().map(|row| row.table).collect::<Vec<_>>(), ["refunds"]);
+        assert_eq!(counter.acquirer.refunds.lock().unwrap().len(), 2);
+        assert_eq!(RefundStore::claim(&db.database, "w", counter.clock.now(), counter.clock.now() + TimeDelta::hours(1)).await.unwrap(), None);
+    }
+}

@@ -1,0 +1,158 @@
+//! Changes: values that name everything one commit writes.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::model::{ChargeFailure, ChargeState, GatewayMethod, ProviderId, RefundOrder, RefundState};
+
+/// Whether a change was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It was.
+    Done,
+    /// What it was decided on is no longer so; nothing was written.
+    Stale,
+}
+
+/// What became known of an open charge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChargeChange {
+    /// The acquirer has the payment, its outcome is still to come.
+    Pending {
+        /// The acquirer's identifier.
+        provider_id: ProviderId,
+        /// Where the customer pays.
+        confirmation_url: Option<String>,
+        /// When to ask again.
+        next_check_at: DateTime<Utc>,
+    },
+    /// The money has arrived. What that means for the purpose is committed with it.
+    Succeeded {
+        /// The acquirer's identifier.
+        provider_id: ProviderId,
+        /// The identifier of the event that may follow.
+        event_id: Uuid,
+        /// The refund that is due at once.
+        refund: Option<RefundOrder>,
+        /// The method to be saved.
+        method: Option<GatewayMethod>,
+    },
+    /// There will be no money. What that means for the purpose is committed with it.
+    Failed {
+        /// The acquirer's identifier, when there is a payment.
+        provider_id: Option<ProviderId>,
+        /// How it ended.
+        failure: ChargeFailure,
+        /// The acquirer's reason.
+        reason: String,
+    },
+    /// Still unknown.
+    Postponed {
+        /// What happened.
+        why: String,
+        /// Whether the acquirer was asked to take the money and did not answer.
+        unanswered: bool,
+        /// When to ask again.
+        next_check_at: DateTime<Utc>,
+    },
+    /// The acquirer shows a payment that is not the one asked for: people must look at it.
+    Suspicious {
+        /// What differs.
+        why: String,
+        /// When to ask again.
+        next_check_at: DateTime<Utc>,
+    },
+}
+
+impl ChargeChange {
+    /// The state it leads to; `None` when the charge stays where it is.
+    pub fn state(&self) -> Option<ChargeState> {
+        match self {
+            Self::Pending { .. } => Some(ChargeState::Pending),
+            Self::Succeeded { .. } => Some(ChargeState::Succeeded),
+            Self::Failed { failure, .. } => Some(failure.state()),
+            Self::Postponed { .. } | Self::Suspicious { .. } => None,
+        }
+    }
+
+    /// When to ask again; `None` once the outcome is known.
+    pub fn next_check_at(&self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::Pending { next_check_at, .. }
+            | Self::Postponed { next_check_at, .. }
+            | Self::Suspicious { next_check_at, .. } => Some(*next_check_at),
+            Self::Succeeded { .. } | Self::Failed { .. } => None,
+        }
+    }
+}
+
+/// What became known of an open refund.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RefundChange {
+    /// The acquirer has it, the money is on its way.
+    Pending {
+        /// The acquirer's identifier of the refund.
+        provider_id: ProviderId,
+        /// When to ask again.
+        next_check_at: DateTime<Utc>,
+    },
+    /// The customer has their money.
+    Succeeded {
+        /// The acquirer's identifier of the refund.
+        provider_id: ProviderId,
+    },
+    /// The outcome is still unknown.
+    Postponed {
+        /// What happened.
+        why: String,
+        /// Whether the acquirer was asked for the refund and did not answer.
+        unanswered: bool,
+        /// When to ask again.
+        next_check_at: DateTime<Utc>,
+    },
+    /// The acquirer shows a refund that is not the one asked for, or contradicts itself.
+    Suspicious {
+        /// What differs.
+        why: String,
+        /// When to ask again.
+        next_check_at: DateTime<Utc>,
+    },
+    /// This try surely brought nothing back; another one is due under another key.
+    Retry {
+        /// The new key.
+        key: Uuid,
+        /// Why the last try brought nothing.
+        why: String,
+        /// When to try.
+        next_check_at: DateTime<Utc>,
+    },
+    /// The acquirer will not give the money back.
+    Failed {
+        /// Its reason.
+        why: String,
+    },
+}
+
+impl RefundChange {
+    /// The state it leads to; `None` when the refund stays where it is.
+    pub fn state(&self) -> Option<RefundState> {
+        match self {
+            Self::Pending { .. } => Some(RefundState::Pending),
+            Self::Succeeded { .. } => Some(RefundState::Succeeded),
+            Self::Retry { .. } => Some(RefundState::Due),
+            Self::Failed { .. } => Some(RefundState::Failed),
+            Self::Postponed { .. } | Self::Suspicious { .. } => None,
+        }
+    }
+
+    /// When to ask again; `None` once the outcome is known.
+    pub fn next_check_at(&self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::Pending { next_check_at, .. }
+            | Self::Postponed { next_check_at, .. }
+            | Self::Suspicious { next_check_at, .. }
+            | Self::Retry { next_check_at, .. } => Some(*next_check_at),
+            Self::Succeeded { .. } | Self::Failed { .. } => None,
+        }
+    }
+}

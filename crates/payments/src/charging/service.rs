@@ -1,0 +1,266 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use kontor_kernel::{Clock, Random, StoreError};
+
+use super::inquiry::{Finding, inquire};
+use crate::change::{Change, ChargeChange};
+use crate::model::{
+    Charge, ChargeFailure, ChargePurpose, ChargeState, GatewayPayment, GatewayStatus, NewCharge, ProviderId,
+};
+use crate::ports::{Answer, ChargeStore, ChargeStored, PaymentGateway, Reading};
+use crate::timing::{LEASE, SUSPICIOUS_PAUSE, next_check};
+
+/// Use cases of charges.
+pub struct ChargeService {
+    /// Where charges are kept.
+    pub charges: Arc<dyn ChargeStore>,
+    /// The acquirer.
+    pub gateway: Arc<dyn PaymentGateway>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Keys and identifiers of what follows.
+    pub random: Arc<dyn Random>,
+}
+
+/// What came of asking the acquirer for a payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opened {
+    /// It has the payment; the charge says how it stands.
+    Known,
+    /// It will not take the money; what follows from that is committed.
+    Refused {
+        /// The acquirer's reason.
+        reason: String,
+    },
+    /// Nobody can tell yet; a worker goes on.
+    Unclear,
+}
+
+/// What came of charging a customer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Charged {
+    /// The charge is stored, and the acquirer was asked.
+    Asked(Charge, Opened),
+    /// There was one that stands against it; nobody was asked.
+    Present(Charge),
+    /// The saved method is not the customer's, or no longer active.
+    MethodGone,
+    /// The customer has left.
+    CustomerGone,
+}
+
+/// What came of a notification. It is handled unless it is [`Notified::Unreadable`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notified {
+    /// The outcome is known now.
+    Settled(ChargePurpose),
+    /// The payment is still pending.
+    StillOpen(ChargePurpose),
+    /// The outcome was known before.
+    AlreadySettled(ChargePurpose),
+    /// The payment is none of ours.
+    Ignored,
+    /// The acquirer could not be asked; the notification must come again.
+    Unreadable {
+        /// What happened.
+        why: String,
+    },
+    /// To be looked at by people: the payment does not fit its charge, or money arrived for one that was given up.
+    Suspicious {
+        /// What the charge is for.
+        purpose: ChargePurpose,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// What a round of a worker did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reconciled {
+    /// Charges asked about.
+    pub checked: u32,
+    /// Of these, with an outcome now.
+    pub settled: u32,
+    /// What people must look at.
+    pub suspicious: Vec<(ChargePurpose, String)>,
+}
+
+enum Learned {
+    Pending,
+    Succeeded,
+    Failed { reason: String },
+    AlreadySettled,
+    Suspicious { why: String },
+    Postponed,
+}
+
+impl ChargeService {
+    /// Stores a charge and asks the acquirer for its payment. Charges that belong to a larger commit, such as an order,
+    /// are stored there and go through [`ChargeService::open`].
+    pub async fn charge(&self, new: NewCharge) -> Result<Charged, StoreError> {
+        Ok(match self.charges.store(new).await? {
+            ChargeStored::New(charge) => {
+                let opened = self.open(&charge).await?;
+                Charged::Asked(charge, opened)
+            }
+            ChargeStored::Present(charge) => Charged::Present(charge),
+            ChargeStored::MethodGone => Charged::MethodGone,
+            ChargeStored::CustomerGone => Charged::CustomerGone,
+        })
+    }
+
+    /// Asks the acquirer for the payment of a charge that has just been stored, for the first time.
+    pub async fn open(&self, charge: &Charge) -> Result<Opened, StoreError> {
+        let learned = match self.gateway.create(&charge.request).await {
+            Answer::Known(payment) => self.learn(charge, payment).await?,
+            // Nothing was asked before under this key, so a refusal is the whole truth.
+            Answer::Refused { code, description } => {
+                self.fail(charge, None, ChargeFailure::Refused, format!("{code}: {description}")).await?
+            }
+            Answer::Unknown { why, retry_after } => self.postpone(charge, why, true, retry_after).await?,
+        };
+        Ok(match learned {
+            Learned::Pending | Learned::Succeeded | Learned::AlreadySettled => Opened::Known,
+            Learned::Failed { reason } => Opened::Refused { reason },
+            Learned::Suspicious { .. } | Learned::Postponed => Opened::Unclear,
+        })
+    }
+
+    /// Handles the word of somebody who may be the acquirer: the payment is read again, and only what is read counts.
+    pub async fn acquirer_notified(&self, id: &ProviderId) -> Result<Notified, StoreError> {
+        let known = self.charges.by_provider(id).await?;
+        if let Some(charge) = known.as_ref().filter(|charge| !charge.state.is_open()) {
+            return Ok(Notified::AlreadySettled(charge.purpose()));
+        }
+        let payment = match self.gateway.read(id).await {
+            Reading::Known(payment) => payment,
+            Reading::Absent => return Ok(Notified::Ignored),
+            Reading::Unknown { why } => return Ok(Notified::Unreadable { why }),
+        };
+        // A notification can overtake the answer that would have told us the payment's identifier.
+        let charge = match (known, payment.key) {
+            (Some(charge), _) => Some(charge),
+            (None, Some(key)) => self.charges.by_key(key).await?,
+            (None, None) => None,
+        };
+        let Some(charge) = charge else { return Ok(Notified::Ignored) };
+        let purpose = charge.purpose();
+        if !charge.state.is_open() {
+            let why = stray(&charge, &payment);
+            return Ok(why.map_or(Notified::AlreadySettled(purpose), |why| Notified::Suspicious { purpose, why }));
+        }
+        Ok(match self.learn(&charge, payment).await? {
+            Learned::Succeeded | Learned::Failed { .. } => Notified::Settled(purpose),
+            Learned::Pending | Learned::Postponed => Notified::StillOpen(purpose),
+            Learned::AlreadySettled => Notified::AlreadySettled(purpose),
+            Learned::Suspicious { why } => Notified::Suspicious { purpose, why },
+        })
+    }
+
+    /// Works on charges that are due, one after the other and at most `most`, each leased so that several workers never
+    /// ask about the same one at a time.
+    pub async fn reconcile(&self, owner: &str, most: u32) -> Result<Reconciled, StoreError> {
+        let mut done = Reconciled::default();
+        while done.checked < most {
+            let at = self.clock.now();
+            let Some(charge) = self.charges.claim(owner, at, at + LEASE).await? else { break };
+            done.checked += 1;
+            match self.pursue(&charge).await? {
+                Learned::Succeeded | Learned::Failed { .. } => done.settled += 1,
+                Learned::Suspicious { why } => done.suspicious.push((charge.purpose(), why)),
+                Learned::Pending | Learned::AlreadySettled | Learned::Postponed => {}
+            }
+        }
+        Ok(done)
+    }
+
+    /// Finds out at once how a charge stands, for somebody who waits for it.
+    pub async fn look(&self, charge: &Charge) -> Result<(), StoreError> {
+        self.pursue(charge).await.map(|_| ())
+    }
+
+    async fn pursue(&self, charge: &Charge) -> Result<Learned, StoreError> {
+        match inquire(&*self.gateway, &*self.clock, charge).await {
+            Finding::Known(payment) => self.learn(charge, payment).await,
+            Finding::Nothing { failure, reason } => self.fail(charge, None, failure, reason).await,
+            Finding::Unclear { why, unanswered, retry_after } => {
+                self.postpone(charge, why, unanswered, retry_after).await
+            }
+            Finding::Suspicious { why } => self.suspect(charge, why).await,
+        }
+    }
+
+    /// Commits what a payment says, once it is surely the one that was asked for.
+    async fn learn(&self, charge: &Charge, payment: GatewayPayment) -> Result<Learned, StoreError> {
+        if let Err(mismatch) = charge.verify(&payment) {
+            return self.suspect(charge, mismatch.to_string()).await;
+        }
+        match payment.status {
+            GatewayStatus::Pending => {
+                let change = ChargeChange::Pending {
+                    provider_id: payment.id,
+                    confirmation_url: payment.confirmation_url,
+                    next_check_at: next_check(charge.checks, self.clock.now(), None),
+                };
+                self.record(charge, change, Learned::Pending).await
+            }
+            GatewayStatus::Succeeded => {
+                let change = ChargeChange::Succeeded {
+                    provider_id: payment.id,
+                    event_id: self.random.uuid(),
+                    refund: charge.return_of_money(self.random.uuid()),
+                    method: payment.saved_method.filter(|_| charge.request.save_method),
+                };
+                self.record(charge, change, Learned::Succeeded).await
+            }
+            GatewayStatus::Canceled => {
+                let failure = ChargeFailure::of_canceled(payment.reason.as_deref());
+                let reason = payment.reason.unwrap_or_else(|| "canceled".to_owned());
+                self.fail(charge, Some(payment.id), failure, reason).await
+            }
+        }
+    }
+
+    async fn fail(
+        &self,
+        charge: &Charge,
+        provider_id: Option<ProviderId>,
+        failure: ChargeFailure,
+        reason: String,
+    ) -> Result<Learned, StoreError> {
+        let change = ChargeChange::Failed { provider_id, failure, reason: reason.clone() };
+        self.record(charge, change, Learned::Failed { reason }).await
+    }
+
+    async fn postpone(
+        &self,
+        charge: &Charge,
+        why: String,
+        unanswered: bool,
+        asked_pause: Option<Duration>,
+    ) -> Result<Learned, StoreError> {
+        let next_check_at = next_check(charge.checks, self.clock.now(), asked_pause);
+        self.record(charge, ChargeChange::Postponed { why, unanswered, next_check_at }, Learned::Postponed).await
+    }
+
+    async fn suspect(&self, charge: &Charge, why: String) -> Result<Learned, StoreError> {
+        let next_check_at = self.clock.now() + SUSPICIOUS_PAUSE;
+        let change = ChargeChange::Suspicious { why: why.clone(), next_check_at };
+        self.record(charge, change, Learned::Suspicious { why }).await
+    }
+
+    async fn record(&self, charge: &Charge, change: ChargeChange, learned: Learned) -> Result<Learned, StoreError> {
+        match self.charges.record(charge.id, change, self.clock.now()).await? {
+            Change::Done => Ok(learned),
+            Change::Stale => Ok(Learned::AlreadySettled),
+        }
+    }
+}
+
+/// What is wrong when a payment speaks about a charge whose outcome is known: money for one that was given up.
+fn stray(charge: &Charge, payment: &GatewayPayment) -> Option<String> {
+    let same = charge.provider_id.as_ref() == Some(&payment.id);
+    let taken_twice = payment.status == GatewayStatus::Succeeded && !(same && charge.state == ChargeState::Succeeded);
+    taken_twice.then(|| format!("payment {} took money although its charge is {:?}", payment.id, charge.state))
+}

@@ -1,0 +1,267 @@
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta};
+use kontor_kernel::testing::CountingRandom;
+use kontor_kernel::{ApplicationId, ChargeId, CounterpartyId, FixedClock, Money, OrderId, ProjectId, VerificationId};
+use uuid::Uuid;
+
+use super::*;
+use crate::change::{Change, ChargeChange};
+use crate::model::{
+    Charge, ChargeFailure, ChargePurpose, ChargeRequest, ChargeState, GatewayMethod, GatewayPayment, GatewayStatus,
+    PaymentMethod, ProviderId,
+};
+use crate::ports::{Answer, MockChargeStore, MockPaymentGateway, Reading};
+
+fn purpose() -> ChargePurpose {
+    ChargePurpose::Order(OrderId::new(7).unwrap())
+}
+
+fn charge() -> Charge {
+    Charge {
+        id: ChargeId::new(1).unwrap(),
+        project_id: ProjectId::new(1).unwrap(),
+        application_id: ApplicationId::new(1).ok(),
+        counterparty_id: CounterpartyId::new(4).unwrap(),
+        state: ChargeState::Prepared,
+        provider_id: None,
+        request: ChargeRequest {
+            purpose: purpose(),
+            key: Uuid::from_u128(5),
+            amount: Money::from_minor(26_500).unwrap(),
+            currency: "RUB".to_owned(),
+            method: PaymentMethod::BankCard,
+            description: "Order 7".to_owned(),
+            return_url: "https://shop.example".to_owned(),
+            save_method: false,
+            saved_method: None,
+        },
+        confirmation_url: None,
+        captured: Money::ZERO,
+        refunded: Money::ZERO,
+        refunding: Money::ZERO,
+        checks: 0,
+        asked_at: DateTime::UNIX_EPOCH,
+        settled_at: None,
+        created_at: DateTime::UNIX_EPOCH,
+    }
+}
+
+fn payment(status: GatewayStatus) -> GatewayPayment {
+    let request = charge().request;
+    GatewayPayment {
+        id: ProviderId::parse("pay-1").unwrap(),
+        status,
+        amount: request.amount,
+        currency: request.currency,
+        confirmation_url: Some("https://pay.example/1".to_owned()),
+        reason: None,
+        purpose: Some(request.purpose),
+        key: Some(request.key),
+        saved_method: None,
+    }
+}
+
+struct Trial {
+    charges: MockChargeStore,
+    gateway: MockPaymentGateway,
+    age: TimeDelta,
+}
+
+impl Trial {
+    fn new() -> Self {
+        Self { charges: MockChargeStore::new(), gateway: MockPaymentGateway::new(), age: TimeDelta::zero() }
+    }
+
+    fn creating(mut self, answer: Answer<GatewayPayment>) -> Self {
+        self.gateway.expect_create().withf(|request| *request == charge().request).return_const(answer);
+        self
+    }
+
+    fn reading(mut self, answer: Reading<GatewayPayment>) -> Self {
+        self.gateway.expect_read().return_const(answer);
+        self
+    }
+
+    fn finding(mut self, answer: Reading<GatewayPayment>) -> Self {
+        self.gateway.expect_find().return_const(answer);
+        self
+    }
+
+    /// Expects this one change to be committed.
+    fn recording(mut self, expected: fn(&ChargeChange) -> bool, outcome: Change) -> Self {
+        self.charges
+            .expect_record()
+            .withf(move |_, change, _| expected(change))
+            .times(1)
+            .returning(move |_, _, _| Ok(outcome));
+        self
+    }
+
+    fn due(mut self, charge: Charge) -> Self {
+        let mut queue = vec![charge];
+        self.charges.expect_claim().returning(move |_, _, _| Ok(queue.pop()));
+        self
+    }
+
+    fn service(self) -> ChargeService {
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH + self.age));
+        ChargeService {
+            charges: Arc::new(self.charges),
+            gateway: Arc::new(self.gateway),
+            clock,
+            random: Arc::new(CountingRandom::new()),
+        }
+    }
+}
+
+fn refused() -> Answer<GatewayPayment> {
+    Answer::Refused { code: "invalid_request".to_owned(), description: "no".to_owned() }
+}
+
+fn unknown() -> Answer<GatewayPayment> {
+    Answer::Unknown { why: "timed out".to_owned(), retry_after: None }
+}
+
+#[tokio::test]
+async fn the_first_refusal_is_final() {
+    let trial = Trial::new().creating(refused());
+    let trial = trial.recording(
+        |change| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Refused, .. }),
+        Change::Done,
+    );
+    assert!(matches!(trial.service().open(&charge()).await, Ok(Opened::Refused { .. })));
+}
+
+#[tokio::test]
+async fn an_unknown_outcome_is_never_guessed() {
+    let trial = Trial::new().creating(unknown());
+    let trial = trial.recording(|change| matches!(change, ChargeChange::Postponed { .. }), Change::Done);
+    assert_eq!(trial.service().open(&charge()).await.unwrap(), Opened::Unclear);
+}
+
+#[tokio::test]
+async fn a_payment_that_is_not_ours_settles_nothing() {
+    let spoils: [fn(&mut GatewayPayment); 4] = [
+        |p| p.amount = Money::from_minor(1).unwrap(),
+        |p| p.currency = "USD".to_owned(),
+        |p| p.purpose = OrderId::new(8).ok().map(ChargePurpose::Order),
+        |p| p.key = None,
+    ];
+    for spoil in spoils {
+        let mut odd = payment(GatewayStatus::Succeeded);
+        spoil(&mut odd);
+        let trial = Trial::new().creating(Answer::Known(odd));
+        let trial = trial.recording(|change| matches!(change, ChargeChange::Suspicious { .. }), Change::Done);
+        assert_eq!(trial.service().open(&charge()).await.unwrap(), Opened::Unclear);
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_request_that_is_refused_is_looked_up_before_giving_up() {
+    let paid = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { .. });
+    let trial = Trial { age: TimeDelta::minutes(3), ..Trial::new() }.due(charge()).creating(refused());
+    let trial = trial.finding(Reading::Known(payment(GatewayStatus::Succeeded))).recording(paid, Change::Done);
+    assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 1);
+
+    let failed = |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Refused, .. });
+    let trial = Trial { age: TimeDelta::minutes(3), ..Trial::new() }.due(charge()).creating(refused());
+    let trial = trial.finding(Reading::Absent).recording(failed, Change::Done);
+    assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 1);
+}
+
+#[tokio::test]
+async fn after_the_life_of_the_key_nothing_is_asked_for_again() {
+    let old = || Trial { age: TimeDelta::hours(23), ..Trial::new() }.due(charge());
+    let failed =
+        |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Canceled, .. });
+    let trial = old().finding(Reading::Absent).recording(failed, Change::Done);
+    assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 1);
+    let postponed = |change: &ChargeChange| matches!(change, ChargeChange::Postponed { .. });
+    let trial = old().finding(Reading::Unknown { why: "500".to_owned() }).recording(postponed, Change::Done);
+    assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 0);
+}
+
+#[tokio::test]
+async fn a_notification_may_overtake_the_answer() {
+    let mut trial = Trial::new().reading(Reading::Known(payment(GatewayStatus::Succeeded)));
+    trial.charges.expect_by_provider().returning(|_| Ok(None));
+    trial.charges.expect_by_key().returning(|_| Ok(Some(charge())));
+    let trial = trial.recording(|change| matches!(change, ChargeChange::Succeeded { .. }), Change::Done);
+    let id = ProviderId::parse("pay-1").unwrap();
+    assert_eq!(trial.service().acquirer_notified(&id).await.unwrap(), Notified::Settled(purpose()));
+}
+
+#[tokio::test]
+async fn money_for_a_charge_that_was_given_up_is_reported() {
+    let mut trial = Trial::new().reading(Reading::Known(payment(GatewayStatus::Succeeded)));
+    trial.charges.expect_by_provider().returning(|_| Ok(None));
+    trial.charges.expect_by_key().returning(|_| Ok(Some(Charge { state: ChargeState::Refused, ..charge() })));
+    let id = ProviderId::parse("pay-1").unwrap();
+    assert!(matches!(trial.service().acquirer_notified(&id).await, Ok(Notified::Suspicious { .. })));
+}
+
+#[tokio::test]
+async fn notifications_about_strangers_and_unreadable_payments() {
+    let id = ProviderId::parse("pay-9").unwrap();
+    let mut trial = Trial::new().reading(Reading::Absent);
+    trial.charges.expect_by_provider().returning(|_| Ok(None));
+    assert_eq!(trial.service().acquirer_notified(&id).await.unwrap(), Notified::Ignored);
+    let mut trial = Trial::new().reading(Reading::Unknown { why: "500".to_owned() });
+    trial.charges.expect_by_provider().returning(|_| Ok(None));
+    assert!(matches!(trial.service().acquirer_notified(&id).await, Ok(Notified::Unreadable { .. })));
+}
+
+#[tokio::test]
+async fn a_refusal_after_an_unanswered_request_waits_until_its_payment_would_show() {
+    let lost = Charge { asked_at: DateTime::UNIX_EPOCH + TimeDelta::minutes(2), ..charge() };
+    let trial = Trial { age: TimeDelta::minutes(3), ..Trial::new() }.due(lost.clone()).creating(refused());
+    let postponed = |change: &ChargeChange| matches!(change, ChargeChange::Postponed { unanswered: false, .. });
+    let trial = trial.finding(Reading::Absent).recording(postponed, Change::Done);
+    assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 0);
+    let trial = Trial { age: TimeDelta::minutes(4), ..Trial::new() }.due(lost).creating(refused());
+    let failed = |change: &ChargeChange| matches!(change, ChargeChange::Failed { .. });
+    let trial = trial.finding(Reading::Absent).recording(failed, Change::Done);
+    assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 1);
+}
+
+#[tokio::test]
+async fn a_method_is_saved_when_the_charge_asked_for_it() {
+    let method = GatewayMethod {
+        provider_id: ProviderId::parse("pm-1").unwrap(),
+        method: PaymentMethod::BankCard,
+        card_type: Some("Mir".to_owned()),
+        card_last_4: Some("4444".to_owned()),
+        title: None,
+    };
+    let paid = GatewayPayment { saved_method: Some(method), ..payment(GatewayStatus::Succeeded) };
+    let asking = Charge { request: ChargeRequest { save_method: true, ..charge().request }, ..charge() };
+    let saves = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { method: Some(_), .. });
+    let mut trial = Trial::new().recording(saves, Change::Done);
+    trial.gateway.expect_create().return_const(Answer::Known(paid.clone()));
+    assert_eq!(trial.service().open(&asking).await.unwrap(), Opened::Known);
+    let keeps = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { method: None, refund: None, .. });
+    let trial = Trial::new().creating(Answer::Known(paid)).recording(keeps, Change::Done);
+    assert_eq!(trial.service().open(&charge()).await.unwrap(), Opened::Known);
+}
+
+#[tokio::test]
+async fn money_that_proves_something_is_due_back_at_once() {
+    let purpose = ChargePurpose::Verification(VerificationId::new(3).unwrap());
+    let proof = Charge { request: ChargeRequest { purpose, ..charge().request }, ..charge() };
+    let paid = GatewayPayment { purpose: Some(purpose), ..payment(GatewayStatus::Succeeded) };
+    let returned = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { refund: Some(refund), .. } if refund.amount().minor() == 26_500);
+    let mut trial = Trial::new().recording(returned, Change::Done);
+    trial.gateway.expect_create().return_const(Answer::Known(paid));
+    assert_eq!(trial.service().open(&proof).await.unwrap(), Opened::Known);
+}
+
+#[tokio::test]
+async fn a_payment_the_payer_let_run_out_has_expired() {
+    let reason = Some("expired_on_confirmation".to_owned());
+    let late = GatewayPayment { reason, ..payment(GatewayStatus::Canceled) };
+    let expired =
+        |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Expired, .. });
+    let trial = Trial::new().due(charge()).creating(Answer::Known(late)).recording(expired, Change::Done);
+    assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 1);
+}

@@ -1,0 +1,196 @@
+//! One attempt to take money, and its states.
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::{ApplicationId, ChargeId, CounterpartyId, Money, ProjectId};
+use uuid::Uuid;
+
+use super::{ChargePurpose, ChargeRequest, GatewayPayment, PaymentMismatch, ProviderId, RefundOrder};
+
+/// Where a charge stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChargeState {
+    /// Stored; whether the acquirer knows of it is not known.
+    Prepared,
+    /// The acquirer has the payment, its outcome is still to come.
+    Pending,
+    /// The money has arrived.
+    Succeeded,
+    /// The payment failed.
+    Canceled,
+    /// The payer let the time to pay run out.
+    Expired,
+    /// The acquirer refused to create the payment.
+    Refused,
+}
+
+impl ChargeState {
+    /// Every state.
+    pub const ALL: [Self; 6] =
+        [Self::Prepared, Self::Pending, Self::Succeeded, Self::Canceled, Self::Expired, Self::Refused];
+
+    /// The states whose outcome is still to come. What becomes known of a charge counts only in these.
+    pub const OPEN: [Self; 2] = [Self::Prepared, Self::Pending];
+
+    /// Whether the outcome is still to come.
+    pub fn is_open(self) -> bool {
+        Self::OPEN.contains(&self)
+    }
+
+    /// The name in storage.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Prepared => "prepared",
+            Self::Pending => "pending",
+            Self::Succeeded => "succeeded",
+            Self::Canceled => "canceled",
+            Self::Expired => "expired",
+            Self::Refused => "refused",
+        }
+    }
+
+    /// The state with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+/// How a charge ended without money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChargeFailure {
+    /// The payment failed.
+    Canceled,
+    /// The payer let the time to pay run out.
+    Expired,
+    /// The acquirer refused to create the payment.
+    Refused,
+}
+
+impl ChargeFailure {
+    /// What a payment that was canceled for this reason means.
+    pub fn of_canceled(reason: Option<&str>) -> Self {
+        if reason == Some("expired_on_confirmation") { Self::Expired } else { Self::Canceled }
+    }
+
+    /// The state of such a charge.
+    pub fn state(self) -> ChargeState {
+        match self {
+            Self::Canceled => ChargeState::Canceled,
+            Self::Expired => ChargeState::Expired,
+            Self::Refused => ChargeState::Refused,
+        }
+    }
+}
+
+/// One attempt to take money from a customer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Charge {
+    /// The number of the charge.
+    pub id: ChargeId,
+    /// The project of the customer.
+    pub project_id: ProjectId,
+    /// Where it was made; `None` when it was made nowhere in particular.
+    pub application_id: Option<ApplicationId>,
+    /// Who pays.
+    pub counterparty_id: CounterpartyId,
+    /// Where it stands.
+    pub state: ChargeState,
+    /// The acquirer's identifier, once known.
+    pub provider_id: Option<ProviderId>,
+    /// What the acquirer was asked for.
+    pub request: ChargeRequest,
+    /// Where the customer pays.
+    pub confirmation_url: Option<String>,
+    /// What has arrived.
+    pub captured: Money,
+    /// What of it has gone back.
+    pub refunded: Money,
+    /// What of it is on its way back.
+    pub refunding: Money,
+    /// How often the outcome has been asked for.
+    pub checks: u32,
+    /// When the acquirer was last asked to take the money and did not answer; else when the charge was stored.
+    pub asked_at: DateTime<Utc>,
+    /// When the outcome became known.
+    pub settled_at: Option<DateTime<Utc>>,
+    /// When it was stored.
+    pub created_at: DateTime<Utc>,
+}
+
+impl Charge {
+    /// What it is for.
+    pub fn purpose(&self) -> ChargePurpose {
+        self.request.purpose
+    }
+
+    /// Refuses a payment with another amount, currency, purpose, key or identifier.
+    pub fn verify(&self, payment: &GatewayPayment) -> Result<(), PaymentMismatch> {
+        self.request.verify(self.provider_id.as_ref(), payment)
+    }
+
+    /// What can still be refunded.
+    pub fn refundable(&self) -> Money {
+        self.captured.saturating_sub(self.refunded).saturating_sub(self.refunding)
+    }
+
+    /// The refund that is due as soon as the money has arrived.
+    pub fn return_of_money(&self, key: Uuid) -> Option<RefundOrder> {
+        if !self.purpose().is_returned() {
+            return None;
+        }
+        RefundOrder::new(key, self.request.amount, self.request.description.clone()).ok()
+    }
+}
+
+/// A charge to be stored, which lacks only its number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewCharge {
+    /// The project of the customer.
+    pub project_id: ProjectId,
+    /// Where it is made.
+    pub application_id: Option<ApplicationId>,
+    /// Who pays.
+    pub counterparty_id: CounterpartyId,
+    /// What the acquirer will be asked for.
+    pub request: ChargeRequest,
+    /// When a worker takes over if the call that follows the commit is never finished.
+    pub next_check_at: DateTime<Utc>,
+    /// Now.
+    pub at: DateTime<Utc>,
+}
+
+impl NewCharge {
+    /// The charge as it stands once it is stored under this number.
+    pub fn stored_as(&self, id: ChargeId) -> Charge {
+        Charge {
+            id,
+            project_id: self.project_id,
+            application_id: self.application_id,
+            counterparty_id: self.counterparty_id,
+            state: ChargeState::Prepared,
+            provider_id: None,
+            request: self.request.clone(),
+            confirmation_url: None,
+            captured: Money::ZERO,
+            refunded: Money::ZERO,
+            refunding: Money::ZERO,
+            checks: 0,
+            asked_at: self.at,
+            settled_at: None,
+            created_at: self.at,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_state_is_no_state() {
+        for state in ChargeState::ALL {
+            assert_eq!(ChargeState::parse(state.as_str()), Some(state));
+            assert_eq!(state.is_open(), matches!(state, ChargeState::Prepared | ChargeState::Pending));
+        }
+        assert_eq!(ChargeState::parse("paid"), None);
+    }
+}

@@ -1,0 +1,200 @@
+//! Money that goes back through the acquirer.
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::{ChargeId, Money, ProjectId, RefundId};
+use uuid::Uuid;
+
+use super::{ChargePurpose, GatewayRefund, GatewayStatus, PaymentMismatch, ProviderId};
+
+/// Where a refund stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefundState {
+    /// To be asked for; whether the acquirer knows of it is not known.
+    Due,
+    /// The acquirer has the refund, the money is on its way.
+    Pending,
+    /// The customer has their money.
+    Succeeded,
+    /// Refused so often that people must look at it. Its money counts as not refunded.
+    Failed,
+}
+
+impl RefundState {
+    /// Every state.
+    pub const ALL: [Self; 4] = [Self::Due, Self::Pending, Self::Succeeded, Self::Failed];
+
+    /// The states whose outcome is still to come. What becomes known of a refund counts only in these.
+    pub const OPEN: [Self; 2] = [Self::Due, Self::Pending];
+
+    /// Whether the outcome is still to come.
+    pub fn is_open(self) -> bool {
+        Self::OPEN.contains(&self)
+    }
+
+    /// The name in storage.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Due => "due",
+            Self::Pending => "pending",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The state with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+/// A refund of nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a refund must be more than nothing")]
+pub struct NothingToRefund;
+
+/// What is to go back of a charge: always more than nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefundOrder {
+    key: Uuid,
+    amount: Money,
+    description: String,
+}
+
+impl RefundOrder {
+    /// Under a key that names the refund for good. The payer reads the description, at most 250 characters.
+    pub fn new(key: Uuid, amount: Money, description: String) -> Result<Self, NothingToRefund> {
+        if amount.is_zero() { Err(NothingToRefund) } else { Ok(Self { key, amount, description }) }
+    }
+
+    /// Names the refund for good, and is the idempotence key of the first try.
+    pub fn key(&self) -> Uuid {
+        self.key
+    }
+
+    /// How much.
+    pub fn amount(&self) -> Money {
+        self.amount
+    }
+
+    /// What the payer reads.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+}
+
+/// A refund to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRefund {
+    /// The charge the money came with.
+    pub charge_id: ChargeId,
+    /// What goes back.
+    pub order: RefundOrder,
+    /// When a worker asks for it.
+    pub next_check_at: DateTime<Utc>,
+    /// Now.
+    pub at: DateTime<Utc>,
+}
+
+/// The way back of money.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refund {
+    /// Its number.
+    pub id: RefundId,
+    /// The project of the customer.
+    pub project_id: ProjectId,
+    /// The charge the money came with.
+    pub charge_id: ChargeId,
+    /// What the charge was for.
+    pub purpose: ChargePurpose,
+    /// Where it stands.
+    pub state: RefundState,
+    /// What the acquirer is asked for, under the key of the present try.
+    pub request: RefundRequest,
+    /// When the key of the present try was made.
+    pub key_made_at: DateTime<Utc>,
+    /// When the acquirer was last asked for this try and did not answer; else when its key was made.
+    pub asked_at: DateTime<Utc>,
+    /// How many tries were refused before it.
+    pub tries: u32,
+    /// The acquirer's identifier of the refund, once known.
+    pub provider_id: Option<ProviderId>,
+    /// How often the outcome has been asked for since the last change of state.
+    pub checks: u32,
+    /// When the outcome became known.
+    pub settled_at: Option<DateTime<Utc>>,
+    /// When it was stored.
+    pub created_at: DateTime<Utc>,
+}
+
+/// What the acquirer is asked for when money goes back. Every repetition under one key is the same request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefundRequest {
+    /// The payment the money came with.
+    pub payment: ProviderId,
+    /// The idempotence key.
+    pub key: Uuid,
+    /// How much goes back.
+    pub amount: Money,
+    /// Whether that is all of the payment.
+    pub whole: bool,
+    /// Three letters, such as `RUB`.
+    pub currency: String,
+    /// What the payer reads, at most 250 characters.
+    pub description: String,
+}
+
+impl RefundRequest {
+    /// Refuses a refund of another payment or another amount.
+    pub fn verify(&self, refund: &GatewayRefund) -> Result<(), PaymentMismatch> {
+        PaymentMismatch::among(
+            &refund.id,
+            [
+                ("the refunded payment", refund.payment == self.payment),
+                ("the amount", refund.amount == self.amount),
+                ("the currency", refund.currency == self.currency),
+            ],
+        )
+    }
+
+    /// Whether this refund shows that the money goes back. Of several refunds of one payment the key tells which is
+    /// whose; when the whole payment goes back there can be only one, by whatever key or hand it was made.
+    pub fn is_met_by(&self, refund: &GatewayRefund) -> bool {
+        let own = self.whole || refund.key == Some(self.key);
+        own && refund.payment == self.payment && refund.status != GatewayStatus::Canceled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_refunds_the_key_tells_which_is_whose() {
+        let id = |text: &str| ProviderId::parse(text).unwrap();
+        let request = RefundRequest {
+            payment: id("pay-1"),
+            key: Uuid::from_u128(1),
+            amount: Money::from_minor(100).unwrap(),
+            whole: false,
+            currency: "RUB".to_owned(),
+            description: String::new(),
+        };
+        let own = GatewayRefund {
+            id: id("ref-1"),
+            payment: id("pay-1"),
+            status: GatewayStatus::Pending,
+            amount: request.amount,
+            currency: "RUB".to_owned(),
+            reason: None,
+            key: Some(request.key),
+        };
+        let others = GatewayRefund { key: Some(Uuid::from_u128(2)), ..own.clone() };
+        let by_hand = GatewayRefund { key: None, ..own.clone() };
+        let canceled = GatewayRefund { status: GatewayStatus::Canceled, ..own.clone() };
+        let whole = RefundRequest { whole: true, ..request.clone() };
+        let met =
+            |request: &RefundRequest| [&own, &others, &by_hand, &canceled].map(|refund| request.is_met_by(refund));
+        assert_eq!(met(&request), [true, false, false, false]);
+        assert_eq!(met(&whole), [true, true, true, false]);
+    }
+}

@@ -1,0 +1,204 @@
+//! What payments need from the outside.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use kontor_kernel::{ChargeId, CustomerScope, Money, RefundId, SavedMethodId, StoreError, VerificationId};
+use uuid::Uuid;
+
+use crate::change::{Change, ChargeChange, RefundChange};
+use crate::model::{
+    Charge, ChargeRequest, GatewayPayment, GatewayRefund, MethodReference, NewCharge, NewRefund, ProviderId, Refund,
+    RefundRequest, SavedMethod,
+};
+use crate::verification::{NewVerification, Verification};
+
+/// What the acquirer answered to a request that moves money: a [`GatewayPayment`] or a [`GatewayRefund`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer<T> {
+    /// It has the payment or the refund.
+    Known(T),
+    /// It refuses this request. An earlier one under the same key may have gone through.
+    Refused {
+        /// The acquirer's code.
+        code: String,
+        /// Its explanation.
+        description: String,
+    },
+    /// Nobody can tell: the same request is to be repeated under the same key.
+    Unknown {
+        /// What happened.
+        why: String,
+        /// How long the acquirer asks to wait.
+        retry_after: Option<Duration>,
+    },
+}
+
+/// What the acquirer answered to a question about a payment or a refund.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reading<T> {
+    /// It has it.
+    Known(T),
+    /// It surely has not.
+    Absent,
+    /// Nobody can tell.
+    Unknown {
+        /// What happened.
+        why: String,
+    },
+}
+
+/// The acquirer.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait PaymentGateway: Send + Sync {
+    /// Asks for a payment. Equal requests under one key make one payment.
+    async fn create(&self, request: &ChargeRequest) -> Answer<GatewayPayment>;
+
+    /// Reads a payment.
+    async fn read(&self, id: &ProviderId) -> Reading<GatewayPayment>;
+
+    /// Looks among the payments created since `since` for the one that carries the request's key.
+    async fn find(&self, request: &ChargeRequest, since: DateTime<Utc>) -> Reading<GatewayPayment>;
+
+    /// Asks for money to go back. Equal requests under one key make one refund.
+    async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund>;
+
+    /// Reads a refund.
+    async fn read_refund(&self, id: &ProviderId) -> Reading<GatewayRefund>;
+
+    /// Looks among the refunds of the payment for one that [meets](RefundRequest::is_met_by) the request.
+    async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund>;
+}
+
+/// What came of storing a charge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChargeStored {
+    /// It is stored.
+    New(Charge),
+    /// There is one that stands against it: under the same key, open for the same purpose, or paid for a purpose that
+    /// does not [recur](crate::model::ChargePurpose::recurs). Nothing was stored.
+    Present(Charge),
+    /// The saved method is not the customer's, or no longer active. Nothing was stored.
+    MethodGone,
+    /// The customer has left. Nothing was stored.
+    CustomerGone,
+}
+
+/// Keeps charges.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ChargeStore: Send + Sync {
+    /// Stores a charge before the acquirer hears of it. However many calls race, one purpose has one open charge.
+    async fn store(&self, new: NewCharge) -> Result<ChargeStored, StoreError>;
+
+    /// A charge of any project; the caller checks the owner.
+    async fn find(&self, id: ChargeId) -> Result<Option<Charge>, StoreError>;
+
+    /// The charge with this identifier of the acquirer.
+    async fn by_provider(&self, id: &ProviderId) -> Result<Option<Charge>, StoreError>;
+
+    /// The charge with this idempotence key.
+    async fn by_key(&self, key: Uuid) -> Result<Option<Charge>, StoreError>;
+
+    /// Leases the open charge that has been due longest, so that nobody else works on it until `until` or the next
+    /// [`ChargeStore::record`].
+    async fn claim(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError>;
+
+    /// Commits what became known of an open charge, with all that follows from it for its purpose, the refund that is
+    /// due and the method to be saved. [`Change::Stale`] when its outcome is already known: then nothing is written.
+    async fn record(&self, id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError>;
+}
+
+/// What came of storing a refund.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RefundStored {
+    /// It is stored, and its money is set aside.
+    New(Refund),
+    /// There is one under this key. Nothing was stored.
+    Present(Refund),
+    /// The charge has not so much left. Nothing was stored.
+    Exceeds {
+        /// What can still be refunded; nothing while no money has arrived.
+        left: Money,
+    },
+    /// There is no such charge.
+    NoCharge,
+}
+
+/// Keeps refunds.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait RefundStore: Send + Sync {
+    /// Stores a refund before the acquirer hears of it. However many calls race, what has gone back, what is on its way
+    /// and what is asked for never exceed what has arrived.
+    async fn store(&self, new: NewRefund) -> Result<RefundStored, StoreError>;
+
+    /// A refund of any project; the caller checks the owner.
+    async fn find(&self, id: RefundId) -> Result<Option<Refund>, StoreError>;
+
+    /// The refunds of a charge, oldest first.
+    async fn of_charge(&self, charge: ChargeId) -> Result<Vec<Refund>, StoreError>;
+
+    /// Leases the open refund that has been due longest, so that nobody else works on it until `until` or the next
+    /// [`RefundStore::record`].
+    async fn claim(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError>;
+
+    /// Commits what became known of an open refund, under the key it became known for. [`Change::Stale`] when its
+    /// outcome is already known, or another key is tried: then nothing is written.
+    async fn record(
+        &self,
+        id: RefundId,
+        key: Uuid,
+        change: RefundChange,
+        at: DateTime<Utc>,
+    ) -> Result<Change, StoreError>;
+}
+
+/// Keeps saved payment methods. They come into being with the outcome of a charge ([`ChargeStore::record`]).
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait SavedMethodStore: Send + Sync {
+    /// The active methods that the customer saved in the application, newest first.
+    async fn list(&self, customer: CustomerScope) -> Result<Vec<SavedMethod>, StoreError>;
+
+    /// What names an active method of the customer in the application to the acquirer.
+    async fn reference(
+        &self,
+        customer: CustomerScope,
+        id: SavedMethodId,
+    ) -> Result<Option<MethodReference>, StoreError>;
+
+    /// Deactivates a method of the customer in the application: from this commit on no charge by it is stored. `false`
+    /// when they have no such method.
+    async fn deactivate(
+        &self,
+        customer: CustomerScope,
+        id: SavedMethodId,
+        at: DateTime<Utc>,
+    ) -> Result<bool, StoreError>;
+}
+
+/// What came of storing a verification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Started {
+    /// It is stored, with its charge.
+    New(Verification),
+    /// The customer has one that is open or still counts; nothing was stored.
+    Present(Verification),
+    /// The customer has left.
+    Gone,
+}
+
+/// Keeps verifications; their charges are kept by [`ChargeStore`].
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait VerificationStore: Send + Sync {
+    /// Stores a verification and its charge, unless the customer has one that is open or still counts. However many
+    /// calls race, one customer has one open verification.
+    async fn start(&self, new: NewVerification) -> Result<Started, StoreError>;
+
+    /// A verification of any project; the caller checks the owner.
+    async fn find(&self, id: VerificationId) -> Result<Option<Verification>, StoreError>;
+}

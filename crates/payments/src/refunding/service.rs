@@ -1,0 +1,139 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use kontor_kernel::{ChargeId, Clock, Random, StoreError};
+
+use crate::change::{Change, RefundChange};
+use crate::model::{ChargePurpose, GatewayRefund, GatewayStatus, NewRefund, ProviderId, Refund, RefundOrder};
+use crate::ports::{Answer, PaymentGateway, Reading, RefundStore, RefundStored};
+use crate::timing::{KEY_LIFETIME, LEASE, SURELY_ABSENT, SUSPICIOUS_PAUSE, next_check};
+
+/// How many tries may be refused before people must look.
+const MOST_TRIES: u32 = 12;
+
+/// How long to wait before another try.
+const NEXT_TRY: TimeDelta = TimeDelta::hours(1);
+
+/// Use cases of refunds.
+pub struct RefundService {
+    /// Where refunds are kept.
+    pub refunds: Arc<dyn RefundStore>,
+    /// The acquirer.
+    pub gateway: Arc<dyn PaymentGateway>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Keys.
+    pub random: Arc<dyn Random>,
+}
+
+/// What a round of a worker did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RefundRound {
+    /// Refunds worked on.
+    pub checked: u32,
+    /// What people must look at: money that does not go back.
+    pub suspicious: Vec<(ChargePurpose, String)>,
+}
+
+impl RefundService {
+    /// Stores a refund; a worker asks the acquirer for it. A repetition under the same key gives the same refund.
+    pub async fn request(&self, charge_id: ChargeId, order: RefundOrder) -> Result<RefundStored, StoreError> {
+        let at = self.clock.now();
+        self.refunds.store(NewRefund { charge_id, order, next_check_at: at, at }).await
+    }
+
+    /// Works on refunds that are due, one after the other and at most `most`, each leased so that several workers never
+    /// ask about the same one at a time.
+    pub async fn reconcile(&self, owner: &str, most: u32) -> Result<RefundRound, StoreError> {
+        let mut done = RefundRound::default();
+        while done.checked < most {
+            let at = self.clock.now();
+            let Some(refund) = self.refunds.claim(owner, at, at + LEASE).await? else { break };
+            done.checked += 1;
+            let change = self.pursue(&refund).await;
+            let concern = concern(&change);
+            let recorded = self.refunds.record(refund.id, refund.request.key, change, self.clock.now()).await?;
+            let concern = concern.filter(|_| recorded == Change::Done);
+            done.suspicious.extend(concern.map(|why| (refund.purpose, why)));
+        }
+        Ok(done)
+    }
+
+    /// Asks for a refund under its key, or how it stands.
+    async fn pursue(&self, refund: &Refund) -> RefundChange {
+        if let Some(id) = &refund.provider_id {
+            return self.read(refund, id).await;
+        }
+        if self.clock.now() - refund.key_made_at >= KEY_LIFETIME {
+            // The key has been forgotten: the same request could make a second refund.
+            return self.look(refund, "the refund was never made".to_owned()).await;
+        }
+        match self.gateway.refund(&refund.request).await {
+            Answer::Known(known) => self.weigh(refund, known),
+            Answer::Unknown { why, retry_after } => self.postponed(refund, why, true, retry_after),
+            // An earlier request under this key may have gone through although this one is refused.
+            Answer::Refused { code, description } => self.look(refund, format!("{code}: {description}")).await,
+        }
+    }
+
+    async fn read(&self, refund: &Refund, id: &ProviderId) -> RefundChange {
+        match self.gateway.read_refund(id).await {
+            Reading::Known(known) => self.weigh(refund, known),
+            Reading::Absent => self.suspicious(format!("the acquirer no longer knows refund {id}")),
+            Reading::Unknown { why } => self.postponed(refund, why, false, None),
+        }
+    }
+
+    /// Another key is made only when the payment surely has no such refund: a request that was not answered may still be
+    /// on its way into the acquirer's list.
+    async fn look(&self, refund: &Refund, why: String) -> RefundChange {
+        match self.gateway.find_refund(&refund.request).await {
+            Reading::Known(known) => self.weigh(refund, known),
+            Reading::Absent if self.clock.now() - refund.asked_at >= SURELY_ABSENT => self.retry(refund, why),
+            Reading::Absent => self.postponed(refund, why, false, None),
+            Reading::Unknown { why } => self.postponed(refund, why, false, None),
+        }
+    }
+
+    /// What a refund says, once it is surely the one that was asked for.
+    fn weigh(&self, refund: &Refund, known: GatewayRefund) -> RefundChange {
+        if let Err(mismatch) = refund.request.verify(&known) {
+            return self.suspicious(mismatch.to_string());
+        }
+        match known.status {
+            GatewayStatus::Succeeded => RefundChange::Succeeded { provider_id: known.id },
+            GatewayStatus::Pending => {
+                let next_check_at = next_check(refund.checks, self.clock.now(), None);
+                RefundChange::Pending { provider_id: known.id, next_check_at }
+            }
+            GatewayStatus::Canceled => self.retry(refund, known.reason.unwrap_or_else(|| "canceled".to_owned())),
+        }
+    }
+
+    fn postponed(&self, refund: &Refund, why: String, unanswered: bool, asked_pause: Option<Duration>) -> RefundChange {
+        let next_check_at = next_check(refund.checks, self.clock.now(), asked_pause);
+        RefundChange::Postponed { why, unanswered, next_check_at }
+    }
+
+    fn suspicious(&self, why: String) -> RefundChange {
+        RefundChange::Suspicious { why, next_check_at: self.clock.now() + SUSPICIOUS_PAUSE }
+    }
+
+    fn retry(&self, refund: &Refund, why: String) -> RefundChange {
+        if refund.tries + 1 >= MOST_TRIES {
+            return RefundChange::Failed { why };
+        }
+        RefundChange::Retry { key: self.random.uuid(), why, next_check_at: self.clock.now() + NEXT_TRY }
+    }
+}
+
+/// What people must look at: money that does not go back.
+fn concern(change: &RefundChange) -> Option<String> {
+    match change {
+        RefundChange::Retry { why, .. } => Some(format!("its refund was refused and is tried again later: {why}")),
+        RefundChange::Suspicious { why, .. } => Some(why.clone()),
+        RefundChange::Failed { why } => Some(format!("its refund was refused for the last time: {why}")),
+        RefundChange::Pending { .. } | RefundChange::Succeeded { .. } | RefundChange::Postponed { .. } => None,
+    }
+}

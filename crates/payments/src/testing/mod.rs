@@ -1,0 +1,3 @@
+//! What the tests of an adapter run, behind the feature `testing`.
+
+pub mod contract;

@@ -1,0 +1,50 @@
+//! When to ask the acquirer, and when its silence means something.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+/// The acquirer keeps a key for 24 hours; the last repetition stays well within.
+pub(crate) const KEY_LIFETIME: TimeDelta = TimeDelta::hours(23);
+
+/// How long a worker has a charge or a refund for itself: two calls to the acquirer and some.
+pub(crate) const LEASE: TimeDelta = TimeDelta::seconds(150);
+
+/// How long ago an unanswered request must have been before the acquirer's not having it counts.
+pub(crate) const SURELY_ABSENT: TimeDelta = TimeDelta::minutes(2);
+
+/// How long before the charge its payment may have been created by the acquirer's clock.
+pub(crate) const CLOCK_SKEW: TimeDelta = TimeDelta::minutes(5);
+
+/// What is not the one asked for is looked at again after this.
+pub(crate) const SUSPICIOUS_PAUSE: TimeDelta = TimeDelta::hours(1);
+
+/// How long the call that follows the commit may take before a worker takes over; longer than the acquirer's client
+/// waits.
+pub const TAKEOVER: TimeDelta = TimeDelta::seconds(60);
+
+/// When to ask again after `checks` questions: soon at first, then every five minutes.
+pub(crate) fn next_check(checks: u32, at: DateTime<Utc>, asked_pause: Option<Duration>) -> DateTime<Utc> {
+    let seconds = match checks {
+        0 => 2,
+        1 => 5,
+        2 => 15,
+        3 => 60,
+        _ => 300,
+    };
+    let asked = asked_pause.and_then(|pause| TimeDelta::from_std(pause).ok()).unwrap_or_default();
+    at + TimeDelta::seconds(seconds).max(asked.min(TimeDelta::hours(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_become_rarer() {
+        let pauses: Vec<_> = (0..6).map(|n| (next_check(n, DateTime::UNIX_EPOCH, None)).timestamp()).collect();
+        assert_eq!(pauses, [2, 5, 15, 60, 300, 300]);
+        let asked = next_check(0, DateTime::UNIX_EPOCH, Some(Duration::from_secs(40)));
+        assert_eq!(asked.timestamp(), 40);
+    }
+}

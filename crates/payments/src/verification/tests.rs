@@ -1,0 +1,154 @@
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta};
+use kontor_kernel::testing::CountingRandom;
+use kontor_kernel::{
+    AppScope, ApplicationId, ChargeId, CounterpartyId, CustomerScope, FixedClock, Money, ProjectId, TokenId,
+    VerificationId,
+};
+use uuid::Uuid;
+
+use super::*;
+use crate::change::{Change, ChargeChange};
+use crate::charging::ChargeService;
+use crate::error::VerificationError;
+use crate::model::{Charge, ChargeFailure, ChargeState, GatewayPayment, GatewayStatus, ProviderId};
+use crate::ports::{Answer, MockChargeStore, MockPaymentGateway, MockVerificationStore, Reading, Started};
+
+fn terms() -> VerificationTerms {
+    VerificationTerms { amount: Money::from_minor(100).unwrap(), return_url: "https://shop.example".to_owned() }
+}
+
+fn verification() -> Verification {
+    let new = NewVerification {
+        project_id: ProjectId::new(1).unwrap(),
+        application_id: ApplicationId::new(1).unwrap(),
+        counterparty_id: CounterpartyId::new(4).unwrap(),
+        key: Uuid::from_u128(5),
+        terms: terms(),
+        still_counts_since: DateTime::UNIX_EPOCH,
+        next_check_at: DateTime::UNIX_EPOCH,
+        at: DateTime::UNIX_EPOCH,
+    };
+    let id = VerificationId::new(3).unwrap();
+    let charge = new.charge(id).stored_as(ChargeId::new(9).unwrap());
+    Verification { id, charge, expires_at: new.expires_at() }
+}
+
+fn pending() -> Verification {
+    let verification = verification();
+    let charge = Charge { state: ChargeState::Pending, provider_id: Some(pay_1()), ..verification.charge };
+    Verification { charge, ..verification }
+}
+
+fn pay_1() -> ProviderId {
+    ProviderId::parse("pay-1").unwrap()
+}
+
+fn payment(status: GatewayStatus) -> GatewayPayment {
+    let request = verification().charge.request;
+    GatewayPayment {
+        id: pay_1(),
+        status,
+        amount: request.amount,
+        currency: request.currency,
+        confirmation_url: Some("https://pay.example/1".to_owned()),
+        reason: None,
+        purpose: Some(request.purpose),
+        key: Some(request.key),
+        saved_method: None,
+    }
+}
+
+fn customer() -> CustomerScope {
+    let app = AppScope {
+        project_id: ProjectId::new(1).unwrap(),
+        application_id: ApplicationId::new(1).unwrap(),
+        wholesale: false,
+    };
+    CustomerScope { app, counterparty_id: CounterpartyId::new(4).unwrap(), token_id: TokenId::new(1).unwrap() }
+}
+
+#[derive(Default)]
+struct Trial {
+    store: MockVerificationStore,
+    charges: MockChargeStore,
+    gateway: MockPaymentGateway,
+    age: TimeDelta,
+}
+
+impl Trial {
+    fn starting(mut self, answers: Vec<Started>) -> Self {
+        let mut answers = answers.into_iter();
+        self.store.expect_start().returning(move |_| Ok(answers.next().unwrap()));
+        self.store.expect_find().returning(|_| Ok(Some(pending())));
+        self
+    }
+
+    fn creating(mut self, answer: Answer<GatewayPayment>) -> Self {
+        self.gateway.expect_create().withf(|request| request.key == Uuid::from_u128(5)).return_const(answer);
+        self
+    }
+
+    /// Expects this one change to be committed.
+    fn recording(mut self, expected: fn(&ChargeChange) -> bool) -> Self {
+        self.charges
+            .expect_record()
+            .withf(move |_, change, _| expected(change))
+            .times(1)
+            .returning(|_, _, _| Ok(Change::Done));
+        self
+    }
+
+    fn service(self) -> VerificationService {
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH + self.age));
+        let random = Arc::new(CountingRandom::new());
+        let (charges, gateway) = (Arc::new(self.charges), Arc::new(self.gateway));
+        let charges = ChargeService { charges, gateway, clock: clock.clone(), random: random.clone() };
+        VerificationService { store: Arc::new(self.store), charges: Arc::new(charges), clock, random, terms: terms() }
+    }
+}
+
+#[tokio::test]
+async fn a_new_one_is_opened_at_the_acquirer() {
+    let trial = Trial::default().starting(vec![Started::New(verification())]);
+    let trial = trial.creating(Answer::Known(payment(GatewayStatus::Pending)));
+    let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }));
+    assert!(matches!(trial.service().start(customer()).await, Ok(Verifying::Opened(_))));
+}
+
+#[tokio::test]
+async fn an_unknown_outcome_is_never_guessed() {
+    let trial = Trial::default().starting(vec![Started::New(verification())]);
+    let trial = trial.creating(Answer::Unknown { why: "timed out".to_owned(), retry_after: None });
+    let trial = trial.recording(|change| matches!(change, ChargeChange::Postponed { unanswered: true, .. }));
+    assert!(matches!(trial.service().start(customer()).await, Ok(Verifying::Unclear(_))));
+}
+
+#[tokio::test]
+async fn the_first_refusal_closes_it() {
+    let trial = Trial::default().starting(vec![Started::New(verification())]);
+    let trial = trial.creating(Answer::Refused { code: "forbidden".to_owned(), description: String::new() });
+    let refused =
+        |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Refused, .. });
+    let refused = trial.recording(refused).service().start(customer()).await;
+    assert!(matches!(refused, Err(VerificationError::PaymentRefused { .. })));
+    let gone = Trial::default().starting(vec![Started::Gone]).service().start(customer()).await;
+    assert!(matches!(gone, Err(VerificationError::CustomerGone)));
+}
+
+#[tokio::test]
+async fn one_that_ran_out_of_time_is_cleared_up_before_another_is_started() {
+    let open = pending();
+    let answers = vec![Started::Present(open.clone()), Started::Present(open.clone())];
+    let mut trial = Trial { age: VERIFICATION_WINDOW, ..Trial::default() }.starting(answers);
+    let reason = Some("expired_on_confirmation".to_owned());
+    let canceled = GatewayPayment { reason, ..payment(GatewayStatus::Canceled) };
+    trial.gateway.expect_read().times(1).return_const(Reading::Known(canceled));
+    let expired =
+        |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Expired, .. });
+    assert_eq!(trial.recording(expired).service().start(customer()).await.unwrap(), Verifying::Present(open.clone()));
+    // Before that nobody is asked.
+    let trial = Trial::default().starting(vec![Started::Present(open.clone())]);
+    assert_eq!(trial.service().start(customer()).await.unwrap(), Verifying::Present(open));
+}

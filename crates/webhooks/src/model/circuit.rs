@@ -1,0 +1,105 @@
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::delivery::{SendFailure, SendOutcome};
+
+/// Attempts at one endpoint at the same time.
+pub const MOST_PER_ENDPOINT: usize = 8;
+/// Seconds that an endpoint rests after it hung for the first time; longer than an attempt takes, so that those that
+/// began together count once. Doubled with every further time.
+const FIRST_PAUSE_SECONDS: i64 = 15;
+/// The longest rest.
+const LONGEST_PAUSE_SECONDS: i64 = 15 * 60;
+
+/// Whether an endpoint answers in time. One that does not rests, each time longer, and is then tried by one delivery at a
+/// time until it answers, whatever it answers. Its deliveries wait meanwhile: their schedule counts from their attempts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Circuit {
+    hangs: u32,
+    paused_until: Option<DateTime<Utc>>,
+}
+
+impl Circuit {
+    /// Back from the stored columns.
+    pub fn restore(hangs: u32, paused_until: Option<DateTime<Utc>>) -> Self {
+        Self { hangs, paused_until }
+    }
+
+    /// How often in a row it did not answer in time.
+    pub fn hangs(self) -> u32 {
+        self.hangs
+    }
+
+    /// Until when nothing is sent to it.
+    pub fn paused_until(self) -> Option<DateTime<Utc>> {
+        self.paused_until
+    }
+
+    /// How many more attempts may begin beside these that are under way.
+    pub fn room(self, running: usize, now: DateTime<Utc>) -> usize {
+        let most = match (self.hangs, self.paused_until) {
+            (_, Some(until)) if until > now => 0,
+            (0, _) => MOST_PER_ENDPOINT,
+            _ => 1,
+        };
+        most.saturating_sub(running)
+    }
+
+    /// What an attempt that ended at `at` tells about the endpoint.
+    #[must_use]
+    pub fn after(self, outcome: &SendOutcome, at: DateTime<Utc>) -> Self {
+        match outcome {
+            SendOutcome::Failed(SendFailure::TimedOut) => {
+                let doubled = 1_i64.checked_shl(self.hangs).and_then(|times| times.checked_mul(FIRST_PAUSE_SECONDS));
+                let pause = doubled.filter(|pause| (0..LONGEST_PAUSE_SECONDS).contains(pause));
+                let pause = TimeDelta::seconds(pause.unwrap_or(LONGEST_PAUSE_SECONDS));
+                Self { hangs: self.hangs.saturating_add(1).min(1_000), paused_until: Some(at + pause) }
+            }
+            SendOutcome::Answered(_) => Self::default(),
+            // These tell nothing about how long an answer takes.
+            SendOutcome::Failed(_) => self,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::RETRY_AFTER_MINUTES;
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+    const HUNG: SendOutcome = SendOutcome::Failed(SendFailure::TimedOut);
+
+    #[test]
+    fn an_endpoint_that_hangs_rests_ever_longer_up_to_a_quarter_of_an_hour() {
+        let mut circuit = Circuit::default();
+        let mut pauses = Vec::new();
+        for _ in 0..9 {
+            circuit = circuit.after(&HUNG, NOW);
+            pauses.push((circuit.paused_until().unwrap() - NOW).num_seconds());
+        }
+        assert_eq!(pauses, [15, 30, 60, 120, 240, 480, 900, 900, 900]);
+        for hangs in [62, 63, 64, 70, u32::MAX] {
+            let circuit = Circuit::restore(hangs, None).after(&HUNG, NOW);
+            assert_eq!(circuit.paused_until(), Some(NOW + TimeDelta::minutes(15)), "{hangs}");
+        }
+    }
+
+    #[test]
+    fn a_lone_delivery_never_waits_for_the_rest_of_its_endpoint() {
+        let mut circuit = Circuit::default();
+        for minutes in RETRY_AFTER_MINUTES {
+            circuit = circuit.after(&HUNG, NOW);
+            assert!(circuit.paused_until().unwrap() <= NOW + TimeDelta::minutes(minutes));
+        }
+    }
+
+    #[test]
+    fn after_its_rest_it_is_tried_by_one_and_any_answer_opens_it() {
+        let hung = Circuit::default().after(&HUNG, NOW);
+        let later = hung.paused_until().unwrap();
+        assert_eq!((hung.room(0, NOW), hung.room(0, later), hung.room(1, later)), (0, 1, 0));
+        let again = hung.after(&SendOutcome::Answered(500), later);
+        assert_eq!((again, again.room(0, later), again.room(9, later)), (Circuit::default(), MOST_PER_ENDPOINT, 0));
+        assert_eq!(hung.after(&SendOutcome::Failed(SendFailure::NoConnection), later), hung);
+    }
+}
