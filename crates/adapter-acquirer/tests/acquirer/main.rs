@@ -131,7 +131,10 @@ async fn money_goes_back_once_per_key() {
     assert_eq!(world.client.find_refund(&way_back(&payment, 2)).await, Reading::Absent);
     let request = way_back(&payment, 2);
     let Answer::Known(refund) = world.client.refund(&request).await else { panic!("not refunded") };
-    assert_eq!((refund.status, refund.amount, &refund.payment), (GatewayStatus::Succeeded, payment.amount, &payment.id));
+    assert_eq!(
+        (refund.status, refund.amount, &refund.payment),
+        (GatewayStatus::Succeeded, payment.amount, &payment.id)
+    );
     assert_eq!(world.client.refund(&request).await, Answer::Known(refund.clone()), "the key works once");
     assert!(matches!(world.client.refund(&way_back(&payment, 3)).await, Answer::Refused { .. }));
     assert_eq!(world.client.read_refund(&refund.id).await, Reading::Known(refund.clone()));

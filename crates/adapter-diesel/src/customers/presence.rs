@@ -37,7 +37,11 @@ pub(crate) fn hold_alone(connection: &mut AnyConnection, customer: i64) -> Resul
 }
 
 /// Notes that a customer has proved who they are, unless they have left.
-pub(crate) fn mark_verified(connection: &mut AnyConnection, customer: i64, at: NaiveDateTime) -> Result<(), QueryError> {
+pub(crate) fn mark_verified(
+    connection: &mut AnyConnection,
+    customer: i64,
+    at: NaiveDateTime,
+) -> Result<(), QueryError> {
     let present =
         counterparties::table.filter(counterparties::id.eq(customer)).filter(counterparties::deleted_at.is_null());
     diesel::update(present).set(counterparties::verified_at.eq(at)).execute(connection)?;

@@ -50,9 +50,7 @@ struct Locked {
 
 #[diesel::dsl::auto_type]
 fn one(order: i64) -> _ {
-    orders::table
-        .filter(orders::id.eq(order))
-        .select((orders::project_id, orders::application_id, orders::status_id))
+    orders::table.filter(orders::id.eq(order)).select((orders::project_id, orders::application_id, orders::status_id))
 }
 
 fn lock(connection: &mut AnyConnection, id: OrderId) -> Result<Locked, Abort<StoreError>> {
@@ -84,29 +82,30 @@ pub(crate) fn hear(
             Ok(())
         }
         ChargeNews::Suspicious { why } => enter(connection, &order, "payment_suspicious", order.status, why, at),
-        ChargeNews::Succeeded { event_id, amount, currency } => match order.status.after_charge(ChargeOutcome::Succeeded)
-        {
-            AfterCharge::Moves(step) => {
-                let event = PaidEvent {
-                    event_id: *event_id,
-                    order_id: order.id,
-                    application_id: stored::id(order.application)?,
-                    project_id: stored::id(order.project)?,
-                    amount: *amount,
-                    currency: (*currency).to_owned(),
-                    paid_at: at,
-                };
-                follow(connection, &order, step, at)?;
-                history::announce_paid(connection, &event)?;
-                enter(connection, &order, "paid", step.to, "", at)
+        ChargeNews::Succeeded { event_id, amount, currency } => {
+            match order.status.after_charge(ChargeOutcome::Succeeded) {
+                AfterCharge::Moves(step) => {
+                    let event = PaidEvent {
+                        event_id: *event_id,
+                        order_id: order.id,
+                        application_id: stored::id(order.application)?,
+                        project_id: stored::id(order.project)?,
+                        amount: *amount,
+                        currency: (*currency).to_owned(),
+                        paid_at: at,
+                    };
+                    follow(connection, &order, step, at)?;
+                    history::announce_paid(connection, &event)?;
+                    enter(connection, &order, "paid", step.to, "", at)
+                }
+                AfterCharge::OutOfTurn => {
+                    // Nothing moves an order away while its charge is open; should it ever happen, the money must be seen.
+                    tracing::error!(order = %order.id, "money arrived for an order that does not wait for it");
+                    enter(connection, &order, "paid_out_of_turn", order.status, "money arrived out of turn", at)
+                }
+                AfterCharge::Stays => Ok(()),
             }
-            AfterCharge::OutOfTurn => {
-                // Nothing moves an order away while its charge is open; should it ever happen, the money must be seen.
-                tracing::error!(order = %order.id, "money arrived for an order that does not wait for it");
-                enter(connection, &order, "paid_out_of_turn", order.status, "money arrived out of turn", at)
-            }
-            AfterCharge::Stays => Ok(()),
-        },
+        }
         ChargeNews::Failed { reason } => match order.status.after_charge(ChargeOutcome::Failed) {
             AfterCharge::Moves(step) => {
                 follow(connection, &order, step, at)?;

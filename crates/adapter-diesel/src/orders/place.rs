@@ -8,8 +8,8 @@ use kontor_orders::change::{PlacedLine, PlacedOrder};
 use kontor_orders::model::PaymentMethod;
 use kontor_orders::ports::PlaceRefused;
 
-use super::history::{self, Entry};
 use super::discounts;
+use super::history::{self, Entry};
 use crate::catalog::holding::hold_cards;
 use crate::catalog::offers;
 use crate::customers::hold;

@@ -216,7 +216,8 @@ impl RefundStore for Database {
     }
 
     async fn find(&self, id: RefundId) -> Result<Option<Refund>, StoreError> {
-        self.read(move |connection| Ok::<_, Abort<StoreError>>(load(connection, &Key::Ids(vec![id.get()]))?.pop())).await
+        self.read(move |connection| Ok::<_, Abort<StoreError>>(load(connection, &Key::Ids(vec![id.get()]))?.pop()))
+            .await
     }
 
     async fn of_charge(&self, charge: ChargeId) -> Result<Vec<Refund>, StoreError> {

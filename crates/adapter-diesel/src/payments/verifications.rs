@@ -16,18 +16,15 @@ use crate::stored;
 
 #[diesel::dsl::auto_type]
 fn with_charges() -> _ {
-    verifications::table
-        .inner_join(charges::table.on(charges::purpose_id.eq(verifications::id).and(charges::purpose.eq("verification"))))
+    verifications::table.inner_join(
+        charges::table.on(charges::purpose_id.eq(verifications::id).and(charges::purpose.eq("verification"))),
+    )
 }
 
 type Row = (i64, NaiveDateTime, ChargeRow);
 
 fn read((id, expires_at, charge): Row) -> Result<Verification, StoreError> {
-    Ok(Verification {
-        id: stored::id(id)?,
-        charge: Charge::try_from(charge)?,
-        expires_at: stored::moment(expires_at),
-    })
+    Ok(Verification { id: stored::id(id)?, charge: Charge::try_from(charge)?, expires_at: stored::moment(expires_at) })
 }
 
 /// The open one of a customer, else the last one that still counts.

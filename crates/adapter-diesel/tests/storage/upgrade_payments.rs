@@ -31,7 +31,9 @@ impl Counter<'_> {
     async fn old_attempt(&self, order: OrderId, number: u128, state: &str, payment: &str, next: &str) {
         let (key, minor) = (key(number), 26_550);
         let text = request("order_id", order.get(), key, minor);
-        self.house.run(format!("UPDATE orders SET status_id = 2, payment_method_type = 'sbp' WHERE id = {order}")).await;
+        self.house
+            .run(format!("UPDATE orders SET status_id = 2, payment_method_type = 'sbp' WHERE id = {order}"))
+            .await;
         self.house
             .run(format!(
                 "INSERT INTO payment_attempts (project_id, order_id, idempotence_key, state, provider_payment_id, amount, \

@@ -12,10 +12,8 @@ pub use cart::{Cart, CartLine, CartRefused, LineProblem, LineRefused};
 pub use delivery::{Address, Delivery, DeliveryRequest, ParamReference, References, ShopReference, SubtypeReference};
 pub use discount::{Discount, Promo, PromoProblem};
 pub use kontor_kernel::{DiscountStatus, DiscountTarget, DiscountValue, InvalidPromoCode, PromoCode};
-pub use order::{Customer, DeliveryWay, Named, Order, OrderLine, PaymentType, Place, ReservationState};
 pub use kontor_payments::model::PaymentMethod;
+pub use order::{Customer, DeliveryWay, Named, Order, OrderLine, PaymentType, Place, ReservationState};
 pub use payment::{PaidEvent, PreparedPayment};
 pub use reservation::ReservationRecord;
-pub use status::{
-    AfterCharge, ChargeOutcome, OrderStatus, Standing, StockEffect, Transition, TransitionRefused,
-};
+pub use status::{AfterCharge, ChargeOutcome, OrderStatus, Standing, StockEffect, Transition, TransitionRefused};

@@ -225,13 +225,17 @@ mod tests {
     #[test]
     fn only_an_order_that_waits_for_its_money_moves_with_it() {
         for status in OrderStatus::ALL {
-            let (paid, failed) = (status.after_charge(ChargeOutcome::Succeeded), status.after_charge(ChargeOutcome::Failed));
+            let (paid, failed) =
+                (status.after_charge(ChargeOutcome::Succeeded), status.after_charge(ChargeOutcome::Failed));
             let from = status;
             if status == OrderStatus::WaitingForPayment {
                 let to = OrderStatus::Paid;
                 assert_eq!(paid, AfterCharge::Moves(Transition { from, to, stock: StockEffect::Keep, pays: true }));
                 let to = OrderStatus::Canceled;
-                assert_eq!(failed, AfterCharge::Moves(Transition { from, to, stock: StockEffect::Release, pays: false }));
+                assert_eq!(
+                    failed,
+                    AfterCharge::Moves(Transition { from, to, stock: StockEffect::Release, pays: false })
+                );
             } else {
                 assert_eq!((paid, failed), (AfterCharge::OutOfTurn, AfterCharge::Stays), "{status}");
             }

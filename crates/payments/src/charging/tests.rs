@@ -74,10 +74,7 @@ impl Trial {
     }
 
     fn creating(mut self, answer: Answer<GatewayPayment>) -> Self {
-        self.gateway
-            .expect_create()
-            .withf(|request| *request == charge().request)
-            .return_const(answer);
+        self.gateway.expect_create().withf(|request| *request == charge().request).return_const(answer);
         self
     }
 
@@ -129,7 +126,10 @@ fn unknown() -> Answer<GatewayPayment> {
 #[tokio::test]
 async fn the_first_refusal_is_final() {
     let trial = Trial::new().creating(refused());
-    let trial = trial.recording(|change| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Refused, .. }), Change::Done);
+    let trial = trial.recording(
+        |change| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Refused, .. }),
+        Change::Done,
+    );
     assert!(matches!(trial.service().open(&charge()).await, Ok(Opened::Refused { .. })));
 }
 
@@ -173,7 +173,8 @@ async fn a_repeated_request_that_is_refused_is_looked_up_before_giving_up() {
 #[tokio::test]
 async fn after_the_life_of_the_key_nothing_is_asked_for_again() {
     let old = || Trial { age: TimeDelta::hours(23), ..Trial::new() }.due(charge());
-    let failed = |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Canceled, .. });
+    let failed =
+        |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Canceled, .. });
     let trial = old().finding(Reading::Absent).recording(failed, Change::Done);
     assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 1);
     let postponed = |change: &ChargeChange| matches!(change, ChargeChange::Postponed { .. });
@@ -195,10 +196,7 @@ async fn a_notification_may_overtake_the_answer() {
 async fn money_for_a_charge_that_was_given_up_is_reported() {
     let mut trial = Trial::new().reading(Reading::Known(payment(GatewayStatus::Succeeded)));
     trial.charges.expect_by_provider().returning(|_| Ok(None));
-    trial
-        .charges
-        .expect_by_key()
-        .returning(|_| Ok(Some(Charge { state: ChargeState::Refused, ..charge() })));
+    trial.charges.expect_by_key().returning(|_| Ok(Some(Charge { state: ChargeState::Refused, ..charge() })));
     let id = ProviderId::parse("pay-1").unwrap();
     assert!(matches!(trial.service().acquirer_notified(&id).await, Ok(Notified::Suspicious { .. })));
 }
@@ -252,9 +250,7 @@ async fn money_that_proves_something_is_due_back_at_once() {
     let purpose = ChargePurpose::Verification(VerificationId::new(3).unwrap());
     let proof = Charge { request: ChargeRequest { purpose, ..charge().request }, ..charge() };
     let paid = GatewayPayment { purpose: Some(purpose), ..payment(GatewayStatus::Succeeded) };
-    let returned = |change: &ChargeChange| {
-        matches!(change, ChargeChange::Succeeded { refund: Some(refund), .. } if refund.amount().minor() == 26_500)
-    };
+    let returned = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { refund: Some(refund), .. } if refund.amount().minor() == 26_500);
     let mut trial = Trial::new().recording(returned, Change::Done);
     trial.gateway.expect_create().return_const(Answer::Known(paid));
     assert_eq!(trial.service().open(&proof).await.unwrap(), Opened::Known);

@@ -192,7 +192,8 @@ mod tests {
         let by_hand = GatewayRefund { key: None, ..own.clone() };
         let canceled = GatewayRefund { status: GatewayStatus::Canceled, ..own.clone() };
         let whole = RefundRequest { whole: true, ..request.clone() };
-        let met = |request: &RefundRequest| [&own, &others, &by_hand, &canceled].map(|refund| request.is_met_by(refund));
+        let met =
+            |request: &RefundRequest| [&own, &others, &by_hand, &canceled].map(|refund| request.is_met_by(refund));
         assert_eq!(met(&request), [true, false, false, false]);
         assert_eq!(met(&whole), [true, true, true, false]);
     }

@@ -111,13 +111,7 @@ impl RefundService {
         }
     }
 
-    fn postponed(
-        &self,
-        refund: &Refund,
-        why: String,
-        unanswered: bool,
-        asked_pause: Option<Duration>,
-    ) -> RefundChange {
+    fn postponed(&self, refund: &Refund, why: String, unanswered: bool, asked_pause: Option<Duration>) -> RefundChange {
         let next_check_at = next_check(refund.checks, self.clock.now(), asked_pause);
         RefundChange::Postponed { why, unanswered, next_check_at }
     }

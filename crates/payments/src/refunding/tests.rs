@@ -58,11 +58,8 @@ struct Trial {
 impl Trial {
     /// Ten minutes after the key was made.
     fn due(refund: Refund) -> Self {
-        let mut trial = Self {
-            store: MockRefundStore::new(),
-            gateway: MockPaymentGateway::new(),
-            age: TimeDelta::minutes(10),
-        };
+        let mut trial =
+            Self { store: MockRefundStore::new(), gateway: MockPaymentGateway::new(), age: TimeDelta::minutes(10) };
         let mut queue = vec![refund];
         trial.store.expect_claim().returning(move |_, _, _| Ok(queue.pop()));
         trial

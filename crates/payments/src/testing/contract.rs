@@ -2,7 +2,12 @@
 //!
 //! Each function is one promise of the ports and panics when it is broken. An adapter implements [`Fixture`] on a fresh
 //! storage and runs every function against it, each with a storage of its own.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a broken promise fails the test that runs it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a broken promise fails the test that runs it"
+)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,7 +23,9 @@ use crate::model::{
     Charge, ChargeFailure, ChargePurpose, ChargeRequest, ChargeState, GatewayMethod, MethodReference, NewCharge,
     NewRefund, PaymentMethod, ProviderId, Refund, RefundOrder, RefundState,
 };
-use crate::ports::{ChargeStore, ChargeStored, RefundStore, RefundStored, SavedMethodStore, Started, VerificationStore};
+use crate::ports::{
+    ChargeStore, ChargeStored, RefundStore, RefundStored, SavedMethodStore, Started, VerificationStore,
+};
 use crate::verification::{NewVerification, VerificationTerms};
 
 /// A storage to try, and people in it.
@@ -177,7 +184,10 @@ pub async fn an_outcome_is_recorded_once<F: Fixture>(fixture: &F) {
     let outcomes = join_all((0..8).map(|_| recorded(fixture, new.id, success()))).await;
     assert_eq!(outcomes.into_iter().filter(|outcome| *outcome == Change::Done).count(), 1);
     let settled = charge(fixture, new.id).await;
-    assert_eq!((settled.state, settled.settled_at, books(&settled)), (ChargeState::Succeeded, Some(noon()), (1_000, 0, 0)));
+    assert_eq!(
+        (settled.state, settled.settled_at, books(&settled)),
+        (ChargeState::Succeeded, Some(noon()), (1_000, 0, 0))
+    );
     let failed = |failure| ChargeChange::Failed { provider_id: None, failure, reason: "late".to_owned() };
     let postponed = ChargeChange::Postponed { why: "late".to_owned(), unanswered: true, next_check_at: noon() };
     for late in [failed(ChargeFailure::Canceled), postponed, success()] {
@@ -301,7 +311,10 @@ pub async fn a_refund_is_named_by_its_first_key<F: Fixture>(fixture: &F) {
     let racing = join_all((0..8).map(|_| RefundStore::store(&*store, new.clone()))).await;
     let stored: Vec<_> = racing.into_iter().map(Result::unwrap).collect();
     assert_eq!(stored.iter().filter(|outcome| matches!(outcome, RefundStored::New(_))).count(), 1);
-    assert!(stored.iter().all(|outcome| matches!(outcome, RefundStored::New(_) | RefundStored::Present(_))), "{stored:?}");
+    assert!(
+        stored.iter().all(|outcome| matches!(outcome, RefundStored::New(_) | RefundStored::Present(_))),
+        "{stored:?}"
+    );
     assert_eq!(books(&charge(fixture, paid.id).await), (1_000, 0, 600));
     let refund = store.of_charge(paid.id).await.unwrap().remove(0);
     let second = key();
@@ -378,8 +391,7 @@ pub async fn a_method_is_saved_with_its_charge<F: Fixture>(fixture: &F) {
     for method in &cards {
         let new = stored(fixture, new_charge(anna)).await;
         let method = Some(method.clone());
-        let change =
-            ChargeChange::Succeeded { provider_id: provider("pay"), event_id: key(), refund: None, method };
+        let change = ChargeChange::Succeeded { provider_id: provider("pay"), event_id: key(), refund: None, method };
         assert_eq!(recorded(fixture, new.id, change).await, Change::Done);
     }
     let saved = store.list(anna).await.unwrap();
@@ -411,7 +423,9 @@ pub async fn a_deactivated_method_is_charged_no_more<F: Fixture>(fixture: &F) {
         new.request.saved_method.clone_from(&reference);
         ChargeStore::store(&*store, new)
     };
-    assert!(matches!(charging(anna).await.unwrap(), ChargeStored::New(charge) if charge.request.saved_method == reference));
+    assert!(
+        matches!(charging(anna).await.unwrap(), ChargeStored::New(charge) if charge.request.saved_method == reference)
+    );
     assert_eq!(charging(fixture.customer().await).await.unwrap(), ChargeStored::MethodGone, "it is somebody else's");
     let (charged, gone) = futures_util::join!(charging(anna), store.deactivate(anna, id, noon()));
     assert!(matches!(charged.unwrap(), ChargeStored::New(_) | ChargeStored::MethodGone));
@@ -460,5 +474,8 @@ pub async fn a_customer_has_one_open_verification<F: Fixture>(fixture: &F) {
     assert_eq!((still.id, still.charge.state), (first.id, ChargeState::Succeeded));
     let next = store.start(new_verification(anna, day + TimeDelta::seconds(1))).await.unwrap();
     assert!(matches!(next, Started::New(next) if next.id != first.id));
-    assert_eq!(VerificationStore::find(&*store, VerificationId::new(i64::from(u32::MAX)).unwrap()).await.unwrap(), None);
+    assert_eq!(
+        VerificationStore::find(&*store, VerificationId::new(i64::from(u32::MAX)).unwrap()).await.unwrap(),
+        None
+    );
 }

@@ -105,13 +105,7 @@ impl Trial {
         let random = Arc::new(CountingRandom::new());
         let (charges, gateway) = (Arc::new(self.charges), Arc::new(self.gateway));
         let charges = ChargeService { charges, gateway, clock: clock.clone(), random: random.clone() };
-        VerificationService {
-            store: Arc::new(self.store),
-            charges: Arc::new(charges),
-            clock,
-            random,
-            terms: terms(),
-        }
+        VerificationService { store: Arc::new(self.store), charges: Arc::new(charges), clock, random, terms: terms() }
     }
 }
 
@@ -135,7 +129,8 @@ async fn an_unknown_outcome_is_never_guessed() {
 async fn the_first_refusal_closes_it() {
     let trial = Trial::default().starting(vec![Started::New(verification())]);
     let trial = trial.creating(Answer::Refused { code: "forbidden".to_owned(), description: String::new() });
-    let refused = |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Refused, .. });
+    let refused =
+        |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Refused, .. });
     let refused = trial.recording(refused).service().start(customer()).await;
     assert!(matches!(refused, Err(VerificationError::PaymentRefused { .. })));
     let gone = Trial::default().starting(vec![Started::Gone]).service().start(customer()).await;
@@ -150,7 +145,8 @@ async fn one_that_ran_out_of_time_is_cleared_up_before_another_is_started() {
     let reason = Some("expired_on_confirmation".to_owned());
     let canceled = GatewayPayment { reason, ..payment(GatewayStatus::Canceled) };
     trial.gateway.expect_read().times(1).return_const(Reading::Known(canceled));
-    let expired = |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Expired, .. });
+    let expired =
+        |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Expired, .. });
     assert_eq!(trial.recording(expired).service().start(customer()).await.unwrap(), Verifying::Present(open.clone()));
     // Before that nobody is asked.
     let trial = Trial::default().starting(vec![Started::Present(open.clone())]);

@@ -245,7 +245,8 @@ impl<'a> Counter<'a> {
         let app = house.first;
         let token_id = TokenId::new(1).unwrap();
         let customer = CustomerScope { app, counterparty_id: CounterpartyId::new(1).unwrap(), token_id };
-        let mut counter = Self { house, clock, random, acquirer, payments, refunds, placement, customer, category, shop };
+        let mut counter =
+            Self { house, clock, random, acquirer, payments, refunds, placement, customer, category, shop };
         counter.customer = counter.another_customer().await;
         counter
     }
