@@ -80,7 +80,7 @@ database_tests! {
         assert_eq!(back.reconcile("one", 5).await.unwrap().checked, 0, "not due yet");
         counter.wait(2);
         back.reconcile("one", 5).await.unwrap();
-        assert_eq!((refunds(&counter), refund_state(&counter, &started).await), (1, RefundState::Done));
+        assert_eq!((refunds(&counter), refund_state(&counter, &started).await), (1, RefundState::Succeeded));
         counter.wait(86_400);
         charges.acquirer_notified(&id).await.unwrap();
         assert_eq!((back.reconcile("one", 5).await.unwrap().checked, refunds(&counter)), (0, 1));
@@ -166,7 +166,7 @@ database_tests! {
         counter.acquirer.refunds.lock().unwrap()[0].1.status = GatewayStatus::Succeeded;
         counter.wait(60);
         counter.refunds.reconcile("w", 5).await.unwrap();
-        assert_eq!((refund_state(&counter, &started).await, refunds(&counter)), (RefundState::Done, 1));
+        assert_eq!((refund_state(&counter, &started).await, refunds(&counter)), (RefundState::Succeeded, 1));
     }
 
     async fn an_open_one_keeps_a_customer_and_a_refund_does_not(db: TestDatabase) {
@@ -183,6 +183,6 @@ database_tests! {
         assert!(matches!(gone, Err(VerificationError::CustomerGone)), "{gone:?}");
         counter.acquirer.mood(Mood::Paid);
         counter.refunds.reconcile("w", 5).await.unwrap();
-        assert_eq!((refund_state(&counter, &started).await, refunds(&counter)), (RefundState::Done, 1));
+        assert_eq!((refund_state(&counter, &started).await, refunds(&counter)), (RefundState::Succeeded, 1));
     }
 }
