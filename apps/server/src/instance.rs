@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::beside::StoredBeside;
 use crate::config::Config;
+use crate::http::health::OwnWorker;
 use crate::http::server::{ServeError, build};
 use crate::messaging::{MessagingError, delivery_worker};
 use crate::thrift::give_back_what_the_start_used;
@@ -97,7 +98,7 @@ impl Instance {
                 let services = Services::new(database, &around);
                 let left = services.left_behind();
                 let metrics = prometheus();
-                let server = build(config, services, metrics.clone(), listener)?;
+                let server = build(config, services, metrics.clone(), listener, OwnWorker(worker.is_some()))?;
                 let beside = StoredBeside::start(left, metrics);
                 let watch = database.watch()?;
                 tokio::spawn(give_back_what_the_start_used());

@@ -4,10 +4,10 @@ use kontor_kernel::StoreError;
 
 use crate::database::{Abort, Database};
 use crate::lease::{Parked, Queue, count_parked, list_parked, release_parked};
-use crate::webhooks;
+use crate::{auth, catalog, content, webhooks};
 
 /// Every table whose rows are leased.
-const QUEUES: [&Queue; 1] = [&webhooks::DELIVERIES];
+const QUEUES: [&Queue; 4] = [&webhooks::DELIVERIES, &catalog::JOBS, &auth::PASSWORD_REQUESTS, &content::CONTENTS];
 
 /// Parked rows of one queue that are told of; there may be more.
 pub const MOST_TOLD: u32 = 1_000;

@@ -16,7 +16,7 @@ use utoipa_swagger_ui::SwaggerUi;
 use super::ApiError;
 use super::client_ip::TrustedProxies;
 use super::file_contents;
-use super::health::{healthz, metrics_text, readyz};
+use super::health::{OwnWorker, healthz, metrics_text, readyz};
 use super::observe::observe;
 use super::openapi::{description, openapi_json, pinned_text};
 use super::policy::{Policies, PoliciesIncomplete, enforce};
@@ -72,6 +72,7 @@ pub fn build(
     services: Services,
     prometheus: PrometheusHandle,
     listener: TcpListener,
+    own_worker: OwnWorker,
 ) -> Result<Server, ServeError> {
     let api = description();
     let policies = Data::new(Policies::of(&api)?);
@@ -83,6 +84,7 @@ pub fn build(
     let body_limit = config.body_limit;
     let workers = config.http_workers;
     let limits = Data::new(config.clone());
+    let own_worker = Data::new(own_worker);
     let answers = Data::new(services.answers(config.answers_memory_mb));
 
     let mut server = HttpServer::new(move || {
@@ -95,6 +97,7 @@ pub fn build(
             .app_data(proxies.clone())
             .app_data(prometheus.clone())
             .app_data(limits.clone())
+            .app_data(own_worker.clone())
             .app_data(answers.clone())
             .app_data(PayloadConfig::new(body_limit))
             .app_data(FormConfig::default().limit(body_limit))

@@ -23,6 +23,7 @@ mod tokens;
 mod uses;
 
 pub(crate) use forget::forget_customer;
+pub(crate) use passwords::REQUESTS as PASSWORD_REQUESTS;
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;

@@ -4,4 +4,4 @@ mod avatars;
 mod files;
 
 pub(crate) use avatars::{avatar_key, is_avatar};
-pub(crate) use files::READY;
+pub(crate) use files::{CONTENTS, READY};

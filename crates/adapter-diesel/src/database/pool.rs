@@ -77,6 +77,7 @@ struct Inner {
     pages: OnceLock<Option<PageReaders>>,
     statements: Arc<AtomicU64>,
     repeated: AtomicU64,
+    writes: AtomicU64,
     marks: Arc<Marks>,
     memory: AccessMemory,
 }
@@ -122,8 +123,8 @@ impl Database {
         };
         let readers = build(if writer.is_some() { Role::Reader } else { Role::Writer }, options.connections)?;
         let (marks, memory) = (Arc::default(), AccessMemory::default());
-        let repeated = AtomicU64::new(0);
-        let inner = Inner { url, readers, writer, pages: OnceLock::new(), statements, repeated, marks, memory };
+        let (repeated, writes) = (AtomicU64::new(0), AtomicU64::new(0));
+        let inner = Inner { url, readers, writer, pages: OnceLock::new(), statements, repeated, writes, marks, memory };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -149,6 +150,11 @@ impl Database {
     /// Steps that ran again after a conflict, for tests that count them.
     pub fn repeated(&self) -> u64 {
         self.inner.repeated.load(Ordering::Relaxed)
+    }
+
+    /// Steps that were begun to write, each of which waits for the only writer of SQLite, for tests that count them.
+    pub fn writes(&self) -> u64 {
+        self.inner.writes.load(Ordering::Relaxed)
     }
 
     /// Use of the pool that serves reads.
@@ -264,6 +270,7 @@ impl Database {
         let inner = Arc::clone(&self.inner);
         blocking(move || {
             let pool = inner.writer.as_ref().unwrap_or(&inner.readers);
+            inner.writes.fetch_add(1, Ordering::Relaxed);
             let mut attempt = 1;
             loop {
                 let mut connection = take(pool)?;
