@@ -4,10 +4,17 @@ use kontor_kernel::StoreError;
 
 use crate::database::{Abort, Database};
 use crate::lease::{Parked, Queue, count_parked, list_parked, release_parked};
-use crate::{payments, webhooks};
+use crate::{auth, catalog, content, payments, webhooks};
 
 /// Every table whose rows are leased.
-const QUEUES: [&Queue; 3] = [&webhooks::DELIVERIES, &payments::CHARGES, &payments::REFUNDS];
+const QUEUES: [&Queue; 6] = [
+    &webhooks::DELIVERIES,
+    &payments::CHARGES,
+    &payments::REFUNDS,
+    &catalog::JOBS,
+    &auth::PASSWORD_REQUESTS,
+    &content::CONTENTS,
+];
 
 /// Parked rows of one queue that are told of; there may be more.
 pub const MOST_TOLD: u32 = 1_000;

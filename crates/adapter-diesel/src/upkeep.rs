@@ -2,11 +2,12 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
 use crate::database::marks::{Topic, note_unchanged};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::statement::Statement;
+use crate::statement::{Statement, by_place};
 
 /// As many rows go in one transaction: other writers wait no longer than for these.
 pub const BATCH: usize = 500;
@@ -18,6 +19,8 @@ enum Keep {
     UntilThen,
     /// The configured time after it.
     Afterwards,
+    /// An hour after it.
+    AnHour,
 }
 
 /// A table that grows unless it is swept.
@@ -41,6 +44,8 @@ const fn pile(table: &'static str, key: &'static str, moment: &'static str, keep
 
 /// Everything that is swept, in this order: what refers to other rows comes before them.
 pub const PILES: &[Pile] = &[
+    // A worker that lives is seen every few seconds.
+    pile("workers", "name", "seen_at", Keep::AnHour, ""),
     pile("access_tokens", "id", "expires_at", Keep::UntilThen, ""),
     pile("one_time_codes", "(project_id, contact)", "expires_at", Keep::UntilThen, ""),
     pile("phone_change_codes", "counterparty_id", "expires_at", Keep::UntilThen, ""),
@@ -72,24 +77,47 @@ pub const PILES: &[Pile] = &[
     ),
 ];
 
+by_place! {
+    struct OneRow {
+        _one: i64 as BigInt,
+    }
+}
+
 impl Pile {
+    /// Goes on with what makes a row one that has had its time.
+    fn guarded(&self, statement: Statement, now: DateTime<Utc>, retention: TimeDelta) -> Statement {
+        let until = match self.keep {
+            Keep::UntilThen => now,
+            Keep::Afterwards => now.checked_sub_signed(retention).unwrap_or(DateTime::<Utc>::MIN_UTC),
+            Keep::AnHour => now - TimeDelta::hours(1),
+        };
+        let until = until.naive_utc();
+        let statement = statement.sql(self.moment).sql(" <= ").value(until);
+        match self.besides.split_once(":moment") {
+            None => statement.sql(self.besides),
+            Some((before, after)) => statement.sql(before).value(until).sql(after),
+        }
+    }
+
+    /// Whether a row has had its time.
+    fn has_any(&self, connection: &mut AnyConnection, now: DateTime<Utc>, retention: TimeDelta) -> QueryResult<bool> {
+        let table = self.table;
+        let any = match self.owner {
+            Some((owner, by)) => {
+                format!("SELECT CAST(1 AS BIGINT) FROM {owner} JOIN {table} ON {table}.{by} = {owner}.id WHERE ")
+            }
+            None => format!("SELECT CAST(1 AS BIGINT) FROM {table} WHERE "),
+        };
+        let any: Vec<OneRow> = self.guarded(Statement::new(any), now, retention).sql(" LIMIT 1").rows(connection)?;
+        Ok(!any.is_empty())
+    }
+
     /// The guard stands inside and outside: between the two another process may have renewed the row.
     fn delete(&self, connection: &AnyConnection, now: DateTime<Utc>, retention: TimeDelta) -> Statement {
         // SQLite looks rows up by their number, and several columns by the first of them alone.
         let key = if matches!(connection, AnyConnection::Sqlite(_)) { "rowid" } else { self.key };
-        let until = match self.keep {
-            Keep::UntilThen => now,
-            Keep::Afterwards => now.checked_sub_signed(retention).unwrap_or(DateTime::<Utc>::MIN_UTC),
-        };
-        let until = until.naive_utc();
-        let Self { table, moment, besides, .. } = *self;
-        let guarded = |statement: Statement| {
-            let statement = statement.sql(moment).sql(" <= ").value(until);
-            match besides.split_once(":moment") {
-                None => statement.sql(besides),
-                Some((before, after)) => statement.sql(before).value(until).sql(after),
-            }
-        };
+        let Self { table, moment, .. } = *self;
+        let guarded = |statement: Statement| self.guarded(statement, now, retention);
         if let Some((owner, by)) = self.owner {
             // What is over stays over: the guard once is enough.
             let some = format!(
@@ -113,6 +141,11 @@ impl Database {
         now: DateTime<Utc>,
         retention: TimeDelta,
     ) -> Result<usize, StoreError> {
+        // Most often there are none, and a worker that looks takes no lock then.
+        let any = self.read(move |connection| Ok::<_, Abort<StoreError>>(pile.has_any(connection, now, retention)?));
+        if !any.await? {
+            return Ok(0);
+        }
         self.write(move |connection| {
             // Whoever remembers a token knows when it expires.
             note_unchanged(Topic::Access);

@@ -9,9 +9,16 @@ use crate::ports::{PasswordHasher, PasswordRequests, PasswordSender, SendError};
 
 /// Letters and digits of a temporary password: 95 bits.
 const LENGTH: usize = 16;
-/// How long a worker has a request for itself, and the pause before it is tried again; doubled with every attempt. Longer
-/// than a mail can take.
-const FIRST_LEASE: TimeDelta = TimeDelta::seconds(30);
+/// How long a worker has a request for itself; longer than a mail can take.
+const LEASE: TimeDelta = TimeDelta::seconds(30);
+/// The pause before a request is tried for the second time, doubled with every further attempt.
+const FIRST_PAUSE: TimeDelta = TimeDelta::seconds(30);
+/// Pauses double no further than this; requests are forgotten long before.
+const MOST_DOUBLINGS: u32 = 10;
+
+fn pause_after(attempts: u32) -> TimeDelta {
+    FIRST_PAUSE * (1 << attempts.saturating_sub(1).min(MOST_DOUBLINGS))
+}
 
 /// What became of one request.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,9 +64,11 @@ impl TemporaryPasswords {
 
     /// Answers the oldest request that is due. The password is stored before it is sent, so that one that arrives works;
     /// another one sent later takes its place.
-    pub async fn send_due(&self) -> Result<PasswordRound, SendPasswordError> {
+    /// `owner` names this process and no other.
+    pub async fn send_due(&self, owner: &str) -> Result<PasswordRound, SendPasswordError> {
         let now = self.clock.now();
-        let Some(request) = self.requests.claim(now, FIRST_LEASE).await? else { return Ok(PasswordRound::Idle) };
+        let claimed = self.requests.claim(owner, now, now + LEASE).await?;
+        let Some(request) = claimed else { return Ok(PasswordRound::Idle) };
         if request.requested_at + PASSWORD_REQUEST_LIFETIME <= now {
             self.requests.forget(&request).await?;
             return Ok(PasswordRound::GivenUp);
@@ -74,7 +83,10 @@ impl TemporaryPasswords {
         self.requests.store(TemporaryPassword { user_id, hash, created_at: now, expires_at }).await?;
         let round = match self.sender.email_password(&recipient.email, &request.login, &password).await {
             Ok(()) => PasswordRound::Sent,
-            Err(error @ SendError::Unavailable(_)) => return Ok(PasswordRound::Failed(error)),
+            Err(error @ SendError::Unavailable(_)) => {
+                self.requests.postpone(&request, now + pause_after(request.attempts)).await?;
+                return Ok(PasswordRound::Failed(error));
+            }
             Err(error @ SendError::Refused(_)) => PasswordRound::Failed(error),
         };
         self.requests.forget(&request).await?;
@@ -97,7 +109,7 @@ mod tests {
         let mut requests = MockPasswordRequests::new();
         let login = Login::parse("anna").unwrap();
         let request = PasswordRequest { login, requested_at: asked_at, attempts: 1 };
-        requests.expect_claim().returning(move |_, _| Ok(Some(request.clone())));
+        requests.expect_claim().returning(move |_, _, _| Ok(Some(request.clone())));
         requests.expect_recipient().returning(move |_| {
             let email = Email::parse("anna@x.ru").unwrap();
             Ok(known.then(|| PasswordRecipient { user_id: UserId::new(3).unwrap(), email }))
@@ -111,7 +123,7 @@ mod tests {
         hasher.expect_hash().returning(|password| Ok(format!("hash of {}", password.expose_secret())));
         let (clock, random) = (Arc::new(FixedClock::at(NOW)), Arc::new(CountingRandom::new()));
         let passwords = TemporaryPasswords::new(Arc::new(requests), Arc::new(hasher), Arc::new(sender), clock, random);
-        passwords.send_due().await.unwrap()
+        passwords.send_due("me").await.unwrap()
     }
 
     #[tokio::test]
@@ -140,6 +152,12 @@ mod tests {
         assert_eq!(round(requests(old, true, 1), MockPasswordSender::new()).await, PasswordRound::GivenUp);
     }
 
+    #[test]
+    fn pauses_double_up_to_a_limit() {
+        let pauses = [1, 2, 3, 11, 12, u32::MAX].map(|attempts| pause_after(attempts).num_seconds());
+        assert_eq!(pauses, [30, 60, 120, 30_720, 30_720, 30_720]);
+    }
+
     #[tokio::test]
     async fn a_mail_that_may_yet_be_sent_is_kept() {
         for (error, forgotten) in
@@ -147,6 +165,9 @@ mod tests {
         {
             let mut requests = requests(NOW, true, forgotten);
             requests.expect_store().returning(|_| Ok(()));
+            let again =
+                |request: &PasswordRequest, next: &DateTime<Utc>| (request.attempts, *next) == (1, NOW + FIRST_PAUSE);
+            requests.expect_postpone().withf(again).times(1 - forgotten).returning(|_, _| Ok(()));
             let mut sender = MockPasswordSender::new();
             let answer = error.clone();
             sender.expect_email_password().returning(move |_, _, _| Err(answer.clone()));

@@ -7,7 +7,7 @@ mod miniapp;
 #[cfg(feature = "mocks")]
 pub use agents::{MockAccessRequestRepository, MockAgentRepository};
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use kontor_kernel::{
     AppScope, ApplicationId, Contact, CounterpartyId, CustomerScope, DepartmentId, Email, Page, PageRequest,
     PermissionId, Phone, ProjectId, RoleId, ScreenId, SecretString, StoreError, TokenId, UserId,
@@ -365,9 +365,17 @@ pub trait PasswordRequests: Send + Sync {
     /// Notes a request, in the place of an earlier one for the login. Does the same whether the login is known or not.
     async fn note(&self, login: &Login, at: DateTime<Utc>) -> Result<(), StoreError>;
 
-    /// Leases the oldest request that is due, for `lease` doubled with every attempt it has had; of racing callers one
-    /// gets it.
-    async fn claim(&self, at: DateTime<Utc>, lease: TimeDelta) -> Result<Option<PasswordRequest>, StoreError>;
+    /// Leases the oldest request that is due and counts the attempt; of racing callers one gets it. One that cannot be
+    /// read is put aside and stops nobody.
+    async fn claim(
+        &self,
+        owner: &str,
+        at: DateTime<Utc>,
+        until: DateTime<Utc>,
+    ) -> Result<Option<PasswordRequest>, StoreError>;
+
+    /// Gives a request back that is to be tried again; one made since stays as it is.
+    async fn postpone(&self, request: &PasswordRequest, next: DateTime<Utc>) -> Result<(), StoreError>;
 
     /// The employee with this login, unless he is banned.
     async fn recipient(&self, login: &Login) -> Result<Option<PasswordRecipient>, StoreError>;

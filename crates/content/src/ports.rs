@@ -52,10 +52,12 @@ pub trait FileRepository: Send + Sync {
     /// Deletes a file of the project for everybody; its content is swept from this moment on. Whether there was one.
     async fn delete(&self, stamp: Stamp, id: FileId) -> Result<bool, StoreError>;
 
-    /// Takes some records whose content is to go by now: deleted ones, and those that waited too long, which nobody can
-    /// complete from then on. They are taken again at `again_at`, unless they are forgotten before.
+    /// Leases some records whose content is to go by now: deleted ones, and those that waited too long, which nobody can
+    /// complete from then on. They are taken again at `again_at`, unless they are forgotten before. What cannot be read is
+    /// put aside and stops nobody.
     async fn take_leftovers(
         &self,
+        owner: &str,
         now: DateTime<Utc>,
         again_at: DateTime<Utc>,
         most: u32,

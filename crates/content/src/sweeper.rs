@@ -33,10 +33,11 @@ impl FileSweeper {
     }
 
     /// One round. The record goes after the content: whoever dies in between leaves something that is found again.
-    pub async fn sweep(&self) -> Result<SweepRound, StoreError> {
+    /// `owner` names this process and no other.
+    pub async fn sweep(&self, owner: &str) -> Result<SweepRound, StoreError> {
         let now = self.clock.now();
         let mut round = SweepRound::default();
-        for leftover in self.files.take_leftovers(now, now + AGAIN, BATCH).await? {
+        for leftover in self.files.take_leftovers(owner, now, now + AGAIN, BATCH).await? {
             match self.contents.remove(leftover.project_id, leftover.key.clone()).await {
                 Ok(()) => {
                     self.files.forget(leftover.id).await?;
@@ -67,7 +68,7 @@ mod tests {
             key: FileKey::draw(&CountingRandom::new()),
         };
         let mut files = MockFileRepository::new();
-        files.expect_take_leftovers().returning(move |_, _, _| Ok(vec![leftover(1), leftover(2)]));
+        files.expect_take_leftovers().returning(move |_, _, _, _| Ok(vec![leftover(1), leftover(2)]));
         files.expect_forget().times(1).withf(|id| id.get() == 2).returning(|_| Ok(()));
         let mut contents = MockFileStore::new();
         contents.expect_remove().returning(|project, _| match project.get() {
@@ -75,7 +76,7 @@ mod tests {
             _ => Ok(()),
         });
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        let round = FileSweeper::new(Arc::new(files), Arc::new(contents), clock).sweep().await.unwrap();
+        let round = FileSweeper::new(Arc::new(files), Arc::new(contents), clock).sweep("me").await.unwrap();
         assert_eq!((round.removed, round.failed.len()), (1, 1));
     }
 }

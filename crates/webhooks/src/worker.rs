@@ -109,7 +109,9 @@ impl DeliveryWorker {
             if attempts.is_empty() {
                 return trouble.map_or(Ok(round), Err);
             }
-            let ended = {
+            let ended = if trouble.is_some() || !go_on() {
+                attempts.next().await
+            } else {
                 let pause = pin!(pause());
                 match select(attempts.next(), pause).await {
                     Either::Left((ended, _)) => ended,
@@ -331,6 +333,30 @@ mod tests {
             panic!("nothing was sent")
         };
         assert!(url.contains("good"), "{url}");
+    }
+
+    #[tokio::test]
+    async fn a_worker_that_is_to_end_waits_for_its_attempts_and_for_nothing_else() {
+        let (mut queue, ends) = (MockDeliveryQueue::new(), Arc::new(AtomicUsize::new(0)));
+        let told = Arc::clone(&ends);
+        queue.expect_claim().times(1).returning(move |_, _, _| {
+            told.store(1, Ordering::SeqCst);
+            Ok(vec![claimed(1, "https://good.example", "sealed:key")])
+        });
+        queue.expect_settle().times(1).returning(|_| Ok(true));
+        let mut signer = MockSigner::new();
+        signer.expect_hmac_sha256().returning(|_, _| [0; 32]);
+        let (keeper, random) = (Arc::new(PlainKeeper), Arc::new(CountingRandom::new()));
+        // It takes a while to answer.
+        let sender = Arc::new(Counting::default());
+        let worker = DeliveryWorker::new(Arc::new(queue), sender, Arc::new(signer), keeper, random, clock());
+        let pauses = AtomicUsize::new(0);
+        let pause = || {
+            pauses.fetch_add(1, Ordering::SeqCst);
+            std::future::ready(())
+        };
+        let round = worker.deliver_while("me", || ends.load(Ordering::SeqCst) == 0, pause).await.unwrap();
+        assert_eq!((round.delivered, pauses.load(Ordering::SeqCst)), (1, 0), "pauses end at once now: it would spin");
     }
 
     #[tokio::test]

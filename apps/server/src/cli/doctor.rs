@@ -1,8 +1,8 @@
 //! `kontor doctor`
 
 use clap::Args;
-use kontor_adapter_diesel::Database;
 use kontor_adapter_diesel::doctor::{Corrected, Difference, Examined};
+use kontor_adapter_diesel::{Database, Parked};
 use kontor_kernel::{Clock, ProjectId};
 use serde_json::json;
 
@@ -21,7 +21,10 @@ pub struct DoctorArguments {
     /// deriving it anew. Then look again.
     #[arg(long)]
     correct: bool,
-    /// Print one JSON object per line: every difference, then what was examined; with --correct then what was put right,
+    /// First put parked rows back into their queues. What still cannot be read is parked again when its turn comes.
+    #[arg(long)]
+    release_parked: bool,
+    /// Print one JSON object per line: what was put back, every parked row, every difference, then what was examined; with --correct then what was put right,
     /// what still differs, and what was examined again.
     #[arg(long)]
     json: bool,
@@ -30,7 +33,7 @@ pub struct DoctorArguments {
     database: Option<String>,
 }
 
-/// Runs the command. Differences that stay make it fail.
+/// Runs the command. Differences that stay, and rows that are parked, make it fail.
 pub fn run(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     arguments: DoctorArguments,
@@ -39,16 +42,26 @@ pub fn run(
     let database = open_migrated(&load(arguments.database)?)?;
     let report = Report { json: arguments.json };
     process::runtime()?.block_on(async {
+        if arguments.release_parked {
+            report.released(database.release_parked().await?);
+        }
+        // Queues belong to no project.
+        let parked = if project.is_none() { database.parked().await? } else { Vec::new() };
+        report.parked(&parked);
+        let parked = match parked.len() {
+            0 => Ok(()),
+            rows => Err(format!("{rows} rows of queues cannot be read; mend them, then --release-parked").into()),
+        };
         let found = examine(&database, project, &report).await?;
         if found == 0 {
-            return Ok(());
+            return parked;
         }
         if !arguments.correct {
             return Err(format!("{found} figures differ from what they are derived from").into());
         }
         report.corrected(database.correct(project, SystemClock.now()).await?);
         match examine(&database, project, &report).await? {
-            0 => Ok(()),
+            0 => parked,
             left => Err(format!("{left} figures still differ; they cannot be what they are derived from").into()),
         }
     })
@@ -93,6 +106,24 @@ impl Report {
         let number = |value: &Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
         let (application, stored, derived) = (number(application_id), number(stored), number(derived));
         println!("{project_id:>10}  {figure:<32} {id:>12} {application:>12}  {stored:>14} {derived:>14}  {source}");
+    }
+
+    fn parked(&self, parked: &[Parked]) {
+        for Parked { table, id, since, reason } in parked {
+            if self.json {
+                println!("{}", json!({ "parked": { "table": table, "id": id, "since": since, "reason": reason } }));
+            } else {
+                println!("parked since {since}: {reason}");
+            }
+        }
+    }
+
+    fn released(&self, rows: u64) {
+        if self.json {
+            println!("{}", json!({ "released": rows }));
+        } else {
+            println!("put {rows} parked rows back into their queues");
+        }
     }
 
     fn examined(&self, examined: Examined) {

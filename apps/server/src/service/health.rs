@@ -18,13 +18,20 @@ pub async fn healthz() -> HttpResponse {
     HttpResponse::Ok().json(json!({ "status": "ok" }))
 }
 
-/// `GET /readyz`: database reachable, migrations applied, a worker alive; `503` names what is missing. Where rate limits
-/// are counted is told, too, and decides nothing: memory stands in for Redis.
+/// Whether this process is to work, beside serving the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnWorker(pub bool);
+
+/// `GET /readyz`: database reachable, migrations applied and, where the process has a worker of its own, a worker alive;
+/// `503` names what is missing. An API alone can serve without one: whether a worker lives is told and decides nothing
+/// there, so that no balancer takes every API away when the workers are gone. The same holds for where rate limits are
+/// counted: memory stands in for Redis.
 #[get("/readyz")]
 pub async fn readyz(
     database: web::Data<Database>,
     clock: web::Data<Arc<dyn Clock>>,
     counters: web::Data<Counters>,
+    own_worker: web::Data<OwnWorker>,
 ) -> HttpResponse {
     let handle = database.get_ref().clone();
     let pending = web::block(move || handle.pending_migrations()).await;
@@ -38,7 +45,8 @@ pub async fn readyz(
         Ok(_) => "missing",
         Err(_) => "unknown",
     };
-    let ready = (database_state, migrations, worker) == ("ok", "ok", "ok");
+    let served = (database_state, migrations) == ("ok", "ok");
+    let ready = served && (worker == "ok" || **own_worker == OwnWorker(false));
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     HttpResponse::build(status).json(json!({
         "status": if ready { "ready" } else { "not ready" },
@@ -60,6 +68,16 @@ pub async fn metrics_text(
     metrics::gauge!("kontor_pool_connections", "state" => "idle").set(f64::from(pool.idle));
     let fallback = if counters.place() == "fallback" { 1.0 } else { 0.0 };
     metrics::gauge!("kontor_rate_limits_fallback").set(fallback);
+    // Without the database the other figures are still told.
+    match database.count_parked().await {
+        Ok(parked) => {
+            for (queue, rows) in parked {
+                let rows = u32::try_from(rows).unwrap_or(u32::MAX);
+                metrics::gauge!("kontor_queue_parked", "queue" => queue).set(f64::from(rows));
+            }
+        }
+        Err(error) => tracing::warn!(%error, "parked rows cannot be counted"),
+    }
     let bytes = u32::try_from(answers.bytes() / 1024).unwrap_or(u32::MAX);
     metrics::gauge!("kontor_answers_remembered_bytes").set(f64::from(bytes) * 1024.0);
     HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(prometheus.render())

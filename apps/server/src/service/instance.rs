@@ -11,6 +11,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
 
 use super::beside::StoredBeside;
+use super::health::OwnWorker;
 use super::messaging::MessagingError;
 use super::server::{ServeError, build};
 use super::thrift::give_back_what_the_start_used;
@@ -97,7 +98,7 @@ impl Instance {
                 let services = Services::new(database, &around);
                 let left = services.left_behind();
                 let metrics = prometheus();
-                let server = build(config, services, metrics.clone(), listener)?;
+                let server = build(config, services, metrics.clone(), listener, OwnWorker(worker.is_some()))?;
                 let beside = StoredBeside::start(left, metrics);
                 let watch = database.watch()?;
                 tokio::spawn(give_back_what_the_start_used());

@@ -13,7 +13,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
 
-use super::health::{healthz, metrics_text, readyz};
+use super::health::{OwnWorker, healthz, metrics_text, readyz};
 use super::observe::observe;
 use super::openapi::{description, openapi_json, pinned_text};
 use super::policies::{Policies, PoliciesIncomplete, enforce};
@@ -73,6 +73,7 @@ pub fn build(
     services: Services,
     prometheus: PrometheusHandle,
     listener: TcpListener,
+    own_worker: OwnWorker,
 ) -> Result<Server, ServeError> {
     let api = description();
     let policies = Data::new(Policies::of(&api)?);
@@ -84,6 +85,7 @@ pub fn build(
     let body_limit = config.body_limit;
     let workers = config.http_workers;
     let limits = Data::new(config.clone());
+    let own_worker = Data::new(own_worker);
     let answers = Data::new(services.answers(config.answers_memory_mb));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let password_queue = Data::new(PasswordQueue::new(QueueBounds::of_cores(cores)));
@@ -98,6 +100,7 @@ pub fn build(
             .app_data(proxies.clone())
             .app_data(prometheus.clone())
             .app_data(limits.clone())
+            .app_data(own_worker.clone())
             .app_data(answers.clone())
             .app_data(password_queue.clone())
             .app_data(PayloadConfig::new(body_limit))

@@ -21,6 +21,8 @@ mod staff;
 mod tokens;
 mod uses;
 
+pub(crate) use passwords::REQUESTS as PASSWORD_REQUESTS;
+
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_auth::model::{Device, NewToken};

@@ -1,13 +1,15 @@
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_auth::model::{Login, PasswordRecipient, PasswordRequest, TemporaryPassword};
 use kontor_auth::ports::PasswordRequests;
 use kontor_kernel::StoreError;
 
 use super::EMPLOYEE;
-use crate::database::{Abort, Database, on_each};
+use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::lease::{Leased, Queue, Turn};
 use crate::schema::{password_requests, temporary_passwords, users};
+use crate::statement::Statement;
 use crate::stored;
 
 #[derive(Queryable, Selectable)]
@@ -18,13 +20,26 @@ struct RequestRow {
     attempts: i32,
 }
 
-/// How many due requests are tried before a round ends; others lease the same ones at the same time.
-const CANDIDATES: i64 = 8;
-/// Pauses double no further than this; requests are forgotten long before.
-const MOST_DOUBLINGS: i32 = 10;
+/// Requests for a temporary password, by login.
+pub(crate) const REQUESTS: Queue =
+    Queue { table: "password_requests", key: "login", due: Some("next_attempt_at"), open: "TRUE", on_park: "" };
 
-fn leased_until(at: NaiveDateTime, lease: TimeDelta, attempts: i32) -> NaiveDateTime {
-    at + lease * (1 << attempts.clamp(0, MOST_DOUBLINGS))
+const LEASED: Leased<String, RequestRow, PasswordRequest> = Leased { load, read: request };
+
+fn load(connection: &mut AnyConnection, logins: &[String]) -> QueryResult<Vec<(String, RequestRow)>> {
+    let rows: Vec<RequestRow> = password_requests::table
+        .filter(password_requests::login.eq_any(logins))
+        .select(RequestRow::as_select())
+        .load(connection)?;
+    Ok(rows.into_iter().map(|row| (row.login.clone(), row)).collect())
+}
+
+fn request(row: RequestRow) -> Result<PasswordRequest, StoreError> {
+    Ok(PasswordRequest {
+        login: Login::parse(&row.login).map_err(StoreError::corrupt)?,
+        requested_at: stored::moment(row.requested_at),
+        attempts: u32::try_from(row.attempts).map_err(StoreError::corrupt)?,
+    })
 }
 
 #[async_trait]
@@ -36,6 +51,10 @@ impl PasswordRequests for Database {
                 password_requests::requested_at.eq(at),
                 password_requests::attempts.eq(0),
                 password_requests::next_attempt_at.eq(at),
+                password_requests::lease_owner.eq(None::<&str>),
+                password_requests::leased_until.eq(None::<NaiveDateTime>),
+                password_requests::parked_at.eq(None::<NaiveDateTime>),
+                password_requests::parked_reason.eq(None::<&str>),
             );
             on_each!(connection, concrete => {
                 diesel::insert_into(password_requests::table)
@@ -50,45 +69,32 @@ impl PasswordRequests for Database {
         .await
     }
 
-    async fn claim(&self, at: DateTime<Utc>, lease: TimeDelta) -> Result<Option<PasswordRequest>, StoreError> {
-        let at = at.naive_utc();
-        let due: Vec<RequestRow> = self
-            .read(move |connection| {
-                Ok::<_, Abort<StoreError>>(
-                    password_requests::table
-                        .filter(password_requests::next_attempt_at.le(at))
-                        .order(password_requests::next_attempt_at)
-                        .limit(CANDIDATES)
-                        .select(RequestRow::as_select())
-                        .load(connection)?,
-                )
-            })
-            .await?;
-        if due.is_empty() {
-            return Ok(None);
-        }
+    async fn claim(
+        &self,
+        owner: &str,
+        at: DateTime<Utc>,
+        until: DateTime<Utc>,
+    ) -> Result<Option<PasswordRequest>, StoreError> {
+        let set = Statement::new(", attempts = attempts + 1");
+        Ok(self.lease(&REQUESTS, Turn::new(owner, at, until, 1), set, LEASED).await?.pop())
+    }
+
+    async fn postpone(&self, request: &PasswordRequest, next: DateTime<Utc>) -> Result<(), StoreError> {
+        let (request, next) = (request.clone(), next.naive_utc());
         self.write(move |connection| {
-            for row in &due {
-                let free = password_requests::table
-                    .find(&row.login)
-                    .filter(password_requests::requested_at.eq(row.requested_at))
-                    .filter(password_requests::attempts.eq(row.attempts))
-                    .filter(password_requests::next_attempt_at.le(at));
-                let leased = diesel::update(free)
-                    .set((
-                        password_requests::attempts.eq(row.attempts + 1),
-                        password_requests::next_attempt_at.eq(leased_until(at, lease, row.attempts)),
-                    ))
-                    .execute(connection)?;
-                if leased == 1 {
-                    return Ok(Some(PasswordRequest {
-                        login: Login::parse(&row.login).map_err(StoreError::corrupt)?,
-                        requested_at: stored::moment(row.requested_at),
-                        attempts: u32::try_from(row.attempts + 1).map_err(StoreError::corrupt)?,
-                    }));
-                }
-            }
-            Ok::<_, Abort<StoreError>>(None)
+            let attempts = i32::try_from(request.attempts).map_err(StoreError::corrupt)?;
+            let tried = password_requests::table
+                .find(request.login.as_str())
+                .filter(password_requests::requested_at.eq(request.requested_at.naive_utc()))
+                .filter(password_requests::attempts.eq(attempts));
+            diesel::update(tried)
+                .set((
+                    password_requests::next_attempt_at.eq(next),
+                    password_requests::lease_owner.eq(None::<String>),
+                    password_requests::leased_until.eq(None::<NaiveDateTime>),
+                ))
+                .execute(connection)?;
+            Ok::<_, Abort<StoreError>>(())
         })
         .await
     }

@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool};
 use kontor_catalog::bulk::ports::JobBook;
 use kontor_catalog::bulk::{
     ClaimedJob, Ending, Held, Job, JobError, JobFilter, JobKind, JobOptions, JobPhase, JobProblem, JobState, NewJob,
@@ -15,8 +14,9 @@ use kontor_kernel::{JobId, Page, PageRequest, ProjectId, StoreError};
 use super::hold;
 use super::job_steps::{self, held_by, stored as count};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
+use crate::lease::{Key as _, Leased, Queue, Turn};
 use crate::schema::{job_errors, jobs, projects};
-use crate::statement::{Statement, by_place};
+use crate::statement::Statement;
 use crate::stored;
 
 #[derive(Queryable, Selectable)]
@@ -72,13 +72,6 @@ struct NewJobRow<'a> {
     created_at: NaiveDateTime,
 }
 
-by_place! {
-    struct DueRow {
-        id: i64 as BigInt,
-        running: bool as Bool,
-    }
-}
-
 fn named<T>(value: Option<T>) -> Result<T, StoreError> {
     value.ok_or_else(|| StoreError::corrupt("a job has an unknown kind, state or phase"))
 }
@@ -123,7 +116,7 @@ fn find(connection: &mut AnyConnection, id: i64) -> Result<Option<Job>, Abort<St
 }
 
 fn waiting(connection: &mut AnyConnection, project: ProjectId) -> Result<i64, diesel::result::Error> {
-    let mine = jobs::table.filter(jobs::project_id.eq(project.get()));
+    let mine = jobs::table.filter(jobs::project_id.eq(project.get())).filter(jobs::parked_at.is_null());
     mine.filter(jobs::state.eq(JobState::Queued.name())).count().get_result(connection)
 }
 
@@ -134,10 +127,10 @@ fn due(only: Option<JobId>, now: NaiveDateTime) -> Statement {
         Some(id) => statement.sql(" AND j.id = ").value(id.get()),
         None => statement,
     };
-    let left = "SELECT j.id, TRUE AS running FROM jobs j WHERE j.state = 'running' AND j.leased_until <= ";
-    let waiting = " UNION ALL SELECT j.id, FALSE AS running FROM jobs j WHERE j.state = 'queued' AND NOT EXISTS \
+    let left = "SELECT j.id FROM jobs j WHERE j.state = 'running' AND j.parked_at IS NULL AND j.leased_until <= ";
+    let waiting = " UNION ALL SELECT j.id FROM jobs j WHERE j.state = 'queued' AND j.parked_at IS NULL AND NOT EXISTS \
         (SELECT 1 FROM jobs o WHERE o.project_id = j.project_id AND o.state = 'running') AND NOT EXISTS \
-        (SELECT 1 FROM jobs o WHERE o.project_id = j.project_id AND o.state = 'queued' AND o.id < j.id)";
+        (SELECT 1 FROM jobs o WHERE o.project_id = j.project_id AND o.state = 'queued' AND o.parked_at IS NULL AND o.id < j.id)";
     only(only(Statement::new(left).value(now)).sql(waiting))
 }
 
@@ -156,44 +149,36 @@ impl From<StoreError> for NotTaken {
     }
 }
 
-fn take(
-    connection: &mut AnyConnection,
-    (id, running): (i64, bool),
-    owner: &str,
-    now: NaiveDateTime,
-    until: NaiveDateTime,
-) -> Result<Option<ClaimedJob>, Abort<NotTaken>> {
-    let take = Statement::new("UPDATE jobs SET state = 'running', lease_owner = ")
-        .value(owner)
-        .sql(", leased_until = ")
-        .value(until)
-        .sql(", started_at = COALESCE(started_at, ")
-        .value(now)
-        .sql("), tries = tries + 1 WHERE id = ")
-        .value(id);
-    // The row itself is looked at, again if another took it meanwhile; a second one of the project the unique key refuses.
-    let take = if running {
-        take.sql(" AND state = 'running' AND leased_until <= ").value(now)
-    } else {
-        take.sql(" AND state = 'queued'")
-    };
-    let taken = take.run(connection).map_err(on_duplicate(NotTaken::OthersWereFaster))?;
-    if taken == 0 {
-        return Ok(None);
-    }
-    let job = find(connection, id).map_err(|abort| match abort {
-        Abort::Query(error) => Abort::Query(error),
-        Abort::Refused(error) | Abort::Store(error) => Abort::Store(error),
-    })?;
-    let (place, tries): (Option<String>, i32) =
-        jobs::table.find(id).select((jobs::file_place, jobs::tries)).first(connection)?;
-    let missing = || StoreError::corrupt("a job that may be taken has no file");
-    Ok(Some(ClaimedJob {
-        job: job.ok_or_else(missing)?,
-        place: place.ok_or_else(missing)?,
-        owner: owner.to_owned(),
+/// Jobs that are not over. A parked one waits, so that no other of its project has to.
+pub(crate) const JOBS: Queue = Queue {
+    table: "jobs",
+    key: "id",
+    due: None,
+    open: "state IN ('queued', 'running')",
+    on_park: ", state = 'queued'",
+};
+
+/// A job with the place of its file, its tries and who holds it.
+type LeasedRow = (JobRow, Option<String>, i32, Option<String>);
+
+const LEASED: Leased<i64, LeasedRow, ClaimedJob> = Leased { load, read: claimed };
+
+fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, LeasedRow)>> {
+    let rows: Vec<LeasedRow> = jobs::table
+        .filter(jobs::id.eq_any(ids))
+        .select((JobRow::as_select(), jobs::file_place, jobs::tries, jobs::lease_owner))
+        .load(connection)?;
+    Ok(rows.into_iter().map(|row| (row.0.id, row)).collect())
+}
+
+fn claimed((job, place, tries, owner): LeasedRow) -> Result<ClaimedJob, StoreError> {
+    let missing = |what: &str| StoreError::corrupt(format!("a job that was taken has no {what}"));
+    Ok(ClaimedJob {
+        job: job.try_into()?,
+        place: place.ok_or_else(|| missing("file"))?,
+        owner: owner.ok_or_else(|| missing("owner"))?,
         tries: u32::try_from(tries).map_err(StoreError::corrupt)?,
-    }))
+    })
 }
 
 /// A step without rows of its own cannot be refused for another reason.
@@ -301,6 +286,8 @@ impl JobBook for Database {
             let canceled = diesel::update(jobs::table.find(id.get()).filter(jobs::state.eq_any(open)))
                 .set((
                     jobs::state.eq(JobState::Canceled.name()),
+                    jobs::parked_at.eq(None::<NaiveDateTime>),
+                    jobs::parked_reason.eq(None::<String>),
                     jobs::lease_owner.eq(None::<String>),
                     jobs::leased_until.eq(None::<NaiveDateTime>),
                     jobs::finished_at.eq(Some(at.naive_utc())),
@@ -318,17 +305,28 @@ impl JobBook for Database {
         now: DateTime<Utc>,
         until: DateTime<Utc>,
     ) -> Result<Option<ClaimedJob>, StoreError> {
-        let (now, until) = (now.naive_utc(), until.naive_utc());
+        let turn = Turn::new(owner, now, until, 1);
         // A look costs no turn of the only writer.
-        let mut due: Vec<DueRow> =
-            self.read(move |connection| Ok::<_, Abort<StoreError>>(due(only, now).rows(connection)?)).await?;
-        due.sort_by_key(|job| job.id);
-        for DueRow { id, running } in due.into_iter().take(LOOKS) {
-            let owner = owner.to_owned();
-            match self.write(move |connection| take(connection, (id, running), &owner, now, until)).await {
-                Ok(None) | Err(NotTaken::OthersWereFaster) => {}
-                Ok(taken) => return Ok(taken),
+        let mut due: Vec<i64> = self
+            .read(move |connection| Ok::<_, Abort<StoreError>>(i64::rows(due(only, now.naive_utc()), connection)?))
+            .await?;
+        due.sort_unstable();
+        for id in due.into_iter().take(LOOKS) {
+            let mine = turn.clone();
+            let taken = self.write(move |connection| {
+                let set = Statement::new(", state = 'running', started_at = COALESCE(started_at, ")
+                    .value(mine.now)
+                    .sql("), tries = tries + 1");
+                // A second one of the project the unique key refuses.
+                JOBS.take(connection, &[id], &mine, set).map_err(on_duplicate(NotTaken::OthersWereFaster))
+            });
+            let taken = match taken.await {
+                Ok(taken) => taken,
+                Err(NotTaken::OthersWereFaster) => continue,
                 Err(NotTaken::Store(error)) => return Err(error),
+            };
+            if let Some(job) = self.read_leased(&JOBS, &turn, taken, LEASED).await?.pop() {
+                return Ok(Some(job));
             }
         }
         Ok(None)

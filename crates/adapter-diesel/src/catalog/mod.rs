@@ -34,6 +34,8 @@ mod storefront_views;
 mod tags;
 mod warehouses;
 
+pub(crate) use jobs::JOBS;
+
 /// The largest number of records that one statement names by their numbers.
 const CHUNK: usize = 1000;
 

@@ -5,13 +5,38 @@ use kontor_content::model::{Dimensions, FileKey, FileType, MediaType, NewFile, S
 use kontor_content::ports::{FileRepository, Leftover};
 use kontor_kernel::{FileId, Stamp, StoreError};
 
-use crate::database::{Abort, Database};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::lease::{Leased, Queue, Turn};
 use crate::people::READY;
 use crate::schema::files;
+use crate::statement::Statement;
 use crate::{histories, stored};
 
 const WAITING: &str = "waiting";
 const DELETED: &str = "deleted";
+
+/// Contents that are to go.
+pub(crate) const CONTENTS: Queue =
+    Queue { table: "files", key: "id", due: Some("sweep_at"), open: "sweep_at IS NOT NULL", on_park: "" };
+
+const LEASED: Leased<i64, (i64, i64, String), Leftover> = Leased { load: load_leftovers, read: leftover };
+
+fn load_leftovers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, (i64, i64, String))>> {
+    let rows: Vec<(i64, i64, String)> = files::table
+        .filter(files::id.eq_any(ids))
+        .order((files::sweep_at, files::id))
+        .select((files::id, files::project_id, files::file_key))
+        .load(connection)?;
+    Ok(rows.into_iter().map(|row| (row.0, row)).collect())
+}
+
+fn leftover((id, project, key): (i64, i64, String)) -> Result<Leftover, StoreError> {
+    Ok(Leftover {
+        id: stored::id(id)?,
+        project_id: stored::id(project)?,
+        key: FileKey::parse(&key).map_err(StoreError::corrupt)?,
+    })
+}
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = files)]
@@ -170,41 +195,14 @@ impl FileRepository for Database {
 
     async fn take_leftovers(
         &self,
+        owner: &str,
         now: DateTime<Utc>,
         again_at: DateTime<Utc>,
         most: u32,
     ) -> Result<Vec<Leftover>, StoreError> {
-        // Nearly always there are none, and a worker that looks takes no lock then.
-        let due = move || {
-            files::table
-                .filter(files::sweep_at.le(Some(now.naive_utc())))
-                .order((files::sweep_at, files::id))
-                .limit(i64::from(most))
-                .select(files::id)
-        };
-        let some: Vec<i64> = self.read(move |connection| Ok::<_, Abort<StoreError>>(due().load(connection)?)).await?;
-        if some.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.write(move |connection| {
-            // Somebody else may have taken or completed some of them meanwhile.
-            let still_due =
-                files::table.filter(files::id.eq_any(&some)).filter(files::sweep_at.le(Some(now.naive_utc())));
-            let taken: Vec<(i64, i64, String)> = diesel::update(still_due)
-                .set((files::state.eq(DELETED), files::sweep_at.eq(Some(again_at.naive_utc()))))
-                .returning((files::id, files::project_id, files::file_key))
-                .get_results(connection)?;
-            let leftover = |(id, project, key): (i64, i64, String)| {
-                Ok(Leftover {
-                    id: stored::id(id)?,
-                    project_id: stored::id(project)?,
-                    key: FileKey::parse(&key).map_err(StoreError::corrupt)?,
-                })
-            };
-            let leftovers: Result<Vec<Leftover>, StoreError> = taken.into_iter().map(leftover).collect();
-            Ok::<_, Abort<StoreError>>(leftovers?)
-        })
-        .await
+        let most = usize::try_from(most).map_err(StoreError::corrupt)?;
+        let set = Statement::new(format!(", state = '{DELETED}'"));
+        self.lease(&CONTENTS, Turn::new(owner, now, again_at, most), set, LEASED).await
     }
 
     async fn forget(&self, id: FileId) -> Result<(), StoreError> {

@@ -1,3 +1,5 @@
 //! The ports of content.
 
 mod files;
+
+pub(crate) use files::CONTENTS;

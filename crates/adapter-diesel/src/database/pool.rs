@@ -78,6 +78,7 @@ struct Inner {
     pages: OnceLock<Option<PageReaders>>,
     statements: Arc<AtomicU64>,
     repeated: AtomicU64,
+    writes: AtomicU64,
     marks: Arc<Marks>,
     memories: Memories,
     tables: &'static Tables,
@@ -128,9 +129,9 @@ impl Database {
         };
         let readers = build(if writer.is_some() { Role::Reader } else { Role::Writer }, options.connections)?;
         let (marks, memories) = (Arc::default(), Memories::default());
-        let repeated = AtomicU64::new(0);
-        let inner =
-            Inner { url, readers, writer, pages: OnceLock::new(), statements, repeated, marks, memories, tables };
+        let (repeated, writes) = (AtomicU64::new(0), AtomicU64::new(0));
+        let pages = OnceLock::new();
+        let inner = Inner { url, readers, writer, pages, statements, repeated, writes, marks, memories, tables };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -162,6 +163,11 @@ impl Database {
     /// Steps that ran again after a conflict, for tests that count them.
     pub fn repeated(&self) -> u64 {
         self.inner.repeated.load(Ordering::Relaxed)
+    }
+
+    /// Steps that were begun to write, each of which waits for the only writer of SQLite, for tests that count them.
+    pub fn writes(&self) -> u64 {
+        self.inner.writes.load(Ordering::Relaxed)
     }
 
     /// Use of the pool that serves reads.
@@ -277,6 +283,7 @@ impl Database {
         let inner = Arc::clone(&self.inner);
         blocking(move || {
             let pool = inner.writer.as_ref().unwrap_or(&inner.readers);
+            inner.writes.fetch_add(1, Ordering::Relaxed);
             let mut attempt = 1;
             loop {
                 let mut connection = take(pool)?;

@@ -175,3 +175,25 @@ pub(super) fn oldest(connection: &mut AnyConnection, now: NaiveDateTime) -> Quer
     let endpoints: Vec<EndpointRow> = endpoints(now).rows(connection)?;
     Ok(endpoints.into_iter().map(|row| row.since).min())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Kind, TestDatabase};
+
+    #[tokio::test]
+    async fn a_look_at_the_endpoints_reads_one_delivery_of_each() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let look = |connection: &mut AnyConnection| {
+            endpoints(NaiveDateTime::default()).plan(connection).map_err(Abort::<StoreError>::Query)
+        };
+        let plan = db.database.read(look).await.unwrap();
+        for step in
+            ["webhook_deliveries_due (webhook_id>?)", "webhook_deliveries_due (webhook_id=? AND next_attempt_at<?)"]
+        {
+            assert!(plan.contains(step), "{plan}");
+        }
+        assert!(!plan.contains("SCAN webhook_deliveries") && !plan.contains("SCAN h"), "{plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
+}

@@ -51,7 +51,7 @@ fn content() -> Written {
 
 async fn take(database: &Database, now: DateTime<Utc>) -> Vec<i64> {
     let again_at = now + TimeDelta::minutes(5);
-    let taken = database.take_leftovers(now, again_at, 50).await.unwrap();
+    let taken = database.take_leftovers("me", now, again_at, 50).await.unwrap();
     taken.iter().map(|leftover| leftover.id.get()).collect()
 }
 
@@ -60,6 +60,19 @@ async fn left(db: &TestDatabase) -> i64 {
 }
 
 database_tests! {
+    async fn a_content_that_cannot_be_read_is_parked_and_the_others_go(db: TestDatabase) {
+        people(&db).await;
+        let broken = db.database.announce(draft(1)).await.unwrap();
+        let sound = db.database.announce(draft(2)).await.unwrap();
+        fixtures::run(&db, format!("UPDATE files SET file_key = '../etc' WHERE id = {broken}")).await;
+        let later = noon() + TimeDelta::hours(1);
+        assert_eq!(take(&db.database, later).await, [sound.get()]);
+        let parked = db.database.parked().await.unwrap();
+        assert_eq!(parked.len(), 1);
+        assert_eq!((parked[0].table, parked[0].id.clone(), parked[0].since), ("files", broken.to_string(), later));
+        assert_eq!(take(&db.database, later + TimeDelta::minutes(5)).await, [sound.get()], "tried for again");
+    }
+
     async fn a_file_is_seen_from_completion_to_deletion(db: TestDatabase) {
         people(&db).await;
         let id = db.database.announce(draft(1)).await.unwrap();

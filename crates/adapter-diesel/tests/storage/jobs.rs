@@ -174,6 +174,29 @@ fn created(tally: Tally) -> [u64; 4] {
 }
 
 database_tests! {
+    async fn a_job_that_cannot_be_read_is_parked_and_its_project_goes_on(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let broken = yard.send(JobKind::Cards, STRICT, "article;name").await;
+        let next = yard.send(JobKind::Cards, STRICT, "article;name").await;
+        crate::fixtures::run(&db, format!("UPDATE jobs SET ignored_columns = 'no list' WHERE id = {broken}")).await;
+        assert!(yard.take("me").await.is_none(), "the one that waits longest is looked at first");
+        assert_eq!(yard.take("me").await.unwrap().job.id, next);
+        let parked = db.database.parked().await.unwrap();
+        assert_eq!(parked.len(), 1);
+        assert_eq!((parked[0].table, parked[0].id.clone()), ("jobs", broken.to_string()));
+        assert_eq!(yard.jobs().waiting(yard.house.project).await.unwrap(), 0);
+
+        // One that had begun holds its project up no longer, either.
+        crate::fixtures::run(&db, format!("UPDATE jobs SET ignored_columns = 'no list' WHERE id = {next}")).await;
+        let third = yard.send(JobKind::Cards, STRICT, "article;name").await;
+        yard.clock.advance(TimeDelta::hours(1));
+        assert!(yard.take("other").await.is_none(), "the one that runs is looked at first");
+        assert_eq!(yard.take("other").await.unwrap().job.id, third);
+        crate::fixtures::run(&db, "UPDATE jobs SET ignored_columns = '[]'".to_owned()).await;
+        assert_eq!(db.database.release_parked().await.unwrap(), 2);
+        assert_eq!(yard.jobs().waiting(yard.house.project).await.unwrap(), 2);
+    }
+
     async fn a_job_checks_first_and_then_writes(db: TestDatabase) {
         let yard = Yard::open(&db).await;
         let text = cards(0, 2_500).replace("article;name;category;price", "article;name;category;price;colour");

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_auth::model::{Login, RoleChoice, TemporaryPassword};
+use kontor_adapter_diesel::{Database, database_tests};
+use kontor_auth::model::{Login, PasswordRequest, RoleChoice, TemporaryPassword};
 use kontor_auth::ports::{PasswordRequests, ProvedPassword, StaffRepository, TokenRepository};
 use kontor_kernel::UserId;
 
 use crate::fixtures;
 use crate::staff::{START, employee, sign_in, sign_in_by};
 
-const LEASE: TimeDelta = TimeDelta::seconds(30);
+async fn claim(db: &Database, at: DateTime<Utc>) -> Option<PasswordRequest> {
+    db.claim("me", at, at + TimeDelta::seconds(30)).await.unwrap()
+}
 
 fn login(text: &str) -> Login {
     Login::parse(text).unwrap()
@@ -42,12 +44,13 @@ async fn credentials(db: &TestDatabase, at: DateTime<Utc>) -> (String, Option<St
 }
 
 database_tests! {
-    async fn a_request_is_leased_once_and_longer_every_time(db: TestDatabase) {
-        assert_eq!(db.database.claim(START, LEASE).await.unwrap(), None);
+    async fn a_request_is_leased_once_and_tried_again_when_it_is_given_back_or_its_lease_runs_out(db: TestDatabase) {
+        assert_eq!(claim(&db.database, START).await, None);
         db.database.note(&login("anna"), START).await.unwrap();
-        let racers = (0..8).map(|_| {
+        let racers = (0..8).map(|number| {
             let store = Arc::new(db.database.clone());
-            tokio::spawn(async move { store.claim(after(1), LEASE).await.unwrap() })
+            let owner = format!("worker {number}");
+            tokio::spawn(async move { store.claim(&owner, after(1), after(31)).await.unwrap() })
         });
         let mut claimed = Vec::new();
         for racer in racers.collect::<Vec<_>>() {
@@ -55,19 +58,37 @@ database_tests! {
         }
         assert_eq!(claimed.len(), 1);
         assert_eq!((claimed[0].login.as_str(), claimed[0].requested_at, claimed[0].attempts), ("anna", START, 1));
-        assert_eq!(db.database.claim(after(30), LEASE).await.unwrap(), None);
-        assert_eq!(db.database.claim(after(31), LEASE).await.unwrap().unwrap().attempts, 2);
-        assert_eq!(db.database.claim(after(90), LEASE).await.unwrap(), None);
-        let third = db.database.claim(after(91), LEASE).await.unwrap().unwrap();
+        assert_eq!(claim(&db.database, after(30)).await, None);
+        let second = claim(&db.database, after(31)).await.unwrap();
+        assert_eq!(second.attempts, 2);
+        db.database.postpone(&claimed[0], after(32)).await.unwrap();
+        assert_eq!(claim(&db.database, after(33)).await, None, "who lost the lease gives nothing back");
+        db.database.postpone(&second, after(91)).await.unwrap();
+        assert_eq!(claim(&db.database, after(90)).await, None);
+        let third = claim(&db.database, after(91)).await.unwrap();
         assert_eq!(third.attempts, 3);
 
         // Asked for again meanwhile: that wish is not answered by what was done for the first.
         db.database.note(&login("anna"), after(92)).await.unwrap();
         db.database.forget(&third).await.unwrap();
-        let again = db.database.claim(after(92), LEASE).await.unwrap().unwrap();
+        db.database.postpone(&third, after(900)).await.unwrap();
+        let again = claim(&db.database, after(92)).await.unwrap();
         assert_eq!((again.attempts, again.requested_at), (1, after(92)));
         db.database.forget(&again).await.unwrap();
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM password_requests").await, 0);
+    }
+
+    async fn a_request_that_cannot_be_read_is_parked_and_the_others_go_on(db: TestDatabase) {
+        db.database.note(&login("first"), START).await.unwrap();
+        db.database.note(&login("second"), after(1)).await.unwrap();
+        fixtures::run(&db, "UPDATE password_requests SET attempts = -7 WHERE login = 'first'".to_owned()).await;
+        assert_eq!(claim(&db.database, after(2)).await.unwrap().login.as_str(), "second");
+        let parked = db.database.parked().await.unwrap();
+        assert_eq!(parked.len(), 1);
+        assert_eq!((parked[0].table, parked[0].id.as_str()), ("password_requests", "first"));
+        assert_eq!(claim(&db.database, after(9)).await, None);
+        db.database.note(&login("first"), after(10)).await.unwrap();
+        assert_eq!(claim(&db.database, after(10)).await.unwrap().login.as_str(), "first", "asked for anew");
     }
 
     async fn only_an_employee_who_may_come_in_gets_mail(db: TestDatabase) {

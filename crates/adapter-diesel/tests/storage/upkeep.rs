@@ -12,6 +12,8 @@ fn pile(table: &str) -> &'static Pile {
     PILES.iter().find(|pile| pile.table == table).unwrap()
 }
 
+const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
 fn now() -> DateTime<Utc> {
     "2026-06-30T12:00:00Z".parse().unwrap()
 }
@@ -25,6 +27,24 @@ async fn left(db: &TestDatabase, statement: &'static str) -> i64 {
 }
 
 database_tests! {
+    async fn workers_that_died_go_and_who_lives_stays(db: TestDatabase) {
+        for (name, minutes) in [("dead", 60), ("late", 59), ("alive", 0)] {
+            db.database.worker_seen(name, now() - TimeDelta::minutes(minutes)).await.unwrap();
+        }
+        assert_eq!(sweep(&db.database, "workers").await, 1);
+        assert_eq!(left(&db, "SELECT COUNT(*) AS value FROM workers WHERE name = 'dead'").await, 0);
+        assert_eq!(left(&db, "SELECT COUNT(*) AS value FROM workers").await, 2);
+    }
+
+    async fn looking_for_what_has_had_its_time_is_no_write(db: TestDatabase) {
+        people(&db).await;
+        let before = db.database.writes();
+        for pile in PILES {
+            assert_eq!(db.database.sweep(pile, START, TimeDelta::days(30)).await.unwrap(), 0, "{}", pile.table);
+        }
+        assert_eq!(db.database.writes(), before);
+    }
+
     async fn expired_tokens_and_codes_go(db: TestDatabase) {
         people(&db).await;
         fixtures::run(&db, "

@@ -1,0 +1,123 @@
+//! What a worker does, as one table, and the loop that runs it.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use super::{Worker, steps};
+
+/// How long a duty with nothing to do waits before it looks again.
+const IDLE: Duration = Duration::from_millis(200);
+
+/// Something a worker does again and again.
+pub(super) struct Duty {
+    /// Its name in the log and in `/metrics`.
+    pub name: &'static str,
+    /// How many steps run at the same time: one that takes long holds up no other.
+    pub at_once: u32,
+    /// How long it waits after a step that found nothing. Several at once look as often together as one alone would.
+    pub pause: Duration,
+    /// One step.
+    pub step: Step,
+}
+
+/// Answers whether there was anything to do: then the next step follows at once.
+pub(super) type Step = for<'a> fn(&'a Worker, Turn<'a>) -> BoxFuture<'a, Result<bool, Trouble>>;
+
+/// Why a step failed. The log has it; the duty goes on.
+pub(super) type Trouble = Box<dyn std::error::Error + Send + Sync>;
+
+/// Whose step it is.
+#[derive(Clone, Copy)]
+pub(super) struct Turn<'a> {
+    /// Which of those that run at once, from 0.
+    pub hand: u32,
+    /// How many steps it has made, this one included.
+    pub round: u64,
+    /// Told when the worker is to end.
+    pub stop: &'a CancellationToken,
+}
+
+/// Every duty. One that fails or takes long is none of the others' business.
+pub(super) const DUTIES: &[Duty] = &[
+    Duty { name: "life", at_once: 1, pause: Duration::from_secs(5), step: |worker, _| Box::pin(steps::live(worker)) },
+    Duty { name: "events", at_once: 1, pause: IDLE, step: |worker, _| Box::pin(steps::fan_out(worker)) },
+    // Deliveries have slots of their own.
+    Duty { name: "deliveries", at_once: 1, pause: IDLE, step: |worker, turn| Box::pin(steps::deliver(worker, turn)) },
+    Duty { name: "charges", at_once: 4, pause: IDLE, step: |worker, _| Box::pin(steps::charges(worker)) },
+    Duty { name: "refunds", at_once: 2, pause: IDLE, step: |worker, _| Box::pin(steps::refunds(worker)) },
+    Duty { name: "passwords", at_once: 1, pause: IDLE, step: |worker, _| Box::pin(steps::send_passwords(worker)) },
+    // Of different projects: a large one holds up no other.
+    Duty {
+        name: "imports",
+        at_once: 2,
+        pause: Duration::from_millis(400),
+        step: |worker, turn| Box::pin(steps::import(worker, turn)),
+    },
+    Duty { name: "files", at_once: 1, pause: Duration::from_secs(2), step: |worker, _| Box::pin(steps::files(worker)) },
+    Duty {
+        name: "shelves",
+        at_once: 1,
+        pause: Duration::from_secs(2),
+        step: |worker, _| Box::pin(steps::shelve(worker)),
+    },
+    Duty {
+        name: "upkeep",
+        at_once: 1,
+        pause: Duration::from_mins(1),
+        step: |worker, turn| Box::pin(steps::sweep(worker, turn)),
+    },
+];
+
+impl Duty {
+    /// Makes one step after the other until told to stop.
+    pub(super) async fn attend(&self, worker: &Worker, hand: u32, stop: &CancellationToken) {
+        sleep(self.pause * hand, stop).await;
+        let mut round = 0;
+        while !stop.is_cancelled() {
+            round += 1;
+            let outcome = (self.step)(worker, Turn { hand, round, stop }).await;
+            let name = self.name;
+            let told = match &outcome {
+                Ok(true) => "busy",
+                Ok(false) => "idle",
+                Err(error) => {
+                    tracing::warn!(%error, duty = name, "a step of the worker failed; it goes on");
+                    "failed"
+                }
+            };
+            metrics::counter!("kontor_worker_steps_total", "duty" => name, "outcome" => told).increment(1);
+            if !outcome.unwrap_or(false) {
+                sleep(self.pause * self.at_once, stop).await;
+            }
+        }
+    }
+}
+
+/// Ends early when the worker is to end.
+pub(super) async fn sleep(time: Duration, stop: &CancellationToken) {
+    tokio::select! {
+        () = tokio::time::sleep(time) => {}
+        () = stop.cancelled() => {}
+    }
+}
+
+/// How long free slots of deliveries wait before they look again.
+pub(super) async fn pause(stop: &CancellationToken) {
+    sleep(IDLE, stop).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_duty_has_a_name_of_its_own_and_rests_when_there_is_nothing_to_do() {
+        let names: BTreeSet<_> = DUTIES.iter().map(|duty| duty.name).collect();
+        assert_eq!(names.len(), DUTIES.len());
+        assert!(DUTIES.iter().all(|duty| duty.at_once > 0 && duty.pause >= IDLE));
+    }
+}

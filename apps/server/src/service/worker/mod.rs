@@ -1,0 +1,81 @@
+//! The worker: everything that happens without a request. Any number of processes may run one; leases keep them apart.
+
+mod duties;
+mod steps;
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use futures_util::future::join_all;
+use kontor_adapter_diesel::Database;
+use kontor_auth::TemporaryPasswords;
+use kontor_catalog::bulk::JobRunner;
+use kontor_content::FileSweeper;
+use kontor_kernel::Clock;
+use kontor_payments::{ChargeService, RefundService};
+use kontor_webhooks::DeliveryWorker;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use duties::DUTIES;
+
+/// What a worker works with.
+pub struct Worker {
+    /// Names this process in leases; no other process may have the same name.
+    pub name: String,
+    /// The database, for the proof of life.
+    pub database: Database,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Events and webhook deliveries.
+    pub deliveries: DeliveryWorker,
+    /// Charges whose outcome is not known yet.
+    pub charges: Arc<ChargeService>,
+    /// Refunds whose outcome is not known yet.
+    pub refunds: RefundService,
+    /// How long what is over is kept.
+    pub retention: TimeDelta,
+    /// Temporary passwords that employees asked for.
+    pub passwords: Arc<TemporaryPasswords>,
+    /// Contents of files that nobody has any more.
+    pub files: FileSweeper,
+    /// Imports in the background.
+    pub jobs: Arc<JobRunner>,
+}
+
+/// A worker that runs in the background.
+pub struct RunningWorker {
+    stop: CancellationToken,
+    running: JoinHandle<()>,
+}
+
+impl RunningWorker {
+    /// Lets the step in progress end, gives the leases back, ends.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        if let Err(error) = self.running.await {
+            tracing::warn!(%error, "the worker ended badly");
+        }
+    }
+}
+
+impl Worker {
+    /// Starts working in the background.
+    pub fn start(self) -> RunningWorker {
+        let stop = CancellationToken::new();
+        let running = tokio::spawn(self.run(stop.clone()));
+        RunningWorker { stop, running }
+    }
+
+    /// Works until told to stop. The duties run side by side: a slow receiver delays no payment.
+    async fn run(self, stop: CancellationToken) {
+        let hands = DUTIES.iter().flat_map(|duty| (0..duty.at_once).map(move |hand| (duty, hand)));
+        join_all(hands.map(|(duty, hand)| duty.attend(&self, hand, &stop))).await;
+        if let Err(error) = self.deliveries.release(&self.name).await {
+            tracing::warn!(%error, "leases could not be given back; they run out by themselves");
+        }
+        if let Err(error) = self.database.worker_gone(&self.name).await {
+            tracing::warn!(%error, "the worker could not sign off");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! One step of each duty. A step answers whether there was anything to do.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use kontor_adapter_diesel::upkeep::{BATCH, PILES};
+use kontor_auth::PasswordRound;
+
+use super::Worker;
+use super::duties::{Trouble, Turn, pause};
+use crate::service::bulk;
+
+/// Shows that the worker lives, and how long work waits.
+pub(super) async fn live(worker: &Worker) -> Result<bool, Trouble> {
+    worker.database.worker_seen(&worker.name, worker.clock.now()).await?;
+    let backlog = worker.deliveries.backlog().await?;
+    let age = |since: Option<DateTime<Utc>>| {
+        let age = since.map_or(0, |since| (worker.clock.now() - since).num_milliseconds().max(0));
+        Duration::from_millis(age.unsigned_abs()).as_secs_f64()
+    };
+    metrics::gauge!("kontor_outbox_backlog_age_seconds").set(age(backlog.oldest_event));
+    metrics::gauge!("kontor_delivery_backlog_age_seconds").set(age(backlog.oldest_due));
+    Ok(false)
+}
+
+/// Turns events into deliveries.
+pub(super) async fn fan_out(worker: &Worker) -> Result<bool, Trouble> {
+    Ok(worker.deliveries.dispatch().await?.events > 0)
+}
+
+/// Sends what is due for as long as anything is.
+pub(super) async fn deliver(worker: &Worker, turn: Turn<'_>) -> Result<bool, Trouble> {
+    let stop = turn.stop;
+    let round = worker.deliveries.deliver_while(&worker.name, || !stop.is_cancelled(), || pause(stop)).await?;
+    Ok(round.claimed > 0)
+}
+
+/// Finds out how a charge stands.
+pub(super) async fn charges(worker: &Worker) -> Result<bool, Trouble> {
+    let round = worker.charges.reconcile(&worker.name, 1).await?;
+    for (purpose, why) in round.suspicious {
+        tracing::error!(%purpose, %why, "a payment needs to be looked at");
+    }
+    Ok(round.checked > 0)
+}
+
+/// Asks for a refund, or how it stands.
+pub(super) async fn refunds(worker: &Worker) -> Result<bool, Trouble> {
+    let round = worker.refunds.reconcile(&worker.name, 1).await?;
+    for (purpose, why) in round.suspicious {
+        tracing::error!(%purpose, %why, "a payment needs to be looked at");
+    }
+    Ok(round.checked > 0)
+}
+
+/// Sends a temporary password. The log names no login: whether it is known is nobody's business.
+pub(super) async fn send_passwords(worker: &Worker) -> Result<bool, Trouble> {
+    let round = worker.passwords.send_due(&worker.name).await?;
+    if let PasswordRound::Failed(error) = &round {
+        tracing::warn!(%error, "a temporary password was not sent");
+    }
+    Ok(round != PasswordRound::Idle)
+}
+
+/// Works on an import.
+pub(super) async fn import(worker: &Worker, turn: Turn<'_>) -> Result<bool, Trouble> {
+    let tidied = worker.jobs.tidy().await?;
+    // A lease that ran out is lost even to the process that had it.
+    let owner = format!("{}:{}:{}", worker.name, turn.hand, turn.round);
+    let Some(claimed) = worker.jobs.claim(None, &owner).await? else { return Ok(tidied > 0) };
+    let (job, stop) = (claimed.job.id, turn.stop.clone());
+    let outcome = bulk::work(worker.jobs.clone(), claimed, move |_| !stop.is_cancelled()).await?;
+    tracing::info!(%job, ?outcome, "an import");
+    Ok(true)
+}
+
+/// Removes contents of deleted files, and of uploads that broke off.
+pub(super) async fn files(worker: &Worker) -> Result<bool, Trouble> {
+    let round = worker.files.sweep(&worker.name).await?;
+    for (leftover, error) in &round.failed {
+        tracing::warn!(file = %leftover.id, %error, "a content stays for now; it is tried for again");
+    }
+    Ok(round.removed > 0)
+}
+
+/// Goes on with what is shown of warehouses.
+pub(super) async fn shelve(worker: &Worker) -> Result<bool, Trouble> {
+    Ok(worker.database.shelve_next().await?)
+}
+
+/// Deletes what has had its time, batch after batch; others write in between.
+pub(super) async fn sweep(worker: &Worker, turn: Turn<'_>) -> Result<bool, Trouble> {
+    let mut trouble = None;
+    for pile in PILES {
+        // One table that cannot be swept keeps no other from it.
+        loop {
+            match worker.database.sweep(pile, worker.clock.now(), worker.retention).await {
+                Ok(deleted) if deleted >= BATCH && !turn.stop.is_cancelled() => pause(turn.stop).await,
+                Ok(_) => break,
+                Err(error) => {
+                    trouble = trouble.or(Some(error));
+                    break;
+                }
+            }
+        }
+    }
+    let files = worker.jobs.sweep().await?;
+    if files > 0 {
+        tracing::info!(files, "files of imports that were never queued are gone");
+    }
+    trouble.map_or(Ok(false), |error| Err(error.into()))
+}
