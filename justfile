@@ -17,13 +17,17 @@ test-postgres *arguments:
 
 # Ratios against bare peers, measured in one run.
 bench *arguments:
-    cargo build --release -p kontor -p kontor-bench
-    cargo run --release -p kontor-bench -- {{arguments}}
+    cargo build --profile dist -p kontor -p kontor-bench
+    cargo run --profile dist -p kontor-bench -- {{arguments}}
 
 # What a million items and two thousand projects cost beside ten thousand items, measured in one run.
 bench-scale *arguments:
-    cargo build --release -p kontor-bench
-    cargo run --release -p kontor-bench -- --scale {{arguments}}
+    cargo build --profile dist -p kontor-bench
+    cargo run --profile dist -p kontor-bench -- --scale {{arguments}}
+
+# The binary to deploy: `target/dist/kontor`.
+dist:
+    cargo build --profile dist -p kontor
 
 # Kills the service at random moments under load and looks for loss; `CRASH_SEED` repeats a run.
 crash orders="2000" seconds="240":
