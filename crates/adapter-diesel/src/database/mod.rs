@@ -2,6 +2,8 @@
 
 mod clash;
 mod connection;
+mod connections;
+mod failure;
 pub(crate) mod marks;
 mod migrations;
 mod pages;
@@ -16,7 +18,8 @@ mod written;
 pub(crate) use clash::{on_duplicate, on_reference};
 pub use connection::AnyConnection;
 pub(crate) use connection::{Backend, found, on_each};
+pub use failure::Abort;
 pub use marks::{Marks, Stand, TRUST, Topic};
-pub use pool::{Abort, Database, PoolOptions, PoolState};
+pub use pool::{Database, PoolOptions, PoolState};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 pub use watch::Watch;

@@ -11,6 +11,7 @@ use super::stock;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{orders, payment_attempts, users};
+use crate::stored;
 
 type Refused = Abort<ChangeRefused>;
 
@@ -68,7 +69,7 @@ pub(super) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Res
         order,
         actor: Author::User(change.user_id),
         event: if change.transition.is_some() { "status_changed" } else { "changed" },
-        status: OrderStatus::from_id(status).unwrap_or(OrderStatus::Created),
+        status: OrderStatus::from_id(status).ok_or_else(|| stored::unknown("orders", order, "status_id", status))?,
         detail: None,
     };
     Ok(history::write(connection, &entry, at)?)

@@ -2,14 +2,15 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{Money, StoreError};
-use kontor_orders::change::PromoUse;
+use diesel::sql_types::BigInt;
+use kontor_kernel::{DiscountId, Money, StoreError};
+use kontor_orders::change::{PlacedOrder, PricedBy, PromoUse};
 use kontor_orders::model::{Discount, DiscountStatus, DiscountTarget, DiscountValue};
 use kontor_orders::ports::PlaceRefused;
 
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{discount_usages, discounts, orders};
-use crate::statement::Statement;
+use crate::statement::{Statement, by_place};
 use crate::stored;
 
 /// What a discount is, whoever looks at it.
@@ -33,16 +34,51 @@ pub(crate) struct DiscountRow {
     pub version: i64,
 }
 
-fn unknown(part: &str, value: &str) -> StoreError {
-    StoreError::corrupt(format!("a discount has the {part} {value}"))
+/// Automatic discounts that may concern these items, from `FROM` on.
+pub(super) fn automatic(project: i64, items: &[i64]) -> Statement {
+    Statement::new(" FROM discounts WHERE project_id = ")
+        .value(project)
+        .sql(" AND status = 'active' AND code IS NULL AND (target <> 'product' OR target_id")
+        .among(items)
+        .sql(")")
+}
+
+by_place! {
+    struct SeenRow {
+        id: i64 as BigInt,
+        version: i64 as BigInt,
+    }
+}
+
+/// Refuses unless the automatic discounts are those by which the order was priced. Those that cover one of its lines stay
+/// as they are until the commit.
+pub(super) fn keep_automatic(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Abort<PlaceRefused>> {
+    let PricedBy { seen, covering } = &order.automatic;
+    let covering: Vec<i64> = covering.iter().map(|id| id.get()).collect();
+    if !covering.is_empty() && matches!(connection, AnyConnection::Postgres(_)) {
+        let held = Statement::new("SELECT id FROM discounts WHERE id").among(&covering);
+        held.sql(" ORDER BY id FOR SHARE").run(connection)?;
+    }
+    let items: Vec<i64> = order.lines.iter().map(|line| line.item.get()).collect();
+    let current: Vec<SeenRow> =
+        Statement::new("SELECT id, version").then(automatic(order.project_id.get(), &items)).rows(connection)?;
+    let same = |row: &SeenRow| {
+        let version = DiscountId::new(row.id).ok().and_then(|id| seen.get(&id));
+        version.is_some_and(|version| i64::try_from(*version) == Ok(row.version))
+    };
+    if current.len() == seen.len() && current.iter().all(same) {
+        Ok(())
+    } else {
+        Err(Abort::Refused(PlaceRefused::Stale))
+    }
 }
 
 /// What a discount takes off, from its columns.
-pub(crate) fn value(kind: &str, value: i64) -> Result<DiscountValue, StoreError> {
+pub(crate) fn value(id: i64, kind: &str, value: i64) -> Result<DiscountValue, StoreError> {
     match kind {
         "percent" => Ok(DiscountValue::Percent(u16::try_from(value).map_err(StoreError::corrupt)?)),
         "fixed" => Ok(DiscountValue::Fixed(stored::money(value)?)),
-        other => Err(unknown("kind", other)),
+        other => Err(stored::unknown("discounts", id, "kind", other)),
     }
 }
 
@@ -55,12 +91,12 @@ pub(crate) fn number(value: DiscountValue) -> i64 {
 }
 
 /// What a discount applies to, from its columns.
-pub(crate) fn target(target: &str, id: Option<i64>) -> Result<DiscountTarget, StoreError> {
+pub(crate) fn target(discount: i64, target: &str, id: Option<i64>) -> Result<DiscountTarget, StoreError> {
     match (target, id) {
         ("cart", _) => Ok(DiscountTarget::Cart),
         ("category", Some(id)) => Ok(DiscountTarget::Category(stored::id(id)?)),
         ("product", Some(id)) => Ok(DiscountTarget::Product(stored::id(id)?)),
-        (other, _) => Err(unknown("target", other)),
+        (other, _) => Err(stored::unknown("discounts", discount, "target", other)),
     }
 }
 
@@ -74,8 +110,9 @@ pub(crate) fn target_columns(target: DiscountTarget) -> (&'static str, Option<i6
 }
 
 /// Whether a discount may be in force, from its column.
-pub(crate) fn status(name: &str) -> Result<DiscountStatus, StoreError> {
-    DiscountStatus::ALL.into_iter().find(|status| status.name() == name).ok_or_else(|| unknown("status", name))
+pub(crate) fn status(id: i64, name: &str) -> Result<DiscountStatus, StoreError> {
+    let known = DiscountStatus::ALL.into_iter().find(|status| status.name() == name);
+    known.ok_or_else(|| stored::unknown("discounts", id, "status", name))
 }
 
 impl TryFrom<DiscountRow> for Discount {
@@ -86,15 +123,15 @@ impl TryFrom<DiscountRow> for Discount {
             id: stored::id(row.id)?,
             name: row.name,
             code: row.code,
-            value: value(&row.kind, row.value)?,
-            target: target(&row.target, row.target_id)?,
+            value: value(row.id, &row.kind, row.value)?,
+            target: target(row.id, &row.target, row.target_id)?,
             minimum_sum: stored::money(row.minimum_sum)?,
             starts_at: row.starts_at.map(stored::moment),
             ends_at: row.ends_at.map(stored::moment),
             usage_limit: stored::optional_count(row.usage_limit)?,
             customer_limit: stored::optional_count(row.customer_limit)?,
             used_count: stored::count(row.used_count)?,
-            status: status(&row.status)?,
+            status: status(row.id, &row.status)?,
             version: stored::count(row.version)?,
         })
     }
