@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
-use kontor_auth::{StaffRegistry, StaffRegistryError};
 use kontor_auth::model::{Login, NewPassword};
+use kontor_auth::{StaffRegistry, StaffRegistryError};
 use kontor_kernel::{Email, Name, StoreError};
 use kontor_organization::ProjectFounding;
 use kontor_organization::model::ProjectRecords;

@@ -11,8 +11,7 @@ use super::NamedError;
 use super::throttle::seconds_to_wait;
 
 /// Told when the storage was lost while it committed. Never that nothing was done.
-const OUTCOME_UNKNOWN: &str =
-    "The connection to the storage was lost at the last moment: the change may have been stored. Look before sending it again.";
+const OUTCOME_UNKNOWN: &str = "The connection to the storage was lost at the last moment: the change may have been stored. Look before sending it again.";
 
 /// Everything a handler can answer instead of success. Bodies follow the contract's "Errors".
 #[derive(Debug)]

@@ -79,7 +79,6 @@ by_place! {
     }
 }
 
-
 impl TryFrom<JobRow> for Job {
     type Error = StoreError;
 

@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn what_passes_by_itself_is_unavailable() {
-        let demoted = reported(DatabaseErrorKind::ReadOnlyTransaction, "cannot execute INSERT in a read-only transaction");
+        let demoted =
+            reported(DatabaseErrorKind::ReadOnlyTransaction, "cannot execute INSERT in a read-only transaction");
         assert!(matches!(store_error(&demoted), StoreError::Unavailable(_)));
         let wrong = reported(DatabaseErrorKind::Unknown, "syntax error");
         assert!(matches!(store_error(&wrong), StoreError::Failed(_)));

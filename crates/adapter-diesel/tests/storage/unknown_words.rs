@@ -6,9 +6,9 @@ use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_adapter_diesel::{Abort, database_tests};
 use kontor_catalog::ports::InventoryRepository;
 use kontor_kernel::{InventoryId, PageRequest, StoreError};
+use kontor_orders::OrderError;
 use kontor_orders::model::OrderStatus;
 use kontor_orders::ports::{CartQuery, CartReader, OrderReader};
-use kontor_orders::OrderError;
 
 use crate::orders::counter::Counter;
 use crate::orders::office::Office;

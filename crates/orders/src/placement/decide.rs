@@ -132,9 +132,7 @@ pub(super) fn decide(
 }
 
 fn priced_by(snapshot: &CartSnapshot, chosen: &[ChosenLine<'_>]) -> PricedBy {
-    let covers = |discount: &&Discount| {
-        chosen.iter().any(|line| discount.covers(line.item.id, &line.item.categories))
-    };
+    let covers = |discount: &&Discount| chosen.iter().any(|line| discount.covers(line.item.id, &line.item.categories));
     PricedBy {
         seen: snapshot.automatic.iter().map(|discount| (discount.id, discount.version)).collect(),
         covering: snapshot.automatic.iter().filter(covers).map(|discount| discount.id).collect(),
