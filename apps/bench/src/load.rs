@@ -104,9 +104,9 @@ impl Sample {
     }
 }
 
-/// The time of an answer, and its status.
+/// An answer with the expected status.
 pub struct Answer {
-    /// Of whom it was expected.
+    /// The status that was expected.
     pub status: u16,
     /// From the first byte sent to the last one received.
     pub time: Duration,

@@ -3,8 +3,8 @@
 //! A restart or a fail-over of the server ends all connections at once, and a pool learns it of each only when it is used.
 //! So after one was lost, every other is asked before its next use whether it still works.
 //!
-//! Whoever needs a connection waits for their turn first, in the order in which they came. The pool itself has no order: a
-//! connection that comes back goes to whoever asks next, and under load some would wait for very long.
+//! Whoever needs a connection waits for their turn first, in the order in which they came: the pool itself
+//! promises no order, and they wait without a thread each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
