@@ -84,14 +84,13 @@ fn server() -> Result<&'static Server, String> {
 }
 
 fn start() -> Result<Server, String> {
-    let url = match super::environment("TEST_DATABASE_URL") {
-        Some(url) => url,
-        None => {
-            let cluster = Cluster::start()?;
-            let url = cluster.url();
-            cluster.leave();
-            url
-        }
+    let url = if let Some(url) = super::environment("TEST_DATABASE_URL") {
+        url
+    } else {
+        let cluster = Cluster::start()?;
+        let url = cluster.url();
+        cluster.leave();
+        url
     };
     let (base, admin) = url.rsplit_once('/').ok_or("TEST_DATABASE_URL has no database name")?;
     let (base, admin) = (format!("{base}/"), admin.to_owned());
