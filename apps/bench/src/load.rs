@@ -15,6 +15,7 @@ use crate::Failure;
 pub struct Request {
     before: Vec<u8>,
     after: Vec<u8>,
+    expected: Option<u16>,
 }
 
 impl Request {
@@ -39,7 +40,12 @@ impl Request {
         } else {
             format!("\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
         };
-        Self { before: before.into_bytes(), after: after.into_bytes() }
+        Self { before: before.into_bytes(), after: after.into_bytes(), expected: None }
+    }
+
+    /// The same, answered with another status than the others.
+    pub fn answered(self, status: u16) -> Self {
+        Self { expected: Some(status), ..self }
     }
 
     fn write(&self, out: &mut Vec<u8>) -> Result<(), Failure> {
@@ -62,7 +68,7 @@ fn visitor() -> Ipv4Addr {
 pub struct Target {
     /// Where it listens.
     pub address: SocketAddr,
-    /// The only status that is no failure.
+    /// The only status that is no failure, unless a request expects another.
     pub expected: u16,
     /// Connection `i` of `n` sends requests `i`, `i + n`, `i + 2n` and so on, around and around.
     pub requests: Arc<[Request]>,
@@ -98,50 +104,70 @@ impl Sample {
     }
 }
 
+/// An answer with the expected status.
+pub struct Answer {
+    /// The status that was expected.
+    pub status: u16,
+    /// From the first byte sent to the last one received.
+    pub time: Duration,
+}
+
 /// Asks on `connections` connections, spread over `threads` threads, for this long.
 pub fn run(target: &Target, connections: usize, threads: usize, time: Duration) -> Result<Sample, Failure> {
+    let (taken, answers) = answers(target, connections, threads, time)?;
+    Sample::new(taken, answers.into_iter().map(|answer| answer.time).collect())
+}
+
+/// The same, every answer by itself, and how long all took.
+pub fn answers(
+    target: &Target,
+    connections: usize,
+    threads: usize,
+    time: Duration,
+) -> Result<(Duration, Vec<Answer>), Failure> {
     let start = Instant::now();
     let until = start + time;
-    let latencies = std::thread::scope(|scope| {
+    let answers = std::thread::scope(|scope| {
         let spawn = |thread: usize| {
             let mine = (0..connections).filter(move |connection| connection % threads == thread);
             scope.spawn(move || on_thread(target, mine.collect(), connections, until))
         };
         let running: Vec<_> = (0..threads).map(spawn).collect();
-        let mut latencies = Vec::new();
+        let mut answers = Vec::new();
         for thread in running {
-            latencies.extend(thread.join().map_err(|_| "a thread of the load generator panicked")??);
+            answers.extend(thread.join().map_err(|_| "a thread of the load generator panicked")??);
         }
-        Ok::<_, Failure>(latencies)
+        Ok::<_, Failure>(answers)
     })?;
-    Sample::new(start.elapsed(), latencies)
+    Ok((start.elapsed(), answers))
 }
 
-fn on_thread(target: &Target, mine: Vec<usize>, step: usize, until: Instant) -> Result<Vec<Duration>, Failure> {
+fn on_thread(target: &Target, mine: Vec<usize>, step: usize, until: Instant) -> Result<Vec<Answer>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async {
         let running: Vec<_> =
             mine.into_iter().map(|first| tokio::spawn(connection(target.clone(), first, step, until))).collect();
-        let mut latencies = Vec::new();
+        let mut answers = Vec::new();
         for connection in running {
-            latencies.extend(connection.await??);
+            answers.extend(connection.await??);
         }
-        Ok(latencies)
+        Ok(answers)
     })
 }
 
-async fn connection(target: Target, first: usize, step: usize, until: Instant) -> Result<Vec<Duration>, Failure> {
+async fn connection(target: Target, first: usize, step: usize, until: Instant) -> Result<Vec<Answer>, Failure> {
     let mut wire = Wire::open(target.address).await?;
-    let mut latencies = Vec::new();
+    let mut answers = Vec::new();
     let mut next = first;
     while Instant::now() < until && !(target.once && next >= target.requests.len()) {
         let request = target.requests.get(next % target.requests.len()).ok_or("there is nothing to ask")?;
+        let status = request.expected.unwrap_or(target.expected);
         let sent = Instant::now();
-        wire.exchange(request, target.expected).await?;
-        latencies.push(sent.elapsed());
+        wire.exchange(request, status).await?;
+        answers.push(Answer { status, time: sent.elapsed() });
         next += step;
     }
-    Ok(latencies)
+    Ok(answers)
 }
 
 /// The average size of the bodies that the first `most` requests are answered with, in bytes.

@@ -10,6 +10,7 @@ mod import;
 mod introspection;
 mod load;
 mod login;
+mod mixed;
 mod on_server;
 mod orders;
 mod pace;
@@ -65,6 +66,7 @@ enum Engine {
 enum Part {
     Storefront,
     Orders,
+    Mixed,
     Introspection,
     Login,
     Import,
@@ -111,6 +113,9 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     }
     if arguments.wants(Part::Login) {
         report.add(login::measure(&pace)?);
+    }
+    if arguments.wants(Part::Mixed) {
+        mixed::measure(&pace, arguments.postgres.as_deref(), &mut report)?;
     }
     if [Part::Storefront, Part::Orders, Part::Import, Part::Start].iter().any(|part| arguments.wants(*part)) {
         with_catalogue(arguments, &pace, &mut report)?;

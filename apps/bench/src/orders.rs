@@ -23,17 +23,8 @@ diesel::table! {
 pub fn measure(shop: &Shop, pace: &Pace) -> Result<Figure, Failure> {
     let customers = shop.customers(pace.connections)?;
     let offers = shop.offers()?;
-    let order = |(bearer, product): (&String, i64)| {
-        let body = json!({
-            "delivery_type_id": 2,
-            "delivery_subtype_id": 2,
-            "address": "Elbe Street 5",
-            "products": [{ "id": product, "quantity": 1 }],
-        });
-        let headers = [("Token", shop.project.app_token.as_str()), ("Authorization", bearer.as_str())];
-        Request::new("POST", "/api/counterparty/orders", &headers, &body.to_string())
-    };
-    let requests = customers.iter().zip(offers.iter().map(|offer| offer.product)).map(order).collect();
+    let wishes = customers.iter().zip(offers.iter().map(|offer| offer.product));
+    let requests = wishes.map(|(bearer, product)| order(shop, bearer, product)).collect();
     let target = Target { address: shop.address, expected: 201, requests, once: false };
     let orders = |time| load::run(&target, pace.connections, pace.threads, time);
     let mut file = open(shop)?;
@@ -42,6 +33,18 @@ pub fn measure(shop: &Shop, pace: &Pace) -> Result<Figure, Failure> {
     let pair = in_turns(pace.rounds, || orders(pace.round), || commits(&mut file, pace.round))?;
     let name = format!("durable orders, {} customers", pace.connections);
     Ok(Figure::ratio(name, pair.ratio(), Goal::AtLeast(0.15)).beside(&pair))
+}
+
+/// A request for one piece of a product, by the customer with this header.
+pub fn order(shop: &Shop, bearer: &str, product: i64) -> Request {
+    let body = json!({
+        "delivery_type_id": 2,
+        "delivery_subtype_id": 2,
+        "address": "Elbe Street 5",
+        "products": [{ "id": product, "quantity": 1 }],
+    });
+    let headers = [("Token", shop.project.app_token.as_str()), ("Authorization", bearer)];
+    Request::new("POST", "/api/counterparty/orders", &headers, &body.to_string())
 }
 
 /// A connection of its own to the service's file, as careful with the disk as the service is.

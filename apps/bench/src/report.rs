@@ -24,7 +24,8 @@ pub struct Figure {
     value: f64,
     unit: &'static str,
     goal: Goal,
-    sides: Option<[Side; 2]>,
+    ours: Option<Side>,
+    peer: Option<Side>,
 }
 
 /// One side of a ratio.
@@ -53,12 +54,18 @@ impl Figure {
 
     /// A figure without a peer.
     pub fn plain(name: impl Into<String>, value: f64, unit: &'static str, goal: Goal) -> Self {
-        Self { name: name.into(), value, unit, goal, sides: None }
+        Self { name: name.into(), value, unit, goal, ours: None, peer: None }
     }
 
     /// With the rates and times of both sides.
     pub fn beside(mut self, pair: &Pair) -> Self {
-        self.sides = Some([(&pair.ours).into(), (&pair.peer).into()]);
+        (self.ours, self.peer) = (Some((&pair.ours).into()), Some((&pair.peer).into()));
+        self
+    }
+
+    /// With the rates and times of the service alone.
+    pub fn alone(mut self, ours: &Sample) -> Self {
+        self.ours = Some(ours.into());
         self
     }
 
@@ -81,10 +88,8 @@ impl Figure {
         };
         let rate = |side: &Side| format!("{:.*}", usize::from(side.per_second < 100.0), side.per_second);
         let times = |side: &Side| format!("{}/{}", milliseconds(side.half), milliseconds(side.most));
-        let [ours_rate, ours_times, peer_rate, peer_times] = match &self.sides {
-            None => Default::default(),
-            Some([ours, peer]) => [rate(ours), times(ours), rate(peer), times(peer)],
-        };
+        let cells = |side: &Option<Side>| side.as_ref().map(|side| (rate(side), times(side))).unwrap_or_default();
+        let ((ours_rate, ours_times), (peer_rate, peer_times)) = (cells(&self.ours), cells(&self.peer));
         [self.name.clone(), number(self.value), goal, verdict.into(), ours_rate, ours_times, peer_rate, peer_times]
     }
 }

@@ -176,6 +176,11 @@ impl Shop {
         Self::start(None, true)
     }
 
+    /// The same on the named database.
+    pub fn furnished(url: String) -> Result<Self, Failure> {
+        Self::start(Some(url), true)
+    }
+
     /// The same without goods, on a SQLite file of its own or on the named database.
     pub fn empty(url: Option<String>) -> Result<Self, Failure> {
         Self::start(url, false)

@@ -17,23 +17,10 @@ const CARTS: usize = 500;
 /// Measures the product list, the product card and the calculation of a cart.
 pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     let offers = shop.offers()?;
-    let token = [("Token", shop.project.app_token.as_str())];
-    let list = |category: &i64| {
-        Request::new("GET", &format!("/api/counterparty/products?category_id[]={category}&per_page=20"), &token, "")
-    };
-    let card =
-        |offer: &Offer| Request::new("GET", &format!("/api/counterparty/products/{}", offer.product), &token, "");
-    let basket = |lines: &[Offer]| {
-        let lines = lines.iter().zip(1..).map(|(offer, quantity)| json!({ "id": offer.product, "quantity": quantity }));
-        let body = json!({ "products": lines.collect::<Vec<_>>() }).to_string();
-        Request::new("POST", "/api/counterparty/orders/precalculate", &token, &body)
-    };
-    let mut categories: Vec<i64> = offers.iter().map(|offer| offer.category).collect();
-    categories.sort_unstable();
-    categories.dedup();
-    let lists: Arc<[Request]> = categories.iter().map(list).collect();
-    let cards: Arc<[Request]> = offers.iter().map(card).collect();
-    let baskets = offers.chunks_exact(3).take(CARTS).map(basket).collect();
+    let categories = categories(&offers);
+    let lists: Arc<[Request]> = categories.iter().map(|category| list(shop, *category)).collect();
+    let cards: Arc<[Request]> = offers.iter().map(|offer| card(shop, offer)).collect();
+    let baskets = offers.chunks_exact(3).take(CARTS).map(|lines| basket(shop, lines)).collect();
 
     let hot = [("hot product list", lists.clone()), ("hot product card", cards.clone())];
     let figures: [(&str, f64, Arc<[Request]>); 3] = [
@@ -52,6 +39,36 @@ pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Fail
     }
     remembering.close(shop);
     Ok(())
+}
+
+fn token(shop: &Shop) -> [(&str, &str); 1] {
+    [("Token", shop.project.app_token.as_str())]
+}
+
+/// The categories of what is sold.
+pub fn categories(offers: &[Offer]) -> Vec<i64> {
+    let mut categories: Vec<i64> = offers.iter().map(|offer| offer.category).collect();
+    categories.sort_unstable();
+    categories.dedup();
+    categories
+}
+
+/// Asks for the first page of a category.
+pub fn list(shop: &Shop, category: i64) -> Request {
+    let path = format!("/api/counterparty/products?category_id[]={category}&per_page=20");
+    Request::new("GET", &path, &token(shop), "")
+}
+
+/// Asks for a card.
+pub fn card(shop: &Shop, offer: &Offer) -> Request {
+    Request::new("GET", &format!("/api/counterparty/products/{}", offer.product), &token(shop), "")
+}
+
+/// Asks what a cart costs.
+pub fn basket(shop: &Shop, lines: &[Offer]) -> Request {
+    let lines = lines.iter().zip(1..).map(|(offer, quantity)| json!({ "id": offer.product, "quantity": quantity }));
+    let body = json!({ "products": lines.collect::<Vec<_>>() }).to_string();
+    Request::new("POST", "/api/counterparty/orders/precalculate", &token(shop), &body)
 }
 
 /// Measures what is asked of the service beside a bare server.

@@ -182,7 +182,7 @@ impl TryFrom<LineRow> for HistoryEntry {
         let deed = Deed::ALL.into_iter().find(|deed| deed.name() == row.deed);
         Ok(Self {
             id: row.id,
-            deed: deed.ok_or_else(|| StoreError::corrupt("a line of a history tells no known deed"))?,
+            deed: deed.ok_or_else(|| stored::unknown("histories", row.id, "deed", &row.deed))?,
             author,
             author_name: author_name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()),
             changes: serde_json::from_str(&row.changes).map_err(StoreError::corrupt)?,

@@ -1,8 +1,16 @@
 //! From stored values to domain values. A stored value that its type refuses is a broken record, never a panic.
 
+use std::fmt::Display;
+
 use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{Email, InvalidId, Line, Money, Page, PageRequest, Phone, Prose, StoreError};
+
+/// A stored word that this service does not know, with the record and the column where it stands. It is never taken for
+/// another one.
+pub(crate) fn unknown(table: &str, id: impl Display, column: &str, word: impl Display) -> StoreError {
+    StoreError::corrupt(format!("{table} {id}: the column {column} says `{word}`"))
+}
 
 /// A domain value that is stored as one text.
 pub(crate) trait FromText: Sized {

@@ -3,9 +3,13 @@
 /// A failure of the storage itself; never a business refusal.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The storage cannot be reached or is overloaded; the same call may succeed later.
+    /// The storage cannot be reached or is overloaded. Nothing was changed; the same call may succeed later.
     #[error("the storage is unavailable: {0}")]
     Unavailable(String),
+    /// The connection to the storage was lost while it committed: the change is stored whole, or not at all, and nobody
+    /// can tell which. Look before doing it again.
+    #[error("whether the change was stored is not known: {0}")]
+    OutcomeUnknown(String),
     /// A stored record breaks an invariant of its type.
     #[error("a stored record is broken: {0}")]
     Corrupt(String),

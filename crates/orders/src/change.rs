@@ -1,5 +1,7 @@
 //! Changes: values that name everything one commit writes.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
     ApplicationId, CounterpartyId, DiscountId, InventoryId, Money, NomenclatureId, OrderId, PaymentTypeId, Phone,
@@ -24,7 +26,7 @@ pub struct PlacedLine {
     pub inventory: Option<InventoryId>,
     /// How many pieces.
     pub quantity: Quantity,
-    /// What one piece costs. The stock must still have this price.
+    /// What one piece costs. The stock, or the card of a service, must still have this price.
     pub unit_price: Money,
     /// What the line costs.
     pub price: LinePrice,
@@ -39,6 +41,16 @@ pub struct PromoUse {
     pub code: String,
     /// The version by which the cart was priced; it must still be the same.
     pub version: u64,
+}
+
+/// The automatic discounts by which an order was priced. When the order is stored, these and no others may concern its
+/// items.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PricedBy {
+    /// Every one that may concern the items, with its version.
+    pub seen: BTreeMap<DiscountId, u64>,
+    /// Of these, the ones that cover a line.
+    pub covering: BTreeSet<DiscountId>,
 }
 
 /// A whole order to be stored.
@@ -62,6 +74,8 @@ pub struct PlacedOrder {
     pub promo_discount: Money,
     /// What is to be paid.
     pub final_price: Money,
+    /// The automatic discounts.
+    pub automatic: PricedBy,
     /// The promo code.
     pub promo: Option<PromoUse>,
     /// How the goods reach the customer.

@@ -29,8 +29,8 @@ pub struct CartQuery {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CartReader: Send + Sync {
-    /// Cards, stock, discounts and references at one moment, by a number of statements that does not grow with the
-    /// cart.
+    /// Cards, stock, discounts and references as they are at one moment, by a number of statements that does not grow
+    /// with the cart.
     async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError>;
 }
 
@@ -55,7 +55,7 @@ pub enum PlaceRefused {
     /// Somebody else took the last use of the promo code.
     #[error("the promo code has been used up")]
     PromoExhausted,
-    /// A price or the promo code changed since it was read.
+    /// A price, an automatic discount or the promo code changed since it was read.
     #[error("what the order was decided on has changed")]
     Stale,
     /// The customer has left.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
-use kontor_auth::StaffRegistry;
 use kontor_auth::model::{Login, NewPassword};
-use kontor_kernel::{Email, Name};
+use kontor_auth::{StaffRegistry, StaffRegistryError};
+use kontor_kernel::{Email, Name, StoreError};
 use kontor_organization::ProjectFounding;
 use kontor_organization::model::ProjectRecords;
 use serde::Serialize;
@@ -109,7 +109,10 @@ pub async fn create(
     let ProjectRecords { project_id, branch_id, application_id } = founded.records;
     let secret = NewPassword::parse(&password).map_err(|error| error.to_string())?;
     if let Err(error) = registry.create_owner(project_id, login.clone(), email, &secret, Some(branch_id)).await {
-        founding.abandon(project_id).await?;
+        // An owner of whom nobody knows whether they are stored stays, with their project.
+        if !matches!(error, StaffRegistryError::Store(StoreError::OutcomeUnknown(_))) {
+            founding.abandon(project_id).await?;
+        }
         return Err(error.into());
     }
     Ok(CreatedProject {

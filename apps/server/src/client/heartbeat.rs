@@ -104,8 +104,12 @@ mod tests {
     #[test]
     fn whatever_is_wrong_with_the_storage_is_named() {
         let reasons = || "gone".to_owned();
-        for error in [StoreError::Unavailable(reasons()), StoreError::Corrupt(reasons()), StoreError::Failed(reasons())]
-        {
+        for error in [
+            StoreError::Unavailable(reasons()),
+            StoreError::OutcomeUnknown(reasons()),
+            StoreError::Corrupt(reasons()),
+            StoreError::Failed(reasons()),
+        ] {
             let refusal = ApiError::from(HeartbeatError::from(error));
             assert_eq!(refusal.status_code(), StatusCode::SERVICE_UNAVAILABLE);
             assert!(matches!(refusal, ApiError::Named(named) if named.code == "counterparty_session_unavailable"));

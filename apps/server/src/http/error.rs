@@ -14,6 +14,9 @@ use super::retry_after::{seconds_to_wait, whole_seconds};
 
 const OVERLOADED: &str = "The service is overloaded, try again later.";
 
+/// Told when the storage was lost while it committed. Never that nothing was done.
+const OUTCOME_UNKNOWN: &str = "The connection to the storage was lost at the last moment: the change may have been stored. Look before sending it again.";
+
 /// Everything a handler can answer instead of success. Bodies follow the contract's "Errors".
 #[derive(Debug)]
 pub enum ApiError {
@@ -99,6 +102,10 @@ impl From<StoreError> for ApiError {
                 tracing::warn!(%reason, "storage unavailable");
                 Self::Message(StatusCode::SERVICE_UNAVAILABLE, OVERLOADED.to_owned())
             }
+            StoreError::OutcomeUnknown(reason) => {
+                tracing::error!(%reason, "the outcome of a commit is unknown");
+                Self::Message(StatusCode::SERVICE_UNAVAILABLE, OUTCOME_UNKNOWN.to_owned())
+            }
             error => Self::internal(&error),
         }
     }
@@ -174,5 +181,23 @@ impl ResponseError for ApiError {
                 response.json(named.body(None))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_outcome_is_never_told_as_a_failure() {
+        let told = |error: StoreError| match ApiError::from(error) {
+            ApiError::Message(status, message) => (status.as_u16(), message),
+            other => panic!("{other}"),
+        };
+        let (status, message) = told(StoreError::OutcomeUnknown("server closed the connection".to_owned()));
+        assert_eq!(status, 503);
+        assert!(message.contains("may have been stored") && !message.contains("server closed"), "{message}");
+        let (status, message) = told(StoreError::Unavailable("gone".to_owned()));
+        assert_eq!((status, message.contains("try again later")), (503, true));
     }
 }

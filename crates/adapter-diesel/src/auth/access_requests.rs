@@ -46,7 +46,7 @@ fn stage(row: &RequestRow) -> Result<Stage, StoreError> {
         ("declined", None) => Ok(Stage::Declined(row.decline_reason.as_deref().map(reason).transpose()?)),
         ("approved", Some(agent)) => Ok(Stage::Approved(stored::id(agent)?)),
         ("consumed", Some(agent)) => Ok(Stage::Consumed(stored::id(agent)?)),
-        (other, _) => Err(StoreError::corrupt(format!("a request for access is `{other}`"))),
+        (other, _) => Err(stored::unknown("agent_access_requests", &row.public_id, "status", other)),
     }
 }
 

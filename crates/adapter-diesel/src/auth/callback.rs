@@ -59,7 +59,7 @@ impl TryFrom<AttemptRow> for CallbackAttempt {
             state::PENDING => AttemptState::Pending,
             state::VERIFIED => AttemptState::Verified,
             state::OVER | state::EXCHANGED => AttemptState::Expired,
-            other => return Err(StoreError::corrupt(format!("an opened attempt is {other}"))),
+            other => return Err(stored::unknown("callback_attempts", row.id, "state", other)),
         };
         let check = row.check_id.ok_or_else(|| StoreError::corrupt("an opened attempt has no call"))?;
         Ok(Self {

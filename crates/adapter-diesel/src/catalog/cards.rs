@@ -159,7 +159,8 @@ fn card(row: NomenclatureRow, photos: Vec<PhotoUrl>, tags: Vec<TagId>) -> Result
     Ok(Card {
         article: stored::optional_text(row.article.as_deref())?,
         name: stored::text(&row.name)?,
-        kind: NomenclatureKind::try_from(row.kind_id).map_err(StoreError::corrupt)?,
+        kind: NomenclatureKind::try_from(row.kind_id)
+            .map_err(|_| stored::unknown("nomenclatures", row.id, "kind_id", row.kind_id))?,
         type_id: stored::optional_id(row.type_id)?,
         category_id: stored::optional_id(row.category_id)?,
         brand_id: stored::optional_id(row.brand_id)?,

@@ -72,22 +72,19 @@ struct NewJobRow<'a> {
     created_at: NaiveDateTime,
 }
 
-fn named<T>(value: Option<T>) -> Result<T, StoreError> {
-    value.ok_or_else(|| StoreError::corrupt("a job has an unknown kind, state or phase"))
-}
-
 impl TryFrom<JobRow> for Job {
     type Error = StoreError;
 
     fn try_from(row: JobRow) -> Result<Self, StoreError> {
+        let unknown = |column, word: &str| stored::unknown("jobs", row.id, column, word);
         let mode = if row.partial { ImportMode::Partial } else { ImportMode::AllOrNothing };
         Ok(Self {
             id: stored::id(row.id)?,
             project_id: stored::id(row.project_id)?,
-            kind: named(JobKind::named(&row.kind))?,
+            kind: JobKind::named(&row.kind).ok_or_else(|| unknown("kind", &row.kind))?,
             options: JobOptions { dry_run: row.dry_run, mode },
-            state: named(JobState::named(&row.state))?,
-            phase: named(JobPhase::named(&row.phase))?,
+            state: JobState::named(&row.state).ok_or_else(|| unknown("state", &row.state))?,
+            phase: JobPhase::named(&row.phase).ok_or_else(|| unknown("phase", &row.phase))?,
             file_name: row.file_name,
             file_bytes: stored::count(row.file_bytes)?,
             total_rows: stored::optional_count(row.total_rows)?,

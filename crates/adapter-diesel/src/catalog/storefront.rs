@@ -53,7 +53,8 @@ impl TryFrom<ProductRow> for Product {
         let pack = |count: i32| Quantity::new(count.into()).map_err(StoreError::corrupt);
         Ok(Self {
             id: stored::id(row.id)?,
-            kind: NomenclatureKind::try_from(row.kind_id).map_err(StoreError::corrupt)?,
+            kind: NomenclatureKind::try_from(row.kind_id)
+                .map_err(|_| stored::unknown("nomenclatures", row.id, "kind_id", row.kind_id))?,
             name: stored::owned(row.name)?,
             article: row.article.map(stored::owned).transpose()?,
             price,

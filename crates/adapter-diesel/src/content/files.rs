@@ -77,7 +77,8 @@ impl TryFrom<FileRow> for StoredFile {
         Ok(Self {
             id: stored::id(row.id)?,
             project_id: stored::id(row.project_id)?,
-            file_type: FileType::from_id(row.file_type_id).map_err(StoreError::corrupt)?,
+            file_type: FileType::from_id(row.file_type_id)
+                .map_err(|_| stored::unknown("files", row.id, "file_type_id", row.file_type_id))?,
             key: FileKey::parse(&row.file_key).map_err(StoreError::corrupt)?,
             name: stored::owned(row.name)?,
             media: MediaType::parse(&row.mime_type).map_err(StoreError::corrupt)?,

@@ -12,7 +12,8 @@ pub(crate) fn on_duplicate<R>(refusal: R) -> impl FnOnce(QueryError) -> Abort<R>
     }
 }
 
-/// What is deleted is referred to, or what is referred to is gone.
+/// What is deleted is referred to. Where something new refers to a record, the step looks for the record and refuses by its
+/// name; when the record is deleted in between, the step runs again and does not find it (`failure::passes`).
 pub(crate) fn on_reference<R>(refusal: R) -> impl FnOnce(QueryError) -> Abort<R> {
     move |error| match error {
         QueryError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _) => Abort::Refused(refusal),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use diesel::connection::{Connection, InstrumentationEvent, SimpleConnection};
+use diesel::connection::{Connection, InstrumentationEvent, SimpleConnection, TransactionManager};
 use diesel::r2d2::{ManageConnection, R2D2Connection};
 use diesel::{ConnectionError, PgConnection, SqliteConnection};
 
@@ -114,10 +114,17 @@ impl ManageConnection for Manager {
     }
 
     fn has_broken(&self, connection: &mut AnyConnection) -> bool {
-        std::thread::panicking()
-            || match connection {
-                AnyConnection::Postgres(connection) => connection.is_broken(),
-                AnyConnection::Sqlite(connection) => connection.is_broken(),
-            }
+        std::thread::panicking() || is_broken(connection)
     }
+}
+
+/// Whether a connection is lost, or left in a transaction.
+pub(super) fn is_broken(connection: &mut AnyConnection) -> bool {
+    on_each!(connection, concrete => concrete.is_broken())
+}
+
+/// Has the pool close a connection that works but is of no use.
+pub(super) fn give_up(connection: &mut AnyConnection) {
+    type Transactions = <AnyConnection as Connection>::TransactionManager;
+    Transactions::transaction_manager_status_mut(connection).set_in_error();
 }

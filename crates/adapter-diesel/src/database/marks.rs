@@ -11,10 +11,9 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use diesel::result::QueryResult;
-use kontor_kernel::ProjectId;
+use kontor_kernel::{ProjectId, StoreError};
 
-use super::AnyConnection;
+use super::{Abort, AnyConnection};
 use crate::statement::Statement;
 
 /// What is remembered.
@@ -261,8 +260,9 @@ impl Marks {
     }
 
     /// Raises the counters of what was noted, as the last statements before the commit, and has nobody rely on what is
-    /// about to change. The answer is dropped when the outcome of the commit is known.
-    pub(super) fn open(&self, noted: &Noted, connection: &mut AnyConnection) -> QueryResult<Option<Open<'_>>> {
+    /// about to change. The answer is dropped when the outcome of the commit is known. A counter that is not there is an
+    /// error: other processes would never learn of the commit.
+    pub(super) fn open<R>(&self, noted: &Noted, connection: &mut AnyConnection) -> Result<Option<Open<'_>>, Abort<R>> {
         if noted.is_nothing() {
             return Ok(None);
         }
@@ -274,18 +274,33 @@ impl Marks {
         };
         let lane = i64::try_from(lane).unwrap_or_default();
         if noted.everything {
-            Statement::new("UPDATE change_marks SET version = version + 1 WHERE lane = ")
+            let raised = Statement::new("UPDATE change_marks SET version = version + 1 WHERE lane = ")
                 .value(lane)
                 .run(connection)?;
+            // A newer binary may have topics that this one does not know.
+            if raised < open.stripes.len() {
+                return Err(StoreError::corrupt(format!(
+                    "change_marks: of lane {lane} there are {raised} rows instead of {}",
+                    open.stripes.len()
+                ))
+                .into());
+            }
         } else {
             for (topic, stripe) in &open.stripes {
-                Statement::new("UPDATE change_marks SET version = version + 1 WHERE topic = ")
+                let raised = Statement::new("UPDATE change_marks SET version = version + 1 WHERE topic = ")
                     .value(topic.number())
                     .sql(" AND stripe = ")
                     .value(i64::try_from(*stripe).unwrap_or_default())
                     .sql(" AND lane = ")
                     .value(lane)
                     .run(connection)?;
+                if raised != 1 {
+                    let number = topic.number();
+                    return Err(StoreError::corrupt(format!(
+                        "change_marks: there are {raised} rows of topic {number}, stripe {stripe}, lane {lane}"
+                    ))
+                    .into());
+                }
             }
         }
         Ok(Some(open))

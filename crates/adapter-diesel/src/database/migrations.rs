@@ -4,7 +4,7 @@ use diesel::sql_types::Text;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use kontor_kernel::StoreError;
 
-use super::pool::conclude;
+use super::failure::conclude;
 use super::{AnyConnection, Database, on_each};
 use crate::statement::{Statement, by_place};
 

@@ -2,6 +2,8 @@
 
 mod clash;
 mod connection;
+mod connections;
+mod failure;
 pub(crate) mod marks;
 mod memory;
 mod migrations;
@@ -18,9 +20,10 @@ mod written;
 pub(crate) use clash::{on_duplicate, on_reference};
 pub use connection::AnyConnection;
 pub(crate) use connection::{Backend, found, on_each};
+pub use failure::Abort;
 pub use marks::{Marks, Stand, TRUST, Topic};
 pub(crate) use memory::Memory;
-pub use pool::{Abort, Database, PoolOptions, PoolState};
+pub use pool::{Database, PoolOptions, PoolState};
 #[cfg(feature = "test-support")]
 pub(crate) use tables::Marked;
 pub(crate) use tables::Tables;

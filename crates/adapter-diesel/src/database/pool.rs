@@ -5,11 +5,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use diesel::connection::{AnsiTransactionManager, Connection, TransactionManager};
-use diesel::r2d2::{Pool, PooledConnection};
-use diesel::result::{DatabaseErrorKind, Error as QueryError};
+use diesel::result::Error as QueryError;
 use kontor_kernel::StoreError;
 
-use super::connection::{Manager, Role};
+use super::connection::{Manager, Role, give_up};
+use super::connections::{Connections, Turn};
+use super::failure::{Abort, at_commit, conclude, is_demoted, is_lost, passes};
 use super::marks::{Marks, Noted, note_everything};
 use super::memory::Memories;
 use super::pages::PageReaders;
@@ -40,29 +41,6 @@ pub struct PoolState {
     pub idle: u32,
 }
 
-/// Why the work of a transaction ended without a commit.
-#[derive(Debug)]
-pub enum Abort<R> {
-    /// A guard refused; everything is rolled back and the caller learns the reason.
-    Refused(R),
-    /// The database reported an error.
-    Query(QueryError),
-    /// A stored record breaks an invariant.
-    Store(StoreError),
-}
-
-impl<R> From<QueryError> for Abort<R> {
-    fn from(error: QueryError) -> Self {
-        Self::Query(error)
-    }
-}
-
-impl<R> From<StoreError> for Abort<R> {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
 /// An open database. Cloning shares the pools.
 #[derive(Clone)]
 pub struct Database {
@@ -71,9 +49,9 @@ pub struct Database {
 
 struct Inner {
     url: DatabaseUrl,
-    readers: Pool<Manager>,
+    readers: Connections,
     /// SQLite takes one writer at a time; queueing for it here is fairer than its own busy loop.
-    writer: Option<Pool<Manager>>,
+    writer: Option<Connections>,
     /// Started with the first page; nothing when they could not be.
     pages: OnceLock<Option<PageReaders>>,
     statements: Arc<AtomicU64>,
@@ -85,6 +63,10 @@ struct Inner {
 }
 
 impl Inner {
+    fn writing(&self) -> &Connections {
+        self.writer.as_ref().unwrap_or(&self.readers)
+    }
+
     /// The threads that read pages; PostgreSQL has none, its connections are the scarce good.
     fn pages(&self) -> Option<&PageReaders> {
         self.writer.as_ref()?;
@@ -98,8 +80,17 @@ impl Inner {
         };
         self.pages.get_or_init(start).as_ref()
     }
+
+    /// Waits a little before a step runs again.
+    fn again(&self, error: &QueryError, attempt: &mut u32) {
+        tracing::debug!(%error, attempt, "a step runs again");
+        self.repeated.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(u64::from(5 * *attempt * *attempt)));
+        *attempt += 1;
+    }
 }
 
+/// How often a step runs at most.
 const ATTEMPTS: u32 = 5;
 
 impl Database {
@@ -112,15 +103,7 @@ impl Database {
         let statements = Arc::new(AtomicU64::new(0));
         let build = |role: Role, size: u32| {
             let manager = Manager { url: url.clone(), role, statements: Arc::clone(&statements) };
-            Pool::builder()
-                .max_size(size)
-                .min_idle(Some(1))
-                .connection_timeout(options.wait)
-                .idle_timeout(None)
-                .max_lifetime(None)
-                .test_on_check_out(false)
-                .build(manager)
-                .map_err(|error| StoreError::Unavailable(error.to_string()))
+            Connections::open(manager, size, options.wait)
         };
         // The writer first: it creates the file that the readers then open.
         let writer = match url {
@@ -160,7 +143,7 @@ impl Database {
         self.inner.statements.load(Ordering::Relaxed)
     }
 
-    /// Steps that ran again after a conflict, for tests that count them.
+    /// Steps that ran again after a conflict or a lost connection, for tests that count them.
     pub fn repeated(&self) -> u64 {
         self.inner.repeated.load(Ordering::Relaxed)
     }
@@ -177,7 +160,8 @@ impl Database {
     }
 
     /// Runs a reading step on a blocking thread. Several statements see the same data only on SQLite inside one
-    /// statement; a step that needs a snapshot across statements uses [`Database::read_snapshot`].
+    /// statement; a step that needs a snapshot across statements uses [`Database::read_snapshot`]. When the connection is
+    /// lost, the step runs again over another.
     pub async fn read<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -187,14 +171,21 @@ impl Database {
         R: From<StoreError> + Send + 'static,
     {
         let inner = Arc::clone(&self.inner);
-        blocking(move || {
-            for _ in 1..ATTEMPTS {
-                match work(&mut *take(&inner.readers)?) {
-                    Err(Abort::Query(error)) if is_lost(&error) => {}
+        let turn = inner.readers.turn().await?;
+        blocking(turn, move || {
+            let mut attempt = 1;
+            loop {
+                let mut connection = inner.readers.take()?;
+                let outcome = work(&mut connection);
+                let lost = outcome.is_err() && inner.readers.is_lost(&mut connection);
+                match outcome {
+                    Err(Abort::Query(error)) if lost && attempt < ATTEMPTS && is_lost(&error) => {
+                        drop(connection);
+                        inner.again(&error, &mut attempt);
+                    }
                     outcome => return outcome.map_err(conclude),
                 }
             }
-            work(&mut *take(&inner.readers)?).map_err(conclude)
         })
         .await
     }
@@ -213,7 +204,7 @@ impl Database {
         if self.inner.writer.is_some() {
             // Nothing below waits, so a task that reads again and again would keep its thread from all others.
             tokio::task::coop::consume_budget().await;
-            if let Some(mut connection) = self.inner.readers.try_get() {
+            if let Some(mut connection) = self.inner.readers.try_take() {
                 return work(&mut connection).map_err(conclude);
             }
         }
@@ -256,22 +247,25 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        self.read(move |connection| {
-            match connection {
-                AnyConnection::Postgres(pg) => AnsiTransactionManager::begin_transaction_sql(
-                    pg,
-                    "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
-                )?,
-                AnyConnection::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction(sqlite)?,
-            }
-            let outcome = work(connection);
-            settle(connection, outcome)
-        })
-        .await
+        self.read(move |connection| at_one_moment(connection, &work)).await
+    }
+
+    /// As [`Database::read_snapshot`], of a step as short as those of [`Database::read_brief`].
+    pub async fn read_brief_snapshot<T, R>(
+        &self,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
+    ) -> Result<T, R>
+    where
+        T: Send + 'static,
+        R: From<StoreError> + Send + 'static,
+    {
+        self.read_brief(move |connection| at_one_moment(connection, &work)).await
     }
 
     /// Runs one whole step in one transaction: everything is committed, or nothing. The step runs again when
-    /// PostgreSQL reports a serialization failure or a deadlock, so it must change nothing outside the database.
+    /// PostgreSQL reports a serialization failure or a deadlock, when a record it looked up is gone before it refers to it,
+    /// or the connection is lost before the commit, so it must change nothing outside the database. When the connection is
+    /// lost at the commit, nobody knows what became of it: [`StoreError::OutcomeUnknown`].
     pub async fn write<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -281,12 +275,13 @@ impl Database {
         R: From<StoreError> + Send + 'static,
     {
         let inner = Arc::clone(&self.inner);
-        blocking(move || {
-            let pool = inner.writer.as_ref().unwrap_or(&inner.readers);
+        let turn = inner.writing().turn().await?;
+        blocking(turn, move || {
+            let pool = inner.writing();
             inner.writes.fetch_add(1, Ordering::Relaxed);
             let mut attempt = 1;
             loop {
-                let mut connection = take(pool)?;
+                let mut connection = pool.take()?;
                 // Of an attempt that was given up.
                 Noted::take();
                 #[cfg(feature = "test-support")]
@@ -296,12 +291,14 @@ impl Database {
                     Ok(done) => commit(&inner, &mut connection, done),
                     Err(error) => Err(error),
                 };
+                if matches!(&outcome, Err(Abort::Query(error)) if is_demoted(error)) {
+                    give_up(&mut connection);
+                }
+                let lost = outcome.is_err() && pool.is_lost(&mut connection);
                 match outcome {
-                    Err(Abort::Query(error)) if attempt < ATTEMPTS && is_conflict(&error) => {
+                    Err(Abort::Query(error)) if attempt < ATTEMPTS && (lost || passes(&error)) => {
                         drop(connection);
-                        inner.repeated.fetch_add(1, Ordering::Relaxed);
-                        std::thread::sleep(Duration::from_millis(u64::from(5 * attempt * attempt)));
-                        attempt += 1;
+                        inner.again(&error, &mut attempt);
                     }
                     outcome => return outcome.map_err(conclude),
                 }
@@ -332,16 +329,35 @@ impl Database {
         &self,
         work: impl FnOnce(&mut AnyConnection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let pool = self.inner.writer.as_ref().unwrap_or(&self.inner.readers);
-        work(&mut *take(pool)?)
+        work(&mut *self.inner.writing().take()?)
     }
 }
+
+type Transactions = <AnyConnection as Connection>::TransactionManager;
 
 /// SQLite takes the write lock at the start: a later upgrade from a read could not wait for another writer.
 fn begin(connection: &mut AnyConnection) -> Result<(), QueryError> {
     match connection {
         AnyConnection::Postgres(pg) => AnsiTransactionManager::begin_transaction(pg),
         AnyConnection::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction_sql(sqlite, "BEGIN IMMEDIATE"),
+    }
+}
+
+/// Reads in a transaction that changes nothing and sees the data as they were at its first statement.
+fn at_one_moment<T, R>(
+    connection: &mut AnyConnection,
+    work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>>,
+) -> Result<T, Abort<R>> {
+    match connection {
+        AnyConnection::Postgres(pg) => AnsiTransactionManager::begin_transaction_sql(
+            pg,
+            "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        )?,
+        AnyConnection::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction(sqlite)?,
+    }
+    match work(connection) {
+        Ok(value) => Transactions::commit_transaction(connection).map(|()| value).map_err(Abort::Query),
+        Err(abort) => Err(rolled_back(connection, abort)),
     }
 }
 
@@ -357,7 +373,10 @@ fn commit<T, R>(inner: &Inner, connection: &mut AnyConnection, done: Result<T, A
         open = inner.marks.open(&noted, connection)?;
         Ok(value)
     });
-    let outcome = settle(connection, done);
+    let outcome = match done {
+        Ok(value) => Transactions::commit_transaction(connection).map(|()| value).map_err(at_commit),
+        Err(abort) => Err(rolled_back(connection, abort)),
+    };
     if outcome.is_ok()
         && let Some(open) = open
     {
@@ -366,70 +385,31 @@ fn commit<T, R>(inner: &Inner, connection: &mut AnyConnection, done: Result<T, A
     outcome
 }
 
-fn settle<T, R>(connection: &mut AnyConnection, outcome: Result<T, Abort<R>>) -> Result<T, Abort<R>> {
-    type Transactions = <AnyConnection as Connection>::TransactionManager;
-    match outcome {
-        Ok(value) => Transactions::commit_transaction(connection).map(|()| value).map_err(Abort::Query),
-        Err(abort) => {
-            // A connection that cannot even roll back is broken and leaves the pool; the first error is the one to tell.
-            if let Err(error) = Transactions::rollback_transaction(connection) {
-                tracing::warn!(%error, "a transaction could not be rolled back");
-            }
-            Err(abort)
-        }
+/// A lost connection needs no rolling back. One that cannot even do that is broken and leaves the pool; the first error is
+/// the one to tell.
+fn rolled_back<R>(connection: &mut AnyConnection, abort: Abort<R>) -> Abort<R> {
+    if !matches!(&abort, Abort::Query(error) if is_lost(error))
+        && let Err(error) = Transactions::rollback_transaction(connection)
+    {
+        tracing::warn!(%error, "a transaction could not be rolled back");
     }
+    abort
 }
 
-fn take<R: From<StoreError>>(pool: &Pool<Manager>) -> Result<PooledConnection<Manager>, R> {
-    pool.get().map_err(|error| StoreError::Unavailable(error.to_string()).into())
-}
-
-async fn blocking<T, R>(work: impl FnOnce() -> Result<T, R> + Send + 'static) -> Result<T, R>
+/// The turn ends with the work.
+async fn blocking<T, R>(turn: Turn, work: impl FnOnce() -> Result<T, R> + Send + 'static) -> Result<T, R>
 where
     T: Send + 'static,
     R: From<StoreError> + Send + 'static,
 {
+    let work = move || {
+        let outcome = work();
+        drop(turn);
+        outcome
+    };
     match tokio::task::spawn_blocking(work).await {
         Ok(outcome) => outcome,
         Err(error) => Err(StoreError::Failed(error.to_string()).into()),
-    }
-}
-
-pub(super) fn conclude<R: From<StoreError>>(abort: Abort<R>) -> R {
-    match abort {
-        Abort::Refused(reason) => reason,
-        Abort::Query(error) => store_error(&error).into(),
-        Abort::Store(error) => error.into(),
-    }
-}
-
-pub(crate) fn store_error(error: &QueryError) -> StoreError {
-    if is_lost(error) || is_conflict(error) || error.to_string().contains("database is locked") {
-        StoreError::Unavailable(error.to_string())
-    } else {
-        StoreError::Failed(error.to_string())
-    }
-}
-
-fn is_lost(error: &QueryError) -> bool {
-    matches!(
-        error,
-        QueryError::DatabaseError(DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand, _)
-            | QueryError::BrokenTransactionManager
-    )
-}
-
-/// What PostgreSQL calls a deadlock in the languages its messages are expected in (`lc_messages`).
-const DEADLOCK: [&str; 2] = ["deadlock detected", "обнаружена взаимоблокировка"];
-
-/// SQLSTATE 40001 and 40P01; diesel has a kind only for the first.
-fn is_conflict(error: &QueryError) -> bool {
-    match error {
-        QueryError::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => true,
-        QueryError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
-            DEADLOCK.iter().any(|text| information.message().contains(text))
-        }
-        _ => false,
     }
 }
 

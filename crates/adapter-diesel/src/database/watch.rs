@@ -12,6 +12,7 @@ use diesel::sql_types::{BigInt, Integer};
 use kontor_kernel::StoreError;
 
 use super::connection::{Manager, Role};
+use super::failure::store_error;
 use super::marks::{Marks, Topic};
 use super::{AnyConnection, Database};
 use crate::statement::{Statement, by_place};
@@ -36,6 +37,10 @@ fn counters() -> Statement {
     Statement::new("SELECT topic, stripe, CAST(sum(version) AS BIGINT) FROM change_marks GROUP BY topic, stripe")
 }
 
+fn seen(rows: &[CounterRow], (topic, stripe): (Topic, usize)) -> bool {
+    rows.iter().any(|row| i64::from(row.topic) == topic.number() && usize::try_from(row.stripe) == Ok(stripe))
+}
+
 /// What others had raised each counter to when it was last known; nothing while that is uncertain.
 #[derive(Default)]
 struct Others(HashMap<(Topic, usize), Option<u64>>);
@@ -56,12 +61,19 @@ impl Others {
         }
     }
 
-    fn look(&mut self, connection: &mut AnyConnection, marks: &Marks) -> diesel::QueryResult<()> {
+    fn look(&mut self, connection: &mut AnyConnection, marks: &Marks) -> Result<(), StoreError> {
         let began = marks.now();
         let own = |topic| (0..super::marks::STRIPES).map(move |stripe| ((topic, stripe), marks.own(topic, stripe)));
-        let before = Topic::ALL.into_iter().flat_map(own).collect();
-        let rows: Vec<CounterRow> = counters().rows(connection)?;
+        let before: HashMap<_, _> = Topic::ALL.into_iter().flat_map(own).collect();
+        let rows: Vec<CounterRow> = counters().rows(connection).map_err(|error| store_error(&error))?;
         self.take_in(marks, &before, &rows);
+        // Of a counter that is not there nobody learns that it was raised.
+        if let Some((topic, stripe)) = before.keys().find(|counter| !seen(&rows, **counter)) {
+            return Err(StoreError::corrupt(format!(
+                "change_marks: there is no row of topic {}, stripe {stripe}",
+                topic.number()
+            )));
+        }
         marks.looked_at(began);
         Ok(())
     }
@@ -80,7 +92,7 @@ impl Watcher {
             Some(connection) => connection,
             None => self.manager.connect().map_err(|error| failed(&error))?,
         };
-        self.others.look(&mut connection, marks).map_err(|error| failed(&error))?;
+        self.others.look(&mut connection, marks)?;
         // A connection that failed is not used again.
         self.connection = Some(connection);
         Ok(())

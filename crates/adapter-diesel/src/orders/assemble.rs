@@ -229,13 +229,16 @@ fn line(row: LineRow, photos: Vec<String>) -> Result<OrderLine, StoreError> {
         product_discount: stored::money(row.product_discount)?,
         promo_discount: stored::money(row.promo_discount)?,
         total: stored::money(row.total)?,
-        state: state.ok_or_else(|| StoreError::corrupt(format!("an order line is {}", row.state)))?,
+        state: state.ok_or_else(|| stored::unknown("reservations", row.id, "state", &row.state))?,
     })
 }
 
 fn order(row: OrderRow, lines: Vec<OrderLine>) -> Result<Order, StoreError> {
     let status = OrderStatus::from_id(row.status_id);
-    let method = row.payment_method_type.as_deref().map(PaymentMethod::parse).transpose();
+    let method = |name: &str| {
+        PaymentMethod::parse(name).map_err(|_| stored::unknown("orders", row.id, "payment_method_type", name))
+    };
+    let payment_method = row.payment_method_type.as_deref().map(method).transpose()?;
     let person = full_name([row.last_name, row.first_name, row.middle_name]);
     let manager = full_name([row.manager_last_name, row.manager_first_name, None]);
     Ok(Order {
@@ -248,7 +251,7 @@ fn order(row: OrderRow, lines: Vec<OrderLine>) -> Result<Order, StoreError> {
             phone: row.phone,
         },
         manager: named(row.manager_id, Some(manager))?,
-        status: status.ok_or_else(|| StoreError::corrupt(format!("an order has the status {}", row.status_id)))?,
+        status: status.ok_or_else(|| stored::unknown("orders", row.id, "status_id", row.status_id))?,
         status_name: row.status_name.unwrap_or_default(),
         currency: row.currency,
         original_price: stored::money(row.original_price)?,
@@ -283,7 +286,7 @@ fn order(row: OrderRow, lines: Vec<OrderLine>) -> Result<Order, StoreError> {
                 photo: row.payment_type_photo,
             }),
         },
-        payment_method: method.map_err(StoreError::corrupt)?,
+        payment_method,
         payment_link: row.payment_link,
         comment: row.comment,
         lines,

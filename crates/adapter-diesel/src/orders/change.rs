@@ -13,6 +13,7 @@ use super::stock;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, found};
 use crate::schema::{charges, orders, users};
+use crate::stored;
 
 type Refused = Abort<ChangeRefused>;
 
@@ -70,8 +71,7 @@ pub(crate) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Res
         order,
         actor: Author::User(change.user_id),
         event: if change.transition.is_some() { "status_changed" } else { "changed" },
-        status: OrderStatus::from_id(status)
-            .ok_or_else(|| StoreError::corrupt(format!("order {order} has status {status}")))?,
+        status: OrderStatus::from_id(status).ok_or_else(|| stored::unknown("orders", order, "status_id", status))?,
         detail: None,
     };
     Ok(history::write(connection, &entry, at)?)

@@ -1,16 +1,56 @@
 //! Discounts as orders use them.
 
 use diesel::prelude::*;
-use kontor_kernel::{Money, StoreError};
-use kontor_orders::change::PromoUse;
+use diesel::sql_types::BigInt;
+use kontor_kernel::{DiscountId, Money, StoreError};
+use kontor_orders::change::{PlacedOrder, PricedBy, PromoUse};
 use kontor_orders::model::Discount;
 use kontor_orders::ports::PlaceRefused;
 
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{discount_usages, discounts, orders};
 use crate::shelf::discount_rows::{DiscountRow, status, target, value};
-use crate::statement::Statement;
+use crate::statement::{Statement, by_place};
 use crate::stored;
+
+/// Automatic discounts that may concern these items, from `FROM` on.
+pub(super) fn automatic(project: i64, items: &[i64]) -> Statement {
+    Statement::new(" FROM discounts WHERE project_id = ")
+        .value(project)
+        .sql(" AND status = 'active' AND code IS NULL AND (target <> 'product' OR target_id")
+        .among(items)
+        .sql(")")
+}
+
+by_place! {
+    struct SeenRow {
+        id: i64 as BigInt,
+        version: i64 as BigInt,
+    }
+}
+
+/// Refuses unless the automatic discounts are those by which the order was priced. Those that cover one of its lines stay
+/// as they are until the commit.
+pub(super) fn keep_automatic(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Abort<PlaceRefused>> {
+    let PricedBy { seen, covering } = &order.automatic;
+    let covering: Vec<i64> = covering.iter().map(|id| id.get()).collect();
+    if !covering.is_empty() && matches!(connection, AnyConnection::Postgres(_)) {
+        let held = Statement::new("SELECT id FROM discounts WHERE id").among(&covering);
+        held.sql(" ORDER BY id FOR SHARE").run(connection)?;
+    }
+    let items: Vec<i64> = order.lines.iter().map(|line| line.item.get()).collect();
+    let current: Vec<SeenRow> =
+        Statement::new("SELECT id, version").then(automatic(order.project_id.get(), &items)).rows(connection)?;
+    let same = |row: &SeenRow| {
+        let version = DiscountId::new(row.id).ok().and_then(|id| seen.get(&id));
+        version.is_some_and(|version| i64::try_from(*version) == Ok(row.version))
+    };
+    if current.len() == seen.len() && current.iter().all(same) {
+        Ok(())
+    } else {
+        Err(Abort::Refused(PlaceRefused::Stale))
+    }
+}
 
 impl TryFrom<DiscountRow> for Discount {
     type Error = StoreError;
@@ -20,15 +60,15 @@ impl TryFrom<DiscountRow> for Discount {
             id: stored::id(row.id)?,
             name: row.name,
             code: row.code,
-            value: value(&row.kind, row.value)?,
-            target: target(&row.target, row.target_id)?,
+            value: value(row.id, &row.kind, row.value)?,
+            target: target(row.id, &row.target, row.target_id)?,
             minimum_sum: stored::money(row.minimum_sum)?,
             starts_at: row.starts_at.map(stored::moment),
             ends_at: row.ends_at.map(stored::moment),
             usage_limit: stored::optional_count(row.usage_limit)?,
             customer_limit: stored::optional_count(row.customer_limit)?,
             used_count: stored::count(row.used_count)?,
-            status: status(&row.status)?,
+            status: status(row.id, &row.status)?,
             version: stored::count(row.version)?,
         })
     }

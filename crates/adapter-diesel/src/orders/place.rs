@@ -1,5 +1,7 @@
 //! Storing an order: everything, or nothing.
 
+use std::collections::BTreeMap;
+
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::history::Author;
@@ -10,10 +12,11 @@ use kontor_orders::ports::PlaceRefused;
 
 use super::discounts;
 use super::history::{self, Entry};
+use super::snapshot::SERVICE;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, on_each};
 use crate::people::hold;
-use crate::schema::{discount_usages, orders, reservations};
+use crate::schema::{discount_usages, nomenclatures, orders, reservations};
 use crate::shelf::holding::hold_cards;
 use crate::shelf::offers;
 use crate::stock::{self, Cause, Claim, Movement, Reason};
@@ -29,6 +32,8 @@ pub(crate) fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Resu
     }
     note(Topic::Shelves, order.project_id.get());
     let claimed = claim(connection, order, at)?;
+    keep_services(connection, order)?;
+    discounts::keep_automatic(connection, order)?;
     if let Some(promo) = &order.promo {
         discounts::take_use(connection, promo, order.promo_discount, order.counterparty_id.get())?;
     }
@@ -63,12 +68,12 @@ pub(crate) fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Resu
 }
 
 /// Claims the stock of every line. The cards are held first, as everybody does who changes stock: what storefronts show
-/// may follow from it.
+/// may follow from it. Those of services are held with them, in one order, so that nobody waits in a circle.
 fn claim(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime) -> Result<Vec<Movement>, Refused> {
     let with_stock = |(line, placed): (usize, _)| place_of(placed).map(|inventory| (inventory, line, placed));
     let mut lines: Vec<_> = order.lines.iter().enumerate().filter_map(with_stock).collect();
     lines.sort_by_key(|(inventory, ..)| *inventory);
-    hold_cards(connection, &lines.iter().map(|(.., placed)| placed.item.get()).collect::<Vec<_>>())?;
+    hold_cards(connection, &order.lines.iter().map(|line| line.item.get()).collect::<Vec<_>>())?;
     let mut claimed = Vec::with_capacity(lines.len());
     for (inventory, line, placed) in lines {
         match stock::claim(connection, inventory, placed.quantity.get().into(), placed.unit_price, at)? {
@@ -78,6 +83,27 @@ fn claim(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime)
         }
     }
     Ok(claimed)
+}
+
+/// Services have no stock that would guard their prices: their cards, which are held, must still have them.
+fn keep_services(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Refused> {
+    let services = order.lines.iter().filter(|line| line.inventory.is_none());
+    let priced: BTreeMap<i64, i64> = services.map(|line| (line.item.get(), line.unit_price.minor())).collect();
+    if priced.is_empty() {
+        return Ok(());
+    }
+    let current: Vec<(i64, i64)> = nomenclatures::table
+        .filter(nomenclatures::id.eq_any(priced.keys().copied().collect::<Vec<_>>()))
+        .filter(nomenclatures::project_id.eq(order.project_id.get()))
+        .filter(nomenclatures::kind_id.eq(SERVICE))
+        .filter(nomenclatures::is_subscription.eq(false))
+        .select((nomenclatures::id, nomenclatures::price))
+        .load(connection)?;
+    if current.into_iter().collect::<BTreeMap<_, _>>() == priced {
+        Ok(())
+    } else {
+        Err(Abort::Refused(PlaceRefused::Stale))
+    }
 }
 
 fn place_of(line: &PlacedLine) -> Option<i64> {

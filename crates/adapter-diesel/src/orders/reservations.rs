@@ -45,13 +45,13 @@ impl TryFrom<LineRow> for ReservationRecord {
             project_id: stored::id(row.project)?,
             order_id: stored::id(row.order)?,
             order_status: OrderStatus::from_id(row.status)
-                .ok_or_else(|| StoreError::corrupt(format!("an order is {}", row.status)))?,
+                .ok_or_else(|| stored::unknown("orders", row.order, "status_id", row.status))?,
             item: Named { id: stored::id(row.item)?, name: row.name },
             warehouse,
             quantity: Quantity::new(row.quantity).map_err(StoreError::corrupt)?,
             unit_price: stored::money(row.unit_price)?,
             total: stored::money(row.total)?,
-            state: state.ok_or_else(|| StoreError::corrupt(format!("an order line is {}", row.state)))?,
+            state: state.ok_or_else(|| stored::unknown("reservations", row.id, "state", &row.state))?,
             created_at: stored::moment(row.created_at),
             updated_at: stored::moment(row.updated_at),
         })

@@ -12,7 +12,7 @@ use kontor_orders::model::{
 use kontor_orders::ports::{CartQuery, CartReader};
 use kontor_orders::{CartSnapshot, ItemKind, OfferedItem, Packaging, StockPlace};
 
-use super::discounts::used_by;
+use super::discounts::{automatic, used_by};
 use crate::applications::is_taken;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{
@@ -56,12 +56,14 @@ struct AncestorRow {
     id: i64,
 }
 
+/// The kind of cards that are sold without a warehouse.
+pub(super) const SERVICE: i64 = 1;
 const GOODS: i64 = 2;
 
 #[async_trait]
 impl CartReader for Database {
     async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError> {
-        self.read_brief(move |connection| read(connection, &query)).await
+        self.read_brief_snapshot(move |connection| read(connection, &query)).await
     }
 }
 
@@ -107,11 +109,7 @@ fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapsho
 /// Automatic discounts that may concern these items, and the one with the promo code.
 fn discounts(connection: &mut AnyConnection, query: &CartQuery, ids: &[i64]) -> Result<Vec<Discount>, Failed> {
     let project = query.app.project_id.get();
-    let automatic = Statement::new("SELECT * FROM discounts WHERE project_id = ")
-        .value(project)
-        .sql(" AND status = 'active' AND code IS NULL AND (target <> 'product' OR target_id")
-        .among(ids)
-        .sql(")");
+    let automatic = Statement::new("SELECT *").then(automatic(project, ids));
     let statement = match &query.promo {
         None => automatic,
         Some(code) => automatic
@@ -145,13 +143,13 @@ fn items(
     let ancestors = if with_ancestors { ancestors(connection, &cards)? } else { BTreeMap::new() };
     let mut items = Vec::with_capacity(cards.len());
     for card in cards {
-        let kind = if card.kind_id == GOODS {
-            match (card.category_id, places.remove(&card.id)) {
+        let kind = match card.kind_id {
+            SERVICE => ItemKind::Service { price: stored::money(card.price)? },
+            GOODS => match (card.category_id, places.remove(&card.id)) {
                 (Some(_), Some(places)) => ItemKind::Goods { places },
                 _ => continue,
-            }
-        } else {
-            ItemKind::Service { price: stored::money(card.price)? }
+            },
+            other => return Err(stored::unknown("nomenclatures", card.id, "kind_id", other).into()),
         };
         let categories = card.category_id.and_then(|leaf| ancestors.get(&leaf).cloned()).unwrap_or_default();
         let pieces_per_pack = u32::try_from(card.pieces_per_pack).map_err(StoreError::corrupt)?;

@@ -41,7 +41,7 @@ impl TryFrom<IntegrationRow> for UsedIntegration {
             id: stored::id(row.id)?,
             name: stored::text(&row.name)?,
             kind: (row.type_id, stored::text(&row.type_name)?),
-            owner: owner.ok_or_else(|| StoreError::corrupt(format!("an integration is for {}", row.owner)))?,
+            owner: owner.ok_or_else(|| stored::unknown("integrations", row.id, "owner", &row.owner))?,
         };
         let is_active = row.is_active.unwrap_or_default();
         Ok(Self { integration, is_active, updated_at: row.updated_at.map(stored::moment) })

@@ -28,16 +28,12 @@ pub(crate) struct DiscountRow {
     pub version: i64,
 }
 
-fn unknown(part: &str, value: &str) -> StoreError {
-    StoreError::corrupt(format!("a discount has the {part} {value}"))
-}
-
 /// What a discount takes off, from its columns.
-pub(crate) fn value(kind: &str, value: i64) -> Result<DiscountValue, StoreError> {
+pub(crate) fn value(id: i64, kind: &str, value: i64) -> Result<DiscountValue, StoreError> {
     match kind {
         "percent" => Ok(DiscountValue::Percent(u16::try_from(value).map_err(StoreError::corrupt)?)),
         "fixed" => Ok(DiscountValue::Fixed(stored::money(value)?)),
-        other => Err(unknown("kind", other)),
+        other => Err(stored::unknown("discounts", id, "kind", other)),
     }
 }
 
@@ -50,12 +46,12 @@ pub(crate) fn number(value: DiscountValue) -> i64 {
 }
 
 /// What a discount applies to, from its columns.
-pub(crate) fn target(target: &str, id: Option<i64>) -> Result<DiscountTarget, StoreError> {
+pub(crate) fn target(discount: i64, target: &str, id: Option<i64>) -> Result<DiscountTarget, StoreError> {
     match (target, id) {
         ("cart", _) => Ok(DiscountTarget::Cart),
         ("category", Some(id)) => Ok(DiscountTarget::Category(stored::id(id)?)),
         ("product", Some(id)) => Ok(DiscountTarget::Product(stored::id(id)?)),
-        (other, _) => Err(unknown("target", other)),
+        (other, _) => Err(stored::unknown("discounts", discount, "target", other)),
     }
 }
 
@@ -69,6 +65,7 @@ pub(crate) fn target_columns(target: DiscountTarget) -> (&'static str, Option<i6
 }
 
 /// Whether a discount may be in force, from its column.
-pub(crate) fn status(name: &str) -> Result<DiscountStatus, StoreError> {
-    DiscountStatus::ALL.into_iter().find(|status| status.name() == name).ok_or_else(|| unknown("status", name))
+pub(crate) fn status(id: i64, name: &str) -> Result<DiscountStatus, StoreError> {
+    let known = DiscountStatus::ALL.into_iter().find(|status| status.name() == name);
+    known.ok_or_else(|| stored::unknown("discounts", id, "status", name))
 }

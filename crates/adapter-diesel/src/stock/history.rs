@@ -49,12 +49,12 @@ fn price(before: Option<i64>, after: Option<i64>) -> Result<Option<FieldChange>,
     Ok(Some(FieldChange { field: "price".to_owned(), old, new }))
 }
 
-fn source(kind: Option<&str>, id: Option<i64>) -> Result<Option<StockSource>, StoreError> {
-    match (kind, id) {
+fn source(row: &MovementRow) -> Result<Option<StockSource>, StoreError> {
+    match (row.source.as_deref(), row.source_id) {
         (None, None) => Ok(None),
         (Some("order"), Some(id)) => Ok(Some(StockSource::Order(stored::id(id)?))),
         (Some("job"), Some(id)) => Ok(Some(StockSource::Job(stored::id(id)?))),
-        (kind, _) => Err(StoreError::corrupt(format!("stock moved as part of {kind:?}"))),
+        (kind, _) => Err(stored::unknown("stock_movements", row.id, "source", kind.unwrap_or_default())),
     }
 }
 
@@ -63,13 +63,16 @@ impl TryFrom<MovementRow> for StockEntry {
 
     fn try_from(row: MovementRow) -> Result<Self, StoreError> {
         let reason = StockReason::ALL.iter().copied().find(|reason| reason.name() == row.reason);
-        let reason = reason.ok_or_else(|| StoreError::corrupt(format!("stock moved for {}", row.reason)))?;
+        let unknown = |column, word| stored::unknown("stock_movements", row.id, column, word);
+        let reason = reason.ok_or_else(|| unknown("reason", row.reason.as_str()))?;
         let is_new = matches!(reason, StockReason::Opening | StockReason::Creation)
             || reason == StockReason::Upload && row.price_before.is_none() && row.price_after.is_some();
+        let source = source(&row)?;
         let (author, name) = match (row.actor.as_str(), row.actor_id) {
             ("user", Some(id)) => (Author::User(stored::id(id)?), row.user_name),
             ("customer", Some(id)) => (Author::Customer(stored::id(id)?), row.customer_name),
-            _ => (Author::System, None),
+            ("system", None) => (Author::System, None),
+            (other, _) => return Err(unknown("actor", other)),
         };
         let changes = [
             figure("quantity", row.quantity, row.quantity_after, is_new),
@@ -84,7 +87,7 @@ impl TryFrom<MovementRow> for StockEntry {
             changes: changes.into_iter().flatten().collect(),
             at: stored::moment(row.created_at),
         };
-        Ok(Self { line, reason, source: source(row.source.as_deref(), row.source_id)? })
+        Ok(Self { line, reason, source })
     }
 }
 

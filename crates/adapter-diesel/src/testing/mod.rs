@@ -5,12 +5,16 @@
 //! `TEST_DATABASES=sqlite` leaves PostgreSQL out on purpose, and says so.
 
 mod cluster;
+mod own_server;
 mod postgres;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::{Database, DatabaseUrl, PoolOptions};
+
+pub use cluster::Stop;
+pub use own_server::OwnServer;
 
 /// Which database a test runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +37,7 @@ pub struct TestDatabase {
 enum Keep {
     Folder { _folder: tempfile::TempDir },
     Server { _database: postgres::FreshDatabase },
+    Nothing,
 }
 
 impl TestDatabase {
@@ -61,20 +66,25 @@ impl TestDatabase {
     }
 
     fn postgres() -> Option<Self> {
-        if !required() && environment("TEST_DATABASES").is_some_and(|kinds| kinds == "sqlite") {
-            eprintln!("SKIPPED on PostgreSQL: TEST_DATABASES asks for sqlite alone");
-            return None;
-        }
-        let fresh = match postgres::FreshDatabase::create() {
-            Ok(fresh) => fresh,
-            Err(reason) => {
-                assert!(!required(), "REQUIRE_POSTGRES is set, but there is no PostgreSQL: {reason}");
-                eprintln!("SKIPPED on PostgreSQL: {reason} (set TEST_DATABASE_URL or install the server)");
-                return None;
-            }
-        };
+        let fresh = unless_skipped(postgres::FreshDatabase::create)?;
         let database = must(Database::open(fresh.url(), POOL));
         Some(Self { database, kind: Kind::Postgres, _keep: Keep::Server { _database: fresh } })
+    }
+}
+
+/// What needs PostgreSQL, unless that is left out on purpose or cannot be had.
+fn unless_skipped<T>(create: impl FnOnce() -> Result<T, String>) -> Option<T> {
+    if !required() && environment("TEST_DATABASES").is_some_and(|kinds| kinds == "sqlite") {
+        eprintln!("SKIPPED on PostgreSQL: TEST_DATABASES asks for sqlite alone");
+        return None;
+    }
+    match create() {
+        Ok(created) => Some(created),
+        Err(reason) => {
+            assert!(!required(), "REQUIRE_POSTGRES is set, but there is no PostgreSQL: {reason}");
+            eprintln!("SKIPPED on PostgreSQL: {reason} (set TEST_DATABASE_URL or install the server)");
+            None
+        }
     }
 }
 

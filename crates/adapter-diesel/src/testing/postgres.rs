@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use diesel::connection::{Connection, SimpleConnection};
 use diesel::{PgConnection, RunQueryDsl};
 
-use super::cluster;
+use super::cluster::Cluster;
 use crate::{Database, DatabaseUrl, PoolOptions};
 
 /// A database of its own, dropped with the value.
@@ -84,9 +84,13 @@ fn server() -> Result<&'static Server, String> {
 }
 
 fn start() -> Result<Server, String> {
-    let url = match super::environment("TEST_DATABASE_URL") {
-        Some(url) => url,
-        None => cluster::start()?,
+    let url = if let Some(url) = super::environment("TEST_DATABASE_URL") {
+        url
+    } else {
+        let cluster = Cluster::start()?;
+        let url = cluster.url();
+        cluster.leave();
+        url
     };
     let (base, admin) = url.rsplit_once('/').ok_or("TEST_DATABASE_URL has no database name")?;
     let (base, admin) = (format!("{base}/"), admin.to_owned());

@@ -30,13 +30,15 @@ type LoggedRow = (DeliveryRow, String, String);
 fn delivery((row, event_id, topic): LoggedRow) -> Result<Delivery, StoreError> {
     let attempts = u32::try_from(row.attempts).map_err(StoreError::corrupt)?;
     let (next, delivered) = (row.next_attempt_at.map(stored::moment), row.delivered_at.map(stored::moment));
+    let state = DeliveryState::restore(&row.status, attempts, next, delivered)
+        .map_err(|error| StoreError::corrupt(format!("webhook_deliveries {}: {error}", row.id)))?;
     Ok(Delivery {
         id: stored::id(row.id)?,
         webhook_id: stored::id(row.webhook_id)?,
         event_id: stored::text(&event_id)?,
         delivery_id: stored::text(&row.delivery_id)?,
         event: topic,
-        state: DeliveryState::restore(&row.status, attempts, next, delivered).map_err(StoreError::corrupt)?,
+        state,
         response_status: row.response_status.map(u16::try_from).transpose().map_err(StoreError::corrupt)?,
         last_error: row.last_error,
         created_at: stored::moment(row.created_at),

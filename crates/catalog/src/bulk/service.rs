@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, JobId, Page, PageRequest, ProjectId, Staff, UserId};
+use kontor_kernel::{Clock, JobId, Page, PageRequest, ProjectId, Staff, StoreError, UserId};
 
 use super::ports::{JobBook, UploadStore};
 use super::{Job, JobError, JobFilter, JobKind, JobOptions, JobProblem, NewJob};
@@ -75,8 +75,10 @@ impl BulkService {
         let Submission { kind, options, file_name, .. } = submission;
         let job = NewJob { kind, options, place: place.clone(), file_name, file_bytes, user_id };
         let queued = self.jobs.insert(project, job, Self::MOST_WAITING, self.clock.now()).await;
-        if queued.is_err() {
-            self.uploads.discard(&place).await?;
+        match &queued {
+            // Perhaps a job names the file. When none does, it is swept later.
+            Ok(_) | Err(JobError::Store(StoreError::OutcomeUnknown(_))) => {}
+            Err(_) => self.uploads.discard(&place).await?,
         }
         queued
     }
@@ -207,6 +209,19 @@ mod tests {
         let editor = staff(&[Permission::edit(Resource::Nomenclatures)]);
         let refused = service(jobs, uploads).submit(&editor, cards()).await;
         assert!(matches!(refused, Err(JobError::TooManyWaiting(20))), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn the_file_of_a_job_that_may_be_queued_stays() {
+        let (mut jobs, mut uploads) = (MockJobBook::new(), MockUploadStore::new());
+        uploads.expect_keep().returning(|_| Ok(("place".into(), 9)));
+        uploads.expect_discard().never();
+        jobs.expect_waiting().returning(|_| Ok(0));
+        let lost = || JobError::Store(StoreError::OutcomeUnknown("lost".to_owned()));
+        jobs.expect_insert().once().returning(move |_, _, _, _| Err(lost()));
+        let editor = staff(&[Permission::edit(Resource::Nomenclatures)]);
+        let outcome = service(jobs, uploads).submit(&editor, cards()).await;
+        assert!(matches!(outcome, Err(JobError::Store(StoreError::OutcomeUnknown(_)))), "{outcome:?}");
     }
 
     #[tokio::test]

@@ -123,13 +123,16 @@ impl StorefrontService {
         Ok(self.shelves.brands(app, limit).await?)
     }
 
-    /// Stores the views counted since the last time. They stay counted when the storage fails. Returns how many
-    /// products were looked at. Called by one worker at a time.
+    /// Stores the views counted since the last time. They stay counted when the storage fails, but are never added twice.
+    /// Returns how many products were looked at. Called by one worker at a time.
     pub async fn store_views(&self) -> Result<usize, StoreError> {
         let views = self.pending.snapshot();
         if !views.is_empty() {
-            self.counter.add_views(views.clone()).await?;
-            self.pending.stored(&views);
+            let outcome = self.counter.add_views(views.clone()).await;
+            if matches!(outcome, Ok(()) | Err(StoreError::OutcomeUnknown(_))) {
+                self.pending.stored(&views);
+            }
+            outcome?;
         }
         Ok(views.len())
     }
@@ -221,6 +224,18 @@ mod tests {
         assert_eq!(shown, [41, 41, 42]);
         assert!(service.store_views().await.is_err());
         assert_eq!(service.store_views().await.unwrap(), 1);
+        assert_eq!(service.store_views().await.unwrap(), 0);
+    }
+
+    #[tokio::test]
+    async fn views_that_may_be_stored_are_not_added_again() {
+        let mut shelves = MockShelves::new();
+        shelves.expect_product().returning(|_, _, _| Ok(Some(card())));
+        let mut counter = MockViewCounter::new();
+        counter.expect_add_views().once().returning(|_| Err(StoreError::OutcomeUnknown("lost".to_owned())));
+        let service = service(shelves, counter);
+        service.product(app().into(), id(), "10.0.0.1").await.unwrap();
+        assert!(service.store_views().await.is_err());
         assert_eq!(service.store_views().await.unwrap(), 0);
     }
 

@@ -6,9 +6,9 @@ use kontor_payments::TAKEOVER;
 use uuid::Uuid;
 
 use super::snapshot::{CartSnapshot, ChosenLine};
-use crate::change::{PlacedLine, PlacedOrder, PromoUse};
+use crate::change::{PlacedLine, PlacedOrder, PricedBy, PromoUse};
 use crate::model::{
-    Cart, CartRefused, DeliveryRequest, OrderStatus, PaymentMethod, PreparedPayment, PromoCode, PromoProblem,
+    Cart, CartRefused, DeliveryRequest, Discount, OrderStatus, PaymentMethod, PreparedPayment, PromoCode, PromoProblem,
 };
 use crate::pricing::Pricing;
 
@@ -115,6 +115,7 @@ pub(super) fn decide(
                 product_discount: pricing.product_discount(),
                 promo_discount: pricing.promo_discount(),
                 final_price: pricing.final_price(),
+                automatic: priced_by(snapshot, &chosen),
                 promo: promo_use(command, &pricing),
                 delivery,
                 payment_type_id: command.delivery.payment_type_id,
@@ -124,6 +125,14 @@ pub(super) fn decide(
             })
         }
         _ => Err(refused),
+    }
+}
+
+fn priced_by(snapshot: &CartSnapshot, chosen: &[ChosenLine<'_>]) -> PricedBy {
+    let covers = |discount: &&Discount| chosen.iter().any(|line| discount.covers(line.item.id, &line.item.categories));
+    PricedBy {
+        seen: snapshot.automatic.iter().map(|discount| (discount.id, discount.version)).collect(),
+        covering: snapshot.automatic.iter().filter(covers).map(|discount| discount.id).collect(),
     }
 }
 

@@ -115,8 +115,12 @@ impl PlacementService {
         Err(give_up(&last))
     }
 
+    /// An order that is committed: when it cannot be read, nobody may believe that there is none.
     async fn read(&self, id: OrderId) -> Result<Order, StoreError> {
-        let order = self.orders.find(id).await?;
+        let order = self.orders.find(id).await.map_err(|error| match error {
+            StoreError::Unavailable(why) => StoreError::OutcomeUnknown(format!("order {id} cannot be read: {why}")),
+            error => error,
+        })?;
         order.ok_or_else(|| StoreError::Corrupt(format!("order {id} was stored and cannot be found")))
     }
 }

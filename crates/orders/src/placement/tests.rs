@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use chrono::DateTime;
 use kontor_kernel::testing::CountingRandom;
 use kontor_kernel::{
-    AppScope, ApplicationId, CounterpartyId, CustomerScope, DeliveryTypeId, FixedClock, InventoryId, Money,
-    NomenclatureId, ProjectId, Quantity, ShopId, TokenId, WarehouseId,
+    AppScope, ApplicationId, CategoryId, CounterpartyId, CustomerScope, DeliveryTypeId, DiscountId, FixedClock,
+    InventoryId, Money, NomenclatureId, OrderId, ProjectId, Quantity, ShopId, StoreError, TokenId, WarehouseId,
 };
 use kontor_payments::ChargeService;
 use kontor_payments::ports::{MockChargeStore, MockPaymentGateway};
@@ -16,9 +16,10 @@ use super::service::{PaymentPage, PlacementService};
 use super::*;
 use crate::error::PlacementError;
 use crate::model::{
-    Cart, CartLine, DeliveryRequest, OrderStatus, PaymentMethod, Promo, PromoCode, References, ShopReference,
+    Cart, CartLine, DeliveryRequest, Discount, DiscountStatus, DiscountTarget, DiscountValue, OrderStatus,
+    PaymentMethod, Promo, PromoCode, References, ShopReference,
 };
-use crate::ports::{MockCartReader, MockOrderReader, MockOrderStore, PlaceRefused};
+use crate::ports::{MockCartReader, MockOrderReader, MockOrderStore, PlaceRefused, Placed};
 
 fn customer() -> CustomerScope {
     CustomerScope {
@@ -133,6 +134,10 @@ fn packs_are_rounded_up() {
 }
 
 fn service(carts: MockCartReader, store: MockOrderStore) -> PlacementService {
+    reading(carts, store, MockOrderReader::new())
+}
+
+fn reading(carts: MockCartReader, store: MockOrderStore, orders: MockOrderReader) -> PlacementService {
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
     let random = Arc::new(CountingRandom::new());
     let charges = ChargeService {
@@ -142,8 +147,7 @@ fn service(carts: MockCartReader, store: MockOrderStore) -> PlacementService {
         random: random.clone(),
     };
     let page = PaymentPage { return_url: "https://shop.example".to_owned() };
-    let orders = Arc::new(MockOrderReader::new());
-    PlacementService::new(Arc::new(carts), Arc::new(store), orders, Arc::new(charges), clock, random, page)
+    PlacementService::new(Arc::new(carts), Arc::new(store), Arc::new(orders), Arc::new(charges), clock, random, page)
 }
 
 #[tokio::test]
@@ -168,4 +172,53 @@ async fn prices_that_never_settle_give_up() {
     let mut store = MockOrderStore::new();
     store.expect_place().returning(|_| Err(PlaceRefused::Stale));
     assert!(matches!(service(carts, store).place(customer(), &command(1)).await, Err(PlacementError::Busy)));
+}
+
+#[tokio::test]
+async fn an_order_that_may_be_stored_is_not_placed_again() {
+    let mut carts = MockCartReader::new();
+    carts.expect_snapshot().once().returning(|_| Ok(snapshot(vec![place(1, 1, 500, 9)])));
+    let mut store = MockOrderStore::new();
+    let lost = || PlaceRefused::Store(StoreError::OutcomeUnknown("lost".to_owned()));
+    store.expect_place().once().returning(move |_| Err(lost()));
+    let outcome = service(carts, store).place(customer(), &command(1)).await;
+    assert!(matches!(outcome, Err(PlacementError::Store(StoreError::OutcomeUnknown(_)))), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn an_order_that_is_stored_and_cannot_be_read_is_not_told_as_refused() {
+    let mut carts = MockCartReader::new();
+    carts.expect_snapshot().once().returning(|_| Ok(snapshot(vec![place(1, 1, 500, 9)])));
+    let mut store = MockOrderStore::new();
+    store.expect_place().once().returning(|_| Ok(Placed { order_id: OrderId::new(7).unwrap(), attempt: None }));
+    let mut orders = MockOrderReader::new();
+    orders.expect_find().once().returning(|_| Err(StoreError::Unavailable("gone".to_owned())));
+    let outcome = reading(carts, store, orders).place(customer(), &command(1)).await;
+    assert!(matches!(outcome, Err(PlacementError::Store(StoreError::OutcomeUnknown(_)))), "{outcome:?}");
+}
+
+#[test]
+fn an_order_names_the_discounts_it_was_priced_by() {
+    let discount = |id, target| Discount {
+        id: DiscountId::new(id).unwrap(),
+        name: "Sale".to_owned(),
+        code: None,
+        value: DiscountValue::Percent(1_000),
+        target,
+        minimum_sum: Money::ZERO,
+        starts_at: None,
+        ends_at: None,
+        usage_limit: None,
+        customer_limit: None,
+        used_count: 0,
+        status: DiscountStatus::Active,
+        version: 4,
+    };
+    let elsewhere = DiscountTarget::Category(CategoryId::new(9).unwrap());
+    let automatic = vec![discount(1, elsewhere), discount(2, DiscountTarget::Cart)];
+    let snapshot = CartSnapshot { automatic, ..snapshot(vec![place(1, 1, 500, 9)]) };
+    let by = decide(&snapshot, &command(1), &circumstances()).unwrap().automatic;
+    let ids = |ids: Vec<&DiscountId>| ids.into_iter().map(|id| id.get()).collect::<Vec<_>>();
+    assert_eq!((ids(by.seen.keys().collect()), ids(by.covering.iter().collect())), (vec![1, 2], vec![2]));
+    assert!(by.seen.values().all(|version| *version == 4));
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::indexing_slicing, clippy::panic, reason = "tests fail by panicking")]
 
 pub mod counter;
+mod decided_anew;
 mod lifecycle;
 pub mod office;
 mod payments;

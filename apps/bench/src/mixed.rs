@@ -1,0 +1,84 @@
+//! Visitors and customers at the same time: four of five requests read, the fifth is an order. What counts is that nobody
+//! waits much longer than the others.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::Failure;
+use crate::load::{self, Answer, Request, Sample, Target};
+use crate::on_server::OnServer;
+use crate::orders::order;
+use crate::pace::Pace;
+use crate::report::{Figure, Goal, Report};
+use crate::shop::Shop;
+use crate::storefront::{basket, card, categories, list};
+
+/// One request of so many is an order.
+const ORDER_EVERY: usize = 5;
+/// Requests of one connection before it begins again.
+const TURNS: usize = 500;
+/// How an order is answered.
+const ORDERED: u16 = 201;
+
+/// Measures the round on both databases.
+pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    on(Shop::open()?, "SQLite", pace, report)?;
+    if let Some(server) = server {
+        let database = OnServer::create(server, "mixed")?;
+        on(Shop::furnished(database.url.clone())?, "PostgreSQL", pace, report)?;
+    }
+    Ok(())
+}
+
+fn on(shop: Shop, name: &str, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+    let target = Target { address: shop.address, expected: 200, requests: requests(&shop, pace)?, once: false };
+    let run = |time| load::answers(&target, pace.connections, pace.threads, time);
+    run(pace.warm_up)?;
+    let mut rounds = Vec::with_capacity(pace.rounds);
+    for _ in 0..pace.rounds {
+        rounds.push(run(pace.round)?);
+    }
+    // The round in the middle: a single disturbed one does not count.
+    rounds.sort_by_key(|(_, answers)| tail(answers));
+    let middle = rounds.len() / 2;
+    let (time, answers) = rounds.into_iter().nth(middle).ok_or("there must be a round")?;
+    let (orders, reads): (Vec<Answer>, Vec<Answer>) = answers.into_iter().partition(|answer| answer.status == ORDERED);
+    let sample = |answers: &[Answer]| Sample::new(time, answers.iter().map(|answer| answer.time).collect());
+    let (reads, orders) = (sample(&reads)?, sample(&orders)?);
+    for (what, sample) in [("reads", reads), ("orders", orders)] {
+        let times = sample.percentile(99).as_secs_f64() / sample.percentile(50).as_secs_f64();
+        let title = format!("mixed on {name}, {what}: p99 by p50");
+        report.add(Figure::times(title, times, Goal::AtMost(10.0)).alone(&sample));
+    }
+    shop.close();
+    Ok(())
+}
+
+fn tail(answers: &[Answer]) -> Duration {
+    let mut times: Vec<Duration> = answers.iter().map(|answer| answer.time).collect();
+    times.sort_unstable();
+    times.get(times.len() * 99 / 100).copied().unwrap_or_default()
+}
+
+/// The requests of all connections in turn. Every connection is a customer; they order at different moments.
+fn requests(shop: &Shop, pace: &Pace) -> Result<Arc<[Request]>, Failure> {
+    let (customers, offers) = (shop.customers(pace.connections)?, shop.offers()?);
+    let categories = categories(&offers);
+    let mut requests = Vec::with_capacity(TURNS * customers.len());
+    let some = |number: usize| categories.get(number % categories.len()).ok_or("nothing is sold");
+    let three = |number: usize| offers.chunks_exact(3).nth(number % (offers.len() / 3)).ok_or("little is sold");
+    for turn in 0..TURNS {
+        for (connection, bearer) in customers.iter().enumerate() {
+            let number = turn * customers.len() + connection;
+            let kind = (turn + connection) % ORDER_EVERY;
+            let offer = offers.get(number % offers.len()).ok_or("nothing is sold")?;
+            requests.push(match kind {
+                0 => order(shop, bearer, offer.product).answered(ORDERED),
+                1 => list(shop, *some(number)?),
+                2 => basket(shop, three(number)?),
+                _ => card(shop, offer),
+            });
+        }
+    }
+    Ok(requests.into())
+}

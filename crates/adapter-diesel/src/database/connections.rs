@@ -1,0 +1,99 @@
+//! A pool that is not trusted after one of its connections was lost.
+//!
+//! A restart or a fail-over of the server ends all connections at once, and a pool learns it of each only when it is used.
+//! So after one was lost, every other is asked before its next use whether it still works.
+//!
+//! Whoever needs a connection waits for their turn first, in the order in which they came: the pool itself
+//! promises no order, and they wait without a thread each.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use diesel::connection::SimpleConnection;
+use diesel::r2d2::{Pool, PooledConnection, State};
+use kontor_kernel::StoreError;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::AnyConnection;
+use super::connection::{Manager, is_broken};
+
+/// The right to take a connection. It ends when this is dropped.
+pub(super) type Turn = OwnedSemaphorePermit;
+
+/// How many connections had been lost when one was last known to work.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct WorkedAt(u64);
+
+pub(super) struct Connections {
+    pool: Pool<Manager>,
+    turns: Arc<Semaphore>,
+    wait: Duration,
+    losses: AtomicU64,
+}
+
+impl Connections {
+    pub fn open(manager: Manager, size: u32, wait: Duration) -> Result<Self, StoreError> {
+        let pool = Pool::builder()
+            .max_size(size)
+            .min_idle(Some(1))
+            .connection_timeout(wait)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .test_on_check_out(false)
+            .build(manager)
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let turns = Arc::new(Semaphore::new(usize::try_from(size).map_err(StoreError::corrupt)?));
+        Ok(Self { pool, turns, wait, losses: AtomicU64::new(0) })
+    }
+
+    /// Waits until it is the caller's turn to take a connection.
+    pub async fn turn(&self) -> Result<Turn, StoreError> {
+        let turn = tokio::time::timeout(self.wait, Arc::clone(&self.turns).acquire_owned());
+        let busy = || StoreError::Unavailable("every connection is busy".to_owned());
+        turn.await.map_err(|_| busy())?.map_err(|_| busy())
+    }
+
+    /// A connection that works, as far as anybody knows.
+    pub fn take(&self) -> Result<PooledConnection<Manager>, StoreError> {
+        // Each that turns out dead leaves the pool; one more than there can be is a new one.
+        for _ in 0..=self.pool.max_size() {
+            let mut connection = self.pool.get().map_err(|error| StoreError::Unavailable(error.to_string()))?;
+            if self.works(&mut connection) {
+                return Ok(connection);
+            }
+        }
+        Err(StoreError::Unavailable("every connection was lost".to_owned()))
+    }
+
+    /// A connection to SQLite that is idle, unless all are busy. Those cannot be lost.
+    pub fn try_take(&self) -> Option<PooledConnection<Manager>> {
+        self.pool.try_get()
+    }
+
+    pub fn state(&self) -> State {
+        self.pool.state()
+    }
+
+    fn works(&self, connection: &mut PooledConnection<Manager>) -> bool {
+        let losses = WorkedAt(self.losses.load(Ordering::SeqCst));
+        if losses == WorkedAt(0) || PooledConnection::extensions(connection).get() == Some(&losses) {
+            return true;
+        }
+        let works = connection.batch_execute("SELECT 1").is_ok();
+        if works {
+            PooledConnection::extensions_mut(connection).insert(losses);
+        }
+        works
+    }
+
+    /// Looks at a connection over which a step failed. Returns whether it was lost: it leaves the pool, and the others are
+    /// asked before they are used again.
+    pub fn is_lost(&self, connection: &mut AnyConnection) -> bool {
+        let is_lost = is_broken(connection);
+        if is_lost {
+            self.losses.fetch_add(1, Ordering::SeqCst);
+        }
+        is_lost
+    }
+}

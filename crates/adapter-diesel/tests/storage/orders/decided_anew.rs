@@ -1,0 +1,191 @@
+//! What staff do to services and automatic discounts between the look at a cart and the commit of its order.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use kontor_adapter_diesel::{Abort, Database, database_tests};
+use kontor_kernel::StoreError;
+use kontor_orders::ports::{CartQuery, CartReader};
+use kontor_orders::{CartSnapshot, ItemKind, PaymentPage, PlacedOutcome, PlacementError, PlacementService};
+
+use super::counter::Counter;
+use super::races::race;
+use crate::storehouse::Item;
+
+/// Runs a statement right after the first look at a cart, or after every one.
+struct Meddling {
+    database: Database,
+    statement: Mutex<Option<String>>,
+    always: bool,
+}
+
+#[async_trait]
+impl CartReader for Meddling {
+    async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError> {
+        let seen = self.database.snapshot(query).await?;
+        let statement = {
+            let mut next = self.statement.lock().unwrap();
+            if self.always { next.clone() } else { next.take() }
+        };
+        if let Some(statement) = statement {
+            execute(&self.database, statement).await;
+        }
+        Ok(seen)
+    }
+}
+
+async fn execute(database: &Database, statement: String) {
+    let step = move |connection: &mut kontor_adapter_diesel::AnyConnection| {
+        diesel::connection::SimpleConnection::batch_execute(connection, &statement)?;
+        Ok::<_, Abort<StoreError>>(())
+    };
+    database.write_apart(step).await.unwrap();
+}
+
+impl Counter<'_> {
+    fn meddled(&self, statement: String, always: bool) -> PlacementService {
+        let store = Arc::new(self.house.db.database.clone());
+        let database = self.house.db.database.clone();
+        let carts = Meddling { database, statement: Mutex::new(Some(statement)), always };
+        PlacementService::new(
+            Arc::new(carts),
+            store.clone(),
+            store,
+            self.payments.clone(),
+            self.clock.clone(),
+            self.random.clone(),
+            PaymentPage { return_url: String::new() },
+        )
+    }
+
+    async fn service(&self, name: &'static str, price: i64) -> i64 {
+        self.house.item(Item { kind: 1, price, category: None, ..Item::goods(name, self.category) }).await
+    }
+
+    /// An automatic discount of ten percent.
+    async fn discount(&self, target: &str) -> i64 {
+        let project = self.house.project;
+        let insert = new_discount(project.get(), target);
+        self.house.number(format!("{insert} RETURNING id AS number")).await
+    }
+}
+
+fn new_discount(project: i64, target: &str) -> String {
+    format!(
+        "INSERT INTO discounts (project_id, name, kind, value, target, target_id, minimum_sum, used_count, status, \
+         created_at, updated_at) VALUES ({project}, 'Sale', 'percent', 1000, {target}, 0, 0, 'active', \
+         '2026-01-01 00:00:00', '2026-01-01 00:00:00')"
+    )
+}
+
+/// `(before discounts, to be paid)` of the order that came about.
+fn prices(outcome: Result<PlacedOutcome, PlacementError>) -> (i64, i64) {
+    match outcome.unwrap() {
+        PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order) => {
+            (order.original_price.minor(), order.final_price.minor())
+        }
+    }
+}
+
+database_tests! {
+    async fn a_service_is_sold_at_the_price_of_the_moment(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let repair = counter.service("Repair", 1_000).await;
+        let command = counter.command(&[(repair, 2)]);
+        let dearer = format!("UPDATE nomenclatures SET price = 1500, version = version + 1 WHERE id = {repair}");
+        let placed = counter.meddled(dearer, false).place(counter.customer, &command).await;
+        assert_eq!(prices(placed), (3_000, 3_000));
+        let rising = format!("UPDATE nomenclatures SET price = price + 1, version = version + 1 WHERE id = {repair}");
+        let refused = counter.meddled(rising, true).place(counter.customer, &command).await;
+        assert!(matches!(refused, Err(PlacementError::Busy)), "{refused:?}");
+        let gone = format!("UPDATE nomenclatures SET is_subscription = TRUE WHERE id = {repair}");
+        let refused = counter.meddled(gone, false).place(counter.customer, &command).await;
+        assert!(matches!(refused, Err(PlacementError::Refused(_))), "{refused:?}");
+        assert_eq!(counter.count("orders").await, 1);
+    }
+
+    async fn automatic_discounts_are_those_of_the_moment(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 50, 10_000).await;
+        let command = counter.command(&[(vase, 1)]);
+        let id = counter.discount("'cart', NULL").await;
+        let steps = [
+            (format!("UPDATE discounts SET value = 2000, version = version + 1 WHERE id = {id}"), 8_000),
+            (format!("UPDATE discounts SET status = 'paused', version = version + 1 WHERE id = {id}"), 10_000),
+            (new_discount(counter.house.project.get(), &format!("'product', {vase}")), 9_000),
+        ];
+        for (statement, price) in steps {
+            let placed = counter.meddled(statement.clone(), false).place(counter.customer, &command).await;
+            assert_eq!(prices(placed), (10_000, price), "{statement}");
+        }
+        assert_eq!((counter.count("orders").await, counter.stock(vase).await), (3, (50, 3)));
+    }
+
+    async fn nobody_orders_with_a_discount_after_its_pause(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 500, 10_000).await;
+        let id = counter.discount("'cart', NULL").await;
+        let wishes = vec![(counter.customer, counter.command(&[(vase, 1)])); 60];
+        let reduced = || counter.count("orders WHERE final_price = 9000");
+        let pause = async {
+            tokio::task::yield_now().await;
+            let pause = format!("UPDATE discounts SET status = 'paused', version = version + 1 WHERE id = {id}");
+            execute(&db.database, pause).await;
+            reduced().await
+        };
+        let (won, at_pause) = tokio::join!(race(&counter.placement, wishes), pause);
+        assert_eq!((won, counter.count("orders").await), (60, 60));
+        assert_eq!(reduced().await, at_pause, "nobody had it cheaper after the pause");
+        assert_eq!(counter.count("orders WHERE final_price = 10000").await, 60 - at_pause);
+    }
+
+    async fn nobody_has_a_service_at_its_old_price(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let repair = counter.service("Repair", 1_000).await;
+        let wishes = vec![(counter.customer, counter.command(&[(repair, 1)])); 60];
+        let cheap = || counter.count("orders WHERE final_price = 1000");
+        let raise = async {
+            tokio::task::yield_now().await;
+            execute(&db.database, format!("UPDATE nomenclatures SET price = 2000 WHERE id = {repair}")).await;
+            cheap().await
+        };
+        let (won, at_raise) = tokio::join!(race(&counter.placement, wishes), raise);
+        assert_eq!(won, 60);
+        assert_eq!(cheap().await, at_raise);
+        assert_eq!(counter.count("orders WHERE final_price = 2000").await, 60 - at_raise);
+    }
+
+    async fn a_cart_is_read_at_one_moment(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let (vase, repair) = (counter.goods("Vase", 5, 1).await, counter.service("Repair", 1).await);
+        let (database, ended) = (db.database.clone(), Arc::new(std::sync::atomic::AtomicBool::new(false)));
+        let end = Arc::clone(&ended);
+        // Card and stock always change together.
+        let writing = tokio::spawn(async move {
+            let mut price = 1;
+            while !end.load(std::sync::atomic::Ordering::SeqCst) {
+                price += 1;
+                execute(&database, format!(
+                    "UPDATE nomenclatures SET price = {price} WHERE id = {repair}; \
+                     UPDATE inventories SET price = {price} WHERE nomenclature_id = {vase};"
+                )).await;
+            }
+            price
+        });
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..400 {
+            let items = counter.command(&[(vase, 1), (repair, 1)]).cart.items();
+            let query = CartQuery { app: counter.customer.app, customer: None, items, promo: None, delivery: None };
+            let snapshot = db.database.snapshot(query).await.unwrap();
+            let price = |item: &kontor_orders::OfferedItem| match &item.kind {
+                ItemKind::Service { price } => price.minor(),
+                ItemKind::Goods { places } => places[0].price.minor(),
+            };
+            let prices: Vec<i64> = snapshot.items.iter().map(price).collect();
+            assert_eq!(prices[0], prices[1]);
+            seen.insert(prices[0]);
+        }
+        ended.store(true, std::sync::atomic::Ordering::SeqCst);
+        assert!(writing.await.unwrap() > 2 && seen.len() > 2, "something changed meanwhile");
+    }
+}

@@ -1,0 +1,167 @@
+//! Connections that are lost before, in and at the end of a step.
+
+mod proxy;
+mod restarts;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use diesel::RunQueryDsl;
+use diesel::connection::SimpleConnection;
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::{Abort, AnyConnection, Database, PoolOptions, Topic};
+use kontor_kernel::{ProjectId, StoreError};
+
+use proxy::{Loss, Proxy};
+
+use crate::fixtures;
+
+const PROJECTS: &str = "SELECT count(*) AS value FROM projects";
+
+/// A pool whose connections can be lost, and one of the same database whose connections cannot.
+struct Trial {
+    direct: TestDatabase,
+    proxy: Proxy,
+    database: Database,
+    calls: Arc<AtomicU32>,
+}
+
+impl Trial {
+    fn open() -> Option<Self> {
+        let direct = TestDatabase::fresh(Kind::Postgres)?;
+        let proxy = Proxy::before(&direct.url());
+        let options = PoolOptions { connections: 8, wait: Duration::from_secs(20) };
+        let database = Database::open(proxy.url(), options).unwrap();
+        Some(Self { direct, proxy, database, calls: Arc::default() })
+    }
+
+    /// Adds a project, and counts how often the step ran.
+    async fn add(&self) -> Result<(), StoreError> {
+        let calls = Arc::clone(&self.calls);
+        self.database
+            .write_apart(move |connection| {
+                calls.fetch_add(1, Ordering::SeqCst);
+                Ok::<_, Abort<StoreError>>(insert(connection)?)
+            })
+            .await
+    }
+
+    /// Opens as many connections as there may be. The pool does so in the background while all are busy.
+    async fn open_all(&self) {
+        let until = Instant::now() + Duration::from_secs(30);
+        while self.database.pool_state().open < 8 {
+            assert!(Instant::now() < until, "{:?}", self.database.pool_state());
+            let busy: Vec<_> = (0..8)
+                .map(|_| {
+                    let database = self.database.clone();
+                    tokio::spawn(async move {
+                        let sleep = |connection: &mut AnyConnection| -> Result<(), Abort<StoreError>> {
+                            Ok(connection.batch_execute("SELECT pg_sleep(0.1)")?)
+                        };
+                        database.read(sleep).await
+                    })
+                })
+                .collect();
+            for task in busy {
+                task.await.unwrap().unwrap();
+            }
+        }
+    }
+
+    fn calls(&self) -> u32 {
+        self.calls.swap(0, Ordering::SeqCst)
+    }
+
+    async fn projects(&self) -> i64 {
+        fixtures::number(&self.direct, PROJECTS).await
+    }
+}
+
+fn insert(connection: &mut AnyConnection) -> diesel::QueryResult<()> {
+    connection.batch_execute(
+        "INSERT INTO projects (name, currency, created_at) VALUES ('Trial', 'RUB', '2026-01-01 00:00:00')",
+    )
+}
+
+fn count(connection: &mut AnyConnection) -> Result<i64, Abort<StoreError>> {
+    #[derive(diesel::QueryableByName)]
+    struct Row {
+        #[diesel(sql_type = diesel::sql_types::BigInt)]
+        value: i64,
+    }
+    Ok(diesel::sql_query(PROJECTS).get_result::<Row>(connection)?.value)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_lost_before_the_commit_is_not_noticed() {
+    let Some(trial) = Trial::open() else { return };
+    let moments = [("BEGIN", Loss::Before), ("BEGIN", Loss::After), ("INSERT", Loss::Before), ("INSERT", Loss::After)];
+    for (number, (statement, loss)) in moments.into_iter().enumerate() {
+        trial.proxy.lose(statement, loss, 2);
+        trial.add().await.unwrap_or_else(|error| panic!("{statement} {loss:?}: {error}"));
+        assert_eq!(trial.proxy.lost(), 2, "{statement} {loss:?}");
+        assert_eq!(trial.projects().await, i64::try_from(number).unwrap() + 1, "{statement} {loss:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_lost_at_the_commit_leaves_the_outcome_unknown() {
+    let Some(trial) = Trial::open() else { return };
+    for (loss, stored) in [(Loss::Before, 0), (Loss::After, 1)] {
+        trial.proxy.lose("COMMIT", loss, 1);
+        let outcome = trial.add().await;
+        assert!(matches!(outcome, Err(StoreError::OutcomeUnknown(_))), "{loss:?}: {outcome:?}");
+        assert_eq!((trial.calls(), trial.projects().await), (1, stored), "{loss:?}: it never runs again");
+        trial.add().await.unwrap();
+        assert_eq!((trial.calls(), trial.projects().await), (1, 1 + stored));
+        fixtures::run(&trial.direct, "DELETE FROM projects;".to_owned()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_unknown_commit_may_have_changed_is_not_remembered() {
+    let Some(trial) = Trial::open() else { return };
+    let stand = || trial.database.marks().stand(Topic::Shelves, ProjectId::new(1).unwrap());
+    let before = stand();
+    trial.proxy.lose("COMMIT", Loss::After, 1);
+    trial.add().await.unwrap_err();
+    assert!(stand().is_some() && stand() != before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_loses_every_connection_learns_that_nothing_was_done() {
+    let Some(trial) = Trial::open() else { return };
+    trial.proxy.lose("INSERT", Loss::After, usize::MAX);
+    let outcome = trial.add().await;
+    assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
+    assert!((2..=5).contains(&trial.calls()), "tries are bounded");
+    trial.proxy.lose("INSERT", Loss::After, 0);
+    assert_eq!(trial.projects().await, 0);
+    trial.add().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pool_of_dead_connections_costs_nobody_an_answer() {
+    let Some(trial) = Trial::open() else { return };
+    for round in 1..=3 {
+        trial.open_all().await;
+        trial.proxy.lose_all();
+        trial.database.read(count).await.unwrap();
+        trial.proxy.lose_all();
+        trial.add().await.unwrap();
+        assert_eq!(trial.projects().await, round);
+        assert_eq!(trial.calls(), 1, "the step itself lost nothing");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reading_goes_on_over_another_connection() {
+    let Some(trial) = Trial::open() else { return };
+    for (statement, loss) in [("BEGIN", Loss::Before), ("SELECT count", Loss::After), ("COMMIT", Loss::Before)] {
+        trial.proxy.lose(statement, loss, 2);
+        let read = trial.database.read_snapshot(count).await;
+        assert_eq!(read.unwrap_or_else(|error| panic!("{statement} {loss:?}: {error}")), 0);
+        assert_eq!(trial.proxy.lost(), 2, "{statement}");
+    }
+}

@@ -1,0 +1,105 @@
+//! What something new refers to is deleted in between.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::DateTime;
+use diesel::connection::SimpleConnection;
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{Abort, database_tests};
+use kontor_auth::StaffRegistryError;
+use kontor_auth::model::{NewEmployee, RoleChoice};
+use kontor_auth::ports::StaffRepository;
+use kontor_catalog::model::WarehouseDraft;
+use kontor_catalog::ports::WarehouseRepository;
+use kontor_catalog::{WarehouseError, WarehouseReference};
+use kontor_kernel::{BranchId, DepartmentId, Name, ProjectId, Stamp, StoreError};
+use kontor_organization::DepartmentError;
+use kontor_organization::model::{BranchDraft, DepartmentDraft, DepartmentPatch};
+use kontor_organization::ports::{BranchRepository, DepartmentRepository};
+use tokio::sync::Notify;
+
+use crate::fixtures;
+use crate::staff::{employee, role};
+
+const AT: DateTime<chrono::Utc> = DateTime::UNIX_EPOCH;
+
+/// Deletes a record and commits only while `attempt` is under way, which therefore still finds it.
+async fn deleted_during<T>(db: &TestDatabase, delete: String, attempt: impl Future<Output = T>) -> T {
+    let (database, deleted) = (db.database.clone(), Arc::new(Notify::new()));
+    let told = Arc::clone(&deleted);
+    let deleting = tokio::spawn(async move {
+        let step = move |connection: &mut kontor_adapter_diesel::AnyConnection| {
+            connection.batch_execute(&delete)?;
+            told.notify_one();
+            // Not a wait for something that might not have happened: the other side may come at any moment of it.
+            std::thread::sleep(Duration::from_millis(300));
+            Ok::<_, Abort<StoreError>>(())
+        };
+        database.write_apart(step).await
+    });
+    deleted.notified().await;
+    let outcome = attempt.await;
+    deleting.await.unwrap().unwrap();
+    outcome
+}
+
+async fn branch(db: &TestDatabase, project: ProjectId) -> BranchId {
+    let name = Name::parse("B").unwrap();
+    let draft = BranchDraft { name, inn: None, kpp: None, address: None, phone: None, email: None };
+    BranchRepository::insert(&db.database, project, draft, AT).await.unwrap().id
+}
+
+fn draft(branch_id: Option<BranchId>) -> DepartmentDraft {
+    DepartmentDraft { name: Name::parse("Sales").unwrap(), description: None, branch_id }
+}
+
+async fn department(db: &TestDatabase, project: ProjectId) -> DepartmentId {
+    DepartmentRepository::insert(&db.database, project, draft(None), AT).await.unwrap().id
+}
+
+database_tests! {
+    async fn a_department_finds_its_branch_gone(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let branch_id = branch(&db, project).await;
+        let attempt = DepartmentRepository::insert(&db.database, project, draft(Some(branch_id)), AT);
+        let refused = deleted_during(&db, format!("DELETE FROM branches WHERE id = {branch_id}"), attempt).await;
+        assert!(matches!(refused, Err(DepartmentError::UnknownBranch)), "{refused:?}");
+        let (other, id) = (branch(&db, project).await, department(&db, project).await);
+        let patch = DepartmentPatch { branch_id: Some(Some(other)), ..DepartmentPatch::default() };
+        let attempt = DepartmentRepository::update(&db.database, project, id, patch, AT);
+        let refused = deleted_during(&db, format!("DELETE FROM branches WHERE id = {other}"), attempt).await;
+        assert!(matches!(refused, Err(DepartmentError::UnknownBranch)), "{refused:?}");
+    }
+
+    async fn a_warehouse_finds_its_branch_gone(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let branch_id = branch(&db, project).await;
+        let name = Name::parse("W").unwrap();
+        let draft = WarehouseDraft { name, address: None, branch_id, application_ids: None };
+        let attempt = WarehouseRepository::insert(&db.database, Stamp::of_system(project, AT), draft);
+        let refused = deleted_during(&db, format!("DELETE FROM branches WHERE id = {branch_id}"), attempt).await;
+        let Err(WarehouseError::UnknownReferences(unknown)) = refused else { panic!("{refused:?}") };
+        assert_eq!(unknown, [WarehouseReference::Branch]);
+    }
+
+    async fn an_employee_finds_branch_department_or_role_gone(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let branch_id = Some(branch(&db, project).await);
+        let department_id = Some(department(&db, project).await);
+        let role_id = role(&db, project, 71, "staff").await;
+        let anna = || employee(project, "anna", RoleChoice::Owner);
+        let refused = async |table: &str, id: i64, employee: NewEmployee| {
+            let attempt = db.database.insert_employee(employee);
+            deleted_during(&db, format!("DELETE FROM {table} WHERE id = {id}"), attempt).await.unwrap_err()
+        };
+        let error = refused("branches", branch_id.unwrap().get(), NewEmployee { branch_id, ..anna() }).await;
+        assert!(matches!(error, StaffRegistryError::UnknownBranch), "{error:?}");
+        let error = refused("departments", department_id.unwrap().get(), NewEmployee { department_id, ..anna() }).await;
+        assert!(matches!(error, StaffRegistryError::UnknownDepartment), "{error:?}");
+        let error = refused("roles", 71, NewEmployee { role: RoleChoice::Role(role_id), ..anna() }).await;
+        assert!(matches!(error, StaffRegistryError::UnknownRole), "{error:?}");
+        assert_eq!(fixtures::number(&db, "SELECT count(*) AS value FROM users").await, 0);
+    }
+}
