@@ -86,17 +86,17 @@ database_tests! {
 
     async fn an_employee_finds_branch_department_or_role_gone(db: TestDatabase) {
         let project = fixtures::project(&db).await;
-        let branch_id = Some(branch(&db, project).await);
-        let department_id = Some(department(&db, project).await);
+        let (here, sales) = (branch(&db, project).await, department(&db, project).await);
+        let (branch_id, department_id) = (Some(here), Some(sales));
         let role_id = role(&db, project, 71, "staff").await;
         let anna = || employee(project, "anna", RoleChoice::Owner);
         let refused = async |table: &str, id: i64, employee: NewEmployee| {
             let attempt = db.database.insert_employee(employee);
             deleted_during(&db, format!("DELETE FROM {table} WHERE id = {id}"), attempt).await.unwrap_err()
         };
-        let error = refused("branches", branch_id.unwrap().get(), NewEmployee { branch_id, ..anna() }).await;
+        let error = refused("branches", here.get(), NewEmployee { branch_id, ..anna() }).await;
         assert!(matches!(error, StaffRegistryError::UnknownBranch), "{error:?}");
-        let error = refused("departments", department_id.unwrap().get(), NewEmployee { department_id, ..anna() }).await;
+        let error = refused("departments", sales.get(), NewEmployee { department_id, ..anna() }).await;
         assert!(matches!(error, StaffRegistryError::UnknownDepartment), "{error:?}");
         let error = refused("roles", 71, NewEmployee { role: RoleChoice::Role(role_id), ..anna() }).await;
         assert!(matches!(error, StaffRegistryError::UnknownRole), "{error:?}");

@@ -111,7 +111,7 @@ impl State {
 
 /// Passes on until one side ends or something may not pass; then both ends are closed.
 fn pass(mut from: TcpStream, mut to: TcpStream, may: impl Fn(&[u8]) -> bool) {
-    let mut buffer = [0; 64 * 1024];
+    let mut buffer = vec![0; 64 * 1024];
     while let Ok(read @ 1..) = from.read(&mut buffer) {
         if !may(&buffer[..read]) || to.write_all(&buffer[..read]).is_err() {
             break;
