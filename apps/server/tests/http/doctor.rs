@@ -46,6 +46,27 @@ database_tests! {
         drop(process);
     }
 
+    async fn it_tells_of_parked_rows_and_puts_them_back(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        site.execute(&["INSERT INTO password_requests (login, requested_at, attempts, next_attempt_at, parked_at, \
+            parked_reason) VALUES ('a', '2026-01-01 00:00:00', 0, '2026-01-01 00:00:00', '2026-01-02 00:00:00', \
+            'password_requests a: broken')"]).await;
+        let parked = site.command(&["doctor", "--json"]).output().unwrap();
+        assert_eq!(parked.status.code(), Some(1));
+        let told = lines(&parked.stdout);
+        let row = json!({
+            "table": "password_requests", "id": "a", "since": "2026-01-02T00:00:00Z", "reason": "password_requests a: broken",
+        });
+        assert_eq!((told.len(), &told[0]), (2, &json!({ "parked": row })));
+        let text = site.command(&["doctor"]).output().unwrap();
+        assert!(String::from_utf8_lossy(&text.stdout).contains("password_requests a: broken"));
+
+        let released = site.command(&["doctor", "--release-parked", "--json"]).output().unwrap();
+        assert!(released.status.success(), "{released:?}");
+        assert_eq!(lines(&released.stdout)[0], json!({ "released": 1 }));
+        assert_eq!(site.number("SELECT count(*) AS id FROM password_requests WHERE parked_at IS NULL").await, 1);
+    }
+
     async fn it_puts_right_what_it_found_beside_the_service(db: TestDatabase) {
         let site = Site::open(db, 1.0).await;
         let process = site.serve().await;

@@ -76,3 +76,4 @@ mod tables;
 mod transport;
 mod user_commands;
 mod webhook_deliveries;
+mod webhook_hang;

@@ -192,10 +192,11 @@ impl Site {
         process
     }
 
-    /// Waits until the process says that it is ready.
+    /// Waits until the service says that it is ready and that a worker lives.
     pub async fn ready(&self, process: &mut Process) {
         let until = Instant::now() + PATIENCE;
-        while self.readiness().await.is_none_or(|(status, _)| status != 200) {
+        let lives = |(status, answer): (u16, Value)| status == 200 && answer["checks"]["worker"] == "ok";
+        while !self.readiness().await.is_some_and(lives) {
             process.must_run();
             assert!(Instant::now() < until, "never ready:\n{}", self.log());
             tokio::time::sleep(LOOK_AGAIN).await;

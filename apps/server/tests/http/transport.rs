@@ -1,5 +1,8 @@
 //! What holds for every request.
 
+use std::time::Duration;
+
+use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use reqwest::Method;
@@ -111,7 +114,47 @@ database_tests! {
 
     async fn readiness_names_what_is_missing(db: TestDatabase) {
         let server = TestServer::start(db).await;
-        let checks = send(server.request(Method::GET, "/readyz")).await.expect(503)["checks"].clone();
-        assert_eq!(checks, json!({ "database": "ok", "migrations": "ok", "worker": "missing" }));
+        let told = send(server.request(Method::GET, "/readyz")).await.expect(200);
+        let checks = json!({ "database": "ok", "migrations": "ok", "worker": "missing" });
+        assert_eq!((&told["checks"], &told["status"]), (&checks, &json!("ready")), "an API alone needs no worker");
+        server.db.database.revert(1).unwrap();
+        let told = send(server.request(Method::GET, "/readyz")).await.expect(503);
+        assert_eq!(told["checks"]["migrations"], "pending");
+    }
+
+    async fn a_process_that_is_to_work_is_ready_with_its_worker(db: TestDatabase) {
+        let server = TestServer::start_as(db, Roles::Both, |_| {}).await;
+        let ready = async || send(server.request(Method::GET, "/readyz")).await;
+        let mut told = ready().await;
+        for _ in 0..50 {
+            if told.status == 200 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            told = ready().await;
+        }
+        assert_eq!(told.expect(200)["checks"]["worker"], "ok");
+        server.execute("UPDATE workers SET seen_at = '2026-01-01 00:00:00'").await;
+        assert_eq!(ready().await.expect(503)["checks"]["worker"], "missing");
+    }
+
+    async fn an_idle_worker_takes_no_write_lock(db: TestDatabase) {
+        let server = TestServer::start_as(db, Roles::Both, |_| {}).await;
+        // The first look at everything, and the first sign of life.
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let database = &server.db.database;
+        let (writes, statements) = (database.writes(), database.statements());
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        assert!(database.statements() - statements > 50, "it looks for work");
+        assert!(database.writes() - writes <= 1, "{} writes beside a sign of life", database.writes() - writes);
+    }
+
+    async fn parked_rows_are_counted(db: TestDatabase) {
+        let server = TestServer::start(db).await;
+        server.execute("INSERT INTO password_requests (login, requested_at, attempts, next_attempt_at, parked_at, \
+            parked_reason) VALUES ('a', '2026-01-01 00:00:00', 0, '2026-01-01 00:00:00', '2026-01-01 00:00:00', 'x')").await;
+        let text = send(server.request(Method::GET, "/metrics")).await.text;
+        assert!(text.contains("kontor_queue_parked{queue=\"webhook_deliveries\"} 0"), "{text}");
+        assert!(text.contains("kontor_queue_parked{queue=\"password_requests\"}"), "{text}");
     }
 }
