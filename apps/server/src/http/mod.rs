@@ -39,5 +39,5 @@ pub use history::HistoryList;
 pub use named::{NamedError, NextAction};
 pub use paging::PageQuery;
 pub use path::PathId;
-pub use scopes::{Backend, BearerCustomer, CallingApp, CallingVisitor, SignedInCustomer, SignedInStaff};
+pub use scopes::{Backend, BearerCustomer, CallingApp, CallingVisitor, SignedInCustomer, SignedInStaff, StaffProject};
 pub use throttle::Throttle;

@@ -15,11 +15,12 @@ const DOMAINS: [&str; 7] = [
 ];
 
 /// Small libraries without input or output. `secrecy` keeps secrets out of logs, `futures-util` runs a service's calls
-/// side by side, `bytes` are pieces of a content, `url` and `ipnet` read addresses as the client that calls them will.
-const PURE: [&str; 14] = [
+/// side by side, `bytes` are pieces of a content, `chrono-tz` knows when the days of a project begin, `url` and `ipnet` read addresses as the client that calls them will.
+const PURE: [&str; 15] = [
     "async-trait",
     "bytes",
     "chrono",
+    "chrono-tz",
     "futures-util",
     "ipnet",
     "mockall",

@@ -19,6 +19,7 @@ mod client_showcase;
 mod client_storefront;
 mod client_verification;
 mod crash;
+mod days;
 mod description;
 mod desk;
 mod dictionaries;
