@@ -1,7 +1,7 @@
 //! What staff send about an item.
 
 use deserr::Deserr;
-use kontor_catalog::model::{BillingPeriod, Card, CardChange, NomenclatureKind, Packaging, PriceRequired};
+use kontor_catalog::model::{BillingPeriod, Card, CardChange, Packaging, PriceRequired};
 use kontor_kernel::{Quantity, Violations};
 use utoipa::ToSchema;
 
