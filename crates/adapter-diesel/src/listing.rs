@@ -23,6 +23,9 @@ pub(crate) struct Source {
     pub search: fn(&Line<255>) -> Statement,
 }
 
+/// Columns of fields that may be empty. The databases disagree where these stand in an order: here before all others.
+const MAY_BE_EMPTY: &[&str] = &["n.price", "i.price"];
+
 /// For lists that are not searched: their tables declare no `query`.
 pub(crate) fn unsearched(_: &Line<255>) -> Statement {
     Statement::new("TRUE")
@@ -111,7 +114,12 @@ impl Source {
         if column == id {
             return Ok(format!(" ORDER BY {id}{direction}"));
         }
-        Ok(format!(" ORDER BY {column}{direction}, {id}{direction}"))
+        let empty = match (MAY_BE_EMPTY.contains(&column), sort.descending) {
+            (false, _) => "",
+            (true, false) => " NULLS FIRST",
+            (true, true) => " NULLS LAST",
+        };
+        Ok(format!(" ORDER BY {column}{direction}{empty}, {id}{direction}"))
     }
 
     /// What holds for the records asked for.

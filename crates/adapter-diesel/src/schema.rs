@@ -6,6 +6,7 @@ diesel::table! {
         name -> Text,
         currency -> Text,
         created_at -> Timestamp,
+        time_zone -> Text,
     }
 }
 
@@ -390,7 +391,7 @@ diesel::table! {
         country_id -> Nullable<BigInt>,
         storage_unit_id -> Nullable<BigInt>,
         vat_id -> Nullable<BigInt>,
-        price -> BigInt,
+        price -> Nullable<BigInt>,
         description -> Nullable<Text>,
         characteristics -> Nullable<Text>,
         share_link -> Nullable<Text>,
@@ -452,7 +453,7 @@ diesel::table! {
         nomenclature_id -> BigInt,
         quantity -> BigInt,
         reserved -> BigInt,
-        price -> BigInt,
+        price -> Nullable<BigInt>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
         deleted_at -> Nullable<Timestamp>,

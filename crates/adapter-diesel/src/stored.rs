@@ -83,6 +83,10 @@ pub(crate) fn money(minor: i64) -> Result<Money, StoreError> {
     Money::from_minor(minor).map_err(StoreError::corrupt)
 }
 
+pub(crate) fn optional_money(minor: Option<i64>) -> Result<Option<Money>, StoreError> {
+    minor.map(money).transpose()
+}
+
 pub(crate) fn count(number: i64) -> Result<u64, StoreError> {
     u64::try_from(number).map_err(StoreError::corrupt)
 }

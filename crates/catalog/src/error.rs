@@ -1,6 +1,6 @@
 use kontor_kernel::{AccessDenied, StockLevel, StoreError};
 
-use crate::model::{BillingRefusal, DiscountRefusal, PlanAssignment, StatusRefused};
+use crate::model::{CardRefusal, DiscountRefusal, PlanAssignment, StatusRefused};
 
 /// Why a use case of categories is refused.
 #[derive(Debug, thiserror::Error)]
@@ -162,9 +162,9 @@ pub enum NomenclatureError {
     /// There is no such item.
     #[error("there is no such item")]
     NotFound,
-    /// The billing period does not fit the card.
+    /// The card would contradict itself.
     #[error(transparent)]
-    Billing(#[from] BillingRefusal),
+    Card(#[from] CardRefusal),
     /// Records that are neither of the project nor of a dictionary; every one that was found missing.
     #[error("the card refers to unknown records: {0:?}")]
     UnknownReferences(Vec<CardReference>),

@@ -26,7 +26,7 @@
 //!
 //! let card = Card::new(Name::parse("Club membership")?, NomenclatureKind::Service);
 //! let change = CardChange { is_subscription: Edit::Set(true), ..CardChange::default() };
-//! assert_eq!(change.clone().apply(card.clone()), Err(BillingRefusal::PeriodRequired));
+//! assert_eq!(change.clone().apply(card.clone()), Err(BillingRefusal::PeriodRequired.into()));
 //!
 //! let change = CardChange { billing_period_months: Edit::Set(Some(BillingPeriod::months(12)?)), ..change };
 //! assert_eq!(change.apply(card)?.subscription.map(BillingPeriod::get), Some(12));

@@ -4,7 +4,7 @@ use kontor_kernel::history::{Histories, HistoryEntry};
 use kontor_kernel::{Clock, Listing, NomenclatureId, Page, PageRequest, Permission, Resource, Staff, Stamp};
 
 use crate::NomenclatureError;
-use crate::model::{Card, CardChange, Nomenclature};
+use crate::model::{Card, CardChange, CardRefusal, Nomenclature};
 use crate::ports::NomenclatureRepository;
 
 /// Use cases of catalogue items.
@@ -43,6 +43,7 @@ impl NomenclatureService {
     /// Adds an item to the employee's project.
     pub async fn create(&self, staff: &Staff, card: Card) -> Result<Nomenclature, NomenclatureError> {
         staff.require(Permission::create(Resource::Nomenclatures))?;
+        card.require_price().map_err(CardRefusal::from)?;
         self.nomenclatures.insert(Stamp::of(staff, self.clock.now()), card).await
     }
 
@@ -135,14 +136,14 @@ mod tests {
     async fn a_change_that_lost_a_race_keeps_what_the_winner_wrote() {
         let mut nomenclatures = MockNomenclatureRepository::new();
         let old = Card::new(name("Old"), NomenclatureKind::Goods);
-        let repriced = Card { price: Money::MAX, ..old.clone() };
+        let repriced = Card { price: Some(Money::MAX), ..old.clone() };
         let mut reads = vec![stored(1, 2, repriced), stored(1, 1, old)];
         nomenclatures.expect_find().times(2).returning(move |_| Ok(reads.pop()));
         nomenclatures.expect_replace().times(2).returning(|_, seen, card| {
             if seen.version == 1 { Err(NomenclatureError::Stale) } else { Ok(stored(1, 3, card)) }
         });
         let card = rename(nomenclatures).await.unwrap().card;
-        assert_eq!((card.name.as_str(), card.price), ("New", Money::MAX));
+        assert_eq!((card.name.as_str(), card.price), ("New", Some(Money::MAX)));
     }
 
     #[tokio::test]
@@ -163,6 +164,14 @@ mod tests {
             .returning(|_| Ok(Some(stored(2, 1, Card::new(name("Old"), NomenclatureKind::Goods)))));
         let refused = rename(nomenclatures).await;
         assert!(matches!(refused, Err(NomenclatureError::Denied(AccessDenied::ForeignProject))));
+    }
+
+    #[tokio::test]
+    async fn a_service_without_a_price_is_not_made() {
+        let staff = staff_with([Permission::create(Resource::Nomenclatures)]);
+        let card = Card::new(name("Engraving"), NomenclatureKind::Service);
+        let refused = service(MockNomenclatureRepository::new()).create(&staff, card).await;
+        assert!(matches!(refused, Err(NomenclatureError::Card(CardRefusal::Price(_)))));
     }
 
     #[tokio::test]

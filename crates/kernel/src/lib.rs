@@ -38,6 +38,7 @@ mod store;
 pub mod testing;
 mod text;
 mod violations;
+mod zone;
 
 pub use access::{
     AccessDenied, Action, AppScope, CustomerScope, Permission, Resource, Staff, UnknownPermission, Visitor,
@@ -63,3 +64,4 @@ pub use secrets::{SecretKeeper, Unsealable};
 pub use store::StoreError;
 pub use text::{Line, Name, Prose, TextError};
 pub use violations::Violations;
+pub use zone::{UnknownZone, Zone};

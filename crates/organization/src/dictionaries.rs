@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{DictionaryItemId, Permission, Resource, Staff, StorageUnitId, StoreError};
+use kontor_kernel::{DictionaryItemId, Permission, ProjectId, Resource, Staff, StorageUnitId, StoreError, Zone};
 
 use crate::DictionaryError;
 use crate::model::{Country, DeliveryType, Dictionary, DictionaryItem, Setting, StorageUnit};
@@ -51,6 +51,11 @@ impl DictionaryService {
     pub async fn countries(&self, staff: &Staff) -> Result<Vec<Country>, DictionaryError> {
         staff.require(Permission::view(Resource::Dictionaries))?;
         Ok(self.dictionaries.countries().await?)
+    }
+
+    /// The zone that the days of a project are counted in.
+    pub async fn time_zone(&self, project: ProjectId) -> Result<Zone, StoreError> {
+        Ok(self.dictionaries.project_facts(project).await?.map(|facts| facts.time_zone).unwrap_or_default())
     }
 
     /// The settings of the employee's project.

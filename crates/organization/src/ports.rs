@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
     AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, DepartmentId, DictionaryItemId, IntegrationId,
-    IntegrationParameterId, PaymentTypeId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError,
+    IntegrationParameterId, PaymentTypeId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError, Zone,
 };
 
 use crate::model::{AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, SuggestionQuery};
@@ -185,6 +185,9 @@ pub trait ShopRepository: Send + Sync {
 pub trait ProjectRepository: Send + Sync {
     /// Stores a project with everything in the plan, or nothing.
     async fn found(&self, plan: ProjectPlan, at: DateTime<Utc>) -> Result<ProjectRecords, StoreError>;
+
+    /// Has the days of a project begin in another zone; whether there is such a project.
+    async fn set_time_zone(&self, project: ProjectId, zone: Zone) -> Result<bool, StoreError>;
 
     /// Removes a project that was founded a moment ago and that nobody works in: one with an employee stays.
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError>;

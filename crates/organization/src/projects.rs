@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, Name, ProjectId, Random, SecretKeeper, StoreError};
+use kontor_kernel::{Clock, Name, ProjectId, Random, SecretKeeper, StoreError, Zone};
 
 use crate::model::{AppToken, FoundedProject, ProjectPlan};
 use crate::ports::ProjectRepository;
@@ -39,6 +39,11 @@ impl ProjectFounding {
         };
         let records = self.projects.found(plan, self.clock.now()).await?;
         Ok(FoundedProject { records, token })
+    }
+
+    /// Has the days of a project begin in another zone; whether there is such a project.
+    pub async fn set_time_zone(&self, project: ProjectId, zone: Zone) -> Result<bool, StoreError> {
+        self.projects.set_time_zone(project, zone).await
     }
 
     /// Takes a founding back when the project could get no owner.

@@ -1,4 +1,4 @@
-//! `kontor project create`
+//! `kontor project create` and `kontor project time-zone`
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
 use kontor_auth::model::{Login, NewPassword};
 use kontor_auth::{StaffRegistry, StaffRegistryError};
-use kontor_kernel::{Email, Name, StoreError};
+use kontor_kernel::{Email, Name, ProjectId, StoreError, Zone};
 use kontor_organization::ProjectFounding;
 use kontor_organization::model::ProjectRecords;
 use serde::Serialize;
@@ -23,6 +23,8 @@ use crate::service::wiring::Surroundings;
 pub enum ProjectCommand {
     /// A project ready to sell: owner, branch, application, delivery and payment types.
     Create(CreateArguments),
+    /// In which zone the days of a project begin: those of filters and reports.
+    TimeZone(TimeZoneArguments),
 }
 
 /// Settings of `kontor project create`.
@@ -37,6 +39,19 @@ pub struct CreateArguments {
     /// The owner's e-mail address.
     #[arg(long)]
     email: String,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Settings of `kontor project time-zone`.
+#[derive(Args)]
+pub struct TimeZoneArguments {
+    /// The number of the project.
+    #[arg(long)]
+    project: i64,
+    /// The name of the zone in the IANA database, such as `Asia/Novosibirsk`.
+    #[arg(long)]
+    zone: String,
     #[command(flatten)]
     output: Output,
 }
@@ -63,7 +78,10 @@ pub fn run(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     command: ProjectCommand,
 ) -> Result<(), Failure> {
-    let ProjectCommand::Create(arguments) = command;
+    let arguments = match command {
+        ProjectCommand::Create(arguments) => arguments,
+        ProjectCommand::TimeZone(arguments) => return set_time_zone(load, arguments),
+    };
     let config = load(arguments.output.database)?;
     let database = open_migrated(&config)?;
     let created = process::runtime()?.block_on(create(
@@ -83,6 +101,28 @@ pub fn run(
         println!("login           {}", created.login);
         println!("password        {}", created.password);
         println!("The token and the password are shown this once.");
+    }
+    Ok(())
+}
+
+fn set_time_zone(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    arguments: TimeZoneArguments,
+) -> Result<(), Failure> {
+    let zone = Zone::parse(&arguments.zone).map_err(|error| format!("--zone {error}"))?;
+    let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
+    let config = load(arguments.output.database)?;
+    let store = Arc::new(open_migrated(&config)?);
+    let Surroundings { clock, random, keeper, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
+    let founding = ProjectFounding::new(store, clock, random, keeper);
+    if !process::runtime()?.block_on(founding.set_time_zone(project, zone))? {
+        return Err(format!("there is no project {project}").into());
+    }
+    if arguments.output.json {
+        println!("{}", serde_json::json!({ "project_id": project.get(), "time_zone": zone.name() }));
+    } else {
+        println!("project_id  {project}");
+        println!("time_zone   {zone}");
     }
     Ok(())
 }

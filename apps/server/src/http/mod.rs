@@ -40,5 +40,5 @@ pub use named::{NamedError, NextAction};
 pub use paging::PageQuery;
 pub use password_queue::PasswordQueue;
 pub use path::PathId;
-pub use scopes::{Backend, BearerCustomer, CallingApp, CallingVisitor, SignedInCustomer, SignedInStaff};
+pub use scopes::{Backend, BearerCustomer, CallingApp, CallingVisitor, SignedInCustomer, SignedInStaff, StaffProject};
 pub use throttle::Throttle;

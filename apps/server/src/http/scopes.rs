@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use kontor_auth::model::ClientCredentials;
 use kontor_auth::{CustomerAuthentication, CustomerGuard, StaffGuard};
-use kontor_kernel::{AppScope, CustomerScope, Permission, Staff, Visitor};
+use kontor_kernel::{AppScope, CustomerScope, Permission, ProjectId, Staff, Visitor};
 use kontor_organization::ApplicationService;
 
 use super::ApiError;
@@ -123,8 +123,14 @@ async fn staff(request: &HttpRequest, permissions: &[Permission]) -> Result<Staf
     let token = bearer(request).ok_or_else(unauthenticated)?;
     let staff = service::<StaffGuard>(request)?.authenticate(&token).await?.ok_or_else(unauthenticated)?;
     permissions.iter().try_for_each(|permission| staff.require(*permission))?;
+    request.extensions_mut().insert(StaffProject(staff.project_id));
     Ok(staff)
 }
+
+/// The project of the employee who calls. Unlike the proof it stays in the request: by it is found out what the employee's
+/// words mean, such as where a day begins.
+#[derive(Clone, Copy)]
+pub struct StaffProject(pub ProjectId);
 
 /// What a caller has proved. Guards take it out of the request.
 pub enum Admitted {

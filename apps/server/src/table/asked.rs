@@ -1,29 +1,51 @@
 //! What a query string asks of a table: `page`, `per_page`, `order_by`, `query`, `date_from`, `date_to`, and the filters
 //! that the table declares, `field=v`, `field[]=v1&field[]=v2`, `field_gt=n`, `field_lt=n`. Anything else is refused.
 
-use actix_web::{FromRequest, HttpRequest, dev::Payload};
-use chrono::{DateTime, Datelike as _, Days, NaiveDate, NaiveTime, Utc};
+use actix_web::web::Data;
+use actix_web::{FromRequest, HttpMessage as _, HttpRequest, dev::Payload};
+use chrono::{Datelike as _, Days, NaiveDate};
+use futures_util::future::LocalBoxFuture;
 use kontor_kernel::listing::{Condition, FilterValue, Sort, Test};
-use kontor_kernel::{Line, Listing, Violations};
+use kontor_kernel::{Line, Listing, Violations, Zone};
+use kontor_organization::DictionaryService;
 use serde_json::{Map, Value};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, Required};
 
 use super::Table;
-use crate::http::ApiError;
 use crate::http::body::pairs_of;
 use crate::http::paging::{PageNumber, PageSize, page_of};
 use crate::http::wire::{In, Scalar, WireValue};
+use crate::http::{ApiError, StaffProject};
 
-/// A query string, not yet compared with what a table declares.
-pub struct Asked(Map<String, Value>);
+/// A query string, not yet compared with what a table declares, and where the days in it begin.
+pub struct Asked(Map<String, Value>, Zone);
+
+/// The parameters that name days.
+const DAYS: [&str; 2] = ["date_from", "date_to"];
 
 impl FromRequest for Asked {
     type Error = ApiError;
-    type Future = std::future::Ready<Result<Self, ApiError>>;
+    type Future = LocalBoxFuture<'static, Result<Self, ApiError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        std::future::ready(pairs_of(request.query_string().as_bytes()).map(Self).map_err(ApiError::Invalid))
+        let request = request.clone();
+        Box::pin(async move {
+            let pairs = pairs_of(request.query_string().as_bytes()).map_err(ApiError::Invalid)?;
+            let names_days = DAYS.iter().any(|name| pairs.contains_key(*name));
+            // Without days it makes no difference, and is not looked up.
+            let zone = if names_days { zone_of_caller(&request).await? } else { Zone::UTC };
+            Ok(Self(pairs, zone))
+        })
+    }
+}
+
+async fn zone_of_caller(request: &HttpRequest) -> Result<Zone, ApiError> {
+    let project = request.extensions().get::<StaffProject>().copied();
+    let dictionaries = request.app_data::<Data<DictionaryService>>().cloned();
+    match (project, dictionaries) {
+        (Some(StaffProject(project)), Some(dictionaries)) => Ok(dictionaries.time_zone(project).await?),
+        _ => Err(ApiError::internal(&"days are asked for where no employee calls")),
     }
 }
 
@@ -89,7 +111,7 @@ fn single<T: WireValue>(asked: &mut Map<String, Value>, name: &str, wrong: &mut 
 impl<R> Table<R> {
     /// What is asked for, or everything that is wrong with the question.
     pub fn listing(&self, asked: Asked, default_per_page: i64) -> Result<Listing, Violations> {
-        let Asked(mut asked) = asked;
+        let Asked(mut asked, zone) = asked;
         let mut wrong = Violations::default();
         let mut conditions = Vec::new();
         for filter in self.filters {
@@ -113,11 +135,11 @@ impl<R> Table<R> {
         }
         if let Some(field) = self.period {
             let from = single::<NaiveDate>(&mut asked, "date_from", &mut wrong);
-            conditions.extend(from.map(|day| Condition { field, test: Test::From(start_of(day)) }));
+            conditions.extend(from.map(|day| Condition { field, test: Test::From(start_of(day, zone)) }));
             let to = single::<NaiveDate>(&mut asked, "date_to", &mut wrong);
             // Nothing lies behind the last day there is.
             let next = to.and_then(|day| day.checked_add_days(Days::new(1))).filter(|day| day.year() <= 9999);
-            conditions.extend(next.map(|day| Condition { field, test: Test::Below(start_of(day)) }));
+            conditions.extend(next.map(|day| Condition { field, test: Test::Below(start_of(day, zone)) }));
         }
         let text = match self.search {
             Some(_) => single::<Line<255>>(&mut asked, "query", &mut wrong),
@@ -184,8 +206,12 @@ impl<R> Table<R> {
         }
         if self.period.is_some() {
             let day = <NaiveDate as WireValue>::schema;
-            all.push(parameter("date_from".to_owned(), "From this day (UTC) on.", day()));
-            all.push(parameter("date_to".to_owned(), "Up to this day (UTC), which counts.", day()));
+            all.push(parameter("date_from".to_owned(), "From this day of the project's time zone on.", day()));
+            all.push(parameter(
+                "date_to".to_owned(),
+                "Up to this day of the project's time zone, which counts.",
+                day(),
+            ));
         }
         let words: Vec<String> = self.orders().map(|(word, _)| word).collect();
         if !words.is_empty() {
@@ -199,8 +225,8 @@ impl<R> Table<R> {
     }
 }
 
-fn start_of(day: NaiveDate) -> FilterValue {
-    FilterValue::Moment(DateTime::<Utc>::from_naive_utc_and_offset(day.and_time(NaiveTime::MIN), Utc))
+fn start_of(day: NaiveDate, zone: Zone) -> FilterValue {
+    FilterValue::Moment(zone.start_of(day))
 }
 
 /// Declares the parameters that a handler names for the description: those of a table.
@@ -241,7 +267,7 @@ mod tests {
     };
 
     fn listing(query: &str) -> Result<Listing, Violations> {
-        THINGS.listing(Asked(pairs_of(query.as_bytes())?), 15)
+        THINGS.listing(Asked(pairs_of(query.as_bytes())?, Zone::parse("Asia/Kamchatka").unwrap()), 15)
     }
 
     fn wrong(query: &str) -> Vec<String> {
@@ -270,7 +296,7 @@ mod tests {
         assert_eq!(tests[2], ("price", Test::Below(number(900))));
         assert_eq!(tests[3], ("is_active", Test::AnyOf(vec![FilterValue::Flag(true)])));
         assert!(
-            matches!(&tests[4], ("created_at", Test::Below(FilterValue::Moment(day))) if day.to_rfc3339().starts_with("2026-02-01"))
+            matches!(&tests[4], ("created_at", Test::Below(FilterValue::Moment(day))) if day.to_rfc3339() == "2026-01-31T12:00:00+00:00")
         );
         assert_eq!(asked.sort, Sort::descending("id"));
         assert_eq!((asked.page.page(), asked.page.per_page()), (2, 7));

@@ -16,11 +16,13 @@ const DOMAINS: [&str; 8] = [
 ];
 
 /// Small libraries without input or output. `secrecy` keeps secrets out of logs, `futures-util` runs a service's calls
-/// side by side, `bytes` are pieces of a content, `ipnet` reads networks.
-const PURE: [&str; 13] = [
+/// side by side, `bytes` are pieces of a content, `ipnet` reads networks, `chrono-tz` knows when the days of a project
+/// begin.
+const PURE: [&str; 14] = [
     "async-trait",
     "bytes",
     "chrono",
+    "chrono-tz",
     "futures-util",
     "ipnet",
     "mockall",

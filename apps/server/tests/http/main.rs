@@ -20,6 +20,7 @@ mod client_showcase;
 mod client_storefront;
 mod client_verification;
 mod crash;
+mod days;
 mod description;
 mod description_lint;
 mod desk;

@@ -66,9 +66,20 @@ database_tests! {
         let listed = office.get(PATH).await.expect(200);
         assert_eq!(listed["nomenclaturesCount"], 3);
         let items = &listed["nomenclatures"];
-        assert_eq!((&items[0]["price"], &items[1]["price"]), (&json!("0.00"), &json!("100.00")));
+        assert_eq!((&items[0]["price"], &items[1]["price"]), (&json!(null), &json!("100.00")));
         assert_eq!(items[2]["billing_period_months"], 36);
         assert_eq!(items[2]["is_subscription"], true);
+    }
+
+    async fn nothing_becomes_a_service_without_a_price(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let goods = office.create(PATH, json!({ "name": "Кружка", "kind_id": 2 })).await;
+        let path = format!("{PATH}/{goods}");
+        for change in [json!({ "kind_id": 1 }), json!({ "is_subscription": true, "billing_period_months": 1 })] {
+            office.put(&path, change).await.expect_invalid(&["price"]);
+        }
+        let answer = office.put(&path, json!({ "kind_id": 1, "price": "0" })).await.expect(200);
+        assert_eq!(answer["nomenclature"]["price"], "0.00", "0 was written");
     }
 
     async fn every_wrong_field_is_named(db: TestDatabase) {

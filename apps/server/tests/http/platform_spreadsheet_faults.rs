@@ -170,7 +170,7 @@ database_tests! {
     async fn a_name_of_several_warehouses_names_none(db: TestDatabase) {
         let office = Office::open(db).await;
         let (_, second) = (office.warehouse("Main").await, office.warehouse("main ").await);
-        office.upload(IMPORT, b"article;name\nA-1;Mug\n".to_vec(), &[]).await.expect(200);
+        office.upload(IMPORT, b"article;name;price\nA-1;Mug;1\n".to_vec(), &[]).await.expect(200);
         let sheet = |name: &str| format!("article;warehouse;quantity\nA-1;{name};5\n").into_bytes();
         let answer = office.upload(UPLOAD, sheet("Main"), &[]).await.expect(422);
         assert_eq!(rows(&answer), [(2, "warehouse", "several records have this name; give the number")]);

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use kontor_catalog::bulk::{Held, PartError, Step};
 use kontor_catalog::model::NomenclatureKind;
 use kontor_catalog::spreadsheet::ports::StockBook;
 use kontor_catalog::spreadsheet::{
     ImportError, ImportMode, ImportReport, StockDecision, StockSheet, StockTarget, StockWrite,
 };
-use kontor_kernel::{ProjectId, Stamp, StockLevel, StoreError};
+use kontor_kernel::{Money, ProjectId, Stamp, StockLevel, StoreError};
 
 use super::categories::reference;
 use super::import::accept;
@@ -37,8 +37,8 @@ struct ItemRow {
     kind_id: i64,
     #[diesel(sql_type = Bool)]
     is_subscription: bool,
-    #[diesel(sql_type = BigInt)]
-    price: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    price: Option<i64>,
 }
 
 #[derive(QueryableByName)]
@@ -53,8 +53,8 @@ struct StockRow {
     quantity: i64,
     #[diesel(sql_type = BigInt)]
     reserved: i64,
-    #[diesel(sql_type = BigInt)]
-    price: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    price: Option<i64>,
 }
 
 /// On PostgreSQL records that are to be written are held still until the end of the transaction. Sorted, and not read in the
@@ -92,7 +92,7 @@ fn target(
         let ids: Vec<i64> = items.iter().map(|item| item.id).collect();
         for item in items {
             let is_stocked = item.kind_id == NomenclatureKind::Goods.id() && !item.is_subscription;
-            let price = stored::money(item.price)?;
+            let price = stored::optional_money(item.price)?;
             target.add_item(stored::text(&item.article)?, stored::id(item.id)?, is_stocked, price);
         }
         let stock = Statement::new(
@@ -103,7 +103,7 @@ fn target(
         let level = |pieces: i64| StockLevel::new(pieces).map_err(StoreError::corrupt);
         for row in stock {
             let place = (stored::id(row.id)?, stored::id(row.nomenclature_id)?, stored::id(row.warehouse_id)?);
-            target.add_stock(place, level(row.quantity)?, level(row.reserved)?, stored::money(row.price)?);
+            target.add_stock(place, level(row.quantity)?, level(row.reserved)?, stored::optional_money(row.price)?);
         }
     }
     Ok(target)
@@ -117,10 +117,10 @@ fn write(
 ) -> Result<(), Abort<ImportError>> {
     let (mut new, mut known) = (Vec::new(), Vec::new());
     for write in writes {
-        let (quantity, price) = (write.quantity.get().into(), write.price.minor());
+        let (quantity, price) = (write.quantity.get().into(), write.price.map(Money::minor));
         match write.id {
             Some(id) => {
-                known.push(StockLevels { inventory: id.get(), quantity: Some(quantity), price: Some(price) });
+                known.push(StockLevels { inventory: id.get(), quantity: Some(quantity), price });
             }
             None => new.push(NewStock {
                 item: write.nomenclature_id.get(),

@@ -5,7 +5,7 @@ use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::{BillingPeriod, Card, Nomenclature, NomenclatureKind, SearchText, ShareLink};
 use kontor_catalog::spreadsheet::{ImportError, SettledCard};
 use kontor_kernel::history::{FieldChange, between};
-use kontor_kernel::{Line, ProjectId, Resource, Stamp, StoreError};
+use kontor_kernel::{Line, Money, ProjectId, Resource, Stamp, StoreError};
 
 use super::import_tags;
 use crate::database::{Abort, AnyConnection, on_duplicate};
@@ -58,7 +58,7 @@ fn values(card: &Card, text: &SearchText) -> [Value; 22] {
         card.country_id.map(i64::from).into(),
         card.storage_unit_id.map(i64::from).into(),
         card.vat_id.map(i64::from).into(),
-        card.price.minor().into(),
+        card.price.map(Money::minor).into(),
         card.description.as_deref().into(),
         card.characteristics.as_deref().into(),
         card.share_link.as_ref().map(ShareLink::as_str).into(),

@@ -30,7 +30,7 @@ struct InventoryRow {
     nomenclature_id: i64,
     quantity: i64,
     reserved: i64,
-    price: i64,
+    price: Option<i64>,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
 }
@@ -51,7 +51,7 @@ fn inventory(row: &InventoryRow, warehouse: &str, item: &str, article: Option<&s
         },
         quantity: level(row.quantity)?,
         reserved: level(row.reserved)?,
-        price: stored::money(row.price)?,
+        price: stored::optional_money(row.price)?,
         created_at: stored::moment(row.created_at),
         updated_at: stored::moment(row.updated_at),
     })
@@ -161,7 +161,7 @@ impl InventoryRepository for Database {
                 item: draft.nomenclature_id.get(),
                 warehouse: draft.warehouse_id.get(),
                 quantity: draft.quantity.get().into(),
-                price: draft.price.minor(),
+                price: Some(draft.price.minor()),
             };
             let cause = Cause::new(Reason::Creation, &stamp);
             let ids = stock::create(connection, stamp.project_id.get(), &[new], &cause)

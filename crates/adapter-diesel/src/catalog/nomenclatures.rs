@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use kontor_catalog::NomenclatureError;
 use kontor_catalog::model::{BillingPeriod, Card, Nomenclature, NomenclatureKind, SearchText};
 use kontor_catalog::ports::NomenclatureRepository;
-use kontor_kernel::{Line, Listing, NomenclatureId, Page, ProjectId, Stamp, StoreError};
+use kontor_kernel::{Line, Listing, Money, NomenclatureId, Page, ProjectId, Stamp, StoreError};
 
 use super::cards;
 use crate::database::marks::{Topic, note};
@@ -52,7 +52,7 @@ struct CardRow<'a> {
     country_id: Option<i64>,
     storage_unit_id: Option<i64>,
     vat_id: Option<i64>,
-    price: i64,
+    price: Option<i64>,
     description: Option<String>,
     characteristics: Option<String>,
     share_link: Option<String>,
@@ -82,7 +82,7 @@ impl<'a> CardRow<'a> {
             country_id: card.country_id.map(i64::from),
             storage_unit_id: card.storage_unit_id.map(i64::from),
             vat_id: card.vat_id.map(i64::from),
-            price: card.price.minor(),
+            price: card.price.map(Money::minor),
             description: card.description.clone().map(String::from),
             characteristics: card.characteristics.clone().map(String::from),
             share_link: card.share_link.as_ref().map(|link| link.as_str().to_owned()),

@@ -90,7 +90,7 @@ fn offered(app: AppScope, columns: &'static str, joins: &'static str) -> Stateme
         .value(app.application_id.get())
         .sql(" AND n.project_id = ")
         .value(app.project_id.get())
-        .sql(" AND s.is_active = TRUE AND n.is_subscription = TRUE ORDER BY s.position, s.id")
+        .sql(" AND s.is_active = TRUE AND n.is_subscription = TRUE AND n.price IS NOT NULL ORDER BY s.position, s.id")
 }
 
 fn price_list(app: AppScope) -> Statement {

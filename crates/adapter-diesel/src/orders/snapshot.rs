@@ -32,7 +32,7 @@ struct CardRow {
     name: String,
     kind_id: i64,
     category_id: Option<i64>,
-    price: i64,
+    price: Option<i64>,
     wholesale: bool,
     pieces_per_pack: i32,
 }
@@ -45,7 +45,7 @@ struct StockRow {
     nomenclature_id: i64,
     quantity: i64,
     reserved: i64,
-    price: i64,
+    price: Option<i64>,
 }
 
 #[derive(QueryableByName)]
@@ -122,8 +122,8 @@ fn discounts(connection: &mut AnyConnection, query: &CartQuery, ids: &[i64]) -> 
     rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
 }
 
-/// The cards among these that the application sells: services, and goods with a category and a place in one of its
-/// warehouses.
+/// The cards among these that the application sells: services with a price, and goods with a category and a place with a
+/// price in one of its warehouses.
 fn items(
     connection: &mut AnyConnection,
     query: &CartQuery,
@@ -144,7 +144,10 @@ fn items(
     let mut items = Vec::with_capacity(cards.len());
     for card in cards {
         let kind = match card.kind_id {
-            SERVICE => ItemKind::Service { price: stored::money(card.price)? },
+            SERVICE => match stored::optional_money(card.price)? {
+                Some(price) => ItemKind::Service { price },
+                None => continue,
+            },
             GOODS => match (card.category_id, places.remove(&card.id)) {
                 (Some(_), Some(places)) => ItemKind::Goods { places },
                 _ => continue,
@@ -179,10 +182,11 @@ fn places(
     .load(connection)?;
     let mut places: BTreeMap<i64, Vec<StockPlace>> = BTreeMap::new();
     for row in rows {
+        let Some(price) = stored::optional_money(row.price)? else { continue };
         places.entry(row.nomenclature_id).or_default().push(StockPlace {
             inventory: stored::id(row.id)?,
             warehouse: stored::id(row.warehouse_id)?,
-            price: stored::money(row.price)?,
+            price,
             available: u32::try_from(row.quantity - row.reserved).map_err(StoreError::corrupt)?,
         });
     }

@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{DictionaryItemId, ProjectId, StorageUnitId, StoreError};
+use kontor_kernel::{DictionaryItemId, ProjectId, StorageUnitId, StoreError, Zone};
 use kontor_organization::model::{Country, Dictionary, DictionaryItem, ProjectFacts, StorageUnit};
 use kontor_organization::ports::DictionaryRepository;
 
@@ -83,16 +83,16 @@ impl DictionaryRepository for Database {
 
     async fn project_facts(&self, project: ProjectId) -> Result<Option<ProjectFacts>, StoreError> {
         self.read(move |connection| {
-            let row: Option<(String, String, NaiveDateTime)> = projects::table
+            let row: Option<(String, String, String, NaiveDateTime)> = projects::table
                 .find(project.get())
-                .select((projects::name, projects::currency, projects::created_at))
+                .select((projects::name, projects::currency, projects::time_zone, projects::created_at))
                 .first(connection)
                 .optional()?;
-            Ok(row.map(|(name, currency, created_at)| ProjectFacts {
-                name,
-                currency,
-                created_at: stored::moment(created_at),
-            }))
+            row.map(|(name, currency, zone, created_at)| {
+                let time_zone = Zone::parse(&zone).map_err(StoreError::corrupt)?;
+                Ok(ProjectFacts { name, currency, time_zone, created_at: stored::moment(created_at) })
+            })
+            .transpose()
         })
         .await
     }

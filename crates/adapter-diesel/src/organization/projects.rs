@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{ProjectId, StoreError};
+use kontor_kernel::{ProjectId, StoreError, Zone};
 use kontor_organization::model::{ProjectPlan, ProjectRecords};
 use kontor_organization::ports::ProjectRepository;
 
@@ -51,6 +51,15 @@ impl ProjectRepository for Database {
             let project_id: ProjectId = stored::id(project)?;
             insert_checkout_options(connection, project_id, &plan)?;
             Ok(ProjectRecords { project_id, branch_id: stored::id(branch)?, application_id: stored::id(application)? })
+        })
+        .await
+    }
+
+    async fn set_time_zone(&self, project: ProjectId, zone: Zone) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            note(Topic::Shelves, project.get());
+            let own = projects::table.find(project.get());
+            Ok(diesel::update(own).set(projects::time_zone.eq(zone.name())).execute(connection)? == 1)
         })
         .await
     }

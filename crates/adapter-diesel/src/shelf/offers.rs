@@ -2,7 +2,7 @@
 //!
 //! Goods are shown with a category and with unreserved stock in a warehouse that serves the application, at the lowest
 //! price among those warehouses; services are shown in every application of their project at the price of the card;
-//! subscription plans are not shown.
+//! subscription plans are not shown, and neither is what has no price.
 //!
 //! An offer repeats what lists tell about its card and its photos. Names of categories and brands change without their
 //! cards, and stock changes with every order: lists look these up.
@@ -77,7 +77,8 @@ fn due(items: &[i64]) -> Statement {
         .among(items)
         .sql(
             " GROUP BY w.application_id, i.nomenclature_id UNION ALL SELECT a.id, n.id, n.price FROM nomenclatures n \
-         JOIN applications a ON a.project_id = n.project_id WHERE n.kind_id = 1 AND n.is_subscription = FALSE AND n.id",
+         JOIN applications a ON a.project_id = n.project_id WHERE n.kind_id = 1 AND n.is_subscription = FALSE \
+         AND n.price IS NOT NULL AND n.id",
         )
         .among(items)
 }
@@ -88,7 +89,7 @@ fn goods(like: &'static str) -> Statement {
         "SELECT w.application_id, i.nomenclature_id, min(i.price) AS price FROM inventories i \
          JOIN warehouse_applications w ON w.warehouse_id = i.warehouse_id \
          JOIN nomenclatures n ON n.id = i.nomenclature_id \
-         WHERE n.kind_id = 2 AND n.category_id IS NOT NULL AND n.is_subscription = FALSE",
+         WHERE n.kind_id = 2 AND n.category_id IS NOT NULL AND n.is_subscription = FALSE AND i.price IS NOT NULL",
     )
     .sql(like)
     .sql(" AND i.nomenclature_id")

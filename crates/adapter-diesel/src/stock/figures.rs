@@ -60,9 +60,9 @@ pub(crate) fn claim(
     if let Some(held) = held {
         return Ok(Claim::Held(movement(inventory, held, 0, pieces)));
     }
-    let current: Option<i64> =
+    let current: Option<Option<i64>> =
         inventories::table.find(inventory).select(inventories::price).first(connection).optional()?;
-    Ok(if current == Some(price.minor()) { Claim::Gone } else { Claim::PriceMoved })
+    Ok(if current == Some(Some(price.minor())) { Claim::Gone } else { Claim::PriceMoved })
 }
 
 /// Gives claimed pieces back.

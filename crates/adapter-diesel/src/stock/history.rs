@@ -1,7 +1,7 @@
 //! The movements of a stock record, as its history.
 
 use chrono::NaiveDateTime;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_catalog::model::{StockEntry, StockReason, StockSource};
 use kontor_kernel::history::{Author, Deed, FieldChange, HistoryEntry};
 use kontor_kernel::{InventoryId, Page, PageRequest, ProjectId, StoreError};
@@ -26,6 +26,7 @@ by_place! {
         price_before: Option<i64> as Nullable<BigInt>,
         price_after: Option<i64> as Nullable<BigInt>,
         reason: String as Text,
+        is_first: bool as Bool,
         source: Option<String> as Nullable<Text>,
         source_id: Option<i64> as Nullable<BigInt>,
         actor: String as Text,
@@ -66,7 +67,7 @@ impl TryFrom<MovementRow> for StockEntry {
         let unknown = |column, word| stored::unknown("stock_movements", row.id, column, word);
         let reason = reason.ok_or_else(|| unknown("reason", row.reason.as_str()))?;
         let is_new = matches!(reason, StockReason::Opening | StockReason::Creation)
-            || reason == StockReason::Upload && row.price_before.is_none() && row.price_after.is_some();
+            || reason == StockReason::Upload && row.is_first;
         let source = source(&row)?;
         let (author, name) = match (row.actor.as_str(), row.actor_id) {
             ("user", Some(id)) => (Author::User(stored::id(id)?), row.user_name),
@@ -108,7 +109,8 @@ pub(crate) fn history(
     // Names are looked up for the lines of the page alone.
     let rows: Vec<MovementRow> = Statement::new(
         "SELECT p.id, p.quantity, p.reserved, p.quantity_after, p.reserved_after, p.price_before, p.price_after, \
-         p.reason, p.source, p.source_id, p.actor, p.actor_id, \
+         p.reason, NOT EXISTS (SELECT 1 FROM stock_movements f WHERE f.project_id = p.project_id \
+         AND f.inventory_id = p.inventory_id AND f.id < p.id) AS is_first, p.source, p.source_id, p.actor, p.actor_id, \
          u.first_name || ' ' || u.last_name, \
          coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), p.created_at FROM (SELECT m.*",
     )

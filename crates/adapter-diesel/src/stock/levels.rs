@@ -1,7 +1,7 @@
 //! What staff and spreadsheets say about stock.
 
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Nullable};
 
 use super::ledger::INSERT;
 use super::{Cause, Movement, ROWS, enter};
@@ -14,7 +14,8 @@ pub(crate) struct NewStock {
     pub item: i64,
     pub warehouse: i64,
     pub quantity: i64,
-    pub price: i64,
+    /// Without one nothing of it is sold.
+    pub price: Option<i64>,
 }
 
 /// Figures to be set; `None` leaves one as it is.
@@ -31,7 +32,7 @@ by_place! {
         item: i64 as BigInt,
         warehouse: i64 as BigInt,
         quantity: i64 as BigInt,
-        price: i64 as BigInt,
+        price: Option<i64> as Nullable<BigInt>,
     }
 }
 
@@ -67,7 +68,7 @@ pub(crate) fn create(
             reserved: 0,
             quantity_after: row.quantity,
             reserved_after: 0,
-            price: Some(row.price),
+            price: row.price,
         };
         enter(connection, &rows.iter().map(movement).collect::<Vec<_>>(), cause)?;
         ids.extend(rows.iter().map(|row| row.id));
@@ -86,7 +87,7 @@ pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause:
         let mut movements = Statement::new(INSERT).sql(
             "SELECT i.project_id, i.id, i.nomenclature_id, i.warehouse_id, COALESCE(v.column2, i.quantity) - i.quantity, 0, \
              COALESCE(v.column2, i.quantity), i.reserved, CASE WHEN v.column3 <> i.price THEN i.price END, \
-             CASE WHEN v.column3 <> i.price THEN v.column3 END",
+             CASE WHEN v.column3 <> i.price OR i.price IS NULL THEN v.column3 END",
         );
         for value in cause.values() {
             movements = movements.sql(", ").value(value);
@@ -97,7 +98,7 @@ pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause:
             .sql(
                 ") AS v JOIN inventories i ON i.id = v.column1 WHERE i.deleted_at IS NULL \
                  AND i.reserved <= COALESCE(v.column2, i.quantity) \
-                 AND (v.column2 <> i.quantity OR v.column3 <> i.price) ORDER BY i.id",
+                 AND (v.column2 <> i.quantity OR v.column3 <> i.price OR i.price IS NULL AND v.column3 IS NOT NULL) ORDER BY i.id",
             )
             .once()
             .run(connection)?;

@@ -40,24 +40,24 @@ fn cards(text: &str) -> CardSheet {
     CardSheet::read(&Grid(text.to_owned()), Path::new(""), 100_000).unwrap()
 }
 
-async fn import(house: &Storehouse<'_>, text: &str, mode: ImportMode) -> Result<ImportReport, ImportError> {
+pub async fn import(house: &Storehouse<'_>, text: &str, mode: ImportMode) -> Result<ImportReport, ImportError> {
     CardBook::import(&house.db.database, stamp(house), Arc::new(cards(text)), mode).await
 }
 
-async fn upload(house: &Storehouse<'_>, text: &str, mode: ImportMode) -> Result<ImportReport, ImportError> {
+pub async fn upload(house: &Storehouse<'_>, text: &str, mode: ImportMode) -> Result<ImportReport, ImportError> {
     let sheet = StockSheet::read(&Grid(text.to_owned()), Path::new(""), 100_000).unwrap();
     house.db.database.upload(stamp(house), Arc::new(sheet), mode).await
 }
 
-fn counts(report: &ImportReport) -> [usize; 4] {
+pub fn counts(report: &ImportReport) -> [usize; 4] {
     [report.created, report.updated, report.unchanged, report.skipped]
 }
 
-fn reasons(problems: &RowProblems) -> Vec<(u32, &str)> {
+pub fn reasons(problems: &RowProblems) -> Vec<(u32, &str)> {
     problems.kept().iter().map(|problem| (problem.row, problem.column)).collect()
 }
 
-fn refused(outcome: Result<ImportReport, ImportError>) -> RowProblems {
+pub fn refused(outcome: Result<ImportReport, ImportError>) -> RowProblems {
     match outcome {
         Err(ImportError::Rows(problems)) => problems,
         other => panic!("{other:?}"),
@@ -92,7 +92,7 @@ PLAN-1;Club;service;kitchen;;99;;;;yes;12;
 database_tests! {
     async fn goods_without_stock_in_any_warehouse_become_services(db: TestDatabase) {
         let house = Storehouse::open(&db).await;
-        import(&house, "article;name;kind\nMUG-01;Mug;goods", ImportMode::AllOrNothing).await.unwrap();
+        import(&house, "article;name;kind;price\nMUG-01;Mug;goods;1", ImportMode::AllOrNothing).await.unwrap();
         upload(&house, "article;warehouse;quantity;price\nMUG-01;W1;0;1", ImportMode::AllOrNothing).await.unwrap();
         let service = "article;kind\nMUG-01;service";
         assert_eq!(reasons(&refused(import(&house, service, ImportMode::AllOrNothing).await)), [(2, "kind")]);

@@ -154,22 +154,26 @@ impl<'a> Storehouse<'a> {
 
     /// `(application, item, price)` of every offer.
     pub async fn offers(&self) -> Vec<(i64, i64, i64)> {
-        let query = "SELECT application_id, nomenclature_id, price FROM storefront_offers ORDER BY 1, 2";
-        self.db
-            .database
-            .read(move |connection| {
-                let rows: Vec<OfferRow> = diesel::sql_query(query).load(connection)?;
-                Ok::<_, Abort<StoreError>>(
-                    rows.into_iter().map(|row| (row.application_id, row.nomenclature_id, row.price)).collect(),
-                )
-            })
-            .await
-            .unwrap()
+        offers(self.db).await
     }
 
     pub async fn number(&self, query: String) -> i64 {
         insert(self.db, query).await
     }
+}
+
+/// `(application, item, price)` of every offer.
+pub async fn offers(db: &TestDatabase) -> Vec<(i64, i64, i64)> {
+    let query = "SELECT application_id, nomenclature_id, price FROM storefront_offers ORDER BY 1, 2";
+    db.database
+        .read(move |connection| {
+            let rows: Vec<OfferRow> = diesel::sql_query(query).load(connection)?;
+            Ok::<_, Abort<StoreError>>(
+                rows.into_iter().map(|row| (row.application_id, row.nomenclature_id, row.price)).collect(),
+            )
+        })
+        .await
+        .unwrap()
 }
 
 async fn insert(db: &TestDatabase, statement: String) -> i64 {

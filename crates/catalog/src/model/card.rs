@@ -2,7 +2,7 @@ use kontor_kernel::{
     BrandId, CategoryId, CountryId, Line, Money, Name, NomenclatureTypeId, Prose, Quantity, StorageUnitId, TagId, VatId,
 };
 
-use super::{BillingPeriod, BillingRefusal, Edit, Gallery, NomenclatureKind, ShareLink};
+use super::{BillingPeriod, BillingRefusal, Edit, Gallery, NomenclatureKind, PriceRequired, ShareLink};
 
 /// What staff say about an item of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +25,9 @@ pub struct Card {
     pub storage_unit_id: Option<StorageUnitId>,
     /// The VAT rate.
     pub vat_id: Option<VatId>,
-    /// The card price, which services and plans are sold at; goods take theirs from the warehouse.
-    pub price: Money,
+    /// The card price, which services and plans are sold at; goods take theirs from the warehouse. `None` is a price that
+    /// nobody has written: see [`PriceRequired`].
+    pub price: Option<Money>,
     /// HTML.
     pub description: Option<Prose>,
     /// HTML.
@@ -56,7 +57,7 @@ impl Card {
             country_id: None,
             storage_unit_id: None,
             vat_id: None,
-            price: Money::ZERO,
+            price: None,
             description: None,
             characteristics: None,
             share_link: None,
@@ -69,7 +70,17 @@ impl Card {
 
     /// Whether it is sold from warehouses: goods that are no subscription plan.
     pub fn is_stocked(&self) -> bool {
-        self.kind == NomenclatureKind::Goods && self.subscription.is_none()
+        !PriceRequired::of(self.kind, self.subscription.is_some())
+    }
+
+    /// Whether it would be sold at the price of its card and has none, so that it is not sold.
+    pub fn lacks_price(&self) -> bool {
+        self.price.is_none() && !self.is_stocked()
+    }
+
+    /// Refuses a new card that could not be sold.
+    pub fn require_price(&self) -> Result<(), PriceRequired> {
+        if self.lacks_price() { Err(PriceRequired) } else { Ok(()) }
     }
 }
 
@@ -112,7 +123,7 @@ pub struct CardChange {
     pub storage_unit_id: Edit<Option<StorageUnitId>>,
     /// See [`Card::vat_id`].
     pub vat_id: Edit<Option<VatId>>,
-    /// See [`Card::price`].
+    /// See [`Card::price`]. A price that was written is changed and not taken away.
     pub price: Edit<Money>,
     /// See [`Card::description`].
     pub description: Edit<Option<Prose>>,
@@ -136,12 +147,25 @@ pub struct CardChange {
     pub tags: Edit<Vec<TagId>>,
 }
 
+/// Why a card would contradict itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum CardRefusal {
+    /// The billing period does not fit it.
+    #[error(transparent)]
+    Billing(#[from] BillingRefusal),
+    /// It would be sold at its own price and has none.
+    #[error(transparent)]
+    Price(#[from] PriceRequired),
+}
+
 impl CardChange {
-    /// The card after the change, or why its terms would contradict each other.
-    pub fn apply(self, card: Card) -> Result<Card, BillingRefusal> {
+    /// The card after the change, or why its terms would contradict each other. A card that lacked a price before may go on
+    /// lacking it: it is not sold, and its other fields can be changed.
+    pub fn apply(self, card: Card) -> Result<Card, CardRefusal> {
+        let lacked_price = card.lacks_price();
         let is_subscription = self.is_subscription.or(card.subscription.is_some());
         let kept = card.subscription.filter(|_| is_subscription);
-        Ok(Card {
+        let card = Card {
             article: self.article.or(card.article),
             name: self.name.or(card.name),
             kind: self.kind.or(card.kind),
@@ -151,7 +175,7 @@ impl CardChange {
             country_id: self.country_id.or(card.country_id),
             storage_unit_id: self.storage_unit_id.or(card.storage_unit_id),
             vat_id: self.vat_id.or(card.vat_id),
-            price: self.price.or(card.price),
+            price: self.price.as_set().copied().or(card.price),
             description: self.description.or(card.description),
             characteristics: self.characteristics.or(card.characteristics),
             share_link: self.share_link.or(card.share_link),
@@ -163,7 +187,11 @@ impl CardChange {
             },
             photos: self.photos.or(card.photos),
             tags: self.tags.or(card.tags),
-        })
+        };
+        if !lacked_price {
+            card.require_price()?;
+        }
+        Ok(card)
     }
 }
 
@@ -173,7 +201,8 @@ mod tests {
 
     fn plan() -> Card {
         let name = Name::parse("Club").unwrap();
-        Card { subscription: Some(BillingPeriod::months(3).unwrap()), ..Card::new(name, NomenclatureKind::Service) }
+        let (price, subscription) = (Some(Money::ZERO), Some(BillingPeriod::months(3).unwrap()));
+        Card { price, subscription, ..Card::new(name, NomenclatureKind::Service) }
     }
 
     #[test]
@@ -185,7 +214,7 @@ mod tests {
         };
         let changed = change.apply(plan()).unwrap();
         let packaging = Packaging { quantity_pack: Quantity::new(6).unwrap(), ..Packaging::default() };
-        assert_eq!(changed, Card { price: Money::MAX, packaging, ..plan() });
+        assert_eq!(changed, Card { price: Some(Money::MAX), packaging, ..plan() });
     }
 
     #[test]
@@ -201,9 +230,34 @@ mod tests {
         let stops = CardChange { is_subscription: Edit::Set(false), ..CardChange::default() };
         assert_eq!(stops.clone().apply(plan()).unwrap().subscription, None);
         let cleared = CardChange { billing_period_months: Edit::Set(None), ..CardChange::default() };
-        assert_eq!(cleared.apply(plan()), Err(BillingRefusal::PeriodRequired));
+        assert_eq!(cleared.apply(plan()), Err(BillingRefusal::PeriodRequired.into()));
         let months = Edit::Set(Some(BillingPeriod::months(1).unwrap()));
         let both = CardChange { billing_period_months: months, ..stops };
-        assert_eq!(both.apply(plan()), Err(BillingRefusal::PeriodForbidden));
+        assert_eq!(both.apply(plan()), Err(BillingRefusal::PeriodForbidden.into()));
+    }
+
+    #[test]
+    fn nothing_becomes_a_service_or_a_plan_without_a_written_price() {
+        let goods = Card::new(Name::parse("Mug").unwrap(), NomenclatureKind::Goods);
+        assert_eq!((goods.price, goods.lacks_price()), (None, false));
+        let to_service = CardChange { kind: Edit::Set(NomenclatureKind::Service), ..CardChange::default() };
+        let months = Edit::Set(Some(BillingPeriod::months(1).unwrap()));
+        let to_plan =
+            CardChange { is_subscription: Edit::Set(true), billing_period_months: months, ..CardChange::default() };
+        for change in [to_service, to_plan] {
+            assert_eq!(change.clone().apply(goods.clone()), Err(PriceRequired.into()));
+            let free = CardChange { price: Edit::Set(Money::ZERO), ..change };
+            assert_eq!(free.apply(goods.clone()).unwrap().price, Some(Money::ZERO));
+        }
+    }
+
+    #[test]
+    fn a_service_that_lacks_a_price_can_be_changed_otherwise_and_given_one() {
+        let service = Card::new(Name::parse("Engraving").unwrap(), NomenclatureKind::Service);
+        assert_eq!(service.require_price(), Err(PriceRequired));
+        let renamed = CardChange { name: Edit::Set(Name::parse("Etching").unwrap()), ..CardChange::default() };
+        assert!(renamed.apply(service.clone()).unwrap().lacks_price());
+        let priced = CardChange { price: Edit::Set(Money::MAX), ..CardChange::default() };
+        assert!(!priced.apply(service).unwrap().lacks_price());
     }
 }

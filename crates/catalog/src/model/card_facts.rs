@@ -20,7 +20,7 @@ impl Card {
             ("country_id", self.country_id.map(|id| id.to_string())),
             ("storage_unit_id", self.storage_unit_id.map(|id| id.to_string())),
             ("vat_id", self.vat_id.map(|id| id.to_string())),
-            ("price", Some(self.price.to_string())),
+            ("price", self.price.map(|price| price.to_string())),
             ("description", text(self.description.as_deref())),
             ("characteristics", text(self.characteristics.as_deref())),
             ("share_link", text(self.share_link.as_ref().map(ShareLink::as_str))),

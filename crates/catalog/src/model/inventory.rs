@@ -18,8 +18,8 @@ pub struct Inventory {
     pub quantity: StockLevel,
     /// Of these, pieces that orders have claimed.
     pub reserved: StockLevel,
-    /// The price of one piece sold from here.
-    pub price: Money,
+    /// The price of one piece sold from here; without one nothing is sold from here.
+    pub price: Option<Money>,
     /// When it was created.
     pub created_at: DateTime<Utc>,
     /// When it was last changed.

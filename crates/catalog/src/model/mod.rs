@@ -14,6 +14,7 @@ mod photo;
 mod plan;
 mod promotion;
 mod reference;
+mod sale;
 mod search;
 mod share_link;
 mod shift;
@@ -22,7 +23,7 @@ mod tag;
 mod warehouse;
 
 pub use brand::{Brand, BrandChange, BrandDraft};
-pub use card::{Card, CardChange, Packaging};
+pub use card::{Card, CardChange, CardRefusal, Packaging};
 pub use category::{Category, CategoryChange, CategoryCode, CategoryDraft, InvalidCategoryCode};
 pub use discount::{
     Discount, DiscountChange, DiscountDraft, DiscountFilter, DiscountKind, DiscountRefusal, DiscountState,
@@ -40,6 +41,7 @@ pub use plan::{
 };
 pub use promotion::{Promotion, PromotionDraft};
 pub use reference::{Reference, StorageUnit};
+pub use sale::{PriceRequired, price_of_new_stock};
 pub use search::{SearchQuery, SearchTerm, SearchText, SearchWord};
 pub use share_link::ShareLink;
 pub use shift::Shift;

@@ -4,10 +4,11 @@ use kontor_kernel::{Line, Name, NomenclatureId, Prose};
 
 use super::cell::{flag, money, quantity, whole};
 use super::columns::Column;
+use super::photo_cell::PhotoCell;
 use super::ports::SheetReader;
 use super::sheet::{Fields, PartSink, Seen, Sheet};
 use super::{CategoryPath, SheetRefused, TagNames};
-use crate::model::{BillingPeriod, CardChange, Edit, Gallery, NomenclatureKind, PhotoUrl, ShareLink};
+use crate::model::{BillingPeriod, CardChange, Edit, NomenclatureKind, ShareLink};
 
 macro_rules! card_columns {
     ($($(#[doc = $doc:literal])+ $column:ident = $name:literal $(| $other:literal)*;)+) => {
@@ -53,7 +54,7 @@ card_columns! {
     PiecesPerPack = "pieces_per_pack" | "штук в упаковке";
     /// Packs in one unit of sale.
     QuantityPack = "quantity_pack" | "количество упаковок";
-    /// Addresses, parted by white space or `|`.
+    /// Addresses, parted by white space or `|`; see [`PhotoCell`].
     Photos = "photos" | "photo" | "фото" | "фотографии";
     /// Whether it is a subscription plan.
     IsSubscription = "is_subscription" | "подписка";
@@ -172,7 +173,7 @@ fn card_row(fields: &mut Fields<'_, CardColumn>, key: Option<ItemKey>) -> Option
         wholesale: fields.required(C::Wholesale, flag),
         pieces_per_pack: fields.required(C::PiecesPerPack, quantity),
         quantity_pack: fields.required(C::QuantityPack, quantity),
-        photos: all_or_none(fields.optional(C::Photos, gallery)),
+        photos: all_or_none(fields.optional(C::Photos, PhotoCell::read)),
         is_subscription: fields.required(C::IsSubscription, flag),
         billing_period_months: fields.optional(C::BillingPeriod, period),
         ..CardChange::default()
@@ -206,18 +207,4 @@ fn kind(text: &str) -> Result<NomenclatureKind, &'static str> {
         "service" | "services" | "1" | "услуга" | "услуги" => Ok(NomenclatureKind::Service),
         _ => Err("must be `goods` or `service`"),
     }
-}
-
-fn gallery(text: &str) -> Result<Gallery, String> {
-    let photos: Result<Vec<PhotoUrl>, _> = text
-        .split(|c: char| c.is_whitespace() || c == '|')
-        .filter(|url| !url.is_empty())
-        .map(|url| PhotoUrl::parse(url).map_err(|error| format!("{}: {error}", cut(url))))
-        .collect();
-    Gallery::new(photos?).map_err(|error| error.to_string())
-}
-
-/// The start of an address, so that there is room for what is wrong with it.
-fn cut(url: &str) -> String {
-    url.chars().take(100).collect()
 }

@@ -5,7 +5,7 @@ use kontor_kernel::{CategoryId, Name, NomenclatureId, Prose, TagId};
 use super::columns::Column;
 use super::vocabulary::SEVERAL;
 use super::{CardColumn, CardRow, CardSheet, CategoryPath, ImportReport, ItemKey, RowProblems, TagNames, Vocabulary};
-use crate::model::{Card, Edit, NomenclatureKind};
+use crate::model::{Card, CardRefusal, Edit, NomenclatureKind};
 
 /// An item that a row is about, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,7 +152,11 @@ fn draft(
     let mut card = match change.apply(base?) {
         Ok(card) => card,
         Err(refusal) => {
-            problem(CardColumn::BillingPeriod, &refusal.to_string());
+            let column = match refusal {
+                CardRefusal::Billing(_) => CardColumn::BillingPeriod,
+                CardRefusal::Price(_) => CardColumn::Price,
+            };
+            problem(column, &refusal.to_string());
             return None;
         }
     };
@@ -165,6 +169,12 @@ fn draft(
         && !is_at(words, card.category_id, path)
     {
         problem(CardColumn::Category, "several categories have this path; give one of them another name");
+    }
+    if let Some(path) = row.category.as_set().and_then(Option::as_ref)
+        && path.names().len() > CategoryPath::DEEPEST
+        && words.category(path).is_err()
+    {
+        problem(CardColumn::Category, &format!("must have at most {} levels", CategoryPath::DEEPEST));
     }
     if known.is_some_and(|known| known.has_stock) && !card.is_stocked() {
         problem(CardColumn::Kind, "the item has stock in warehouses and must stay goods");

@@ -3,9 +3,10 @@ use std::borrow::Cow;
 use kontor_kernel::{Line, NomenclatureId};
 
 use super::columns::Column;
+use super::photo_cell::PhotoCell;
 use super::{CardColumn, Content, TagNames, Vocabulary};
 use crate::bulk::JobProblem;
-use crate::model::{Card, NomenclatureKind, PhotoUrl, ShareLink};
+use crate::model::{Card, NomenclatureKind, ShareLink};
 
 /// One item as a row of an export, with the names of what its card refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,15 +66,14 @@ impl CardLine {
             CardColumn::Country => text(self.country.as_deref()),
             CardColumn::Unit => text(self.unit.as_deref()),
             CardColumn::Vat => text(self.vat.as_deref()),
-            CardColumn::Price => Content::Number(card.price.to_string()),
+            CardColumn::Price => card.price.map_or(Content::Empty, |price| Content::Number(price.to_string())),
             CardColumn::Description => text(card.description.as_deref()),
             CardColumn::Characteristics => text(card.characteristics.as_deref()),
             CardColumn::Wholesale => flag(card.packaging.wholesale),
             CardColumn::PiecesPerPack => Content::Number(card.packaging.pieces_per_pack.get().to_string()),
             CardColumn::QuantityPack => Content::Number(card.packaging.quantity_pack.get().to_string()),
             CardColumn::Photos => {
-                let urls: Vec<&str> = card.photos.photos().iter().map(PhotoUrl::as_str).collect();
-                if urls.is_empty() { Content::Empty } else { Content::Text(urls.join("\n").into()) }
+                PhotoCell::text_of(&card.photos).map_or(Content::Empty, |text| Content::Text(text.into()))
             }
             CardColumn::IsSubscription => flag(card.subscription.is_some()),
             CardColumn::BillingPeriod => {

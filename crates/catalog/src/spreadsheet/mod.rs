@@ -16,6 +16,7 @@ mod cell;
 mod columns;
 mod decision;
 mod export;
+mod photo_cell;
 pub mod ports;
 mod problems;
 mod service;

@@ -9,7 +9,7 @@ use super::ports::SheetReader;
 use super::sheet::{Fields, PartSink, Seen, Sheet};
 use super::vocabulary::{Dictionary, SEVERAL};
 use super::{ImportReport, RowProblems, SheetRefused};
-use crate::model::Reference;
+use crate::model::{Reference, price_of_new_stock};
 
 /// A column of a sheet of stock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,7 @@ impl StockSheet {
 }
 
 const NEEDED: [StockColumn; 2] = [StockColumn::Article, StockColumn::Warehouse];
+const NO_PRICE: &str = "is required for new stock: the item has no price above 0 of its own";
 const STANDS_ALREADY: &str = "stands with this warehouse in an earlier row already";
 
 /// A part does not know the items of the parts before it, but what their rows called them.
@@ -107,7 +108,7 @@ fn stock_row(fields: &mut Fields<'_, StockColumn>) -> Option<StockRow> {
 #[derive(Debug, Clone, Default)]
 pub struct StockTarget {
     warehouses: Dictionary<WarehouseId>,
-    items: HashMap<Line<100>, (NomenclatureId, bool, Money)>,
+    items: HashMap<Line<100>, (NomenclatureId, bool, Option<Money>)>,
     stock: HashMap<(NomenclatureId, WarehouseId), KnownStock>,
 }
 
@@ -116,7 +117,7 @@ struct KnownStock {
     id: InventoryId,
     quantity: StockLevel,
     reserved: StockLevel,
-    price: Money,
+    price: Option<Money>,
 }
 
 impl StockTarget {
@@ -126,7 +127,7 @@ impl StockTarget {
     }
 
     /// Adds an item: whether it can lie in a warehouse, and its card price.
-    pub fn add_item(&mut self, article: Line<100>, id: NomenclatureId, is_stocked: bool, card_price: Money) {
+    pub fn add_item(&mut self, article: Line<100>, id: NomenclatureId, is_stocked: bool, card_price: Option<Money>) {
         self.items.insert(article, (id, is_stocked, card_price));
     }
 
@@ -136,7 +137,7 @@ impl StockTarget {
         (id, item, warehouse): (InventoryId, NomenclatureId, WarehouseId),
         quantity: StockLevel,
         reserved: StockLevel,
-        price: Money,
+        price: Option<Money>,
     ) {
         self.stock.insert((item, warehouse), KnownStock { id, quantity, reserved, price });
     }
@@ -153,8 +154,8 @@ pub struct StockWrite {
     pub warehouse_id: WarehouseId,
     /// How many pieces.
     pub quantity: StockLevel,
-    /// The price of one piece.
-    pub price: Money,
+    /// The price of one piece; stock that never had one may go on without it.
+    pub price: Option<Money>,
 }
 
 /// What a sheet of stock would change.
@@ -171,7 +172,7 @@ pub struct StockDecision {
 }
 
 impl StockDecision {
-    /// Decides by what is there. New stock takes the card price when the row names none.
+    /// Decides by what is there. Of new stock the price is that of [`price_of_new_stock`].
     pub fn of(sheet: &StockSheet, target: &StockTarget) -> Self {
         let mut decision = Self { problems: sheet.problems.clone(), skipped: sheet.refused, ..Self::default() };
         let mut seen = HashSet::new();
@@ -226,7 +227,10 @@ fn decide(
         .quantity
         .or(known.map(|known| known.quantity))
         .ok_or_else(|| refuse(StockColumn::Quantity, "is required for new stock"))?;
-    let price = row.price.or(known.map(|known| known.price)).unwrap_or(card_price);
+    let price = match known {
+        Some(known) => row.price.or(known.price),
+        None => Some(price_of_new_stock(row.price, card_price).ok_or_else(|| refuse(StockColumn::Price, NO_PRICE))?),
+    };
     if let Some(known) = known {
         if quantity < known.reserved {
             let reason = format!("must be at least {}: so many pieces are reserved", known.reserved.get());

@@ -6,15 +6,35 @@ use kontor_kernel::{
 
 use crate::model::Reference;
 
-/// Where a category lies, from its root down: `Kitchen / Mugs`. A ` / ` inside a name is written ` \/ `.
+/// Where a category lies, from its root down: `Kitchen / Mugs`.
+///
+/// A `/` that stands alone between spaces parts names. One that belongs to a name is written `\/`, and a `\/` of a name
+/// `\\/`: every word of a name that is backslashes and a slash gets one backslash more. At the beginning and the end of
+/// a path there is nothing to part, so a `/` there belongs to its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CategoryPath(Vec<Name>);
 
-const SEPARATOR: &str = " / ";
-const ESCAPED: &str = " \\/ ";
+const SEPARATOR: &str = "/";
+
+/// Whether a word is a slash behind any number of backslashes.
+fn is_slash(word: &str) -> bool {
+    word.strip_suffix(SEPARATOR).is_some_and(|backslashes| backslashes.chars().all(|letter| letter == '\\'))
+}
+
+/// A name as it stands in a path.
+fn escaped(name: &str) -> String {
+    let words: Vec<String> =
+        name.split(' ').map(|word| if is_slash(word) { format!("\\{word}") } else { word.to_owned() }).collect();
+    words.join(" ")
+}
+
+/// The word of a name that this one stands for.
+fn unescaped(word: &str) -> &str {
+    if is_slash(word) { word.strip_prefix('\\').unwrap_or(word) } else { word }
+}
 
 impl CategoryPath {
-    /// The deepest path.
+    /// The deepest path that is made for a sheet; those there are may be deeper.
     pub const DEEPEST: usize = 20;
 
     /// From names, the root first.
@@ -24,13 +44,19 @@ impl CategoryPath {
 
     /// From text.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let names: Result<Vec<Name>, TextError> =
-            text.trim().split(SEPARATOR).map(|name| Line::parse(&name.replace(ESCAPED, SEPARATOR))).collect();
-        let names = names.map_err(|error| format!("each category of the path {error}"))?;
-        if names.len() > Self::DEEPEST {
-            return Err(format!("must have at most {} levels", Self::DEEPEST));
+        let words: Vec<&str> = text.trim().split(' ').collect();
+        let last = words.len().saturating_sub(1);
+        let parts = |(place, word): (usize, &&str)| *word == SEPARATOR && place > 0 && place < last;
+        let mut names = vec![Vec::new()];
+        for (place, word) in words.iter().enumerate() {
+            if parts((place, word)) {
+                names.push(Vec::new());
+            } else if let Some(name) = names.last_mut() {
+                name.push(unescaped(word));
+            }
         }
-        Ok(Self(names))
+        let names: Result<Vec<Name>, TextError> = names.iter().map(|words| Line::parse(&words.join(" "))).collect();
+        names.map(Self).map_err(|error| format!("each category of the path {error}"))
     }
 
     /// The names, the root first.
@@ -40,8 +66,8 @@ impl CategoryPath {
 
     /// As [`CategoryPath::parse`] reads it.
     pub fn to_text(&self) -> String {
-        let names: Vec<String> = self.0.iter().map(|name| name.replace(SEPARATOR, ESCAPED)).collect();
-        names.join(SEPARATOR)
+        let names: Vec<String> = self.0.iter().map(|name| escaped(name)).collect();
+        names.join(" / ")
     }
 
     /// The path in the form in which paths are compared.
@@ -261,12 +287,35 @@ mod tests {
 
     #[test]
     fn a_path_is_read_back_as_it_was_written() {
-        for names in [vec!["Kitchen", "Mugs / Cups"], vec!["a/b"], vec!["x \\ y"]] {
+        for names in [
+            vec!["Kitchen", "Mugs / Cups"],
+            vec!["a/b"],
+            vec!["x \\ y"],
+            vec!["Mugs \\/ Cups", "a \\\\/ b"],
+            vec!["Kitchen /", "Mugs"],
+            vec!["Kitchen", "/ Mugs"],
+            vec!["Kitchen", "Mugs /"],
+            vec!["/", "/", "\\/"],
+            vec!["a / / b", "c  / d"],
+        ] {
             let path = CategoryPath::of(names.iter().map(|text| name(text)).collect());
-            assert_eq!(CategoryPath::parse(&path.to_text()).unwrap(), path);
+            assert_eq!(CategoryPath::parse(&path.to_text()).unwrap(), path, "{}", path.to_text());
         }
         assert!(CategoryPath::parse("Kitchen /  / Mugs").is_err());
-        assert!(CategoryPath::parse(&vec!["a"; 21].join(" / ")).is_err());
+    }
+
+    #[test]
+    fn a_path_of_an_earlier_version_is_read_where_it_can_mean_one_thing_only() {
+        for (text, names) in [
+            ("Kitchen / Mugs \\/ Cups", vec!["Kitchen", "Mugs / Cups"]),
+            ("Kitchen / Mugs /", vec!["Kitchen", "Mugs /"]),
+            ("/ Kitchen / Mugs", vec!["/ Kitchen", "Mugs"]),
+            ("Kitchen /", vec!["Kitchen /"]),
+        ] {
+            let path = CategoryPath::parse(text).unwrap();
+            assert_eq!(path.names().iter().map(|name| name.as_str()).collect::<Vec<_>>(), names, "{text}");
+        }
+        assert!(CategoryPath::parse("Kitchen / / Mugs").is_err(), "`Kitchen /` or `/ Mugs`");
     }
 
     #[test]

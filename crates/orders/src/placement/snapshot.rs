@@ -13,7 +13,7 @@ pub struct StockPlace {
     pub inventory: InventoryId,
     /// The warehouse.
     pub warehouse: WarehouseId,
-    /// What one piece costs there.
+    /// What one piece costs there. What has no price is not sold, so it is no place of an item.
     pub price: Money,
     /// How many pieces nobody has claimed.
     pub available: u32,

@@ -2,8 +2,9 @@
 //!
 //! 1. Every line has its original price, unit price times quantity.
 //! 2. The best single automatic discount of a line is its product discount.
-//! 3. A promo code takes its amount off what is left of the lines it covers; the amount is computed once and spread
-//!    over them by largest remainder.
+//! 3. A promo code takes its amount off what is left of the lines it covers. A fixed one on a product or a category counts
+//!    per piece, as it does without a code; any other amount is computed once and spread over the lines by largest
+//!    remainder.
 //!
 //! The totals are the sums of the lines, and a line never costs less than nothing.
 
@@ -167,13 +168,16 @@ fn offer(line: &PriceLine, original: Money, discount: &Discount) -> Money {
     }
     match discount.value {
         DiscountValue::Percent(points) => amount(percent(original.minor(), points)),
-        DiscountValue::Fixed(per_piece) => {
-            per_piece.checked_times(line.quantity.get()).map_or(original, |whole| whole.min(original))
-        }
+        DiscountValue::Fixed(value) => per_piece(value, line.quantity, original),
     }
 }
 
-/// Spreads the amount of a promo code over what is left of the lines it covers.
+/// So much off every piece, but no more than the line costs.
+fn per_piece(value: Money, pieces: Quantity, most: Money) -> Money {
+    value.checked_times(pieces.get()).map_or(most, |whole| whole.min(most))
+}
+
+/// Takes a promo code off what is left of the lines it covers.
 fn apply_promo<'a>(
     prices: &mut [LinePrice],
     lines: &[PriceLine],
@@ -184,14 +188,18 @@ fn apply_promo<'a>(
     };
     let weights: Vec<i64> = prices.iter().zip(lines).map(left).collect();
     let base: i64 = weights.iter().sum();
-    let whole = match discount.value {
-        DiscountValue::Percent(points) => percent(base, points),
-        DiscountValue::Fixed(value) => value.minor().min(base),
+    let shares = match (discount.target, discount.value) {
+        (_, DiscountValue::Percent(points)) => distribute(percent(base, points), &weights),
+        (DiscountTarget::Cart, DiscountValue::Fixed(value)) => distribute(value.minor().min(base), &weights),
+        (DiscountTarget::Category(_) | DiscountTarget::Product(_), DiscountValue::Fixed(value)) => {
+            let off = |(line, left): (&PriceLine, &i64)| per_piece(value, line.quantity, amount(*left)).minor();
+            lines.iter().zip(&weights).map(off).collect()
+        }
     };
-    if whole == 0 {
+    if shares.iter().all(|share| *share == 0) {
         return Err(PromoProblem::NotApplicable);
     }
-    for (price, share) in prices.iter_mut().zip(distribute(whole, &weights)) {
+    for (price, share) in prices.iter_mut().zip(shares) {
         price.promo_discount = amount(share);
     }
     Ok(discount)

@@ -68,6 +68,24 @@ fn a_promo_code_works_on_what_is_left() {
 }
 
 #[test]
+fn a_fixed_discount_on_a_product_counts_per_piece_with_a_code_and_without() {
+    let lines = [line(1, 1, 3, 10_000), line(2, 1, 2, 500), line(3, 2, 1, 10_000)];
+    let product = DiscountTarget::Product(NomenclatureId::new(1).unwrap());
+    let category = DiscountTarget::Category(CategoryId::new(1).unwrap());
+    for (target, off) in [(product, [4_500, 0, 0]), (category, [4_500, 1_000, 0])] {
+        let fixed = discount(DiscountValue::Fixed(money(1_500)), target);
+        let automatic = price(&lines, std::slice::from_ref(&fixed), None, at()).unwrap();
+        assert_eq!(automatic.lines.iter().map(|line| line.product_discount.minor()).collect::<Vec<_>>(), off);
+        let code = price(&lines, &[], Some(&promo(fixed)), at()).unwrap();
+        assert_eq!(code.lines.iter().map(|line| line.promo_discount.minor()).collect::<Vec<_>>(), off);
+        assert_eq!(code.final_price(), automatic.final_price());
+    }
+    // On the whole cart it is one amount.
+    let cart = promo(discount(DiscountValue::Fixed(money(1_500)), DiscountTarget::Cart));
+    assert_eq!(price(&lines, &[], Some(&cart), at()).unwrap().promo_discount(), money(1_500));
+}
+
+#[test]
 fn every_reason_against_a_promo_code_is_named() {
     let base = || discount(DiscountValue::Percent(1_000), DiscountTarget::Cart);
     let second = TimeDelta::seconds(1);
@@ -131,8 +149,10 @@ proptest! {
         prop_assert_eq!(total_discount, pricing.product_discount().minor() + pricing.promo_discount().minor());
         prop_assert_eq!(left, original - total_discount);
         prop_assert!(left >= 0);
-        if let Some(DiscountValue::Fixed(value)) = pricing.applied.as_ref().map(|discount| discount.value) {
-            prop_assert!(pricing.promo_discount() <= value);
+        if let Some((DiscountValue::Fixed(value), target)) = pricing.applied.as_ref().map(|code| (code.value, code.target)) {
+            let pieces = lines.iter().map(|line| i64::from(line.quantity.get())).sum();
+            let times = if target == DiscountTarget::Cart { 1 } else { pieces };
+            prop_assert!(pricing.promo_discount().minor() <= value.minor() * times);
         }
         prop_assert_eq!(pricing.applied.is_some(), pricing.promo_discount() > Money::ZERO);
         prop_assert_eq!(promo.is_some(), pricing.applied.is_some() || pricing.promo_problem.is_some());

@@ -1,13 +1,15 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{DictionaryItemId, InvalidId};
+use kontor_kernel::{DictionaryItemId, InvalidId, Zone};
 
-/// What a project is founded with and staff cannot change.
+/// What staff cannot change about a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectFacts {
     /// The name of the project.
     pub name: String,
     /// The currency of every amount, ISO 4217.
     pub currency: String,
+    /// Where its days begin.
+    pub time_zone: Zone,
     /// When it was founded.
     pub created_at: DateTime<Utc>,
 }
@@ -25,14 +27,11 @@ pub struct Setting {
     pub created_at: DateTime<Utc>,
 }
 
-/// The zone that days of filters and reports are counted in.
-const TIME_ZONE: &str = "UTC";
-
 impl Setting {
     /// Every setting of a project: `1` project name, `2` currency, `3` time zone.
     pub fn of(facts: ProjectFacts) -> Result<Vec<Self>, InvalidId> {
-        let ProjectFacts { name, currency, created_at } = facts;
-        let values = [("project_name", name), ("currency", currency), ("time_zone", TIME_ZONE.to_owned())];
+        let ProjectFacts { name, currency, time_zone, created_at } = facts;
+        let values = [("project_name", name), ("currency", currency), ("time_zone", time_zone.name().to_owned())];
         (1..)
             .zip(values)
             .map(|(id, (name, value))| Ok(Self { id: DictionaryItemId::new(id)?, name, value, created_at }))

@@ -18,7 +18,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[derive(Serialize, ToSchema)]
 struct SettingRecord {
     id: i64,
-    /// `project_name`, `currency` (ISO 4217) or `time_zone`.
+    /// `project_name`, `currency` (ISO 4217) or `time_zone` (IANA), in which days of filters are counted.
     name: &'static str,
     value: String,
     created_at: DateTime<Utc>,

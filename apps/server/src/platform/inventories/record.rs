@@ -34,9 +34,9 @@ struct InventoryRecord {
     reserved: u32,
     /// Pieces that can still be ordered.
     available: u32,
-    /// The price of one piece.
+    /// The price of one piece; `null` when nobody has written one, and then nothing is sold from here.
     #[schema(examples("265.00"))]
-    price: String,
+    price: Option<String>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
 }
@@ -50,7 +50,7 @@ impl From<Inventory> for InventoryRecord {
             nomenclature: stock.nomenclature.into(),
             quantity: stock.quantity.get(),
             reserved: stock.reserved.get(),
-            price: stock.price.to_string(),
+            price: stock.price.map(|price| price.to_string()),
             created_at: stock.created_at,
             updated_at: stock.updated_at,
         }
@@ -100,7 +100,7 @@ pub(super) const TABLE: Table<Inventory> = Table {
         Column::new("quantity", "In stock", |stock| Cell::plain(stock.quantity.get())),
         Column::new("reserved", "Reserved", |stock| Cell::plain(stock.reserved.get())),
         Column::new("available", "Available", |stock| Cell::plain(stock.available())),
-        Column::new("price", "Price", |stock| Cell::plain(stock.price.to_string())),
+        Column::new("price", "Price", |stock| Cell::plain(stock.price.map(|price| price.to_string()))),
         Column::new("created_at", "Created", |stock| Cell::moment(stock.created_at)),
         Column::new("updated_at", "Changed", |stock| Cell::moment(stock.updated_at)),
     ],

@@ -1,7 +1,7 @@
 //! What staff send about an item.
 
 use deserr::Deserr;
-use kontor_catalog::model::{BillingPeriod, Card, CardChange, NomenclatureKind, Packaging};
+use kontor_catalog::model::{BillingPeriod, Card, CardChange, Packaging, PriceRequired};
 use kontor_kernel::{Quantity, Violations};
 use utoipa::ToSchema;
 
@@ -87,8 +87,8 @@ impl NewNomenclature {
         let mut violations = Violations::default();
         let months = self.billing_period_months.map(|months| months.0);
         let terms = violations.check("billing_period_months", BillingPeriod::of_card(is_subscription, months));
-        if self.price.is_none() && (is_subscription || kind == NomenclatureKind::Service) {
-            violations.add("price", "is required for a service and for a subscription plan");
+        if self.price.is_none() && PriceRequired::of(kind, is_subscription) {
+            violations.add("price", PriceRequired);
         }
         violations.into_result()?;
         let parameters = self.parameters.unwrap_or_default();
@@ -101,7 +101,7 @@ impl NewNomenclature {
             country_id: inner(self.country_id),
             storage_unit_id: inner(self.storage_unit_id),
             vat_id: inner(self.vat_id),
-            price: self.price.map(|price| price.0).unwrap_or_default(),
+            price: self.price.map(|price| price.0),
             description: self.description.map(|text| text.0),
             characteristics: self.characteristics.map(|text| text.0),
             share_link: self.share_link.map(|link| link.0),

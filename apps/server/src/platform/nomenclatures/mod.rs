@@ -7,6 +7,7 @@ mod search;
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post, put};
+use kontor_catalog::model::CardRefusal;
 use kontor_catalog::{CardReference, NomenclatureError, NomenclatureService};
 use kontor_kernel::Violations;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -34,7 +35,8 @@ impl From<NomenclatureError> for ApiError {
         match error {
             NomenclatureError::Denied(denied) => denied.into(),
             NomenclatureError::NotFound => Self::not_found(),
-            NomenclatureError::Billing(refusal) => Self::invalid("billing_period_months", refusal),
+            NomenclatureError::Card(CardRefusal::Billing(refusal)) => Self::invalid("billing_period_months", refusal),
+            NomenclatureError::Card(CardRefusal::Price(refusal)) => Self::invalid("price", refusal),
             NomenclatureError::UnknownReferences(references) => {
                 let mut violations = Violations::default();
                 for reference in references {

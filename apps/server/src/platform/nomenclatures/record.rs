@@ -47,9 +47,9 @@ struct NomenclatureRecord {
     storage_unit: Option<StorageUnitRecord>,
     vat_id: Option<i64>,
     vat: Option<NamedRecord>,
-    /// The card price.
+    /// The card price; `null` when nobody has written one.
     #[schema(examples("265.00"))]
-    price: String,
+    price: Option<String>,
     /// HTML.
     description: Option<String>,
     /// HTML.
@@ -86,7 +86,7 @@ impl From<Nomenclature> for NomenclatureRecord {
             storage_unit: labels.storage_unit.map(Into::into),
             vat_id: card.vat_id.map(Into::into),
             vat: labels.vat.map(Into::into),
-            price: card.price.to_string(),
+            price: card.price.map(|price| price.to_string()),
             description: card.description.map(Into::into),
             characteristics: card.characteristics.map(Into::into),
             share_link: card.share_link.map(Into::into),
@@ -146,7 +146,7 @@ pub(super) const TABLE: Table<Nomenclature> = Table {
         Column::new("kind", "Kind", |item| Cell::plain(item.labels.kind.as_str())),
         Column::new("category", "Category", |item| named(item.labels.category.as_ref())),
         Column::new("brand", "Brand", |item| named(item.labels.brand.as_ref())),
-        Column::new("price", "Price", |item| Cell::plain(item.card.price.to_string())),
+        Column::new("price", "Price", |item| Cell::plain(item.card.price.map(|price| price.to_string()))),
         Column::new("created_at", "Created", |item| Cell::moment(item.created_at)),
         Column::new("updated_at", "Changed", |item| Cell::moment(item.updated_at)),
     ],

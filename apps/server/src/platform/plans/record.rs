@@ -54,9 +54,9 @@ struct CatalogPlanRecord {
     id: i64,
     article: Option<String>,
     name: String,
-    /// What one period costs.
+    /// What one period costs; a plan without a price is not offered.
     #[schema(examples("490.00"))]
-    price: String,
+    price: Option<String>,
     #[schema(examples("RUB"))]
     currency: String,
     billing_period_months: Option<u8>,
@@ -73,7 +73,7 @@ impl From<CatalogPlan> for CatalogPlanRecord {
             id: item.id.get(),
             article: item.card.article.map(Into::into),
             name: item.card.name.into(),
-            price: item.card.price.to_string(),
+            price: item.card.price.map(|price| price.to_string()),
             currency,
             billing_period_months: item.card.subscription.map(BillingPeriod::get),
             category: item.labels.category.map(Into::into),

@@ -65,7 +65,7 @@ database_tests! {
             country_id: Some(CountryId::new(8).unwrap()),
             storage_unit_id: Some(StorageUnitId::new(2).unwrap()),
             vat_id: Some(VatId::new(3).unwrap()),
-            price: "265.00".parse().unwrap(),
+            price: Some("265.00".parse().unwrap()),
             description: Some(Prose::parse("<p>Листовой</p>").unwrap()),
             characteristics: Some(Prose::parse("<ul><li>100 г</li></ul>").unwrap()),
             packaging: Packaging { wholesale: true, pieces_per_pack: Quantity::new(12).unwrap(), quantity_pack: Quantity::new(4).unwrap() },
@@ -164,7 +164,7 @@ database_tests! {
             task.await.unwrap().unwrap();
         }
         let card = NomenclatureRepository::find(&db.database, stored.id).await.unwrap().unwrap().card;
-        assert_eq!((card.name.as_str(), card.price, card.packaging.wholesale), ("B", Money::MAX, true));
+        assert_eq!((card.name.as_str(), card.price, card.packaging.wholesale), ("B", Some(Money::MAX), true));
         assert_eq!(card.article.as_deref(), Some("A-1"));
         let told = history(&db, project, stored.id).await;
         let mut fields: Vec<&str> = told[..4].iter().flat_map(|line| &line.changes).map(|change| change.field.as_str()).collect();
@@ -221,9 +221,9 @@ database_tests! {
     async fn a_list_is_filtered_sorted_and_cut_into_pages(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let (tea, brand) = (category(&db, project, "Tea").await.id, brand(&db, project, "Elephant").await.id);
-        item(&db, project, Card { category_id: Some(tea), price: "3".parse().unwrap(), ..goods("b") }).await;
-        item(&db, project, Card { brand_id: Some(brand), price: "1".parse().unwrap(), ..goods("C") }).await;
-        item(&db, project, Card { price: "2".parse().unwrap(), ..Card::new(name("a"), NomenclatureKind::Service) }).await;
+        item(&db, project, Card { category_id: Some(tea), price: Some("3".parse().unwrap()), ..goods("b") }).await;
+        item(&db, project, Card { brand_id: Some(brand), price: Some("1".parse().unwrap()), ..goods("C") }).await;
+        item(&db, project, Card { price: Some("2".parse().unwrap()), ..Card::new(name("a"), NomenclatureKind::Service) }).await;
         let all = everything();
         for (listing, expected) in [
             (all.clone(), vec!["b", "C", "a"]),

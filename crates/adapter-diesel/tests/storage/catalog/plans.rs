@@ -62,7 +62,7 @@ impl<'a> Club<'a> {
 }
 
 fn plan_card(title: &str) -> Card {
-    let price = "490.00".parse().unwrap();
+    let price = Some("490.00".parse().unwrap());
     let subscription = Some(BillingPeriod::months(1).unwrap());
     Card { price, subscription, ..Card::new(name(title), NomenclatureKind::Service) }
 }

@@ -3,7 +3,7 @@
 use kontor_adapter_diesel::database_tests;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
-use kontor_kernel::Stamp;
+use kontor_kernel::{Money, Stamp};
 
 use super::records::*;
 use crate::fixtures;
@@ -24,7 +24,7 @@ database_tests! {
              SELECT {project}, 'S', 's', 1, 100, FALSE, FALSE, 1, 1, 0, 1, created_at, created_at FROM n, projects \
              WHERE id = {project}"
         )).await;
-        let service = Card::new(name("Repair"), NomenclatureKind::Service);
+        let service = Card { price: Some(Money::ZERO), ..Card::new(name("Repair"), NomenclatureKind::Service) };
         for title in ["A", "B", "C"] {
             let database = db.database.clone();
             let adding = tokio::spawn(async move {
@@ -35,7 +35,7 @@ database_tests! {
             while !adding.is_finished() || added < 2 {
                 item(&db, project, service.clone()).await;
                 if let Some(seen) = goods_before.pop() {
-                    let card = Card { kind: NomenclatureKind::Service, ..seen.card.clone() };
+                    let card = Card { kind: NomenclatureKind::Service, price: Some(Money::ZERO), ..seen.card.clone() };
                     NomenclatureRepository::replace(&db.database, Stamp::of_system(project, NOON), seen, card).await.unwrap();
                 }
                 added += 1;

@@ -80,10 +80,10 @@ database_tests! {
         let project = fixtures::project(&db).await;
         let branch_id = branch(&db, project).await;
         let site = application(&db, project, branch_id, "Site").await;
-        let price = "10.00".parse().unwrap();
+        let price = Some("10.00".parse().unwrap());
         let repair = item(&db, project, Card { price, ..Card::new(name("Repair"), NomenclatureKind::Service) }).await;
         assert_eq!(offers(&db).await, [(site.get(), 1000)]);
-        let cheaper = Card { price: "9.00".parse().unwrap(), ..repair.card.clone() };
+        let cheaper = Card { price: Some("9.00".parse().unwrap()), ..repair.card.clone() };
         let repair = replace(&db, &repair, cheaper).await;
         assert_eq!(offers(&db).await, [(site.get(), 900)]);
         let plan = Card { subscription: Some(BillingPeriod::months(1).unwrap()), ..repair.card.clone() };

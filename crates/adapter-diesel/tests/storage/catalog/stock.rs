@@ -40,7 +40,7 @@ database_tests! {
         assert_eq!((stored.warehouse.id, stored.warehouse.name.as_str()), (place, "Warehouse"));
         assert_eq!((stored.nomenclature.name.as_str(), stored.nomenclature.article.as_deref()), ("Чай", Some("A-1")));
         assert_eq!((stored.quantity.get(), stored.reserved.get(), stored.available()), (5, 0, 5));
-        assert_eq!(stored.price.to_string(), "265.00");
+        assert_eq!(stored.price, Some("265.00".parse().unwrap()));
         assert_eq!(InventoryRepository::find(&db.database, stored.id).await.unwrap(), Some(stored));
         let refused = insert(&db, project, draft(place, tea)).await;
         assert!(matches!(refused, Err(InventoryError::AlreadyStocked)));
@@ -71,7 +71,7 @@ database_tests! {
         assert_eq!((lowered.quantity.get(), lowered.available(), lowered.price), (3, 0, stored.price));
         let change = StockChange { quantity: Edit::Keep, price: Edit::Set(Money::MAX) };
         let repriced = db.database.set_stock(clerk(project), stored.id, change).await.unwrap();
-        assert_eq!((repriced.quantity.get(), repriced.price), (3, Money::MAX));
+        assert_eq!((repriced.quantity.get(), repriced.price), (3, Some(Money::MAX)));
         let other = fixtures::project(&db).await;
         let refused = db.database.set_stock(clerk(other), stored.id, change).await;
         assert!(matches!(refused, Err(InventoryError::NotFound)));

@@ -1,0 +1,95 @@
+use crate::model::{Gallery, PhotoUrl};
+
+/// The photos of an item in one cell: addresses, parted by white space or `|`.
+///
+/// A `|` inside an address is written `\|`, and one behind backslashes gets one backslash more. A bare `|` parts only where
+/// the next address begins or the text ends, so that an address that holds one can also be given as it is.
+pub(super) struct PhotoCell;
+
+impl PhotoCell {
+    /// The addresses of a text.
+    pub fn read(text: &str) -> Result<Gallery, String> {
+        let photos: Result<Vec<PhotoUrl>, _> = text
+            .split(char::is_whitespace)
+            .flat_map(addresses)
+            .filter(|url| !url.is_empty())
+            .map(|url| PhotoUrl::parse(&url).map_err(|error| format!("{}: {error}", cut(&url))))
+            .collect();
+        Gallery::new(photos?).map_err(|error| error.to_string())
+    }
+
+    /// As [`PhotoCell::read`] reads it; `None` without photos.
+    pub fn text_of(gallery: &Gallery) -> Option<String> {
+        let urls: Vec<String> = gallery.photos().iter().map(|url| url.as_str().replace('|', "\\|")).collect();
+        (!urls.is_empty()).then(|| urls.join("\n"))
+    }
+}
+
+/// The addresses of a text without white space.
+fn addresses(text: &str) -> Vec<String> {
+    let mut addresses = Vec::new();
+    let mut address = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('|') {
+        if let Some(escaped) = before.strip_suffix('\\') {
+            address.extend([escaped, "|"]);
+        } else {
+            address.push_str(before);
+            if begins_address(after) {
+                addresses.push(std::mem::take(&mut address));
+            } else {
+                address.push('|');
+            }
+        }
+        rest = after;
+    }
+    address.push_str(rest);
+    addresses.push(address);
+    addresses
+}
+
+/// Whether nothing follows but further signs that part, or an address.
+fn begins_address(text: &str) -> bool {
+    let text = text.trim_start_matches('|');
+    let begins = |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    text.is_empty() || begins("http://") || begins("https://")
+}
+
+/// The start of an address, so that there is room for what is wrong with it.
+fn cut(url: &str) -> String {
+    url.chars().take(100).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<String> {
+        PhotoCell::read(text).unwrap().photos().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn photos_are_read_back_as_they_were_written() {
+        for urls in [
+            vec!["https://a/1", "https://a/2"],
+            vec!["https://a/x|y"],
+            vec!["https://a/x|https://b/y", "https://c/|", "https://d/||e"],
+            vec!["https://a/x\\|y", "https://a/x\\\\|", "https://a/\\"],
+        ] {
+            let photos = urls.iter().map(|url| PhotoUrl::parse(url).unwrap()).collect();
+            let gallery = Gallery::new(photos).unwrap();
+            assert_eq!(PhotoCell::read(&PhotoCell::text_of(&gallery).unwrap()).unwrap(), gallery, "{urls:?}");
+        }
+        assert_eq!(PhotoCell::text_of(&Gallery::default()), None);
+    }
+
+    #[test]
+    fn photos_are_parted_as_people_type_them() {
+        assert_eq!(
+            read(" https://a/1|HTTP://a/2 | https://a/3||https://a/4| "),
+            ["https://a/1", "HTTP://a/2", "https://a/3", "https://a/4"]
+        );
+        assert_eq!(read("https://a/crop|100x100"), ["https://a/crop|100x100"], "as an earlier version wrote it");
+        assert!(PhotoCell::read("https://a/1 a.jpg").is_err());
+    }
+}

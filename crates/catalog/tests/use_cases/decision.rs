@@ -1,0 +1,91 @@
+//! What an import of cards changes, by the records there are.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use kontor_catalog::model::*;
+use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader};
+use kontor_catalog::spreadsheet::{
+    CardSheet, Cell, Decision, ItemKey, KnownCard, SheetRefused, SheetRow, Vocabulary, VocabularyCategory,
+};
+use kontor_kernel::*;
+
+use crate::name;
+
+/// One line per row, cells parted by `;`.
+pub struct Grid(pub &'static str);
+
+impl SheetReader for Grid {
+    fn read(&self, _: &Path, sink: &mut RowSink<'_>) -> Result<(), SheetRefused> {
+        (1..).zip(self.0.lines()).try_for_each(|(number, line)| {
+            let cells = line.split(';').map(|text| Cell::Text(text.to_owned())).collect();
+            sink(SheetRow { number, cells })
+        })
+    }
+}
+
+fn words() -> Vocabulary {
+    let mut words = Vocabulary::default();
+    let id = |number| CategoryId::new(number).unwrap();
+    words.add_category(VocabularyCategory { id: id(1), parent: None, name: name("Kitchen") });
+    words.add_category(VocabularyCategory { id: id(2), parent: Some(id(1)), name: name("Mugs") });
+    words.add_category(VocabularyCategory { id: id(3), parent: Some(id(1)), name: name("MUGS") });
+    words.add_brand(Reference { id: BrandId::new(1).unwrap(), name: name("Nord") });
+    words.add_country(Reference { id: CountryId::new(1).unwrap(), name: name("Norway") });
+    words
+}
+
+fn mug(has_stock: bool) -> HashMap<ItemKey, KnownCard> {
+    let article: Line<100> = Line::parse("M").unwrap();
+    let card = Card {
+        article: Some(article.clone()),
+        category_id: CategoryId::new(3).ok(),
+        ..Card::new(name("Mug"), NomenclatureKind::Goods)
+    };
+    HashMap::from([(ItemKey::Article(article), KnownCard { id: NomenclatureId::new(1).unwrap(), card, has_stock })])
+}
+
+fn decided(text: &'static str, known: &HashMap<ItemKey, KnownCard>) -> Decision {
+    Decision::of(&CardSheet::read(&Grid(text), Path::new(""), 100).unwrap(), &words(), known)
+}
+
+fn wrong(text: &'static str, known: &HashMap<ItemKey, KnownCard>) -> Vec<(u32, &'static str)> {
+    decided(text, known).problems.kept().iter().map(|problem| (problem.row, problem.column)).collect()
+}
+
+#[test]
+fn a_row_makes_changes_or_leaves_an_item() {
+    let known = mug(false);
+    let text = "article;name;brand\nM;Mug;\nN;New;Nord\n";
+    let report = decided(text, &known).foresee(&words());
+    assert_eq!((report.created, report.updated, report.unchanged, report.skipped), (1, 0, 1, 0));
+    let report = decided("article;name;brand\nM;Cup;\n", &known).foresee(&words());
+    assert_eq!((report.created, report.updated, report.unchanged), (0, 1, 0));
+    let report = decided("article;brand\nM;South\n", &known).foresee(&words());
+    assert_eq!((report.created, report.updated, report.unchanged), (0, 1, 0), "a brand that has to be made");
+}
+
+#[test]
+fn every_reason_against_a_row_is_named() {
+    let none = HashMap::new();
+    assert_eq!(wrong("article;name\nN;\n", &none), [(2, "name")]);
+    assert_eq!(wrong("article;name;country\nN;New;Nowhere\n", &none), [(2, "country")]);
+    assert_eq!(wrong("article;name;kind\nN;New;service\n", &none), [(2, "price")]);
+    assert_eq!(wrong("article;name;price;is_subscription\nN;New;1;1\n", &none), [(2, "billing_period_months")]);
+    assert_eq!(wrong("article;id;name\n;5;New\n", &none), [(2, "id")]);
+    assert_eq!(wrong("article;name;category\nN;New;Kitchen / Mugs\n", &none), [(2, "category")], "two have this path");
+    assert_eq!(wrong("article;kind;price\nM;service;1\n", &mug(true)), [(2, "kind")]);
+    assert_eq!(wrong("article;kind;price\nM;service;1\n", &mug(false)), []);
+}
+
+#[test]
+fn a_path_that_several_have_keeps_the_item_where_it_is() {
+    let report = decided("article;category\nM;Kitchen / mugs\n", &mug(false)).foresee(&words());
+    assert_eq!((report.unchanged, report.problems.total()), (1, 0));
+}
+
+#[test]
+fn no_path_deeper_than_twenty_is_made() {
+    let deep: &'static str = "article;name;category\nN;New;a / a / a / a / a / a / a / a / a / a / a / a / a / a / a / a / a / a / a / a / a\n";
+    assert_eq!(wrong(deep, &HashMap::new()), [(2, "category")]);
+}

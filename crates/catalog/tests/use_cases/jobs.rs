@@ -1,0 +1,148 @@
+//! How a job is worked on: in which steps, and how it ends.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chrono::DateTime;
+use kontor_catalog::bulk::ports::{MockJobBook, MockUploadStore};
+use kontor_catalog::bulk::*;
+use kontor_catalog::spreadsheet::ports::{MockCardBook, MockStockBook};
+use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport, RowProblems};
+use kontor_kernel::{JobId, ProjectId};
+
+use crate::clock;
+use crate::decision::Grid;
+
+/// Nothing here waits for anything: every mock answers at once.
+struct AtOnce;
+
+impl Waits for AtOnce {
+    fn wait<F: Future>(&self, future: F) -> F::Output {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+}
+
+fn claimed(mode: ImportMode, dry_run: bool, tries: u32) -> ClaimedJob {
+    let job = Job {
+        id: JobId::new(7).unwrap(),
+        project_id: ProjectId::new(1).unwrap(),
+        kind: JobKind::Cards,
+        options: JobOptions { dry_run, mode },
+        state: JobState::Running,
+        phase: JobPhase::Checking,
+        file_name: None,
+        file_bytes: 1,
+        total_rows: None,
+        done_rows: 0,
+        checkpoint: 0,
+        tally: Tally::default(),
+        ignored_columns: Vec::new(),
+        failure: None,
+        user_id: None,
+        created_at: DateTime::UNIX_EPOCH,
+        started_at: None,
+        finished_at: None,
+    };
+    ClaimedJob { job, place: "place".to_owned(), owner: "me".to_owned(), tries }
+}
+
+/// A file of two rows, of which the first pass finds so many wrong.
+fn work(jobs: MockJobBook, mut cards: MockCardBook, wrong: usize, claimed: &ClaimedJob, go_on: bool) -> RunOutcome {
+    cards.expect_check().returning(move |_, _| {
+        let mut problems = RowProblems::default();
+        (0..wrong).for_each(|_| problems.add(2, "name", "is wrong"));
+        Ok(ImportReport { problems, ..ImportReport::default() })
+    });
+    let mut uploads = MockUploadStore::new();
+    uploads.expect_open().returning(|_| Ok(PathBuf::new()));
+    let runner = JobRunner::new(
+        Arc::new(Grid("article;name\nA;One\nB;Two\n")),
+        Arc::new(cards),
+        Arc::new(MockStockBook::new()),
+        Arc::new(jobs),
+        Arc::new(uploads),
+        clock(),
+    );
+    runner.run(&AtOnce, claimed, &mut |_| go_on).unwrap()
+}
+
+fn ends(jobs: &mut MockJobBook, state: JobState) {
+    jobs.expect_finish().withf(move |_, ending| ending.state == state).times(1).returning(|_, _| Ok(true));
+}
+
+fn checked(go_on: bool) -> MockJobBook {
+    let mut jobs = MockJobBook::new();
+    jobs.expect_advance()
+        .withf(|_, step, _| (step.after, step.through, step.rows) == (0, 3, 2))
+        .returning(|_, _, _| Ok(true));
+    jobs.expect_checked()
+        .withf(move |_, done| (done.total_rows, done.go_on) == (2, go_on))
+        .times(1)
+        .returning(|_, _| Ok(true));
+    jobs
+}
+
+#[test]
+fn a_good_file_is_checked_and_then_written() {
+    let (mut jobs, mut cards) = (checked(true), MockCardBook::new());
+    ends(&mut jobs, JobState::Succeeded);
+    cards.expect_import_part().times(1).returning(|_, _, _, _, _| Ok(ImportReport::default()));
+    let outcome = work(jobs, cards, 0, &claimed(ImportMode::AllOrNothing, false, 1), true);
+    assert_eq!(outcome, RunOutcome::Over(JobState::Succeeded));
+}
+
+#[test]
+fn one_wrong_row_keeps_all_of_them_out() {
+    let mut jobs = checked(false);
+    ends(&mut jobs, JobState::Failed);
+    let outcome = work(jobs, MockCardBook::new(), 1, &claimed(ImportMode::AllOrNothing, false, 1), true);
+    assert_eq!(outcome, RunOutcome::Over(JobState::Failed));
+}
+
+#[test]
+fn a_dry_run_writes_nothing_and_succeeds_whatever_it_finds() {
+    for wrong in [0, 1] {
+        let mut jobs = checked(false);
+        ends(&mut jobs, JobState::Succeeded);
+        let outcome = work(jobs, MockCardBook::new(), wrong, &claimed(ImportMode::AllOrNothing, true, 1), true);
+        assert_eq!(outcome, RunOutcome::Over(JobState::Succeeded));
+    }
+}
+
+#[test]
+fn a_part_that_clashes_is_tried_again_a_few_times() {
+    let (mut jobs, mut cards) = (checked(true), MockCardBook::new());
+    ends(&mut jobs, JobState::Succeeded);
+    let mut clashes = 3;
+    cards.expect_import_part().times(4).returning(move |_, _, _, _, _| {
+        clashes -= 1;
+        if clashes >= 0 { Err(PartError::Import(ImportError::Stale)) } else { Ok(ImportReport::default()) }
+    });
+    let outcome = work(jobs, cards, 0, &claimed(ImportMode::Partial, false, 1), true);
+    assert_eq!(outcome, RunOutcome::Over(JobState::Succeeded));
+}
+
+#[test]
+fn who_lost_the_job_writes_and_ends_nothing() {
+    let (jobs, mut cards) = (checked(true), MockCardBook::new());
+    cards.expect_import_part().times(1).returning(|_, _, _, _, _| Err(PartError::Lost));
+    let outcome = work(jobs, cards, 0, &claimed(ImportMode::Partial, false, 1), true);
+    assert_eq!(outcome, RunOutcome::Lost);
+}
+
+#[test]
+fn who_is_told_to_stop_lets_others_go_on() {
+    let mut jobs = MockJobBook::new();
+    jobs.expect_advance().returning(|_, _, _| Ok(true));
+    jobs.expect_release().times(1).returning(|_, _| Ok(()));
+    let outcome = work(jobs, MockCardBook::new(), 0, &claimed(ImportMode::AllOrNothing, false, 1), false);
+    assert_eq!(outcome, RunOutcome::Stopped);
+}
+
+#[test]
+fn a_job_that_never_gets_on_is_given_up_unread() {
+    let mut jobs = MockJobBook::new();
+    ends(&mut jobs, JobState::Failed);
+    let tired = claimed(ImportMode::AllOrNothing, false, JobRunner::MOST_TRIES + 1);
+    assert_eq!(work(jobs, MockCardBook::new(), 0, &tired, true), RunOutcome::Over(JobState::Failed));
+}

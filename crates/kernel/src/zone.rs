@@ -1,0 +1,100 @@
+//! The time zone of a project: where its days begin.
+
+use std::fmt;
+use std::str::FromStr;
+
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Utc};
+use chrono_tz::Tz;
+
+/// No zone has this name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be the name of a time zone, such as Europe/Moscow")]
+pub struct UnknownZone;
+
+/// A time zone by its name in the IANA database, with its rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Zone(Tz);
+
+/// Of projects that have chosen none.
+impl Default for Zone {
+    fn default() -> Self {
+        Self(Tz::Europe__Moscow)
+    }
+}
+
+impl Zone {
+    /// Days that begin at midnight UTC.
+    pub const UTC: Self = Self(Tz::UTC);
+
+    /// By its name, such as `Europe/Moscow`.
+    pub fn parse(name: &str) -> Result<Self, UnknownZone> {
+        Tz::from_str(name).map(Self).map_err(|_| UnknownZone)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// The first moment of a day. Where clocks are set forward over midnight that is the moment they are set; where they
+    /// are set back over it, the earlier midnight.
+    pub fn start_of(self, day: NaiveDate) -> DateTime<Utc> {
+        let midnight = day.and_time(NaiveTime::MIN);
+        if let Some(start) = self.0.from_local_datetime(&midnight).earliest() {
+            return start.with_timezone(&Utc);
+        }
+        // No clock shows this midnight: the day begins with the first moment whose clock is past it.
+        let earliest = midnight.and_utc() - WIDEST;
+        let shows = |seconds| (earliest + TimeDelta::seconds(seconds)).with_timezone(&self.0).naive_local();
+        let (mut before, mut after) = (0, 2 * WIDEST.num_seconds());
+        while after - before > 1 {
+            let between = i64::midpoint(before, after);
+            if shows(between) < midnight { before = between } else { after = between }
+        }
+        earliest + TimeDelta::seconds(after)
+    }
+}
+
+/// No clock is further from UTC than this.
+const WIDEST: TimeDelta = TimeDelta::hours(26);
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(zone: &str, day: &str) -> String {
+        Zone::parse(zone).unwrap().start_of(day.parse().unwrap()).to_rfc3339()
+    }
+
+    #[test]
+    fn a_day_begins_at_midnight_of_its_zone() {
+        assert_eq!(Zone::default().name(), "Europe/Moscow");
+        for (zone, day, expected) in [
+            ("Europe/Moscow", "2026-03-01", "2026-02-28T21:00:00+00:00"),
+            ("UTC", "2026-03-01", "2026-03-01T00:00:00+00:00"),
+            ("Asia/Kamchatka", "2026-03-01", "2026-02-28T12:00:00+00:00"),
+            ("America/New_York", "2026-03-09", "2026-03-09T04:00:00+00:00"),
+            // Clocks go from 23:59 to 1:00, and from 23:59 back to 23:00 of the same day.
+            ("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00+00:00"),
+            ("America/Sao_Paulo", "2019-02-17", "2019-02-17T03:00:00+00:00"),
+            // Midnight comes twice.
+            ("America/Havana", "2026-11-01", "2026-11-01T04:00:00+00:00"),
+            // A day that was left out begins with the next one.
+            ("Pacific/Apia", "2011-12-30", "2011-12-30T10:00:00+00:00"),
+            ("Pacific/Apia", "2011-12-31", "2011-12-30T10:00:00+00:00"),
+        ] {
+            assert_eq!(start(zone, day), expected, "{zone} {day}");
+        }
+        for name in ["", "Moscow", "Europe/Atlantis", "+03:00"] {
+            assert_eq!(Zone::parse(name), Err(UnknownZone), "{name}");
+        }
+        start("Europe/Moscow", "0001-01-01");
+        start("America/Los_Angeles", "9999-12-31");
+    }
+}
