@@ -12,6 +12,7 @@
 
 mod auth;
 mod catalog;
+mod collation;
 mod content;
 mod customers;
 mod database;

@@ -331,6 +331,7 @@ diesel::table! {
         photo -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        sort_key -> Nullable<Binary>,
     }
 }
 
@@ -351,6 +352,7 @@ diesel::table! {
         photo -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        sort_key -> Nullable<Binary>,
     }
 }
 
@@ -402,6 +404,7 @@ diesel::table! {
         type_id -> Nullable<BigInt>,
         search_text -> Nullable<Text>,
         article_search -> Nullable<Text>,
+        sort_key -> Nullable<Binary>,
     }
 }
 
@@ -430,6 +433,7 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         deleted_at -> Nullable<Timestamp>,
+        sort_key -> Nullable<Binary>,
     }
 }
 
@@ -494,6 +498,7 @@ diesel::table! {
         pieces_per_pack -> Integer,
         quantity_pack -> Integer,
         photos -> Nullable<Text>,
+        sort_key -> Nullable<Binary>,
     }
 }
 

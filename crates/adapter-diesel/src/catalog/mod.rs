@@ -28,6 +28,7 @@ pub(crate) mod search;
 mod searches;
 mod shelving;
 mod showcase;
+pub(crate) mod sort_keys;
 mod steady;
 mod storefront;
 mod storefront_card;

@@ -9,6 +9,7 @@ use kontor_kernel::{Line, Listing, NomenclatureId, Page, ProjectId, Stamp, Store
 use super::holding::hold_applications;
 use super::search::{Search, put, put_anew};
 use super::{cards, offers};
+use crate::collation::sort_key;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::histories;
@@ -27,7 +28,7 @@ const ITEMS: Source = Source {
         ("brand_id", "n.brand_id"),
         ("kind_id", "n.kind_id"),
         ("type_id", "n.type_id"),
-        ("name", "n.name_key"),
+        ("name", "n.sort_key"),
         ("price", "n.price"),
         ("created_at", "n.created_at"),
         ("updated_at", "n.updated_at"),
@@ -44,6 +45,7 @@ struct CardRow<'a> {
     article_key: Option<String>,
     name: &'a str,
     name_key: String,
+    sort_key: Vec<u8>,
     kind_id: i64,
     type_id: Option<i64>,
     category_id: Option<i64>,
@@ -74,6 +76,7 @@ impl<'a> CardRow<'a> {
             article_key: card.article.as_ref().map(Line::key),
             name: card.name.as_str(),
             name_key: card.name.key(),
+            sort_key: sort_key(&card.name),
             kind_id: card.kind.id(),
             type_id: card.type_id.map(i64::from),
             category_id: card.category_id.map(i64::from),

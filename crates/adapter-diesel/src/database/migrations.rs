@@ -8,6 +8,7 @@ use super::pool::conclude;
 use super::{AnyConnection, Database, on_each};
 use crate::catalog::discount_names::fill_names;
 use crate::catalog::search::fill_missing;
+use crate::catalog::sort_keys::fill_sort_keys;
 use crate::statement::{Statement, by_place};
 
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
@@ -49,7 +50,7 @@ fn patiently<T>(
 }
 
 impl Database {
-    /// Applies what is missing and fills in what records of before are found by. Returns the names applied, in order.
+    /// Applies what is missing and fills in what records of before are found and sorted by. Returns the names applied, in order.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.with_connection(|connection| {
             patiently(connection, |connection| {
@@ -60,6 +61,7 @@ impl Database {
                     .map_err(failed))?;
                 fill_missing(connection).map_err(conclude)?;
                 fill_names(connection).map_err(conclude)?;
+                fill_sort_keys(connection).map_err(conclude)?;
                 Ok(applied)
             })
         })
