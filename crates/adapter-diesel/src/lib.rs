@@ -13,6 +13,7 @@
 mod applications;
 mod auth;
 mod catalog;
+mod collation;
 mod content;
 mod customers;
 mod database;

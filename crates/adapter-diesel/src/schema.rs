@@ -336,6 +336,7 @@ diesel::table! {
         photo -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        sort_key -> Nullable<Binary>,
     }
 }
 
@@ -356,6 +357,7 @@ diesel::table! {
         photo -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        sort_key -> Nullable<Binary>,
     }
 }
 
@@ -407,6 +409,7 @@ diesel::table! {
         type_id -> Nullable<BigInt>,
         search_text -> Nullable<Text>,
         article_search -> Nullable<Text>,
+        sort_key -> Nullable<Binary>,
     }
 }
 
@@ -435,6 +438,7 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         deleted_at -> Nullable<Timestamp>,
+        sort_key -> Nullable<Binary>,
     }
 }
 
@@ -499,6 +503,7 @@ diesel::table! {
         pieces_per_pack -> Integer,
         quantity_pack -> Integer,
         photos -> Nullable<Text>,
+        sort_key -> Nullable<Binary>,
     }
 }
 

@@ -12,7 +12,7 @@ use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::serialize::ToSql;
-use diesel::sql_types::{BigInt, Bool, HasSqlType, Nullable, Text, Timestamp, Untyped};
+use diesel::sql_types::{BigInt, Binary, Bool, HasSqlType, Nullable, Text, Timestamp, Untyped};
 use diesel::sqlite::Sqlite;
 use diesel::{QueryableByName, RunQueryDsl};
 
@@ -25,6 +25,7 @@ pub(crate) enum Value {
     Text(Option<String>),
     Bool(bool),
     Moment(NaiveDateTime),
+    Bytes(Vec<u8>),
 }
 
 macro_rules! values {
@@ -42,6 +43,7 @@ values! {
     Option<i64> => |value| Self::Int(value);
     bool => |value| Self::Bool(value);
     NaiveDateTime => |value| Self::Moment(value);
+    Vec<u8> => |value| Self::Bytes(value);
     String => |value| Self::Text(Some(value));
     Option<String> => |value| Self::Text(value);
     &str => |value| Self::Text(Some(value.to_owned()));
@@ -189,11 +191,12 @@ impl Statement {
 
 impl<DB> QueryFragment<DB> for Statement
 where
-    DB: Backend + HasSqlType<BigInt> + HasSqlType<Text> + HasSqlType<Bool> + HasSqlType<Timestamp>,
+    DB: Backend + HasSqlType<BigInt> + HasSqlType<Binary> + HasSqlType<Text> + HasSqlType<Bool> + HasSqlType<Timestamp>,
     Option<i64>: ToSql<Nullable<BigInt>, DB>,
     Option<String>: ToSql<Nullable<Text>, DB>,
     bool: ToSql<Bool, DB>,
     NaiveDateTime: ToSql<Timestamp, DB>,
+    Vec<u8>: ToSql<Binary, DB>,
 {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
         if self.unbounded {
@@ -206,6 +209,7 @@ where
                 Piece::Value(Value::Text(value)) => out.push_bind_param::<Nullable<Text>, _>(value)?,
                 Piece::Value(Value::Bool(value)) => out.push_bind_param::<Bool, _>(value)?,
                 Piece::Value(Value::Moment(value)) => out.push_bind_param::<Timestamp, _>(value)?,
+                Piece::Value(Value::Bytes(value)) => out.push_bind_param::<Binary, _>(value)?,
             }
         }
         Ok(())

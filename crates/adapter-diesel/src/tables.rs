@@ -4,6 +4,7 @@
 use kontor_kernel::StoreError;
 
 use crate::catalog::discount_names::fill_names;
+use crate::catalog::sort_keys::fill_sort_keys;
 #[cfg(feature = "test-support")]
 use crate::database::Marked;
 #[cfg(feature = "test-support")]
@@ -14,7 +15,7 @@ use crate::shelf::search::fill_missing;
 static TABLES: Tables = Tables {
     growing: "nomenclatures, nomenclature_photos, nomenclature_tags, inventories, stock_movements, \
               storefront_offers, histories",
-    fills: &[fill_missing, fill_names],
+    fills: &[fill_missing, fill_names, fill_sort_keys],
     #[cfg(feature = "test-support")]
     marked: MARKED,
 };

@@ -1,4 +1,5 @@
-//! Documents that are zip archives, told apart by the names in them.
+//! Documents that are zip archives, told apart by the names in them. Their entries are unpacked to nowhere to compare the
+//! check sums.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -11,6 +12,8 @@ const MOST_ENTRIES: u64 = 10_000;
 /// Where the end of the directory can be: 22 bytes and the longest comment before the end of the file, and 20 bytes before
 /// them that lead to the end of a large directory.
 const TAIL: u64 = 20 + 22 + 65_535;
+/// How many bytes are unpacked of one document at most; the entries behind them are taken as they are.
+const MOST_BYTES: u64 = 256 * 1024 * 1024;
 /// Programs inside of documents.
 const MACROS: [&str; 3] = ["word/vbaProject.bin", "xl/vbaProject.bin", "Basic/script-lc.xml"];
 
@@ -33,7 +36,21 @@ pub(crate) fn look(content: &File) -> io::Result<Sighting> {
     if MACROS.iter().any(|name| archive.index_for_name(name).is_some()) {
         return Ok(Sighting::WithMacros);
     }
-    Ok(Sighting::Document(media))
+    if is_whole(&mut archive) { Ok(Sighting::Document(media)) } else { Ok(Sighting::Damaged(media)) }
+}
+
+/// Whether all entries are there and unpack to what their check sums say.
+fn is_whole(archive: &mut ZipArchive<BufReader<&File>>) -> bool {
+    let mut left = MOST_BYTES;
+    for place in 0..archive.len() {
+        let Ok(entry) = archive.by_index(place) else { return false };
+        let Ok(unpacked) = io::copy(&mut entry.take(left), &mut io::sink()) else { return false };
+        left = left.saturating_sub(unpacked);
+        if left == 0 {
+            break;
+        }
+    }
+    true
 }
 
 /// `OpenDocument` says what it is in its first entry.

@@ -1,18 +1,16 @@
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, Read, Seek};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use imagesize::ImageType;
 use kontor_content::model::{MediaType, Sighting};
 use kontor_content::ports::{ContentInspector, StorageFailed};
 
-use crate::archive;
+use crate::{archive, pdf, picture};
 
 /// How much of a content is looked at to recognize it.
 const START: u64 = 8 * 1024;
-/// How much of a picture is looked through for its size, which cameras put behind previews and descriptions.
-const HEADER: u64 = 4 * 1024 * 1024;
 
-/// Recognizes contents by their bytes.
+/// Recognizes contents by their bytes, and finds out whether they are whole.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Inspector;
 
@@ -34,28 +32,14 @@ fn look(mut content: &File) -> io::Result<Sighting> {
         return archive::look(content);
     }
     let known = infer::get(&start).and_then(|kind| MediaType::parse(kind.mime_type()).ok());
-    Ok(match known {
-        Some(media) if media.is_image() => picture(content, media)?,
-        Some(media) => Sighting::Document(media),
-        None => Sighting::Unknown,
-    })
-}
-
-fn picture(content: &File, media: MediaType) -> io::Result<Sighting> {
-    let mut header = Vec::new();
-    content.take(HEADER).read_to_end(&mut header)?;
-    let same = match imagesize::image_type(&header) {
-        Ok(ImageType::Jpeg) => media == MediaType::Jpeg,
-        Ok(ImageType::Png) => media == MediaType::Png,
-        Ok(ImageType::Gif) => media == MediaType::Gif,
-        Ok(ImageType::Webp) => media == MediaType::Webp,
-        _ => false,
-    };
-    let size = imagesize::reader_size(Cursor::new(header)).ok().filter(|_| same);
-    let wide = |side: usize| u64::try_from(side).unwrap_or(u64::MAX);
-    Ok(size.map_or(Sighting::Damaged(media), |size| Sighting::Image {
-        media,
-        width: wide(size.width),
-        height: wide(size.height),
-    }))
+    match known {
+        Some(media) if media.is_image() => {
+            // A decoder that gives up by a panic has met nothing it knows.
+            let seen = catch_unwind(AssertUnwindSafe(|| picture::look(content, media)));
+            seen.unwrap_or(Ok(Sighting::Damaged(media)))
+        }
+        Some(MediaType::Pdf) if !pdf::is_whole(content)? => Ok(Sighting::Damaged(MediaType::Pdf)),
+        Some(media) => Ok(Sighting::Document(media)),
+        None => Ok(Sighting::Unknown),
+    }
 }

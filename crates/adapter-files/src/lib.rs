@@ -6,7 +6,8 @@
 //! - Whatever the size of a content, a few pieces of it are in memory, at most [`PIECE`] bytes each.
 //! - A content is stored whole or not at all, and what was stored has reached the disk, or the bucket has confirmed it.
 //! - Names of contents are made of numbers and keys; nothing that came from a client is part of a path.
-//! - What a content is, its bytes say; nothing is unpacked to find that out.
+//! - What a content is, its bytes say. It is taken whole: pictures are decoded, archives unpacked to nowhere, and the end of
+//!   a PDF leads to its objects. What is unpacked is bounded, and one picture at a time is in memory as a whole.
 //!
 //! **Implements** [`kontor_content::ports::FileStore`] and [`kontor_content::ports::ContentInspector`].
 //!
@@ -18,12 +19,14 @@
 //!
 //! let mut file = tempfile::tempfile()?;
 //! file.write_all(b"%PDF-1.7\n")?;
-//! assert_eq!(Inspector.inspect(&file)?, Sighting::Document(MediaType::Pdf));
+//! assert_eq!(Inspector.inspect(&file)?, Sighting::Damaged(MediaType::Pdf));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod archive;
 mod inspect;
+mod pdf;
+mod picture;
 mod place;
 mod store;
 

@@ -82,8 +82,7 @@ pub trait FileStore: Send + Sync {
     async fn remove(&self, project: ProjectId, key: FileKey) -> Result<(), StorageFailed>;
 }
 
-/// Finds out what a content is. Works on the calling thread, in bounded memory, on the first bytes and the structure alone:
-/// nothing is unpacked.
+/// Finds out what a content is, and whether it is whole. Works on the calling thread, which may block, in bounded memory.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait ContentInspector: Send + Sync {
     /// Looks at a content, from its start.

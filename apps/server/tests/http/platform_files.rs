@@ -15,15 +15,34 @@ use crate::office::Office;
 use crate::support::{Answer, TestServer, send};
 
 pub const PATH: &str = "/api/files";
-pub const PDF: &[u8] = b"%PDF-1.7\n1 0 obj\n";
+/// A document without pages.
+pub const PDF: &[u8] =
+    b"%PDF-1.7\nxref\n0 1\n0000000000 65535 f \ntrailer\n<</Size 1/Root 1 0 R>>\nstartxref\n9\n%%EOF\n";
 
-/// The header of a picture of this size.
+/// A document of this size.
+pub fn pdf(size: usize) -> Vec<u8> {
+    let filling = vec![b' '; size.checked_sub(PDF.len()).unwrap()];
+    let (table, end) = PDF.split_at(PDF.len() - b"9\n%%EOF\n".len());
+    [table, &filling, end].concat()
+}
+
+/// A black picture of this size.
 pub fn png(width: u32, height: u32) -> Vec<u8> {
-    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
-    bytes.extend(width.to_be_bytes());
-    bytes.extend(height.to_be_bytes());
-    bytes.extend(b"\x08\x02\0\0\0\0\0\0\0");
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::One);
+    let mut writer = encoder.write_header().unwrap();
+    let row = usize::try_from(width.div_ceil(8)).unwrap();
+    writer.write_image_data(&vec![0; row * usize::try_from(height).unwrap()]).unwrap();
+    writer.finish().unwrap();
     bytes
+}
+
+/// The beginning of a picture of this size.
+fn png_header(width: u32, height: u32) -> Vec<u8> {
+    let size = [width.to_be_bytes(), height.to_be_bytes()].concat();
+    [b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".as_slice(), &size, b"\x08\x02\0\0\0\0\0\0\0"].concat()
 }
 
 /// A multipart body with a file.
@@ -71,12 +90,13 @@ fn contents(folder: &Path) -> usize {
 database_tests! {
     async fn a_file_is_stored_read_and_deleted(db: TestDatabase) {
         let (office, folder) = Office::with_files(db, Roles::Both).await;
-        let file = office.file("2", "C:\\me\\Я.PNG", &png(640, 480)).await;
+        let picture = png(640, 480);
+        let file = office.file("2", "C:\\me\\Я.PNG", &picture).await;
         let url = file["url"].as_str().unwrap();
         let key = url.strip_prefix("https://kontor.example/files/").unwrap();
         assert!(key.len() == 40 && key.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{key}");
         let expected = json!({
-            "id": file["id"], "file_type_id": 2, "name": "Я.PNG", "url": url, "mime_type": "image/png", "size": 33,
+            "id": file["id"], "file_type_id": 2, "name": "Я.PNG", "url": url, "mime_type": "image/png", "size": picture.len(),
             "width": 640, "height": 480, "created_at": file["created_at"],
         });
         assert_eq!(file, expected);
@@ -106,9 +126,8 @@ database_tests! {
         let project = server.project().await;
         let owner = server.owner(&project).await;
         let office = Office { server, project, owner };
-        let content = |size: usize| [PDF, vec![b' '; size - PDF.len()].as_slice()].concat();
-        office.send_form(form("1", "a.pdf", &content(1_001))).await.expect(413);
-        office.send_form(form("1", "a.pdf", &content(1_000))).await.expect(201);
+        office.send_form(form("1", "a.pdf", &pdf(1_001))).await.expect(413);
+        office.send_form(form("1", "a.pdf", &pdf(1_000))).await.expect(201);
         // Imports have a limit of their own.
         let sheet = [b"article;name\nA-1;Mug\n".as_slice(), &[b'\n'; 2_000]].concat();
         office.upload("/api/nomenclatures/import", sheet, &[]).await.expect(200);
@@ -126,7 +145,8 @@ database_tests! {
         let two = form("1", "a.pdf", PDF).part("file", Part::bytes(PDF.to_vec()));
         office.send_form(two).await.expect_invalid(&["file"]);
         let svg = b"<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>".as_slice();
-        let bomb = png(60_000, 60_000);
+        let bomb = png_header(60_000, 60_000);
+        let (picture, printed) = (png(64, 64), pdf(4_000));
         for (kind, name, content, why) in [
             ("2", "a.png", b"".as_slice(), "must not be empty"),
             ("2", "a.png", svg, "must be a JPEG, PNG, GIF or WebP file"),
@@ -134,13 +154,17 @@ database_tests! {
             ("1", "a.pdf", b"MZ\x90", "must be a PDF, JPEG, PNG, WebP, DOCX or ODT file"),
             ("3", "a.zip", b"PK\x03\x04junk", "must be a PDF, JPEG, PNG, GIF, WebP, DOCX, XLSX, ODT or ODS file"),
             ("2", "a.png", b"\x89PNG\r\n\x1a\n", "is damaged: it begins as PNG and does not go on as one"),
+            ("2", "a.png", &png_header(64, 64), "is damaged: it begins as PNG and does not go on as one"),
+            ("2", "a.png", &picture[..picture.len() - 1], "is damaged: it begins as PNG and does not go on as one"),
+            ("1", "a.pdf", b"%PDF-1.4", "is damaged: it begins as PDF and does not go on as one"),
+            ("1", "a.pdf", &printed[..2_000], "is damaged: it begins as PDF and does not go on as one"),
             ("2", "a.png", &bomb, "must be a picture of at most 16384 pixels a side and 50000000 pixels in all"),
         ] {
             let answer = office.send_form(form(kind, name, content)).await;
             answer.expect_invalid(&["file"]);
             assert_eq!(answer.json()["errors"]["file"], json!([why]));
         }
-        let large = [PDF, &vec![b' '; 100_001]].concat();
+        let large = pdf(100_001);
         office.send_form(form("1", "a.pdf", &large)).await.expect(413);
         let post = || office.server.as_staff(&office.owner, Method::POST, PATH);
         send(post().json(&json!({ "file_type_id": 1 }))).await.expect(415);
@@ -150,9 +174,12 @@ database_tests! {
 
     async fn any_boundary_and_any_order_of_parts_is_read(db: TestDatabase) {
         let (office, _folder) = Office::with_files(db, Roles::Api).await;
-        let body = "--=_x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"../a.pdf\"\r\n\
-            Content-Type: image/png\r\n\r\n%PDF-1.7\r\n--=_x\r\nContent-Disposition: form-data; \
-            name=\"file_type_id\"\r\n\r\n3\r\n--=_x--\r\n";
+        let body = format!(
+            "--=_x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"../a.pdf\"\r\n\
+            Content-Type: image/png\r\n\r\n{}\r\n--=_x\r\nContent-Disposition: form-data; \
+            name=\"file_type_id\"\r\n\r\n3\r\n--=_x--\r\n",
+            str::from_utf8(PDF).unwrap()
+        );
         let post = office.server.as_staff(&office.owner, Method::POST, PATH);
         let sent = send(post.header("content-type", "multipart/form-data; boundary=\"=_x\"").body(body)).await;
         let file = &sent.expect(201)["file"];

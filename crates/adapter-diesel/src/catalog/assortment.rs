@@ -74,7 +74,7 @@ macro_rules! assortment {
                     fields: &[
                         (stringify!($place), concat!("l.", stringify!($place))),
                         ("id", concat!("l.", stringify!($item))),
-                        ("name", "r.name_key"),
+                        ("name", "r.sort_key"),
                     ],
                     search: |text| key_contains("r.name_key", text),
                 };

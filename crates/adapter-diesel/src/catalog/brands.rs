@@ -9,6 +9,7 @@ use kontor_kernel::{BrandId, ProjectId, Stamp, StoreError};
 use super::CHUNK;
 use super::categories::photo;
 use super::hold;
+use crate::collation::sort_key;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
 use crate::histories;
@@ -83,7 +84,10 @@ impl BrandRepository for Database {
                 .ok_or(Abort::Refused(BrandError::NotFound))?;
             diesel::update(own)
                 .set((
-                    change.name.as_set().map(|name| (brands::name.eq(name.as_str()), brands::name_key.eq(name.key()))),
+                    change.name.as_set().map(|name| {
+                        let keys = (brands::name_key.eq(name.key()), brands::sort_key.eq(sort_key(name)));
+                        (brands::name.eq(name.as_str()), keys)
+                    }),
                     change.photo.as_set().map(|photo| brands::photo.eq(photo.as_ref().map(PhotoUrl::as_str))),
                     brands::updated_at.eq(stamp.at.naive_utc()),
                 ))
@@ -105,6 +109,7 @@ impl BrandRepository for Database {
                     brands::project_id.eq(project.get()),
                     brands::name.eq(draft.name.as_str()),
                     brands::name_key.eq(draft.name.key()),
+                    brands::sort_key.eq(sort_key(&draft.name)),
                     brands::photo.eq(draft.photo.as_ref().map(PhotoUrl::as_str)),
                     brands::created_at.eq(at.naive_utc()),
                     brands::updated_at.eq(at.naive_utc()),

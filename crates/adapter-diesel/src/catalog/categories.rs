@@ -8,6 +8,7 @@ use kontor_catalog::ports::CategoryRepository;
 use kontor_kernel::{CategoryId, Listing, Page, ProjectId, Stamp, StoreError};
 
 use super::{CHUNK, hold};
+use crate::collation::sort_key;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::histories;
@@ -120,7 +121,7 @@ const CATEGORIES: Source = Source {
     fields: &[
         ("id", "c.id"),
         ("code", "c.code"),
-        ("name", "c.name_key"),
+        ("name", "c.sort_key"),
         ("parent_id", "c.parent_id"),
         ("created_at", "c.created_at"),
         ("updated_at", "c.updated_at"),
@@ -181,6 +182,7 @@ impl CategoryRepository for Database {
                     categories::parent_id.eq(draft.parent_id.map(i64::from)),
                     categories::name.eq(draft.name.as_str()),
                     categories::name_key.eq(draft.name.key()),
+                    categories::sort_key.eq(sort_key(&draft.name)),
                     categories::code.eq(code),
                     categories::description.eq(draft.description.as_deref()),
                     categories::photo.eq(draft.photo.as_ref().map(PhotoUrl::as_str)),
@@ -214,10 +216,10 @@ impl CategoryRepository for Database {
             let before = one(connection, id.get())?;
             let written = diesel::update(own)
                 .set((
-                    change
-                        .name
-                        .as_set()
-                        .map(|name| (categories::name.eq(name.as_str()), categories::name_key.eq(name.key()))),
+                    change.name.as_set().map(|name| {
+                        let keys = (categories::name_key.eq(name.key()), categories::sort_key.eq(sort_key(name)));
+                        (categories::name.eq(name.as_str()), keys)
+                    }),
                     change.photo.as_set().map(|photo| categories::photo.eq(photo.as_ref().map(PhotoUrl::as_str))),
                     change.parent_id.as_set().map(|parent| categories::parent_id.eq(parent.map(i64::from))),
                     change.code.as_set().map(|code| categories::code.eq(code.get())),

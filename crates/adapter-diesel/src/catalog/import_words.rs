@@ -10,6 +10,7 @@ use kontor_kernel::{CategoryId, Name, ProjectId, Stamp};
 use super::cards::{TYPES, VATS};
 use super::categories::{next_code, reference};
 use super::import_tags;
+use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::histories;
 use crate::schema::{brands, categories, countries, dictionary_items, storage_units, tags};
@@ -97,16 +98,18 @@ pub(super) fn complete(
             }
         }
         if let Some(name) = draft.missing_brand(words).cloned() {
-            let brand =
-                Statement::new("INSERT INTO brands (project_id, name, name_key, created_at, updated_at) VALUES ")
-                    .tuple([
-                        project.get().into(),
-                        name.as_str().into(),
-                        name.key().into(),
-                        at.naive_utc().into(),
-                        at.naive_utc().into(),
-                    ])
-                    .sql(" RETURNING id");
+            let brand = Statement::new(
+                "INSERT INTO brands (project_id, name, name_key, sort_key, created_at, updated_at) VALUES ",
+            )
+            .tuple([
+                project.get().into(),
+                name.as_str().into(),
+                name.key().into(),
+                sort_key(&name).into(),
+                at.naive_utc().into(),
+                at.naive_utc().into(),
+            ])
+            .sql(" RETURNING id");
             let row: NumberRow = brand.get_result(connection).map_err(on_duplicate(ImportError::Stale))?;
             words.add_brand(reference(row.id, &name)?);
             new_brands.push(row.id);
@@ -125,17 +128,18 @@ fn insert_category(
     code: i64,
     at: DateTime<Utc>,
 ) -> Result<CategoryId, Abort<ImportError>> {
-    let values: [Value; 7] = [
+    let values: [Value; 8] = [
         project.get().into(),
         parent.map(CategoryId::get).into(),
         name.as_str().into(),
         name.key().into(),
+        sort_key(name).into(),
         code.into(),
         at.naive_utc().into(),
         at.naive_utc().into(),
     ];
     let row: NumberRow = Statement::new(
-        "INSERT INTO categories (project_id, parent_id, name, name_key, code, created_at, updated_at) VALUES ",
+        "INSERT INTO categories (project_id, parent_id, name, name_key, sort_key, code, created_at, updated_at) VALUES ",
     )
     .tuple(values)
     .sql(" RETURNING id")

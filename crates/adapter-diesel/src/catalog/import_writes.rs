@@ -8,6 +8,7 @@ use kontor_kernel::history::{FieldChange, between};
 use kontor_kernel::{Line, Money, ProjectId, Resource, Stamp, StoreError};
 
 use super::import_tags;
+use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::histories;
 use crate::shelf::search;
@@ -20,11 +21,12 @@ const ROWS: usize = 200;
 const PHOTOS: usize = 2_000;
 
 /// The columns staff write, in the order of [`values`].
-const COLUMNS: [&str; 22] = [
+const COLUMNS: [&str; 23] = [
     "article",
     "article_key",
     "name",
     "name_key",
+    "sort_key",
     "kind_id",
     "type_id",
     "category_id",
@@ -45,12 +47,13 @@ const COLUMNS: [&str; 22] = [
     "article_search",
 ];
 
-fn values(card: &Card, text: &SearchText) -> [Value; 22] {
+fn values(card: &Card, text: &SearchText) -> [Value; 23] {
     [
         card.article.as_deref().into(),
         card.article.as_ref().map(Line::key).into(),
         card.name.as_str().into(),
         card.name.key().into(),
+        sort_key(&card.name).into(),
         card.kind.id().into(),
         card.type_id.map(i64::from).into(),
         card.category_id.map(i64::from).into(),

@@ -7,6 +7,7 @@ use kontor_catalog::ports::NomenclatureRepository;
 use kontor_kernel::{Line, Listing, Money, NomenclatureId, Page, ProjectId, Stamp, StoreError};
 
 use super::cards;
+use crate::collation::sort_key;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::histories;
@@ -28,7 +29,7 @@ const ITEMS: Source = Source {
         ("brand_id", "n.brand_id"),
         ("kind_id", "n.kind_id"),
         ("type_id", "n.type_id"),
-        ("name", "n.name_key"),
+        ("name", "n.sort_key"),
         ("price", "n.price"),
         ("created_at", "n.created_at"),
         ("updated_at", "n.updated_at"),
@@ -45,6 +46,7 @@ struct CardRow<'a> {
     article_key: Option<String>,
     name: &'a str,
     name_key: String,
+    sort_key: Vec<u8>,
     kind_id: i64,
     type_id: Option<i64>,
     category_id: Option<i64>,
@@ -75,6 +77,7 @@ impl<'a> CardRow<'a> {
             article_key: card.article.as_ref().map(Line::key),
             name: card.name.as_str(),
             name_key: card.name.key(),
+            sort_key: sort_key(&card.name),
             kind_id: card.kind.id(),
             type_id: card.type_id.map(i64::from),
             category_id: card.category_id.map(i64::from),

@@ -304,7 +304,7 @@ impl OfferQuery<'_> {
         };
         let key = match self.order {
             None => None,
-            Some(NameAscending | NameDescending) => Some(Statement::new("o.name_key")),
+            Some(NameAscending | NameDescending) => Some(Statement::new("o.sort_key")),
             Some(PopularityAscending | PopularityDescending) => Some(Statement::new("o.popularity")),
             Some(PriceAscending | PriceDescending) => Some(self.price()),
         };

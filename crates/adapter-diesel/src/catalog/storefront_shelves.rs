@@ -61,7 +61,7 @@ fn children(app: AppScope, parent: CategoryId) -> Statement {
              SELECT 1 FROM above JOIN application_categories a ON a.category_id = above.id WHERE a.application_id = ",
         )
         .value(app.application_id.get())
-        .sql(") ORDER BY c.name_key, c.id")
+        .sql(") ORDER BY c.sort_key, c.id")
 }
 
 pub(super) fn categories(

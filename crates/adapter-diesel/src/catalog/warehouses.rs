@@ -11,6 +11,7 @@ use kontor_organization::model::IntegrationOwner;
 
 use super::categories::reference;
 use super::{hold, shelving};
+use crate::collation::sort_key;
 use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
 use crate::integration_links;
@@ -76,7 +77,7 @@ const WAREHOUSES: Source = Source {
     id: "w.id",
     fields: &[
         ("id", "w.id"),
-        ("name", "w.name"),
+        ("name", "w.sort_key"),
         ("branch_id", "w.branch_id"),
         ("created_at", "w.created_at"),
         ("updated_at", "w.updated_at"),
@@ -180,6 +181,7 @@ impl WarehouseRepository for Database {
                     warehouses::project_id.eq(project.get()),
                     warehouses::branch_id.eq(draft.branch_id.get()),
                     warehouses::name.eq(draft.name.as_str()),
+                    warehouses::sort_key.eq(sort_key(&draft.name)),
                     warehouses::address.eq(draft.address.as_deref()),
                     warehouses::created_at.eq(at.naive_utc()),
                     warehouses::updated_at.eq(at.naive_utc()),
@@ -214,7 +216,10 @@ impl WarehouseRepository for Database {
             let before = one(connection, id)?;
             let written = diesel::update(own)
                 .set((
-                    change.name.as_set().map(|name| warehouses::name.eq(name.as_str())),
+                    change
+                        .name
+                        .as_set()
+                        .map(|name| (warehouses::name.eq(name.as_str()), warehouses::sort_key.eq(sort_key(name)))),
                     change.address.as_set().map(|address| warehouses::address.eq(address.as_deref())),
                     branch.map(|branch| warehouses::branch_id.eq(branch.get())),
                     warehouses::updated_at.eq(at.naive_utc()),

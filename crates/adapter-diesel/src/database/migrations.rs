@@ -47,7 +47,7 @@ fn patiently<T>(
 }
 
 impl Database {
-    /// Applies what is missing and fills in what records of before are found by. Returns the names applied, in order.
+    /// Applies what is missing and fills in what records of before are found and sorted by. Returns the names applied, in order.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.with_connection(|connection| {
             patiently(connection, |connection| {

@@ -15,6 +15,7 @@ use kontor_kernel::{AppScope, NomenclatureId, StoreError};
 use super::holding::hold_cards;
 use super::offer_counts::Changes;
 use super::search;
+use super::sort_keys::fill_sort_keys;
 use crate::database::marks::note_everything;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, by_place};
@@ -110,7 +111,7 @@ pub(crate) fn sold_out(app: AppScope, item: NomenclatureId) -> Statement {
 fn insert_due(items: &[i64]) -> Statement {
     Statement::new(
         "INSERT INTO storefront_offers \
-         (application_id, nomenclature_id, category_id, brand_id, country_id, name_key, price, popularity, \
+         (application_id, nomenclature_id, category_id, brand_id, country_id, name_key, sort_key, price, popularity, \
          kind_id, name, article, wholesale, pieces_per_pack, quantity_pack, photos) ",
     )
     .then(offers_of(due(items)))
@@ -118,7 +119,7 @@ fn insert_due(items: &[i64]) -> Statement {
 
 fn offers_of(due: Statement) -> Statement {
     Statement::new(
-        "SELECT d.application_id, n.id AS nomenclature_id, n.category_id, n.brand_id, n.country_id, n.name_key, \
+        "SELECT d.application_id, n.id AS nomenclature_id, n.category_id, n.brand_id, n.country_id, n.name_key, n.sort_key, \
          d.price, n.views_count AS popularity, n.kind_id, n.name, n.article, n.wholesale, n.pieces_per_pack, \
          n.quantity_pack, (SELECT string_agg(p.url, '\n') FROM (SELECT url FROM nomenclature_photos \
          WHERE nomenclature_id = n.id ORDER BY position) AS p) AS photos \
@@ -195,6 +196,7 @@ impl Database {
     pub async fn rebuild_offers(&self) -> Result<u64, StoreError> {
         self.fill(of_items(|connection, items| {
             search::refill(connection, items)?;
+            fill_sort_keys(connection)?;
             refresh(connection, items)?;
             Ok(u64::try_from(items.len()).unwrap_or(u64::MAX))
         }))

@@ -5,6 +5,7 @@ mod agents;
 mod auth;
 mod callback;
 mod catalog;
+mod collation;
 mod favourites;
 mod files;
 mod fixtures;

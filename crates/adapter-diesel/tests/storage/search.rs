@@ -1,5 +1,7 @@
 //! What a search finds is the same on both databases, and what the catalogue says it finds.
 
+use std::collections::BTreeSet;
+
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::model::{SearchQuery, SearchText};
@@ -138,6 +140,18 @@ database_tests! {
             nothing += usize::from(expected.is_empty());
         }
         assert!((5..25).contains(&nothing), "{nothing} queries find nothing");
+    }
+
+    async fn texts_are_found_as_people_write_them(db: TestDatabase) {
+        const CASES: &[(&str, &str, bool)] = include!("../../../catalog/src/model/search_cases.rs");
+        let house = Storehouse::open(&db).await;
+        let names: BTreeSet<&'static str> = CASES.iter().map(|(_, name, _)| *name).collect();
+        let cards: Vec<(&'static str, Option<&'static str>)> = names.into_iter().map(|name| (name, None)).collect();
+        let ids = fill(&db, &house, &cards).await;
+        for (query, name, expected) in CASES {
+            let place = cards.iter().position(|(card, _)| card == name).unwrap();
+            assert_eq!(found(&db, house.project, query).await.contains(&ids[place]), *expected, "`{query}` in `{name}`");
+        }
     }
 
     async fn the_article_comes_first_then_names_that_begin_so_then_the_rest_by_number(db: TestDatabase) {

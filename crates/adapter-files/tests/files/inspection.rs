@@ -23,7 +23,24 @@ fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-fn png(width: u32, height: u32) -> Vec<u8> {
+const BASELINE: &[u8] = include_bytes!("samples/baseline.jpg");
+const LOSSY: &[u8] = include_bytes!("samples/lossy.webp");
+
+/// Pictures as programs write them, with their sizes.
+const PICTURES: [(MediaType, &[u8], u64, u64); 9] = [
+    (MediaType::Jpeg, BASELINE, 40, 30),
+    (MediaType::Jpeg, include_bytes!("samples/progressive.jpg"), 40, 30),
+    (MediaType::Jpeg, include_bytes!("samples/cmyk.jpg"), 24, 16),
+    (MediaType::Jpeg, include_bytes!("samples/grey.jpg"), 24, 16),
+    (MediaType::Png, include_bytes!("samples/rgb.png"), 20, 20),
+    (MediaType::Gif, include_bytes!("samples/moving.gif"), 20, 20),
+    (MediaType::Webp, LOSSY, 40, 30),
+    (MediaType::Webp, include_bytes!("samples/lossless.webp"), 24, 16),
+    (MediaType::Webp, include_bytes!("samples/moving.webp"), 20, 20),
+];
+
+/// The header of a picture and nothing else.
+fn png_header(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
     bytes.extend(width.to_be_bytes());
     bytes.extend(height.to_be_bytes());
@@ -31,53 +48,126 @@ fn png(width: u32, height: u32) -> Vec<u8> {
     bytes
 }
 
-fn jpeg(width: u16, height: u16, before: usize) -> Vec<u8> {
-    let mut bytes = b"\xff\xd8".to_vec();
-    for _ in 0..before {
-        // A preview or description of the largest size.
-        bytes.extend(b"\xff\xe1\xff\xff");
-        bytes.extend(vec![7; 65_533]);
+/// A photo with previews or descriptions of the largest size before it.
+fn jpeg_behind(previews: usize) -> Vec<u8> {
+    let preview = [b"\xff\xe1\xff\xff".as_slice(), &[7; 65_533]].concat();
+    [&BASELINE[..2], &preview.repeat(previews), &BASELINE[2..]].concat()
+}
+
+/// A document of one empty page, its objects in a table or in a stream.
+fn pdf(with_table: bool) -> Vec<u8> {
+    let mut bytes = b"%PDF-1.5\n".to_vec();
+    let mut places = Vec::new();
+    for object in [
+        "1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n",
+        "2 0 obj\n<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n",
+        "3 0 obj\n<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>\nendobj\n",
+    ] {
+        places.push(bytes.len());
+        bytes.extend(object.as_bytes());
     }
-    bytes.extend(b"\xff\xc0\x00\x11\x08");
-    bytes.extend(height.to_be_bytes());
-    bytes.extend(width.to_be_bytes());
-    bytes.extend(b"\x03\x01\x11\0\x02\x11\0\x03\x11\0");
+    let table = bytes.len();
+    if with_table {
+        bytes.extend(b"xref\n0 4\n0000000000 65535 f \n");
+        for place in places {
+            bytes.extend(format!("{place:010} 00000 n \n").as_bytes());
+        }
+        bytes.extend(b"trailer\n<</Size 4/Root 1 0 R>>\n");
+    } else {
+        bytes.extend(b"4 0 obj\n<</Type/XRef/Size 5/W[1 2 1]/Root 1 0 R/Length 20>>\nstream\n");
+        bytes.extend([0; 20]);
+        bytes.extend(b"\nendstream\nendobj\n");
+    }
+    bytes.extend(format!("startxref\n{table}\n%%EOF").as_bytes());
     bytes
 }
 
-fn gif(width: u16, height: u16) -> Vec<u8> {
-    [b"GIF89a".as_slice(), &width.to_le_bytes(), &height.to_le_bytes(), &[0; 10]].concat()
+fn document(name: &str) -> Vec<u8> {
+    archive(&[("[Content_Types].xml", b"<x/>"), ("_rels/.rels", b"<x/>"), (name, "<x/>".repeat(50).as_bytes())])
 }
 
-fn webp(width: u32, height: u32) -> Vec<u8> {
-    let side = |side: u32| (side - 1).to_le_bytes()[..3].to_vec();
-    [b"RIFF\x20\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0".to_vec(), side(width), side(height), vec![0; 10]].concat()
+/// Contents that are taken, one of each kind and way of writing it.
+fn good() -> Vec<Vec<u8>> {
+    let mut contents: Vec<Vec<u8>> = PICTURES.iter().map(|(_, content, ..)| content.to_vec()).collect();
+    contents.extend([pdf(true), pdf(false), document("word/document.xml"), document("xl/workbook.xml")]);
+    contents.extend([MediaType::Odt, MediaType::Ods].map(|media| archive(&[("mimetype", media.mime().as_bytes())])));
+    contents
+}
+
+fn is_taken(sighting: Sighting) -> bool {
+    matches!(sighting, Sighting::Image { .. } | Sighting::Document(_))
 }
 
 #[test]
 fn pictures_tell_their_size() {
-    for (media, content, width, height) in [
-        (MediaType::Png, png(640, 480), 640, 480),
-        (MediaType::Png, png(4_000_000_000, 4_000_000_000), 4_000_000_000, 4_000_000_000),
-        (MediaType::Jpeg, jpeg(1920, 1080, 0), 1920, 1080),
-        (MediaType::Jpeg, jpeg(1920, 1080, 40), 1920, 1080),
-        (MediaType::Gif, gif(10, 20), 10, 20),
-        (MediaType::Webp, webp(300, 200), 300, 200),
+    for (media, content, width, height) in PICTURES {
+        assert_eq!(look(content), Sighting::Image { media, width, height }, "{media:?} of {}", content.len());
+    }
+    let photo = Sighting::Image { media: MediaType::Jpeg, width: 40, height: 30 };
+    assert_eq!(look(&jpeg_behind(40)), photo);
+    // Cameras put more pictures behind the first.
+    assert_eq!(look(&[BASELINE, &[0; 7], BASELINE].concat()), photo);
+    assert_eq!(look(&[LOSSY, b"more"].concat()), Sighting::Image { media: MediaType::Webp, width: 40, height: 30 });
+}
+
+#[test]
+fn a_picture_that_is_too_large_is_not_decoded() {
+    let side = 4_000_000_000;
+    let huge = png_header(side, side);
+    let (width, height) = (u64::from(side), u64::from(side));
+    assert_eq!(look(&huge), Sighting::Image { media: MediaType::Png, width, height });
+}
+
+#[test]
+fn pictures_without_a_size_or_without_the_rest_are_damaged() {
+    let gif = b"GIF89a\x0a\0\x14\0\x80\0\0\0\0\0\0\0\0\x3b".to_vec();
+    for (media, content) in [
+        (MediaType::Png, b"\x89PNG\r\n\x1a\n".to_vec()),
+        (MediaType::Png, png_header(640, 480)),
+        (MediaType::Jpeg, b"\xff\xd8\xff\xe0".to_vec()),
+        (MediaType::Jpeg, b"\xff\xd8\xff\xc0\0\x11\x08\0\x08\0\x08\x03\x01\x11\0\x02\x11\0\x03\x11\0\xff\xd9".to_vec()),
+        // Behind more than is looked through.
+        (MediaType::Jpeg, jpeg_behind(80)),
+        (MediaType::Gif, b"GIF89a".to_vec()),
+        // No frame at all.
+        (MediaType::Gif, gif),
+        (MediaType::Webp, b"RIFF\x1e\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x09\0\0\x09\0\0ANIM\0\0\0\0".to_vec()),
     ] {
-        assert_eq!(look(&content), Sighting::Image { media, width, height });
+        assert_eq!(look(&content), Sighting::Damaged(media));
     }
 }
 
 #[test]
-fn pictures_without_a_size_are_damaged() {
-    for (media, content) in [
-        (MediaType::Png, b"\x89PNG\r\n\x1a\n".to_vec()),
-        (MediaType::Jpeg, b"\xff\xd8\xff\xe0".to_vec()),
-        // Behind more than is looked through.
-        (MediaType::Jpeg, jpeg(10, 10, 80)),
-        (MediaType::Gif, b"GIF89a".to_vec()),
+fn contents_that_lack_something_in_the_middle_are_damaged() {
+    for (number, content) in good().into_iter().enumerate() {
+        // A photo and a lossy picture have no check sums: that something is missing shows where the rest does not fit.
+        let is_lossy = matches!(look(&content), Sighting::Image { media: MediaType::Jpeg | MediaType::Webp, .. });
+        let third = content.len() / 3;
+        let holed = [&content[..third], &content[2 * third..]].concat();
+        assert!(is_lossy || !is_taken(look(&holed)), "content {number}");
+    }
+}
+
+#[test]
+fn a_pdf_whose_end_leads_nowhere_is_damaged() {
+    let text = String::from_utf8(pdf(true)).unwrap();
+    let place = text.find("xref\n0 4").unwrap();
+    for broken in [
+        "%PDF-1.4".to_owned(),
+        "%PDF-1.4\n%%EOF".to_owned(),
+        text.replace("/Root", "/Boot"),
+        text.replace("startxref\n", "startxref\n9"),
+        text.replace(&format!("startxref\n{place}"), "startxref\n0"),
+        text.replace("startxref\n", "startxref\n-"),
+        text.replace("0000000009", "0000009999"),
+        text.replace("0 4\n", "0 5\n"),
+        text.replace("0 4\n", "0 18446744073709551615\n"),
     ] {
-        assert_eq!(look(&content), Sighting::Damaged(media));
+        assert_eq!(look(broken.as_bytes()), Sighting::Damaged(MediaType::Pdf), "{broken}");
+    }
+    // Programs differ in line ends, and in what they write behind the end.
+    for odd in [text.replace(" \n", "\r\n"), format!("{text}\r\n\0\0"), text.replace("trailer\n<<", "trailer<<")] {
+        assert_eq!(look(odd.as_bytes()), Sighting::Document(MediaType::Pdf), "{odd}");
     }
 }
 
@@ -86,7 +176,8 @@ fn documents_are_told_apart_by_what_is_in_them() {
     let named = |name| archive(&[("[Content_Types].xml", b"<x/>"), ("_rels/.rels", b"<x/>"), (name, b"<x/>")]);
     let open = |mime: MediaType| archive(&[("mimetype", mime.mime().as_bytes()), ("content.xml", b"<x/>")]);
     for (content, expected) in [
-        (b"%PDF-1.4\n".to_vec(), Sighting::Document(MediaType::Pdf)),
+        (pdf(true), Sighting::Document(MediaType::Pdf)),
+        (pdf(false), Sighting::Document(MediaType::Pdf)),
         (named("word/document.xml"), Sighting::Document(MediaType::Docx)),
         (named("xl/workbook.xml"), Sighting::Document(MediaType::Xlsx)),
         (open(MediaType::Odt), Sighting::Document(MediaType::Odt)),
@@ -135,22 +226,32 @@ proptest! {
     /// Whatever comes, looking at it ends and says something.
     #[test]
     fn nothing_breaks_it(
-        kind in 0..6_usize,
+        kind in any::<prop::sample::Index>(),
         noise in prop::collection::vec(any::<u8>(), 0..600),
         place in 0..600_usize,
     ) {
-        let start = match kind {
-            0 => png(64, 64),
-            1 => jpeg(64, 64, 1),
-            2 => gif(64, 64),
-            3 => webp(64, 64),
-            4 => archive(&[("word/document.xml", b"<x/>")]),
-            _ => Vec::new(),
-        };
-        let mut content = start;
+        let mut content = kind.get(&good()).clone();
         let place = place.min(content.len());
         let end = (place + noise.len()).min(content.len());
         content.splice(place..end, noise);
         look(&content);
+    }
+    /// A good content is refused when it breaks off, wherever that is.
+    #[test]
+    fn whatever_breaks_off_is_refused(kind in any::<prop::sample::Index>(), place in any::<prop::sample::Index>()) {
+        let content = kind.get(&good()).clone();
+        let part = &content[..place.index(content.len())];
+        prop_assert!(!is_taken(look(part)), "{} of {} bytes", part.len(), content.len());
+    }
+}
+
+/// The same at every place, not only where chance leads.
+#[test]
+fn no_beginning_of_a_content_is_taken() {
+    for (number, content) in good().iter().enumerate() {
+        assert!(is_taken(look(content)), "content {number}");
+        for length in 0..content.len() {
+            assert!(!is_taken(look(&content[..length])), "content {number}, {length} of {} bytes", content.len());
+        }
     }
 }

@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_text_becomes_grams_of_its_project() {
         let text = SearchText::of(&Name::parse("Ёж x5").unwrap(), None);
-        assert_eq!(document(project(), &text), "12__е 12_еж 12__x 12_x5 ");
+        assert_eq!(document(project(), &text), "12__е 12_еж 12__x 12_x5 12__5 ");
     }
 
     #[test]

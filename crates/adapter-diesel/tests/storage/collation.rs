@@ -1,0 +1,109 @@
+//! Names stand in the order of the collation, whatever is sorted by them, and alike on both databases.
+
+use chrono::{DateTime, Utc};
+use kontor_adapter_diesel::database_tests;
+use kontor_catalog::model::{Card, CategoryDraft, NomenclatureKind, WarehouseDraft};
+use kontor_catalog::ports::{CategoryRepository, NomenclatureRepository, WarehouseRepository};
+use kontor_catalog::storefront::ports::Shelves;
+use kontor_catalog::storefront::{ProductFilter, ProductOrder};
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{BranchId, Listing, Name, PageRequest, Stamp};
+
+use crate::storehouse::Storehouse;
+
+/// Names in their order.
+const NAMES: [&str; 19] = [
+    "100% хлопок",
+    "Älg",
+    "Brot",
+    "café",
+    "Cafe 2",
+    "naive",
+    "Naive",
+    "naïve",
+    "strasse",
+    "Straße",
+    "Zorvek 601",
+    "ёлка",
+    "Ёлка",
+    "Елочка",
+    "Ель",
+    "Ион",
+    "Йод",
+    "Кот",
+    "椅子",
+];
+
+fn page() -> PageRequest {
+    PageRequest::new(1, 100, 100).unwrap()
+}
+
+fn by_name() -> Listing {
+    Listing::everything(Sort::ascending("name"), page())
+}
+
+fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+async fn products(house: &Storehouse<'_>, order: ProductOrder) -> Vec<String> {
+    let noon = DateTime::<Utc>::UNIX_EPOCH;
+    let found = house.db.database.products(house.first.into(), ProductFilter::default(), Some(order), page(), noon);
+    found.await.unwrap().items.into_iter().map(|product| product.name.to_string()).collect()
+}
+
+/// Everything that sorts by name, in its order.
+async fn sorted(house: &Storehouse<'_>) -> Vec<Vec<String>> {
+    let (database, project) = (&house.db.database, house.project);
+    let items = NomenclatureRepository::list(database, project, by_name()).await.unwrap();
+    let categories = CategoryRepository::page(database, project, None, by_name()).await.unwrap();
+    let warehouses = WarehouseRepository::list(database, project, by_name()).await.unwrap();
+    let mut descending = products(house, ProductOrder::NameDescending).await;
+    descending.reverse();
+    vec![
+        items.items.into_iter().map(|item| item.card.name.to_string()).collect(),
+        categories.items.into_iter().map(|category| category.name.to_string()).collect(),
+        warehouses
+            .items
+            .into_iter()
+            .map(|warehouse| warehouse.name.to_string())
+            .filter(|name| !name.starts_with('W'))
+            .collect(),
+        products(house, ProductOrder::NameAscending).await,
+        descending,
+    ]
+}
+
+database_tests! {
+    async fn names_stand_as_people_expect(db: TestDatabase) {
+        let house = Storehouse::open(&db).await;
+        let stamp = Stamp::of_system(house.project, DateTime::UNIX_EPOCH);
+        let branch = house.number(format!("SELECT max(id) AS number FROM branches WHERE project_id = {}", house.project)).await;
+        // Seven and the number of names have no common divisor: every name comes once, and none beside its neighbour.
+        for place in 0..NAMES.len() {
+            let text = NAMES[place * 7 % NAMES.len()];
+            let card = Card::new(name(text), NomenclatureKind::Service);
+            NomenclatureRepository::insert(&db.database, stamp, card).await.unwrap();
+            let category = CategoryDraft { name: name(text), photo: None, parent_id: None, code: None, description: None };
+            CategoryRepository::insert(&db.database, stamp, category).await.unwrap();
+            let branch_id = BranchId::new(branch).unwrap();
+            let warehouse = WarehouseDraft { name: name(text), address: None, branch_id, application_ids: None };
+            WarehouseRepository::insert(&db.database, stamp, warehouse).await.unwrap();
+        }
+        for (place, found) in sorted(&house).await.into_iter().enumerate() {
+            assert_eq!(found, NAMES, "list {place}");
+        }
+
+        // Rows of before get their keys by migrating.
+        for table in ["nomenclatures", "storefront_offers", "categories", "brands", "warehouses"] {
+            house.run(format!("UPDATE {table} SET sort_key = NULL")).await;
+        }
+        house.run("UPDATE nomenclatures SET search_text = NULL".to_owned()).await;
+        assert_ne!(sorted(&house).await[0], NAMES);
+        let database = db.database.clone();
+        tokio::task::spawn_blocking(move || database.migrate().unwrap()).await.unwrap();
+        for (place, found) in sorted(&house).await.into_iter().enumerate() {
+            assert_eq!(found, NAMES, "list {place} of before");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Photos. Their decoder shows what it has got of a photo that ends too soon, so the end is looked for first.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek};
+
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
+
+use super::{Damaged, turn};
+
+/// Decodes what lies between the first mark and the last. What stands behind it, cameras put there, and nobody shows it.
+pub(super) fn decode(mut content: BufReader<&File>) -> Result<(), Damaged> {
+    if !ends(&mut content)? {
+        return Err(Damaged);
+    }
+    content.rewind()?;
+    let _turn = turn();
+    let options = DecoderOptions::default().set_strict_mode(true).set_max_width(65_535).set_max_height(65_535);
+    let mut decoder = JpegDecoder::new_with_options(content, options);
+    decoder.decode_headers()?;
+    // Brightness alone takes a third of the memory; colors for printing have none.
+    let grey = matches!(decoder.input_colorspace(), Some(ColorSpace::YCbCr | ColorSpace::Luma));
+    let colors = if grey { ColorSpace::Luma } else { ColorSpace::RGB };
+    decoder.set_options(options.jpeg_set_out_colorspace(colors));
+    decoder.decode()?;
+    Ok(())
+}
+
+/// Whether there is a picture, and the mark of its end.
+fn ends(content: &mut BufReader<&File>) -> io::Result<bool> {
+    let mut has_picture = false;
+    if next(content)? != Some(0xFF) || next(content)? != Some(0xD8) {
+        return Ok(false);
+    }
+    loop {
+        content.skip_until(0xFF)?;
+        let mark = loop {
+            match next(content)? {
+                Some(0xFF) => {}
+                Some(mark) => break mark,
+                None => return Ok(false),
+            }
+        };
+        match mark {
+            0xD9 => return Ok(has_picture),
+            // A byte of the picture, and marks without contents.
+            0x00 | 0x01 | 0xD0..=0xD7 => {}
+            _ => {
+                has_picture |= mark == 0xDA;
+                let mut length = [0; 2];
+                match content.read_exact(&mut length) {
+                    Ok(()) => {}
+                    Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+                    Err(error) => return Err(error),
+                }
+                // Behind the end nothing is read.
+                content.seek_relative(i64::from(u16::from_be_bytes(length)).saturating_sub(2).max(0))?;
+            }
+        }
+    }
+}
+
+fn next(content: &mut BufReader<&File>) -> io::Result<Option<u8>> {
+    let byte = content.fill_buf()?.first().copied();
+    content.consume(usize::from(byte.is_some()));
+    Ok(byte)
+}

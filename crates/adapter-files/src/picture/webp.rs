@@ -1,0 +1,56 @@
+//! WebP, with one frame or many.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+
+use image_webp::WebPDecoder;
+
+use super::{Damaged, MOST_PIXELS, turn};
+
+/// Decodes all frames, of a long animation the first ones. What stands behind the end that the header tells nobody shows.
+pub(super) fn decode(mut content: BufReader<&File>) -> Result<(), Damaged> {
+    if !has_all_parts(&mut content)? {
+        return Err(Damaged);
+    }
+    content.rewind()?;
+    let _turn = turn();
+    let mut decoder = WebPDecoder::new(content)?;
+    let mut pixels = vec![0; decoder.output_buffer_size().ok_or(Damaged)?];
+    if !decoder.is_animated() {
+        return Ok(decoder.read_image(&mut pixels)?);
+    }
+    let (width, height) = decoder.dimensions();
+    let area = (u64::from(width) * u64::from(height)).max(1);
+    for _ in 0..u64::from(decoder.num_frames()).min(MOST_PIXELS / area) {
+        decoder.read_frame(&mut pixels)?;
+    }
+    Ok(())
+}
+
+/// Whether the parts fill what the header announces, and the file has all of it.
+fn has_all_parts(content: &mut BufReader<&File>) -> Result<bool, Damaged> {
+    let length = content.seek(SeekFrom::End(0))?;
+    content.rewind()?;
+    let mut head = [0; 12];
+    content.read_exact(&mut head)?;
+    let end = 8 + part_length(&head)?;
+    if !head.starts_with(b"RIFF") || !head.ends_with(b"WEBP") || end > length {
+        return Ok(false);
+    }
+    let mut place = 12;
+    while place < end {
+        content.seek(SeekFrom::Start(place))?;
+        let mut part = [0; 8];
+        content.read_exact(&mut part)?;
+        let length = part_length(&part)?;
+        // Parts begin at even places.
+        place += 8 + length + length % 2;
+    }
+    // The last may lack the byte that would fill it.
+    Ok(place <= end + 1)
+}
+
+fn part_length(head: &[u8]) -> Result<u64, Damaged> {
+    let length = head.get(4..8).and_then(|length| length.first_chunk()).ok_or(Damaged)?;
+    Ok(u64::from(u32::from_le_bytes(*length)))
+}

@@ -1,0 +1,13 @@
+DROP INDEX warehouses_by_sort_key;
+DROP INDEX brands_by_sort_key;
+DROP INDEX categories_by_sort_key;
+DROP INDEX storefront_offers_by_category_sort_key;
+CREATE INDEX storefront_offers_by_category_name ON storefront_offers (application_id, category_id, name_key, nomenclature_id);
+DROP INDEX storefront_offers_by_sort_key;
+DROP INDEX nomenclatures_by_sort_key;
+ALTER TABLE warehouses DROP COLUMN sort_key;
+ALTER TABLE brands DROP COLUMN sort_key;
+ALTER TABLE categories DROP COLUMN sort_key;
+ALTER TABLE storefront_offers DROP COLUMN sort_key;
+ALTER TABLE nomenclatures DROP COLUMN sort_key;
+UPDATE nomenclatures SET search_text = NULL;
