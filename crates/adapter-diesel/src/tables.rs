@@ -4,13 +4,14 @@
 use kontor_kernel::StoreError;
 
 use crate::catalog::discount_names::fill_names;
-use crate::catalog::sort_keys::fill_sort_keys;
+
 #[cfg(feature = "test-support")]
 use crate::database::Marked;
 #[cfg(feature = "test-support")]
 use crate::database::Topic;
 use crate::database::{Database, DatabaseUrl, PoolOptions, Tables};
 use crate::shelf::search::fill_missing;
+use crate::shelf::sort_keys::fill_sort_keys;
 
 static TABLES: Tables = Tables {
     growing: "nomenclatures, nomenclature_photos, nomenclature_tags, inventories, stock_movements, \

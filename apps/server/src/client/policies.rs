@@ -11,9 +11,9 @@ pub const POLICIES: &[Policy] = &[
     post("/api/counterparty/logout", Customer),
     post("/api/counterparty/session/heartbeat", Customer),
     post("/api/counterparty/auth/introspect", Backend).limited(INTROSPECT_IP),
-    post("/api/counterparty/callback_auth/init", App).structured(),
-    post("/api/counterparty/callback_auth/status", App).structured(),
-    post("/api/counterparty/callback_auth/exchange", App).structured(),
+    post("/api/counterparty/callback_auth/init", App),
+    post("/api/counterparty/callback_auth/status", App),
+    post("/api/counterparty/callback_auth/exchange", App),
     // Profile
     get("/api/counterparty", CustomerAlone),
     put("/api/counterparty", CustomerAlone),

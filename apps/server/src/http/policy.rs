@@ -41,7 +41,7 @@ pub struct Policy {
     /// Whether its answers may be remembered: they are the same for every caller with this App Token, and depend on what
     /// the project shows alone.
     pub remembered: bool,
-    /// Whether a refused App Token is told in the structured body, as everything else of a flow with named codes.
+    /// Whether a refused App Token is told in the structured body, as the other `401` of the endpoint.
     pub structured: bool,
 }
 
@@ -60,7 +60,7 @@ impl Policy {
         self
     }
 
-    /// An endpoint of a flow with named codes.
+    /// An endpoint whose every `401` has the structured body.
     #[must_use]
     pub const fn structured(mut self) -> Self {
         self.structured = true;

@@ -120,20 +120,18 @@ database_tests! {
 
     async fn an_unknown_application_is_told_so_in_the_structured_body(db: TestDatabase) {
         let shop = Shop::closed(db).await;
-        for path in ["miniapps/max/contact_auth", "callback_auth/init", "callback_auth/status", "callback_auth/exchange"] {
-            let call = || shop.server.request(Method::POST, &format!("/api/counterparty/{path}")).json(&json!({}));
-            for (call, text) in [
-                (call(), "Application token is missing"),
-                (call().header("Token", "1|nobody"), "Application token is invalid"),
-            ] {
-                let answer = send(call).await;
-                let body = answer.expect(401);
-                let error = &body["error"];
-                assert_eq!((&body["message"], &error["message"]), (&json!(text), &json!(text)), "{path}: {body}");
-                assert_eq!((&error["code"], &error["next_action"]), (&json!("application_token_invalid"), &json!("contact_support")));
-                assert_eq!(error["retry_after_seconds"], Value::Null, "{path}");
-                assert_eq!(error["request_id"], answer.headers["x-request-id"].to_str().unwrap(), "{path}");
-            }
+        let call = || shop.server.request(Method::POST, "/api/counterparty/miniapps/max/contact_auth").json(&json!({}));
+        for (call, text) in [
+            (call(), "Application token is missing"),
+            (call().header("Token", "1|nobody"), "Application token is invalid"),
+        ] {
+            let answer = send(call).await;
+            let body = answer.expect(401);
+            let error = &body["error"];
+            assert_eq!((&body["message"], &error["message"]), (&json!(text), &json!(text)), "{body}");
+            assert_eq!((&error["code"], &error["next_action"]), (&json!("application_token_invalid"), &json!("contact_support")));
+            assert_eq!(error["retry_after_seconds"], Value::Null, "{body}");
+            assert_eq!(error["request_id"], answer.headers["x-request-id"].to_str().unwrap());
         }
     }
 

@@ -24,7 +24,6 @@ mod promotions;
 mod searches;
 mod shelving;
 mod showcase;
-pub(crate) mod sort_keys;
 mod steady;
 mod storefront;
 mod storefront_card;

@@ -1,8 +1,8 @@
 //! A change of an order by staff.
 
 use diesel::prelude::*;
+use kontor_kernel::OrderId;
 use kontor_kernel::history::Author;
-use kontor_kernel::{OrderId, StoreError};
 use kontor_orders::change::OrderChange;
 use kontor_orders::model::{OrderStatus, StockEffect};
 use kontor_orders::ports::ChangeRefused;

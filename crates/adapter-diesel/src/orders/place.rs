@@ -88,11 +88,12 @@ fn claim(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime)
 /// Services have no stock that would guard their prices: their cards, which are held, must still have them.
 fn keep_services(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Refused> {
     let services = order.lines.iter().filter(|line| line.inventory.is_none());
-    let priced: BTreeMap<i64, i64> = services.map(|line| (line.item.get(), line.unit_price.minor())).collect();
+    let priced: BTreeMap<i64, Option<i64>> =
+        services.map(|line| (line.item.get(), Some(line.unit_price.minor()))).collect();
     if priced.is_empty() {
         return Ok(());
     }
-    let current: Vec<(i64, i64)> = nomenclatures::table
+    let current: Vec<(i64, Option<i64>)> = nomenclatures::table
         .filter(nomenclatures::id.eq_any(priced.keys().copied().collect::<Vec<_>>()))
         .filter(nomenclatures::project_id.eq(order.project_id.get()))
         .filter(nomenclatures::kind_id.eq(SERVICE))

@@ -6,3 +6,4 @@ pub(crate) mod holding;
 pub(crate) mod offer_counts;
 pub(crate) mod offers;
 pub(crate) mod search;
+pub(crate) mod sort_keys;
