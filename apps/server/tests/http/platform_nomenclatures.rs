@@ -169,7 +169,7 @@ database_tests! {
         let stock = json!({ "warehouse_id": place, "nomenclature_id": item, "quantity": 0, "price": "1.00" });
         office.create("/api/inventories", stock).await;
         let path = format!("{PATH}/{item}");
-        office.put(&path, json!({ "kind_id": 1 })).await.expect_invalid(&["kind_id"]);
+        office.put(&path, json!({ "kind_id": 1, "price": "1" })).await.expect_invalid(&["kind_id"]);
         office.put(&path, json!({ "kind_id": 2 })).await.expect(200);
     }
 

@@ -313,7 +313,7 @@ mod tests {
             ("Kitchen /", vec!["Kitchen /"]),
         ] {
             let path = CategoryPath::parse(text).unwrap();
-            assert_eq!(path.names().iter().map(|name| name.as_str()).collect::<Vec<_>>(), names, "{text}");
+            assert_eq!(path.names().iter().map(Name::as_str).collect::<Vec<_>>(), names, "{text}");
         }
         assert!(CategoryPath::parse("Kitchen / / Mugs").is_err(), "`Kitchen /` or `/ Mugs`");
     }
