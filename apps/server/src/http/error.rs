@@ -9,8 +9,8 @@ use kontor_auth::model::BeyondReach;
 use kontor_kernel::{AccessDenied, Quota, StoreError, Violations};
 use serde_json::json;
 
-use super::NamedError;
 use super::retry_after::{seconds_to_wait, whole_seconds};
+use super::{NamedError, NextAction};
 
 const OVERLOADED: &str = "The service is overloaded, try again later.";
 
@@ -68,6 +68,18 @@ impl ApiError {
 }
 
 impl NamedError {
+    /// The refusal of an App Token in a flow with named codes: its `message` is fixed, the structure comes beside it.
+    pub fn of_application(error: ApiError) -> ApiError {
+        match error {
+            ApiError::Message(StatusCode::UNAUTHORIZED, text) => {
+                let named =
+                    Self::new(StatusCode::UNAUTHORIZED, "application_token_invalid", NextAction::ContactSupport, &text);
+                ApiError::Named(Self { fixed_message: Some(text), ..named })
+            }
+            error => error,
+        }
+    }
+
     /// The error of a flow with named codes: wrong fields are told in its structured body, too.
     pub fn in_its_flow(error: ApiError) -> ApiError {
         match error {

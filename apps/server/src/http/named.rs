@@ -50,18 +50,6 @@ impl NamedError {
         Self { status, code, message, next_action, retry_after_seconds: None, errors: None, fixed_message: None }
     }
 
-    /// The refusal of an App Token in a flow with named codes: its `message` is fixed, the structure comes beside it.
-    pub fn of_application(error: ApiError) -> ApiError {
-        match error {
-            ApiError::Message(StatusCode::UNAUTHORIZED, text) => {
-                let named =
-                    Self::new(StatusCode::UNAUTHORIZED, "application_token_invalid", NextAction::ContactSupport, &text);
-                ApiError::Named(Self { fixed_message: Some(text), ..named })
-            }
-            error => error,
-        }
-    }
-
     /// Wrong fields, in the structured body of a flow with named codes.
     pub fn fix_input(errors: Violations) -> Self {
         let status = StatusCode::UNPROCESSABLE_ENTITY;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use kontor::http::policy::{self, Access, Policy};
+use kontor::http::policy::{Access, Policy};
+use kontor::policies;
 use kontor_adapter_diesel::database_tests;
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
@@ -63,7 +64,7 @@ database_tests! {
         let owner = async || server.owner(&project).await;
         let customer = async || server.customer(&project).await.1;
         let (mut boss, mut buyer) = (owner().await, customer().await);
-        for policy in policy::all() {
+        for policy in policies::all() {
             let callers = [
                 (None, None), (Some("unknown"), None), (Some(app), None), (Some(app), Some(buyer.as_str())),
                 (None, Some(boss.as_str())),
@@ -92,14 +93,14 @@ database_tests! {
         shop.goods(3, 1000).await;
         let customer = shop.server.customer(&shop.project).await.1;
         let app = Some(shop.project.app_token.as_str());
-        for policy in policy::all().filter(|policy| policy.method == "GET" && policy.access == Access::App) {
+        for policy in policies::all().filter(|policy| policy.method == "GET" && policy.access == Access::App) {
             let alone = send(request(&shop.server, policy, app, None)).await;
             let signed_in = send(request(&shop.server, policy, app, Some(&customer))).await;
             assert_eq!((alone.status, &alone.text), (signed_in.status, &signed_in.text), "{}", policy.path);
             assert_eq!(cache_control(&alone), cache_control(&signed_in), "{}", policy.path);
         }
         // From memory as the first time.
-        for policy in policy::all().filter(|policy| policy.remembered && !policy.path.contains('{')) {
+        for policy in policies::all().filter(|policy| policy.remembered && !policy.path.contains('{')) {
             let first = send(request(&shop.server, policy, app, None)).await;
             let again = send(request(&shop.server, policy, app, None)).await;
             assert_eq!(again.status, 200);

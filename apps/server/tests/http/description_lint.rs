@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
-use kontor::http::openapi::{description, pinned_text};
+use kontor::openapi::{description, pinned_text};
 use kontor_adapter_messaging::HmacSigner;
 use kontor_kernel::testing::CountingRandom;
 use kontor_kernel::{ApplicationId, Money, OrderId, ProjectId};

@@ -190,7 +190,7 @@ async fn an_order_that_is_stored_and_cannot_be_read_is_not_told_as_refused() {
     let mut carts = MockCartReader::new();
     carts.expect_snapshot().once().returning(|_| Ok(snapshot(vec![place(1, 1, 500, 9)])));
     let mut store = MockOrderStore::new();
-    store.expect_place().once().returning(|_| Ok(Placed { order_id: OrderId::new(7).unwrap(), attempt: None }));
+    store.expect_place().once().returning(|_| Ok(Placed { order_id: OrderId::new(7).unwrap(), charge: None }));
     let mut orders = MockOrderReader::new();
     orders.expect_find().once().returning(|_| Err(StoreError::Unavailable("gone".to_owned())));
     let outcome = reading(carts, store, orders).place(customer(), &command(1)).await;
