@@ -90,3 +90,8 @@ pub use error::{SavedMethodError, VerificationError};
 pub use refunding::{RefundRound, RefundService};
 pub use saved_methods::SavedMethodService;
 pub use timing::TAKEOVER;
+
+/// The example of the reuse guide, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/reuse-payments.md")]
+struct ReuseGuide;
