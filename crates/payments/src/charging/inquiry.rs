@@ -11,7 +11,7 @@ use crate::timing::{CLOCK_SKEW, KEY_LIFETIME, SURELY_ABSENT};
 /// What is known about a payment that was asked for, or was about to be.
 pub(super) enum Finding {
     /// The acquirer has it.
-    Known(GatewayPayment),
+    Known(Box<GatewayPayment>),
     /// The acquirer surely has none, and nothing will make one.
     Nothing { failure: ChargeFailure, reason: String },
     /// Nobody can tell yet. `unanswered` when the acquirer was asked to take the money and did not answer.
@@ -25,7 +25,7 @@ pub(super) async fn inquire(gateway: &dyn PaymentGateway, clock: &dyn Clock, cha
     let unclear = |why| Finding::Unclear { why, unanswered: false, retry_after: None };
     if let Some(id) = &charge.provider_id {
         return match gateway.read(id).await {
-            Reading::Known(payment) => Finding::Known(payment),
+            Reading::Known(payment) => Finding::Known(Box::new(payment)),
             Reading::Absent => Finding::Suspicious { why: format!("the acquirer no longer knows payment {id}") },
             Reading::Unknown { why } => unclear(why),
         };
@@ -34,7 +34,7 @@ pub(super) async fn inquire(gateway: &dyn PaymentGateway, clock: &dyn Clock, cha
         (ChargeFailure::Canceled, "the payment was never created".to_owned())
     } else {
         match gateway.create(&charge.request).await {
-            Answer::Known(payment) => return Finding::Known(payment),
+            Answer::Known(payment) => return Finding::Known(Box::new(payment)),
             Answer::Unknown { why, retry_after } => return Finding::Unclear { why, unanswered: true, retry_after },
             // An earlier request may have gone through although this one is refused (another password, for example).
             Answer::Refused { code, description } => (ChargeFailure::Refused, format!("{code}: {description}")),
@@ -42,7 +42,7 @@ pub(super) async fn inquire(gateway: &dyn PaymentGateway, clock: &dyn Clock, cha
     };
     // It is given up only when the acquirer surely has no payment for it.
     match gateway.find(&charge.request, charge.created_at - CLOCK_SKEW).await {
-        Reading::Known(payment) => Finding::Known(payment),
+        Reading::Known(payment) => Finding::Known(Box::new(payment)),
         Reading::Absent if clock.now() - charge.asked_at >= SURELY_ABSENT => Finding::Nothing { failure, reason },
         Reading::Absent => unclear(reason),
         Reading::Unknown { why } => unclear(why),

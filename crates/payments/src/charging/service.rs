@@ -182,7 +182,7 @@ impl ChargeService {
 
     async fn pursue(&self, charge: &Charge) -> Result<Learned, StoreError> {
         match inquire(&*self.gateway, &*self.clock, charge).await {
-            Finding::Known(payment) => self.learn(charge, payment).await,
+            Finding::Known(payment) => self.learn(charge, *payment).await,
             Finding::Nothing { failure, reason } => self.fail(charge, None, failure, reason).await,
             Finding::Unclear { why, unanswered, retry_after } => {
                 self.postpone(charge, why, unanswered, retry_after).await
@@ -198,21 +198,21 @@ impl ChargeService {
         }
         match payment.status {
             GatewayStatus::Pending => {
-                let change = ChargeChange::Pending {
+                let news = ChargeChange::Pending {
                     provider_id: payment.id,
                     confirmation_url: payment.confirmation_url,
                     next_check_at: next_check(charge.checks, self.clock.now(), None),
                 };
-                self.record(charge, change, Learned::Pending).await
+                self.record(charge, news, Learned::Pending).await
             }
             GatewayStatus::Succeeded => {
-                let change = ChargeChange::Succeeded {
+                let news = ChargeChange::Succeeded {
                     provider_id: payment.id,
                     event_id: self.random.uuid(),
                     refund: charge.return_of_money(self.random.uuid()),
                     method: payment.saved_method.filter(|_| charge.request.save_method),
                 };
-                self.record(charge, change, Learned::Succeeded).await
+                self.record(charge, news, Learned::Succeeded).await
             }
             GatewayStatus::Canceled => {
                 let failure = ChargeFailure::of_canceled(payment.reason.as_deref());
@@ -229,8 +229,8 @@ impl ChargeService {
         failure: ChargeFailure,
         reason: String,
     ) -> Result<Learned, StoreError> {
-        let change = ChargeChange::Failed { provider_id, failure, reason: reason.clone() };
-        self.record(charge, change, Learned::Failed { reason }).await
+        let news = ChargeChange::Failed { provider_id, failure, reason: reason.clone() };
+        self.record(charge, news, Learned::Failed { reason }).await
     }
 
     async fn postpone(
@@ -246,12 +246,12 @@ impl ChargeService {
 
     async fn suspect(&self, charge: &Charge, why: String) -> Result<Learned, StoreError> {
         let next_check_at = self.clock.now() + SUSPICIOUS_PAUSE;
-        let change = ChargeChange::Suspicious { why: why.clone(), next_check_at };
-        self.record(charge, change, Learned::Suspicious { why }).await
+        let news = ChargeChange::Suspicious { why: why.clone(), next_check_at };
+        self.record(charge, news, Learned::Suspicious { why }).await
     }
 
-    async fn record(&self, charge: &Charge, change: ChargeChange, learned: Learned) -> Result<Learned, StoreError> {
-        match self.charges.record(charge.id, change, self.clock.now()).await? {
+    async fn record(&self, charge: &Charge, news: ChargeChange, learned: Learned) -> Result<Learned, StoreError> {
+        match self.charges.record(charge.id, news, self.clock.now()).await? {
             Change::Done => Ok(learned),
             Change::Stale => Ok(Learned::AlreadySettled),
         }

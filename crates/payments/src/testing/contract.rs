@@ -6,6 +6,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::missing_panics_doc,
     reason = "a broken promise fails the test that runs it"
 )]
 
@@ -423,9 +424,7 @@ pub async fn a_deactivated_method_is_charged_no_more<F: Fixture>(fixture: &F) {
         new.request.saved_method.clone_from(&reference);
         ChargeStore::store(&*store, new)
     };
-    assert!(
-        matches!(charging(anna).await.unwrap(), ChargeStored::New(charge) if charge.request.saved_method == reference)
-    );
+    assert!(matches!(charging(anna).await.unwrap(), ChargeStored::New(new) if new.request.saved_method == reference));
     assert_eq!(charging(fixture.customer().await).await.unwrap(), ChargeStored::MethodGone, "it is somebody else's");
     let (charged, gone) = futures_util::join!(charging(anna), store.deactivate(anna, id, noon()));
     assert!(matches!(charged.unwrap(), ChargeStored::New(_) | ChargeStored::MethodGone));
