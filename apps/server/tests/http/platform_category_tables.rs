@@ -31,7 +31,7 @@ database_tests! {
             "total": 3, "per_page": 15, "current_page": 1, "last_page": 1, "from": 1, "to": 3,
         }));
         for (query, expected) in [
-            ("order_by=name_asc", vec!["ель", "Игрушки", "Ёлки"]),
+            ("order_by=name_asc", vec!["Ёлки", "ель", "Игрушки"]),
             ("order_by=code_desc", vec!["ель", "Игрушки", "Ёлки"]),
             ("query=%D0%81%D0%BB", vec!["Ёлки"]),
             (&format!("parent_id={root}"), vec!["Игрушки", "ель"]),

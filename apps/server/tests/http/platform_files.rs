@@ -19,11 +19,17 @@ pub const PATH: &str = "/api/files";
 pub const PDF: &[u8] =
     b"%PDF-1.7\nxref\n0 1\n0000000000 65535 f \ntrailer\n<</Size 1/Root 1 0 R>>\nstartxref\n9\n%%EOF\n";
 
-/// A document of this size.
+/// A document of this size: spaces before its table.
 pub fn pdf(size: usize) -> Vec<u8> {
-    let filling = vec![b' '; size.checked_sub(PDF.len()).unwrap()];
-    let (table, end) = PDF.split_at(PDF.len() - b"9\n%%EOF\n".len());
-    [table, &filling, end].concat()
+    let (head, rest) = PDF.split_at(b"%PDF-1.7\n".len());
+    let table = &rest[..rest.len() - b"9\n%%EOF\n".len()];
+    let end = |place: usize| format!("{place}\n%%EOF\n").into_bytes();
+    // The number of the place is part of the size.
+    let without = size.checked_sub(head.len() + table.len() + b"\n%%EOF\n".len()).unwrap();
+    let digits = (1..20).find(|digits| (head.len() + without - digits).to_string().len() == *digits).unwrap();
+    let filling = vec![b' '; without - digits];
+    let place = head.len() + filling.len();
+    [head, &filling, table, &end(place)].concat()
 }
 
 /// A black picture of this size.

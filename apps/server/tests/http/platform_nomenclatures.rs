@@ -212,7 +212,7 @@ database_tests! {
             ("kind_id=1", vec!["ремонт"]),
             ("kind_id[]=1&kind_id[]=2", vec!["Ёлка", "Кружка", "ремонт"]),
             ("order_by=price_asc", vec!["Кружка", "ремонт", "Ёлка"]),
-            ("order_by=name_desc", vec!["Ёлка", "ремонт", "Кружка"]),
+            ("order_by=name_desc", vec!["ремонт", "Кружка", "Ёлка"]),
             ("order_by=created_at_asc", vec!["Ёлка", "Кружка", "ремонт"]),
             ("date_from=2020-01-01&date_to=2999-12-31", vec!["Ёлка", "Кружка", "ремонт"]),
             ("date_to=2020-01-01", vec![]),

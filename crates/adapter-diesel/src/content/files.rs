@@ -19,10 +19,13 @@ const DELETED: &str = "deleted";
 pub(crate) const CONTENTS: Queue =
     Queue { table: "files", key: "id", due: Some("sweep_at"), open: "sweep_at IS NOT NULL", on_park: "" };
 
-const LEASED: Leased<i64, (i64, i64, String), Leftover> = Leased { load: load_leftovers, read: leftover };
+/// Number, project, key of the content.
+type ContentRow = (i64, i64, String);
 
-fn load_leftovers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, (i64, i64, String))>> {
-    let rows: Vec<(i64, i64, String)> = files::table
+const LEASED: Leased<i64, ContentRow, Leftover> = Leased { load: load_leftovers, read: leftover };
+
+fn load_leftovers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, ContentRow)>> {
+    let rows: Vec<ContentRow> = files::table
         .filter(files::id.eq_any(ids))
         .order((files::sweep_at, files::id))
         .select((files::id, files::project_id, files::file_key))
@@ -30,7 +33,7 @@ fn load_leftovers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Ve
     Ok(rows.into_iter().map(|row| (row.0, row)).collect())
 }
 
-fn leftover((id, project, key): (i64, i64, String)) -> Result<Leftover, StoreError> {
+fn leftover((id, project, key): ContentRow) -> Result<Leftover, StoreError> {
     Ok(Leftover {
         id: stored::id(id)?,
         project_id: stored::id(project)?,

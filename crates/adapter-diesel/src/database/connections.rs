@@ -2,24 +2,16 @@
 //!
 //! A restart or a fail-over of the server ends all connections at once, and a pool learns it of each only when it is used.
 //! So after one was lost, every other is asked before its next use whether it still works.
-//!
-//! Whoever needs a connection waits for their turn first, in the order in which they came: the pool itself
-//! promises no order, and they wait without a thread each.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::r2d2::{Pool, PooledConnection, State};
 use kontor_kernel::StoreError;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::AnyConnection;
 use super::connection::{Manager, is_broken};
-
-/// The right to take a connection. It ends when this is dropped.
-pub(super) type Turn = OwnedSemaphorePermit;
 
 /// How many connections had been lost when one was last known to work.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,8 +19,6 @@ struct WorkedAt(u64);
 
 pub(super) struct Connections {
     pool: Pool<Manager>,
-    turns: Arc<Semaphore>,
-    wait: Duration,
     losses: AtomicU64,
 }
 
@@ -43,15 +33,7 @@ impl Connections {
             .test_on_check_out(false)
             .build(manager)
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        let turns = Arc::new(Semaphore::new(usize::try_from(size).map_err(StoreError::corrupt)?));
-        Ok(Self { pool, turns, wait, losses: AtomicU64::new(0) })
-    }
-
-    /// Waits until it is the caller's turn to take a connection.
-    pub async fn turn(&self) -> Result<Turn, StoreError> {
-        let turn = tokio::time::timeout(self.wait, Arc::clone(&self.turns).acquire_owned());
-        let busy = || StoreError::Unavailable("every connection is busy".to_owned());
-        turn.await.map_err(|_| busy())?.map_err(|_| busy())
+        Ok(Self { pool, losses: AtomicU64::new(0) })
     }
 
     /// A connection that works, as far as anybody knows.

@@ -9,7 +9,7 @@ use diesel::result::Error as QueryError;
 use kontor_kernel::StoreError;
 
 use super::connection::{Manager, Role, give_up};
-use super::connections::{Connections, Turn};
+use super::connections::Connections;
 use super::failure::{Abort, at_commit, conclude, is_demoted, is_lost, passes};
 use super::marks::{Marks, Noted, note_everything};
 use super::memory::Memories;
@@ -112,9 +112,18 @@ impl Database {
         };
         let readers = build(if writer.is_some() { Role::Reader } else { Role::Writer }, options.connections)?;
         let (marks, memories) = (Arc::default(), Memories::default());
-        let (repeated, writes) = (AtomicU64::new(0), AtomicU64::new(0));
-        let pages = OnceLock::new();
-        let inner = Inner { url, readers, writer, pages, statements, repeated, writes, marks, memories, tables };
+        let inner = Inner {
+            url,
+            readers,
+            writer,
+            pages: OnceLock::new(),
+            statements,
+            repeated: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
+            marks,
+            memories,
+            tables,
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -171,8 +180,7 @@ impl Database {
         R: From<StoreError> + Send + 'static,
     {
         let inner = Arc::clone(&self.inner);
-        let turn = inner.readers.turn().await?;
-        blocking(turn, move || {
+        blocking(move || {
             let mut attempt = 1;
             loop {
                 let mut connection = inner.readers.take()?;
@@ -275,8 +283,7 @@ impl Database {
         R: From<StoreError> + Send + 'static,
     {
         let inner = Arc::clone(&self.inner);
-        let turn = inner.writing().turn().await?;
-        blocking(turn, move || {
+        blocking(move || {
             let pool = inner.writing();
             inner.writes.fetch_add(1, Ordering::Relaxed);
             let mut attempt = 1;
@@ -396,17 +403,11 @@ fn rolled_back<R>(connection: &mut AnyConnection, abort: Abort<R>) -> Abort<R> {
     abort
 }
 
-/// The turn ends with the work.
-async fn blocking<T, R>(turn: Turn, work: impl FnOnce() -> Result<T, R> + Send + 'static) -> Result<T, R>
+async fn blocking<T, R>(work: impl FnOnce() -> Result<T, R> + Send + 'static) -> Result<T, R>
 where
     T: Send + 'static,
     R: From<StoreError> + Send + 'static,
 {
-    let work = move || {
-        let outcome = work();
-        drop(turn);
-        outcome
-    };
     match tokio::task::spawn_blocking(work).await {
         Ok(outcome) => outcome,
         Err(error) => Err(StoreError::Failed(error.to_string()).into()),

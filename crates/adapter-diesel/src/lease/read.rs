@@ -7,10 +7,13 @@ use super::{Key, Queue, Turn};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::Statement;
 
+/// Rows, each with its key.
+type Keyed<K, R> = Vec<(K, R)>;
+
 /// How leased rows become work.
 pub(crate) struct Leased<K, R, T> {
     /// Loads the rows with these keys, each with its key.
-    pub load: fn(&mut AnyConnection, &[K]) -> QueryResult<Vec<(K, R)>>,
+    pub load: fn(&mut AnyConnection, &[K]) -> QueryResult<Keyed<K, R>>,
     /// Reads one.
     pub read: fn(R) -> Result<T, StoreError>,
 }

@@ -122,16 +122,16 @@ pub(crate) fn record(
         return Ok(None);
     }
     let row: ChargeRow = charges::table.find(id).select(ChargeRow::as_select()).first(connection)?;
-    let charge = Charge::try_from(row)?;
+    let known = Charge::try_from(row)?;
     if let ChargeChange::Succeeded { refund, method, .. } = change {
         if let Some(order) = refund {
             let set_aside = charges::refunding.eq(charges::refunding + order.amount().minor());
             diesel::update(charges::table.find(id)).set(set_aside).execute(connection)?;
-            insert_refund(connection, charge.project_id.get(), id, order, moment, moment)?;
+            insert_refund(connection, known.project_id.get(), id, order, moment, moment)?;
         }
         if let Some(method) = method {
-            saved_methods::save(connection, &charge, method, moment)?;
+            saved_methods::save(connection, &known, method, moment)?;
         }
     }
-    Ok(Some(Known { charge, repeated }))
+    Ok(Some(Known { charge: known, repeated }))
 }

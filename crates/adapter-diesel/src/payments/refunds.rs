@@ -184,7 +184,7 @@ fn record(
         .returning((refunds::charge_id, refunds::amount))
         .get_result(connection)
         .optional()?;
-    let Some((charge, amount)) = written else { return Ok(Change::Stale) };
+    let Some((charge_id, amount)) = written else { return Ok(Change::Stale) };
     let row = refunds::table.find(id);
     match change {
         RefundChange::Pending { provider_id, .. } | RefundChange::Succeeded { provider_id } => {
@@ -202,8 +202,8 @@ fn record(
         RefundChange::Postponed { .. } | RefundChange::Suspicious { .. } | RefundChange::Failed { .. } => {}
     }
     match change {
-        RefundChange::Succeeded { .. } => take_back(connection, charge, amount, true, at)?,
-        RefundChange::Failed { .. } => take_back(connection, charge, amount, false, at)?,
+        RefundChange::Succeeded { .. } => take_back(connection, charge_id, amount, true, at)?,
+        RefundChange::Failed { .. } => take_back(connection, charge_id, amount, false, at)?,
         _ => {}
     }
     Ok(Change::Done)

@@ -1,6 +1,6 @@
 //! Which deliveries are due, endpoint by endpoint: many of one endpoint cost the others nothing.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
@@ -85,7 +85,7 @@ pub(super) fn look(
     if endpoints.is_empty() {
         return Ok(Vec::new());
     }
-    let (mut by_endpoint, mut by_project) = (HashMap::new(), HashMap::new());
+    let (mut by_endpoint, mut by_project) = (BTreeMap::new(), BTreeMap::new());
     for row in running(connection, now)? {
         by_endpoint.insert(row.webhook, count(row.count));
         *by_project.entry(row.project).or_default() += count(row.count);

@@ -82,7 +82,7 @@ database_tests! {
         // Seven and the number of names have no common divisor: every name comes once, and none beside its neighbour.
         for place in 0..NAMES.len() {
             let text = NAMES[place * 7 % NAMES.len()];
-            let card = Card::new(name(text), NomenclatureKind::Service);
+            let card = Card { price: Some("1.00".parse().unwrap()), ..Card::new(name(text), NomenclatureKind::Service) };
             NomenclatureRepository::insert(&db.database, stamp, card).await.unwrap();
             let category = CategoryDraft { name: name(text), photo: None, parent_id: None, code: None, description: None };
             CategoryRepository::insert(&db.database, stamp, category).await.unwrap();

@@ -268,6 +268,7 @@ database_tests! {
             "INSERT INTO application_categories (application_id, category_id, position) VALUES ({one}, {kitchen}, 1), ({one}, {garden}, 2); \
              INSERT INTO application_brands (application_id, brand_id, priority) VALUES ({one}, {nord}, 1), ({one}, {sud}, 2)"
         )).await;
+        db.database.rebuild_offers().await.unwrap();
         let list = async |app, parent: Option<i64>, limit| -> Vec<i64> {
             let parent = parent.map(|id| CategoryId::new(id).unwrap());
             db.database.categories(app, parent, limit).await.unwrap().iter().map(|category| category.id.get()).collect()

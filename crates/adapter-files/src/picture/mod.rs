@@ -79,10 +79,10 @@ fn png(content: BufReader<&File>) -> Result<(), Damaged> {
 
 /// Frame by frame, in pieces, up to the mark of the end.
 fn gif(content: BufReader<&File>) -> Result<(), Damaged> {
-    let mut decoder = gif::DecodeOptions::new().read_info(content)?;
+    let mut reader = gif::DecodeOptions::new().read_info(content)?;
     let (mut frames, mut decoded) = (0_u64, 0_u64);
     let mut piece = Vec::new();
-    while let Some(frame) = decoder.next_frame_info()? {
+    while let Some(frame) = reader.next_frame_info()? {
         frames += 1;
         let mut missing = u64::from(frame.width) * u64::from(frame.height);
         decoded = decoded.saturating_add(missing);
@@ -92,7 +92,7 @@ fn gif(content: BufReader<&File>) -> Result<(), Damaged> {
         while missing > 0 {
             let length = missing.min(PIECE);
             piece.resize(usize::try_from(length)?, 0);
-            if !decoder.fill_buffer(&mut piece)? {
+            if !reader.fill_buffer(&mut piece)? {
                 return Err(Damaged);
             }
             missing -= length;

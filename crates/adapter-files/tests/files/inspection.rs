@@ -50,7 +50,7 @@ fn png_header(width: u32, height: u32) -> Vec<u8> {
 
 /// A photo with previews or descriptions of the largest size before it.
 fn jpeg_behind(previews: usize) -> Vec<u8> {
-    let preview = [b"\xff\xe1\xff\xff".as_slice(), &[7; 65_533]].concat();
+    let preview = [b"\xff\xe1\xff\xff".as_slice(), &vec![7; 65_533]].concat();
     [&BASELINE[..2], &preview.repeat(previews), &BASELINE[2..]].concat()
 }
 

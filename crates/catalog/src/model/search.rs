@@ -26,10 +26,9 @@ fn is_accent(mark: char) -> bool {
 /// One composed letter in lower case as it is compared.
 fn fold(letter: char, folded: &mut String) {
     match letter {
-        'a'..='z' | '0'..='9' => folded.push(letter),
         'ё' | 'ѐ' => folded.push('е'),
         'ѝ' => folded.push('и'),
-        '\u{400}'..='\u{4FF}' => folded.push(letter),
+        'a'..='z' | '0'..='9' | '\u{400}'..='\u{4FF}' => folded.push(letter),
         'ß' => folded.push_str("ss"),
         'æ' => folded.push_str("ae"),
         'œ' => folded.push_str("oe"),

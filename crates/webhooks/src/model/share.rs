@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
@@ -25,7 +25,7 @@ pub struct Waiting {
 /// Shares free slots among endpoints: each goes to the project, and in it to the endpoint, with the fewest attempts under
 /// way, and of equals to the one that has waited longest. Answers how many deliveries each may take; there may be fewer.
 /// `running` counts the attempts under way by project.
-pub fn allot(waiting: &[Waiting], mut running: HashMap<i64, usize>, free: usize) -> Vec<(i64, usize)> {
+pub fn allot(waiting: &[Waiting], mut running: BTreeMap<i64, usize>, free: usize) -> Vec<(i64, usize)> {
     let mut shares: Vec<(&Waiting, usize)> = waiting.iter().map(|endpoint| (endpoint, 0)).collect();
     for _ in 0..free {
         let of_project = |endpoint: &Waiting| running.get(&endpoint.project).copied().unwrap_or_default();
@@ -56,17 +56,17 @@ mod tests {
     #[test]
     fn a_busy_project_leaves_room_for_the_others() {
         let endpoints = [waiting(1, 10), waiting(2, 10), waiting(3, 20)];
-        assert_eq!(allot(&endpoints, HashMap::new(), 4), [(1, 1), (2, 1), (3, 2)]);
-        assert_eq!(allot(&endpoints, HashMap::from([(10, 2)]), 2), [(3, 2)]);
-        assert_eq!(allot(&endpoints, HashMap::new(), 1), [(1, 1)]);
-        assert!(allot(&[], HashMap::new(), 4).is_empty() && allot(&endpoints, HashMap::new(), 0).is_empty());
+        assert_eq!(allot(&endpoints, BTreeMap::new(), 4), [(1, 1), (2, 1), (3, 2)]);
+        assert_eq!(allot(&endpoints, BTreeMap::from([(10, 2)]), 2), [(3, 2)]);
+        assert_eq!(allot(&endpoints, BTreeMap::new(), 1), [(1, 1)]);
+        assert!(allot(&[], BTreeMap::new(), 4).is_empty() && allot(&endpoints, BTreeMap::new(), 0).is_empty());
     }
 
     #[test]
     fn neither_an_endpoint_nor_a_project_takes_all_slots() {
-        assert_eq!(allot(&[waiting(1, 10)], HashMap::new(), 64), [(1, MOST_PER_ENDPOINT)]);
+        assert_eq!(allot(&[waiting(1, 10)], BTreeMap::new(), 64), [(1, MOST_PER_ENDPOINT)]);
         let many: Vec<_> = (1..=9).map(|webhook| waiting(webhook, 10)).collect();
-        let shares = allot(&many, HashMap::from([(10, 1)]), 64);
+        let shares = allot(&many, BTreeMap::from([(10, 1)]), 64);
         assert_eq!(shares.iter().map(|(_, share)| share).sum::<usize>(), MOST_PER_PROJECT - 1);
     }
 
@@ -74,7 +74,7 @@ mod tests {
     fn an_endpoint_on_trial_gets_one_and_what_runs_counts() {
         let trial = Waiting { circuit: Circuit::restore(2, None), ..waiting(1, 10) };
         let busy = Waiting { running: MOST_PER_ENDPOINT - 1, ..waiting(2, 20) };
-        assert_eq!(allot(&[trial, busy], HashMap::from([(20, 7)]), 64), [(1, 1), (2, 1)]);
-        assert!(allot(&[Waiting { running: 1, ..trial }], HashMap::new(), 64).is_empty());
+        assert_eq!(allot(&[trial, busy], BTreeMap::from([(20, 7)]), 64), [(1, 1), (2, 1)]);
+        assert!(allot(&[Waiting { running: 1, ..trial }], BTreeMap::new(), 64).is_empty());
     }
 }

@@ -5,10 +5,8 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use super::turn::{IDLE, Trouble, Turn, sleep};
 use super::{Worker, steps};
-
-/// How long a duty with nothing to do waits before it looks again.
-const IDLE: Duration = Duration::from_millis(200);
 
 /// Something a worker does again and again.
 pub(super) struct Duty {
@@ -24,20 +22,6 @@ pub(super) struct Duty {
 
 /// Answers whether there was anything to do: then the next step follows at once.
 pub(super) type Step = for<'a> fn(&'a Worker, Turn<'a>) -> BoxFuture<'a, Result<bool, Trouble>>;
-
-/// Why a step failed. The log has it; the duty goes on.
-pub(super) type Trouble = Box<dyn std::error::Error + Send + Sync>;
-
-/// Whose step it is.
-#[derive(Clone, Copy)]
-pub(super) struct Turn<'a> {
-    /// Which of those that run at once, from 0.
-    pub hand: u32,
-    /// How many steps it has made, this one included.
-    pub round: u64,
-    /// Told when the worker is to end.
-    pub stop: &'a CancellationToken,
-}
 
 /// Every duty. One that fails or takes long is none of the others' business.
 pub(super) const DUTIES: &[Duty] = &[
@@ -93,19 +77,6 @@ impl Duty {
             }
         }
     }
-}
-
-/// Ends early when the worker is to end.
-pub(super) async fn sleep(time: Duration, stop: &CancellationToken) {
-    tokio::select! {
-        () = tokio::time::sleep(time) => {}
-        () = stop.cancelled() => {}
-    }
-}
-
-/// How long free slots of deliveries wait before they look again.
-pub(super) async fn pause(stop: &CancellationToken) {
-    sleep(IDLE, stop).await;
 }
 
 #[cfg(test)]

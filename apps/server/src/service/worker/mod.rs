@@ -2,6 +2,7 @@
 
 mod duties;
 mod steps;
+mod turn;
 
 use std::sync::Arc;
 

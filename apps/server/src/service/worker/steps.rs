@@ -7,7 +7,7 @@ use kontor_adapter_diesel::upkeep::{BATCH, PILES};
 use kontor_auth::PasswordRound;
 
 use super::Worker;
-use super::duties::{Trouble, Turn, pause};
+use super::turn::{Trouble, Turn, pause};
 use crate::service::bulk;
 
 /// Shows that the worker lives, and how long work waits.

@@ -326,11 +326,11 @@ impl Sources {
         let module = |name: &str| name.split("::").filter(|part| !part.is_empty()).map(ToOwned::to_owned).collect();
         let mut files: BTreeMap<Module, Read> =
             texts.iter().map(|(name, text)| (module(name), Read::of(text))).collect();
-        let tests: Vec<Module> = files
+        let test_modules: Vec<Module> = files
             .iter()
             .flat_map(|(file, read)| read.tests.iter().map(move |test| [file.as_slice(), test].concat()))
             .collect();
-        files.retain(|file, _| !tests.iter().any(|test| file.starts_with(test)));
+        files.retain(|file, _| !test_modules.iter().any(|test| file.starts_with(test)));
         let mut sources = Self::default();
         for (file, read) in &files {
             sources.modules.insert(file.clone());

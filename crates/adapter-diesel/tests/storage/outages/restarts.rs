@@ -105,6 +105,6 @@ async fn check(counter: &Counter<'_>, told: &Told) {
     assert_eq!(orders(&told.not_ordered).await, 0, "what was refused is not there");
     let several = "(SELECT 1 FROM orders GROUP BY counterparty_id HAVING count(*) > 1) several";
     assert_eq!(counter.count(several).await, 0, "nobody ordered twice");
-    let paid = usize::try_from(counter.count("payment_attempts").await).unwrap();
+    let paid = usize::try_from(counter.count("charges").await).unwrap();
     assert!(counter.acquirer.count() <= paid, "nobody pays twice");
 }
