@@ -10,10 +10,13 @@ use crate::statement::Statement;
 /// Rows, each with its key.
 type Keyed<K, R> = Vec<(K, R)>;
 
+/// Loads rows by their keys.
+type Load<K, R> = fn(&mut AnyConnection, &[K]) -> QueryResult<Keyed<K, R>>;
+
 /// How leased rows become work.
 pub(crate) struct Leased<K, R, T> {
     /// Loads the rows with these keys, each with its key.
-    pub load: fn(&mut AnyConnection, &[K]) -> QueryResult<Keyed<K, R>>,
+    pub load: Load<K, R>,
     /// Reads one.
     pub read: fn(R) -> Result<T, StoreError>,
 }
