@@ -54,7 +54,7 @@ card_columns! {
     PiecesPerPack = "pieces_per_pack" | "штук в упаковке";
     /// Packs in one unit of sale.
     QuantityPack = "quantity_pack" | "количество упаковок";
-    /// Addresses, parted by white space or `|`; see [`PhotoCell`].
+    /// Addresses, parted by white space or `|`; see `PhotoCell`.
     Photos = "photos" | "photo" | "фото" | "фотографии";
     /// Whether it is a subscription plan.
     IsSubscription = "is_subscription" | "подписка";
