@@ -42,7 +42,7 @@ pub(crate) fn deleted<C: Chronicled, R>(
 }
 
 /// What staff change is seldom, and most of it is shown somewhere: nothing of the project is remembered beyond it.
-fn mark(stamp: &Stamp, resource: Resource) {
+pub(crate) fn mark(stamp: &Stamp, resource: Resource) {
     if !matches!(stamp.author, Author::Customer(_)) {
         note(Topic::Shelves, stamp.project_id.get());
     }

@@ -27,6 +27,7 @@ mod organization;
 mod payments;
 mod people;
 pub mod queues;
+mod records;
 mod schema;
 mod settlement;
 mod shelf;

@@ -1,4 +1,4 @@
-use kontor_kernel::{AccessDenied, StockLevel, StoreError};
+use kontor_kernel::{AccessDenied, RecordError, Refusal, StockLevel, StoreError};
 
 use crate::model::{CardRefusal, DiscountRefusal, PlanAssignment, StatusRefused};
 
@@ -26,38 +26,30 @@ pub enum CategoryError {
 }
 
 /// Why a use case of brands is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum BrandError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such brand.
-    #[error("there is no such brand")]
-    NotFound,
+pub type BrandError = RecordError<BrandRefusal>;
+
+/// What only brands refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BrandRefusal {
     /// Another brand of the project has the name, in this or another case.
     #[error("another brand has this name")]
     NameTaken,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
-/// Why a use case of tags is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum TagError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such project.
-    #[error("there is no such project")]
-    UnknownProject,
+impl Refusal for BrandRefusal {}
+
+/// Why a use case of tags is refused; what is not found is the project.
+pub type TagError = RecordError<TagRefusal>;
+
+/// What only tags refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TagRefusal {
     /// Another tag of the project has the name, in this or another case.
     #[error("another tag has this name")]
     NameTaken,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
+
+impl Refusal for TagRefusal {}
 
 /// Why a use case of what an application shows is refused.
 #[derive(Debug, thiserror::Error)]

@@ -55,8 +55,8 @@ pub use brands::BrandService;
 pub use categories::CategoryService;
 pub use discounts::DiscountService;
 pub use error::{
-    AssortmentError, BrandError, CardReference, CategoryError, InventoryError, InventoryReference, NomenclatureError,
-    PlanError, TagError, WarehouseError, WarehouseReference,
+    AssortmentError, BrandError, BrandRefusal, CardReference, CategoryError, InventoryError, InventoryReference,
+    NomenclatureError, PlanError, TagError, TagRefusal, WarehouseError, WarehouseReference,
 };
 pub use error::{DiscountError, PromotionError, PromotionList, PromotionReference};
 pub use inventories::InventoryService;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    ApplicationId, BrandId, CategoryId, InventoryId, Line, Listing, NomenclatureId, Page, PageRequest,
+    ApplicationId, BrandId, CategoryId, InventoryId, Line, Listing, NomenclatureId, OfProject, Page, PageRequest,
     PlanAssignmentId, ProjectId, Stamp, StoreError, WarehouseId,
 };
 use kontor_kernel::{DiscountId, DiscountStatus};
@@ -52,13 +52,13 @@ pub trait BrandRepository: Send + Sync {
     /// Every brand of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<Brand>, StoreError>;
 
-    /// A brand of any project; the caller checks the owner.
-    async fn find(&self, id: BrandId) -> Result<Option<Brand>, StoreError>;
+    /// A brand of any project.
+    async fn find(&self, id: BrandId) -> Result<Option<OfProject<Brand>>, StoreError>;
 
-    /// Stores a brand, refusing [`BrandError::NameTaken`].
+    /// Stores a brand, refusing [`BrandRefusal::NameTaken`](crate::BrandRefusal).
     async fn insert(&self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError>;
 
-    /// Changes a brand of the project, refusing [`BrandError::NotFound`] and [`BrandError::NameTaken`].
+    /// Changes a brand of the project, refusing one that is not there and [`BrandRefusal::NameTaken`](crate::BrandRefusal).
     async fn update(&self, stamp: Stamp, id: BrandId, change: BrandChange) -> Result<Brand, BrandError>;
 }
 
@@ -69,7 +69,7 @@ pub trait TagRepository: Send + Sync {
     /// Every tag of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<Tag>, StoreError>;
 
-    /// Stores a tag, refusing [`TagError::UnknownProject`] and [`TagError::NameTaken`].
+    /// Stores a tag, refusing a project that is not there and [`TagRefusal::NameTaken`](crate::TagRefusal).
     async fn insert(&self, stamp: Stamp, draft: TagDraft) -> Result<Tag, TagError>;
 }
 

@@ -8,16 +8,13 @@ use crate::ports::TagRepository;
 
 /// Use cases of tags: staff choose among them, who runs the service adds them.
 pub struct TagService {
-    tags: Arc<dyn TagRepository>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub tags: Arc<dyn TagRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl TagService {
-    /// Wires the ports.
-    pub fn new(tags: Arc<dyn TagRepository>, clock: Arc<dyn Clock>) -> Self {
-        Self { tags, clock }
-    }
-
     /// Every tag of the employee's project.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<Tag>, TagError> {
         staff.require(Permission::view(Resource::Nomenclatures))?;

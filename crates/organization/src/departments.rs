@@ -1,23 +1,20 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, DepartmentId, Permission, Resource, Staff};
+use kontor_kernel::{Clock, DepartmentId, Permission, Resource, Staff, Stamp};
 
 use crate::DepartmentError;
-use crate::model::{Department, DepartmentDraft, DepartmentPatch};
+use crate::model::{Department, DepartmentChange, DepartmentDraft};
 use crate::ports::DepartmentRepository;
 
 /// Use cases of departments.
 pub struct DepartmentService {
-    departments: Arc<dyn DepartmentRepository>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub departments: Arc<dyn DepartmentRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl DepartmentService {
-    /// Wires the ports.
-    pub fn new(departments: Arc<dyn DepartmentRepository>, clock: Arc<dyn Clock>) -> Self {
-        Self { departments, clock }
-    }
-
     /// Every department of the employee's project.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<Department>, DepartmentError> {
         staff.require(Permission::view(Resource::Departments))?;
@@ -27,13 +24,13 @@ impl DepartmentService {
     /// One department of the employee's project.
     pub async fn read(&self, staff: &Staff, id: DepartmentId) -> Result<Department, DepartmentError> {
         staff.require(Permission::view(Resource::Departments))?;
-        self.own(staff, id).await
+        staff.own(self.departments.find(id).await?)
     }
 
     /// Adds a department to the employee's project.
     pub async fn create(&self, staff: &Staff, draft: DepartmentDraft) -> Result<Department, DepartmentError> {
         staff.require(Permission::create(Resource::Departments))?;
-        self.departments.insert(staff.project_id, draft, self.clock.now()).await
+        self.departments.insert(Stamp::of(staff, self.clock.now()), draft).await
     }
 
     /// Changes a department of the employee's project.
@@ -41,24 +38,18 @@ impl DepartmentService {
         &self,
         staff: &Staff,
         id: DepartmentId,
-        patch: DepartmentPatch,
+        change: DepartmentChange,
     ) -> Result<Department, DepartmentError> {
         staff.require(Permission::edit(Resource::Departments))?;
-        self.own(staff, id).await?;
-        self.departments.update(staff.project_id, id, patch, self.clock.now()).await
+        staff.own(self.departments.find(id).await?)?;
+        self.departments.update(Stamp::of(staff, self.clock.now()), id, change).await
     }
 
     /// Deletes a department that has no employees.
     pub async fn delete(&self, staff: &Staff, id: DepartmentId) -> Result<(), DepartmentError> {
         staff.require(Permission::edit(Resource::Departments))?;
-        self.own(staff, id).await?;
-        self.departments.delete(staff.project_id, id).await
-    }
-
-    async fn own(&self, staff: &Staff, id: DepartmentId) -> Result<Department, DepartmentError> {
-        let department = self.departments.find(id).await?.ok_or(DepartmentError::NotFound)?;
-        staff.require_project(department.project_id)?;
-        Ok(department)
+        staff.own(self.departments.find(id).await?)?;
+        self.departments.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 }
 
@@ -68,22 +59,23 @@ mod tests {
     use crate::ports::MockDepartmentRepository;
     use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, FixedClock, Name, ProjectId};
+    use kontor_kernel::{AccessDenied, FixedClock, Name, OfProject, ProjectId};
 
-    fn department(project: i64) -> Department {
-        Department {
+    fn department(project: i64) -> OfProject<Department> {
+        let department = Department {
             id: DepartmentId::new(7).unwrap(),
-            project_id: ProjectId::new(project).unwrap(),
             name: Name::parse("Sales").unwrap(),
             description: None,
             branch: None,
             created_at: DateTime::UNIX_EPOCH,
             updated_at: DateTime::UNIX_EPOCH,
-        }
+        };
+        OfProject::new(ProjectId::new(project).unwrap(), department)
     }
 
     fn service(departments: MockDepartmentRepository) -> DepartmentService {
-        DepartmentService::new(Arc::new(departments), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)))
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        DepartmentService { departments: Arc::new(departments), clock }
     }
 
     #[tokio::test]
@@ -94,7 +86,7 @@ mod tests {
         let (staff, id) = (staff_with(Permission::all()), DepartmentId::new(7).unwrap());
         let foreign = |error| matches!(error, DepartmentError::Denied(AccessDenied::ForeignProject));
         assert!(foreign(service.read(&staff, id).await.unwrap_err()));
-        assert!(foreign(service.update(&staff, id, DepartmentPatch::default()).await.unwrap_err()));
+        assert!(foreign(service.update(&staff, id, DepartmentChange::default()).await.unwrap_err()));
         assert!(foreign(service.delete(&staff, id).await.unwrap_err()));
     }
 
@@ -105,7 +97,7 @@ mod tests {
         let denied = |error| matches!(error, DepartmentError::Denied(AccessDenied::MissingPermission(_)));
         assert!(denied(service.list(&staff).await.unwrap_err()));
         assert!(denied(service.read(&staff, id).await.unwrap_err()));
-        assert!(denied(service.update(&staff, id, DepartmentPatch::default()).await.unwrap_err()));
+        assert!(denied(service.update(&staff, id, DepartmentChange::default()).await.unwrap_err()));
         assert!(denied(service.delete(&staff, id).await.unwrap_err()));
     }
 }

@@ -1,4 +1,4 @@
-use kontor_kernel::{AccessDenied, StoreError};
+use kontor_kernel::{AccessDenied, RecordError, Refusal, StoreError};
 
 /// Why a use case of branches is refused.
 #[derive(Debug, thiserror::Error)]
@@ -12,24 +12,20 @@ pub enum BranchError {
 }
 
 /// Why a use case of departments is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum DepartmentError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such department.
-    #[error("there is no such department")]
-    NotFound,
+pub type DepartmentError = RecordError<DepartmentRefusal>;
+
+/// What only departments refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DepartmentRefusal {
     /// The named branch is not one of the project.
     #[error("there is no such branch")]
     UnknownBranch,
     /// Employees are in it.
     #[error("there are employees in the department")]
     Staffed,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
+
+impl Refusal for DepartmentRefusal {}
 
 /// Why a use case of applications is refused.
 #[derive(Debug, thiserror::Error)]

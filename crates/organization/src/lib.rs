@@ -33,7 +33,8 @@ pub use checkout::CheckoutOptions;
 pub use departments::DepartmentService;
 pub use dictionaries::DictionaryService;
 pub use error::{
-    ApplicationError, BranchError, DepartmentError, DictionaryError, IntegrationError, ShowcaseError, SuggestionError,
+    ApplicationError, BranchError, DepartmentError, DepartmentRefusal, DictionaryError, IntegrationError,
+    ShowcaseError, SuggestionError,
 };
 pub use integrations::IntegrationService;
 pub use projects::ProjectFounding;

@@ -6,14 +6,14 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
     AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, DepartmentId, DictionaryItemId, IntegrationId,
-    IntegrationParameterId, PaymentTypeId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError, Zone,
+    IntegrationParameterId, OfProject, PaymentTypeId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError, Zone,
 };
 
 use crate::model::{AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, SuggestionQuery};
 use crate::model::{
     Application, ApplicationDraft, Branch, BranchDraft, Country, DeliverySubtype, DeliverySubtypeParam, DeliveryType,
-    Department, DepartmentDraft, DepartmentPatch, Dictionary, DictionaryItem, PaymentChoice, PaymentType, ProjectFacts,
-    ProjectPlan, ProjectRecords, Shop, StorageUnit,
+    Department, DepartmentChange, DepartmentDraft, Dictionary, DictionaryItem, PaymentChoice, PaymentType,
+    ProjectFacts, ProjectPlan, ProjectRecords, Shop, StorageUnit,
 };
 use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration};
 use crate::{ApplicationError, DepartmentError, IntegrationError, SuggestionError};
@@ -36,28 +36,22 @@ pub trait DepartmentRepository: Send + Sync {
     /// Every department of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<Department>, StoreError>;
 
-    /// A department of any project; the caller checks the owner.
-    async fn find(&self, id: DepartmentId) -> Result<Option<Department>, StoreError>;
+    /// A department of any project.
+    async fn find(&self, id: DepartmentId) -> Result<Option<OfProject<Department>>, StoreError>;
 
     /// Stores a department, refusing a branch that is not of the project.
-    async fn insert(
-        &self,
-        project: ProjectId,
-        draft: DepartmentDraft,
-        at: DateTime<Utc>,
-    ) -> Result<Department, DepartmentError>;
+    async fn insert(&self, stamp: Stamp, draft: DepartmentDraft) -> Result<Department, DepartmentError>;
 
-    /// Changes what the patch names, refusing a branch that is not of the project.
+    /// Changes a department of the project, refusing a branch that is not of the project.
     async fn update(
         &self,
-        project: ProjectId,
+        stamp: Stamp,
         id: DepartmentId,
-        patch: DepartmentPatch,
-        at: DateTime<Utc>,
+        change: DepartmentChange,
     ) -> Result<Department, DepartmentError>;
 
     /// Deletes a department of the project, refusing one with employees in it.
-    async fn delete(&self, project: ProjectId, id: DepartmentId) -> Result<(), DepartmentError>;
+    async fn delete(&self, stamp: Stamp, id: DepartmentId) -> Result<(), DepartmentError>;
 }
 
 /// Applications of a project.

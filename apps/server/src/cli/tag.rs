@@ -60,7 +60,7 @@ pub fn run(
     };
     let project = ProjectId::new(place.project).map_err(|error| format!("--project {error}"))?;
     let database = open_migrated(&load(place.output.database)?)?;
-    let service = TagService::new(Arc::new(database), Arc::new(SystemClock));
+    let service = TagService { tags: Arc::new(database), clock: Arc::new(SystemClock) };
     let tags = process::runtime()?.block_on(async {
         match draft {
             Some(draft) => service.add(project, draft).await.map(|tag| vec![tag]),
@@ -68,12 +68,12 @@ pub fn run(
         }
     })?;
     for tag in tags {
-        let Tag { id, details, .. } = tag;
+        let Tag { id, name, photo, .. } = tag;
         if place.output.json {
-            let photo = details.photo.map(String::from);
-            println!("{}", json!({ "tag_id": id.get(), "name": details.name.as_str(), "photo": photo }));
+            let photo = photo.map(String::from);
+            println!("{}", json!({ "tag_id": id.get(), "name": name.as_str(), "photo": photo }));
         } else {
-            println!("{:>6}  {}", id.get(), details.name);
+            println!("{:>6}  {}", id.get(), name);
         }
     }
     Ok(())

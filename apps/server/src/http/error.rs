@@ -1,12 +1,13 @@
 //! The one table from refusals to answers.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
 use kontor_auth::model::BeyondReach;
-use kontor_kernel::{AccessDenied, Quota, StoreError, Violations};
+use kontor_kernel::{AccessDenied, Quota, RecordError, Refusal, StoreError, Violations};
 use serde_json::json;
 
 use super::retry_after::{seconds_to_wait, whole_seconds};
@@ -119,6 +120,24 @@ impl From<StoreError> for ApiError {
                 Self::Message(StatusCode::SERVICE_UNAVAILABLE, OUTCOME_UNKNOWN.to_owned())
             }
             error => Self::internal(&error),
+        }
+    }
+}
+
+impl From<Infallible> for ApiError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+/// What all records refuse; a resource adds only what it refuses by itself.
+impl<R: Refusal + Into<Self>> From<RecordError<R>> for ApiError {
+    fn from(error: RecordError<R>) -> Self {
+        match error {
+            RecordError::Denied(denied) => denied.into(),
+            RecordError::NotFound => Self::not_found(),
+            RecordError::Refused(refusal) => refusal.into(),
+            RecordError::Store(error) => error.into(),
         }
     }
 }

@@ -5,6 +5,7 @@ pub mod body;
 pub mod caching;
 pub mod client_ip;
 pub mod delivery_option;
+pub mod envelope;
 pub mod error;
 pub mod failures;
 pub mod file_contents;

@@ -6,11 +6,12 @@ use actix_web::{get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_catalog::model::{Brand, BrandChange, BrandDraft};
-use kontor_catalog::{BrandError, BrandService};
+use kontor_catalog::{BrandRefusal, BrandService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{list, one};
 use crate::http::routes::below;
 use crate::http::wire::{self, Given, InputErrors, Patch, PhotoRecord};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
@@ -21,13 +22,10 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     });
 }
 
-impl From<BrandError> for ApiError {
-    fn from(error: BrandError) -> Self {
-        match error {
-            BrandError::Denied(denied) => denied.into(),
-            BrandError::NotFound => Self::not_found(),
-            BrandError::NameTaken => Self::invalid("name", "is the name of another brand"),
-            BrandError::Store(error) => error.into(),
+impl From<BrandRefusal> for ApiError {
+    fn from(refusal: BrandRefusal) -> Self {
+        match refusal {
+            BrandRefusal::NameTaken => Self::invalid("name", "is the name of another brand"),
         }
     }
 }
@@ -45,38 +43,15 @@ impl From<Brand> for BrandRecord {
     fn from(brand: Brand) -> Self {
         Self {
             id: brand.id.get(),
-            name: brand.details.name.into(),
-            photo: brand.details.photo.as_ref().map(Into::into),
+            name: brand.name.into(),
+            photo: brand.photo.map(Into::into),
             created_at: brand.created_at,
         }
     }
 }
 
-/// A list of brands.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct BrandList {
-    brands: Vec<BrandRecord>,
-    brands_count: usize,
-}
-
-impl From<Vec<Brand>> for BrandList {
-    fn from(brands: Vec<Brand>) -> Self {
-        Self { brands_count: brands.len(), brands: brands.into_iter().map(Into::into).collect() }
-    }
-}
-
-/// One brand.
-#[derive(Serialize, ToSchema)]
-pub(super) struct OneBrand {
-    brand: BrandRecord,
-}
-
-impl From<Brand> for OneBrand {
-    fn from(brand: Brand) -> Self {
-        Self { brand: brand.into() }
-    }
-}
+one!(pub(super) OneBrand { brand: BrandRecord });
+list!(pub(super) BrandList { brands: [BrandRecord], brands_count });
 
 /// Every brand of the project.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = BrandList)))]
@@ -95,11 +70,7 @@ struct NewBrand {
 }
 
 /// Adds a brand.
-#[utoipa::path(
-    tag = "Dictionaries",
-    request_body = NewBrand,
-    responses((status = 201, body = OneBrand)),
-)]
+#[utoipa::path(tag = "Dictionaries", request_body = NewBrand, responses((status = 201, body = OneBrand)))]
 #[post("/api/brands")]
 async fn create_brand(
     staff: SignedInStaff,
@@ -111,11 +82,7 @@ async fn create_brand(
 }
 
 /// One brand of the project.
-#[utoipa::path(
-    tag = "Dictionaries",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OneBrand)),
-)]
+#[utoipa::path(tag = "Dictionaries", params(("id" = i64, Path)), responses((status = 200, body = OneBrand)))]
 #[get("/api/brands/{id}")]
 async fn show_brand(
     staff: SignedInStaff,

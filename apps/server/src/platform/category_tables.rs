@@ -134,8 +134,8 @@ const SHOWN_BRANDS: Table<Brand> = Table {
     columns: &[
         Column::new("id", "No.", |brand| Cell::plain(brand.id.get())),
         Column::with_icon("name", "Name", |brand| Cell::Linked {
-            value: brand.details.name.as_str().into(),
-            icon: brand.details.photo.as_ref().map(ToString::to_string),
+            value: brand.name.as_str().into(),
+            icon: brand.photo.as_ref().map(ToString::to_string),
             link: Some(format!("/api/brands/{}", brand.id)),
         }),
         Column::new("created_at", "Created", |brand| Cell::moment(brand.created_at)),

@@ -5,12 +5,13 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_organization::model::{Department, DepartmentDraft, DepartmentPatch};
-use kontor_organization::{DepartmentError, DepartmentService};
+use kontor_organization::model::{Department, DepartmentChange, DepartmentDraft};
+use kontor_organization::{DepartmentRefusal, DepartmentService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{list, one};
 use crate::http::records::Message;
 use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
@@ -24,14 +25,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(delete_department);
 }
 
-impl From<DepartmentError> for ApiError {
-    fn from(error: DepartmentError) -> Self {
-        match error {
-            DepartmentError::Denied(denied) => denied.into(),
-            DepartmentError::NotFound => Self::not_found(),
-            DepartmentError::UnknownBranch => Self::invalid("branch_id", "names no branch of the project"),
-            DepartmentError::Staffed => Self::invalid("id", "is a department with employees"),
-            DepartmentError::Store(error) => error.into(),
+impl From<DepartmentRefusal> for ApiError {
+    fn from(refusal: DepartmentRefusal) -> Self {
+        match refusal {
+            DepartmentRefusal::UnknownBranch => Self::invalid("branch_id", "names no branch of the project"),
+            DepartmentRefusal::Staffed => Self::invalid("id", "is a department with employees"),
         }
     }
 }
@@ -59,23 +57,8 @@ impl From<Department> for DepartmentRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DepartmentList {
-    departments: Vec<DepartmentRecord>,
-    departments_count: usize,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OneDepartment {
-    department: DepartmentRecord,
-}
-
-impl From<Department> for OneDepartment {
-    fn from(department: Department) -> Self {
-        Self { department: department.into() }
-    }
-}
+one!(OneDepartment { department: DepartmentRecord });
+list!(DepartmentList { departments: [DepartmentRecord], departments_count });
 
 /// Every department of the project.
 #[utoipa::path(
@@ -87,8 +70,7 @@ async fn list_departments(
     staff: SignedInStaff,
     service: Data<DepartmentService>,
 ) -> Result<Json<DepartmentList>, ApiError> {
-    let departments: Vec<DepartmentRecord> = service.list(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(DepartmentList { departments_count: departments.len(), departments }))
+    Ok(Json(service.list(&staff).await?.into()))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -168,12 +150,12 @@ async fn update_department(
     body: Body<ChangedDepartment>,
 ) -> Result<Json<OneDepartment>, ApiError> {
     let changed = body.0;
-    let patch = DepartmentPatch {
-        name: changed.name.named(),
-        description: changed.description.into_option(),
-        branch_id: changed.branch_id.into_option(),
+    let change = DepartmentChange {
+        name: changed.name.into(),
+        description: changed.description.into(),
+        branch_id: changed.branch_id.into(),
     };
-    Ok(Json(service.update(&staff, id.parse()?, patch).await?.into()))
+    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
 }
 
 /// Deletes a department that has no employees.

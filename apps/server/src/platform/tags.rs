@@ -4,11 +4,12 @@ use actix_web::get;
 use actix_web::web::{Data, Json};
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::Tag;
-use kontor_catalog::{TagError, TagService};
+use kontor_catalog::{TagRefusal, TagService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::list;
 use crate::http::wire::PhotoRecord;
 use crate::http::{ApiError, SignedInStaff};
 
@@ -16,13 +17,10 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_tags);
 }
 
-impl From<TagError> for ApiError {
-    fn from(error: TagError) -> Self {
-        match error {
-            TagError::Denied(denied) => denied.into(),
-            TagError::UnknownProject => Self::not_found(),
-            TagError::NameTaken => Self::invalid("name", "is the name of another tag"),
-            TagError::Store(error) => error.into(),
+impl From<TagRefusal> for ApiError {
+    fn from(refusal: TagRefusal) -> Self {
+        match refusal {
+            TagRefusal::NameTaken => Self::invalid("name", "is the name of another tag"),
         }
     }
 }
@@ -37,26 +35,15 @@ struct StaffTagRecord {
 
 impl From<Tag> for StaffTagRecord {
     fn from(tag: Tag) -> Self {
-        Self {
-            id: tag.id.get(),
-            name: tag.details.name.into(),
-            photo: tag.details.photo.as_ref().map(Into::into),
-            created_at: tag.created_at,
-        }
+        Self { id: tag.id.get(), name: tag.name.into(), photo: tag.photo.map(Into::into), created_at: tag.created_at }
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct StaffTagList {
-    tags: Vec<StaffTagRecord>,
-    tags_count: usize,
-}
+list!(StaffTagList { tags: [StaffTagRecord], tags_count });
 
 /// Every tag of the project.
 #[utoipa::path(tag = "Catalog", responses((status = 200, body = StaffTagList)))]
 #[get("/api/tags")]
 async fn list_tags(staff: SignedInStaff, service: Data<TagService>) -> Result<Json<StaffTagList>, ApiError> {
-    let tags: Vec<StaffTagRecord> = service.list(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(StaffTagList { tags_count: tags.len(), tags }))
+    Ok(Json(service.list(&staff).await?.into()))
 }

@@ -43,7 +43,7 @@ const SERVER: &[Floor] = &[
 const STORAGE: &[Floor] = &[
     // Statements run on connections, and the database runs statements of its own.
     floor("database", Terms::One, &["database", "statement", "stored"]),
-    floor("tools", Terms::Ordered, &["collation", "histories", "listing", "schema"]),
+    floor("tools", Terms::Ordered, &["collation", "histories", "listing", "records", "schema"]),
     floor(
         "what domains share",
         Terms::Ordered,

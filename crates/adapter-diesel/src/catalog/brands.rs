@@ -1,18 +1,16 @@
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_catalog::BrandError;
 use kontor_catalog::model::{Brand, BrandChange, BrandDraft, PhotoUrl};
 use kontor_catalog::ports::BrandRepository;
-use kontor_kernel::{BrandId, ProjectId, Stamp, StoreError};
+use kontor_catalog::{BrandError, BrandRefusal};
+use kontor_kernel::{BrandId, OfProject, ProjectId, Stamp, StoreError};
 
 use super::CHUNK;
 use super::categories::photo;
-use super::hold;
 use crate::collation::sort_key;
-use crate::database::marks::{Topic, note};
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
-use crate::histories;
+use crate::records::{self, StoredRecord};
 use crate::schema::brands;
 use crate::stored;
 
@@ -33,11 +31,20 @@ impl TryFrom<BrandRow> for Brand {
     fn try_from(row: BrandRow) -> Result<Self, StoreError> {
         Ok(Self {
             id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
-            details: BrandDraft { name: stored::text(&row.name)?, photo: photo(row.photo.as_deref())? },
+            name: stored::text(&row.name)?,
+            photo: photo(row.photo.as_deref())?,
             created_at: stored::moment(row.created_at),
             updated_at: stored::moment(row.updated_at),
         })
+    }
+}
+
+impl StoredRecord for Brand {
+    const TABLE: &'static str = "brands";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+        let row = brands::table.find(id).select(BrandRow::as_select()).first(connection).optional()?;
+        Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
     }
 }
 
@@ -68,21 +75,32 @@ impl BrandRepository for Database {
         .await
     }
 
-    async fn find(&self, id: BrandId) -> Result<Option<Brand>, StoreError> {
-        self.read(move |connection| Ok(load(connection, &[id.get()])?.pop())).await
+    async fn find(&self, id: BrandId) -> Result<Option<OfProject<Brand>>, StoreError> {
+        records::find(self, id.get()).await
+    }
+
+    async fn insert(&self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError> {
+        records::insert(self, stamp, move |connection| {
+            diesel::insert_into(brands::table)
+                .values((
+                    brands::project_id.eq(stamp.project_id.get()),
+                    brands::name.eq(draft.name.as_str()),
+                    brands::name_key.eq(draft.name.key()),
+                    brands::sort_key.eq(sort_key(&draft.name)),
+                    brands::photo.eq(draft.photo.as_ref().map(PhotoUrl::as_str)),
+                    brands::created_at.eq(stamp.at.naive_utc()),
+                    brands::updated_at.eq(stamp.at.naive_utc()),
+                ))
+                .returning(brands::id)
+                .get_result(connection)
+                .map_err(on_duplicate(BrandRefusal::NameTaken))
+        })
+        .await
     }
 
     async fn update(&self, stamp: Stamp, id: BrandId, change: BrandChange) -> Result<Brand, BrandError> {
-        self.write(move |connection| {
-            note(Topic::Shelves, stamp.project_id.get());
-            let own = brands::table.find(id.get()).filter(brands::project_id.eq(stamp.project_id.get()));
-            hold!(connection, own.select(brands::id));
-            let before: BrandRow = own
-                .select(BrandRow::as_select())
-                .first(connection)
-                .optional()?
-                .ok_or(Abort::Refused(BrandError::NotFound))?;
-            diesel::update(own)
+        records::change(self, stamp, id.get(), move |connection, _: &Brand| {
+            diesel::update(brands::table.find(id.get()))
                 .set((
                     change.name.as_set().map(|name| {
                         let keys = (brands::name_key.eq(name.key()), brands::sort_key.eq(sort_key(name)));
@@ -92,40 +110,7 @@ impl BrandRepository for Database {
                     brands::updated_at.eq(stamp.at.naive_utc()),
                 ))
                 .execute(connection)
-                .map_err(on_duplicate(BrandError::NameTaken))?;
-            let after = load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(BrandError::NotFound))?;
-            histories::changed(connection, &stamp, &before.try_into()?, &after)?;
-            Ok(after)
-        })
-        .await
-    }
-
-    async fn insert(&self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError> {
-        self.write(move |connection| {
-            let (project, at) = (stamp.project_id, stamp.at);
-            note(Topic::Shelves, project.get());
-            let id: i64 = diesel::insert_into(brands::table)
-                .values((
-                    brands::project_id.eq(project.get()),
-                    brands::name.eq(draft.name.as_str()),
-                    brands::name_key.eq(draft.name.key()),
-                    brands::sort_key.eq(sort_key(&draft.name)),
-                    brands::photo.eq(draft.photo.as_ref().map(PhotoUrl::as_str)),
-                    brands::created_at.eq(at.naive_utc()),
-                    brands::updated_at.eq(at.naive_utc()),
-                ))
-                .returning(brands::id)
-                .get_result(connection)
-                .map_err(on_duplicate(BrandError::NameTaken))?;
-            let created = Brand {
-                id: stored::id(id)?,
-                project_id: project,
-                details: draft.clone(),
-                created_at: at,
-                updated_at: at,
-            };
-            histories::created(connection, &stamp, &created)?;
-            Ok(created)
+                .map_err(on_duplicate(BrandRefusal::NameTaken))
         })
         .await
     }

@@ -1,16 +1,15 @@
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_catalog::TagError;
 use kontor_catalog::model::{PhotoUrl, Tag, TagDraft};
 use kontor_catalog::ports::TagRepository;
-use kontor_kernel::{Name, ProjectId, Stamp, StoreError};
+use kontor_catalog::{TagError, TagRefusal};
+use kontor_kernel::{Name, OfProject, ProjectId, RecordError, Stamp, StoreError};
 
 use super::categories::photo;
 use super::hold;
-use crate::database::marks::{Topic, note};
-use crate::database::{Abort, Database, found};
-use crate::histories;
+use crate::database::{Abort, AnyConnection, Database, found};
+use crate::records::{self, StoredRecord};
 use crate::schema::{projects, tags};
 use crate::stored;
 
@@ -30,10 +29,19 @@ impl TryFrom<TagRow> for Tag {
     fn try_from(row: TagRow) -> Result<Self, StoreError> {
         Ok(Self {
             id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
-            details: TagDraft { name: stored::text(&row.name)?, photo: photo(row.photo.as_deref())? },
+            name: stored::text(&row.name)?,
+            photo: photo(row.photo.as_deref())?,
             created_at: stored::moment(row.created_at),
         })
+    }
+}
+
+impl StoredRecord for Tag {
+    const TABLE: &'static str = "tags";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+        let row = tags::table.find(id).select(TagRow::as_select()).first(connection).optional()?;
+        Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
     }
 }
 
@@ -52,35 +60,30 @@ impl TagRepository for Database {
     }
 
     async fn insert(&self, stamp: Stamp, draft: TagDraft) -> Result<Tag, TagError> {
-        self.write(move |connection| {
-            let (project, at) = (stamp.project_id, stamp.at);
-            note(Topic::Shelves, project.get());
-            let own = projects::table.find(project.get());
+        records::insert(self, stamp, move |connection| {
+            let project = stamp.project_id.get();
             // Names are compared in any case, which no key of this table does: one tag of a project after the other.
-            hold!(connection, own.select(projects::id));
-            if !found!(connection, own)? {
-                return Err(Abort::Refused(TagError::UnknownProject));
+            hold!(connection, projects::table.find(project).select(projects::id));
+            if !found!(connection, projects::table.find(project))? {
+                return Err(Abort::Refused(RecordError::NotFound));
             }
             let names: Vec<String> =
-                tags::table.filter(tags::project_id.eq(project.get())).select(tags::name).load(connection)?;
+                tags::table.filter(tags::project_id.eq(project)).select(tags::name).load(connection)?;
             let key = draft.name.key();
             for name in names {
                 if stored::text::<Name>(&name)?.key() == key {
-                    return Err(Abort::Refused(TagError::NameTaken));
+                    return Err(Abort::refused(TagRefusal::NameTaken));
                 }
             }
-            let id: i64 = diesel::insert_into(tags::table)
+            Ok(diesel::insert_into(tags::table)
                 .values((
-                    tags::project_id.eq(project.get()),
+                    tags::project_id.eq(project),
                     tags::name.eq(draft.name.as_str()),
                     tags::photo.eq(draft.photo.as_ref().map(PhotoUrl::as_str)),
-                    tags::created_at.eq(at.naive_utc()),
+                    tags::created_at.eq(stamp.at.naive_utc()),
                 ))
                 .returning(tags::id)
-                .get_result(connection)?;
-            let created = Tag { id: stored::id(id)?, project_id: project, details: draft.clone(), created_at: at };
-            histories::created(connection, &stamp, &created)?;
-            Ok(created)
+                .get_result(connection)?)
         })
         .await
     }

@@ -14,6 +14,13 @@ pub enum Abort<R> {
     Store(StoreError),
 }
 
+impl<R> Abort<R> {
+    /// A guard refused for this reason.
+    pub fn refused(reason: impl Into<R>) -> Self {
+        Self::Refused(reason.into())
+    }
+}
+
 impl<R> From<QueryError> for Abort<R> {
     fn from(error: QueryError) -> Self {
         Self::Query(error)

@@ -1,12 +1,13 @@
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{BranchId, DepartmentId, ProjectId, StoreError};
-use kontor_organization::DepartmentError;
-use kontor_organization::model::{Department, DepartmentDraft, DepartmentPatch};
+use kontor_kernel::{BranchId, DepartmentId, OfProject, ProjectId, Stamp, StoreError};
+use kontor_organization::model::{Department, DepartmentChange, DepartmentDraft};
 use kontor_organization::ports::DepartmentRepository;
+use kontor_organization::{DepartmentError, DepartmentRefusal};
 
 use crate::database::{Abort, AnyConnection, Database, found, on_reference};
+use crate::records::{self, StoredRecord};
 use crate::schema::{branches, departments};
 use crate::stored;
 
@@ -26,7 +27,6 @@ fn department((row, branch): (DepartmentRow, Option<String>)) -> Result<Departme
     let branch = row.branch_id.zip(branch);
     Ok(Department {
         id: stored::id(row.id)?,
-        project_id: stored::id(row.project_id)?,
         name: stored::text(&row.name)?,
         description: stored::optional_text(row.description.as_deref())?,
         branch: branch.map(|(id, name)| Ok::<_, StoreError>((stored::id(id)?, stored::text(&name)?))).transpose()?,
@@ -44,9 +44,14 @@ macro_rules! with_branches {
     };
 }
 
-fn load<R>(connection: &mut AnyConnection, id: DepartmentId) -> Result<Option<Department>, Abort<R>> {
-    let row = with_branches!().filter(departments::id.eq(id.get())).first(connection).optional()?;
-    Ok(row.map(department).transpose()?)
+impl StoredRecord for Department {
+    const TABLE: &'static str = "departments";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+        let row: Option<(DepartmentRow, Option<String>)> =
+            with_branches!().filter(departments::id.eq(id)).first(connection).optional()?;
+        Ok(row.map(|row| records::of_project(row.0.project_id, department(row))).transpose()?)
+    }
 }
 
 fn require_branch(
@@ -56,7 +61,7 @@ fn require_branch(
 ) -> Result<(), Abort<DepartmentError>> {
     let Some(branch) = branch else { return Ok(()) };
     let own = branches::table.find(branch.get()).filter(branches::project_id.eq(project.get()));
-    if found!(connection, own)? { Ok(()) } else { Err(Abort::Refused(DepartmentError::UnknownBranch)) }
+    if found!(connection, own)? { Ok(()) } else { Err(Abort::refused(DepartmentRefusal::UnknownBranch)) }
 }
 
 #[async_trait]
@@ -72,69 +77,54 @@ impl DepartmentRepository for Database {
         .await
     }
 
-    async fn find(&self, id: DepartmentId) -> Result<Option<Department>, StoreError> {
-        self.read(move |connection| load(connection, id)).await
+    async fn find(&self, id: DepartmentId) -> Result<Option<OfProject<Department>>, StoreError> {
+        records::find(self, id.get()).await
     }
 
-    async fn insert(
-        &self,
-        project: ProjectId,
-        draft: DepartmentDraft,
-        at: DateTime<Utc>,
-    ) -> Result<Department, DepartmentError> {
-        self.write(move |connection| {
-            require_branch(connection, project, draft.branch_id)?;
-            let id: i64 = diesel::insert_into(departments::table)
+    async fn insert(&self, stamp: Stamp, draft: DepartmentDraft) -> Result<Department, DepartmentError> {
+        records::insert(self, stamp, move |connection| {
+            require_branch(connection, stamp.project_id, draft.branch_id)?;
+            Ok(diesel::insert_into(departments::table)
                 .values((
-                    departments::project_id.eq(project.get()),
+                    departments::project_id.eq(stamp.project_id.get()),
                     departments::branch_id.eq(draft.branch_id.map(BranchId::get)),
                     departments::name.eq(draft.name.as_str()),
                     departments::description.eq(draft.description.as_deref()),
-                    departments::created_at.eq(at.naive_utc()),
-                    departments::updated_at.eq(at.naive_utc()),
+                    departments::created_at.eq(stamp.at.naive_utc()),
+                    departments::updated_at.eq(stamp.at.naive_utc()),
                 ))
                 .returning(departments::id)
-                .get_result(connection)?;
-            load(connection, stored::id(id)?)?.ok_or(Abort::Refused(DepartmentError::NotFound))
+                .get_result(connection)?)
         })
         .await
     }
 
     async fn update(
         &self,
-        project: ProjectId,
+        stamp: Stamp,
         id: DepartmentId,
-        patch: DepartmentPatch,
-        at: DateTime<Utc>,
+        change: DepartmentChange,
     ) -> Result<Department, DepartmentError> {
-        self.write(move |connection| {
-            require_branch(connection, project, patch.branch_id.flatten())?;
-            let own = departments::table.find(id.get()).filter(departments::project_id.eq(project.get()));
-            let description = patch.description.as_ref().map(|text| text.as_deref());
-            let written = diesel::update(own)
+        records::change(self, stamp, id.get(), move |connection, _: &Department| {
+            require_branch(connection, stamp.project_id, change.branch_id.as_filled().copied())?;
+            Ok(diesel::update(departments::table.find(id.get()))
                 .set((
-                    patch.name.as_ref().map(|name| departments::name.eq(name.as_str())),
-                    description.map(|text| departments::description.eq(text)),
-                    patch.branch_id.map(|branch| departments::branch_id.eq(branch.map(BranchId::get))),
-                    departments::updated_at.eq(at.naive_utc()),
+                    change.name.as_set().map(|name| departments::name.eq(name.as_str())),
+                    change.description.as_set().map(|text| departments::description.eq(text.as_deref())),
+                    change.branch_id.as_set().map(|id| departments::branch_id.eq(id.map(BranchId::get))),
+                    departments::updated_at.eq(stamp.at.naive_utc()),
                 ))
-                .execute(connection)?;
-            if written == 0 {
-                return Err(Abort::Refused(DepartmentError::NotFound));
-            }
-            load(connection, id)?.ok_or(Abort::Refused(DepartmentError::NotFound))
+                .execute(connection)?)
         })
         .await
     }
 
-    async fn delete(&self, project: ProjectId, id: DepartmentId) -> Result<(), DepartmentError> {
-        self.write(move |connection| {
-            let own = departments::table.find(id.get()).filter(departments::project_id.eq(project.get()));
+    async fn delete(&self, stamp: Stamp, id: DepartmentId) -> Result<(), DepartmentError> {
+        records::delete(self, stamp, id.get(), move |connection, _: &Department| {
             // Nothing but employees refers to a department.
-            match diesel::delete(own).execute(connection).map_err(on_reference(DepartmentError::Staffed))? {
-                0 => Err(Abort::Refused(DepartmentError::NotFound)),
-                _ => Ok(()),
-            }
+            diesel::delete(departments::table.find(id.get()))
+                .execute(connection)
+                .map_err(on_reference(DepartmentRefusal::Staffed))
         })
         .await
     }

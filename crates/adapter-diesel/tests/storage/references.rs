@@ -14,10 +14,10 @@ use kontor_auth::ports::StaffRepository;
 use kontor_catalog::model::WarehouseDraft;
 use kontor_catalog::ports::WarehouseRepository;
 use kontor_catalog::{WarehouseError, WarehouseReference};
-use kontor_kernel::{BranchId, DepartmentId, Name, ProjectId, Stamp, StoreError};
-use kontor_organization::DepartmentError;
-use kontor_organization::model::{BranchDraft, DepartmentDraft, DepartmentPatch};
+use kontor_kernel::{BranchId, DepartmentId, Edit, Name, ProjectId, Stamp, StoreError};
+use kontor_organization::model::{BranchDraft, DepartmentChange, DepartmentDraft};
 use kontor_organization::ports::{BranchRepository, DepartmentRepository};
+use kontor_organization::{DepartmentError, DepartmentRefusal};
 use tokio::sync::Notify;
 
 use crate::fixtures;
@@ -56,21 +56,21 @@ fn draft(branch_id: Option<BranchId>) -> DepartmentDraft {
 }
 
 async fn department(db: &TestDatabase, project: ProjectId) -> DepartmentId {
-    DepartmentRepository::insert(&db.database, project, draft(None), AT).await.unwrap().id
+    DepartmentRepository::insert(&db.database, Stamp::of_system(project, AT), draft(None)).await.unwrap().id
 }
 
 database_tests! {
     async fn a_department_finds_its_branch_gone(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let branch_id = branch(&db, project).await;
-        let attempt = DepartmentRepository::insert(&db.database, project, draft(Some(branch_id)), AT);
+        let attempt = DepartmentRepository::insert(&db.database, Stamp::of_system(project, AT), draft(Some(branch_id)));
         let refused = deleted_during(&db, format!("DELETE FROM branches WHERE id = {branch_id}"), attempt).await;
-        assert!(matches!(refused, Err(DepartmentError::UnknownBranch)), "{refused:?}");
+        assert!(matches!(refused, Err(DepartmentError::Refused(DepartmentRefusal::UnknownBranch))), "{refused:?}");
         let (other, id) = (branch(&db, project).await, department(&db, project).await);
-        let patch = DepartmentPatch { branch_id: Some(Some(other)), ..DepartmentPatch::default() };
-        let attempt = DepartmentRepository::update(&db.database, project, id, patch, AT);
+        let change = DepartmentChange { branch_id: Edit::Set(Some(other)), ..DepartmentChange::default() };
+        let attempt = DepartmentRepository::update(&db.database, Stamp::of_system(project, AT), id, change);
         let refused = deleted_during(&db, format!("DELETE FROM branches WHERE id = {other}"), attempt).await;
-        assert!(matches!(refused, Err(DepartmentError::UnknownBranch)), "{refused:?}");
+        assert!(matches!(refused, Err(DepartmentError::Refused(DepartmentRefusal::UnknownBranch))), "{refused:?}");
     }
 
     async fn a_warehouse_finds_its_branch_gone(db: TestDatabase) {

@@ -8,12 +8,14 @@ use kontor_adapter_diesel::{Database, PoolOptions, database_tests};
 use kontor_auth::StaffRegistryError;
 use kontor_auth::model::{EmployeeEdit, EmployeeFilter, Login, NewEmployee, NewToken, RoleChoice};
 use kontor_auth::ports::{DirectoryRepository, ProvedPassword, SignIn, StaffRepository, TokenRepository};
+use kontor_kernel::history::{Deed, Histories};
 use kontor_kernel::{
-    BranchId, DepartmentId, Email, Line, Name, PageRequest, Phone, ProjectId, RoleId, TokenId, UserId,
+    BranchId, DepartmentId, Edit, Email, Line, Name, OfProject, PageRequest, Phone, ProjectId, Resource, RoleId, Stamp,
+    TokenId, UserId,
 };
-use kontor_organization::DepartmentError;
-use kontor_organization::model::{DepartmentDraft, DepartmentPatch};
+use kontor_organization::model::{DepartmentChange, DepartmentDraft};
 use kontor_organization::ports::DepartmentRepository;
+use kontor_organization::{DepartmentError, DepartmentRefusal};
 
 use crate::fixtures;
 
@@ -85,32 +87,38 @@ database_tests! {
         let (project, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let (own, foreign) = (branch(&db, project, 1).await, branch(&db, other, 2).await);
         let departments: &dyn DepartmentRepository = &db.database;
-        let sales = departments.insert(project, draft(Some(own)), START).await.unwrap();
+        let stamp = Stamp::of_system(project, START);
+        let sales = departments.insert(stamp, draft(Some(own))).await.unwrap();
         assert_eq!(sales.branch.as_ref().map(|(id, name)| (*id, name.as_str())), Some((own, "Main")));
         assert_eq!(departments.list(project).await.unwrap(), std::slice::from_ref(&sales));
         assert_eq!(departments.list(other).await.unwrap(), []);
-        assert_eq!(departments.find(sales.id).await.unwrap(), Some(sales.clone()));
-        let refused = departments.insert(project, draft(Some(foreign)), START).await;
-        assert!(matches!(refused, Err(DepartmentError::UnknownBranch)));
-        let patch = DepartmentPatch { branch_id: Some(Some(foreign)), ..DepartmentPatch::default() };
-        let refused = departments.update(project, sales.id, patch, START).await;
-        assert!(matches!(refused, Err(DepartmentError::UnknownBranch)));
+        assert_eq!(departments.find(sales.id).await.unwrap(), Some(OfProject::new(project, sales.clone())));
+        let refused = departments.insert(stamp, draft(Some(foreign))).await;
+        assert!(matches!(refused, Err(DepartmentError::Refused(DepartmentRefusal::UnknownBranch))));
+        let change = DepartmentChange { branch_id: Edit::Set(Some(foreign)), ..DepartmentChange::default() };
+        let refused = departments.update(stamp, sales.id, change).await;
+        assert!(matches!(refused, Err(DepartmentError::Refused(DepartmentRefusal::UnknownBranch))));
 
         let boss = NewEmployee { department_id: Some(sales.id), ..employee(project, "boss", RoleChoice::Owner) };
         let boss = db.database.insert_employee(boss).await.unwrap();
         let record = db.database.employee(boss).await.unwrap().unwrap();
         assert_eq!(record.department.unwrap().name.as_str(), "Продажи");
-        assert!(matches!(departments.delete(project, sales.id).await, Err(DepartmentError::Staffed)));
-        let patch = DepartmentPatch { description: Some(None), branch_id: Some(None), ..DepartmentPatch::default() };
-        let changed = departments.update(project, sales.id, patch, START).await.unwrap();
+        assert!(matches!(departments.delete(stamp, sales.id).await, Err(DepartmentError::Refused(DepartmentRefusal::Staffed))));
+        let change = DepartmentChange { description: Edit::Set(None), branch_id: Edit::Set(None), ..DepartmentChange::default() };
+        let changed = departments.update(stamp, sales.id, change).await.unwrap();
         assert_eq!((changed.description, changed.branch, changed.name), (None, None, sales.name));
 
         db.database.assign_department(boss, None, START).await.unwrap();
-        assert!(matches!(departments.delete(other, sales.id).await, Err(DepartmentError::NotFound)));
-        departments.delete(project, sales.id).await.unwrap();
-        assert!(matches!(departments.delete(project, sales.id).await, Err(DepartmentError::NotFound)));
+        assert!(matches!(departments.delete(Stamp::of_system(other, START), sales.id).await, Err(DepartmentError::NotFound)));
+        departments.delete(stamp, sales.id).await.unwrap();
+        assert!(matches!(departments.delete(stamp, sales.id).await, Err(DepartmentError::NotFound)));
         let gone = db.database.assign_department(boss, Some(sales.id), START).await;
         assert!(matches!(gone, Err(StaffRegistryError::UnknownDepartment)));
+        let history = Histories::page(&db.database, project, Resource::Departments, sales.id.get(), page(1, 10)).await.unwrap();
+        let deeds: Vec<Deed> = history.items.iter().map(|entry| entry.deed).collect();
+        assert_eq!(deeds, [Deed::Deleted, Deed::Changed, Deed::Created]);
+        let emptied: Vec<&str> = history.items[1].changes.iter().map(|change| change.field.as_str()).collect();
+        assert_eq!(emptied, ["description", "branch"]);
     }
 
     async fn an_employee_is_added_within_his_project(db: TestDatabase) {
@@ -122,7 +130,7 @@ database_tests! {
         }
         let nowhere = employee(ProjectId::new(999).unwrap(), "anna", RoleChoice::Owner);
         assert!(matches!(db.database.insert_employee(nowhere).await, Err(StaffRegistryError::UnknownProject)));
-        let elsewhere = DepartmentRepository::insert(&db.database, other, draft(None), START).await.unwrap();
+        let elsewhere = DepartmentRepository::insert(&db.database, Stamp::of_system(other, START), draft(None)).await.unwrap();
         let astray = NewEmployee { department_id: Some(elsewhere.id), ..employee(project, "a", RoleChoice::Owner) };
         assert!(matches!(db.database.insert_employee(astray).await, Err(StaffRegistryError::UnknownDepartment)));
         let away = branch(&db, other, 1).await;

@@ -1,6 +1,6 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Chronicled, Fact};
-use kontor_kernel::{BrandId, Name, ProjectId, Resource};
+use kontor_kernel::{BrandId, Name, Resource};
 
 use super::{Edit, PhotoUrl};
 
@@ -9,10 +9,10 @@ use super::{Edit, PhotoUrl};
 pub struct Brand {
     /// The number of the brand.
     pub id: BrandId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
-    /// What it is.
-    pub details: BrandDraft,
+    /// Its name, unique in the project whatever the case.
+    pub name: Name,
+    /// Its logo.
+    pub photo: Option<PhotoUrl>,
     /// When it was created.
     pub created_at: DateTime<Utc>,
     /// When it was last changed.
@@ -27,10 +27,7 @@ impl Chronicled for Brand {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![
-            ("name", Some(self.details.name.to_string())),
-            ("photo", self.details.photo.as_ref().map(ToString::to_string)),
-        ]
+        vec![("name", Some(self.name.to_string())), ("photo", self.photo.as_ref().map(ToString::to_string))]
     }
 }
 

@@ -5,7 +5,6 @@ mod card;
 mod card_facts;
 mod category;
 mod discount;
-mod edit;
 mod inventory;
 mod movement;
 mod nomenclature;
@@ -29,7 +28,6 @@ pub use discount::{
     Discount, DiscountChange, DiscountDraft, DiscountFilter, DiscountKind, DiscountRefusal, DiscountState,
     DiscountStats, DiscountTerms, DiscountUsage, PromoTerms, StatusRefused, TargetChange, TargetKind,
 };
-pub use edit::Edit;
 pub use inventory::{Inventory, InventoryDraft, StockChange, StockedItem};
 pub use movement::{StockEntry, StockReason, StockSource};
 pub use nomenclature::{CardLabels, Nomenclature, NomenclatureKind, UnknownKind};
@@ -48,3 +46,5 @@ pub use shift::Shift;
 pub use subscription::{BillingPeriod, BillingRefusal, InvalidBillingPeriod};
 pub use tag::{Tag, TagDraft};
 pub use warehouse::{Warehouse, WarehouseChange, WarehouseDraft};
+
+pub use kontor_kernel::Edit;

@@ -1,6 +1,6 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Chronicled, Fact};
-use kontor_kernel::{Name, ProjectId, Resource, TagId};
+use kontor_kernel::{Name, Resource, TagId};
 
 use super::PhotoUrl;
 
@@ -9,10 +9,10 @@ use super::PhotoUrl;
 pub struct Tag {
     /// The number of the tag.
     pub id: TagId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
-    /// What it is.
-    pub details: TagDraft,
+    /// Its name, unique in the project whatever the case.
+    pub name: Name,
+    /// A picture.
+    pub photo: Option<PhotoUrl>,
     /// When it was created.
     pub created_at: DateTime<Utc>,
 }
@@ -26,10 +26,7 @@ impl Chronicled for Tag {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![
-            ("name", Some(self.details.name.to_string())),
-            ("photo", self.details.photo.as_ref().map(ToString::to_string)),
-        ]
+        vec![("name", Some(self.name.to_string())), ("photo", self.photo.as_ref().map(ToString::to_string))]
     }
 }
 

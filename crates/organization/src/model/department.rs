@@ -1,13 +1,12 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{BranchId, DepartmentId, Line, Name, ProjectId};
+use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::{BranchId, DepartmentId, Edit, Line, Name, Resource};
 
 /// A department: employees who work together, perhaps in one branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Department {
     /// The number of the department.
     pub id: DepartmentId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// Its name.
     pub name: Name,
     /// What it does.
@@ -18,6 +17,22 @@ pub struct Department {
     pub created_at: DateTime<Utc>,
     /// When it was last changed.
     pub updated_at: DateTime<Utc>,
+}
+
+impl Chronicled for Department {
+    const RESOURCE: Resource = Resource::Departments;
+
+    fn number(&self) -> i64 {
+        self.id.get()
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![
+            ("name", Some(self.name.to_string())),
+            ("description", self.description.as_ref().map(ToString::to_string)),
+            ("branch", self.branch.as_ref().map(|(_, name)| name.to_string())),
+        ]
+    }
 }
 
 /// What staff say about a new department.
@@ -31,13 +46,13 @@ pub struct DepartmentDraft {
     pub branch_id: Option<BranchId>,
 }
 
-/// What staff change about a department; what is not named stays.
+/// What staff change about a department.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct DepartmentPatch {
+pub struct DepartmentChange {
     /// Its name.
-    pub name: Option<Name>,
-    /// What it does; `Some(None)` empties it.
-    pub description: Option<Option<Line<500>>>,
-    /// The branch it belongs to; `Some(None)` takes it out of its branch.
-    pub branch_id: Option<Option<BranchId>>,
+    pub name: Edit<Name>,
+    /// What it does.
+    pub description: Edit<Option<Line<500>>>,
+    /// The branch it belongs to.
+    pub branch_id: Edit<Option<BranchId>>,
 }

@@ -14,7 +14,7 @@ mod suggestion;
 pub use application::{AppToken, Application, ApplicationDraft, IssuedApplication};
 pub use branch::{Branch, BranchDraft};
 pub use checkout::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentChoice, PaymentType};
-pub use department::{Department, DepartmentDraft, DepartmentPatch};
+pub use department::{Department, DepartmentChange, DepartmentDraft};
 pub use dictionary::{Country, Dictionary, DictionaryItem, StorageUnit};
 pub use integration::{
     Integration, IntegrationKind, IntegrationOwner, IntegrationParameter, ParameterDraft, ParameterKey, ParameterText,

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content};
 use kontor_catalog::model as catalog;
-use kontor_catalog::model::Edit;
 use utoipa::openapi::ObjectBuilder;
 
 use super::types::{PhotoUrl, integer, integer_schema};
-use super::{Given, In, InputErrors, Patch, Scalar, WireValue, ZeroIsNull};
+use super::{In, InputErrors, Scalar, WireValue};
 
 /// The photos of a card, by address.
 #[derive(Debug, Clone)]
@@ -64,36 +63,4 @@ wire_numbers! {
     /// `1` service, `2` goods.
     NomenclatureKind = catalog::NomenclatureKind::try_from,
         integer_schema().enum_values(Some([1, 2]));
-}
-
-impl<T> From<Patch<In<T>>> for Edit<Option<T>> {
-    fn from(patch: Patch<In<T>>) -> Self {
-        match patch {
-            Patch::Keep => Self::Keep,
-            Patch::Clear => Self::Set(None),
-            Patch::Set(value) => Self::Set(Some(value.0)),
-        }
-    }
-}
-
-impl<T> From<Patch<ZeroIsNull<In<T>>>> for Edit<Option<T>> {
-    fn from(patch: Patch<ZeroIsNull<In<T>>>) -> Self {
-        match patch {
-            Patch::Keep => Self::Keep,
-            Patch::Clear => Self::Set(None),
-            Patch::Set(value) => Self::Set(value.0.map(|value| value.0)),
-        }
-    }
-}
-
-impl<T> From<Given<In<T>>> for Edit<T> {
-    fn from(given: Given<In<T>>) -> Self {
-        given.0.map(|value| value.0).into()
-    }
-}
-
-impl<T> From<Given<Vec<In<T>>>> for Edit<Vec<T>> {
-    fn from(given: Given<Vec<In<T>>>) -> Self {
-        given.0.map(|list| list.into_iter().map(|value| value.0).collect()).into()
-    }
 }

@@ -20,6 +20,7 @@ pub use words::*;
 use std::borrow::Cow;
 
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content};
+use kontor_kernel::Edit;
 use utoipa::openapi::schema::Schema;
 use utoipa::openapi::{ObjectBuilder, RefOr};
 use utoipa::{PartialSchema, ToSchema};
@@ -189,6 +190,38 @@ impl<T: WireValue> Deserr<InputErrors> for ZeroIsNull<In<T>> {
             Value::String(text) if text == "0" => Ok(Self(None)),
             value => In::deserialize_from_value(value, location).map(|value| Self(Some(value))),
         }
+    }
+}
+
+impl<T> From<Patch<In<T>>> for Edit<Option<T>> {
+    fn from(patch: Patch<In<T>>) -> Self {
+        match patch {
+            Patch::Keep => Self::Keep,
+            Patch::Clear => Self::Set(None),
+            Patch::Set(value) => Self::Set(Some(value.0)),
+        }
+    }
+}
+
+impl<T> From<Patch<ZeroIsNull<In<T>>>> for Edit<Option<T>> {
+    fn from(patch: Patch<ZeroIsNull<In<T>>>) -> Self {
+        match patch {
+            Patch::Keep => Self::Keep,
+            Patch::Clear => Self::Set(None),
+            Patch::Set(value) => Self::Set(value.0.map(|value| value.0)),
+        }
+    }
+}
+
+impl<T> From<Given<In<T>>> for Edit<T> {
+    fn from(given: Given<In<T>>) -> Self {
+        given.0.map(|value| value.0).into()
+    }
+}
+
+impl<T> From<Given<Vec<In<T>>>> for Edit<Vec<T>> {
+    fn from(given: Given<Vec<In<T>>>) -> Self {
+        given.0.map(|list| list.into_iter().map(|value| value.0).collect()).into()
     }
 }
 

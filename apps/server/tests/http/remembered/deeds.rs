@@ -161,7 +161,7 @@ impl Range {
     }
 
     async fn new_tag(&mut self, front: &Shopfront) {
-        let tags = TagService::new(Arc::new(front.server.db.database.clone()), Arc::new(SystemClock));
+        let tags = TagService { tags: Arc::new(front.server.db.database.clone()), clock: Arc::new(SystemClock) };
         let name = Name::parse(&format!("Tag {}", self.tags.len())).unwrap();
         let project = ProjectId::new(front.project.id).unwrap();
         let tag = tags.add(project, TagDraft { name, photo: None }).await.unwrap();

@@ -4,7 +4,7 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
-use kontor_catalog::{AssortmentError, BrandError, CategoryError, TagError};
+use kontor_catalog::{AssortmentError, BrandError, BrandRefusal, CategoryError, TagError, TagRefusal};
 use kontor_kernel::history::*;
 use kontor_kernel::*;
 
@@ -16,7 +16,7 @@ async fn shown(db: &TestDatabase, application: ApplicationId) -> (Vec<String>, V
     let brands = AssortmentRepository::<Brand>::assigned(&db.database, application).await.unwrap();
     (
         categories.into_iter().map(|category| category.name.into()).collect(),
-        brands.into_iter().map(|brand| brand.details.name.into()).collect(),
+        brands.into_iter().map(|brand| brand.name.into()).collect(),
     )
 }
 
@@ -191,7 +191,7 @@ database_tests! {
         let stored = brand(&db, mine, "Ёлка").await;
         let again = BrandDraft { name: name("ЁЛКА"), photo: None };
         let refused = BrandRepository::insert(&db.database, system(mine), again.clone()).await;
-        assert!(matches!(refused, Err(BrandError::NameTaken)));
+        assert!(matches!(refused, Err(BrandError::Refused(BrandRefusal::NameTaken))));
         BrandRepository::insert(&db.database, system(other), again).await.unwrap();
         assert_eq!(BrandRepository::list(&db.database, mine).await.unwrap(), vec![stored]);
     }
@@ -223,15 +223,15 @@ database_tests! {
         let photo = Some(PhotoUrl::parse("https://cdn.example/a.jpg").unwrap());
         let change = BrandChange { name: Edit::Set(name("ЁЛКА")), photo: Edit::Set(photo.clone()) };
         let changed = BrandRepository::update(&db.database, system(mine), stored.id, change.clone()).await.unwrap();
-        assert_eq!(changed.details, BrandDraft { name: name("ЁЛКА"), photo });
+        assert_eq!((changed.name, changed.photo), (name("ЁЛКА"), photo));
         let refused = BrandRepository::update(&db.database, system(mine), second.id, change.clone()).await;
-        assert!(matches!(refused, Err(BrandError::NameTaken)));
+        assert!(matches!(refused, Err(BrandError::Refused(BrandRefusal::NameTaken))));
         let refused = BrandRepository::update(&db.database, system(other), stored.id, change).await;
         assert!(matches!(refused, Err(BrandError::NotFound)));
         let cleared = BrandChange { photo: Edit::Set(None), ..BrandChange::default() };
         let changed = BrandRepository::update(&db.database, system(mine), stored.id, cleared).await.unwrap();
-        assert_eq!(changed.details, BrandDraft { name: name("ЁЛКА"), photo: None });
-        assert_eq!(BrandRepository::find(&db.database, stored.id).await.unwrap(), Some(changed));
+        assert_eq!((&changed.name, &changed.photo), (&name("ЁЛКА"), &None));
+        assert_eq!(BrandRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(mine, changed)));
     }
 
     async fn a_tag_has_a_name_of_its_own_in_its_project(db: TestDatabase) {
@@ -246,7 +246,7 @@ database_tests! {
         for task in tasks {
             match task.await.unwrap() {
                 Ok(_) => added += 1,
-                Err(TagError::NameTaken) => {}
+                Err(TagError::Refused(TagRefusal::NameTaken)) => {}
                 Err(error) => panic!("{error}"),
             }
         }
@@ -255,7 +255,7 @@ database_tests! {
         let listed = TagRepository::list(&db.database, mine).await.unwrap();
         assert_eq!((listed.len(), &listed[0]), (2, &stored));
         let nowhere = TagRepository::insert(&db.database, system(ProjectId::new(999).unwrap()), draft("A")).await;
-        assert!(matches!(nowhere, Err(TagError::UnknownProject)));
+        assert!(matches!(nowhere, Err(TagError::NotFound)));
     }
 
     async fn what_is_shown_is_moved_place_by_place(db: TestDatabase) {

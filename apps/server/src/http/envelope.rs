@@ -1,0 +1,64 @@
+//! What stands around records in answers.
+
+/// One record under its name: `one!(OneBrand { brand: BrandRecord });` answers `{"brand": {...}}`. It comes from whatever
+/// the record comes from.
+macro_rules! one {
+    ($(#[$meta:meta])* $visibility:vis $name:ident { $key:ident: $record:ty }) => {
+        $(#[$meta])*
+        #[derive(serde::Serialize, utoipa::ToSchema)]
+        $visibility struct $name {
+            $key: $record,
+        }
+
+        impl<T: Into<$record>> From<T> for $name {
+            fn from(record: T) -> Self {
+                Self { $key: record.into() }
+            }
+        }
+    };
+}
+pub(crate) use one;
+
+/// Records under their name, and how many there are:
+/// - `list!(BrandList { brands: [BrandRecord], brands_count });` for all there are, from a `Vec`;
+/// - `list!(OrderList { orders: [OrderRecord], orders_count of all });` for a page, with the number on all pages, from a
+///   `Page`;
+/// - `list!(JobList { jobs: [JobRecord], jobs_count of all, pagination });` for one that says which page it is, too.
+macro_rules! list {
+    ($(#[$meta:meta])* $visibility:vis $name:ident { $key:ident: [$record:ty], $count:ident }) => {
+        $(#[$meta])*
+        #[derive(serde::Serialize, utoipa::ToSchema)]
+        #[serde(rename_all = "camelCase")]
+        $visibility struct $name {
+            $key: Vec<$record>,
+            $count: usize,
+        }
+
+        impl<T: Into<$record>> From<Vec<T>> for $name {
+            fn from(records: Vec<T>) -> Self {
+                Self { $count: records.len(), $key: records.into_iter().map(Into::into).collect() }
+            }
+        }
+    };
+    ($(#[$meta:meta])* $visibility:vis $name:ident { $key:ident: [$record:ty], $count:ident of all $(, $pages:ident)? }) => {
+        $(#[$meta])*
+        #[derive(serde::Serialize, utoipa::ToSchema)]
+        #[serde(rename_all = "camelCase")]
+        $visibility struct $name {
+            $key: Vec<$record>,
+            $count: u64,
+            $($pages: $crate::http::paging::Pagination,)?
+        }
+
+        impl<T: Into<$record>> From<kontor_kernel::Page<T>> for $name {
+            fn from(page: kontor_kernel::Page<T>) -> Self {
+                Self {
+                    $count: page.total,
+                    $($pages: (&page).into(),)?
+                    $key: page.items.into_iter().map(Into::into).collect(),
+                }
+            }
+        }
+    };
+}
+pub(crate) use list;

@@ -1,0 +1,114 @@
+//! Records of a project: found by number, changed and deleted with their history.
+
+use kontor_kernel::history::Chronicled;
+use kontor_kernel::{OfProject, ProjectId, RecordError, Refusal, Stamp, StoreError};
+
+use crate::database::{Abort, AnyConnection, Database};
+use crate::histories;
+use crate::statement::Statement;
+use crate::stored;
+
+/// A record that is read by its number.
+pub(crate) trait StoredRecord: Chronicled + Sized + Send + 'static {
+    /// The table with its number in `id` and its project in `project_id`.
+    const TABLE: &'static str;
+
+    /// The record with this number, of whatever project.
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>>;
+}
+
+/// A record and the number of its project, as a row tells them.
+pub(crate) fn of_project<T>(project: i64, record: Result<T, StoreError>) -> Result<OfProject<T>, StoreError> {
+    Ok(OfProject::new(stored::id(project)?, record?))
+}
+
+/// The record with this number.
+pub(crate) async fn find<T: StoredRecord>(database: &Database, id: i64) -> Result<Option<OfProject<T>>, StoreError> {
+    database.read(move |connection| T::load(connection, id)).await
+}
+
+/// Stores a record and the first line of its history. `insert` returns its number.
+pub(crate) async fn insert<T: StoredRecord, R: Refusal>(
+    database: &Database,
+    stamp: Stamp,
+    insert: impl Fn(&mut AnyConnection) -> Result<i64, Abort<RecordError<R>>> + Send + 'static,
+) -> Result<T, RecordError<R>> {
+    database
+        .write(move |connection| {
+            histories::mark(&stamp, T::RESOURCE);
+            let id = insert(connection)?;
+            let created = load(connection, stamp.project_id, id)?;
+            histories::created(connection, &stamp, &created)?;
+            Ok(created)
+        })
+        .await
+}
+
+/// Changes a record of the project. It is held before it is looked at, so changes of one record come one after the other,
+/// and the history tells what each of them changed. `change` sees the record as it was, and returns the number of rows it
+/// changed.
+pub(crate) async fn change<T: StoredRecord, R: Refusal>(
+    database: &Database,
+    stamp: Stamp,
+    id: i64,
+    change: impl Fn(&mut AnyConnection, &T) -> Result<usize, Abort<RecordError<R>>> + Send + 'static,
+) -> Result<T, RecordError<R>> {
+    database
+        .write(move |connection| {
+            histories::mark(&stamp, T::RESOURCE);
+            hold::<T, _>(connection, stamp.project_id, id)?;
+            let before = load(connection, stamp.project_id, id)?;
+            confirm(change(connection, &before)?)?;
+            let after = load(connection, stamp.project_id, id)?;
+            histories::changed(connection, &stamp, &before, &after)?;
+            Ok(after)
+        })
+        .await
+}
+
+/// Deletes a record of the project. `delete` sees the record as it was, and returns the number of rows it deleted.
+pub(crate) async fn delete<T: StoredRecord, R: Refusal>(
+    database: &Database,
+    stamp: Stamp,
+    id: i64,
+    delete: impl Fn(&mut AnyConnection, &T) -> Result<usize, Abort<RecordError<R>>> + Send + 'static,
+) -> Result<(), RecordError<R>> {
+    database
+        .write(move |connection| {
+            histories::mark(&stamp, T::RESOURCE);
+            hold::<T, _>(connection, stamp.project_id, id)?;
+            let before: T = load(connection, stamp.project_id, id)?;
+            confirm(delete(connection, &before)?)?;
+            histories::deleted(connection, &stamp, &before)
+        })
+        .await
+}
+
+/// A statement that meets no row has changed nothing, and its history would tell something else.
+fn confirm<R: Refusal>(written: usize) -> Result<(), Abort<RecordError<R>>> {
+    if written == 0 { Err(Abort::Refused(RecordError::NotFound)) } else { Ok(()) }
+}
+
+/// SQLite has one writer at a time: nobody else comes in between.
+fn hold<T: StoredRecord, R>(connection: &mut AnyConnection, project: ProjectId, id: i64) -> Result<(), Abort<R>> {
+    if let AnyConnection::Postgres(_) = connection {
+        Statement::new("SELECT id FROM ")
+            .sql(T::TABLE)
+            .sql(" WHERE id = ")
+            .value(id)
+            .sql(" AND project_id = ")
+            .value(project.get())
+            .sql(" FOR NO KEY UPDATE")
+            .run(connection)?;
+    }
+    Ok(())
+}
+
+fn load<T: StoredRecord, R: Refusal>(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    id: i64,
+) -> Result<T, Abort<RecordError<R>>> {
+    let found = T::load(connection, id)?.and_then(|record| record.within(project));
+    found.ok_or(Abort::Refused(RecordError::NotFound))
+}

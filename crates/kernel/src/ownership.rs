@@ -1,0 +1,55 @@
+//! The wall between projects.
+
+use crate::{AccessDenied, ProjectId, RecordError, Refusal, Staff};
+
+/// A record as storage found it by its number alone: of some project, and closed until somebody of that project opens it.
+///
+/// What is inside cannot be reached in another way, so a use case that forgets the check does not compile:
+///
+/// ```compile_fail
+/// # use kontor_kernel::{Name, OfProject, ProjectId};
+/// let found = OfProject::new(ProjectId::new(1).unwrap(), Name::parse("Blue").unwrap());
+/// let name: Name = found.record;
+/// ```
+///
+/// ```
+/// # use kontor_kernel::{AccessDenied, Name, OfProject, Permission, ProjectId, Staff, TokenId, UserId};
+/// let found = OfProject::new(ProjectId::new(1).unwrap(), Name::parse("Blue").unwrap());
+/// let stranger = Staff {
+///     project_id: ProjectId::new(2).unwrap(),
+///     user_id: UserId::new(1).unwrap(),
+///     token_id: TokenId::new(1).unwrap(),
+///     permissions: Permission::all().collect(),
+/// };
+/// assert_eq!(found.open(&stranger), Err(AccessDenied::ForeignProject));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub struct OfProject<T> {
+    project_id: ProjectId,
+    record: T,
+}
+
+impl<T> OfProject<T> {
+    /// A record and the project it belongs to.
+    pub const fn new(project_id: ProjectId, record: T) -> Self {
+        Self { project_id, record }
+    }
+
+    /// The record, for an employee of its project.
+    pub fn open(self, staff: &Staff) -> Result<T, AccessDenied> {
+        self.within(staff.project_id).ok_or(AccessDenied::ForeignProject)
+    }
+
+    /// The record, for a step that is confined to a project; `None` when it is of another one.
+    pub fn within(self, project: ProjectId) -> Option<T> {
+        (self.project_id == project).then_some(self.record)
+    }
+}
+
+impl Staff {
+    /// What storage found by its number, when it is of the employee's project.
+    pub fn own<T, R: Refusal>(&self, found: Option<OfProject<T>>) -> Result<T, RecordError<R>> {
+        Ok(found.ok_or(RecordError::NotFound)?.open(self)?)
+    }
+}

@@ -1,0 +1,47 @@
+//! Enums whose values are words.
+
+use std::str::FromStr;
+
+use strum::VariantArray;
+
+/// An enum whose values have one word each, the same on the wire, in storage and in histories. It comes by derive:
+///
+/// ```
+/// use kontor_kernel::Word;
+///
+/// #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
+/// #[strum(serialize_all = "snake_case")]
+/// enum Season {
+///     EarlySpring,
+///     Summer,
+/// }
+///
+/// assert_eq!(Season::EarlySpring.word(), "early_spring");
+/// assert_eq!(Season::from_word("summer"), Some(Season::Summer));
+/// assert_eq!(Season::from_word("SUMMER"), None);
+/// assert_eq!(Season::all().len(), 2);
+/// ```
+pub trait Word: Copy + 'static {
+    /// The word.
+    fn word(self) -> &'static str;
+
+    /// The value with exactly this word.
+    fn from_word(word: &str) -> Option<Self>;
+
+    /// Every value, in the order of the declaration.
+    fn all() -> &'static [Self];
+}
+
+impl<T: Copy + Into<&'static str> + FromStr + VariantArray> Word for T {
+    fn word(self) -> &'static str {
+        self.into()
+    }
+
+    fn from_word(word: &str) -> Option<Self> {
+        word.parse().ok()
+    }
+
+    fn all() -> &'static [Self] {
+        Self::VARIANTS
+    }
+}
