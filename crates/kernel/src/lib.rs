@@ -60,7 +60,7 @@ pub use page::{Page, PageError, PageRequest};
 pub use quantity::{Quantity, QuantityError, StockLevel};
 pub use random::Random;
 pub use secrecy::{ExposeSecret, SecretString};
-pub use secrets::{SecretKeeper, Unsealable};
+pub use secrets::{SecretCipher, Unsealable};
 pub use store::StoreError;
 pub use text::{Line, Name, Prose, TextError};
 pub use violations::Violations;

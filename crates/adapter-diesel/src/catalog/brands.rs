@@ -8,9 +8,9 @@ use kontor_kernel::{BrandId, ProjectId, Stamp, StoreError};
 
 use super::CHUNK;
 use super::categories::photo;
-use super::hold;
+use super::lock_row;
 use crate::collation::sort_key;
-use crate::database::marks::{Topic, note};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
 use crate::histories;
 use crate::schema::brands;
@@ -74,9 +74,9 @@ impl BrandRepository for Database {
 
     async fn update(&self, stamp: Stamp, id: BrandId, change: BrandChange) -> Result<Brand, BrandError> {
         self.write(move |connection| {
-            note(Topic::Shelves, stamp.project_id.get());
+            invalidate(Topic::Storefront, stamp.project_id.get());
             let own = brands::table.find(id.get()).filter(brands::project_id.eq(stamp.project_id.get()));
-            hold!(connection, own.select(brands::id));
+            lock_row!(connection, own.select(brands::id));
             let before: BrandRow = own
                 .select(BrandRow::as_select())
                 .first(connection)
@@ -103,7 +103,7 @@ impl BrandRepository for Database {
     async fn insert(&self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError> {
         self.write(move |connection| {
             let (project, at) = (stamp.project_id, stamp.at);
-            note(Topic::Shelves, project.get());
+            invalidate(Topic::Storefront, project.get());
             let id: i64 = diesel::insert_into(brands::table)
                 .values((
                     brands::project_id.eq(project.get()),

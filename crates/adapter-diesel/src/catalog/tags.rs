@@ -7,8 +7,8 @@ use kontor_catalog::ports::TagRepository;
 use kontor_kernel::{Name, ProjectId, Stamp, StoreError};
 
 use super::categories::photo;
-use super::hold;
-use crate::database::marks::{Topic, note};
+use super::lock_row;
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, Database, found};
 use crate::histories;
 use crate::schema::{projects, tags};
@@ -54,10 +54,10 @@ impl TagRepository for Database {
     async fn insert(&self, stamp: Stamp, draft: TagDraft) -> Result<Tag, TagError> {
         self.write(move |connection| {
             let (project, at) = (stamp.project_id, stamp.at);
-            note(Topic::Shelves, project.get());
+            invalidate(Topic::Storefront, project.get());
             let own = projects::table.find(project.get());
             // Names are compared in any case, which no key of this table does: one tag of a project after the other.
-            hold!(connection, own.select(projects::id));
+            lock_row!(connection, own.select(projects::id));
             if !found!(connection, own)? {
                 return Err(Abort::Refused(TagError::UnknownProject));
             }
