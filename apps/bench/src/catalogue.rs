@@ -19,7 +19,7 @@ pub const WAREHOUSE: &str = "Main warehouse";
 const SHELVES: [(&str, &str); 17] = [
     ("Furniture / Tables", "Table"),
     ("Furniture / Chairs", "Chair"),
-    ("Furniture / Shelves", "Shelf"),
+    ("Furniture / StorefrontReader", "Shelf"),
     ("Furniture / Beds", "Bed"),
     ("Kitchen / Pots", "Pot"),
     ("Kitchen / Pans", "Pan"),

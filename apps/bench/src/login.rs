@@ -1,6 +1,6 @@
 //! Customers who sign in with the code they got, beside bare commits to the same file.
 
-use kontor_kernel::SecretKeeper as _;
+use kontor_kernel::SecretCipher as _;
 use serde_json::json;
 
 use crate::Failure;
@@ -62,7 +62,7 @@ fn login(shop: &Shop, number: u32) -> Request {
 /// Customers with a code each, as `send_password` leaves them.
 fn prepare(shop: &Shop, count: u32) -> Result<(), Failure> {
     let project = shop.project.project_id;
-    let keeper = shop.keeper();
+    let cipher = shop.cipher();
     let numbers: Vec<u32> = (0..count).collect();
     let mut statements = Vec::new();
     for chunk in numbers.chunks(CHUNK) {
@@ -71,7 +71,7 @@ fn prepare(shop: &Shop, count: u32) -> Result<(), Failure> {
         let contact = |number| format!("({project}, '{}', {})", phone(number), FIRST + number);
         let code = |number| {
             let context = format!("one-time-code:{project}:{}", phone(number));
-            let fingerprint = keeper.keyed_fingerprint(&context, &code(number));
+            let fingerprint = cipher.keyed_fingerprint(&context, &code(number));
             format!("({project}, '{}', '{fingerprint}', 5, '9999-01-01 00:00:00', '{AT}')", phone(number))
         };
         statements.push(format!(

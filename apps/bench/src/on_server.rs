@@ -25,7 +25,7 @@ impl OnServer {
 
     /// What a server does by itself some time after many rows have come, unless it is told not to: it notes which pages
     /// everybody may see, so that indexes answer alone, and how its tables are filled.
-    pub fn settle(&self) -> Result<(), Failure> {
+    pub fn vacuum(&self) -> Result<(), Failure> {
         Ok(PgConnection::establish(&self.url)?.batch_execute("VACUUM (ANALYZE)")?)
     }
 

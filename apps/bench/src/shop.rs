@@ -132,7 +132,7 @@ impl Data {
     }
 
     /// How the service keeps secrets.
-    pub fn keeper(&self) -> ServiceKey {
+    pub fn cipher(&self) -> ServiceKey {
         ServiceKey::new(&self.config.secret_key, Arc::new(SystemRandom::new()))
     }
 

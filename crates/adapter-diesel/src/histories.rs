@@ -1,71 +1,71 @@
-//! Who changed what: written beside the change, read by record.
+//! Who changed what: written in the commit of the change, read by record.
 
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
-use kontor_kernel::history::{Author, Chronicled, Deed, FieldChange, Histories, HistoryEntry, differences};
+use kontor_kernel::history::{Audited, Author, FieldChange, Histories, HistoryAction, HistoryEntry, diff};
 use kontor_kernel::{Page, PageRequest, ProjectId, Resource, Stamp, StoreError};
 
-use crate::database::marks::{Topic, note};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::histories;
 use crate::statement::{Statement, Value, by_place};
 use crate::stored;
 
 /// A record came.
-pub(crate) fn created<C: Chronicled, R>(
+pub(crate) fn created<C: Audited, R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     record: &C,
 ) -> Result<(), Abort<R>> {
-    write(connection, stamp, Deed::Created, record, &differences(None, Some(record)))
+    write(connection, stamp, HistoryAction::Created, record, &diff(None, Some(record)))
 }
 
 /// A record changed; nothing is written when it is the same as before.
-pub(crate) fn changed<C: Chronicled, R>(
+pub(crate) fn changed<C: Audited, R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     before: &C,
     after: &C,
 ) -> Result<(), Abort<R>> {
-    let changes = differences(Some(before), Some(after));
-    if changes.is_empty() { Ok(()) } else { write(connection, stamp, Deed::Changed, after, &changes) }
+    let changes = diff(Some(before), Some(after));
+    if changes.is_empty() { Ok(()) } else { write(connection, stamp, HistoryAction::Changed, after, &changes) }
 }
 
 /// A record went.
-pub(crate) fn deleted<C: Chronicled, R>(
+pub(crate) fn deleted<C: Audited, R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     record: &C,
 ) -> Result<(), Abort<R>> {
-    write(connection, stamp, Deed::Deleted, record, &differences(Some(record), None))
+    write(connection, stamp, HistoryAction::Deleted, record, &diff(Some(record), None))
 }
 
 /// What staff change is seldom, and most of it is shown somewhere: nothing of the project is remembered beyond it.
-pub(crate) fn mark(stamp: &Stamp, resource: Resource) {
+pub(crate) fn invalidate_shown(stamp: &Stamp, resource: Resource) {
     if !matches!(stamp.author, Author::Customer(_)) {
-        note(Topic::Shelves, stamp.project_id.get());
+        invalidate(Topic::Storefront, stamp.project_id.get());
     }
     if resource == Resource::Applications {
-        note(Topic::Access, stamp.project_id.get());
+        invalidate(Topic::Access, stamp.project_id.get());
     }
 }
 
-fn write<C: Chronicled, R>(
+fn write<C: Audited, R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
-    deed: Deed,
+    action: HistoryAction,
     record: &C,
     changes: &[FieldChange],
 ) -> Result<(), Abort<R>> {
-    mark(stamp, C::RESOURCE);
+    invalidate_shown(stamp, C::RESOURCE);
     let (user, customer) = author(stamp);
     diesel::insert_into(histories::table)
         .values((
             histories::project_id.eq(stamp.project_id.get()),
             histories::resource.eq(C::KIND),
             histories::resource_id.eq(record.number()),
-            histories::deed.eq(deed.name()),
+            histories::deed.eq(action.name()),
             histories::user_id.eq(user),
             histories::counterparty_id.eq(customer),
             histories::changes.eq(serde_json::to_string(changes).map_err(StoreError::corrupt)?),
@@ -79,7 +79,7 @@ fn write<C: Chronicled, R>(
 const LINES: usize = 1000;
 
 /// Many records came at once. What they came with stands in them; the line only tells who brought them, and when.
-pub(crate) fn came<C: Chronicled, R>(
+pub(crate) fn created_many<C: Audited, R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     table: &'static str,
@@ -88,7 +88,7 @@ pub(crate) fn came<C: Chronicled, R>(
     if numbers.is_empty() {
         return Ok(());
     }
-    mark(stamp, C::RESOURCE);
+    invalidate_shown(stamp, C::RESOURCE);
     let (user, customer) = author(stamp);
     for chunk in numbers.chunks(LINES) {
         Statement::new(
@@ -97,7 +97,7 @@ pub(crate) fn came<C: Chronicled, R>(
         )
         .value(C::KIND)
         .sql(", id, ")
-        .value(Deed::Created.name())
+        .value(HistoryAction::Created.name())
         .sql(", ")
         .value(user)
         .sql(", ")
@@ -127,12 +127,12 @@ pub(crate) fn changed_many<R>(
     for chunk in lines?.chunks(LINES) {
         let rows = chunk.iter().map(|(number, changes)| -> [Value; 8] {
             let (project, at) = (stamp.project_id.get().into(), stamp.at.naive_utc().into());
-            let deed = Deed::Changed.name().into();
+            let action = HistoryAction::Changed.name().into();
             [
                 project,
                 resource.name().into(),
                 (*number).into(),
-                deed,
+                action,
                 user.into(),
                 customer.into(),
                 changes.as_str().into(),
@@ -179,10 +179,10 @@ impl TryFrom<LineRow> for HistoryEntry {
             (None, Some(customer)) => (Author::Customer(stored::id(customer)?), row.counterparty_name),
             (None, None) => (Author::System, None),
         };
-        let deed = Deed::ALL.into_iter().find(|deed| deed.name() == row.deed);
+        let action = HistoryAction::ALL.into_iter().find(|action| action.name() == row.deed);
         Ok(Self {
             id: row.id,
-            deed: deed.ok_or_else(|| stored::unknown("histories", row.id, "deed", &row.deed))?,
+            action: action.ok_or_else(|| stored::unknown("histories", row.id, "deed", &row.deed))?,
             author,
             author_name: author_name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()),
             changes: serde_json::from_str(&row.changes).map_err(StoreError::corrupt)?,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use diesel::sql_types::BigInt;
-use kontor_kernel::listing::{Condition, FilterValue, Sort, Test};
+use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
 use kontor_kernel::{Line, Listing, Page, StoreError};
 
 use crate::database::{Abort, AnyConnection};
@@ -127,13 +127,13 @@ impl Source {
         // The conditions have too many combinations for each to stay prepared.
         let several = listing.conditions.len() > 1;
         let mut matching = if several { within.once() } else { within };
-        for Condition { field, test } in &listing.conditions {
+        for Condition { field, comparison } in &listing.conditions {
             matching = matching.sql(" AND ").sql(self.column(field)?);
-            matching = match test {
-                Test::AnyOf(values) => among(matching, values),
-                Test::Above(value) => matching.sql(" > ").value(value.clone()),
-                Test::Below(value) => matching.sql(" < ").value(value.clone()),
-                Test::From(value) => matching.sql(" >= ").value(value.clone()),
+            matching = match comparison {
+                Comparison::AnyOf(values) => among(matching, values),
+                Comparison::Above(value) => matching.sql(" > ").value(value.clone()),
+                Comparison::Below(value) => matching.sql(" < ").value(value.clone()),
+                Comparison::From(value) => matching.sql(" >= ").value(value.clone()),
             };
         }
         Ok(match &listing.text {

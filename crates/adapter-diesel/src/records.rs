@@ -1,6 +1,6 @@
 //! Records of a project: found by number, changed and deleted with their history.
 
-use kontor_kernel::history::Chronicled;
+use kontor_kernel::history::Audited;
 use kontor_kernel::{OfProject, ProjectId, RecordError, Refusal, Stamp, StoreError};
 
 use crate::database::{Abort, AnyConnection, Database};
@@ -9,7 +9,7 @@ use crate::statement::Statement;
 use crate::stored;
 
 /// A record that is read by its number.
-pub(crate) trait StoredRecord: Chronicled + Sized + Send + 'static {
+pub(crate) trait StoredRecord: Audited + Sized + Send + 'static {
     /// The table with its number in `id` and its project in `project_id`.
     const TABLE: &'static str;
 
@@ -35,7 +35,7 @@ pub(crate) async fn insert<T: StoredRecord, R: Refusal>(
 ) -> Result<T, RecordError<R>> {
     database
         .write(move |connection| {
-            histories::mark(&stamp, T::RESOURCE);
+            histories::invalidate_shown(&stamp, T::RESOURCE);
             let id = insert(connection)?;
             let created = load(connection, stamp.project_id, id)?;
             histories::created(connection, &stamp, &created)?;
@@ -55,7 +55,7 @@ pub(crate) async fn change<T: StoredRecord, R: Refusal>(
 ) -> Result<T, RecordError<R>> {
     database
         .write(move |connection| {
-            histories::mark(&stamp, T::RESOURCE);
+            histories::invalidate_shown(&stamp, T::RESOURCE);
             hold::<T, _>(connection, stamp.project_id, id)?;
             let before = load(connection, stamp.project_id, id)?;
             confirm(change(connection, &before)?)?;
@@ -75,7 +75,7 @@ pub(crate) async fn delete<T: StoredRecord, R: Refusal>(
 ) -> Result<(), RecordError<R>> {
     database
         .write(move |connection| {
-            histories::mark(&stamp, T::RESOURCE);
+            histories::invalidate_shown(&stamp, T::RESOURCE);
             hold::<T, _>(connection, stamp.project_id, id)?;
             let before: T = load(connection, stamp.project_id, id)?;
             confirm(delete(connection, &before)?)?;

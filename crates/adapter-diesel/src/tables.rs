@@ -6,29 +6,29 @@ use kontor_kernel::StoreError;
 use crate::catalog::discount_names::fill_names;
 
 #[cfg(feature = "test-support")]
-use crate::database::Marked;
+use crate::database::InvalidatingWrites;
 #[cfg(feature = "test-support")]
 use crate::database::Topic;
 use crate::database::{Database, DatabaseUrl, PoolOptions, Tables};
-use crate::shelf::search::fill_missing;
-use crate::shelf::sort_keys::fill_sort_keys;
+use crate::projections::search::fill_missing;
+use crate::projections::sort_keys::fill_sort_keys;
 
 static TABLES: Tables = Tables {
     growing: "nomenclatures, nomenclature_photos, nomenclature_tags, inventories, stock_movements, \
               storefront_offers, histories",
     fills: &[fill_missing, fill_names, fill_sort_keys],
     #[cfg(feature = "test-support")]
-    marked: MARKED,
+    invalidating: INVALIDATING,
 };
 
 /// A table that storefronts show.
 #[cfg(feature = "test-support")]
-const fn shown(table: &'static str) -> Marked {
-    Marked { table, verbs: &["INSERT INTO ", "UPDATE ", "DELETE FROM "], topics: &[Topic::Shelves] }
+const fn shown(table: &'static str) -> InvalidatingWrites {
+    InvalidatingWrites { table, verbs: &["INSERT INTO ", "UPDATE ", "DELETE FROM "], topics: &[Topic::Storefront] }
 }
 
 #[cfg(feature = "test-support")]
-const MARKED: &[Marked] = &[
+const INVALIDATING: &[InvalidatingWrites] = &[
     shown("nomenclatures"),
     shown("nomenclature_photos"),
     shown("nomenclature_tags"),
@@ -47,9 +47,17 @@ const MARKED: &[Marked] = &[
     shown("slides"),
     shown("subscription_nomenclatures"),
     // Tables by which somebody is let in, and what shuts them out.
-    Marked { table: "access_tokens", verbs: &["DELETE FROM "], topics: &[Topic::Access] },
-    Marked { table: "applications", verbs: &["UPDATE ", "DELETE FROM "], topics: &[Topic::Access, Topic::Shelves] },
-    Marked { table: "introspection_clients", verbs: &["UPDATE ", "DELETE FROM "], topics: &[Topic::Access] },
+    InvalidatingWrites { table: "access_tokens", verbs: &["DELETE FROM "], topics: &[Topic::Access] },
+    InvalidatingWrites {
+        table: "applications",
+        verbs: &["UPDATE ", "DELETE FROM "],
+        topics: &[Topic::Access, Topic::Storefront],
+    },
+    InvalidatingWrites {
+        table: "introspection_clients",
+        verbs: &["UPDATE ", "DELETE FROM "],
+        topics: &[Topic::Access],
+    },
 ];
 
 impl Database {

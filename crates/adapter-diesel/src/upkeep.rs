@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
-use crate::database::marks::{Topic, note_unchanged};
+use crate::database::invalidation::{Topic, leave_valid};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, by_place};
 
@@ -25,7 +25,7 @@ enum Keep {
 
 /// A table that grows unless it is swept.
 #[derive(Debug)]
-pub struct Pile {
+pub struct SweptTable {
     /// The table.
     pub table: &'static str,
     key: &'static str,
@@ -38,25 +38,31 @@ pub struct Pile {
     owner: Option<(&'static str, &'static str)>,
 }
 
-const fn pile(table: &'static str, key: &'static str, moment: &'static str, keep: Keep, besides: &'static str) -> Pile {
-    Pile { table, key, moment, keep, besides, owner: None }
+const fn swept(
+    table: &'static str,
+    key: &'static str,
+    moment: &'static str,
+    keep: Keep,
+    besides: &'static str,
+) -> SweptTable {
+    SweptTable { table, key, moment, keep, besides, owner: None }
 }
 
 /// Everything that is swept, in this order: what refers to other rows comes before them.
-pub const PILES: &[Pile] = &[
+pub const SWEPT_TABLES: &[SweptTable] = &[
     // A worker that lives is seen every few seconds.
-    pile("workers", "name", "seen_at", Keep::AnHour, ""),
-    pile("access_tokens", "id", "expires_at", Keep::UntilThen, ""),
-    pile("one_time_codes", "(project_id, contact)", "expires_at", Keep::UntilThen, ""),
-    pile("phone_change_codes", "counterparty_id", "expires_at", Keep::UntilThen, ""),
-    pile("temporary_passwords", "user_id", "expires_at", Keep::UntilThen, ""),
+    swept("workers", "name", "seen_at", Keep::AnHour, ""),
+    swept("access_tokens", "id", "expires_at", Keep::UntilThen, ""),
+    swept("one_time_codes", "(project_id, contact)", "expires_at", Keep::UntilThen, ""),
+    swept("phone_change_codes", "counterparty_id", "expires_at", Keep::UntilThen, ""),
+    swept("temporary_passwords", "user_id", "expires_at", Keep::UntilThen, ""),
     // A nonce stays used for as long as its attempt is kept.
-    pile("callback_attempts", "id", "expires_at", Keep::Afterwards, ""),
-    pile("agent_access_requests", "id", "expires_at", Keep::Afterwards, ""),
+    swept("callback_attempts", "id", "expires_at", Keep::Afterwards, ""),
+    swept("agent_access_requests", "id", "expires_at", Keep::Afterwards, ""),
     // Whoever gives a sign of life afterwards starts a new session.
-    pile("client_sessions", "id", "started_at", Keep::Afterwards, " AND last_seen_at <= :moment"),
-    pile("webhook_deliveries", "id", "updated_at", Keep::Afterwards, " AND status <> 'pending'"),
-    pile(
+    swept("client_sessions", "id", "started_at", Keep::Afterwards, " AND last_seen_at <= :moment"),
+    swept("webhook_deliveries", "id", "updated_at", Keep::Afterwards, " AND status <> 'pending'"),
+    swept(
         "outbox_events",
         "id",
         "dispatched_at",
@@ -64,11 +70,11 @@ pub const PILES: &[Pile] = &[
         " AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.outbox_event_id = outbox_events.id)",
     ),
     // The file goes first, then the error sheet, which may be long: nothing else waits for these.
-    Pile {
+    SweptTable {
         owner: Some(("jobs", "job_id")),
-        ..pile("job_errors", "id", "finished_at", Keep::Afterwards, " AND file_place IS NULL")
+        ..swept("job_errors", "id", "finished_at", Keep::Afterwards, " AND file_place IS NULL")
     },
-    pile(
+    swept(
         "jobs",
         "id",
         "finished_at",
@@ -83,7 +89,7 @@ by_place! {
     }
 }
 
-impl Pile {
+impl SweptTable {
     /// Goes on with what makes a row one that has had its time.
     fn guarded(&self, statement: Statement, now: DateTime<Utc>, retention: TimeDelta) -> Statement {
         let until = match self.keep {
@@ -133,23 +139,23 @@ impl Pile {
 }
 
 impl Database {
-    /// Deletes up to [`BATCH`] rows of a pile that have had their time. Returns how many; fewer than a batch means that
+    /// Deletes up to [`BATCH`] rows of a swept table that have had their time. Returns how many; fewer than a batch means that
     /// no more are left. Any number of processes may sweep at the same time.
     pub async fn sweep(
         &self,
-        pile: &'static Pile,
+        swept: &'static SweptTable,
         now: DateTime<Utc>,
         retention: TimeDelta,
     ) -> Result<usize, StoreError> {
         // Most often there are none, and a worker that looks takes no lock then.
-        let any = self.read(move |connection| Ok::<_, Abort<StoreError>>(pile.has_any(connection, now, retention)?));
+        let any = self.read(move |connection| Ok::<_, Abort<StoreError>>(swept.has_any(connection, now, retention)?));
         if !any.await? {
             return Ok(0);
         }
         self.write(move |connection| {
             // Whoever remembers a token knows when it expires.
-            note_unchanged(Topic::Access);
-            let delete = pile.delete(connection, now, retention);
+            leave_valid(Topic::Access);
+            let delete = swept.delete(connection, now, retention);
             Ok::<_, Abort<StoreError>>(delete.execute(connection)?)
         })
         .await

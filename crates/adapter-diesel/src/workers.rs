@@ -19,7 +19,7 @@ impl Database {
         .await
     }
 
-    /// Notes that a worker lives.
+    /// Records that a worker lives.
     pub async fn worker_seen(&self, name: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
         let name = name.to_owned();
         self.write(move |connection| {

@@ -45,7 +45,7 @@ impl HttpWebhookSender {
 impl WebhookSender for HttpWebhookSender {
     async fn send(&self, request: DeliveryRequest) -> SendOutcome {
         // A host written as an address never reaches the resolver.
-        if self.policy.admit(&request.url).is_err() {
+        if self.policy.check(&request.url).is_err() {
             return SendOutcome::Failed(SendFailure::ForbiddenAddress);
         }
         let Ok(url) = reqwest::Url::parse(request.url.as_str()) else {
@@ -113,14 +113,14 @@ mod tests {
         assert_eq!(literal(&called), checked.literal_address(), "{text}");
         assert!(called.username().is_empty() && called.password().is_none() && called.fragment().is_none(), "{text}");
         let https = OutboundPolicy { allow_http: false, ..OutboundPolicy::unrestricted() };
-        assert_eq!(https.admit(&checked).is_ok(), called.scheme() == "https", "{text}");
+        assert_eq!(https.check(&checked).is_ok(), called.scheme() == "https", "{text}");
         let internal = called.host_str().is_some_and(|host| {
             let host = host.trim_end_matches('.');
             host == "localhost" || host.ends_with(".localhost")
         });
         if internal && checked.as_str().is_ascii() {
             let public = OutboundPolicy { allow_http: true, ..OutboundPolicy::default() };
-            assert!(public.admit(&checked).is_err(), "{text}");
+            assert!(public.check(&checked).is_err(), "{text}");
         }
     }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    Clock, ExposeSecret, Name, Permission, Random, Resource, SecretKeeper, SecretString, Staff, StoreError,
+    Clock, ExposeSecret, Name, Permission, Random, Resource, SecretCipher, SecretString, Staff, StoreError,
 };
 use uuid::Uuid;
 
@@ -32,7 +32,7 @@ pub struct AccessRequestService {
     requests: Arc<dyn AccessRequestRepository>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
 }
 
 impl AccessRequestService {
@@ -41,9 +41,9 @@ impl AccessRequestService {
         requests: Arc<dyn AccessRequestRepository>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
     ) -> Self {
-        Self { requests, clock, random, keeper }
+        Self { requests, clock, random, cipher }
     }
 
     /// Asks for access. Nothing is granted and nobody is told; the asker shows the address of the request to an
@@ -52,7 +52,7 @@ impl AccessRequestService {
         let secret = self.random.alphanumeric(48);
         let (public_id, created_at) = (self.random.uuid(), self.clock.now());
         let expires_at = created_at + ACCESS_REQUEST_LIFETIME;
-        let fingerprint = self.keeper.fingerprint(&secret);
+        let fingerprint = self.cipher.fingerprint(&secret);
         self.requests.insert(NewAccessRequest { public_id, fingerprint, details, created_at, expires_at }).await?;
         Ok(OpenedAccessRequest { public_id, secret: secret.into(), expires_at })
     }
@@ -64,7 +64,7 @@ impl AccessRequestService {
         secret: &SecretString,
     ) -> Result<(AccessRequest, RequestStatus), AccessRequestError> {
         let stored = self.requests.find(public_id).await?.ok_or(AccessRequestError::NotFound)?;
-        if !self.keeper.same(&self.keeper.fingerprint(secret.expose_secret()), &stored.fingerprint) {
+        if !self.cipher.same(&self.cipher.fingerprint(secret.expose_secret()), &stored.fingerprint) {
             return Err(AccessRequestError::NotFound);
         }
         let status = stored.request.status(self.clock.now());
@@ -80,7 +80,7 @@ impl AccessRequestService {
         self.status(public_id, secret).await?;
         let (token, at) = (TokenSecret::generate(&*self.random), self.clock.now());
         let expires_at = at + AGENT_TOKEN_LIFETIME;
-        let fingerprint = token.fingerprint(&*self.keeper);
+        let fingerprint = token.fingerprint(&*self.cipher);
         let (id, agent) = self.requests.consume(Consumption { public_id, fingerprint, at, expires_at }).await?;
         Ok((token.into_token(id, expires_at), agent))
     }
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use crate::model::{Stage, StoredAccessRequest};
     use crate::ports::MockAccessRequestRepository;
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper, staff_with};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
     use kontor_kernel::{FixedClock, ProjectId};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
@@ -191,7 +191,7 @@ mod tests {
 
     fn service(requests: MockAccessRequestRepository) -> AccessRequestService {
         let clock = Arc::new(FixedClock::at(NOW));
-        AccessRequestService::new(Arc::new(requests), clock, Arc::new(CountingRandom::new()), Arc::new(PlainKeeper))
+        AccessRequestService::new(Arc::new(requests), clock, Arc::new(CountingRandom::new()), Arc::new(PlainCipher))
     }
 
     fn knowing(project: Option<i64>) -> MockAccessRequestRepository {

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kontor_kernel::{
-    Clock, Email, Listing, Page, Permission, PermissionId, Random, Resource, SecretKeeper, Staff, StoreError, TokenId,
+    Clock, Email, Listing, Page, Permission, PermissionId, Random, Resource, SecretCipher, Staff, StoreError, TokenId,
     UserId,
 };
 
@@ -36,7 +36,7 @@ pub struct AgentService {
     agents: Arc<dyn AgentRepository>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
 }
 
 impl AgentService {
@@ -45,9 +45,9 @@ impl AgentService {
         agents: Arc<dyn AgentRepository>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
     ) -> Self {
-        Self { agents, clock, random, keeper }
+        Self { agents, clock, random, cipher }
     }
 
     /// The agents of the employee's project.
@@ -141,7 +141,7 @@ impl AgentService {
             held: staff.permissions.clone(),
             name: draft.name,
             abilities,
-            fingerprint: secret.fingerprint(&*self.keeper),
+            fingerprint: secret.fingerprint(&*self.cipher),
             created_at: now,
             expires_at,
         };
@@ -206,7 +206,7 @@ mod tests {
     use crate::ports::MockAgentRepository;
     use chrono::{DateTime, TimeDelta, Utc};
     use kontor_kernel::listing::Sort;
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper, staff_with};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
     use kontor_kernel::{AccessDenied, ExposeSecret, FixedClock, Name, PageRequest, ProjectId, ScreenId};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
@@ -215,7 +215,7 @@ mod tests {
 
     fn service(agents: MockAgentRepository) -> AgentService {
         let clock = Arc::new(FixedClock::at(NOW));
-        AgentService::new(Arc::new(agents), clock, Arc::new(CountingRandom::new()), Arc::new(PlainKeeper))
+        AgentService::new(Arc::new(agents), clock, Arc::new(CountingRandom::new()), Arc::new(PlainCipher))
     }
 
     fn agent(project: i64) -> Agent {

@@ -1,7 +1,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use kontor_kernel::{AppScope, Clock, Contact, CustomerScope, Random, SecretKeeper, StoreError};
+use kontor_kernel::{AppScope, Clock, Contact, CustomerScope, Random, SecretCipher, StoreError};
 
 use crate::model::code::{self, OWN_DIGITS};
 use crate::model::{
@@ -11,9 +11,9 @@ use crate::model::{
 use crate::ports::{CodeRepository, CodeSender, CustomerAccounts, TokenRepository};
 use crate::{CustomerLoginError, LogoutExtent, SendCodeError};
 
-/// A customer who has just signed in.
+/// What signing in gives a customer.
 #[derive(Debug)]
-pub struct SignedInCustomer {
+pub struct IssuedCustomerToken {
     /// Who he is, in the application he signed in to.
     pub scope: CustomerScope,
     /// His token.
@@ -28,7 +28,7 @@ pub struct CustomerSessions {
     sender: Arc<dyn CodeSender>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
     lifetimes: TokenLifetimes,
 }
 
@@ -42,10 +42,10 @@ impl CustomerSessions {
         sender: Arc<dyn CodeSender>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
         lifetimes: TokenLifetimes,
     ) -> Self {
-        Self { accounts, codes, tokens, sender, clock, random, keeper, lifetimes }
+        Self { accounts, codes, tokens, sender, clock, random, cipher, lifetimes }
     }
 
     /// Finds or creates the customer of a contact and sends him a code, to his phone or by mail. A code that the provider
@@ -63,7 +63,7 @@ impl CustomerSessions {
         let sent = code::checked(sent)?;
         let now = self.clock.now();
         let code = NewCode {
-            fingerprint: code::fingerprint(&*self.keeper, app.project_id, contact, &sent),
+            fingerprint: code::fingerprint(&*self.cipher, app.project_id, contact, &sent),
             attempts: CODE_ATTEMPTS,
             created_at: now,
             expires_at: now + CODE_LIFETIME,
@@ -78,19 +78,19 @@ impl CustomerSessions {
         contact: &Contact,
         code: &str,
         device: Option<Device>,
-    ) -> Result<SignedInCustomer, CustomerLoginError> {
+    ) -> Result<IssuedCustomerToken, CustomerLoginError> {
         let (secret, now) = (TokenSecret::generate(&*self.random), self.clock.now());
         let expires_at = now + self.lifetimes.customer;
-        let token = NewToken { fingerprint: secret.fingerprint(&*self.keeper), device, created_at: now, expires_at };
+        let token = NewToken { fingerprint: secret.fingerprint(&*self.cipher), device, created_at: now, expires_at };
         let redemption = CodeRedemption {
             project_id: app.project_id,
             application_id: app.application_id,
             contact: contact.clone(),
-            fingerprint: code::fingerprint(&*self.keeper, app.project_id, contact, code.trim()),
+            fingerprint: code::fingerprint(&*self.cipher, app.project_id, contact, code.trim()),
             token,
         };
         match self.codes.redeem(redemption).await? {
-            Redeemed::SignedIn { counterparty_id, token_id } => Ok(SignedInCustomer {
+            Redeemed::SignedIn { counterparty_id, token_id } => Ok(IssuedCustomerToken {
                 scope: CustomerScope { app, counterparty_id, token_id },
                 token: secret.into_token(token_id, expires_at),
             }),
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use crate::ports::{MockCodeRepository, MockCodeSender, MockCustomerAccounts, MockTokenRepository, SendError};
     use chrono::{DateTime, TimeDelta};
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher};
     use kontor_kernel::{ApplicationId, CounterpartyId, ExposeSecret, FixedClock, ProjectId, TokenId};
 
     fn app() -> AppScope {
@@ -136,7 +136,7 @@ mod tests {
             Arc::new(sender),
             Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
             Arc::new(CountingRandom::new()),
-            Arc::new(PlainKeeper),
+            Arc::new(PlainCipher),
             TokenLifetimes::default(),
         )
     }

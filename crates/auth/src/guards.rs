@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{AppScope, Clock, CustomerScope, SecretKeeper, Staff, StoreError, TokenId};
+use kontor_kernel::{AppScope, Clock, CustomerScope, SecretCipher, Staff, StoreError, TokenId};
 
 use crate::model::{BearerToken, StoredCustomerToken};
 use crate::ports::TokenRepository;
@@ -10,17 +10,17 @@ use crate::uses::PendingUses;
 pub struct StaffGuard {
     tokens: Arc<dyn TokenRepository>,
     clock: Arc<dyn Clock>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
     uses: PendingUses,
 }
 
 impl StaffGuard {
     /// Wires the ports.
-    pub fn new(tokens: Arc<dyn TokenRepository>, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Self {
-        Self { tokens, clock, keeper, uses: PendingUses::default() }
+    pub fn new(tokens: Arc<dyn TokenRepository>, clock: Arc<dyn Clock>, cipher: Arc<dyn SecretCipher>) -> Self {
+        Self { tokens, clock, cipher, uses: PendingUses::default() }
     }
 
-    /// Stores the uses of tokens noted since the last time. They stay noted when the storage fails. Returns how many
+    /// Stores the uses of tokens recorded since the last time. They stay recorded when the storage fails. Returns how many
     /// tokens were used. Called by one task at a time.
     pub async fn store_uses(&self) -> Result<usize, StoreError> {
         self.uses.store(&*self.tokens).await
@@ -32,10 +32,10 @@ impl StaffGuard {
         let Some(presented) = BearerToken::parse(bearer) else { return Ok(None) };
         let Some(stored) = self.tokens.staff_token(presented.id()).await? else { return Ok(None) };
         let now = self.clock.now();
-        if !presented.proves(&stored.fingerprint, &*self.keeper) || stored.expires_at <= now || stored.is_banned {
+        if !presented.proves(&stored.fingerprint, &*self.cipher) || stored.expires_at <= now || stored.is_banned {
             return Ok(None);
         }
-        self.uses.note(presented.id(), stored.last_used_at, now);
+        self.uses.record(presented.id(), stored.last_used_at, now);
         Ok(Some(Staff {
             project_id: stored.project_id,
             user_id: stored.user_id,
@@ -60,17 +60,17 @@ pub enum CustomerAuthentication {
 pub struct CustomerGuard {
     tokens: Arc<dyn TokenRepository>,
     clock: Arc<dyn Clock>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
     uses: PendingUses,
 }
 
 impl CustomerGuard {
     /// Wires the ports.
-    pub fn new(tokens: Arc<dyn TokenRepository>, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Self {
-        Self { tokens, clock, keeper, uses: PendingUses::default() }
+    pub fn new(tokens: Arc<dyn TokenRepository>, clock: Arc<dyn Clock>, cipher: Arc<dyn SecretCipher>) -> Self {
+        Self { tokens, clock, cipher, uses: PendingUses::default() }
     }
 
-    /// Stores the uses of tokens noted since the last time. They stay noted when the storage fails. Returns how many
+    /// Stores the uses of tokens recorded since the last time. They stay recorded when the storage fails. Returns how many
     /// tokens were used. Called by one task at a time.
     pub async fn store_uses(&self) -> Result<usize, StoreError> {
         self.uses.store(&*self.tokens).await
@@ -81,7 +81,7 @@ impl CustomerGuard {
         let stored = self.tokens.customer_token(presented.id()).await?;
         let now = self.clock.now();
         let proved = stored
-            .filter(|stored| presented.proves(&stored.fingerprint, &*self.keeper) && stored.expires_at > now)
+            .filter(|stored| presented.proves(&stored.fingerprint, &*self.cipher) && stored.expires_at > now)
             .map(|stored| (presented.id(), stored));
         Ok(proved)
     }
@@ -96,7 +96,7 @@ impl CustomerGuard {
                 CustomerAuthentication::OtherApplication
             }
             Some((token_id, stored)) => {
-                self.uses.note(token_id, stored.last_used_at, self.clock.now());
+                self.uses.record(token_id, stored.last_used_at, self.clock.now());
                 let counterparty_id = stored.counterparty_id;
                 CustomerAuthentication::SignedIn(CustomerScope { app, counterparty_id, token_id })
             }
@@ -108,7 +108,7 @@ impl CustomerGuard {
     pub async fn authenticate_alone(&self, bearer: &str) -> Result<Option<CustomerScope>, StoreError> {
         let proved = self.proved(bearer).await?.filter(|(_, stored)| stored.app_is_active);
         Ok(proved.map(|(token_id, stored)| {
-            self.uses.note(token_id, stored.last_used_at, self.clock.now());
+            self.uses.record(token_id, stored.last_used_at, self.clock.now());
             CustomerScope { app: stored.app, counterparty_id: stored.counterparty_id, token_id }
         }))
     }
@@ -120,7 +120,7 @@ mod tests {
     use crate::model::{StoredStaffToken, TokenUse};
     use crate::ports::MockTokenRepository;
     use chrono::{DateTime, TimeDelta, Utc};
-    use kontor_kernel::testing::PlainKeeper;
+    use kontor_kernel::testing::PlainCipher;
     use kontor_kernel::{ApplicationId, CounterpartyId, FixedClock, Permission, ProjectId, Resource, UserId};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
@@ -142,7 +142,7 @@ mod tests {
         let mut tokens = MockTokenRepository::new();
         tokens.expect_staff_token().returning(move |_| Ok(Some(stored.clone())));
         let clock = Arc::new(FixedClock::at(NOW));
-        (StaffGuard::new(Arc::new(tokens), clock.clone(), Arc::new(PlainKeeper)), clock)
+        (StaffGuard::new(Arc::new(tokens), clock.clone(), Arc::new(PlainCipher)), clock)
     }
 
     #[tokio::test]
@@ -183,7 +183,7 @@ mod tests {
         let used = TokenUse { token: TokenId::new(5).unwrap(), first: minute, last: minute };
         tokens.expect_record_uses().withf(move |uses| uses == &[used]).once().returning(|_| Ok(()));
         let clock = Arc::new(FixedClock::at(NOW + TimeDelta::seconds(59)));
-        let guard = StaffGuard::new(Arc::new(tokens), clock.clone(), Arc::new(PlainKeeper));
+        let guard = StaffGuard::new(Arc::new(tokens), clock.clone(), Arc::new(PlainCipher));
         assert!(guard.authenticate("5|s").await.unwrap().is_some());
         assert_eq!(guard.store_uses().await.unwrap(), 0);
         clock.advance(TimeDelta::seconds(1));
@@ -214,7 +214,7 @@ mod tests {
         });
         tokens.expect_record_uses().returning(|_| Ok(()));
         let clock = Arc::new(FixedClock::at(NOW));
-        (CustomerGuard::new(Arc::new(tokens), clock.clone(), Arc::new(PlainKeeper)), clock)
+        (CustomerGuard::new(Arc::new(tokens), clock.clone(), Arc::new(PlainCipher)), clock)
     }
 
     #[tokio::test]

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{ApplicationId, Clock, ExposeSecret, Random, SecretKeeper, SecretString};
+use kontor_kernel::{ApplicationId, Clock, ExposeSecret, Random, SecretCipher, SecretString};
 use uuid::Uuid;
 
 use crate::model::{
@@ -16,7 +16,7 @@ const SECRET_LENGTH: usize = 48;
 pub struct Introspection {
     clients: Arc<dyn IntrospectionClients>,
     clock: Arc<dyn Clock>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
 }
 
 /// A question of a client that has proved who it is.
@@ -41,8 +41,8 @@ impl Inquiry {
 
 impl Introspection {
     /// Wires the ports.
-    pub fn new(clients: Arc<dyn IntrospectionClients>, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Self {
-        Self { clients, clock, keeper }
+    pub fn new(clients: Arc<dyn IntrospectionClients>, clock: Arc<dyn Clock>, cipher: Arc<dyn SecretCipher>) -> Self {
+        Self { clients, clock, cipher }
     }
 
     /// Checks the client and looks the token up. Anything wrong with the token makes it inactive, a malformed or absent
@@ -79,7 +79,7 @@ impl Introspection {
             return None;
         }
         let token = presented.zip(stored.token).filter(|(presented, token)| {
-            presented.proves(&token.fingerprint, &*self.keeper) && token.expires_at > self.clock.now()
+            presented.proves(&token.fingerprint, &*self.cipher) && token.expires_at > self.clock.now()
         });
         let state = token.map_or(TokenState::Inactive, |(_, token)| {
             TokenState::Active(ActiveToken {
@@ -94,7 +94,7 @@ impl Introspection {
     }
 
     fn knows(&self, credentials: &ClientCredentials, client: &StoredInquiry) -> bool {
-        self.keeper.same(&self.keeper.fingerprint(credentials.secret.expose_secret()), &client.fingerprint)
+        self.cipher.same(&self.cipher.fingerprint(credentials.secret.expose_secret()), &client.fingerprint)
     }
 }
 
@@ -112,7 +112,7 @@ pub struct IntrospectionRegistry {
     clients: Arc<dyn IntrospectionClients>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
 }
 
 impl IntrospectionRegistry {
@@ -121,14 +121,14 @@ impl IntrospectionRegistry {
         clients: Arc<dyn IntrospectionClients>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
     ) -> Self {
-        Self { clients, clock, random, keeper }
+        Self { clients, clock, random, cipher }
     }
 
     fn draw(&self) -> (SecretString, String) {
         let secret = self.random.alphanumeric(SECRET_LENGTH);
-        let fingerprint = self.keeper.fingerprint(&secret);
+        let fingerprint = self.cipher.fingerprint(&secret);
         (secret.into(), fingerprint)
     }
 
@@ -174,7 +174,7 @@ mod tests {
     use crate::model::IntrospectedToken;
     use crate::ports::MockIntrospectionClients;
     use chrono::{DateTime, TimeDelta, Utc};
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher};
     use kontor_kernel::{FixedClock, Name, ProjectId};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
@@ -207,7 +207,7 @@ mod tests {
         clients.expect_inquiry().returning(move |_, id| {
             Ok(stored.clone().map(|client| StoredInquiry { token: client.token.filter(|_| id.is_some()), ..client }))
         });
-        let introspection = Introspection::new(Arc::new(clients), Arc::new(FixedClock::at(NOW)), Arc::new(PlainKeeper));
+        let introspection = Introspection::new(Arc::new(clients), Arc::new(FixedClock::at(NOW)), Arc::new(PlainCipher));
         let credentials = ClientCredentials::parse(&format!("{CLIENT}:{secret}")).unwrap();
         introspection.inquire(&credentials, Some(token)).await
     }
@@ -257,7 +257,7 @@ mod tests {
             let renewed = renewed.clone();
             clients.expect_inquiry().times(asked).returning(move |_, _| Ok(Some(renewed.clone())));
             let clock = Arc::new(FixedClock::at(NOW));
-            let introspection = Introspection::new(Arc::new(clients), clock, Arc::new(PlainKeeper));
+            let introspection = Introspection::new(Arc::new(clients), clock, Arc::new(PlainCipher));
             let credentials = ClientCredentials::parse(&format!("{CLIENT}:{secret}")).unwrap();
             let found = introspection.inquire(&credentials, Some("5|s")).await;
             assert_eq!(found.is_ok(), secret != "wrong", "{secret}");
@@ -267,7 +267,7 @@ mod tests {
     fn registry(clients: MockIntrospectionClients) -> IntrospectionRegistry {
         let clock = Arc::new(FixedClock::at(NOW));
         let random = Arc::new(CountingRandom::new());
-        IntrospectionRegistry::new(Arc::new(clients), clock, random, Arc::new(PlainKeeper))
+        IntrospectionRegistry::new(Arc::new(clients), clock, random, Arc::new(PlainCipher))
     }
 
     #[tokio::test]

@@ -16,7 +16,7 @@
 //!   other.
 //! - At most one session per token goes on; no time counts twice, however many signs of life race.
 //! - A backend learns nothing about a token that is not one of its own application, not even that it exists.
-//! - Recognizing a token writes nothing: its uses are noted in memory and stored together.
+//! - Recognizing a token writes nothing: its uses are recorded in memory and stored together.
 //! - Nobody hands on what he does not have; a token never opens more than the role behind it does now.
 //! - A request for access gives one token, to whoever has its secret, after an employee agreed.
 //! - A project keeps an owner who can sign in.
@@ -56,7 +56,7 @@ mod uses;
 pub use access_requests::{AccessRequestService, OpenedAccessRequest};
 pub use agents::{AgentService, IssuedAgentToken};
 pub use callback::{CallbackLogin, CallbackStatus, StartedAttempt};
-pub use customers::{CustomerSessions, SignedInCustomer};
+pub use customers::{CustomerSessions, IssuedCustomerToken};
 pub use directory::StaffDirectory;
 pub use error::{
     AccessRequestError, AgentError, CallNoticeError, CallbackLoginError, ContactLoginError, CustomerLoginError,
@@ -72,7 +72,7 @@ pub use permissions::PermissionService;
 pub use phone_change::PhoneChange;
 pub use registry::{Hire, StaffRegistry};
 pub use roles::RoleService;
-pub use staff::{SignedInStaff, StaffSessions};
+pub use staff::{IssuedStaffToken, StaffSessions};
 
 /// How far logging out goes (`from_all_devices` in the contract).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

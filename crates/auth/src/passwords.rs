@@ -57,9 +57,9 @@ impl TemporaryPasswords {
         Self { requests, hasher, sender, clock, random }
     }
 
-    /// Notes that somebody wants a temporary password for a login.
+    /// Queues that somebody wants a temporary password for a login.
     pub async fn request(&self, login: &Login) -> Result<(), StoreError> {
-        self.requests.note(login, self.clock.now()).await
+        self.requests.enqueue(login, self.clock.now()).await
     }
 
     /// Answers the oldest request that is due. The password is stored before it is sent, so that one that arrives works;
@@ -67,8 +67,8 @@ impl TemporaryPasswords {
     /// `owner` names this process and no other.
     pub async fn send_due(&self, owner: &str) -> Result<PasswordRound, SendPasswordError> {
         let now = self.clock.now();
-        let claimed = self.requests.claim(owner, now, now + LEASE).await?;
-        let Some(request) = claimed else { return Ok(PasswordRound::Idle) };
+        let leased = self.requests.lease(owner, now, now + LEASE).await?;
+        let Some(request) = leased else { return Ok(PasswordRound::Idle) };
         if request.requested_at + PASSWORD_REQUEST_LIFETIME <= now {
             self.requests.forget(&request).await?;
             return Ok(PasswordRound::GivenUp);
@@ -109,7 +109,7 @@ mod tests {
         let mut requests = MockPasswordRequests::new();
         let login = Login::parse("anna").unwrap();
         let request = PasswordRequest { login, requested_at: asked_at, attempts: 1 };
-        requests.expect_claim().returning(move |_, _, _| Ok(Some(request.clone())));
+        requests.expect_lease().returning(move |_, _, _| Ok(Some(request.clone())));
         requests.expect_recipient().returning(move |_| {
             let email = Email::parse("anna@x.ru").unwrap();
             Ok(known.then(|| PasswordRecipient { user_id: UserId::new(3).unwrap(), email }))

@@ -1,7 +1,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, CustomerScope, Phone, Random, SecretKeeper};
+use kontor_kernel::{Clock, CustomerScope, Phone, Random, SecretCipher};
 
 use crate::PhoneChangeError;
 use crate::model::code::{self, OWN_DIGITS};
@@ -16,7 +16,7 @@ pub struct PhoneChange {
     sender: Arc<dyn CodeSender>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
 }
 
 impl PhoneChange {
@@ -26,9 +26,9 @@ impl PhoneChange {
         sender: Arc<dyn CodeSender>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
     ) -> Self {
-        Self { phones, sender, clock, random, keeper }
+        Self { phones, sender, clock, random, cipher }
     }
 
     /// Brings a code to the new phone. A phone that another customer of the project has gets none.
@@ -48,13 +48,13 @@ impl PhoneChange {
         let sent = code::checked(self.sender.code_to_phone(phone, &own, ip).await?)?;
         let now = self.clock.now();
         let code = NewCode {
-            fingerprint: phone_change::fingerprint(&*self.keeper, project_id, id, phone, &sent),
+            fingerprint: phone_change::fingerprint(&*self.cipher, project_id, id, phone, &sent),
             attempts: CODE_ATTEMPTS,
             created_at: now,
             expires_at: now + CODE_LIFETIME,
         };
         let code = NewPhoneCode { project_id, customer: id, phone: phone.clone(), code };
-        if self.phones.note_code(code).await? { Ok(()) } else { Err(PhoneChangeError::Gone) }
+        if self.phones.store_code(code).await? { Ok(()) } else { Err(PhoneChangeError::Gone) }
     }
 
     /// Makes the phone his with the code that went to it.
@@ -64,7 +64,7 @@ impl PhoneChange {
             project_id,
             customer: id,
             phone: phone.clone(),
-            fingerprint: phone_change::fingerprint(&*self.keeper, project_id, id, phone, code.trim()),
+            fingerprint: phone_change::fingerprint(&*self.cipher, project_id, id, phone, code.trim()),
             at: self.clock.now(),
         };
         match self.phones.change_phone(attempt).await? {
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::ports::{MockCodeSender, MockPhoneRepository, SendError};
     use chrono::{DateTime, TimeDelta};
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher};
     use kontor_kernel::{AppScope, ApplicationId, CounterpartyId, FixedClock, ProjectId, TokenId};
 
     fn customer() -> CustomerScope {
@@ -105,7 +105,7 @@ mod tests {
             Arc::new(sender),
             clock,
             Arc::new(CountingRandom::new()),
-            Arc::new(PlainKeeper),
+            Arc::new(PlainCipher),
         )
     }
 
@@ -121,11 +121,11 @@ mod tests {
         sender.expect_code_to_phone().once().returning(|_, _, _| Ok("0042".to_owned()));
         let mut phones = standing(PhoneStanding::Free);
         phones
-            .expect_note_code()
-            .withf(|noted| {
-                noted.code.fingerprint == "plain:phone-change:2:4:79007654321:0042"
-                    && noted.code.expires_at == DateTime::UNIX_EPOCH + TimeDelta::minutes(5)
-                    && (noted.code.attempts, noted.customer.get()) == (5, 4)
+            .expect_store_code()
+            .withf(|stored| {
+                stored.code.fingerprint == "plain:phone-change:2:4:79007654321:0042"
+                    && stored.code.expires_at == DateTime::UNIX_EPOCH + TimeDelta::minutes(5)
+                    && (stored.code.attempts, stored.customer.get()) == (5, 4)
             })
             .once()
             .returning(|_| Ok(true));

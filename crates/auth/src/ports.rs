@@ -57,7 +57,7 @@ pub trait StaffRepository: Send + Sync {
     /// What a login is checked against, with a temporary password that is valid at this moment.
     async fn credentials(&self, login: &Login, at: DateTime<Utc>) -> Result<Option<StaffCredentials>, StoreError>;
 
-    /// Stores the token of an employee who has proved a password, and notes their activity. A temporary password becomes
+    /// Stores the token of an employee who has proved a password, and records their activity. A temporary password becomes
     /// their own by that, and every other token ends in the same commit. `None`, and nothing is stored, when they were
     /// banned meanwhile or the password that was compared is no longer the stored one.
     async fn sign_in(&self, sign_in: SignIn) -> Result<Option<TokenId>, StoreError>;
@@ -105,7 +105,7 @@ pub trait StaffRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CustomerAccounts: Send + Sync {
-    /// The customer a contact logs in: the one it logged in before, else the oldest one staff noted it for, else a new
+    /// The customer a contact logs in: the one it logged in before, else the oldest one staff entered it for, else a new
     /// one. Racing calls agree on one customer.
     async fn find_or_create(
         &self,
@@ -362,12 +362,12 @@ pub trait PermissionRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PasswordRequests: Send + Sync {
-    /// Notes a request, in the place of an earlier one for the login. Does the same whether the login is known or not.
-    async fn note(&self, login: &Login, at: DateTime<Utc>) -> Result<(), StoreError>;
+    /// Queues a request, in the place of an earlier one for the login. Does the same whether the login is known or not.
+    async fn enqueue(&self, login: &Login, at: DateTime<Utc>) -> Result<(), StoreError>;
 
     /// Leases the oldest request that is due and counts the attempt; of racing callers one gets it. One that cannot be
     /// read is put aside and stops nobody.
-    async fn claim(
+    async fn lease(
         &self,
         owner: &str,
         at: DateTime<Utc>,
@@ -409,7 +409,7 @@ pub trait PhoneRepository: Send + Sync {
     ) -> Result<PhoneStanding, StoreError>;
 
     /// Stores a code in place of an earlier one of the customer. `false` when he has left.
-    async fn note_code(&self, code: NewPhoneCode) -> Result<bool, StoreError>;
+    async fn store_code(&self, code: NewPhoneCode) -> Result<bool, StoreError>;
 
     /// Uses up the code and moves the customer to the phone: his record, and what signs him in. Or counts a wrong try.
     /// However many customers prove a phone at the same time, one gets it.

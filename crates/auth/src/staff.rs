@@ -1,15 +1,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, Permission, Random, SecretKeeper, SecretString, Staff, StoreError};
+use kontor_kernel::{Clock, Permission, Random, SecretCipher, SecretString, Staff, StoreError};
 
 use crate::model::{AccessToken, Employee, Login, NewToken, TokenLifetimes, TokenOwner, TokenSecret};
 use crate::ports::{PasswordHasher, ProvedPassword, SignIn, StaffRepository, TokenRepository};
 use crate::{LogoutExtent, StaffLoginError};
 
-/// An employee who has just signed in.
+/// What signing in gives an employee.
 #[derive(Debug)]
-pub struct SignedInStaff {
+pub struct IssuedStaffToken {
     /// His record.
     pub employee: Employee,
     /// His token.
@@ -23,7 +23,7 @@ pub struct StaffSessions {
     hasher: Arc<dyn PasswordHasher>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
     lifetimes: TokenLifetimes,
 }
 
@@ -35,15 +35,15 @@ impl StaffSessions {
         hasher: Arc<dyn PasswordHasher>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
         lifetimes: TokenLifetimes,
     ) -> Self {
-        Self { staff, tokens, hasher, clock, random, keeper, lifetimes }
+        Self { staff, tokens, hasher, clock, random, cipher, lifetimes }
     }
 
     /// Signs an employee in, with their password or a temporary one, which then becomes their password and ends every
     /// token they had. Every refusal costs two comparisons of a password hash and looks the same.
-    pub async fn log_in(&self, login: &Login, password: &SecretString) -> Result<SignedInStaff, StaffLoginError> {
+    pub async fn log_in(&self, login: &Login, password: &SecretString) -> Result<IssuedStaffToken, StaffLoginError> {
         let known = self.staff.credentials(login, self.clock.now()).await?;
         let (own, temporary) =
             known.as_ref().map(|known| (known.password_hash.clone(), known.temporary_hash.clone())).unzip();
@@ -63,12 +63,12 @@ impl StaffSessions {
 
         let (secret, now) = (TokenSecret::generate(&*self.random), self.clock.now());
         let expires_at = now + self.lifetimes.staff;
-        let fingerprint = secret.fingerprint(&*self.keeper);
+        let fingerprint = secret.fingerprint(&*self.cipher);
         let token = NewToken { fingerprint, device: None, created_at: now, expires_at };
         let stored = self.staff.sign_in(SignIn { user_id, proved, token }).await?;
         let token_id = stored.ok_or(StaffLoginError::WrongCredentials)?;
         let employee = self.staff.employee(user_id).await?.ok_or(StaffLoginError::WrongCredentials)?;
-        Ok(SignedInStaff { employee, token: secret.into_token(token_id, expires_at) })
+        Ok(IssuedStaffToken { employee, token: secret.into_token(token_id, expires_at) })
     }
 
     /// The record of the employee or agent himself, with the permissions that the token of the call opens; `None` when
@@ -103,7 +103,7 @@ mod tests {
     use crate::model::{GrantedPermission, Role, StaffCredentials};
     use crate::ports::{MockPasswordHasher, MockStaffRepository, MockTokenRepository};
     use chrono::{DateTime, TimeDelta};
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper, staff_with};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
     use kontor_kernel::{ExposeSecret, FixedClock, Name, ProjectId, Resource, RoleId, TokenId, UserId};
 
     fn anna() -> Login {
@@ -154,7 +154,7 @@ mod tests {
             Arc::new(hasher),
             Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
             Arc::new(CountingRandom::new()),
-            Arc::new(PlainKeeper),
+            Arc::new(PlainCipher),
             TokenLifetimes::default(),
         )
     }

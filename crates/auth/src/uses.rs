@@ -5,20 +5,20 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{StoreError, TokenId};
 
 use crate::model::TokenUse;
-use crate::model::usage::NOTED_EVERY;
+use crate::model::usage::RECORDED_EVERY;
 use crate::ports::TokenRepository;
 
-/// As many tokens are remembered; the uses of others are not noted until these are stored.
+/// As many tokens are remembered; the uses of others are not recorded until these are stored.
 const MOST_TOKENS: usize = 10_000;
 
-/// Uses of tokens that are noted but not stored yet: recognizing a token writes nothing.
+/// Uses of tokens that are recorded but not stored yet: recognizing a token writes nothing.
 #[derive(Default)]
 pub(crate) struct PendingUses(Mutex<BTreeMap<TokenId, TokenUse>>);
 
 impl PendingUses {
-    /// Notes a use, unless one is stored that is less than a minute old.
-    pub fn note(&self, token: TokenId, stored: Option<DateTime<Utc>>, now: DateTime<Utc>) {
-        if stored.is_some_and(|used| used > now - NOTED_EVERY) {
+    /// Records a use, unless one is stored that is less than a minute old.
+    pub fn record(&self, token: TokenId, stored: Option<DateTime<Utc>>, now: DateTime<Utc>) {
+        if stored.is_some_and(|used| used > now - RECORDED_EVERY) {
             return;
         }
         let mut pending = self.pending();
@@ -29,7 +29,7 @@ impl PendingUses {
         }
     }
 
-    /// Stores what was noted since the last time. It stays noted when the storage fails. Returns how many tokens were
+    /// Stores what was recorded since the last time. It stays recorded when the storage fails. Returns how many tokens were
     /// used. Called by one task at a time.
     pub async fn store(&self, tokens: &dyn TokenRepository) -> Result<usize, StoreError> {
         let uses: Vec<TokenUse> = self.pending().values().copied().collect();
@@ -71,7 +71,7 @@ mod tests {
     async fn many_uses_are_stored_at_once_and_survive_a_failing_storage() {
         let pending = PendingUses::default();
         for (id, seconds) in [(5, 0), (6, 1), (5, 2), (5, 1)] {
-            pending.note(token(id), None, NOW + TimeDelta::seconds(seconds));
+            pending.record(token(id), None, NOW + TimeDelta::seconds(seconds));
         }
         let mut tokens = MockTokenRepository::new();
         tokens.expect_record_uses().once().returning(|_| Err(StoreError::Failed("full".to_owned())));
@@ -84,9 +84,9 @@ mod tests {
     #[tokio::test]
     async fn a_use_within_a_minute_of_the_stored_one_is_not_noted() {
         let (pending, now) = (PendingUses::default(), NOW + TimeDelta::seconds(60));
-        pending.note(token(5), Some(NOW + TimeDelta::microseconds(1)), now);
+        pending.record(token(5), Some(NOW + TimeDelta::microseconds(1)), now);
         assert_eq!(pending.store(&MockTokenRepository::new()).await.unwrap(), 0);
-        pending.note(token(5), Some(NOW), now);
+        pending.record(token(5), Some(NOW), now);
         let mut tokens = MockTokenRepository::new();
         tokens.expect_record_uses().withf(|uses| uses == &[used(5, 60, 60)]).returning(|_| Ok(()));
         assert_eq!(pending.store(&tokens).await.unwrap(), 1);
@@ -96,7 +96,7 @@ mod tests {
     async fn memory_is_bounded() {
         let pending = PendingUses::default();
         for id in 1..=11_000 {
-            pending.note(token(id), None, NOW);
+            pending.record(token(id), None, NOW);
         }
         let mut tokens = MockTokenRepository::new();
         tokens.expect_record_uses().withf(|uses| uses.len() == MOST_TOKENS).returning(|_| Ok(()));

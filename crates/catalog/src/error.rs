@@ -201,10 +201,10 @@ pub enum InventoryError {
     /// The item already has a stock record in the warehouse.
     #[error("the item already has stock in this warehouse")]
     AlreadyStocked,
-    /// Orders have claimed more pieces than would be left.
+    /// Orders have reserved more pieces than would be left.
     #[error("must be at least {}, the pieces reserved by orders", .reserved.get())]
     BelowReserved {
-        /// The pieces claimed by orders.
+        /// The pieces reserved by orders.
         reserved: StockLevel,
     },
     /// The storage failed.

@@ -9,7 +9,7 @@
 //! - A subscription plan has a billing period, and nothing else has one. An application offers the plans that were
 //!   assigned to it, each once and under a slug of its own.
 //! - Only goods lie in warehouses, an item at most once in each, and never fewer pieces than are reserved.
-//! - Stock is a ledger: pieces, claims and prices change by movements alone, which tell why and who.
+//! - Stock is a ledger: pieces, reservations and prices change by movements alone, which tell why and who.
 //! - Two changes of one card never undo each other: a change is applied to the card it was decided on. The same holds for
 //!   discounts; one that is archived stays so.
 //!

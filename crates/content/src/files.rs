@@ -61,7 +61,7 @@ impl FileService {
         self.may_upload(staff)?;
         let Upload { content, file_type, name, media, dimensions } = upload;
         let now = self.clock.now();
-        let key = FileKey::draw(&*self.random);
+        let key = FileKey::generate(&*self.random);
         let file = NewFile {
             project_id: staff.project_id,
             file_type,
@@ -247,7 +247,7 @@ mod tests {
         let file = NewFile {
             project_id: ProjectId::new(2).unwrap(),
             file_type: FileType::OrderFile,
-            key: FileKey::draw(&CountingRandom::new()),
+            key: FileKey::generate(&CountingRandom::new()),
             name: MediaType::Pdf.label(None).unwrap(),
             media: MediaType::Pdf,
             dimensions: None,

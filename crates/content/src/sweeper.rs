@@ -65,7 +65,7 @@ mod tests {
         let leftover = |id| Leftover {
             id: FileId::new(id).unwrap(),
             project_id: ProjectId::new(id).unwrap(),
-            key: FileKey::draw(&CountingRandom::new()),
+            key: FileKey::generate(&CountingRandom::new()),
         };
         let mut files = MockFileRepository::new();
         files.expect_take_leftovers().returning(move |_, _, _, _| Ok(vec![leftover(1), leftover(2)]));

@@ -16,7 +16,7 @@ impl FileKey {
     pub const LENGTH: usize = 40;
 
     /// A new one.
-    pub fn draw(random: &dyn Random) -> Self {
+    pub fn generate(random: &dyn Random) -> Self {
         Self(random.alphanumeric(Self::LENGTH))
     }
 

@@ -41,11 +41,11 @@ impl Stamp {
 }
 
 /// A field by its name on the wire, and its value as people read it; `None` where the record has none.
-pub type Fact = (&'static str, Option<String>);
+pub type AuditedField = (&'static str, Option<String>);
 
 /// A record whose history is kept.
-pub trait Chronicled {
-    /// Whose history it is; together with [`Chronicled::number`] it names the record.
+pub trait Audited {
+    /// Whose history it is; together with [`Audited::number`] it names the record.
     const RESOURCE: Resource;
 
     /// What its lines are kept under: the name of the resource, unless other records share the permissions.
@@ -55,7 +55,7 @@ pub trait Chronicled {
     fn number(&self) -> i64;
 
     /// Every field that an employee can change, always the same ones in the same order.
-    fn facts(&self) -> Vec<Fact>;
+    fn audited_fields(&self) -> Vec<AuditedField>;
 }
 
 /// One field of a change.
@@ -71,21 +71,21 @@ pub struct FieldChange {
 
 /// What of a record a change changed: the fields whose values differ. A record that comes or goes has nothing on the
 /// other side.
-pub fn differences<R: Chronicled>(old: Option<&R>, new: Option<&R>) -> Vec<FieldChange> {
-    let facts = |record: Option<&R>| record.map(R::facts).unwrap_or_default();
-    let (mut before, mut after) = (facts(old), facts(new));
-    let empty = |facts: &[Fact]| facts.iter().map(|(field, _)| (*field, None)).collect::<Vec<Fact>>();
+pub fn diff<R: Audited>(old: Option<&R>, new: Option<&R>) -> Vec<FieldChange> {
+    let fields = |record: Option<&R>| record.map(R::audited_fields).unwrap_or_default();
+    let (mut before, mut after) = (fields(old), fields(new));
+    let empty = |fields: &[AuditedField]| fields.iter().map(|(field, _)| (*field, None)).collect::<Vec<AuditedField>>();
     if old.is_none() {
         before = empty(&after);
     }
     if new.is_none() {
         after = empty(&before);
     }
-    between(before, after)
+    changed_fields(before, after)
 }
 
-/// The facts that differ; both sides name the same fields in the same order.
-pub fn between(before: Vec<Fact>, after: Vec<Fact>) -> Vec<FieldChange> {
+/// The fields that differ; both sides name the same fields in the same order.
+pub fn changed_fields(before: Vec<AuditedField>, after: Vec<AuditedField>) -> Vec<FieldChange> {
     before
         .into_iter()
         .zip(after)
@@ -96,7 +96,7 @@ pub fn between(before: Vec<Fact>, after: Vec<Fact>) -> Vec<FieldChange> {
 
 /// What happened to a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deed {
+pub enum HistoryAction {
     /// It came.
     Created,
     /// Fields of it changed.
@@ -105,8 +105,8 @@ pub enum Deed {
     Deleted,
 }
 
-impl Deed {
-    /// Every deed.
+impl HistoryAction {
+    /// Every action.
     pub const ALL: [Self; 3] = [Self::Created, Self::Changed, Self::Deleted];
 
     /// `created`, `changed` or `deleted`.
@@ -125,7 +125,7 @@ pub struct HistoryEntry {
     /// The number of the line.
     pub id: i64,
     /// What happened.
-    pub deed: Deed,
+    pub action: HistoryAction,
     /// Who did it.
     pub author: Author,
     /// The name of an employee or customer, while he has one.
@@ -156,14 +156,14 @@ mod tests {
 
     struct Thing(Option<&'static str>, u32);
 
-    impl Chronicled for Thing {
+    impl Audited for Thing {
         const RESOURCE: Resource = Resource::Brands;
 
         fn number(&self) -> i64 {
             1
         }
 
-        fn facts(&self) -> Vec<Fact> {
+        fn audited_fields(&self) -> Vec<AuditedField> {
             vec![("name", self.0.map(str::to_owned)), ("size", Some(self.1.to_string()))]
         }
     }
@@ -175,14 +175,14 @@ mod tests {
     #[test]
     fn only_what_differs_is_told() {
         let (before, after) = (Thing(Some("a"), 1), Thing(None, 1));
-        assert_eq!(differences(Some(&before), Some(&after)), [change("name", Some("a"), None)]);
-        assert_eq!(differences(Some(&before), Some(&before)), []);
+        assert_eq!(diff(Some(&before), Some(&after)), [change("name", Some("a"), None)]);
+        assert_eq!(diff(Some(&before), Some(&before)), []);
     }
 
     #[test]
     fn a_record_comes_with_what_it_has_and_goes_with_it() {
         let thing = Thing(None, 1);
-        assert_eq!(differences(None, Some(&thing)), [change("size", None, Some("1"))]);
-        assert_eq!(differences(Some(&thing), None), [change("size", Some("1"), None)]);
+        assert_eq!(diff(None, Some(&thing)), [change("size", None, Some("1"))]);
+        assert_eq!(diff(Some(&thing), None), [change("size", Some("1"), None)]);
     }
 }

@@ -67,7 +67,7 @@ pub use quantity::{Quantity, QuantityError, StockLevel};
 pub use random::Random;
 pub use refusal::{RecordError, Refusal};
 pub use secrecy::{ExposeSecret, SecretString};
-pub use secrets::{SecretKeeper, Unsealable};
+pub use secrets::{SecretCipher, Unsealable};
 pub use store::StoreError;
 pub use text::{Line, Name, Prose, TextError};
 pub use violations::Violations;

@@ -19,7 +19,7 @@ pub enum FilterValue {
 
 /// What a field must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Test {
+pub enum Comparison {
     /// One of these.
     AnyOf(Vec<FilterValue>),
     /// Larger than this.
@@ -36,7 +36,7 @@ pub struct Condition {
     /// The field by its name on the wire.
     pub field: &'static str,
     /// What it must be.
-    pub test: Test,
+    pub comparison: Comparison,
 }
 
 /// The order of a list; records that are equal in it follow by number, in the same direction.
@@ -85,7 +85,7 @@ impl Listing {
     #[must_use]
     pub fn among(mut self, field: &'static str, numbers: impl IntoIterator<Item = i64>) -> Self {
         let values = numbers.into_iter().map(FilterValue::Number).collect();
-        self.conditions.push(Condition { field, test: Test::AnyOf(values) });
+        self.conditions.push(Condition { field, comparison: Comparison::AnyOf(values) });
         self
     }
 }

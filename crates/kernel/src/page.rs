@@ -101,7 +101,7 @@ impl<T> Page<T> {
     }
 
     /// The page with what its records were read for.
-    pub fn holding<U>(&self, items: Vec<U>) -> Page<U> {
+    pub fn with_items<U>(&self, items: Vec<U>) -> Page<U> {
         Page { items, total: self.total, request: self.request }
     }
 }

@@ -8,7 +8,7 @@ use crate::SecretString;
 pub struct Unsealable;
 
 /// Hashing, comparing and sealing of secrets.
-pub trait SecretKeeper: Send + Sync {
+pub trait SecretCipher: Send + Sync {
     /// Fingerprint of a secret with enough entropy of its own (tokens): SHA-256 in lower hex, 64 characters.
     fn fingerprint(&self, secret: &str) -> String;
 
@@ -22,6 +22,6 @@ pub trait SecretKeeper: Send + Sync {
     /// Encrypts a secret that must be read back (signing keys).
     fn seal(&self, secret: &SecretString) -> String;
 
-    /// Decrypts what [`SecretKeeper::seal`] made.
+    /// Decrypts what [`SecretCipher::seal`] made.
     fn open(&self, sealed: &str) -> Result<SecretString, Unsealable>;
 }

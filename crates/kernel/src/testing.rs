@@ -1,6 +1,6 @@
 //! Stand-ins for unit tests of business rules, behind the feature `mocks`.
 
-use crate::{Permission, ProjectId, Random, SecretKeeper, SecretString, Staff, TokenId, Unsealable, UserId};
+use crate::{Permission, ProjectId, Random, SecretCipher, SecretString, Staff, TokenId, Unsealable, UserId};
 
 /// A source of bytes that are anything but random: each byte is one more than the one before.
 pub struct CountingRandom(std::sync::atomic::AtomicU8);
@@ -27,9 +27,9 @@ impl Random for CountingRandom {
 }
 
 /// Keeps secrets in plain sight, so that a test can see what was stored.
-pub struct PlainKeeper;
+pub struct PlainCipher;
 
-impl SecretKeeper for PlainKeeper {
+impl SecretCipher for PlainCipher {
     fn fingerprint(&self, secret: &str) -> String {
         format!("plain:{secret}")
     }

@@ -46,7 +46,7 @@ pub struct PromoUse {
 /// The automatic discounts by which an order was priced. When the order is stored, these and no others may concern its
 /// items.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PricedBy {
+pub struct AppliedDiscounts {
     /// Every one that may concern the items, with its version.
     pub seen: BTreeMap<DiscountId, u64>,
     /// Of these, the ones that cover a line.
@@ -75,7 +75,7 @@ pub struct PlacedOrder {
     /// What is to be paid.
     pub final_price: Money,
     /// The automatic discounts.
-    pub automatic: PricedBy,
+    pub automatic: AppliedDiscounts,
     /// The promo code.
     pub promo: Option<PromoUse>,
     /// How the goods reach the customer.

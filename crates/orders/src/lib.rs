@@ -1,11 +1,11 @@
 //! Cart pricing, order placement and the order lifecycle.
 //!
-//! **Owns** what a cart costs, which stock an order claims, the states of orders, what the outcome of a charge means for
+//! **Owns** what a cart costs, which stock an order reserves, the states of orders, what the outcome of a charge means for
 //! an order, and the event `order.paid`. Charges themselves are the business of `kontor-payments`.
 //!
 //! **Invariants**
 //! - Totals are the sums of the lines, exact to the minor unit, and never negative.
-//! - An order claims stock in the commit that stores it; claims never exceed the stock, a promo code is never used
+//! - An order reserves stock in the commit that stores it; reservations never exceed the stock, a promo code is never used
 //!   more often than it may be.
 //! - The charge of an order stands in the order's own commit; an order becomes paid only in the commit that tells of the
 //!   money, or by staff when it is not paid online.
@@ -117,7 +117,7 @@ pub use error::{CartError, OrderError, PlacementError};
 pub use lifecycle::{OrderEdit, OrderService};
 pub use placement::{
     CartSnapshot, CartView, CartViewLine, ItemKind, OfferedItem, OrderCommand, OrderRefused, Packaging, PaymentPage,
-    PaymentProblem, PlacedOutcome, PlacementService, StockPlace,
+    PaymentProblem, PlacedOutcome, PlacementService, WarehouseStock,
 };
 
 pub use reservations::ReservationService;

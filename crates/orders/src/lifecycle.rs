@@ -79,7 +79,7 @@ impl OrderService {
             let transition = edit
                 .status
                 .filter(|status| *status != order.status)
-                .map(|status| order.standing().move_to(status))
+                .map(|status| order.transition_context().move_to(status))
                 .transpose()?;
             let paid = transition.filter(|step| step.pays).map(|_| self.paid(&order));
             let change = self.decide(staff, &order, edit, transition, paid);

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{AppScope, ApplicationId, Clock, Permission, Random, Resource, SecretKeeper, Staff, StoreError};
+use kontor_kernel::{AppScope, ApplicationId, Clock, Permission, Random, Resource, SecretCipher, Staff, StoreError};
 
 use crate::ApplicationError;
 use crate::model::{AppToken, Application, ApplicationDraft, IssuedApplication};
@@ -11,7 +11,7 @@ pub struct ApplicationService {
     applications: Arc<dyn ApplicationRepository>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
 }
 
 impl ApplicationService {
@@ -20,9 +20,9 @@ impl ApplicationService {
         applications: Arc<dyn ApplicationRepository>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
     ) -> Self {
-        Self { applications, clock, random, keeper }
+        Self { applications, clock, random, cipher }
     }
 
     /// Every application of the employee's project.
@@ -43,14 +43,14 @@ impl ApplicationService {
     pub async fn create(&self, staff: &Staff, draft: ApplicationDraft) -> Result<IssuedApplication, ApplicationError> {
         staff.require(Permission::create(Resource::Applications))?;
         let token = AppToken::generate(&*self.random);
-        let fingerprint = token.fingerprint(&*self.keeper);
+        let fingerprint = token.fingerprint(&*self.cipher);
         let application = self.applications.insert(staff.project_id, draft, fingerprint, self.clock.now()).await?;
         Ok(IssuedApplication { application, token })
     }
 
     /// Which application a presented App Token names; `None` for an unknown or inactive one.
     pub async fn identify(&self, token: &str) -> Result<Option<AppScope>, StoreError> {
-        self.applications.by_token(&self.keeper.fingerprint(token)).await
+        self.applications.by_token(&self.cipher.fingerprint(token)).await
     }
 }
 
@@ -59,12 +59,12 @@ mod tests {
     use super::*;
     use crate::ports::MockApplicationRepository;
     use chrono::DateTime;
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper, staff_with};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
     use kontor_kernel::{AccessDenied, BranchId, FixedClock, Name, ProjectId};
 
     fn service(applications: MockApplicationRepository) -> ApplicationService {
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        ApplicationService::new(Arc::new(applications), clock, Arc::new(CountingRandom::new()), Arc::new(PlainKeeper))
+        ApplicationService::new(Arc::new(applications), clock, Arc::new(CountingRandom::new()), Arc::new(PlainCipher))
     }
 
     fn draft() -> ApplicationDraft {

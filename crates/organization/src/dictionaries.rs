@@ -55,14 +55,14 @@ impl DictionaryService {
 
     /// The zone that the days of a project are counted in.
     pub async fn time_zone(&self, project: ProjectId) -> Result<Zone, StoreError> {
-        Ok(self.dictionaries.project_facts(project).await?.map(|facts| facts.time_zone).unwrap_or_default())
+        Ok(self.dictionaries.project_info(project).await?.map(|info| info.time_zone).unwrap_or_default())
     }
 
     /// The settings of the employee's project.
     pub async fn settings(&self, staff: &Staff) -> Result<Vec<Setting>, DictionaryError> {
         staff.require(Permission::view(Resource::Dictionaries))?;
-        let facts = self.dictionaries.project_facts(staff.project_id).await?.ok_or(DictionaryError::NotFound)?;
-        Ok(Setting::of(facts).map_err(StoreError::corrupt)?)
+        let info = self.dictionaries.project_info(staff.project_id).await?.ok_or(DictionaryError::NotFound)?;
+        Ok(Setting::of(info).map_err(StoreError::corrupt)?)
     }
 
     /// One setting of the employee's project.

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, IntegrationId, IntegrationParameterId, Permission, Resource, SecretKeeper, Staff, Stamp};
+use kontor_kernel::{Clock, IntegrationId, IntegrationParameterId, Permission, Resource, SecretCipher, Staff, Stamp};
 
 use crate::IntegrationError;
 use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterDraft, UsedIntegration};
@@ -10,7 +10,7 @@ use crate::ports::IntegrationRepository;
 pub struct IntegrationService {
     integrations: Arc<dyn IntegrationRepository>,
     clock: Arc<dyn Clock>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
 }
 
 impl IntegrationService {
@@ -18,9 +18,9 @@ impl IntegrationService {
     pub fn new(
         integrations: Arc<dyn IntegrationRepository>,
         clock: Arc<dyn Clock>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
     ) -> Self {
-        Self { integrations, clock, keeper }
+        Self { integrations, clock, cipher }
     }
 
     /// Every integration there is.
@@ -74,7 +74,7 @@ impl IntegrationService {
         draft: ParameterDraft,
     ) -> Result<IntegrationParameter, IntegrationError> {
         self.enter(staff, owner, owner.kind().edit()).await?;
-        let value = draft.stored(&*self.keeper);
+        let value = draft.stored(&*self.cipher);
         self.integrations.add_parameter(Stamp::of(staff, self.clock.now()), owner, id, draft.key, value).await
     }
 
@@ -115,12 +115,12 @@ mod tests {
     use crate::model::{IntegrationKind, StoredValue};
     use crate::ports::MockIntegrationRepository;
     use chrono::DateTime;
-    use kontor_kernel::testing::{PlainKeeper, staff_with};
+    use kontor_kernel::testing::{PlainCipher, staff_with};
     use kontor_kernel::{AccessDenied, FixedClock, Line, Name, ProjectId, WarehouseId};
 
     fn service(integrations: MockIntegrationRepository) -> IntegrationService {
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        IntegrationService::new(Arc::new(integrations), clock, Arc::new(PlainKeeper))
+        IntegrationService::new(Arc::new(integrations), clock, Arc::new(PlainCipher))
     }
 
     fn owner() -> IntegrationOwner {

@@ -12,8 +12,8 @@ use kontor_kernel::{
 use crate::model::{AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, SuggestionQuery};
 use crate::model::{
     Application, ApplicationDraft, Branch, BranchDraft, Country, DeliverySubtype, DeliverySubtypeParam, DeliveryType,
-    Department, DepartmentChange, DepartmentDraft, Dictionary, DictionaryItem, PaymentChoice, PaymentType,
-    ProjectFacts, ProjectPlan, ProjectRecords, Shop, StorageUnit,
+    Department, DepartmentChange, DepartmentDraft, Dictionary, DictionaryItem, PaymentChoice, PaymentType, ProjectInfo,
+    ProjectPlan, ProjectRecords, Shop, StorageUnit,
 };
 use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration};
 use crate::{ApplicationError, DepartmentError, IntegrationError, SuggestionError};
@@ -114,7 +114,7 @@ pub trait DictionaryRepository: Send + Sync {
     async fn countries(&self) -> Result<Vec<Country>, StoreError>;
 
     /// What a project was founded with.
-    async fn project_facts(&self, project: ProjectId) -> Result<Option<ProjectFacts>, StoreError>;
+    async fn project_info(&self, project: ProjectId) -> Result<Option<ProjectInfo>, StoreError>;
 }
 
 /// How orders of a project are handed over and paid.
@@ -218,7 +218,7 @@ pub trait IntegrationRepository: Send + Sync {
     /// Every integration for records of this kind, and whether this one uses it.
     async fn used(&self, owner: IntegrationOwner) -> Result<Vec<UsedIntegration>, StoreError>;
 
-    /// Notes whether a record of the project uses an integration. Refuses [`IntegrationError::NotFound`].
+    /// Records whether a record of the project uses an integration. Refuses [`IntegrationError::NotFound`].
     async fn switch(
         &self,
         stamp: Stamp,

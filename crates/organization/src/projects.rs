@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, Name, ProjectId, Random, SecretKeeper, StoreError, Zone};
+use kontor_kernel::{Clock, Name, ProjectId, Random, SecretCipher, StoreError, Zone};
 
 use crate::model::{AppToken, FoundedProject, ProjectPlan};
 use crate::ports::ProjectRepository;
@@ -10,7 +10,7 @@ pub struct ProjectFounding {
     projects: Arc<dyn ProjectRepository>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
 }
 
 impl ProjectFounding {
@@ -19,9 +19,9 @@ impl ProjectFounding {
         projects: Arc<dyn ProjectRepository>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
     ) -> Self {
-        Self { projects, clock, random, keeper }
+        Self { projects, clock, random, cipher }
     }
 
     /// A project ready to sell. The ids of delivery types and subtypes carry the contract's meaning.
@@ -29,7 +29,7 @@ impl ProjectFounding {
         let token = AppToken::generate(&*self.random);
         let plan = ProjectPlan {
             name,
-            token_fingerprint: token.fingerprint(&*self.keeper),
+            token_fingerprint: token.fingerprint(&*self.cipher),
             delivery_types: vec![(1, "Pickup"), (2, "Delivery")],
             delivery_subtypes: vec![(1, 2, "To a pickup point"), (2, 2, "By courier")],
             payment_types: vec![

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kontor_kernel::{ApplicationId, Clock, PaymentTypeId, ProjectId, Random, SecretKeeper, StoreError};
+use kontor_kernel::{ApplicationId, Clock, PaymentTypeId, ProjectId, Random, SecretCipher, StoreError};
 
 use crate::ApplicationError;
 use crate::model::{AppToken, Application, IssuedApplication, PaymentChoice};
@@ -13,7 +13,7 @@ pub struct ApplicationRegistry {
     options: Arc<dyn CheckoutOptionRepository>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
 }
 
 impl ApplicationRegistry {
@@ -23,9 +23,9 @@ impl ApplicationRegistry {
         options: Arc<dyn CheckoutOptionRepository>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
     ) -> Self {
-        Self { applications, options, clock, random, keeper }
+        Self { applications, options, clock, random, cipher }
     }
 
     /// Every application of a project.
@@ -47,7 +47,7 @@ impl ApplicationRegistry {
     /// signed in, and an application that was shut out stays so.
     pub async fn rotate_token(&self, id: ApplicationId) -> Result<IssuedApplication, ApplicationError> {
         let token = AppToken::generate(&*self.random);
-        let fingerprint = token.fingerprint(&*self.keeper);
+        let fingerprint = token.fingerprint(&*self.cipher);
         let application = self.applications.replace_token(id, fingerprint, self.clock.now()).await?;
         Ok(IssuedApplication { application, token })
     }
@@ -73,7 +73,7 @@ mod tests {
     use crate::model::ApplicationDraft;
     use crate::ports::{MockApplicationRepository, MockCheckoutOptionRepository};
     use chrono::DateTime;
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher};
     use kontor_kernel::{BranchId, FixedClock, Name};
 
     #[tokio::test]
@@ -98,7 +98,7 @@ mod tests {
             Arc::new(options),
             Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
             Arc::new(CountingRandom::new()),
-            Arc::new(PlainKeeper),
+            Arc::new(PlainCipher),
         );
         let issued = registry.rotate_token(id).await.unwrap();
         assert_eq!((issued.token.reveal().len(), issued.application.is_active), (48, false));

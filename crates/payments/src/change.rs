@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::model::{ChargeFailure, ChargeState, GatewayMethod, ProviderId, RefundOrder, RefundState};
+use crate::model::{ChargeFailure, ChargeState, GatewayMethod, ProviderId, RefundIntent, RefundState};
 
 /// Whether a change was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub enum ChargeChange {
         /// The identifier of the event that may follow.
         event_id: Uuid,
         /// The refund that is due at once.
-        refund: Option<RefundOrder>,
+        refund: Option<RefundIntent>,
         /// The method to be saved.
         method: Option<GatewayMethod>,
     },

@@ -85,9 +85,9 @@ pub mod testing;
 mod timing;
 pub mod verification;
 
-pub use charging::{ChargeService, Charged, Notified, Opened, Reconciled};
+pub use charging::{ChargeService, Charged, Notified, Opened, ReconciledCharges};
 pub use error::{SavedMethodError, VerificationError};
-pub use refunding::{RefundRound, RefundService};
+pub use refunding::{ReconciledRefunds, RefundService};
 pub use saved_methods::SavedMethodService;
 pub use timing::TAKEOVER;
 

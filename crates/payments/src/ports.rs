@@ -104,7 +104,7 @@ pub trait ChargeStore: Send + Sync {
 
     /// Leases the open charge that has been due longest, so that nobody else works on it until `until` or the next
     /// [`ChargeStore::record`].
-    async fn claim(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError>;
+    async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError>;
 
     /// Commits what became known of an open charge, with all that follows from it for its purpose, the refund that is
     /// due and the method to be saved. [`Change::Stale`] when its outcome is already known: then nothing is written.
@@ -143,7 +143,7 @@ pub trait RefundStore: Send + Sync {
 
     /// Leases the open refund that has been due longest, so that nobody else works on it until `until` or the next
     /// [`RefundStore::record`].
-    async fn claim(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError>;
+    async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError>;
 
     /// Commits what became known of an open refund, under the key it became known for. [`Change::Stale`] when its
     /// outcome is already known, or another key is tried: then nothing is written.

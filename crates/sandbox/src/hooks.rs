@@ -11,9 +11,9 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::answers;
+use crate::bounded::Bounded;
 use crate::faults::{Fault, FaultKind};
 use crate::gate;
-use crate::shelf::Shelf;
 use crate::world::{World, lock, moment};
 
 const MOST_HOOKS: usize = 1_000;
@@ -38,12 +38,12 @@ struct Hook {
 /// All hooks.
 pub struct Hooks {
     deliveries_kept: usize,
-    hooks: Mutex<Shelf<Hook>>,
+    hooks: Mutex<Bounded<Hook>>,
 }
 
 impl Hooks {
     pub fn new(deliveries_kept: usize) -> Self {
-        Self { deliveries_kept: deliveries_kept.max(1), hooks: Mutex::new(Shelf::new(MOST_HOOKS)) }
+        Self { deliveries_kept: deliveries_kept.max(1), hooks: Mutex::new(Bounded::new(MOST_HOOKS)) }
     }
 
     /// Opens a hook that answers `status` to its first `times` calls (to all without `times`), then 200.

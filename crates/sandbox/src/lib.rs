@@ -35,6 +35,7 @@
 
 mod acquirer;
 mod answers;
+mod bounded;
 mod chance;
 mod config;
 mod control;
@@ -48,7 +49,6 @@ mod messenger;
 mod named;
 mod pictures;
 mod server;
-mod shelf;
 mod smtp;
 mod storage;
 mod suggest;

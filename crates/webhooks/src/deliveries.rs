@@ -47,7 +47,7 @@ impl DeliveryService {
         }
         let now = self.clock.now();
         let pending = delivery.state.resend(now).ok_or(DeliveryError::AlreadyPending)?;
-        if self.deliveries.revive(delivery.id, delivery.state, pending, now).await? {
+        if self.deliveries.requeue(delivery.id, delivery.state, pending, now).await? {
             Ok(Delivery { state: DeliveryState::Pending(pending), ..delivery })
         } else {
             Err(DeliveryError::AlreadyPending)
@@ -121,7 +121,7 @@ mod tests {
         webhooks.expect_find().returning(move |_, _| Ok(Some(webhook(is_active))));
         deliveries.expect_find().returning(move |_, wanted| Ok((wanted == id(7)).then(|| delivery(state))));
         deliveries
-            .expect_revive()
+            .expect_requeue()
             .withf(move |_, from, to, at| *from == state && *to == Pending::due(*at))
             .returning(move |_, _, _, _| Ok(still_there));
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));

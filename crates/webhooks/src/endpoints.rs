@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use kontor_kernel::{
-    AccessDenied, ApplicationId, Clock, Permission, ProjectId, Random, Resource, SecretKeeper, Staff, StoreError,
+    AccessDenied, ApplicationId, Clock, Permission, ProjectId, Random, Resource, SecretCipher, Staff, StoreError,
     WebhookId,
 };
 
@@ -15,7 +15,7 @@ pub struct WebhookService {
     policy: OutboundPolicy,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
 }
 
 impl WebhookService {
@@ -25,9 +25,9 @@ impl WebhookService {
         policy: OutboundPolicy,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
     ) -> Self {
-        Self { webhooks, policy, clock, random, keeper }
+        Self { webhooks, policy, clock, random, cipher }
     }
 
     /// Every webhook of an application.
@@ -55,13 +55,13 @@ impl WebhookService {
         draft: WebhookDraft,
     ) -> Result<IssuedWebhook, WebhookError> {
         let project_id = self.enter(staff, application, Permission::create(Resource::Webhooks)).await?;
-        self.policy.admit(&draft.url)?;
+        self.policy.check(&draft.url)?;
         let secret = WebhookSecret::generate(&*self.random);
         let new = NewWebhook {
             project_id,
             application_id: application,
             details: draft,
-            sealed_secret: secret.seal(&*self.keeper),
+            sealed_secret: secret.seal(&*self.cipher),
             at: self.clock.now(),
         };
         Ok(IssuedWebhook { webhook: self.webhooks.insert(new).await?, secret })
@@ -77,7 +77,7 @@ impl WebhookService {
     ) -> Result<Webhook, WebhookError> {
         self.enter(staff, application, Permission::edit(Resource::Webhooks)).await?;
         if let Some(url) = &patch.url {
-            self.policy.admit(url)?;
+            self.policy.check(url)?;
         }
         let changed = self.webhooks.update(application, webhook, patch, self.clock.now()).await?;
         changed.ok_or(WebhookError::NotFound)
@@ -103,7 +103,7 @@ impl WebhookService {
     ) -> Result<IssuedWebhook, WebhookError> {
         self.enter(staff, application, Permission::edit(Resource::Webhooks)).await?;
         let secret = WebhookSecret::generate(&*self.random);
-        let sealed = secret.seal(&*self.keeper);
+        let sealed = secret.seal(&*self.cipher);
         let changed = self.webhooks.replace_secret(application, webhook, sealed, self.clock.now()).await?;
         Ok(IssuedWebhook { webhook: changed.ok_or(WebhookError::NotFound)?, secret })
     }
@@ -154,7 +154,7 @@ mod tests {
     use crate::ports::MockWebhookRepository;
     use chrono::DateTime;
     use kontor_kernel::FixedClock;
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper, staff_with};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
 
     fn id<T: TryFrom<i64>>(value: i64) -> T {
         T::try_from(value).ok().unwrap()
@@ -168,8 +168,8 @@ mod tests {
 
     fn service(webhooks: MockWebhookRepository) -> WebhookService {
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        let (random, keeper) = (Arc::new(CountingRandom::new()), Arc::new(PlainKeeper));
-        WebhookService::new(Arc::new(webhooks), OutboundPolicy::default(), clock, random, keeper)
+        let (random, cipher) = (Arc::new(CountingRandom::new()), Arc::new(PlainCipher));
+        WebhookService::new(Arc::new(webhooks), OutboundPolicy::default(), clock, random, cipher)
     }
 
     fn editor() -> Staff {

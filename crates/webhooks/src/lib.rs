@@ -35,7 +35,7 @@ mod worker;
 pub use deliveries::DeliveryService;
 pub use endpoints::WebhookService;
 pub use error::{DeliveryError, WebhookError};
-pub use worker::{DeliveryWorker, Round};
+pub use worker::{DeliveryRound, DeliveryWorker};
 
 /// The example of the reuse guide, compiled and run.
 #[cfg(doctest)]

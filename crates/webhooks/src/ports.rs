@@ -37,7 +37,7 @@ pub trait WebhookRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Option<Webhook>, StoreError>;
 
-    /// Puts another sealed secret in place; attempts claimed from now on are signed with it.
+    /// Puts another sealed secret in place; attempts leased from now on are signed with it.
     async fn replace_secret(
         &self,
         application: ApplicationId,
@@ -76,7 +76,7 @@ pub trait DeliveryLog: Send + Sync {
     async fn find(&self, webhook: WebhookId, delivery: DeliveryId) -> Result<Option<Delivery>, StoreError>;
 
     /// Makes a delivery pending again. `false` when it is no longer in the state `from`.
-    async fn revive(
+    async fn requeue(
         &self,
         delivery: DeliveryId,
         from: DeliveryState,
@@ -95,13 +95,13 @@ pub trait DeliveryQueue: Send + Sync {
     async fn fan_out(&self, events: u32, random: Arc<dyn Random>, at: DateTime<Utc>) -> Result<FanOut, StoreError>;
 
     /// Leases due deliveries of active webhooks that do not rest and that nobody holds a running lease on, shared as
-    /// [`allot`](crate::model::allot) does. No two callers get the same delivery, and all callers together no more of an
+    /// [`allocate_slots`](crate::model::allocate_slots) does. No two callers get the same delivery, and all callers together no more of an
     /// endpoint than its [`Circuit`] has room for. What cannot be read is put aside and stops nobody.
-    async fn claim(&self, lease: Lease, most: u32, now: DateTime<Utc>) -> Result<Vec<ClaimedDelivery>, StoreError>;
+    async fn lease(&self, lease: Lease, most: u32, now: DateTime<Utc>) -> Result<Vec<LeasedDelivery>, StoreError>;
 
     /// Records how an attempt ended and gives the lease back. `false`, and nothing is written, when the lease has passed
     /// to another worker or the webhook is gone.
-    async fn settle(&self, attempt: SettledAttempt) -> Result<bool, StoreError>;
+    async fn record_attempt(&self, attempt: AttemptRecord) -> Result<bool, StoreError>;
 
     /// Gives every lease of a worker back. Answers how many there were.
     async fn release(&self, owner: &str) -> Result<u64, StoreError>;
@@ -130,7 +130,7 @@ pub struct Lease {
 
 /// A leased delivery with everything that is needed to send it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClaimedDelivery {
+pub struct LeasedDelivery {
     /// The number of the delivery.
     pub id: DeliveryId,
     /// Where it is in its schedule.
@@ -149,12 +149,12 @@ pub struct ClaimedDelivery {
 
 /// An attempt that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SettledAttempt {
+pub struct AttemptRecord {
     /// The number of the delivery.
     pub id: DeliveryId,
     /// The worker that held the lease.
     pub owner: String,
-    /// The state in which the delivery was claimed.
+    /// The state in which the delivery was leased.
     pub from: Pending,
     /// The state that follows.
     pub to: DeliveryState,
@@ -162,7 +162,7 @@ pub struct SettledAttempt {
     pub outcome: SendOutcome,
     /// The webhook it went to.
     pub webhook_id: WebhookId,
-    /// The webhook's circuit when the delivery was claimed.
+    /// The webhook's circuit when the delivery was leased.
     pub circuit: Circuit,
     /// The one that follows; not written when another attempt changed it meanwhile.
     pub circuit_after: Circuit,

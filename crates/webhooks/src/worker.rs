@@ -5,10 +5,10 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use futures_util::future::{Either, FutureExt, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use kontor_kernel::{Clock, Random, SecretKeeper, StoreError};
+use kontor_kernel::{Clock, Random, SecretCipher, StoreError};
 
 use crate::model::{DeliveryRequest, DeliveryState, EndpointUrl, SendFailure, SendOutcome, WebhookSecret};
-use crate::ports::{Backlog, ClaimedDelivery, DeliveryQueue, FanOut, Lease, SettledAttempt, Signer, WebhookSender};
+use crate::ports::{AttemptRecord, Backlog, DeliveryQueue, FanOut, Lease, LeasedDelivery, Signer, WebhookSender};
 
 /// Events fanned out in one transaction.
 const EVENTS_PER_BATCH: u32 = 100;
@@ -24,16 +24,16 @@ pub struct DeliveryWorker {
     queue: Arc<dyn DeliveryQueue>,
     sender: Arc<dyn WebhookSender>,
     signer: Arc<dyn Signer>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
     random: Arc<dyn Random>,
     clock: Arc<dyn Clock>,
 }
 
 /// What became of deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Round {
+pub struct DeliveryRound {
     /// Leased; when this is zero nothing was due.
-    pub claimed: usize,
+    pub leased: usize,
     /// Accepted by their receivers.
     pub delivered: usize,
     /// Not accepted, another attempt will follow.
@@ -44,7 +44,7 @@ pub struct Round {
     pub lost: usize,
 }
 
-impl Round {
+impl DeliveryRound {
     fn count(&mut self, outcome: Option<DeliveryState>) {
         match outcome {
             None => self.lost += 1,
@@ -61,11 +61,11 @@ impl DeliveryWorker {
         queue: Arc<dyn DeliveryQueue>,
         sender: Arc<dyn WebhookSender>,
         signer: Arc<dyn Signer>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
         random: Arc<dyn Random>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { queue, sender, signer, keeper, random, clock }
+        Self { queue, sender, signer, cipher, random, clock }
     }
 
     /// Turns one batch of outbox events into deliveries; call again at once while it finds events.
@@ -75,7 +75,7 @@ impl DeliveryWorker {
 
     /// Sends everything that is due and records how each attempt ended; afterwards nothing is under way. As
     /// [`DeliveryWorker::deliver_while`], looking again only when an attempt ends.
-    pub async fn deliver_due(&self, owner: &str) -> Result<Round, StoreError> {
+    pub async fn deliver_due(&self, owner: &str) -> Result<DeliveryRound, StoreError> {
         self.deliver_while(owner, || true, pending).await
     }
 
@@ -91,17 +91,17 @@ impl DeliveryWorker {
         owner: &str,
         go_on: impl Fn() -> bool,
         pause: impl Fn() -> P,
-    ) -> Result<Round, StoreError> {
-        let (mut round, mut trouble) = (Round::default(), None);
+    ) -> Result<DeliveryRound, StoreError> {
+        let (mut round, mut trouble) = (DeliveryRound::default(), None);
         let mut attempts = FuturesUnordered::new();
         loop {
             // After a first trouble attempts are brought to their ends and no more begin.
             while trouble.is_none() && attempts.len() < SLOTS && go_on() {
-                match self.claim(owner, SLOTS - attempts.len()).await {
-                    Ok((_, claimed)) if claimed.is_empty() => break,
-                    Ok((lease, claimed)) => {
-                        round.claimed += claimed.len();
-                        attempts.extend(claimed.into_iter().map(|delivery| self.deliver(lease.clone(), delivery)));
+                match self.lease(owner, SLOTS - attempts.len()).await {
+                    Ok((_, leased)) if leased.is_empty() => break,
+                    Ok((lease, leased)) => {
+                        round.leased += leased.len();
+                        attempts.extend(leased.into_iter().map(|delivery| self.deliver(lease.clone(), delivery)));
                     }
                     Err(error) => trouble = Some(error),
                 }
@@ -120,8 +120,8 @@ impl DeliveryWorker {
             };
             // Those that ended together make room for one look.
             let others = std::iter::from_fn(|| attempts.next().now_or_never().flatten());
-            for settled in ended.into_iter().chain(others) {
-                match settled {
+            for recorded in ended.into_iter().chain(others) {
+                match recorded {
                     Ok(outcome) => round.count(outcome),
                     Err(error) => trouble = trouble.or(Some(error)),
                 }
@@ -129,11 +129,11 @@ impl DeliveryWorker {
         }
     }
 
-    async fn claim(&self, owner: &str, most: usize) -> Result<(Lease, Vec<ClaimedDelivery>), StoreError> {
+    async fn lease(&self, owner: &str, most: usize) -> Result<(Lease, Vec<LeasedDelivery>), StoreError> {
         let now = self.clock.now();
         let lease = Lease { owner: owner.to_owned(), until: now + TimeDelta::seconds(LEASE_SECONDS) };
         let most = u32::try_from(most).unwrap_or(u32::MAX);
-        Ok((lease.clone(), self.queue.claim(lease, most, now).await?))
+        Ok((lease.clone(), self.queue.lease(lease, most, now).await?))
     }
 
     /// Gives the leases of this process back, on shutdown. Answers how many there were.
@@ -146,7 +146,7 @@ impl DeliveryWorker {
         self.queue.backlog(self.clock.now()).await
     }
 
-    async fn deliver(&self, lease: Lease, delivery: ClaimedDelivery) -> Result<Option<DeliveryState>, StoreError> {
+    async fn deliver(&self, lease: Lease, delivery: LeasedDelivery) -> Result<Option<DeliveryState>, StoreError> {
         if self.clock.now() + TimeDelta::seconds(MARGIN_SECONDS) > lease.until {
             return Ok(None);
         }
@@ -155,15 +155,15 @@ impl DeliveryWorker {
         let at = self.clock.now();
         let (to, circuit_after) = (from.after(&outcome, at), circuit.after(&outcome, at));
         let owner = lease.owner;
-        let settled = SettledAttempt { id, owner, from, to, outcome, webhook_id, circuit, circuit_after, at };
-        Ok(self.queue.settle(settled).await?.then_some(to))
+        let recorded = AttemptRecord { id, owner, from, to, outcome, webhook_id, circuit, circuit_after, at };
+        Ok(self.queue.record_attempt(recorded).await?.then_some(to))
     }
 
-    async fn attempt(&self, delivery: ClaimedDelivery) -> SendOutcome {
+    async fn attempt(&self, delivery: LeasedDelivery) -> SendOutcome {
         let Ok(url) = EndpointUrl::parse(&delivery.url) else {
             return SendOutcome::Failed(SendFailure::ForbiddenAddress);
         };
-        let Ok(secret) = WebhookSecret::open(&delivery.sealed_secret, &*self.keeper) else {
+        let Ok(secret) = WebhookSecret::open(&delivery.sealed_secret, &*self.cipher) else {
             return SendOutcome::Failed(SendFailure::UnreadableSecret);
         };
         let now = self.clock.now();
@@ -180,12 +180,12 @@ mod tests {
     use crate::model::{Circuit, Message, Pending};
     use crate::ports::{MockDeliveryQueue, MockSigner, MockWebhookSender};
     use chrono::DateTime;
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher};
     use kontor_kernel::{DeliveryId, FixedClock, WebhookId};
     use uuid::Uuid;
 
-    fn claimed(id: i64, url: &str, sealed_secret: &str) -> ClaimedDelivery {
-        ClaimedDelivery {
+    fn leased(id: i64, url: &str, sealed_secret: &str) -> LeasedDelivery {
+        LeasedDelivery {
             id: DeliveryId::new(id).unwrap(),
             pending: Pending::due(DateTime::UNIX_EPOCH),
             webhook_id: WebhookId::new(1).unwrap(),
@@ -204,8 +204,8 @@ mod tests {
     fn worker(queue: MockDeliveryQueue, sender: MockWebhookSender, clock: Arc<FixedClock>) -> DeliveryWorker {
         let mut signer = MockSigner::new();
         signer.expect_hmac_sha256().returning(|_, _| [0; 32]);
-        let (keeper, random) = (Arc::new(PlainKeeper), Arc::new(CountingRandom::new()));
-        DeliveryWorker::new(Arc::new(queue), Arc::new(sender), Arc::new(signer), keeper, random, clock)
+        let (cipher, random) = (Arc::new(PlainCipher), Arc::new(CountingRandom::new()));
+        DeliveryWorker::new(Arc::new(queue), Arc::new(sender), Arc::new(signer), cipher, random, clock)
     }
 
     fn clock() -> Arc<FixedClock> {
@@ -213,20 +213,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_round_sends_what_it_claimed_and_records_each_outcome() {
+    async fn a_round_sends_what_it_leased_and_records_each_outcome() {
         let (mut queue, mut sender) = (MockDeliveryQueue::new(), MockWebhookSender::new());
-        queue.expect_claim().times(1).returning(|lease, most, now| {
+        queue.expect_lease().times(1).returning(|lease, most, now| {
             assert_eq!(usize::try_from(most).unwrap(), SLOTS);
             assert_eq!((lease.owner.as_str(), lease.until), ("me", now + TimeDelta::seconds(LEASE_SECONDS)));
             let urls = ["https://good.example", "https://bad.example", "https://good.example", "https://good.example"];
-            let mut due: Vec<_> = (1..).zip(urls).map(|(id, url)| claimed(id, url, "sealed:key")).collect();
+            let mut due: Vec<_> = (1..).zip(urls).map(|(id, url)| leased(id, url, "sealed:key")).collect();
             due[3].sealed_secret = "of another service key".to_owned();
             Ok(due)
         });
-        queue.expect_claim().returning(|_, _, _| Ok(Vec::new()));
-        let settled = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&settled);
-        queue.expect_settle().returning(move |attempt| {
+        queue.expect_lease().returning(|_, _, _| Ok(Vec::new()));
+        let recorded = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&recorded);
+        queue.expect_record_attempt().returning(move |attempt| {
             let kept = attempt.id.get() != 3;
             seen.lock().unwrap().push(attempt);
             Ok(kept)
@@ -236,25 +236,25 @@ mod tests {
             SendOutcome::Answered(if good { 204 } else { 302 })
         });
         let round = worker(queue, sender, clock()).deliver_due("me").await.unwrap();
-        assert_eq!(round, Round { claimed: 4, delivered: 1, retried: 2, failed: 0, lost: 1 });
-        let mut settled = settled.lock().unwrap().clone();
-        settled.sort_by_key(|attempt| attempt.id);
-        let statuses: Vec<_> = settled.iter().map(|attempt| attempt.to.status()).collect();
+        assert_eq!(round, DeliveryRound { leased: 4, delivered: 1, retried: 2, failed: 0, lost: 1 });
+        let mut recorded = recorded.lock().unwrap().clone();
+        recorded.sort_by_key(|attempt| attempt.id);
+        let statuses: Vec<_> = recorded.iter().map(|attempt| attempt.to.status()).collect();
         assert_eq!(statuses, ["delivered", "pending", "delivered", "pending"]);
-        assert_eq!(settled[3].outcome, SendOutcome::Failed(SendFailure::UnreadableSecret));
+        assert_eq!(recorded[3].outcome, SendOutcome::Failed(SendFailure::UnreadableSecret));
     }
 
     #[tokio::test]
     async fn nothing_is_sent_on_a_lease_that_is_about_to_run_out() {
         let (mut queue, clock) = (MockDeliveryQueue::new(), clock());
         let slow = Arc::clone(&clock);
-        queue.expect_claim().times(1).returning(move |_, _, _| {
+        queue.expect_lease().times(1).returning(move |_, _, _| {
             slow.advance(TimeDelta::seconds(LEASE_SECONDS - MARGIN_SECONDS + 1));
-            Ok(vec![claimed(1, "https://good.example", "sealed:key")])
+            Ok(vec![leased(1, "https://good.example", "sealed:key")])
         });
-        queue.expect_claim().returning(|_, _, _| Ok(Vec::new()));
+        queue.expect_lease().returning(|_, _, _| Ok(Vec::new()));
         let round = worker(queue, MockWebhookSender::new(), clock).deliver_due("me").await.unwrap();
-        assert_eq!(round, Round { claimed: 1, lost: 1, ..Round::default() });
+        assert_eq!(round, DeliveryRound { leased: 1, lost: 1, ..DeliveryRound::default() });
     }
 
     /// Counts how many attempts run at the same time.
@@ -281,16 +281,16 @@ mod tests {
     async fn as_many_deliveries_are_sent_at_the_same_time_as_there_are_slots_and_no_more() {
         let mut queue = MockDeliveryQueue::new();
         let left = Mutex::new(1..=200_i64);
-        queue.expect_claim().returning(move |_, most, _| {
+        queue.expect_lease().returning(move |_, most, _| {
             let due = left.lock().unwrap().by_ref().take(usize::try_from(most).unwrap()).collect::<Vec<_>>();
-            Ok(due.into_iter().map(|id| claimed(id, "https://good.example", "sealed:key")).collect())
+            Ok(due.into_iter().map(|id| leased(id, "https://good.example", "sealed:key")).collect())
         });
-        queue.expect_settle().returning(|_| Ok(true));
+        queue.expect_record_attempt().returning(|_| Ok(true));
         let mut signer = MockSigner::new();
         signer.expect_hmac_sha256().returning(|_, _| [0; 32]);
         let sender = Arc::new(Counting::default());
-        let (keeper, random) = (Arc::new(PlainKeeper), Arc::new(CountingRandom::new()));
-        let worker = DeliveryWorker::new(Arc::new(queue), sender.clone(), Arc::new(signer), keeper, random, clock());
+        let (cipher, random) = (Arc::new(PlainCipher), Arc::new(CountingRandom::new()));
+        let worker = DeliveryWorker::new(Arc::new(queue), sender.clone(), Arc::new(signer), cipher, random, clock());
         assert_eq!(worker.deliver_due("me").await.unwrap().delivered, 200);
         assert_eq!(sender.most.load(Ordering::SeqCst), SLOTS);
     }
@@ -313,20 +313,20 @@ mod tests {
     async fn what_becomes_due_while_a_receiver_hangs_is_sent_at_once() {
         let mut queue = MockDeliveryQueue::new();
         let looks = AtomicUsize::new(0);
-        queue.expect_claim().returning(move |_, _, _| {
+        queue.expect_lease().returning(move |_, _, _| {
             Ok(match looks.fetch_add(1, Ordering::SeqCst) {
-                0 => vec![claimed(1, "https://bad.example", "sealed:key")],
-                4 => vec![claimed(2, "https://good.example", "sealed:key")],
+                0 => vec![leased(1, "https://bad.example", "sealed:key")],
+                4 => vec![leased(2, "https://good.example", "sealed:key")],
                 _ => Vec::new(),
             })
         });
-        queue.expect_settle().withf(|attempt| attempt.id.get() == 2).times(1).returning(|_| Ok(true));
+        queue.expect_record_attempt().withf(|attempt| attempt.id.get() == 2).times(1).returning(|_| Ok(true));
         let mut signer = MockSigner::new();
         signer.expect_hmac_sha256().returning(|_, _| [0; 32]);
         let (told, mut sent) = tokio::sync::mpsc::unbounded_channel();
-        let (keeper, random) = (Arc::new(PlainKeeper), Arc::new(CountingRandom::new()));
+        let (cipher, random) = (Arc::new(PlainCipher), Arc::new(CountingRandom::new()));
         let sender = Arc::new(Hanging(told));
-        let worker = DeliveryWorker::new(Arc::new(queue), sender, Arc::new(signer), keeper, random, clock());
+        let worker = DeliveryWorker::new(Arc::new(queue), sender, Arc::new(signer), cipher, random, clock());
         let working = worker.deliver_while("me", || true, tokio::task::yield_now);
         let (mut working, mut sending) = (pin!(working), pin!(sent.recv()));
         let Either::Right((Some(url), _)) = select(&mut working, &mut sending).await else {
@@ -339,17 +339,17 @@ mod tests {
     async fn a_worker_that_is_to_end_waits_for_its_attempts_and_for_nothing_else() {
         let (mut queue, ends) = (MockDeliveryQueue::new(), Arc::new(AtomicUsize::new(0)));
         let told = Arc::clone(&ends);
-        queue.expect_claim().times(1).returning(move |_, _, _| {
+        queue.expect_lease().times(1).returning(move |_, _, _| {
             told.store(1, Ordering::SeqCst);
-            Ok(vec![claimed(1, "https://good.example", "sealed:key")])
+            Ok(vec![leased(1, "https://good.example", "sealed:key")])
         });
-        queue.expect_settle().times(1).returning(|_| Ok(true));
+        queue.expect_record_attempt().times(1).returning(|_| Ok(true));
         let mut signer = MockSigner::new();
         signer.expect_hmac_sha256().returning(|_, _| [0; 32]);
-        let (keeper, random) = (Arc::new(PlainKeeper), Arc::new(CountingRandom::new()));
+        let (cipher, random) = (Arc::new(PlainCipher), Arc::new(CountingRandom::new()));
         // It takes a while to answer.
         let sender = Arc::new(Counting::default());
-        let worker = DeliveryWorker::new(Arc::new(queue), sender, Arc::new(signer), keeper, random, clock());
+        let worker = DeliveryWorker::new(Arc::new(queue), sender, Arc::new(signer), cipher, random, clock());
         let pauses = AtomicUsize::new(0);
         let pause = || {
             pauses.fetch_add(1, Ordering::SeqCst);
@@ -362,13 +362,13 @@ mod tests {
     #[tokio::test]
     async fn a_receiver_that_hangs_is_noted_with_the_attempt() {
         let (mut queue, mut sender) = (MockDeliveryQueue::new(), MockWebhookSender::new());
-        let once = || Ok(vec![claimed(1, "https://bad.example", "sealed:key")]);
-        queue.expect_claim().times(1).returning(move |_, _, _| once());
-        queue.expect_claim().returning(|_, _, _| Ok(Vec::new()));
+        let once = || Ok(vec![leased(1, "https://bad.example", "sealed:key")]);
+        queue.expect_lease().times(1).returning(move |_, _, _| once());
+        queue.expect_lease().returning(|_, _, _| Ok(Vec::new()));
         sender.expect_send().returning(|_| SendOutcome::Failed(SendFailure::TimedOut));
         queue
-            .expect_settle()
-            .withf(|attempt| (attempt.circuit.hangs(), attempt.circuit_after.hangs()) == (0, 1))
+            .expect_record_attempt()
+            .withf(|attempt| (attempt.circuit.timeouts(), attempt.circuit_after.timeouts()) == (0, 1))
             .times(1)
             .returning(|_| Ok(true));
         assert_eq!(worker(queue, sender, clock()).deliver_due("me").await.unwrap().retried, 1);
@@ -378,11 +378,11 @@ mod tests {
     async fn a_storage_failure_with_one_delivery_does_not_stop_the_others() {
         let (mut queue, mut sender) = (MockDeliveryQueue::new(), MockWebhookSender::new());
         queue
-            .expect_claim()
+            .expect_lease()
             .times(1)
-            .returning(|_, _, _| Ok((1..=3).map(|id| claimed(id, "https://good.example", "sealed:key")).collect()));
-        queue.expect_claim().returning(|_, _, _| Ok(Vec::new()));
-        queue.expect_settle().times(3).returning(|attempt| match attempt.id.get() {
+            .returning(|_, _, _| Ok((1..=3).map(|id| leased(id, "https://good.example", "sealed:key")).collect()));
+        queue.expect_lease().returning(|_, _, _| Ok(Vec::new()));
+        queue.expect_record_attempt().times(3).returning(|attempt| match attempt.id.get() {
             1 => Err(StoreError::Unavailable("gone".to_owned())),
             _ => Ok(true),
         });

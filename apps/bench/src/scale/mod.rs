@@ -88,7 +88,7 @@ impl Stand {
         shop.runtime.block_on(shop.database.correct_ledger(None, SystemClock.now()))?;
         let items = shop.runtime.block_on(shop.database.rebuild_offers())?;
         if let Some(database) = &database {
-            database.settle()?;
+            database.vacuum()?;
         }
         eprintln!(
             "{name}: {items} items written in {:.0} s, ledger, offers and search in {:.0} s",

@@ -2,14 +2,14 @@
 
 mod clock;
 mod html;
-mod keeper;
 mod password;
 mod random;
+mod service_key;
 mod uploads;
 
 pub use clock::SystemClock;
 pub use html::HtmlAllowList;
-pub use keeper::ServiceKey;
 pub use password::Argon2Passwords;
 pub use random::SystemRandom;
+pub use service_key::ServiceKey;
 pub use uploads::FolderUploads;

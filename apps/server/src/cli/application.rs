@@ -84,8 +84,8 @@ pub fn run(
 
 fn registry(config: &Config) -> Result<ApplicationRegistry, Failure> {
     let store = Arc::new(open_migrated(config)?);
-    let Surroundings { clock, random, keeper, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
-    Ok(ApplicationRegistry::new(store.clone(), store, clock, random, keeper))
+    let Surroundings { clock, random, cipher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
+    Ok(ApplicationRegistry::new(store.clone(), store, clock, random, cipher))
 }
 
 async fn execute(registry: &ApplicationRegistry, command: ApplicationCommand, json: bool) -> Result<(), Failure> {

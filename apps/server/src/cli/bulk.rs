@@ -129,12 +129,12 @@ fn show(bar: &ProgressBar, progress: Progress) {
 }
 
 /// Is cancelled when the process is told to end.
-fn told_to_stop() -> CancellationToken {
+fn stop_on_signal() -> CancellationToken {
     let stop = CancellationToken::new();
-    let told = stop.clone();
+    let signal = stop.clone();
     tokio::spawn(async move {
         match process::ended().await {
-            Ok(()) => told.cancel(),
+            Ok(()) => signal.cancel(),
             Err(error) => eprintln!("kontor: this import cannot be stopped from here: {error}"),
         }
     });
@@ -169,7 +169,7 @@ async fn run_import(
         file_name: arguments.file.file_name().map(|name| name.to_string_lossy().into_owned()),
     };
     std::fs::metadata(&arguments.file).map_err(|error| format!("{}: {error}", arguments.file.display()))?;
-    let stop = told_to_stop();
+    let stop = stop_on_signal();
     let bulk = services.bulk();
     let id = bulk.submit_for(project, submission).await?.id;
     let bar = bar();
@@ -180,13 +180,13 @@ async fn run_import(
         if job.state.is_over() {
             break job;
         }
-        if let Some(claimed) = runner.claim(Some(id), &owner).await? {
+        if let Some(leased) = runner.lease(Some(id), &owner).await? {
             let (shown, stop) = (bar.clone(), stop.clone());
             let watch = move |progress| {
                 show(&shown, progress);
                 !stop.is_cancelled()
             };
-            work(runner.clone(), claimed, watch).await?;
+            work(runner.clone(), leased, watch).await?;
         } else {
             if job.state == JobState::Queued && !waits {
                 waits = true;

@@ -62,8 +62,8 @@ pub fn run(
     let provider = MiniAppProvider::parse(&place.provider).ok_or("--provider must be max")?;
     let config = load(place.database)?;
     let database = open_migrated(&config)?;
-    let Surroundings { clock, keeper, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
-    let registry = MiniAppRegistry::new(Arc::new(database), clock, keeper);
+    let Surroundings { clock, cipher, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
+    let registry = MiniAppRegistry::new(Arc::new(database), clock, cipher);
     process::runtime()?.block_on(async {
         match &token {
             Some(token) => registry.set(application, provider, token).await,

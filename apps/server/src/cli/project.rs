@@ -113,8 +113,8 @@ fn set_time_zone(
     let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
     let config = load(arguments.output.database)?;
     let store = Arc::new(open_migrated(&config)?);
-    let Surroundings { clock, random, keeper, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
-    let founding = ProjectFounding::new(store, clock, random, keeper);
+    let Surroundings { clock, random, cipher, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
+    let founding = ProjectFounding::new(store, clock, random, cipher);
     if !process::runtime()?.block_on(founding.set_time_zone(project, zone))? {
         return Err(format!("there is no project {project}").into());
     }
@@ -135,7 +135,7 @@ pub async fn create(
     login: &str,
     email: &str,
 ) -> Result<CreatedProject, Failure> {
-    let Surroundings { clock, random, keeper, hasher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
+    let Surroundings { clock, random, cipher, hasher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
     let store = Arc::new(database.clone());
     let named = |what: &'static str| move |error| format!("{what} {error}");
     let name = Name::parse(name).map_err(|error| named("--name")(error.to_string()))?;
@@ -144,7 +144,7 @@ pub async fn create(
     let password = random.alphanumeric(20);
 
     let registry = StaffRegistry::new(store.clone(), hasher, clock.clone());
-    let founding = ProjectFounding::new(store, clock, random, keeper);
+    let founding = ProjectFounding::new(store, clock, random, cipher);
     let founded = founding.found(name).await?;
     let ProjectRecords { project_id, branch_id, application_id } = founded.records;
     let secret = NewPassword::parse(&password).map_err(|error| error.to_string())?;

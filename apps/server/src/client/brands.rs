@@ -3,12 +3,12 @@
 use actix_web::get;
 use actix_web::web::{Data, Json};
 use chrono::{DateTime, Utc};
-use kontor_catalog::storefront::{ShelfBrand, StorefrontService};
+use kontor_catalog::storefront::{StorefrontBrand, StorefrontService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::queries::{ShelfBrandQuery, limit};
+use super::queries::{StorefrontBrandQuery, limit};
 use crate::http::wire::PhotoRecord;
 use crate::http::{ApiError, CallingApp, Unpaged};
 
@@ -24,8 +24,8 @@ pub(super) struct ShelfBrandRecord {
     created_at: DateTime<Utc>,
 }
 
-impl From<ShelfBrand> for ShelfBrandRecord {
-    fn from(brand: ShelfBrand) -> Self {
+impl From<StorefrontBrand> for ShelfBrandRecord {
+    fn from(brand: StorefrontBrand) -> Self {
         let photo = brand.photo.as_ref().map(Into::into);
         Self { id: brand.id.get(), name: brand.name.into(), photo, created_at: brand.created_at }
     }
@@ -41,14 +41,14 @@ struct ShelfBrandList {
 /// The brands of the application, highest priority first.
 #[utoipa::path(
     tag = "Client: dictionaries",
-    params(ShelfBrandQuery),
+    params(StorefrontBrandQuery),
     responses((status = 200, body = ShelfBrandList)),
 )]
 #[get("/api/counterparty/brands")]
 async fn list_brands(
     app: CallingApp,
     service: Data<StorefrontService>,
-    query: Unpaged<ShelfBrandQuery>,
+    query: Unpaged<StorefrontBrandQuery>,
 ) -> Result<Json<ShelfBrandList>, ApiError> {
     let brands = service.brands(*app, limit(query.0.limit.as_ref())?).await?;
     let brands: Vec<ShelfBrandRecord> = brands.into_iter().map(Into::into).collect();

@@ -2,12 +2,12 @@
 
 use actix_web::get;
 use actix_web::web::{Data, Json};
-use kontor_catalog::storefront::{ShelfCategory, StorefrontService};
+use kontor_catalog::storefront::{StorefrontCategory, StorefrontService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::queries::{ShelfCategoryQuery, limit};
+use super::queries::{StorefrontCategoryQuery, limit};
 use crate::http::wire::{NamedRecord, PhotoRecord};
 use crate::http::{ApiError, CallingApp, Unpaged};
 
@@ -23,8 +23,8 @@ pub(super) struct ShelfCategoryRecord {
     parent: Option<NamedRecord>,
 }
 
-impl From<ShelfCategory> for ShelfCategoryRecord {
-    fn from(category: ShelfCategory) -> Self {
+impl From<StorefrontCategory> for ShelfCategoryRecord {
+    fn from(category: StorefrontCategory) -> Self {
         Self {
             id: category.id.get(),
             name: category.name.into(),
@@ -44,14 +44,14 @@ struct ShelfCategoryList {
 /// The root categories of the application by position, or those right below a category by name.
 #[utoipa::path(
     tag = "Client: dictionaries",
-    params(ShelfCategoryQuery),
+    params(StorefrontCategoryQuery),
     responses((status = 200, body = ShelfCategoryList)),
 )]
 #[get("/api/counterparty/categories")]
 async fn list_categories(
     app: CallingApp,
     service: Data<StorefrontService>,
-    query: Unpaged<ShelfCategoryQuery>,
+    query: Unpaged<StorefrontCategoryQuery>,
 ) -> Result<Json<ShelfCategoryList>, ApiError> {
     let limit = limit(query.0.limit.as_ref())?;
     let categories = service.categories(*app, query.0.parent_id.map(|id| id.0), limit).await?;

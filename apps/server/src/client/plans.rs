@@ -2,7 +2,7 @@
 
 use actix_web::get;
 use actix_web::web::{Data, Json};
-use kontor_catalog::storefront::{Plan, PlanCard, PlanGroup, PlanShelfService};
+use kontor_catalog::storefront::{Plan, PlanCard, PlanGroup, StorefrontPlanService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -90,7 +90,7 @@ struct PlanList {
 /// The subscription plans of the application as a price list, by position.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanList)))]
 #[get("/api/counterparty/subscription-plans")]
-async fn list_plans(app: CallingApp, service: Data<PlanShelfService>) -> Result<Json<PlanList>, ApiError> {
+async fn list_plans(app: CallingApp, service: Data<StorefrontPlanService>) -> Result<Json<PlanList>, ApiError> {
     let data = service.plans(*app).await?.into_iter().map(Into::into).collect();
     Ok(Json(PlanList { data }))
 }
@@ -103,7 +103,10 @@ struct PlanCatalog {
 /// The subscription plans of the application with everything about them, by position.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanCatalog)))]
 #[get("/api/counterparty/subscription-catalog")]
-async fn show_plan_catalog(app: CallingApp, service: Data<PlanShelfService>) -> Result<Json<PlanCatalog>, ApiError> {
+async fn show_plan_catalog(
+    app: CallingApp,
+    service: Data<StorefrontPlanService>,
+) -> Result<Json<PlanCatalog>, ApiError> {
     let data = service.catalog(*app).await?.into_iter().map(Into::into).collect();
     Ok(Json(PlanCatalog { data }))
 }
@@ -116,7 +119,10 @@ struct GroupedPlans {
 /// The same by category, in the order of the first plan of each.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = GroupedPlans)))]
 #[get("/api/counterparty/subscription-catalog/grouped")]
-async fn show_grouped_plans(app: CallingApp, service: Data<PlanShelfService>) -> Result<Json<GroupedPlans>, ApiError> {
+async fn show_grouped_plans(
+    app: CallingApp,
+    service: Data<StorefrontPlanService>,
+) -> Result<Json<GroupedPlans>, ApiError> {
     let data = service.grouped(*app).await?.into_iter().map(Into::into).collect();
     Ok(Json(GroupedPlans { data }))
 }

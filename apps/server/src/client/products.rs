@@ -16,7 +16,7 @@ use super::favourites;
 use super::queries::ProductQuery;
 use crate::http::paging::Paginator;
 use crate::http::records::StorageUnitRecord;
-use crate::http::remembered::{Looked, RankedByLooks};
+use crate::http::response_cache::{RankedByViews, ShownViews};
 use crate::http::routes::below;
 use crate::http::wire::{NamedRecord, PhotoRecord};
 use crate::http::{ApiError, CallingApp, CallingVisitor, ClientIp, PathId, Query, Unpaged};
@@ -155,7 +155,7 @@ async fn list_products(
 ) -> Result<Json<ProductList>, ApiError> {
     let (filter, order, page) = query.0.list()?;
     if order.is_some_and(ProductOrder::is_by_popularity) {
-        request.extensions_mut().insert(RankedByLooks);
+        request.extensions_mut().insert(RankedByViews);
     }
     let products = service.products(*visitor, filter, order, page).await?.map(ProductRecord::from).into();
     Ok(Json(ProductList { products }))
@@ -181,7 +181,7 @@ async fn show_product(
     request: HttpRequest,
 ) -> Result<Json<OneProduct>, ApiError> {
     let card = service.product(*visitor, id.parse()?, &viewer.subject()).await?;
-    let looked = Looked { product: card.product.id, told: card.views_count, unstored: card.unstored_views };
+    let looked = ShownViews { product: card.product.id, shown: card.views_count, unstored: card.unstored_views };
     request.extensions_mut().insert(looked);
     Ok(Json(OneProduct { product: card.into() }))
 }

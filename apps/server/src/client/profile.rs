@@ -106,7 +106,7 @@ impl CustomerRecord {
 
     async fn of(scope: CustomerScope, customer: Customer, sources: &RecordSources) -> Result<Self, ApiError> {
         let (_, favourites, config) = sources;
-        let favourite_products = favourites.told(scope).await?.into_iter().map(Into::into).collect();
+        let favourite_products = favourites.products(scope).await?.into_iter().map(Into::into).collect();
         Ok(Self {
             id: customer.id.get(),
             r#type: customer.kind.into(),

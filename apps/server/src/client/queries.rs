@@ -26,7 +26,7 @@ pub(super) fn limit(limit: Option<&wire::Integer>) -> Result<Option<u32>, ApiErr
 #[derive(Deserr, IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct ShelfCategoryQuery {
+pub(super) struct StorefrontCategoryQuery {
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     pub limit: Option<wire::Integer>,
@@ -39,7 +39,7 @@ pub(super) struct ShelfCategoryQuery {
 #[derive(Deserr, IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct ShelfBrandQuery {
+pub(super) struct StorefrontBrandQuery {
     #[deserr(default)]
     #[param(value_type = Option<i64>, minimum = 1)]
     pub limit: Option<wire::Integer>,

@@ -3,7 +3,7 @@
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, http::StatusCode, post};
 use deserr::Deserr;
-use kontor_auth::{CustomerLoginError, CustomerSessions, SendCodeError, SignedInCustomer as SignedIn};
+use kontor_auth::{CustomerLoginError, CustomerSessions, IssuedCustomerToken, SendCodeError};
 use kontor_kernel::{AppScope, Contact, ExposeSecret};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -108,7 +108,7 @@ pub(super) struct SignedInCounterparty {
 
 impl SignedInCounterparty {
     /// Reads the record of a customer who has just signed in.
-    pub(super) async fn of(signed: SignedIn, sources: &RecordSources) -> Result<Self, ApiError> {
+    pub(super) async fn of(signed: IssuedCustomerToken, sources: &RecordSources) -> Result<Self, ApiError> {
         let record = CustomerRecord::read(signed.scope, sources).await?;
         Ok(Self { counterparty: CustomerWithToken { record, access_token: signed.token.into() } })
     }

@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, HttpResponse, post};
 use chrono::{DateTime, Utc};
 use kontor_payments::VerificationError;
 use kontor_payments::model::ChargeState;
-use kontor_payments::verification::{Verification, VerificationService, Verifying};
+use kontor_payments::verification::{StartedVerification, Verification, VerificationService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -96,9 +96,9 @@ async fn verify_by_payment(
 ) -> Result<HttpResponse, ApiError> {
     throttle.hit(&request, &[(VERIFICATION_CUSTOMER, &customer.counterparty_id.to_string())]).await?;
     let (status, verification) = match service.start(*customer).await? {
-        Verifying::Opened(verification) => (StatusCode::CREATED, verification),
-        Verifying::Unclear(verification) => (StatusCode::ACCEPTED, verification),
-        Verifying::Present(verification) => (StatusCode::OK, verification),
+        StartedVerification::Opened(verification) => (StatusCode::CREATED, verification),
+        StartedVerification::Unclear(verification) => (StatusCode::ACCEPTED, verification),
+        StartedVerification::Present(verification) => (StatusCode::OK, verification),
     };
     Ok(HttpResponse::build(status).json(OneVerification::from(verification)))
 }

@@ -106,7 +106,7 @@ pub struct Config {
     pub staff_token_hours: u32,
     /// How long a customer's token lives, in hours.
     pub customer_token_hours: u32,
-    /// How long what is over is kept, in days: sessions of customers, events that were sent, settled deliveries.
+    /// How long what is over is kept, in days: sessions of customers, events that were sent, ended deliveries.
     pub retention_days: u32,
     /// The acquirer's interface, up to `/v3`.
     pub acquirer_url: String,

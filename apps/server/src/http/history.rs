@@ -54,7 +54,7 @@ impl From<HistoryEntry> for HistoryRecord {
         };
         Self {
             id: entry.id,
-            action: entry.deed.name(),
+            action: entry.action.name(),
             date_time: entry.at,
             user,
             counterparty,

@@ -43,7 +43,7 @@ struct Places {
 
 struct Shared {
     bounds: QueueBounds,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     places: Mutex<Places>,
 }
 
@@ -63,9 +63,9 @@ pub struct Place {
     address: String,
 }
 
-/// Whose turn it is, until this is dropped.
+/// The right to compare a password, until this is dropped.
 #[must_use]
-pub struct Turn {
+pub struct Permit {
     _permit: OwnedSemaphorePermit,
     _place: Place,
 }
@@ -73,8 +73,8 @@ pub struct Turn {
 impl PasswordQueue {
     /// An empty queue.
     pub fn new(bounds: QueueBounds) -> Self {
-        let turns = Arc::new(Semaphore::new(bounds.at_once));
-        Self(Arc::new(Shared { bounds, turns, places: Mutex::default() }))
+        let permits = Arc::new(Semaphore::new(bounds.at_once));
+        Self(Arc::new(Shared { bounds, permits, places: Mutex::default() }))
     }
 
     /// Takes a place for an address: `429` when the address has its share already, `503` when the queue is full.
@@ -97,11 +97,11 @@ impl PasswordQueue {
 }
 
 impl Place {
-    /// Waits for the turn, first come, first served: `503` when it takes too long.
-    pub async fn turn(self) -> Result<Turn, ApiError> {
-        let turns = Arc::clone(&self.shared.turns);
-        match timeout(self.shared.bounds.patience, turns.acquire_owned()).await {
-            Ok(Ok(permit)) => Ok(Turn { _permit: permit, _place: self }),
+    /// Waits for a permit, first come, first served: `503` when it takes too long.
+    pub async fn acquire(self) -> Result<Permit, ApiError> {
+        let permits = Arc::clone(&self.shared.permits);
+        match timeout(self.shared.bounds.patience, permits.acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(Permit { _permit: permit, _place: self }),
             Ok(Err(closed)) => Err(ApiError::internal(&closed)),
             Err(_) => Err(ApiError::Overloaded(RETRY_AFTER)),
         }
@@ -146,14 +146,14 @@ mod tests {
     async fn one_address_takes_its_share_and_another_comes_next() {
         let queue = queue();
         let place = |address: &str| queue.place(address.to_owned());
-        let (first, second) = (place("a").unwrap().turn().await.unwrap(), place("a").unwrap());
+        let (first, second) = (place("a").unwrap().acquire().await.unwrap(), place("a").unwrap());
         for _ in 0..100 {
             assert_eq!(refusal(place("a")), "address");
         }
         let other = place("b").unwrap();
         drop(second);
         drop(first);
-        assert!(other.turn().await.is_ok());
+        assert!(other.acquire().await.is_ok());
         assert_eq!(refusal(place("a")), "none", "a place that is left is free");
     }
 
@@ -171,8 +171,8 @@ mod tests {
     #[tokio::test]
     async fn nobody_waits_for_ever() {
         let queue = queue_with(Duration::ZERO);
-        let _working = queue.place("a".to_owned()).unwrap().turn().await.unwrap();
-        let waiting = queue.place("b".to_owned()).unwrap().turn().await;
+        let _working = queue.place("a".to_owned()).unwrap().acquire().await.unwrap();
+        let waiting = queue.place("b".to_owned()).unwrap().acquire().await;
         assert!(matches!(waiting, Err(ApiError::Overloaded(_))));
         assert_eq!(queue.0.places().taken, 1);
     }

@@ -40,7 +40,7 @@ pub struct Policy {
     pub limited: Option<RateRule>,
     /// Whether its answers may be remembered: they are the same for every caller with this App Token, and depend on what
     /// the project shows alone.
-    pub remembered: bool,
+    pub server_cached: bool,
     /// Whether a refused App Token is told in the structured body, as the other `401` of the endpoint.
     pub structured: bool,
 }
@@ -53,10 +53,10 @@ impl Policy {
         self
     }
 
-    /// Answers may be remembered.
+    /// ResponseCache may be remembered.
     #[must_use]
-    pub const fn remembered(mut self) -> Self {
-        self.remembered = true;
+    pub const fn server_cached(mut self) -> Self {
+        self.server_cached = true;
         self
     }
 
@@ -72,7 +72,7 @@ macro_rules! rows {
     ($($name:ident => $method:ident,)+) => {$(
         #[doc = concat!("A row of a `", stringify!($method), "` endpoint.")]
         pub const fn $name(path: &'static str, access: Access) -> Policy {
-            Policy { method: Method::$method, path, access, limited: None, remembered: false, structured: false }
+            Policy { method: Method::$method, path, access, limited: None, server_cached: false, structured: false }
         }
     )+};
 }

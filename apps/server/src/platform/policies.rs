@@ -7,7 +7,7 @@ use kontor_kernel::Resource::{
 use crate::http::policy::Access::{self, Public, Staff};
 use crate::http::policy::{Policy, delete, get, patch, post, put};
 
-const SIGNED_IN: Access = Staff(&[]);
+const ANY_STAFF: Access = Staff(&[]);
 
 /// `staff!(view Orders)`, `staff!(create Nomenclatures, edit Nomenclatures)`
 macro_rules! staff {
@@ -19,8 +19,8 @@ pub const POLICIES: &[Policy] = &[
     // Staff login and current user
     post("/api/send_password", Public),
     post("/api/login", Public),
-    get("/api/user", SIGNED_IN),
-    post("/api/user/logout", SIGNED_IN),
+    get("/api/user", ANY_STAFF),
+    post("/api/user/logout", ANY_STAFF),
     // Agent access
     post("/api/agent-access-requests", Public),
     get("/api/agent-access-requests/{publicId}/review", staff!(view Agents)),
@@ -139,10 +139,10 @@ pub const POLICIES: &[Policy] = &[
     get("/api/tables/inventories", staff!(view Inventories)),
     get("/api/tables/reservations", staff!(view Reservations)),
     // Jobs: what they are about decides who may see them
-    get("/api/jobs", SIGNED_IN),
-    get("/api/jobs/{id}", SIGNED_IN),
-    get("/api/jobs/{id}/errors", SIGNED_IN),
-    post("/api/jobs/{id}/cancel", SIGNED_IN),
+    get("/api/jobs", ANY_STAFF),
+    get("/api/jobs/{id}", ANY_STAFF),
+    get("/api/jobs/{id}/errors", ANY_STAFF),
+    post("/api/jobs/{id}/cancel", ANY_STAFF),
     // Orders
     get("/api/orders", staff!(view Orders)),
     get("/api/orders/{id}", staff!(view Orders)),

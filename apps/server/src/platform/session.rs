@@ -115,7 +115,7 @@ async fn log_in(
     let hits =
         [(STAFF_LOGIN_IP, address.as_str()), (STAFF_LOGIN, pair.as_str()), (STAFF_LOGIN_ACCOUNT, login.as_str())];
     throttle.hit(&request, &hits).await?;
-    let _turn = place.turn().await?;
+    let _turn = place.acquire().await?;
     let signed = sessions.log_in(&login, &password).await?;
     let record = EmployeeRecord::of(signed.employee, &config);
     let user = UserWithToken { record, access_token: signed.token.into() };

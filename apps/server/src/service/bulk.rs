@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kontor_catalog::bulk::{ClaimedJob, JobRunner, Progress, RunOutcome, Waits};
+use kontor_catalog::bulk::{JobRunner, LeasedJob, Progress, RunOutcome, Waits};
 use kontor_kernel::StoreError;
 use tokio::runtime::Handle;
 
@@ -18,10 +18,10 @@ impl Waits for OnRuntime {
 /// Works on a job until it is over, or until `watch` wants no more.
 pub async fn work(
     runner: Arc<JobRunner>,
-    claimed: ClaimedJob,
+    leased: LeasedJob,
     mut watch: impl FnMut(Progress) -> bool + Send + 'static,
 ) -> Result<RunOutcome, StoreError> {
     let runtime = OnRuntime(Handle::current());
-    let done = tokio::task::spawn_blocking(move || runner.run(&runtime, &claimed, &mut watch));
+    let done = tokio::task::spawn_blocking(move || runner.run(&runtime, &leased, &mut watch));
     done.await.unwrap_or_else(|error| Err(StoreError::Failed(error.to_string())))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kontor_adapter_limits::{MemoryLimiter, RedisLimiter, RedisOptions};
-use kontor_kernel::{Clock, RateLimiter, SecretKeeper};
+use kontor_kernel::{Clock, RateLimiter, SecretCipher};
 
 use crate::config::{Config, ConfigError};
 
@@ -19,13 +19,13 @@ pub enum Counters {
 
 impl Counters {
     /// Takes the adapter that is configured.
-    pub fn new(config: &Config, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Result<Self, ConfigError> {
+    pub fn new(config: &Config, clock: Arc<dyn Clock>, cipher: Arc<dyn SecretCipher>) -> Result<Self, ConfigError> {
         Ok(match config.redis()? {
             None => Self::Memory(Arc::new(MemoryLimiter::new(clock))),
             Some(url) => {
                 let patience = Duration::from_millis(config.redis_timeout_ms.into());
                 let options = RedisOptions { patience, ..RedisOptions::default() };
-                Self::Redis(Arc::new(RedisLimiter::new(url, options, clock, keeper)))
+                Self::Redis(Arc::new(RedisLimiter::new(url, options, clock, cipher)))
             }
         })
     }

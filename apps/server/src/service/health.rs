@@ -10,7 +10,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 use super::counters::Counters;
-use crate::http::remembered::Answers;
+use crate::http::response_cache::ResponseCache;
 
 /// `GET /healthz`: the process answers.
 #[get("/healthz")]
@@ -60,7 +60,7 @@ pub async fn readyz(
 pub async fn metrics_text(
     database: web::Data<Database>,
     counters: web::Data<Counters>,
-    answers: web::Data<Answers>,
+    answers: web::Data<ResponseCache>,
     prometheus: web::Data<PrometheusHandle>,
 ) -> HttpResponse {
     let pool = database.pool_state();

@@ -10,11 +10,11 @@ use kontor_kernel::{Clock, StoreError};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
 
-use super::beside::StoredBeside;
+use super::background_writes::BackgroundWriter;
 use super::health::OwnWorker;
 use super::messaging::MessagingError;
 use super::server::{ServeError, build};
-use super::thrift::give_back_what_the_start_used;
+use super::startup_memory::release_startup_memory;
 use super::wiring::{Services, Surroundings, SurroundingsError, delivery_worker};
 use super::worker::{RunningWorker, Worker};
 use crate::config::Config;
@@ -29,7 +29,7 @@ struct Api {
     address: SocketAddr,
     handle: ServerHandle,
     serving: JoinHandle<std::io::Result<()>>,
-    beside: StoredBeside,
+    beside: BackgroundWriter,
     _watch: Watch,
 }
 
@@ -99,9 +99,9 @@ impl Instance {
                 let left = services.left_behind();
                 let metrics = prometheus();
                 let server = build(config, services, metrics.clone(), listener, OwnWorker(worker.is_some()))?;
-                let beside = StoredBeside::start(left, metrics);
+                let beside = BackgroundWriter::start(left, metrics);
                 let watch = database.watch()?;
-                tokio::spawn(give_back_what_the_start_used());
+                tokio::spawn(release_startup_memory());
                 Some(Api { address, handle: server.handle(), serving: tokio::spawn(server), beside, _watch: watch })
             }
         };

@@ -1,6 +1,6 @@
 //! The running service: what gathers the surfaces, wires their services and runs them.
 
-pub mod beside;
+pub mod background_writes;
 pub mod bulk;
 pub mod counters;
 pub mod health;
@@ -13,7 +13,7 @@ mod openapi_webhooks;
 pub mod policies;
 pub mod routes;
 pub mod server;
-mod thrift;
+mod startup_memory;
 pub mod unrouted;
 pub mod wiring;
 pub mod worker;

@@ -16,7 +16,7 @@ use utoipa::openapi::{OpenApi, PathItem, SecurityRequirement};
 
 use super::openapi_implied as implied;
 use crate::http::policy::{Access, Endpoint, Policy};
-use crate::http::remembered::memory;
+use crate::http::response_cache::memory;
 use crate::http::scopes::{Admitted, admit};
 use crate::http::{ApiError, ClientIp, NamedError, Throttle};
 use crate::{callbacks, client, platform};
@@ -136,7 +136,7 @@ pub async fn enforce(
     let endpoint = policies.and_then(|policies| policies.find(request.method(), request.match_info().unprocessed()));
     let mut pending = None;
     if let Some(endpoint) = endpoint.cloned() {
-        let answers = memory(&request).filter(|_| endpoint.policy.remembered);
+        let answers = memory(&request).filter(|_| endpoint.policy.server_cached);
         let question = answers.as_ref().and_then(|answers| answers.question(request.request()));
         if let (Some(answers), Some(question)) = (&answers, &question)
             && let Some(answer) = answers.recall(question, request.request()).await

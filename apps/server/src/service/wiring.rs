@@ -24,7 +24,7 @@ use kontor_catalog::bulk::{BulkService, JobRunner};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::{
-    FavouriteService, PlanShelfService, SearchHistory, ShowcaseService, StorefrontService,
+    FavouriteService, SearchHistory, ShowcaseService, StorefrontPlanService, StorefrontService,
 };
 use kontor_catalog::{
     AssortmentService, BrandService, CategoryService, InventoryService, NomenclatureService, TagService,
@@ -33,7 +33,7 @@ use kontor_catalog::{
 use kontor_catalog::{DiscountService, PlanService, PromotionService};
 use kontor_content::{FileService, FileSweeper};
 use kontor_customers::ProfileService;
-use kontor_kernel::{Clock, HtmlCleaner, Random, RateLimiter, SecretKeeper};
+use kontor_kernel::{Clock, HtmlCleaner, Random, RateLimiter, SecretCipher};
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
     ApplicationService, BranchService, CheckoutOptions, DepartmentService, DictionaryService, IntegrationService,
@@ -49,12 +49,12 @@ use self::make::Make;
 use kontor_organization::SuggestionService;
 use kontor_organization::ports::SuggestionProvider;
 
-use super::beside::LeftBehind;
+use super::background_writes::BufferedWrites;
 use super::counters::Counters;
 use super::messaging::{MessagingError, call_checks, code_messenger, mailer, outbound_policy};
 use crate::adapters::{Argon2Passwords, FolderUploads, HtmlAllowList, ServiceKey, SystemRandom};
 use crate::config::{Config, ConfigError};
-use crate::http::remembered::Answers;
+use crate::http::response_cache::ResponseCache;
 use crate::http::{FailureLog, Throttle};
 
 /// The ports that are not persistence.
@@ -65,7 +65,7 @@ pub struct Surroundings {
     /// Randomness.
     pub random: Arc<dyn Random>,
     /// Hashing and sealing of secrets.
-    pub keeper: Arc<dyn SecretKeeper>,
+    pub cipher: Arc<dyn SecretCipher>,
     /// Where rate limits are counted.
     pub counters: Counters,
     /// The same as a port.
@@ -129,8 +129,8 @@ impl Surroundings {
         let calls = Arc::new(call_checks(config)?);
         let acquirer =
             AcquirerConfig::new(&config.acquirer_url, &config.acquirer_shop_id, config.acquirer_secret_key.clone());
-        let keeper: Arc<dyn SecretKeeper> = Arc::new(ServiceKey::new(&config.secret_key, random.clone()));
-        let counters = Counters::new(config, clock.clone(), keeper.clone())?;
+        let cipher: Arc<dyn SecretCipher> = Arc::new(ServiceKey::new(&config.secret_key, random.clone()));
+        let counters = Counters::new(config, clock.clone(), cipher.clone())?;
         Ok(Self {
             acquirer: Arc::new(AcquirerClient::new(acquirer)?),
             uploads: Arc::new(FolderUploads::new(config.imports()?, config.database_mark()?, random.clone())),
@@ -142,7 +142,7 @@ impl Surroundings {
                 api_key: config.suggest_api_key.clone(),
             })?),
             files: config.files()?,
-            keeper,
+            cipher,
             limiter: counters.limiter(),
             counters,
             outbound: outbound_policy(config),
@@ -201,9 +201,9 @@ pub fn delivery_worker(
     around: &Surroundings,
 ) -> Result<DeliveryWorker, MessagingError> {
     let sender = HttpWebhookSender::new(outbound_policy(config))?;
-    let Surroundings { keeper, random, clock, .. } = around.clone();
+    let Surroundings { cipher, random, clock, .. } = around.clone();
     let queue = Arc::new(database.clone());
-    Ok(DeliveryWorker::new(queue, Arc::new(sender), Arc::new(HmacSigner), keeper, random, clock))
+    Ok(DeliveryWorker::new(queue, Arc::new(sender), Arc::new(HmacSigner), cipher, random, clock))
 }
 
 /// The services that handlers and extractors find by their type.
@@ -267,7 +267,7 @@ services! {
     searches: SearchHistory,
     favourites: FavouriteService,
     showcase: ShowcaseService,
-    plan_shelf: PlanShelfService,
+    plan_shelf: StorefrontPlanService,
     suggestions: SuggestionService,
     discounts: DiscountService,
     promotions: PromotionService,
@@ -287,7 +287,7 @@ impl Services {
     /// Wires everything.
     pub fn new(database: &Database, around: &Surroundings) -> Self {
         let charges = around.charges(database);
-        let Surroundings { clock, random, keeper, counters, limiter, .. } = around.clone();
+        let Surroundings { clock, random, cipher, counters, limiter, .. } = around.clone();
         let store = Arc::new(database.clone());
         let make = Make { store: store.clone(), around };
         let searches = Arc::new(SearchHistory::new(store.clone(), clock.clone()));
@@ -297,7 +297,7 @@ impl Services {
             counters: Data::new(counters),
             favourites: Data::new(FavouriteService::new(store.clone(), storefront.clone(), clock.clone())),
             showcase: Data::new(ShowcaseService::new(store.clone(), around.cleaner.clone(), clock.clone())),
-            plan_shelf: Data::new(PlanShelfService::new(store.clone(), around.cleaner.clone())),
+            plan_shelf: Data::new(StorefrontPlanService::new(store.clone(), around.cleaner.clone())),
             suggestions: Data::new(SuggestionService::new(around.suggestions.clone())),
             storefront: Data::from(storefront),
             searches: Data::from(searches),
@@ -307,8 +307,8 @@ impl Services {
             random: Data::new(random.clone()),
             clock: Data::new(clock.clone()),
             database: Data::new(database.clone()),
-            staff_guard: Data::new(StaffGuard::new(store.clone(), clock.clone(), keeper.clone())),
-            customer_guard: Data::new(CustomerGuard::new(store.clone(), clock.clone(), keeper.clone())),
+            staff_guard: Data::new(StaffGuard::new(store.clone(), clock.clone(), cipher.clone())),
+            customer_guard: Data::new(CustomerGuard::new(store.clone(), clock.clone(), cipher.clone())),
             deliveries: Data::new(DeliveryService::new(store.clone(), store.clone(), clock.clone())),
             webhooks: Data::new(make.webhooks()),
             staff_sessions: Data::new(make.staff_sessions()),
@@ -318,11 +318,11 @@ impl Services {
             permissions: Data::new(PermissionService::new(store.clone())),
             customer_sessions: Data::new(make.customer_sessions()),
             heartbeats: Data::new(Heartbeats::new(store.clone(), clock.clone())),
-            introspection: Data::new(Introspection::new(store.clone(), clock.clone(), keeper.clone())),
+            introspection: Data::new(Introspection::new(store.clone(), clock.clone(), cipher.clone())),
             miniapps: Data::new(make.miniapps()),
             callback_login: Data::new(make.callback_login()),
             failures: Data::new(FailureLog::new(clock.clone())),
-            agents: Data::new(AgentService::new(store.clone(), clock.clone(), random.clone(), keeper.clone())),
+            agents: Data::new(AgentService::new(store.clone(), clock.clone(), random.clone(), cipher.clone())),
             access_requests: Data::new(make.access_requests()),
             profiles: Data::new(ProfileService::new(store.clone(), clock.clone())),
             phone_change: Data::new(make.phone_change()),
@@ -347,8 +347,8 @@ impl Services {
             charges: Data::from(charges),
             orders: Data::new(OrderService::new(store.clone(), store.clone(), clock.clone(), random.clone())),
             reservations: Data::new(ReservationService::new(store.clone())),
-            integrations: Data::new(IntegrationService::new(store.clone(), clock.clone(), keeper.clone())),
-            applications: Data::new(ApplicationService::new(store, clock, random, keeper)),
+            integrations: Data::new(IntegrationService::new(store.clone(), clock.clone(), cipher.clone())),
+            applications: Data::new(ApplicationService::new(store, clock, random, cipher)),
         }
     }
 
@@ -368,13 +368,13 @@ impl Services {
     }
 
     /// A memory of answers, of so many megabytes.
-    pub fn answers(&self, megabytes: u32) -> Answers {
-        Answers::new(megabytes, self.database.get_ref().clone(), self.clock.get_ref().clone())
+    pub fn answers(&self, megabytes: u32) -> ResponseCache {
+        ResponseCache::new(megabytes, self.database.get_ref().clone(), self.clock.get_ref().clone())
     }
 
-    /// Where requests leave what is stored beside them.
-    pub fn left_behind(&self) -> LeftBehind {
-        LeftBehind {
+    /// What requests leave to be written in the background.
+    pub fn left_behind(&self) -> BufferedWrites {
+        BufferedWrites {
             storefront: self.storefront.clone().into_inner(),
             searches: self.searches.clone().into_inner(),
             staff: self.staff_guard.clone().into_inner(),

@@ -5,7 +5,7 @@ use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, dev::Payload};
 use chrono::{Datelike as _, Days, NaiveDate};
 use futures_util::future::LocalBoxFuture;
-use kontor_kernel::listing::{Condition, FilterValue, Sort, Test};
+use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
 use kontor_kernel::{Line, Listing, Violations, Zone};
 use kontor_organization::DictionaryService;
 use serde_json::{Map, Value};
@@ -122,24 +122,28 @@ impl<R> Table<R> {
                 };
                 let values: Result<Vec<_>, String> = values.into_iter().map(|value| filter.value(value)).collect();
                 let values = wrong.check(filter.field, values);
-                conditions.extend(values.map(|values| Condition { field: filter.field, test: Test::AnyOf(values) }));
+                conditions.extend(
+                    values.map(|values| Condition { field: filter.field, comparison: Comparison::AnyOf(values) }),
+                );
             }
             if filter.ranges {
                 let mut bound = |suffix: &str| {
                     let name = format!("{}{suffix}", filter.field);
                     wrong.check(&name, filter.value(asked.remove(&name)?))
                 };
-                let tests = [bound("_gt").map(Test::Above), bound("_lt").map(Test::Below)];
-                conditions.extend(tests.into_iter().flatten().map(|test| Condition { field: filter.field, test }));
+                let comparisons = [bound("_gt").map(Comparison::Above), bound("_lt").map(Comparison::Below)];
+                conditions.extend(
+                    comparisons.into_iter().flatten().map(|comparison| Condition { field: filter.field, comparison }),
+                );
             }
         }
         if let Some(field) = self.period {
             let from = single::<NaiveDate>(&mut asked, "date_from", &mut wrong);
-            conditions.extend(from.map(|day| Condition { field, test: Test::From(start_of(day, zone)) }));
+            conditions.extend(from.map(|day| Condition { field, comparison: Comparison::From(start_of(day, zone)) }));
             let to = single::<NaiveDate>(&mut asked, "date_to", &mut wrong);
             // Nothing lies behind the last day there is.
             let next = to.and_then(|day| day.checked_add_days(Days::new(1))).filter(|day| day.year() <= 9999);
-            conditions.extend(next.map(|day| Condition { field, test: Test::Below(start_of(day, zone)) }));
+            conditions.extend(next.map(|day| Condition { field, comparison: Comparison::Below(start_of(day, zone)) }));
         }
         let text = match self.search {
             Some(_) => single::<Line<255>>(&mut asked, "query", &mut wrong),
@@ -289,14 +293,14 @@ mod tests {
         )
         .unwrap();
         let number = FilterValue::Number;
-        let tests: Vec<_> =
-            asked.conditions.iter().map(|condition| (condition.field, condition.test.clone())).collect();
-        assert_eq!(tests[0], ("brand_id", Test::AnyOf(vec![number(1), number(2)])));
-        assert_eq!(tests[1], ("price", Test::Above(number(150))));
-        assert_eq!(tests[2], ("price", Test::Below(number(900))));
-        assert_eq!(tests[3], ("is_active", Test::AnyOf(vec![FilterValue::Flag(true)])));
+        let comparisons: Vec<_> =
+            asked.conditions.iter().map(|condition| (condition.field, condition.comparison.clone())).collect();
+        assert_eq!(comparisons[0], ("brand_id", Comparison::AnyOf(vec![number(1), number(2)])));
+        assert_eq!(comparisons[1], ("price", Comparison::Above(number(150))));
+        assert_eq!(comparisons[2], ("price", Comparison::Below(number(900))));
+        assert_eq!(comparisons[3], ("is_active", Comparison::AnyOf(vec![FilterValue::Flag(true)])));
         assert!(
-            matches!(&tests[4], ("created_at", Test::Below(FilterValue::Moment(day))) if day.to_rfc3339() == "2026-01-31T12:00:00+00:00")
+            matches!(&comparisons[4], ("created_at", Comparison::Below(FilterValue::Moment(day))) if day.to_rfc3339() == "2026-01-31T12:00:00+00:00")
         );
         assert_eq!(asked.sort, Sort::descending("id"));
         assert_eq!((asked.page.page(), asked.page.per_page()), (2, 7));

@@ -100,7 +100,7 @@ database_tests! {
             assert_eq!(cache_control(&alone), cache_control(&signed_in), "{}", policy.path);
         }
         // From memory as the first time.
-        for policy in policies::all().filter(|policy| policy.remembered && !policy.path.contains('{')) {
+        for policy in policies::all().filter(|policy| policy.server_cached && !policy.path.contains('{')) {
             let first = send(request(&shop.server, policy, app, None)).await;
             let again = send(request(&shop.server, policy, app, None)).await;
             assert_eq!(again.status, 200);

@@ -42,7 +42,7 @@ impl Shop {
         let registry = MiniAppRegistry::new(
             Arc::new(self.server.db.database.clone()),
             self.server.clock.clone(),
-            around.unwrap().keeper,
+            around.unwrap().cipher,
         );
         let application = project.application_id.try_into().unwrap();
         let token = BotToken::parse(token).unwrap();

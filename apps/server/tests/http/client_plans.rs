@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::office::Office;
-use crate::remembered::watched;
+use crate::response_cache::watched;
 use crate::support::{Project, send};
 
 async fn open(db: TestDatabase) -> Office {

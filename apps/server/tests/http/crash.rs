@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::showroom::{PickupPoint, PromoCode, Shop, Showroom};
+use kontor_adapter_diesel::demo_data::{DemoData, PickupPoint, PromoCode, Shop};
 use kontor_kernel::ProjectId;
 use reqwest::Method;
 use serde_json::Value;
@@ -82,13 +82,13 @@ async fn furnish(site: &Site) -> (Desk, Vec<Item>) {
     cards.push_str(&bulk.0);
     stock.push_str(&bulk.1);
     desk.furnish(&cards, &stock).await;
-    let room = Showroom {
+    let data = DemoData {
         shop: Shop { name: "Shop", address: "Quay 1", phone: "79001110000" },
         pickup_point: PickupPoint { name: "Gate", address: "Quay 2" },
         promo: PromoCode { code: PROMO, name: "For the quick", basis_points: 1_000, usage_limit: 20 },
     };
     let project = ProjectId::new(desk.project["project_id"].as_i64().unwrap()).unwrap();
-    site.connect().furnish(project, room).await.unwrap();
+    site.connect().add_demo_data(project, data).await.unwrap();
     let mut items = Vec::new();
     for (name, price, stock) in GOODS {
         let id = desk.product(name).await["id"].as_i64().unwrap();

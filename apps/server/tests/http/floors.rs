@@ -10,55 +10,55 @@ use source::Sources;
 
 /// How modules on the same floor deal with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Terms {
+enum Coupling {
     /// They are one thing in several places.
-    One,
+    Unit,
     /// They may use each other; no circle of files comes of it, neither among nor within them.
-    Ordered,
+    Acyclic,
     /// They do not use each other.
-    Apart,
+    Isolated,
 }
 
 /// Modules on the same height.
 struct Floor {
     name: &'static str,
-    rooms: &'static [&'static str],
-    terms: Terms,
+    modules: &'static [&'static str],
+    coupling: Coupling,
 }
 
-const fn floor(name: &'static str, terms: Terms, rooms: &'static [&'static str]) -> Floor {
-    Floor { name, rooms, terms }
+const fn floor(name: &'static str, coupling: Coupling, modules: &'static [&'static str]) -> Floor {
+    Floor { name, modules, coupling }
 }
 
 /// From the ground up: a floor uses what is below it.
 const SERVER: &[Floor] = &[
-    floor("ground", Terms::Apart, &["adapters", "config"]),
-    floor("what every handler uses", Terms::Ordered, &["http"]),
-    floor("tables", Terms::Apart, &["table"]),
-    floor("surfaces", Terms::Apart, &["callbacks", "client", "platform"]),
-    floor("service", Terms::Ordered, &["service"]),
-    floor("command line", Terms::Apart, &["cli"]),
+    floor("ground", Coupling::Isolated, &["adapters", "config"]),
+    floor("what every handler uses", Coupling::Acyclic, &["http"]),
+    floor("tables", Coupling::Isolated, &["table"]),
+    floor("surfaces", Coupling::Isolated, &["callbacks", "client", "platform"]),
+    floor("service", Coupling::Acyclic, &["service"]),
+    floor("command line", Coupling::Isolated, &["cli"]),
 ];
 
 const STORAGE: &[Floor] = &[
     // Statements run on connections, and the database runs statements of its own.
-    floor("database", Terms::One, &["database", "statement", "stored"]),
-    floor("tools", Terms::Ordered, &["collation", "histories", "listing", "records", "schema"]),
+    floor("database", Coupling::Unit, &["database", "statement", "stored"]),
+    floor("tools", Coupling::Acyclic, &["collation", "histories", "listing", "records", "schema"]),
     floor(
         "what domains share",
-        Terms::Ordered,
-        &["applications", "integration_links", "lease", "people", "shelf", "stock"],
+        Coupling::Acyclic,
+        &["applications", "discount_rows", "integration_links", "lease", "locks", "people", "projections", "stock"],
     ),
     floor(
         "domains",
-        Terms::Apart,
+        Coupling::Isolated,
         &["auth", "catalog", "content", "customers", "orders", "organization", "payments", "webhooks"],
     ),
-    floor("where domains meet", Terms::Ordered, &["settlement"]),
+    floor("where domains meet", Coupling::Acyclic, &["charge_outcomes"]),
     floor(
         "above the domains",
-        Terms::Ordered,
-        &["doctor", "queues", "showroom", "tables", "testing", "upkeep", "workers"],
+        Coupling::Acyclic,
+        &["doctor", "queues", "demo_data", "tables", "testing", "upkeep", "workers"],
     ),
 ];
 
@@ -68,13 +68,16 @@ fn sources(package: &str) -> Sources {
 
 /// Everything that is wrong with a crate.
 fn faults(sources: &Sources, floors: &[Floor]) -> Vec<String> {
-    let floor_of = |room: &str| floors.iter().position(|floor| floor.rooms.contains(&room));
+    let floor_of = |module: &str| floors.iter().position(|floor| floor.modules.contains(&module));
     let mut faults: Vec<String> = Vec::new();
-    let listed: Vec<&str> = floors.iter().flat_map(|floor| floor.rooms.iter().copied()).collect();
+    let listed: Vec<&str> = floors.iter().flat_map(|floor| floor.modules.iter().copied()).collect();
     let present = sources.top();
-    faults
-        .extend(present.iter().filter(|room| !listed.contains(room)).map(|room| format!("{room}: say on which floor")));
-    faults.extend(listed.iter().filter(|room| !present.contains(**room)).map(|room| format!("{room} is not there")));
+    faults.extend(
+        present.iter().filter(|module| !listed.contains(module)).map(|module| format!("{module}: say on which floor")),
+    );
+    faults.extend(
+        listed.iter().filter(|module| !present.contains(**module)).map(|module| format!("{module} is not there")),
+    );
     for arrow in sources.arrows() {
         // The crate itself only lists its modules; what it shows of them is looked for where it is declared.
         let (Some(from), Some(to)) = (arrow.from.first(), arrow.to.first()) else { continue };
@@ -82,13 +85,13 @@ fn faults(sources: &Sources, floors: &[Floor]) -> Vec<String> {
         let line = format!("{}: {}", arrow.from.join("::"), arrow.path);
         if high > low {
             faults.push(format!("{line} runs up, from {} to {}", floors[low].name, floors[high].name));
-        } else if high == low && from != to && floors[low].terms == Terms::Apart {
+        } else if high == low && from != to && floors[low].coupling == Coupling::Isolated {
             faults.push(format!("{line} runs across, among {}", floors[low].name));
         }
     }
     let ordered = |module: &[String]| {
-        let floor = module.first().and_then(|room| floor_of(room)).and_then(|floor| floors.get(floor));
-        floor.is_some_and(|floor| floor.terms == Terms::Ordered)
+        let floor = module.first().and_then(|module| floor_of(module)).and_then(|floor| floors.get(floor));
+        floor.is_some_and(|floor| floor.coupling == Coupling::Acyclic)
     };
     faults.extend(circles(sources, ordered).into_iter().map(|circle| format!("in a circle: {}", circle.join(", "))));
     faults
@@ -155,11 +158,11 @@ fn tables(package: &str) -> BTreeSet<String> {
 fn the_floor_of_the_database_knows_no_domain() {
     let (storage, tables) = (sources("crates/adapter-diesel"), tables("crates/adapter-diesel"));
     assert!(tables.len() > 50, "{tables:?}");
-    for room in STORAGE.first().unwrap().rooms {
-        let named: Vec<_> = storage.words(room).into_iter().filter(|word| tables.contains(*word)).collect();
-        assert!(named.is_empty(), "{room} names the tables {named:?}");
+    for top in STORAGE.first().unwrap().modules {
+        let named: Vec<_> = storage.words(top).into_iter().filter(|word| tables.contains(*word)).collect();
+        assert!(named.is_empty(), "{top} names the tables {named:?}");
         let crates =
-            storage.crates().into_iter().filter(|(module, _)| module.first().is_some_and(|first| first == room));
+            storage.crates().into_iter().filter(|(module, _)| module.first().is_some_and(|first| first == top));
         for (module, name) in crates.filter(|(_, name)| name.starts_with("kontor_")) {
             assert_eq!(name, "kontor_kernel", "{}", module.join("::"));
         }
@@ -171,9 +174,9 @@ fn the_floor_of_the_database_knows_no_domain() {
 #[test]
 fn wrong_lines_are_found() {
     const HOUSE: &[Floor] = &[
-        floor("ground", Terms::Ordered, &["base", "tool"]),
-        floor("domains", Terms::Apart, &["one", "other"]),
-        floor("roof", Terms::One, &["top"]),
+        floor("ground", Coupling::Acyclic, &["base", "tool"]),
+        floor("domains", Coupling::Isolated, &["one", "other"]),
+        floor("roof", Coupling::Unit, &["top"]),
     ];
     let faults_of = |changed: &[(&str, &str)]| {
         let mut texts: BTreeMap<&str, &str> = ["", "base", "base::inner", "base::next", "tool", "one", "other", "top"]

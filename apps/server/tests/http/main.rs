@@ -68,7 +68,7 @@ mod platform_webhooks;
 mod policies;
 mod process;
 mod redaction;
-mod remembered;
+mod response_cache;
 mod shopfront;
 mod shopper;
 mod suggestions;

@@ -65,8 +65,8 @@ database_tests! {
         assert_eq!(table["pagination"]["total"], 0);
         let seller = shop.server.staff_with(&shop.project, &["view-orders"]).await;
         send(shop.server.as_staff(&seller, Method::GET, TABLE)).await.expect(403);
-        let keeper = shop.server.staff_with(&shop.project, &["view-reservations"]).await;
-        send(shop.server.as_staff(&keeper, Method::GET, TABLE)).await.expect(200);
+        let cipher = shop.server.staff_with(&shop.project, &["view-reservations"]).await;
+        send(shop.server.as_staff(&cipher, Method::GET, TABLE)).await.expect(200);
     }
 
     async fn a_page_costs_the_same_statements_whatever_is_on_it(db: TestDatabase) {

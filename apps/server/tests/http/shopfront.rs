@@ -186,7 +186,7 @@ impl Shopfront {
         self.server.insert(format!("SELECT count(*) AS id FROM {table}")).await
     }
 
-    /// How many pieces of an item are claimed.
+    /// How many pieces of an item are reserved.
     pub async fn reserved(&self, item: i64) -> i64 {
         self.server.insert(format!("SELECT reserved AS id FROM inventories WHERE nomenclature_id = {item}")).await
     }

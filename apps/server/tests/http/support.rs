@@ -139,7 +139,7 @@ impl TestServer {
         Self { running: Running(Some(instance)), db, clock, url, http, _files: files, _imports: imports }
     }
 
-    /// Ends in order: what requests left to be stored beside them is in the database.
+    /// Ends in order: what requests left to be written in the background is in the database.
     pub async fn stop(mut self) -> TestDatabase {
         self.running.stop().await;
         self.db

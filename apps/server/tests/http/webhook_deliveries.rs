@@ -8,7 +8,7 @@ use kontor::wiring::{Surroundings, delivery_worker};
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Clock;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
-use kontor_webhooks::{DeliveryWorker, Round};
+use kontor_webhooks::{DeliveryRound, DeliveryWorker};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ async fn work_off(worker: &DeliveryWorker, owner: &str) -> usize {
     loop {
         let round = worker.deliver_due(owner).await.unwrap();
         delivered += round.delivered;
-        if round.claimed == 0 {
+        if round.leased == 0 {
             return delivered;
         }
     }
@@ -72,7 +72,7 @@ impl Scene {
         self.server.insert(event).await;
     }
 
-    async fn work(&self) -> Round {
+    async fn work(&self) -> DeliveryRound {
         self.worker.dispatch().await.unwrap();
         self.worker.deliver_due("test").await.unwrap()
     }
@@ -111,8 +111,8 @@ database_tests! {
         let scene = Scene::start(db, 204, 9).await;
         scene.event(7, "order.paid").await;
         scene.event(8, "order.created").await;
-        assert_eq!(scene.work().await, Round { claimed: 1, delivered: 1, ..Round::default() });
-        assert_eq!(scene.work().await, Round::default());
+        assert_eq!(scene.work().await, DeliveryRound { leased: 1, delivered: 1, ..DeliveryRound::default() });
+        assert_eq!(scene.work().await, DeliveryRound::default());
 
         let received = scene.received().await;
         assert_eq!(received.len(), 1);
@@ -141,12 +141,12 @@ database_tests! {
         scene.event(7, "order.paid").await;
         let (start, mut minutes) = (scene.server.clock.now(), Vec::new());
         for _ in 0..6 {
-            assert_eq!(scene.work().await.claimed, 1);
+            assert_eq!(scene.work().await.leased, 1);
             minutes.push((scene.server.clock.now() - start).num_minutes());
             let delivery = scene.deliveries().await["deliveries"][0].clone();
             let Some(next) = delivery["next_attempt_at"].as_str() else { continue };
             assert_eq!(scene.resend(&delivery).await.status.as_u16(), 409);
-            assert_eq!(scene.work().await.claimed, 0);
+            assert_eq!(scene.work().await.leased, 0);
             let next: DateTime<Utc> = next.parse().unwrap();
             let pause = next - scene.server.clock.now() + TimeDelta::seconds(1);
             scene.server.clock.advance(pause.num_seconds());
@@ -156,7 +156,7 @@ database_tests! {
         assert_eq!((failed["status"].as_str(), failed["attempts"].as_u64()), (Some("failed"), Some(6)));
         assert_eq!(failed["last_error"], "the receiver answered 302");
         scene.server.clock.advance(86_400);
-        assert_eq!(scene.work().await.claimed, 0);
+        assert_eq!(scene.work().await.leased, 0);
 
         let resent = scene.resend(&failed).await.expect(200)["delivery"].clone();
         assert_eq!((resent["status"].as_str(), resent["attempts"].as_u64()), (Some("pending"), Some(0)));
@@ -215,7 +215,7 @@ database_tests! {
         send(switch(false)).await.expect(200);
         scene.event(8, "order.paid").await;
         scene.server.clock.advance(3600);
-        assert_eq!(scene.work().await.claimed, 0);
+        assert_eq!(scene.work().await.leased, 0);
         send(switch(true)).await.expect(200);
         assert_eq!(scene.work().await.delivered, 1);
         let delivered = scene.deliveries().await["deliveries"][0].clone();

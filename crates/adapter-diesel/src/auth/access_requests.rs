@@ -83,7 +83,7 @@ fn load<R>(connection: &mut AnyConnection, public_id: Uuid) -> Result<Option<Sto
 }
 
 /// Writing the row makes everybody who decides about it queue up; what is read after that stays true.
-fn hold(connection: &mut AnyConnection, public_id: Uuid) -> Result<AccessRequest, Abort<AccessRequestError>> {
+fn lock_request(connection: &mut AnyConnection, public_id: Uuid) -> Result<AccessRequest, Abort<AccessRequestError>> {
     diesel::update(one!(public_id)).set(requests::status.eq(requests::status)).execute(connection)?;
     let held = load(connection, public_id)?.ok_or(Abort::Refused(AccessRequestError::NotFound))?;
     Ok(held.request)
@@ -118,7 +118,7 @@ impl AccessRequestRepository for Database {
 
     async fn review(&self, review: Review) -> Result<AccessRequest, AccessRequestError> {
         self.write(move |connection| {
-            let request = hold(connection, review.public_id)?;
+            let request = lock_request(connection, review.public_id)?;
             request.require_pending(review.project_id, review.at).map_err(Abort::Refused)?;
             let left: BTreeSet<Permission> = request.narrowed(review.permissions.as_ref()).map_err(Abort::Refused)?;
             diesel::update(one!(review.public_id))
@@ -135,7 +135,7 @@ impl AccessRequestRepository for Database {
 
     async fn approve(&self, approval: Approval) -> Result<(AccessRequest, Agent), AccessRequestError> {
         self.write(move |connection| {
-            let request = hold(connection, approval.public_id)?;
+            let request = lock_request(connection, approval.public_id)?;
             let new = request.approved(&approval).map_err(Abort::Refused)?;
             let agent = agents::insert(connection, &new)?;
             diesel::update(one!(approval.public_id))
@@ -157,7 +157,7 @@ impl AccessRequestRepository for Database {
 
     async fn decline(&self, refusal: Refusal) -> Result<AccessRequest, AccessRequestError> {
         self.write(move |connection| {
-            let request = hold(connection, refusal.public_id)?;
+            let request = lock_request(connection, refusal.public_id)?;
             request.require_pending(refusal.project_id, refusal.at).map_err(Abort::Refused)?;
             diesel::update(one!(refusal.public_id))
                 .set((
@@ -176,10 +176,10 @@ impl AccessRequestRepository for Database {
 
     async fn consume(&self, consumption: Consumption) -> Result<(TokenId, Agent), AccessRequestError> {
         self.write(move |connection| {
-            let request = hold(connection, consumption.public_id)?;
+            let request = lock_request(connection, consumption.public_id)?;
             let agent = request.consumable(consumption.at).map_err(Abort::Refused)?;
             let revoked = || Abort::Refused(AccessRequestError::State(RequestStatus::Declined));
-            agents::hold(connection, agent)?.ok_or_else(revoked)?;
+            agents::lock_agent(connection, agent)?.ok_or_else(revoked)?;
             let agent = agent_records::written(connection, agent.get())?;
             let token = TokenToStore {
                 project: agent.project_id.get(),

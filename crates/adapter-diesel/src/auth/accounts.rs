@@ -8,7 +8,7 @@ use kontor_kernel::{AppScope, Contact, CounterpartyId, ProjectId, StoreError, To
 
 use super::{Holder, insert_token};
 use crate::database::{Abort, AnyConnection, Database, on_each};
-use crate::people::hold;
+use crate::people::lock_customer;
 use crate::schema::{counterparties, login_contacts};
 use crate::stored;
 
@@ -45,12 +45,12 @@ pub(super) fn bound_and_held(
     contact: &Contact,
 ) -> Result<Option<i64>, QueryError> {
     let Some(id) = bound(connection, project, contact)? else { return Ok(None) };
-    Ok(hold(connection, id)?.then_some(id))
+    Ok(lock_customer(connection, id)?.then_some(id))
 }
 
-/// The customers that staff noted the contact for, oldest first, two at most. An address a customer only claims to have
+/// The customers that staff entered the contact for, oldest first, two at most. An address a customer only claims to have
 /// counts for nobody.
-pub(super) fn noted(
+pub(super) fn with_contact(
     connection: &mut AnyConnection,
     project: ProjectId,
     contact: &Contact,
@@ -120,8 +120,8 @@ fn find_or_bind(
     if let Some(id) = bound_and_held(connection, project, contact)? {
         return Ok(stored::id(id)?);
     }
-    let id = match noted(connection, project, contact)?.first() {
-        Some(id) if hold(connection, *id)? => *id,
+    let id = match with_contact(connection, project, contact)?.first() {
+        Some(id) if lock_customer(connection, *id)? => *id,
         _ => create(connection, project, contact, at)?,
     };
     if !bind(connection, project, contact.as_str(), id)? {

@@ -12,7 +12,7 @@ use kontor_kernel::{Listing, Name, Page, Permission, PermissionId, ProjectId, Pr
 use super::agent_records::{load, written};
 use super::tokens::{abilities, permission};
 use super::{AGENT, end_staff_tokens, guard};
-use crate::database::marks::{Topic, note_unchanged};
+use crate::database::invalidation::{Topic, leave_valid};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::listing::{Source, unsearched};
 use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
@@ -65,7 +65,7 @@ const AGENTS: Source = Source {
 };
 
 /// Holds an agent still until the transaction ends, so that what is decided by its permissions stays true. Its role.
-pub(super) fn hold(connection: &mut AnyConnection, agent: UserId) -> Result<Option<i64>, QueryError> {
+pub(super) fn lock_agent(connection: &mut AnyConnection, agent: UserId) -> Result<Option<i64>, QueryError> {
     diesel::update(live!().filter(users::id.eq(agent.get())))
         .set(users::is_banned.eq(users::is_banned))
         .returning(users::role_id)
@@ -85,7 +85,7 @@ fn allowed(connection: &mut AnyConnection, role: i64) -> Result<BTreeSet<Permiss
 
 /// Holds an agent still, unless it may do more than the actor. Its role.
 fn hold_lesser(connection: &mut AnyConnection, change: &AgentChange) -> Result<i64, Abort<AgentError>> {
-    let role = hold(connection, change.agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
+    let role = lock_agent(connection, change.agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
     let current = allowed(connection, role)?;
     within_reach(&change.held, &current).map_err(|denied| Abort::Refused(denied.into()))?;
     Ok(role)
@@ -199,7 +199,7 @@ impl AgentRepository for Database {
             let own =
                 Statement::new("u.kind = 'agent' AND u.deleted_at IS NULL AND u.project_id = ").value(project.get());
             let found = AGENTS.page(connection, own, &listing)?;
-            Ok(found.holding(load(connection, &found.items)?))
+            Ok(found.with_items(load(connection, &found.items)?))
         })
         .await
     }
@@ -280,7 +280,7 @@ impl AgentRepository for Database {
 
     async fn insert_token(&self, token: NewAgentToken) -> Result<AgentToken, AgentError> {
         self.write(move |connection| {
-            let role = hold(connection, token.agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
+            let role = lock_agent(connection, token.agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
             let allowed = allowed(connection, role)?;
             token.check(&allowed).map_err(Abort::Refused)?;
             let count: i64 = tokens_of!(token.agent).count().get_result(connection)?;
@@ -314,7 +314,7 @@ impl AgentRepository for Database {
 
     async fn delete_token(&self, agent: UserId, token: TokenId) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            note_unchanged(Topic::Access);
+            leave_valid(Topic::Access);
             let deleted =
                 diesel::delete(tokens_of!(agent).filter(access_tokens::id.eq(token.get()))).execute(connection)?;
             Ok(deleted > 0)

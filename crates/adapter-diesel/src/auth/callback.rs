@@ -8,10 +8,10 @@ use kontor_auth::model::{
 use kontor_auth::ports::{Asking, CallbackAttempts, ClaimError};
 use kontor_kernel::{AppScope, CallbackAttemptId, Contact, Phone, StoreError};
 
-use super::accounts::{bind, bound_and_held, create, noted};
+use super::accounts::{bind, bound_and_held, create, with_contact};
 use super::{Holder, insert_token};
 use crate::database::{Abort, AnyConnection, Database, on_each};
-use crate::people::hold;
+use crate::people::lock_customer;
 use crate::schema::{callback_attempts, callback_phones};
 use crate::stored;
 
@@ -113,9 +113,9 @@ fn insert_attempt(connection: &mut AnyConnection, new: &NewAttempt) -> Result<Op
 /// Takes the phone, perhaps over from an attempt whose time with it is over.
 fn hold_phone(connection: &mut AnyConnection, new: &NewAttempt, attempt: i64) -> Result<bool, QueryError> {
     let (project, phone) = (new.app.project_id.get(), new.phone.as_str());
-    let claim =
+    let hold =
         (callback_phones::attempt_id.eq(attempt), callback_phones::held_until.eq(new.phone_held_until.naive_utc()));
-    let row = (callback_phones::project_id.eq(project), callback_phones::phone.eq(phone), claim);
+    let row = (callback_phones::project_id.eq(project), callback_phones::phone.eq(phone), hold);
     let held = on_each!(connection, concrete => diesel::insert_into(callback_phones::table)
         .values(row)
         .on_conflict_do_nothing()
@@ -126,7 +126,7 @@ fn hold_phone(connection: &mut AnyConnection, new: &NewAttempt, attempt: i64) ->
     let released = callback_phones::table
         .find((project, phone))
         .filter(callback_phones::held_until.le(new.created_at.naive_utc()));
-    Ok(diesel::update(released).set(claim).execute(connection)? == 1)
+    Ok(diesel::update(released).set(hold).execute(connection)? == 1)
 }
 
 fn free_phone(connection: &mut AnyConnection, attempt: i64) -> Result<(), QueryError> {
@@ -159,9 +159,9 @@ fn exchanged(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Resu
     let customer = if let Some(id) = bound_and_held(connection, project, &contact)? {
         id
     } else {
-        let id = match noted(connection, project, &contact)?.as_slice() {
+        let id = match with_contact(connection, project, &contact)?.as_slice() {
             [_, _, ..] => return Err(Abort::Refused(Undone::SeveralCustomers)),
-            [id] if hold(connection, *id)? => *id,
+            [id] if lock_customer(connection, *id)? => *id,
             _ => create(connection, project, &contact, exchange.token.created_at.naive_utc())?,
         };
         if !bind(connection, project, contact.as_str(), id)? {
@@ -177,7 +177,7 @@ fn exchanged(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Resu
 
 #[async_trait]
 impl CallbackAttempts for Database {
-    async fn claim(&self, attempt: NewAttempt) -> Result<CallbackAttemptId, ClaimError> {
+    async fn begin(&self, attempt: NewAttempt) -> Result<CallbackAttemptId, ClaimError> {
         self.write(move |connection| {
             let id = insert_attempt(connection, &attempt)?.ok_or(Abort::Refused(ClaimError::NonceUsed))?;
             if hold_phone(connection, &attempt, id)? {

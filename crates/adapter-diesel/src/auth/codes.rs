@@ -4,7 +4,7 @@ use kontor_auth::model::{CodeRedemption, NewCode, Redeemed};
 use kontor_auth::ports::CodeRepository;
 use kontor_kernel::{Contact, ProjectId, StoreError};
 
-use super::accounts::{bound, noted};
+use super::accounts::{bound, with_contact};
 use super::{Holder, insert_token};
 use crate::database::{Abort, Database, on_each};
 use crate::schema::one_time_codes;
@@ -41,7 +41,7 @@ impl CodeRepository for Database {
             let (project, contact) = (redemption.project_id, &redemption.contact);
             let now = redemption.token.created_at.naive_utc();
             let Some(customer) = bound(connection, project, contact)? else {
-                let known = !noted(connection, project, contact)?.is_empty();
+                let known = !with_contact(connection, project, contact)?.is_empty();
                 return Ok(if known { Redeemed::NoLiveCode } else { Redeemed::UnknownContact });
             };
             // The fingerprint is keyed, so comparing it in the statement tells nothing about the code.

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::guard;
 use crate::applications::project_of;
-use crate::database::marks::{Topic, note, note_unchanged};
+use crate::database::invalidation::{Topic, invalidate, leave_valid};
 use crate::database::{Abort, Database, Memory, on_duplicate};
 use crate::schema::introspection_clients;
 use crate::statement::{Statement, by_place};
@@ -72,9 +72,9 @@ fn client_id(text: &str) -> Result<Uuid, StoreError> {
 
 /// What the client was told so far counts no longer.
 fn shut_out(client: Option<(String, i64)>) -> Result<Option<Uuid>, StoreError> {
-    note_unchanged(Topic::Access);
+    leave_valid(Topic::Access);
     let Some((client, project)) = client else { return Ok(None) };
-    note(Topic::Access, project);
+    invalidate(Topic::Access, project);
     client_id(&client).map(Some)
 }
 
@@ -84,7 +84,7 @@ impl IntrospectionClients for Database {
         // No token has the number 0.
         let token = token.map_or(0, TokenId::get);
         let key = (client_id, token);
-        let before = self.marks().stand_anywhere(Topic::Access);
+        let before = self.cache_versions().version_anywhere(Topic::Access);
         let client_id = client_id.to_string();
         let found: Option<StoredInquiry> = self
             .read_brief(move |connection| {
@@ -106,13 +106,13 @@ impl IntrospectionClients for Database {
             .await?;
         // Only what is active: who is let in anew is found at once.
         if let Some(active) = found.as_ref().filter(|found| found.is_active && found.token.is_some()) {
-            self.memory::<Inquiries>().0.keep(self.marks(), before, active.project_id, key, active);
+            self.memory::<Inquiries>().0.keep(self.cache_versions(), before, active.project_id, key, active);
         }
         Ok(found)
     }
 
     fn remembered_inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Option<StoredInquiry> {
-        self.memory::<Inquiries>().0.recall(self.marks(), &(client_id, token?.get()))
+        self.memory::<Inquiries>().0.recall(self.cache_versions(), &(client_id, token?.get()))
     }
 
     async fn insert(&self, client: NewIntrospectionClient) -> Result<(), IntrospectionRegistryError> {

@@ -29,7 +29,7 @@ use kontor_auth::model::{Device, NewToken};
 use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, UserId};
 
 use crate::database::AnyConnection;
-use crate::database::marks::{Topic, note_unchanged};
+use crate::database::invalidation::{Topic, leave_valid};
 use crate::people::guard;
 use crate::schema::access_tokens;
 
@@ -49,7 +49,7 @@ fn end_staff_tokens(connection: &mut AnyConnection, user: UserId) -> Result<(), 
     let tokens = access_tokens::table
         .filter(access_tokens::guard.eq(guard::USER))
         .filter(access_tokens::subject_id.eq(user.get()));
-    note_unchanged(Topic::Access);
+    leave_valid(Topic::Access);
     diesel::delete(tokens).execute(connection)?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use kontor_kernel::StoreError;
 
 use super::EMPLOYEE;
 use crate::database::{Abort, AnyConnection, Database, on_each};
-use crate::lease::{Leased, Queue, Turn};
+use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::schema::{password_requests, temporary_passwords, users};
 use crate::statement::Statement;
 use crate::stored;
@@ -44,7 +44,7 @@ fn request(row: RequestRow) -> Result<PasswordRequest, StoreError> {
 
 #[async_trait]
 impl PasswordRequests for Database {
-    async fn note(&self, login: &Login, at: DateTime<Utc>) -> Result<(), StoreError> {
+    async fn enqueue(&self, login: &Login, at: DateTime<Utc>) -> Result<(), StoreError> {
         let (login, at) = (login.clone(), at.naive_utc());
         self.write(move |connection| {
             let state = (
@@ -69,14 +69,14 @@ impl PasswordRequests for Database {
         .await
     }
 
-    async fn claim(
+    async fn lease(
         &self,
         owner: &str,
         at: DateTime<Utc>,
         until: DateTime<Utc>,
     ) -> Result<Option<PasswordRequest>, StoreError> {
         let set = Statement::new(", attempts = attempts + 1");
-        Ok(self.lease(&REQUESTS, Turn::new(owner, at, until, 1), set, LEASED).await?.pop())
+        Ok(self.lease_rows(&REQUESTS, LeaseRequest::new(owner, at, until, 1), set, LEASED).await?.pop())
     }
 
     async fn postpone(&self, request: &PasswordRequest, next: DateTime<Utc>) -> Result<(), StoreError> {

@@ -9,7 +9,7 @@ use kontor_kernel::{Contact, CounterpartyId, Phone, ProjectId, StoreError};
 
 use super::accounts::{bind, bound};
 use crate::database::{Abort, AnyConnection, Database, on_each};
-use crate::people::{contacts, forget_contacts, hold, hold_alone};
+use crate::people::{contacts, forget_contacts, lock_customer, lock_customer_exclusively};
 use crate::schema::{counterparties, phone_change_codes};
 
 /// Whose a phone is apart from the customer's own record.
@@ -17,14 +17,14 @@ fn taken(connection: &mut AnyConnection, project: ProjectId, customer: i64, phon
     if let Some(owner) = bound(connection, project, &Contact::Phone(phone.clone()))? {
         return Ok(owner != customer);
     }
-    let noted: Option<i64> = counterparties::table
+    let taken: Option<i64> = counterparties::table
         .filter(counterparties::project_id.eq(project.get()))
         .filter(counterparties::phone_1.eq(phone.as_str()))
         .filter(counterparties::id.ne(customer))
         .select(counterparties::id)
         .first(connection)
         .optional()?;
-    Ok(noted.is_some())
+    Ok(taken.is_some())
 }
 
 /// Moves the customer, whose row the caller holds alone, unless somebody else has the phone.
@@ -69,10 +69,10 @@ impl PhoneRepository for Database {
         .await
     }
 
-    async fn note_code(&self, code: NewPhoneCode) -> Result<bool, StoreError> {
+    async fn store_code(&self, code: NewPhoneCode) -> Result<bool, StoreError> {
         self.write(move |connection| {
             let customer = code.customer.get();
-            if !hold(connection, customer)? {
+            if !lock_customer(connection, customer)? {
                 return Ok::<_, Abort<StoreError>>(false);
             }
             let state = (
@@ -99,7 +99,7 @@ impl PhoneRepository for Database {
 
     async fn change_phone(&self, attempt: PhoneChangeTry) -> Result<PhoneChanged, StoreError> {
         self.write(move |connection| {
-            if !hold_alone(connection, attempt.customer.get())? {
+            if !lock_customer_exclusively(connection, attempt.customer.get())? {
                 return Ok::<_, Abort<StoreError>>(PhoneChanged::Gone);
             }
             let now = attempt.at.naive_utc();

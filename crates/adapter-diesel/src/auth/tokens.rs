@@ -9,7 +9,7 @@ use kontor_auth::ports::TokenRepository;
 use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 
 use super::{guard, uses};
-use crate::database::marks::{Topic, note, note_unchanged};
+use crate::database::invalidation::{Topic, invalidate, leave_valid};
 use crate::database::{Database, on_each};
 use crate::people::sessions::{close_of_customer, close_of_token};
 use crate::schema::{access_tokens, applications, counterparties, permissions, role_permissions, roles, users};
@@ -80,12 +80,12 @@ fn key(owner: TokenOwner) -> (&'static str, i64) {
 /// many there were.
 macro_rules! end {
     ($connection:expr, $owner:expr, $tokens:expr) => {{
-        note_unchanged(Topic::Access);
+        leave_valid(Topic::Access);
         let projects: Vec<i64> =
             diesel::delete($tokens).returning(access_tokens::project_id).get_results($connection)?;
         if matches!($owner, TokenOwner::Customer(_)) {
             for project in &projects {
-                note(Topic::Access, *project);
+                invalidate(Topic::Access, *project);
             }
         }
         projects.len()

@@ -83,7 +83,7 @@ fn mark_tokens(connection: &mut AnyConnection, tokens: &[(i64, NaiveDateTime)]) 
     Ok(())
 }
 
-/// Signing in may have noted a later moment already.
+/// Signing in may have recorded a later moment already.
 fn mark_users(connection: &mut AnyConnection, users: &BTreeMap<i64, Activity>) -> Result<(), QueryError> {
     let ids: Vec<i64> = users.keys().copied().collect();
     lock(connection, "users", &ids)?;

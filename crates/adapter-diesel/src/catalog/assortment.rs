@@ -7,9 +7,9 @@ use kontor_kernel::history::FieldChange;
 use kontor_kernel::{ApplicationId, BrandId, CategoryId, Listing, Page, ProjectId, Resource, Stamp, StoreError};
 
 use super::assortment_order::{Links, Shifted};
-use super::{brands as brand_records, categories as category_records, hold};
+use super::{brands as brand_records, categories as category_records, lock_row};
 use crate::applications::project_of;
-use crate::database::marks::{Topic, note};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::histories;
 use crate::listing::{Source, in_order, key_contains};
@@ -17,7 +17,7 @@ use crate::schema::{application_brands, application_categories, applications, br
 use crate::statement::Statement;
 use crate::stored;
 
-/// Notes in the history of the application which part of what it shows, in the order customers see, became another one.
+/// Records in the history of the application which part of what it shows, in the order customers see, became another one.
 fn rearranged<R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -26,11 +26,11 @@ fn rearranged<R>(
     old: &[i64],
     new: &[i64],
 ) -> Result<(), Abort<R>> {
-    let told = |ids: &[i64]| {
+    let text = |ids: &[i64]| {
         let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
         (!ids.is_empty()).then(|| ids.join(", "))
     };
-    let change = FieldChange { field: field.to_owned(), old: told(old), new: told(new) };
+    let change = FieldChange { field: field.to_owned(), old: text(old), new: text(new) };
     histories::changed_many(connection, stamp, Resource::Applications, &[(application.get(), vec![change])])
 }
 
@@ -82,7 +82,7 @@ macro_rules! assortment {
                     let own = Statement::new("l.application_id = ").value(application.get());
                     let found = SHOWN.page(connection, own, &listing)?;
                     let records = $load(connection, &found.items)?;
-                    Ok(found.holding(in_order(&found.items, records, |record| record.id.get())))
+                    Ok(found.with_items(in_order(&found.items, records, |record| record.id.get())))
                 })
                 .await
             }
@@ -111,8 +111,8 @@ macro_rules! assortment {
                     lowest_first: $step > 0,
                 };
                 self.write(move |connection| {
-                    note(Topic::Shelves, stamp.project_id.get());
-                    hold!(connection, applications::table.find(application.get()).select(applications::id));
+                    invalidate(Topic::Storefront, stamp.project_id.get());
+                    lock_row!(connection, applications::table.find(application.get()).select(applications::id));
                     match links.shift(connection, application.get(), id.get(), shift)? {
                         Shifted::NotShown => return Err(Abort::Refused(AssortmentError::NotShown)),
                         Shifted::Stayed => {}
@@ -131,8 +131,8 @@ macro_rules! assortment {
 
             async fn withdraw(&self, stamp: Stamp, application: ApplicationId, id: $id) -> Result<(), AssortmentError> {
                 self.write(move |connection| {
-                    note(Topic::Shelves, stamp.project_id.get());
-                    hold!(connection, applications::table.find(application.get()).select(applications::id));
+                    invalidate(Topic::Storefront, stamp.project_id.get());
+                    lock_row!(connection, applications::table.find(application.get()).select(applications::id));
                     let gone = diesel::delete($links::table.find((application.get(), id.get()))).execute(connection)?;
                     if gone == 0 {
                         return Err(Abort::Refused(AssortmentError::NotShown));
@@ -150,12 +150,12 @@ macro_rules! assortment {
             ) -> Result<$record, AssortmentError> {
                 self.write(move |connection| {
                     let project = stamp.project_id.get();
-                    note(Topic::Shelves, project);
+                    invalidate(Topic::Storefront, project);
                     let own = $records::table.find(id.get()).filter($records::project_id.eq(project));
                     if !found!(connection, own)? {
                         return Err(Abort::Refused(AssortmentError::UnknownRecord));
                     }
-                    hold!(connection, applications::table.find(application.get()).select(applications::id));
+                    lock_row!(connection, applications::table.find(application.get()).select(applications::id));
                     if !found!(connection, $links::table.find((application.get(), id.get())))? {
                         let last: Option<i64> = $links::table
                             .filter($links::application_id.eq(application.get()))

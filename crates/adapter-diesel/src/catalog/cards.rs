@@ -297,7 +297,7 @@ pub(super) fn hang(connection: &mut AnyConnection, item: i64, card: &Card) -> Qu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shelf::holding::with_articles;
+    use crate::locks::with_articles;
     use crate::testing::{Kind, TestDatabase};
 
     #[tokio::test]

@@ -7,9 +7,9 @@ use kontor_catalog::model::{Category, CategoryChange, CategoryCode, CategoryDraf
 use kontor_catalog::ports::CategoryRepository;
 use kontor_kernel::{CategoryId, Listing, Page, ProjectId, Stamp, StoreError};
 
-use super::{CHUNK, hold};
+use super::{CHUNK, lock_row};
 use crate::collation::sort_key;
-use crate::database::marks::{Topic, note};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::histories;
 use crate::listing::{Source, in_order, key_contains};
@@ -156,7 +156,7 @@ impl CategoryRepository for Database {
             };
             let found = CATEGORIES.page(connection, own, &listing)?;
             let records = load(connection, &found.items)?;
-            Ok(found.holding(in_order(&found.items, records, |category| category.id.get())))
+            Ok(found.with_items(in_order(&found.items, records, |category| category.id.get())))
         })
         .await
     }
@@ -168,12 +168,12 @@ impl CategoryRepository for Database {
     async fn insert(&self, stamp: Stamp, draft: CategoryDraft) -> Result<Category, CategoryError> {
         self.write(move |connection| {
             let project = stamp.project_id;
-            note(Topic::Shelves, project.get());
+            invalidate(Topic::Storefront, project.get());
             require_parent(connection, project, draft.parent_id)?;
             let code = if let Some(code) = draft.code {
                 code.get()
             } else {
-                hold!(connection, projects::table.find(project.get()).select(projects::id));
+                lock_row!(connection, projects::table.find(project.get()).select(projects::id));
                 next_code(connection, project)?
             };
             let id: i64 = diesel::insert_into(categories::table)
@@ -202,17 +202,17 @@ impl CategoryRepository for Database {
     async fn update(&self, stamp: Stamp, id: CategoryId, change: CategoryChange) -> Result<Category, CategoryError> {
         self.write(move |connection| {
             let project = stamp.project_id;
-            note(Topic::Shelves, project.get());
+            invalidate(Topic::Storefront, project.get());
             if let Edit::Set(Some(parent)) = change.parent_id {
                 // Two changes that would close a circle together wait for each other here.
-                hold!(connection, projects::table.find(project.get()).select(projects::id));
+                lock_row!(connection, projects::table.find(project.get()).select(projects::id));
                 require_parent(connection, project, Some(parent))?;
                 if lies_in(connection, parent, id)? {
                     return Err(Abort::Refused(CategoryError::Cycle));
                 }
             }
             let own = categories::table.find(id.get()).filter(categories::project_id.eq(project.get()));
-            hold!(connection, own.select(categories::id));
+            lock_row!(connection, own.select(categories::id));
             let before = one(connection, id.get())?;
             let written = diesel::update(own)
                 .set((

@@ -1,4 +1,4 @@
-//! What discounts of before are found by.
+//! Search keys of discounts that were stored before there were any.
 
 use diesel::Connection as _;
 use diesel::sql_types::{BigInt, Text};

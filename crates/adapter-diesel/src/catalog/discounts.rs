@@ -7,8 +7,8 @@ use kontor_catalog::model::{Discount, DiscountFilter, DiscountStats, DiscountTer
 use kontor_catalog::ports::{DiscountRepository, DiscountRewrite};
 use kontor_kernel::{DiscountId, DiscountStatus, DiscountTarget, Page, PageRequest, ProjectId, Stamp, StoreError};
 
-use super::discount_rows::{Terms, load, matching};
-use crate::database::marks::{Topic, note};
+use super::staff_discounts::{Terms, load, matching};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_reference};
 use crate::histories;
 use crate::schema::{categories, discount_usages, discounts, nomenclatures, orders};
@@ -199,7 +199,7 @@ impl DiscountRepository for Database {
     async fn replace(&self, stamp: Stamp, rewrite: DiscountRewrite) -> Result<Discount, DiscountError> {
         let version = i64::try_from(rewrite.version).map_err(StoreError::corrupt)?;
         self.write(move |connection| {
-            note(Topic::Shelves, stamp.project_id.get());
+            invalidate(Topic::Storefront, stamp.project_id.get());
             require_target(connection, stamp.project_id, rewrite.terms.target)?;
             let before = one(connection, rewrite.id.get())?;
             let promo = rewrite.terms.promo.as_ref();
@@ -228,7 +228,7 @@ impl DiscountRepository for Database {
 
     async fn delete(&self, stamp: Stamp, id: DiscountId) -> Result<(), DiscountError> {
         self.write(move |connection| {
-            note(Topic::Shelves, stamp.project_id.get());
+            invalidate(Topic::Storefront, stamp.project_id.get());
             let before = one(connection, id.get())?;
             let own = discounts::table.find(id.get()).filter(discounts::project_id.eq(stamp.project_id.get()));
             // Nothing but orders holds a discount; promotions let it go.

@@ -11,9 +11,9 @@ use kontor_kernel::{AppScope, CustomerScope, NomenclatureId, Page, PageRequest, 
 use super::storefront::{ProductRow, TotalRow, known_total};
 use super::storefront_query::{count_favourites, favourites as kept};
 use crate::database::{Abort, AnyConnection, Database, found};
-use crate::people::hold;
+use crate::people::lock_customer;
+use crate::projections::offers;
 use crate::schema::{favourites, storefront_offers};
-use crate::shelf::offers;
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
@@ -59,7 +59,7 @@ impl Favourites for Database {
 
     async fn add(&self, customer: CustomerScope, id: NomenclatureId, at: DateTime<Utc>) -> Result<Keeping, StoreError> {
         self.write(move |connection| {
-            if !hold(connection, customer.counterparty_id.get())? {
+            if !lock_customer(connection, customer.counterparty_id.get())? {
                 return Ok(Keeping::CustomerLeft);
             }
             let application = customer.app.application_id.get();

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use kontor_catalog::bulk::{Held, PartError, Step};
+use kontor_catalog::bulk::{JobLease, PartError, Step};
 use kontor_catalog::spreadsheet::ports::CardBook;
 use kontor_catalog::spreadsheet::{
-    CardLine, CardSheet, Decision, ImportError, ImportMode, ImportReport, ItemKey, KnownCard, RowProblems, SettledCard,
+    CardLine, CardSheet, Decision, ImportError, ImportMode, ImportReport, ItemKey, KnownCard, ResolvedCard, RowProblems,
 };
 use kontor_kernel::{NomenclatureId, ProjectId, Stamp, StoreError};
 
-use super::{cards, hold, import_words, import_writes, job_steps};
-use crate::database::marks::{Topic, note};
+use super::{cards, import_words, import_writes, job_steps, lock_row};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
+use crate::locks::{lock_named, with_articles};
+use crate::projections::offers;
 use crate::schema::{inventories, nomenclatures, projects};
-use crate::shelf::holding::{hold_named, with_articles};
-use crate::shelf::offers;
 use crate::statement::{Statement, by_place};
 
 const CHUNK: usize = 500;
@@ -34,15 +34,15 @@ fn known(
     connection: &mut AnyConnection,
     project: ProjectId,
     sheet: &CardSheet,
-    hold: bool,
+    lock: bool,
 ) -> Result<HashMap<ItemKey, KnownCard>, Abort<ImportError>> {
     let mut known = HashMap::new();
-    if hold {
+    if lock {
         let keys = || sheet.rows.iter().map(|row| &row.key);
         let articles =
             keys().filter_map(|key| if let ItemKey::Article(article) = key { Some(article.as_str()) } else { None });
         let numbers = keys().filter_map(|key| if let ItemKey::Id(id) = key { Some(id.get()) } else { None });
-        hold_named(connection, project, articles, numbers)?;
+        lock_named(connection, project, articles, numbers)?;
     }
     for rows in sheet.rows.chunks(CHUNK) {
         let mut articles = Vec::new();
@@ -105,19 +105,19 @@ fn apply(
     mode: ImportMode,
 ) -> Result<ImportReport, Abort<ImportError>> {
     let project = stamp.project_id;
-    note(Topic::Shelves, project.get());
+    invalidate(Topic::Storefront, project.get());
     // One import of a project after the other: they create the same categories and brands.
-    hold!(connection, projects::table.find(project.get()).select(projects::id));
+    lock_row!(connection, projects::table.find(project.get()).select(projects::id));
     let mut words = import_words::load(connection, project)?;
     let known = known(connection, project, sheet, true)?;
     let decision = Decision::of(sheet, &words, &known);
     accept(&decision.problems, mode)?;
     import_words::complete(connection, stamp, &decision.drafts, &mut words)?;
     let rows = decision.drafts.len();
-    let cards: Vec<SettledCard> = decision.drafts.into_iter().filter_map(|draft| draft.settle(&words)).collect();
+    let cards: Vec<ResolvedCard> = decision.drafts.into_iter().filter_map(|draft| draft.resolve(&words)).collect();
     let offered = import_writes::write(connection, stamp, &cards)?;
     offers::refresh(connection, &offered)?;
-    let created = cards.iter().filter(|settled| settled.id.is_none()).count();
+    let created = cards.iter().filter(|resolved| resolved.id.is_none()).count();
     Ok(ImportReport {
         created,
         updated: cards.len() - created,
@@ -146,7 +146,7 @@ impl CardBook for Database {
 
     async fn import_part(
         &self,
-        held: Held,
+        held: JobLease,
         step: Step,
         sheet: Arc<CardSheet>,
         mode: ImportMode,
@@ -154,7 +154,7 @@ impl CardBook for Database {
     ) -> Result<ImportReport, PartError> {
         let written = self.write(move |connection| {
             let report = apply(connection, &stamp, &sheet, mode).map_err(job_steps::of_part)?;
-            job_steps::note(connection, &held, step, &report)?;
+            job_steps::commit_step(connection, &held, step, &report)?;
             Ok(report)
         });
         let report = written.await?;

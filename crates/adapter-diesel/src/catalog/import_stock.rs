@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-use kontor_catalog::bulk::{Held, PartError, Step};
+use kontor_catalog::bulk::{JobLease, PartError, Step};
 use kontor_catalog::model::NomenclatureKind;
 use kontor_catalog::spreadsheet::ports::StockBook;
 use kontor_catalog::spreadsheet::{
@@ -16,11 +16,11 @@ use kontor_kernel::{Money, ProjectId, Stamp, StockLevel, StoreError};
 use super::categories::reference;
 use super::import::accept;
 use super::job_steps;
-use crate::database::marks::{Topic, note};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
+use crate::locks::{lock_named, with_articles};
+use crate::projections::offers;
 use crate::schema::warehouses;
-use crate::shelf::holding::{hold_named, with_articles};
-use crate::shelf::offers;
 use crate::statement::Statement;
 use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
 use crate::stored;
@@ -59,9 +59,9 @@ struct StockRow {
 
 /// On PostgreSQL records that are to be written are held still until the end of the transaction. Sorted, and not read in the
 /// order of their numbers, which could mean all of them.
-fn held(connection: &AnyConnection, records: Statement, hold: bool) -> Statement {
+fn locked(connection: &AnyConnection, records: Statement, lock: bool) -> Statement {
     match connection {
-        AnyConnection::Postgres(_) if hold => records.sql(" ORDER BY id + 0 FOR NO KEY UPDATE"),
+        AnyConnection::Postgres(_) if lock => records.sql(" ORDER BY id + 0 FOR NO KEY UPDATE"),
         AnyConnection::Postgres(_) | AnyConnection::Sqlite(_) => records,
     }
 }
@@ -70,7 +70,7 @@ fn target(
     connection: &mut AnyConnection,
     project: ProjectId,
     sheet: &StockSheet,
-    hold: bool,
+    lock: bool,
 ) -> Result<StockTarget, Abort<ImportError>> {
     let mut target = StockTarget::default();
     let rows: Vec<(i64, String)> = warehouses::table
@@ -82,8 +82,8 @@ fn target(
     for (id, name) in rows {
         target.add_warehouse(reference(id, &name)?);
     }
-    if hold {
-        hold_named(connection, project, sheet.rows.iter().map(|row| row.article.as_str()), [])?;
+    if lock {
+        lock_named(connection, project, sheet.rows.iter().map(|row| row.article.as_str()), [])?;
     }
     for rows in sheet.rows.chunks(CHUNK) {
         let articles = rows.iter().map(|row| row.article.as_str());
@@ -99,7 +99,7 @@ fn target(
             "SELECT id, nomenclature_id, warehouse_id, quantity, reserved, price FROM inventories WHERE nomenclature_id",
         )
         .among(&ids);
-        let stock: Vec<StockRow> = held(connection, stock, hold).load(connection)?;
+        let stock: Vec<StockRow> = locked(connection, stock, lock).load(connection)?;
         let level = |pieces: i64| StockLevel::new(pieces).map_err(StoreError::corrupt);
         for row in stock {
             let place = (stored::id(row.id)?, stored::id(row.nomenclature_id)?, stored::id(row.warehouse_id)?);
@@ -143,7 +143,7 @@ fn apply(
     mode: ImportMode,
 ) -> Result<ImportReport, Abort<ImportError>> {
     let project = stamp.project_id;
-    note(Topic::Shelves, project.get());
+    invalidate(Topic::Storefront, project.get());
     stock::keep_warehouses(connection, project.get())?;
     let target = target(connection, project, sheet, true)?;
     let decision = StockDecision::of(sheet, &target);
@@ -152,7 +152,7 @@ fn apply(
     let mut items: Vec<i64> = decision.writes.iter().map(|write| write.nomenclature_id.get()).collect();
     items.sort_unstable();
     items.dedup();
-    offers::refresh_held(connection, &items)?;
+    offers::refresh_locked(connection, &items)?;
     Ok(decision.report(sheet))
 }
 
@@ -178,7 +178,7 @@ impl StockBook for Database {
 
     async fn upload_part(
         &self,
-        held: Held,
+        held: JobLease,
         step: Step,
         sheet: Arc<StockSheet>,
         mode: ImportMode,
@@ -187,7 +187,7 @@ impl StockBook for Database {
         let cause = Cause::of_job(Reason::Upload, held.job, &stamp);
         let written = self.write(move |connection| {
             let report = apply(connection, &stamp, &cause, &sheet, mode).map_err(job_steps::of_part)?;
-            job_steps::note(connection, &held, step, &report)?;
+            job_steps::commit_step(connection, &held, step, &report)?;
             Ok(report)
         });
         let report = written.await?;

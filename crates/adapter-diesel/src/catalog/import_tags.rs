@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::{Card, Tag};
-use kontor_catalog::spreadsheet::{CardDraft, ImportError, SettledCard, Vocabulary};
+use kontor_catalog::spreadsheet::{CardDraft, ImportError, ResolvedCard, Vocabulary};
 use kontor_kernel::{Name, Stamp};
 
 use super::categories::reference;
@@ -41,7 +41,7 @@ pub(super) fn complete(
         let statement = Statement::new("INSERT INTO tags (project_id, name, created_at) VALUES ");
         let rows: Vec<TagRow> = statement.tuples(values).once().sql(" RETURNING id, name").rows(connection)?;
         let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
-        histories::came::<Tag, _>(connection, stamp, "tags", &ids)?;
+        histories::created_many::<Tag, _>(connection, stamp, "tags", &ids)?;
         for row in rows {
             words.add_tag(reference(row.id, &row.name)?);
         }
@@ -53,10 +53,10 @@ pub(super) fn complete(
 pub(super) fn hang<'a>(
     connection: &mut AnyConnection,
     new: impl Iterator<Item = (i64, &'a Card)>,
-    known: &[(i64, &'a SettledCard)],
+    known: &[(i64, &'a ResolvedCard)],
 ) -> Result<(), Abort<ImportError>> {
     let known: Vec<(i64, &Card)> =
-        known.iter().filter(|(_, settled)| settled.new_tags).map(|(id, settled)| (*id, &settled.card)).collect();
+        known.iter().filter(|(_, resolved)| resolved.new_tags).map(|(id, resolved)| (*id, &resolved.card)).collect();
     for cards in known.chunks(ROWS) {
         let ids: Vec<i64> = cards.iter().map(|(id, _)| *id).collect();
         Statement::new("DELETE FROM nomenclature_tags WHERE nomenclature_id").among(&ids).run(connection)?;

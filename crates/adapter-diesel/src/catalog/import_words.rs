@@ -115,8 +115,8 @@ pub(super) fn complete(
             new_brands.push(row.id);
         }
     }
-    histories::came::<Category, _>(connection, stamp, "categories", &new_categories)?;
-    histories::came::<Brand, _>(connection, stamp, "brands", &new_brands)?;
+    histories::created_many::<Category, _>(connection, stamp, "categories", &new_categories)?;
+    histories::created_many::<Brand, _>(connection, stamp, "brands", &new_brands)?;
     import_tags::complete(connection, stamp, drafts, words)
 }
 

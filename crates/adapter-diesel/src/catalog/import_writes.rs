@@ -3,15 +3,15 @@
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::{BillingPeriod, Card, Nomenclature, NomenclatureKind, SearchText, ShareLink};
-use kontor_catalog::spreadsheet::{ImportError, SettledCard};
-use kontor_kernel::history::{FieldChange, between};
+use kontor_catalog::spreadsheet::{ImportError, ResolvedCard};
+use kontor_kernel::history::{FieldChange, changed_fields};
 use kontor_kernel::{Line, Money, ProjectId, Resource, Stamp, StoreError};
 
 use super::import_tags;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::histories;
-use crate::shelf::search;
+use crate::projections::search;
 use crate::statement::{Statement, Value, by_place};
 
 /// Rows per statement; with all columns of a card well below the number of values a statement takes.
@@ -90,10 +90,11 @@ by_place! {
 pub(super) fn write(
     connection: &mut AnyConnection,
     stamp: &Stamp,
-    cards: &[SettledCard],
+    cards: &[ResolvedCard],
 ) -> Result<Vec<i64>, Abort<ImportError>> {
     let (project, at) = (stamp.project_id, stamp.at);
-    let new: Vec<&Card> = cards.iter().filter(|settled| settled.id.is_none()).map(|settled| &settled.card).collect();
+    let new: Vec<&Card> =
+        cards.iter().filter(|resolved| resolved.id.is_none()).map(|resolved| &resolved.card).collect();
     let mut photos = Vec::new();
     let (mut offered, mut created) = (Vec::new(), Vec::new());
     for chunk in new.chunks(ROWS) {
@@ -113,25 +114,30 @@ pub(super) fn write(
         }
         search::put(connection, project, &found)?;
     }
-    let known: Vec<(i64, &SettledCard)> =
-        cards.iter().filter_map(|settled| Some((settled.id?.get(), settled))).collect();
+    let known: Vec<(i64, &ResolvedCard)> =
+        cards.iter().filter_map(|resolved| Some((resolved.id?.get(), resolved))).collect();
     for chunk in known.chunks(ROWS) {
-        let found: Vec<(i64, SearchText)> = chunk.iter().map(|(id, settled)| (*id, found_by(&settled.card))).collect();
+        let found: Vec<(i64, SearchText)> =
+            chunk.iter().map(|(id, resolved)| (*id, found_by(&resolved.card))).collect();
         update(connection, chunk, &found, at)?;
         search::put_anew(connection, project, &found)?;
-        let ids: Vec<i64> = chunk.iter().filter(|(_, settled)| settled.new_photos).map(|(id, _)| *id).collect();
+        let ids: Vec<i64> = chunk.iter().filter(|(_, resolved)| resolved.new_photos).map(|(id, _)| *id).collect();
         if !ids.is_empty() {
             Statement::new("DELETE FROM nomenclature_photos WHERE nomenclature_id").among(&ids).run(connection)?;
         }
-        photos.extend(chunk.iter().filter(|(_, settled)| settled.new_photos).map(|(id, settled)| (*id, &settled.card)));
+        photos.extend(
+            chunk.iter().filter(|(_, resolved)| resolved.new_photos).map(|(id, resolved)| (*id, &resolved.card)),
+        );
         offered.extend(chunk.iter().map(|(id, _)| *id));
     }
     hang(connection, &photos)?;
     import_tags::hang(connection, created.iter().copied().zip(new), &known)?;
-    histories::came::<Nomenclature, _>(connection, stamp, "nomenclatures", &created)?;
+    histories::created_many::<Nomenclature, _>(connection, stamp, "nomenclatures", &created)?;
     let changed: Vec<(i64, Vec<FieldChange>)> = known
         .iter()
-        .filter_map(|(id, settled)| Some((*id, between(settled.before.as_ref()?.facts(), settled.card.facts()))))
+        .filter_map(|(id, resolved)| {
+            Some((*id, changed_fields(resolved.before.as_ref()?.audited_fields(), resolved.card.audited_fields())))
+        })
         .collect();
     histories::changed_many(connection, stamp, Resource::Nomenclatures, &changed)?;
     Ok(offered)
@@ -166,7 +172,7 @@ fn insert(
 
 fn update(
     connection: &mut AnyConnection,
-    cards: &[(i64, &SettledCard)],
+    cards: &[(i64, &ResolvedCard)],
     found: &[(i64, SearchText)],
     at: DateTime<Utc>,
 ) -> Result<(), Abort<ImportError>> {
@@ -176,7 +182,7 @@ fn update(
     let rows = cards
         .iter()
         .zip(found)
-        .map(|((id, settled), (_, text))| std::iter::once((*id).into()).chain(values(&settled.card, text)));
+        .map(|((id, resolved), (_, text))| std::iter::once((*id).into()).chain(values(&resolved.card, text)));
     Statement::new("UPDATE nomenclatures SET version = version + 1, updated_at = ")
         .value(at.naive_utc())
         .sql(format!(", {} FROM (VALUES ", settings.join(", ")))

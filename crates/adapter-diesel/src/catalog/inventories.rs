@@ -9,14 +9,14 @@ use kontor_catalog::{InventoryError, InventoryReference};
 use kontor_kernel::{InventoryId, Listing, Page, PageRequest, ProjectId, Stamp, StockLevel, StoreError};
 
 use super::categories::reference;
-use super::hold;
-use crate::database::marks::{Topic, note};
+use super::lock_row;
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::listing::{Source, unsearched};
+use crate::locks::lock_stocked;
+use crate::projections::offers;
+use crate::projections::search::items_found;
 use crate::schema::{inventories, nomenclatures, warehouses};
-use crate::shelf::holding::hold_stocked;
-use crate::shelf::offers;
-use crate::shelf::search::items_found;
 use crate::statement::Statement;
 use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
 use crate::stored;
@@ -108,7 +108,7 @@ fn require_stockable(
     let has_warehouse = found!(connection, own)?;
     let item =
         nomenclatures::table.find(draft.nomenclature_id.get()).filter(nomenclatures::project_id.eq(project.get()));
-    hold!(connection, item.select(nomenclatures::id));
+    lock_row!(connection, item.select(nomenclatures::id));
     let card: Option<(i64, bool)> =
         item.select((nomenclatures::kind_id, nomenclatures::is_subscription)).first(connection).optional()?;
     let unknown: Vec<InventoryReference> =
@@ -135,7 +135,7 @@ impl InventoryRepository for Database {
                 own = own.sql(" AND i.nomenclature_id IN ").then(items_found(connection, project, text));
             }
             let found = STOCK.page(connection, own, &listing)?;
-            Ok(found.holding(load(connection, &found.items)?))
+            Ok(found.with_items(load(connection, &found.items)?))
         })
         .await
     }
@@ -155,7 +155,7 @@ impl InventoryRepository for Database {
 
     async fn insert(&self, stamp: Stamp, draft: InventoryDraft) -> Result<Inventory, InventoryError> {
         self.write(move |connection| {
-            note(Topic::Shelves, stamp.project_id.get());
+            invalidate(Topic::Storefront, stamp.project_id.get());
             require_stockable(connection, stamp.project_id, &draft)?;
             let new = NewStock {
                 item: draft.nomenclature_id.get(),
@@ -166,7 +166,7 @@ impl InventoryRepository for Database {
             let cause = Cause::new(Reason::Creation, &stamp);
             let ids = stock::create(connection, stamp.project_id.get(), &[new], &cause)
                 .map_err(on_duplicate(InventoryError::AlreadyStocked))?;
-            offers::refresh_held(connection, &[new.item])?;
+            offers::refresh_locked(connection, &[new.item])?;
             load(connection, &ids)?.pop().ok_or(Abort::Refused(InventoryError::NotFound))
         })
         .await
@@ -174,13 +174,13 @@ impl InventoryRepository for Database {
 
     async fn set_stock(&self, stamp: Stamp, id: InventoryId, change: StockChange) -> Result<Inventory, InventoryError> {
         self.write(move |connection| {
-            note(Topic::Shelves, stamp.project_id.get());
+            invalidate(Topic::Storefront, stamp.project_id.get());
             let own = inventories::table
                 .find(id.get())
                 .filter(inventories::project_id.eq(stamp.project_id.get()))
                 .filter(inventories::deleted_at.is_null());
-            hold_stocked(connection, stamp.project_id, id.get())?;
-            hold!(connection, own.select(inventories::id));
+            lock_stocked(connection, stamp.project_id, id.get())?;
+            lock_row!(connection, own.select(inventories::id));
             let reserved: Option<i64> = own.select(inventories::reserved).first(connection).optional()?;
             let reserved = level(reserved.ok_or(Abort::Refused(InventoryError::NotFound))?)?;
             let wanted = StockLevels {
@@ -194,7 +194,7 @@ impl InventoryRepository for Database {
             }
             let record: Inventory =
                 load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(InventoryError::NotFound))?;
-            offers::refresh_held(connection, &[record.nomenclature.id.get()])?;
+            offers::refresh_locked(connection, &[record.nomenclature.id.get()])?;
             Ok(record)
         })
         .await

@@ -1,8 +1,8 @@
-//! The note that a step of a job is done, part of the transaction that does the step.
+//! The record that a step of a job is done, part of the transaction that does the step.
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use kontor_catalog::bulk::{Held, PartError, Step, Tally};
+use kontor_catalog::bulk::{JobLease, PartError, Step, Tally};
 use kontor_catalog::spreadsheet::{ImportError, ImportReport, RowProblems};
 use kontor_kernel::StoreError;
 
@@ -39,9 +39,9 @@ pub(super) async fn look(database: &Database, step: Step) {
 }
 
 /// Refuses a step of a job that is no longer held, or that was done already.
-pub(super) fn note(
+pub(super) fn commit_step(
     connection: &mut AnyConnection,
-    held: &Held,
+    held: &JobLease,
     step: Step,
     report: &ImportReport,
 ) -> Result<(), Abort<PartError>> {
@@ -62,14 +62,14 @@ pub(super) fn note(
         .get_result(connection)
         .optional()?;
     let known = known.ok_or(Abort::Refused(PartError::Lost))?;
-    keep(connection, held, &report.problems, known)?;
+    store_problems(connection, held, &report.problems, known)?;
     Ok(())
 }
 
 /// Keeps problems, once they are counted, while there is room in the error sheet.
-pub(super) fn keep(
+pub(super) fn store_problems(
     connection: &mut AnyConnection,
-    held: &Held,
+    held: &JobLease,
     problems: &RowProblems,
     counted: i64,
 ) -> Result<(), QueryError> {

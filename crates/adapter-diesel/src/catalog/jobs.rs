@@ -5,16 +5,16 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::bulk::ports::JobBook;
 use kontor_catalog::bulk::{
-    ClaimedJob, Ending, Held, Job, JobError, JobFilter, JobKind, JobOptions, JobPhase, JobProblem, JobState, NewJob,
+    Ending, Job, JobError, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobState, LeasedJob, NewJob,
     PartError, PassDone, Step, Tally,
 };
 use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport};
 use kontor_kernel::{JobId, Page, PageRequest, ProjectId, StoreError};
 
-use super::hold;
 use super::job_steps::{self, held_by, stored as count};
+use super::lock_row;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
-use crate::lease::{Key as _, Leased, Queue, Turn};
+use crate::lease::{Key as _, LeaseRequest, Leased, Queue};
 use crate::schema::{job_errors, jobs, projects};
 use crate::statement::Statement;
 use crate::stored;
@@ -131,7 +131,7 @@ fn due(only: Option<JobId>, now: NaiveDateTime) -> Statement {
     only(only(Statement::new(left).value(now)).sql(waiting))
 }
 
-/// How many jobs a claim tries when others are faster.
+/// How many jobs a lease tries when others are faster.
 const LOOKS: usize = 4;
 
 /// Why nothing was taken.
@@ -158,7 +158,7 @@ pub(crate) const JOBS: Queue = Queue {
 /// A job with the place of its file, its tries and who holds it.
 type LeasedRow = (JobRow, Option<String>, i32, Option<String>);
 
-const LEASED: Leased<i64, LeasedRow, ClaimedJob> = Leased { load, read: claimed };
+const LEASED: Leased<i64, LeasedRow, LeasedJob> = Leased { load, read: leased };
 
 fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, LeasedRow)>> {
     let rows: Vec<LeasedRow> = jobs::table
@@ -168,9 +168,9 @@ fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, Le
     Ok(rows.into_iter().map(|row| (row.0.id, row)).collect())
 }
 
-fn claimed((job, place, tries, owner): LeasedRow) -> Result<ClaimedJob, StoreError> {
+fn leased((job, place, tries, owner): LeasedRow) -> Result<LeasedJob, StoreError> {
     let missing = |what: &str| StoreError::corrupt(format!("a job that was taken has no {what}"));
-    Ok(ClaimedJob {
+    Ok(LeasedJob {
         job: job.try_into()?,
         place: place.ok_or_else(|| missing("file"))?,
         owner: owner.ok_or_else(|| missing("owner"))?,
@@ -192,7 +192,7 @@ fn still_held(outcome: Result<(), PartError>) -> Result<bool, StoreError> {
 impl JobBook for Database {
     async fn insert(&self, project: ProjectId, job: NewJob, most: u32, at: DateTime<Utc>) -> Result<Job, JobError> {
         self.write(move |connection| {
-            hold!(connection, projects::table.find(project.get()).select(projects::id));
+            lock_row!(connection, projects::table.find(project.get()).select(projects::id));
             if waiting(connection, project)? >= i64::from(most) {
                 return Err(Abort::Refused(JobError::TooManyWaiting(most)));
             }
@@ -295,21 +295,21 @@ impl JobBook for Database {
         .await
     }
 
-    async fn claim(
+    async fn lease(
         &self,
         only: Option<JobId>,
         owner: &str,
         now: DateTime<Utc>,
         until: DateTime<Utc>,
-    ) -> Result<Option<ClaimedJob>, StoreError> {
-        let turn = Turn::new(owner, now, until, 1);
-        // A look costs no turn of the only writer.
+    ) -> Result<Option<LeasedJob>, StoreError> {
+        let request = LeaseRequest::new(owner, now, until, 1);
+        // A look costs no request of the only writer.
         let mut due: Vec<i64> = self
             .read(move |connection| Ok::<_, Abort<StoreError>>(i64::rows(due(only, now.naive_utc()), connection)?))
             .await?;
         due.sort_unstable();
         for id in due.into_iter().take(LOOKS) {
-            let mine = turn.clone();
+            let mine = request.clone();
             let taken = self.write(move |connection| {
                 let set = Statement::new(", state = 'running', started_at = COALESCE(started_at, ")
                     .value(mine.now)
@@ -322,18 +322,18 @@ impl JobBook for Database {
                 Err(NotTaken::OthersWereFaster) => continue,
                 Err(NotTaken::Store(error)) => return Err(error),
             };
-            if let Some(job) = self.read_leased(&JOBS, &turn, taken, LEASED).await?.pop() {
+            if let Some(job) = self.read_leased(&JOBS, &request, taken, LEASED).await?.pop() {
                 return Ok(Some(job));
             }
         }
         Ok(None)
     }
 
-    async fn advance(&self, held: Held, step: Step, report: ImportReport) -> Result<bool, StoreError> {
-        still_held(self.write(move |connection| job_steps::note(connection, &held, step, &report)).await)
+    async fn advance(&self, held: JobLease, step: Step, report: ImportReport) -> Result<bool, StoreError> {
+        still_held(self.write(move |connection| job_steps::commit_step(connection, &held, step, &report)).await)
     }
 
-    async fn renew(&self, held: Held, until: DateTime<Utc>) -> Result<bool, StoreError> {
+    async fn renew(&self, held: JobLease, until: DateTime<Utc>) -> Result<bool, StoreError> {
         self.write(move |connection| {
             let renewed = diesel::update(held_by!(held)).set(jobs::leased_until.eq(Some(until.naive_utc())));
             Ok::<_, Abort<StoreError>>(renewed.execute(connection)? > 0)
@@ -341,7 +341,7 @@ impl JobBook for Database {
         .await
     }
 
-    async fn checked(&self, held: Held, done: PassDone) -> Result<bool, StoreError> {
+    async fn checked(&self, held: JobLease, done: PassDone) -> Result<bool, StoreError> {
         let ignored = serde_json::to_string(&done.ignored_columns).map_err(StoreError::corrupt)?;
         self.write(move |connection| {
             let known = (
@@ -363,7 +363,7 @@ impl JobBook for Database {
         .await
     }
 
-    async fn finish(&self, held: Held, ending: Ending) -> Result<bool, StoreError> {
+    async fn finish(&self, held: JobLease, ending: Ending) -> Result<bool, StoreError> {
         self.write(move |connection| {
             let problems = u64::try_from(ending.problems.total()).unwrap_or(u64::MAX);
             let counted: Option<i64> = diesel::update(held_by!(held))
@@ -379,13 +379,13 @@ impl JobBook for Database {
                 .get_result(connection)
                 .optional()?;
             let Some(counted) = counted else { return Ok(false) };
-            job_steps::keep(connection, &held, &ending.problems, counted)?;
+            job_steps::store_problems(connection, &held, &ending.problems, counted)?;
             Ok::<_, Abort<StoreError>>(true)
         })
         .await
     }
 
-    async fn release(&self, held: Held, now: DateTime<Utc>) -> Result<(), StoreError> {
+    async fn release(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError> {
         self.write(move |connection| {
             diesel::update(held_by!(held))
                 .set((jobs::leased_until.eq(Some(now.naive_utc())), jobs::tries.eq(0)))

@@ -6,7 +6,6 @@ mod brands;
 mod cards;
 mod categories;
 pub(crate) mod discount_names;
-mod discount_rows;
 mod discounts;
 mod favourites;
 mod import;
@@ -17,19 +16,20 @@ pub(crate) mod import_writes;
 mod inventories;
 mod job_steps;
 mod jobs;
+mod next_change;
 mod nomenclatures;
-mod plan_shelf;
+mod offer_refresh;
 mod plans;
 mod promotions;
 mod searches;
-mod shelving;
 mod showcase;
-mod steady;
+mod staff_discounts;
 mod storefront;
 mod storefront_card;
+mod storefront_groups;
+mod storefront_plans;
 mod storefront_query;
 mod storefront_reductions;
-mod storefront_shelves;
 mod storefront_views;
 mod tags;
 mod warehouses;
@@ -41,11 +41,11 @@ const CHUNK: usize = 1000;
 
 /// Holds a record still until the transaction ends, so that what is decided by it stays true. SQLite has one writer and
 /// needs nothing.
-macro_rules! hold {
+macro_rules! lock_row {
     ($connection:expr, $record:expr) => {
         if let $crate::database::AnyConnection::Postgres(pg) = $connection {
             $record.for_no_key_update().load::<i64>(pg)?;
         }
     };
 }
-use hold;
+use lock_row;

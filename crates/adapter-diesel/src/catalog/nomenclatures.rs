@@ -8,14 +8,14 @@ use kontor_kernel::{Line, Listing, Money, NomenclatureId, Page, ProjectId, Stamp
 
 use super::cards;
 use crate::collation::sort_key;
-use crate::database::marks::{Topic, note};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::histories;
 use crate::listing::{Source, unsearched};
+use crate::locks::lock_applications;
+use crate::projections::offers;
+use crate::projections::search::{Search, put, put_anew};
 use crate::schema::{inventories, nomenclatures};
-use crate::shelf::holding::hold_applications;
-use crate::shelf::offers;
-use crate::shelf::search::{Search, put, put_anew};
 use crate::statement::Statement;
 use crate::stored;
 
@@ -107,9 +107,9 @@ fn found_by(card: &Card) -> SearchText {
 
 /// Before a card is written.
 fn begin(connection: &mut AnyConnection, project: ProjectId, card: &Card) -> Result<(), Abort<NomenclatureError>> {
-    note(Topic::Shelves, project.get());
+    invalidate(Topic::Storefront, project.get());
     if card.kind == NomenclatureKind::Service {
-        hold_applications(connection, project)?;
+        lock_applications(connection, project)?;
     }
     let unknown = cards::unknown(connection, project, card)?;
     if unknown.is_empty() { Ok(()) } else { Err(Abort::Refused(NomenclatureError::UnknownReferences(unknown))) }
@@ -154,7 +154,7 @@ impl NomenclatureRepository for Database {
                 );
             }
             let found = ITEMS.page(connection, own, &listing)?;
-            Ok(found.holding(cards::load(connection, &found.items)?))
+            Ok(found.with_items(cards::load(connection, &found.items)?))
         })
         .await
     }

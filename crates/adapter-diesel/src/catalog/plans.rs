@@ -11,12 +11,12 @@ use kontor_catalog::ports::PlanRepository;
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{ApplicationId, Line, Listing, Page, PageRequest, PlanAssignmentId, ProjectId, StoreError};
 
-use super::{cards, hold};
-use crate::database::marks::{Topic, note};
+use super::{cards, lock_row};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::listing::{Source, unsearched};
+use crate::projections::search::Search;
 use crate::schema::{applications, nomenclatures, projects, subscription_nomenclatures};
-use crate::shelf::search::Search;
 use crate::statement::Statement;
 use crate::stored;
 
@@ -125,7 +125,7 @@ impl PlanRepository for Database {
             let found = page_of(connection, project, text.as_ref(), page)?;
             let currency: String = projects::table.find(project.get()).select(projects::currency).first(connection)?;
             let mut offered = assignments(connection, application, &found.items)?;
-            Ok(found.holding(cards::load(connection, &found.items)?).map(|item| CatalogPlan {
+            Ok(found.with_items(cards::load(connection, &found.items)?).map(|item| CatalogPlan {
                 currency: currency.clone(),
                 assignment: offered.remove(&item.id.get()),
                 item,
@@ -151,7 +151,7 @@ impl PlanRepository for Database {
                 return Err(Abort::Refused(PlanError::UnknownPlan));
             }
             // Whoever adds to the application waits here, so that what is counted below holds.
-            hold!(connection, applications::table.find(application.get()).select(applications::id));
+            lock_row!(connection, applications::table.find(application.get()).select(applications::id));
             let known: Option<AssignmentRow> = subscription_nomenclatures::table
                 .filter(subscription_nomenclatures::application_id.eq(application.get()))
                 .filter(subscription_nomenclatures::nomenclature_id.eq(item))
@@ -162,7 +162,7 @@ impl PlanRepository for Database {
                 return Ok(Assigned::Already(known.try_into()?));
             }
             let free = free_position(connection, application)?;
-            note(Topic::Shelves, project.get());
+            invalidate(Topic::Storefront, project.get());
             let id: i64 = diesel::insert_into(subscription_nomenclatures::table)
                 .values((
                     subscription_nomenclatures::application_id.eq(application.get()),
@@ -192,7 +192,7 @@ impl PlanRepository for Database {
         at: DateTime<Utc>,
     ) -> Result<PlanAssignment, PlanError> {
         self.write(move |connection| {
-            note(Topic::Shelves, project.get());
+            invalidate(Topic::Storefront, project.get());
             let own = || {
                 subscription_nomenclatures::table
                     .find(id.get())
@@ -220,7 +220,7 @@ impl PlanRepository for Database {
         id: PlanAssignmentId,
     ) -> Result<(), PlanError> {
         self.write(move |connection| {
-            note(Topic::Shelves, project.get());
+            invalidate(Topic::Storefront, project.get());
             let own = subscription_nomenclatures::table
                 .find(id.get())
                 .filter(subscription_nomenclatures::application_id.eq(application.get()));

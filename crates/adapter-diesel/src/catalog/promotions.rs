@@ -9,7 +9,7 @@ use kontor_catalog::{PromotionError, PromotionList, PromotionReference};
 use kontor_kernel::{Page, PageRequest, ProjectId, Stamp, StoreError};
 
 use super::categories::reference;
-use super::discount_rows::period;
+use super::staff_discounts::period;
 use super::storefront::photo;
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::histories;

@@ -5,9 +5,9 @@ use chrono::{DateTime, Utc};
 use diesel::result::Error as QueryError;
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
 use kontor_catalog::model::{NomenclatureKind, Packaging, PhotoUrl, Reference};
-use kontor_catalog::storefront::ports::Shelves;
+use kontor_catalog::storefront::ports::StorefrontReader;
 use kontor_catalog::storefront::{
-    PriceRange, Product, ProductCard, ProductFilter, ProductOrder, ShelfBrand, ShelfCategory,
+    PriceRange, Product, ProductCard, ProductFilter, ProductOrder, StorefrontBrand, StorefrontCategory,
 };
 use kontor_kernel::{
     AppScope, CategoryId, InvalidId, Line, Money, NomenclatureId, Page, PageRequest, Prose, Quantity, StoreError,
@@ -16,7 +16,7 @@ use kontor_kernel::{
 
 use super::storefront_query::OfferQuery;
 use super::storefront_reductions::Reductions;
-use super::{storefront_card, storefront_shelves};
+use super::{storefront_card, storefront_groups};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::in_order;
 use crate::statement::{Statement, by_place};
@@ -135,7 +135,7 @@ fn total(connection: &mut AnyConnection, query: &OfferQuery<'_>) -> Result<i64, 
 }
 
 #[async_trait]
-impl Shelves for Database {
+impl StorefrontReader for Database {
     async fn products(
         &self,
         visitor: Visitor,
@@ -229,12 +229,12 @@ impl Shelves for Database {
         app: AppScope,
         parent: Option<CategoryId>,
         limit: Option<u32>,
-    ) -> Result<Vec<ShelfCategory>, StoreError> {
-        self.read_page(move |connection| storefront_shelves::categories(connection, app, parent, limit)).await
+    ) -> Result<Vec<StorefrontCategory>, StoreError> {
+        self.read_page(move |connection| storefront_groups::categories(connection, app, parent, limit)).await
     }
 
-    async fn brands(&self, app: AppScope, limit: Option<u32>) -> Result<Vec<ShelfBrand>, StoreError> {
-        self.read_page(move |connection| storefront_shelves::brands(connection, app, limit)).await
+    async fn brands(&self, app: AppScope, limit: Option<u32>) -> Result<Vec<StorefrontBrand>, StoreError> {
+        self.read_page(move |connection| storefront_groups::brands(connection, app, limit)).await
     }
 }
 

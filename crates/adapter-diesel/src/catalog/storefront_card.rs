@@ -10,8 +10,8 @@ use kontor_kernel::{NomenclatureId, Prose, StoreError, Visitor};
 use super::storefront::{ProductRow, photo, reference};
 use super::storefront_query::{JOINS, product};
 use crate::database::{Abort, AnyConnection, on_each};
+use crate::projections::offers;
 use crate::schema::{nomenclature_tags, tags};
-use crate::shelf::offers;
 use crate::statement::Statement;
 use crate::stored;
 

@@ -7,8 +7,8 @@ use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::{AppScope, CustomerScope, Line, PageRequest, Visitor};
 
 use super::storefront_reductions::Reductions;
-use crate::shelf::offer_counts::EVERY_CATEGORY;
-use crate::shelf::search::Search;
+use crate::projections::offer_counts::EVERY_CATEGORY;
+use crate::projections::search::Search;
 use crate::statement::Statement;
 
 /// What the first columns of a list or a card are, in the order of `ProductRow`.

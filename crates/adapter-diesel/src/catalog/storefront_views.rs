@@ -6,7 +6,7 @@ use diesel::result::Error as QueryError;
 use kontor_catalog::storefront::ports::ViewCounter;
 use kontor_kernel::{NomenclatureId, StoreError};
 
-use crate::database::marks::{Topic, note, note_unchanged};
+use crate::database::invalidation::{Topic, invalidate, leave_valid};
 use crate::database::{AnyConnection, Database};
 use crate::schema::nomenclatures;
 use crate::statement::Statement;
@@ -41,9 +41,9 @@ fn add(connection: &mut AnyConnection, views: &[(i64, i64)]) -> Result<(), Query
         .select(nomenclatures::project_id)
         .distinct()
         .load(connection)?;
-    note_unchanged(Topic::Shelves);
+    leave_valid(Topic::Storefront);
     for project in projects {
-        note(Topic::Looks, project);
+        invalidate(Topic::Views, project);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use kontor_catalog::{TagError, TagRefusal};
 use kontor_kernel::{Name, OfProject, ProjectId, RecordError, Stamp, StoreError};
 
 use super::categories::photo;
-use super::hold;
+use super::lock_row;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::records::{self, StoredRecord};
 use crate::schema::{projects, tags};
@@ -63,7 +63,7 @@ impl TagRepository for Database {
         records::insert(self, stamp, move |connection| {
             let project = stamp.project_id.get();
             // Names are compared in any case, which no key of this table does: one tag of a project after the other.
-            hold!(connection, projects::table.find(project).select(projects::id));
+            lock_row!(connection, projects::table.find(project).select(projects::id));
             if !found!(connection, projects::table.find(project))? {
                 return Err(Abort::Refused(RecordError::NotFound));
             }

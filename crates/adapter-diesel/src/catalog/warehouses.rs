@@ -10,9 +10,9 @@ use kontor_kernel::{ApplicationId, BranchId, Listing, Page, ProjectId, Stamp, St
 use kontor_organization::model::IntegrationOwner;
 
 use super::categories::reference;
-use super::{hold, shelving};
+use super::{lock_row, offer_refresh};
 use crate::collation::sort_key;
-use crate::database::marks::{Topic, note};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
 use crate::integration_links;
 use crate::listing::{Source, unsearched};
@@ -154,7 +154,7 @@ impl WarehouseRepository for Database {
         self.read_snapshot(move |connection| {
             let own = Statement::new("w.deleted_at IS NULL AND w.project_id = ").value(project.get());
             let found = WAREHOUSES.page(connection, own, &listing)?;
-            Ok(found.holding(load(connection, &found.items)?))
+            Ok(found.with_items(load(connection, &found.items)?))
         })
         .await
     }
@@ -162,7 +162,7 @@ impl WarehouseRepository for Database {
     async fn insert(&self, stamp: Stamp, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError> {
         self.write(move |connection| {
             let (project, at) = (stamp.project_id, stamp.at);
-            note(Topic::Shelves, project.get());
+            invalidate(Topic::Storefront, project.get());
             let unknown = unknown(connection, project, Some(draft.branch_id), draft.application_ids.as_deref())?;
             if !unknown.is_empty() {
                 return Err(Abort::Refused(WarehouseError::UnknownReferences(unknown)));
@@ -204,7 +204,7 @@ impl WarehouseRepository for Database {
     ) -> Result<Warehouse, WarehouseError> {
         let written = self.write(move |connection| {
             let (project, at) = (stamp.project_id, stamp.at);
-            note(Topic::Shelves, project.get());
+            invalidate(Topic::Storefront, project.get());
             let links = change.application_ids.as_set();
             let branch = change.branch_id.as_set().copied();
             let unknown = unknown(connection, project, branch, links.map(Vec::as_slice))?;
@@ -212,7 +212,7 @@ impl WarehouseRepository for Database {
                 return Err(Abort::Refused(WarehouseError::UnknownReferences(unknown)));
             }
             let own = present(project, id);
-            hold!(connection, own.select(warehouses::id));
+            lock_row!(connection, own.select(warehouses::id));
             let before = one(connection, id)?;
             let written = diesel::update(own)
                 .set((
@@ -238,7 +238,7 @@ impl WarehouseRepository for Database {
         });
         let (warehouse, is_left) = written.await?;
         if is_left {
-            self.shelve_rest(id).await;
+            self.refresh_offers_rest(id).await;
         }
         Ok(warehouse)
     }
@@ -246,7 +246,7 @@ impl WarehouseRepository for Database {
     async fn delete(&self, stamp: Stamp, id: WarehouseId) -> Result<(), WarehouseError> {
         self.write(move |connection| {
             let own = present(stamp.project_id, id);
-            hold!(connection, own.select(warehouses::id));
+            lock_row!(connection, own.select(warehouses::id));
             if !found!(connection, own)? {
                 return Err(Abort::Refused(WarehouseError::NotFound));
             }
@@ -266,7 +266,7 @@ impl WarehouseRepository for Database {
     }
 }
 
-/// Sells from the warehouse in these applications alone. Returns whether [`shelving`] has to go on.
+/// Sells from the warehouse in these applications alone. Returns whether [`offer_refresh`] has to go on.
 fn relink(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -280,5 +280,5 @@ fn relink(
     }
     diesel::delete(links).execute(connection)?;
     link(connection, warehouse.get(), wanted)?;
-    shelving::begin(connection, project, warehouse)
+    offer_refresh::begin(connection, project, warehouse)
 }

@@ -6,7 +6,7 @@ use kontor_content::ports::{FileRepository, Leftover};
 use kontor_kernel::{FileId, Stamp, StoreError};
 
 use crate::database::{Abort, AnyConnection, Database};
-use crate::lease::{Leased, Queue, Turn};
+use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::people::READY;
 use crate::schema::files;
 use crate::statement::Statement;
@@ -206,7 +206,7 @@ impl FileRepository for Database {
     ) -> Result<Vec<Leftover>, StoreError> {
         let most = usize::try_from(most).map_err(StoreError::corrupt)?;
         let set = Statement::new(format!(", state = '{DELETED}'"));
-        self.lease(&CONTENTS, Turn::new(owner, now, again_at, most), set, LEASED).await
+        self.lease_rows(&CONTENTS, LeaseRequest::new(owner, now, again_at, most), set, LEASED).await
     }
 
     async fn forget(&self, id: FileId) -> Result<(), StoreError> {

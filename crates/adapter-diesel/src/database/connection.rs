@@ -77,7 +77,7 @@ impl Manager {
             if let InstrumentationEvent::StartQuery { query, .. } = event {
                 statements.fetch_add(1, Ordering::Relaxed);
                 #[cfg(feature = "test-support")]
-                super::written::statement(&query.to_string());
+                super::write_check::statement(&query.to_string());
                 #[cfg(not(feature = "test-support"))]
                 let _ = query;
             }

@@ -8,12 +8,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use kontor_kernel::ProjectId;
 use quick_cache::sync::Cache;
 
-use super::{Marks, Stand, Topic};
+use super::{CacheVersion, CacheVersions, Topic};
 
 #[derive(Clone)]
 struct Kept<V> {
     project: ProjectId,
-    stand: Stand,
+    version: CacheVersion,
     value: V,
 }
 
@@ -27,17 +27,18 @@ impl<K: Eq + Hash, V: Clone> Memory<K, V> {
     }
 
     /// What is remembered and still so.
-    pub fn recall(&self, marks: &Marks, key: &K) -> Option<V> {
-        let kept = self.0.get(key).filter(|_| marks.are_watched())?;
-        (marks.stand(Topic::Access, kept.project) == Some(kept.stand)).then_some(kept.value)
+    pub fn recall(&self, versions: &CacheVersions, key: &K) -> Option<V> {
+        let kept = self.0.get(key).filter(|_| versions.are_watched())?;
+        (versions.version(Topic::Access, kept.project) == Some(kept.version)).then_some(kept.value)
     }
 
     /// Remembers what was read after `before` was taken, unless somebody was shut out meanwhile.
-    pub fn keep(&self, marks: &Marks, before: Option<Stand>, project: ProjectId, key: K, value: &V) {
-        let stand = marks.stand(Topic::Access, project);
+    pub fn keep(&self, versions: &CacheVersions, before: Option<CacheVersion>, project: ProjectId, key: K, value: &V) {
+        let version = versions.version(Topic::Access, project);
         // The project is known only now: when nothing at all changed since, neither did it.
-        if let (Some(stand), true) = (stand, before.is_some() && marks.stand_anywhere(Topic::Access) == before) {
-            self.0.insert(key, Kept { project, stand, value: value.clone() });
+        if let (Some(version), true) = (version, before.is_some() && versions.version_anywhere(Topic::Access) == before)
+        {
+            self.0.insert(key, Kept { project, version, value: value.clone() });
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Connections, pools, transactions and migrations of both databases.
 
-mod clash;
+mod batches;
 mod connection;
 mod connections;
+mod constraints;
 mod failure;
-pub(crate) mod marks;
+pub(crate) mod invalidation;
 mod memory;
 mod migrations;
 mod pages;
@@ -12,20 +13,19 @@ mod pool;
 mod statistics;
 mod tables;
 mod url;
-mod walk;
 mod watch;
 #[cfg(feature = "test-support")]
-mod written;
+mod write_check;
 
-pub(crate) use clash::{on_duplicate, on_reference};
 pub use connection::AnyConnection;
 pub(crate) use connection::{Backend, found, on_each};
+pub(crate) use constraints::{on_duplicate, on_reference};
 pub use failure::Abort;
-pub use marks::{Marks, Stand, TRUST, Topic};
+pub use invalidation::{CacheVersion, CacheVersions, TRUST, Topic};
 pub(crate) use memory::Memory;
 pub use pool::{Database, PoolOptions, PoolState};
 #[cfg(feature = "test-support")]
-pub(crate) use tables::Marked;
+pub(crate) use tables::InvalidatingWrites;
 pub(crate) use tables::Tables;
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 pub use watch::Watch;

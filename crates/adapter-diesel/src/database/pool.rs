@@ -11,7 +11,7 @@ use kontor_kernel::StoreError;
 use super::connection::{Manager, Role, give_up};
 use super::connections::Connections;
 use super::failure::{Abort, at_commit, conclude, is_demoted, is_lost, passes};
-use super::marks::{Marks, Noted, note_everything};
+use super::invalidation::{CacheVersions, Invalidations, invalidate_everything};
 use super::memory::Memories;
 use super::pages::PageReaders;
 use super::tables::Tables;
@@ -57,7 +57,7 @@ struct Inner {
     statements: Arc<AtomicU64>,
     repeated: AtomicU64,
     writes: AtomicU64,
-    marks: Arc<Marks>,
+    versions: Arc<CacheVersions>,
     memories: Memories,
     tables: &'static Tables,
 }
@@ -111,7 +111,7 @@ impl Database {
             DatabaseUrl::Postgres(_) => None,
         };
         let readers = build(if writer.is_some() { Role::Reader } else { Role::Writer }, options.connections)?;
-        let (marks, memories) = (Arc::default(), Memories::default());
+        let (versions, memories) = (Arc::default(), Memories::default());
         let inner = Inner {
             url,
             readers,
@@ -120,7 +120,7 @@ impl Database {
             statements,
             repeated: AtomicU64::new(0),
             writes: AtomicU64::new(0),
-            marks,
+            versions,
             memories,
             tables,
         };
@@ -133,8 +133,8 @@ impl Database {
     }
 
     /// How one knows that what was read is still so.
-    pub fn marks(&self) -> &Arc<Marks> {
-        &self.inner.marks
+    pub fn cache_versions(&self) -> &Arc<CacheVersions> {
+        &self.inner.versions
     }
 
     /// The memory of this type, made when it is asked for first.
@@ -290,9 +290,9 @@ impl Database {
             loop {
                 let mut connection = pool.take()?;
                 // Of an attempt that was given up.
-                Noted::take();
+                Invalidations::take();
                 #[cfg(feature = "test-support")]
-                super::written::forget();
+                super::write_check::forget();
                 let outcome = begin(&mut connection).map_err(Abort::Query).map(|()| work(&mut connection));
                 let outcome = match outcome {
                     Ok(done) => commit(&inner, &mut connection, done),
@@ -325,7 +325,7 @@ impl Database {
         R: From<StoreError> + Send + 'static,
     {
         self.write(move |connection| {
-            note_everything();
+            invalidate_everything();
             work(connection)
         })
         .await
@@ -368,16 +368,16 @@ fn at_one_moment<T, R>(
     }
 }
 
-/// Commits with the marks of what the step noted.
+/// Commits, with the counters of what the step invalidated.
 fn commit<T, R>(inner: &Inner, connection: &mut AnyConnection, done: Result<T, Abort<R>>) -> Result<T, Abort<R>> {
-    let noted = Noted::take();
+    let invalidations = Invalidations::take();
     let mut open = None;
     let done = done.and_then(|value| {
         #[cfg(feature = "test-support")]
-        if let Some(what) = super::written::forgotten(&noted, inner.tables.marked) {
-            return Err(Abort::Store(StoreError::Failed(format!("a step changes {what}, and does not note it"))));
+        if let Some(what) = super::write_check::forgotten(&invalidations, inner.tables.invalidating) {
+            return Err(Abort::Store(StoreError::Failed(format!("a step changes {what}, and does not invalidate it"))));
         }
-        open = inner.marks.open(&noted, connection)?;
+        open = inner.versions.open(&invalidations, connection)?;
         Ok(value)
     });
     let outcome = match done {

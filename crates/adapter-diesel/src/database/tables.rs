@@ -14,19 +14,19 @@ pub(crate) struct Tables {
     pub growing: &'static str,
     /// What runs after migrations.
     pub fills: &'static [Fill],
-    /// Writes that take a note of a topic, looked at in tests.
+    /// Writes that must invalidate a topic; checked in tests.
     #[cfg(feature = "test-support")]
-    pub marked: &'static [Marked],
+    pub invalidating: &'static [InvalidatingWrites],
 }
 
-/// Writes to a table that take a note of these topics.
+/// Writes to a table that must invalidate these topics.
 #[cfg(feature = "test-support")]
 #[derive(Debug)]
-pub(crate) struct Marked {
+pub(crate) struct InvalidatingWrites {
     /// The table.
     pub table: &'static str,
     /// How such writes begin.
     pub verbs: &'static [&'static str],
-    /// What must be noted.
+    /// What they must invalidate.
     pub topics: &'static [super::Topic],
 }

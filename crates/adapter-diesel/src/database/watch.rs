@@ -1,4 +1,4 @@
-//! Looks at the marks of change that other processes leave, twice a second, on a thread and a connection of its own: it is
+//! Watches the counters of changes that other processes raise, twice a second, on a thread and a connection of its own: it is
 //! neither late when every connection is busy nor counted among the statements of requests.
 
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use kontor_kernel::StoreError;
 
 use super::connection::{Manager, Role};
 use super::failure::store_error;
-use super::marks::{Marks, Topic};
+use super::invalidation::{CacheVersions, Topic};
 use super::{AnyConnection, Database};
 use crate::statement::{Statement, by_place};
 
@@ -47,26 +47,32 @@ struct Others(HashMap<(Topic, usize), Option<u64>>);
 
 impl Others {
     /// Takes in what a look saw. Where others wrote, or it cannot be told who, nothing that is remembered counts.
-    fn take_in(&mut self, marks: &Marks, before: &HashMap<(Topic, usize), Option<u64>>, rows: &[CounterRow]) {
+    fn take_in(
+        &mut self,
+        versions: &CacheVersions,
+        before: &HashMap<(Topic, usize), Option<u64>>,
+        rows: &[CounterRow],
+    ) {
         for row in rows {
             let topic = Topic::ALL.into_iter().find(|topic| i64::from(row.topic) == topic.number());
             let (Some(topic), Ok(stripe)) = (topic, usize::try_from(row.stripe)) else { continue };
             let own = before.get(&(topic, stripe)).copied().flatten();
-            let own = own.filter(|own| marks.own(topic, stripe) == Some(*own));
+            let own = own.filter(|own| versions.own(topic, stripe) == Some(*own));
             let others = own.and_then(|own| u64::try_from(row.version).ok()?.checked_sub(own));
             let known = self.0.insert((topic, stripe), others).flatten();
             if others.is_none() || known != others {
-                marks.step(topic, stripe);
+                versions.step(topic, stripe);
             }
         }
     }
 
-    fn look(&mut self, connection: &mut AnyConnection, marks: &Marks) -> Result<(), StoreError> {
-        let began = marks.now();
-        let own = |topic| (0..super::marks::STRIPES).map(move |stripe| ((topic, stripe), marks.own(topic, stripe)));
+    fn look(&mut self, connection: &mut AnyConnection, versions: &CacheVersions) -> Result<(), StoreError> {
+        let began = versions.now();
+        let own =
+            |topic| (0..super::invalidation::STRIPES).map(move |stripe| ((topic, stripe), versions.own(topic, stripe)));
         let before: HashMap<_, _> = Topic::ALL.into_iter().flat_map(own).collect();
         let rows: Vec<CounterRow> = counters().rows(connection).map_err(|error| store_error(&error))?;
-        self.take_in(marks, &before, &rows);
+        self.take_in(versions, &before, &rows);
         // Of a counter that is not there nobody learns that it was raised.
         if let Some((topic, stripe)) = before.keys().find(|counter| !seen(&rows, **counter)) {
             return Err(StoreError::corrupt(format!(
@@ -74,7 +80,7 @@ impl Others {
                 topic.number()
             )));
         }
-        marks.looked_at(began);
+        versions.looked_at(began);
         Ok(())
     }
 }
@@ -86,23 +92,23 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn look(&mut self, marks: &Marks) -> Result<(), StoreError> {
+    fn look(&mut self, versions: &CacheVersions) -> Result<(), StoreError> {
         let failed = |error: &dyn std::fmt::Display| StoreError::Unavailable(error.to_string());
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.manager.connect().map_err(|error| failed(&error))?,
         };
-        self.others.look(&mut connection, marks)?;
+        self.others.look(&mut connection, versions)?;
         // A connection that failed is not used again.
         self.connection = Some(connection);
         Ok(())
     }
 
-    fn work(mut self, marks: &Weak<Marks>, until: &Receiver<()>) {
+    fn work(mut self, versions: &Weak<CacheVersions>, until: &Receiver<()>) {
         let mut lost = false;
         loop {
-            let Some(marks) = marks.upgrade() else { return };
-            match self.look(&marks) {
+            let Some(versions) = versions.upgrade() else { return };
+            match self.look(&versions) {
                 Ok(()) => lost = false,
                 Err(error) if lost => tracing::debug!(%error, "marks of change cannot be read"),
                 Err(error) => {
@@ -110,7 +116,7 @@ impl Watcher {
                     tracing::warn!(%error, "marks of change cannot be read: nothing is answered from memory");
                 }
             }
-            drop(marks);
+            drop(versions);
             if until.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
@@ -124,10 +130,10 @@ impl Database {
         let manager = Manager { url: self.url().clone(), role: Role::Reader, statements: Arc::new(AtomicU64::new(0)) };
         let watcher = Watcher { manager, connection: None, others: Others::default() };
         let (sender, receiver) = channel();
-        let marks = Arc::downgrade(self.marks());
+        let versions = Arc::downgrade(self.cache_versions());
         std::thread::Builder::new()
             .name("change-watch".to_owned())
-            .spawn(move || watcher.work(&marks, &receiver))
+            .spawn(move || watcher.work(&versions, &receiver))
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok(Watch { _until: sender })
     }
@@ -142,27 +148,27 @@ mod tests {
         CounterRow { topic: 0, stripe, version }
     }
 
-    fn own(marks: &Marks, stripe: usize) -> HashMap<(Topic, usize), Option<u64>> {
-        HashMap::from([((Topic::Shelves, stripe), marks.own(Topic::Shelves, stripe))])
+    fn own(versions: &CacheVersions, stripe: usize) -> HashMap<(Topic, usize), Option<u64>> {
+        HashMap::from([((Topic::Storefront, stripe), versions.own(Topic::Storefront, stripe))])
     }
 
     #[test]
     fn only_what_others_raised_moves_on() {
-        let (marks, mut others) = (Marks::default(), Others::default());
+        let (versions, mut others) = (CacheVersions::default(), Others::default());
         let project = ProjectId::new(3).unwrap();
-        let stand = || marks.stand(Topic::Shelves, project);
-        others.take_in(&marks, &own(&marks, 3), &[row(3, 7)]);
-        let known = stand();
-        others.take_in(&marks, &own(&marks, 3), &[row(3, 7), row(4, 1)]);
-        assert_eq!(stand(), known, "nothing was raised");
-        others.take_in(&marks, &own(&marks, 3), &[row(3, 8)]);
-        assert_ne!(stand(), known, "somebody else raised it");
-        let known = stand();
-        let before = HashMap::from([((Topic::Shelves, 3), None)]);
-        others.take_in(&marks, &before, &[row(3, 8)]);
-        assert_ne!(stand(), known, "who raised it cannot be told");
-        let known = stand();
-        others.take_in(&marks, &own(&marks, 3), &[row(3, 8)]);
-        assert_ne!(stand(), known, "nor whether somebody did meanwhile");
+        let version = || versions.version(Topic::Storefront, project);
+        others.take_in(&versions, &own(&versions, 3), &[row(3, 7)]);
+        let known = version();
+        others.take_in(&versions, &own(&versions, 3), &[row(3, 7), row(4, 1)]);
+        assert_eq!(version(), known, "nothing was raised");
+        others.take_in(&versions, &own(&versions, 3), &[row(3, 8)]);
+        assert_ne!(version(), known, "somebody else raised it");
+        let known = version();
+        let before = HashMap::from([((Topic::Storefront, 3), None)]);
+        others.take_in(&versions, &before, &[row(3, 8)]);
+        assert_ne!(version(), known, "who raised it cannot be told");
+        let known = version();
+        others.take_in(&versions, &own(&versions, 3), &[row(3, 8)]);
+        assert_ne!(version(), known, "nor whether somebody did meanwhile");
     }
 }

@@ -3,11 +3,11 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::{ProjectId, StoreError};
 
-use super::looks::IdRow;
+use super::checks::IdRow;
 use super::next;
-use crate::database::marks::{Topic, note_everything, note_unchanged};
+use crate::database::invalidation::{Topic, invalidate_everything, leave_valid};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::shelf::{offer_counts, offers, search};
+use crate::projections::{offer_counts, offers, search};
 use crate::statement::Statement;
 use crate::stock;
 
@@ -34,8 +34,8 @@ type Tally = fn(&mut Corrected) -> &mut u64;
 
 impl Database {
     /// Puts right what [`Database::examine`] compares, in one project or in all, a few records a commit. The figures of a
-    /// stock record count, and the ledger follows by a movement; only what is claimed is what order lines hold. What
-    /// cannot be so stays as it is: more claimed pieces than lie there, more uses of a discount than are allowed.
+    /// stock record count, and the ledger follows by a movement; only what is reserved is what order lines hold. What
+    /// cannot be so stays as it is: more reserved pieces than lie there, more uses of a discount than are allowed.
     pub async fn correct(&self, project: Option<ProjectId>, at: DateTime<Utc>) -> Result<Corrected, StoreError> {
         let mut corrected = Corrected { inventories: self.correct_ledger(project, at).await?, ..Corrected::default() };
         // What is shown comes of stock, and is counted.
@@ -69,9 +69,9 @@ impl Database {
             let ids = held(connection, next("t.id", table, project, last))?;
             let count = if ids.is_empty() { 0 } else { mend(connection, &ids, at.naive_utc())? };
             if count > 0 {
-                note_everything();
+                invalidate_everything();
             } else {
-                note_unchanged(Topic::Shelves);
+                leave_valid(Topic::Storefront);
             }
             Ok((ids.last().copied(), u64::try_from(count).unwrap_or(u64::MAX)))
         })

@@ -1,10 +1,10 @@
-//! Derives anew what is kept beside its source, and compares; on demand puts right what differs.
+//! Derives anew what is kept in addition to its source, and compares; on demand puts right what differs.
 //!
 //! Every comparison is made by one statement over a few records, so a service that goes on working meanwhile shows no
 //! differences that are not there, and memory does not grow with the tables.
 
+mod checks;
 mod correction;
-mod looks;
 
 use kontor_kernel::{ProjectId, StoreError};
 
@@ -52,8 +52,8 @@ pub struct Examined {
 impl Database {
     /// Examines one project, or all. Hands over every difference as soon as it is found.
     ///
-    /// - pieces and claimed pieces of a stock record: the sums of its movements, and what the last movement left;
-    /// - claimed pieces: the order lines that hold them;
+    /// - pieces and reserved pieces of a stock record: the sums of its movements, and what the last movement left;
+    /// - reserved pieces: the order lines that hold them;
     /// - uses of a discount: the orders that use it;
     /// - what an application shows: cards, stock, prices and warehouses;
     /// - what an item is found by: its name and article;
@@ -65,16 +65,16 @@ impl Database {
     ) -> Result<Examined, StoreError> {
         let mut examined = Examined::default();
         let project = project.map(ProjectId::get);
-        let looks: [(Look, Tally); 4] = [
-            (looks::stock, |examined| &mut examined.inventories),
-            (looks::discounts, |examined| &mut examined.discounts),
-            (looks::items, |examined| &mut examined.items),
-            (looks::counts, |examined| &mut examined.applications),
+        let checks: [(Check, Tally); 4] = [
+            (checks::stock, |examined| &mut examined.inventories),
+            (checks::discounts, |examined| &mut examined.discounts),
+            (checks::items, |examined| &mut examined.items),
+            (checks::counts, |examined| &mut examined.applications),
         ];
-        for (look, count) in looks {
+        for (check, count) in checks {
             let mut last = 0;
             loop {
-                let seen = self.read(move |connection| look(connection, project, last)).await?;
+                let seen = self.read(move |connection| check(connection, project, last)).await?;
                 *count(&mut examined) += seen.count;
                 examined.differences += u64::try_from(seen.differences.len()).unwrap_or(u64::MAX);
                 seen.differences.into_iter().for_each(&mut found);
@@ -96,7 +96,7 @@ struct Seen {
     differences: Vec<Difference>,
 }
 
-type Look = fn(&mut AnyConnection, Option<i64>, i64) -> Result<Seen, Abort<StoreError>>;
+type Check = fn(&mut AnyConnection, Option<i64>, i64) -> Result<Seen, Abort<StoreError>>;
 
 /// Where the records of a look are counted.
 type Tally = fn(&mut Examined) -> &mut u64;

@@ -47,7 +47,7 @@ pub(crate) struct Queue {
 
 /// Who leases, and for how long.
 #[derive(Debug, Clone)]
-pub(crate) struct Turn {
+pub(crate) struct LeaseRequest {
     /// Names a worker, unlike all others.
     pub owner: String,
     /// Now.
@@ -58,7 +58,7 @@ pub(crate) struct Turn {
     pub most: usize,
 }
 
-impl Turn {
+impl LeaseRequest {
     pub fn new(owner: &str, now: DateTime<Utc>, until: DateTime<Utc>, most: usize) -> Self {
         Self { owner: owner.to_owned(), now: now.naive_utc(), until: until.naive_utc(), most }
     }
@@ -90,7 +90,7 @@ impl Queue {
         &self,
         connection: &mut AnyConnection,
         keys: &[K],
-        turn: &Turn,
+        request: &LeaseRequest,
         set: Statement,
     ) -> QueryResult<Vec<K>> {
         if keys.is_empty() {
@@ -98,30 +98,30 @@ impl Queue {
         }
         let Self { table, key, .. } = self;
         let take = Statement::new(format!("UPDATE {table} SET lease_owner = "))
-            .value(turn.owner.as_str())
+            .value(request.owner.as_str())
             .sql(", leased_until = ")
-            .value(turn.until)
+            .value(request.until)
             .then(set)
             .sql(format!(" WHERE {key} IN "))
             .tuple(keys.iter().cloned().map(Into::into))
             .sql(" AND ")
-            .then(self.free(turn.now))
+            .then(self.free(request.now))
             .sql(format!(" RETURNING {key}"));
         K::rows(take, connection)
     }
 
-    /// As [`Queue::take`], a few at a time until there are as many as the turn allows.
+    /// As [`Queue::take`], a few at a time until there are as many as are asked for.
     fn take_some<K: Key>(
         &self,
         connection: &mut AnyConnection,
         due: &[K],
-        turn: &Turn,
+        request: &LeaseRequest,
         set: &Statement,
     ) -> QueryResult<Vec<K>> {
         let (mut taken, mut rest) = (Vec::new(), due);
-        while taken.len() < turn.most && !rest.is_empty() {
-            let (next, later) = rest.split_at((turn.most - taken.len()).min(rest.len()));
-            taken.extend(self.take(connection, next, turn, set.clone())?);
+        while taken.len() < request.most && !rest.is_empty() {
+            let (next, later) = rest.split_at((request.most - taken.len()).min(rest.len()));
+            taken.extend(self.take(connection, next, request, set.clone())?);
             rest = later;
         }
         Ok(taken)
@@ -140,12 +140,12 @@ impl Queue {
 }
 
 impl Database {
-    /// Leases the rows that are longest due, at most as many as the turn allows, and reads them. Rows that cannot be read
+    /// Leases the rows that are longest due, at most as many as are asked for, and reads them. Rows that cannot be read
     /// are parked; others take their place.
-    pub(crate) async fn lease<K: Key, R, T>(
+    pub(crate) async fn lease_rows<K: Key, R, T>(
         &self,
         queue: &'static Queue,
-        turn: Turn,
+        request: LeaseRequest,
         set: Statement,
         leased: Leased<K, R, T>,
     ) -> Result<Vec<T>, StoreError>
@@ -154,21 +154,21 @@ impl Database {
         T: Send + 'static,
     {
         loop {
-            let (now, candidates) = (turn.now, turn.most.max(CANDIDATES));
+            let (now, candidates) = (request.now, request.most.max(CANDIDATES));
             let due: Vec<K> = self
                 .read(move |connection| Ok::<_, Abort<StoreError>>(K::rows(queue.look(now, candidates), connection)?))
                 .await?;
             if due.is_empty() {
                 return Ok(Vec::new());
             }
-            let (mine, set) = (turn.clone(), set.clone());
+            let (mine, set) = (request.clone(), set.clone());
             let taken = self
                 .write(move |connection| Ok::<_, Abort<StoreError>>(queue.take_some(connection, &due, &mine, &set)?))
                 .await?;
             if taken.is_empty() {
                 return Ok(Vec::new());
             }
-            let read = self.read_leased(queue, &turn, taken, leased).await?;
+            let read = self.read_leased(queue, &request, taken, leased).await?;
             if !read.is_empty() {
                 return Ok(read);
             }

@@ -3,7 +3,7 @@
 use diesel::result::{Error as QueryError, QueryResult};
 use kontor_kernel::StoreError;
 
-use super::{Key, Queue, Turn};
+use super::{Key, LeaseRequest, Queue};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::Statement;
 
@@ -70,26 +70,26 @@ fn load<K: Key, R, T>(
 
 impl Queue {
     /// Takes a row that cannot be read out of the queue, unless the lease has passed to somebody else.
-    fn park<K: Key>(&self, key: &K, reason: &str, turn: &Turn) -> Statement {
+    fn park<K: Key>(&self, key: &K, reason: &str, request: &LeaseRequest) -> Statement {
         let Self { table, key: column, on_park, .. } = self;
         Statement::new(format!("UPDATE {table} SET parked_at = "))
-            .value(turn.now)
+            .value(request.now)
             .sql(", parked_reason = ")
             .value(reason)
             .sql(format!(", lease_owner = NULL, leased_until = NULL{on_park} WHERE {column} = "))
             .value(key.clone())
             .sql(" AND parked_at IS NULL AND lease_owner = ")
-            .value(turn.owner.as_str())
+            .value(request.owner.as_str())
     }
 }
 
 impl Database {
-    /// Reads rows that were leased in this turn, in the order of `load`. Those that cannot be read are parked, each with a
+    /// Reads rows that were leased by this request, in the order of `load`. Those that cannot be read are parked, each with a
     /// reason that names table and key.
     pub(crate) async fn read_leased<K: Key, R, T>(
         &self,
         queue: &'static Queue,
-        turn: &Turn,
+        request: &LeaseRequest,
         keys: Vec<K>,
         leased: Leased<K, R, T>,
     ) -> Result<Vec<T>, StoreError>
@@ -107,12 +107,12 @@ impl Database {
             }
         }
         if !unreadable.is_empty() {
-            let turn = turn.clone();
+            let request = request.clone();
             let parked = self.write(move |connection| {
                 let mut parked = 0;
                 for (key, reason) in &unreadable {
                     let reason = format!("{} {key}: {reason}", queue.table);
-                    parked += queue.park(key, &reason, &turn).run(connection)?;
+                    parked += queue.park(key, &reason, &request).run(connection)?;
                 }
                 Ok::<_, Abort<StoreError>>(parked)
             });

@@ -9,8 +9,8 @@ use kontor_orders::ports::ChangeRefused;
 use kontor_payments::model::{ChargePurpose, ChargeState};
 
 use super::history::{self, Entry};
-use super::stock;
-use crate::database::marks::{Topic, note};
+use super::reserved_stock;
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, found};
 use crate::schema::{charges, orders, users};
 use crate::stored;
@@ -51,16 +51,16 @@ pub(crate) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Res
     let status = current.ok_or(Abort::Refused(ChangeRefused::Stale))?;
     write_details(connection, change)?;
     if change.transition.is_some() {
-        note(Topic::Shelves, change.project_id.get());
+        invalidate(Topic::Storefront, change.project_id.get());
     }
     match change.transition.map(|step| step.stock) {
         Some(StockEffect::Release) => {
             if has_open_payment(connection, change.order_id)? {
                 return Err(Abort::Refused(ChangeRefused::Stale));
             }
-            stock::release(connection, order, Author::User(change.user_id), at)?;
+            reserved_stock::release(connection, order, Author::User(change.user_id), at)?;
         }
-        Some(StockEffect::Sell) => stock::sell(connection, order, Author::User(change.user_id), at)?,
+        Some(StockEffect::Sell) => reserved_stock::sell(connection, order, Author::User(change.user_id), at)?,
         Some(StockEffect::Keep) | None => {}
     }
     if let Some(event) = &change.paid {

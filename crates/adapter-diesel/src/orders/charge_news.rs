@@ -9,8 +9,8 @@ use kontor_orders::model::{AfterCharge, ChargeOutcome, OrderStatus, PaidEvent, S
 use uuid::Uuid;
 
 use super::history::{self, Entry};
-use super::stock;
-use crate::database::marks::{Topic, note as mark};
+use super::reserved_stock;
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::orders;
 use crate::stored;
@@ -98,7 +98,7 @@ pub(crate) fn hear(
                     history::announce_paid(connection, &event)?;
                     enter(connection, &order, "paid", step.to, "", at)
                 }
-                AfterCharge::OutOfTurn => {
+                AfterCharge::Unexpected => {
                     // Nothing moves an order away while its charge is open; should it ever happen, the money must be seen.
                     tracing::error!(order = %order.id, "money arrived for an order that does not wait for it");
                     enter(connection, &order, "paid_out_of_turn", order.status, "money arrived out of turn", at)
@@ -111,7 +111,7 @@ pub(crate) fn hear(
                 follow(connection, &order, step, at)?;
                 enter(connection, &order, "payment_failed", step.to, reason, at)
             }
-            AfterCharge::Stays | AfterCharge::OutOfTurn => Ok(()),
+            AfterCharge::Stays | AfterCharge::Unexpected => Ok(()),
         },
     }
 }
@@ -140,12 +140,12 @@ fn follow(
     match step.stock {
         StockEffect::Keep => {}
         StockEffect::Release => {
-            mark(Topic::Shelves, order.project);
-            stock::release(connection, id, Author::System, moment)?;
+            invalidate(Topic::Storefront, order.project);
+            reserved_stock::release(connection, id, Author::System, moment)?;
         }
         StockEffect::Sell => {
-            mark(Topic::Shelves, order.project);
-            stock::sell(connection, id, Author::System, moment)?;
+            invalidate(Topic::Storefront, order.project);
+            reserved_stock::sell(connection, id, Author::System, moment)?;
         }
     }
     Ok(())

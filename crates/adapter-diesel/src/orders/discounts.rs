@@ -3,13 +3,13 @@
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use kontor_kernel::{DiscountId, Money, StoreError};
-use kontor_orders::change::{PlacedOrder, PricedBy, PromoUse};
+use kontor_orders::change::{AppliedDiscounts, PlacedOrder, PromoUse};
 use kontor_orders::model::Discount;
 use kontor_orders::ports::PlaceRefused;
 
 use crate::database::{Abort, AnyConnection};
+use crate::discount_rows::{DiscountRow, status, target, value};
 use crate::schema::{discount_usages, discounts, orders};
-use crate::shelf::discount_rows::{DiscountRow, status, target, value};
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
@@ -32,7 +32,7 @@ by_place! {
 /// Refuses unless the automatic discounts are those by which the order was priced. Those that cover one of its lines stay
 /// as they are until the commit.
 pub(super) fn keep_automatic(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Abort<PlaceRefused>> {
-    let PricedBy { seen, covering } = &order.automatic;
+    let AppliedDiscounts { seen, covering } = &order.automatic;
     let covering: Vec<i64> = covering.iter().map(|id| id.get()).collect();
     if !covering.is_empty() && matches!(connection, AnyConnection::Postgres(_)) {
         let held = Statement::new("SELECT id FROM discounts WHERE id").among(&covering);

@@ -1,7 +1,7 @@
 //! The ports of orders.
 //!
 //! Rows are locked in one order everywhere: customer (see `people::hold`), charge, order, cards by ascending id
-//! (see `shelf::holding`), their stock, discount, what storefronts show.
+//! (see `locks`), their stock, discount, what storefronts show.
 
 mod assemble;
 mod change;
@@ -11,8 +11,8 @@ mod history;
 mod place;
 mod reader;
 mod reservations;
+mod reserved_stock;
 mod snapshot;
-mod stock;
 
 pub(crate) use change::apply as change;
 pub(crate) use charge_news::{ChargeNews, hear};

@@ -13,25 +13,25 @@ use kontor_orders::ports::PlaceRefused;
 use super::discounts;
 use super::history::{self, Entry};
 use super::snapshot::SERVICE;
-use crate::database::marks::{Topic, note};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, on_each};
-use crate::people::hold;
+use crate::locks::lock_cards;
+use crate::people::lock_customer;
+use crate::projections::offers;
 use crate::schema::{discount_usages, nomenclatures, orders, reservations};
-use crate::shelf::holding::hold_cards;
-use crate::shelf::offers;
-use crate::stock::{self, Cause, Claim, Movement, Reason};
+use crate::stock::{self, Cause, Movement, Reason, Reserved};
 use crate::stored;
 
 type Refused = Abort<PlaceRefused>;
 
-/// Stores an order and what it claims; its charge is stored with it, in the same transaction.
+/// Stores an order and what it reserves; its charge is stored with it, in the same transaction.
 pub(crate) fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<OrderId, Refused> {
     let at = order.at.naive_utc();
-    if !hold(connection, order.counterparty_id.get())? {
+    if !lock_customer(connection, order.counterparty_id.get())? {
         return Err(Abort::Refused(PlaceRefused::CustomerGone));
     }
-    note(Topic::Shelves, order.project_id.get());
-    let claimed = claim(connection, order, at)?;
+    invalidate(Topic::Storefront, order.project_id.get());
+    let reserved = reserve(connection, order, at)?;
     keep_services(connection, order)?;
     discounts::keep_automatic(connection, order)?;
     if let Some(promo) = &order.promo {
@@ -40,7 +40,7 @@ pub(crate) fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Resu
     let id = insert_order(connection, order, at)?;
     insert_lines(connection, order, id, at)?;
     let customer = Author::Customer(order.counterparty_id);
-    stock::enter(connection, &claimed, &Cause::of_order(Reason::Reservation, id, customer, at))?;
+    stock::enter(connection, &reserved, &Cause::of_order(Reason::Reservation, id, customer, at))?;
     if let Some(promo) = &order.promo {
         diesel::insert_into(discount_usages::table)
             .values((
@@ -62,27 +62,28 @@ pub(crate) fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Resu
         detail: None,
     };
     history::write(connection, &entry, at)?;
-    let exhausted: Vec<i64> = claimed.iter().filter(|claim| claim.left() == 0).map(|claim| claim.item).collect();
-    offers::refresh_held(connection, &exhausted)?;
+    let exhausted: Vec<i64> =
+        reserved.iter().filter(|movement| movement.left() == 0).map(|movement| movement.item).collect();
+    offers::refresh_locked(connection, &exhausted)?;
     Ok(order_id)
 }
 
-/// Claims the stock of every line. The cards are held first, as everybody does who changes stock: what storefronts show
+/// Reserves the stock of every line. The cards are held first, as everybody does who changes stock: what storefronts show
 /// may follow from it. Those of services are held with them, in one order, so that nobody waits in a circle.
-fn claim(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime) -> Result<Vec<Movement>, Refused> {
+fn reserve(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime) -> Result<Vec<Movement>, Refused> {
     let with_stock = |(line, placed): (usize, _)| place_of(placed).map(|inventory| (inventory, line, placed));
     let mut lines: Vec<_> = order.lines.iter().enumerate().filter_map(with_stock).collect();
     lines.sort_by_key(|(inventory, ..)| *inventory);
-    hold_cards(connection, &order.lines.iter().map(|line| line.item.get()).collect::<Vec<_>>())?;
-    let mut claimed = Vec::with_capacity(lines.len());
+    lock_cards(connection, &order.lines.iter().map(|line| line.item.get()).collect::<Vec<_>>())?;
+    let mut reserved = Vec::with_capacity(lines.len());
     for (inventory, line, placed) in lines {
-        match stock::claim(connection, inventory, placed.quantity.get().into(), placed.unit_price, at)? {
-            Claim::Held(movement) => claimed.push(movement),
-            Claim::Gone => return Err(Abort::Refused(PlaceRefused::OutOfStock { line })),
-            Claim::PriceMoved => return Err(Abort::Refused(PlaceRefused::Stale)),
+        match stock::reserve(connection, inventory, placed.quantity.get().into(), placed.unit_price, at)? {
+            Reserved::Done(movement) => reserved.push(movement),
+            Reserved::NotEnough => return Err(Abort::Refused(PlaceRefused::OutOfStock { line })),
+            Reserved::PriceChanged => return Err(Abort::Refused(PlaceRefused::Stale)),
         }
     }
-    Ok(claimed)
+    Ok(reserved)
 }
 
 /// Services have no stock that would guard their prices: their cards, which are held, must still have them.

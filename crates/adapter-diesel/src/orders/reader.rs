@@ -38,7 +38,7 @@ impl OrderReader for Database {
             let found = ORDERS.page(connection, own, &listing)?;
             let these = Statement::new(" WHERE o.id").among(&found.items).sql(" ORDER BY o.id");
             let orders = in_order(&found.items, orders(connection, these)?, |order| order.id.get());
-            Ok::<_, Abort<StoreError>>(found.holding(orders))
+            Ok::<_, Abort<StoreError>>(found.with_items(orders))
         })
         .await
     }

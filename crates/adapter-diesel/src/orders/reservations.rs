@@ -90,7 +90,7 @@ impl ReservationReader for Database {
             .rows(connection)?;
             let lines = rows.into_iter().map(ReservationRecord::try_from).collect::<Result<_, _>>()?;
             let lines = in_order(&found.items, lines, |line| line.id.get());
-            Ok::<_, Abort<StoreError>>(found.holding(lines))
+            Ok::<_, Abort<StoreError>>(found.with_items(lines))
         })
         .await
     }

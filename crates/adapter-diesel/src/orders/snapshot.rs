@@ -1,4 +1,4 @@
-//! What decides about a cart, read at once.
+//! Everything a cart is priced and placed by, read in one snapshot.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use kontor_orders::model::{
     DeliveryRequest, Discount, DiscountTarget, ParamReference, Promo, References, ShopReference, SubtypeReference,
 };
 use kontor_orders::ports::{CartQuery, CartReader};
-use kontor_orders::{CartSnapshot, ItemKind, OfferedItem, Packaging, StockPlace};
+use kontor_orders::{CartSnapshot, ItemKind, OfferedItem, Packaging, WarehouseStock};
 
 use super::discounts::{automatic, used_by};
 use crate::applications::is_taken;
 use crate::database::{Abort, AnyConnection, Database};
+use crate::discount_rows::DiscountRow;
 use crate::schema::{
     counterparties, delivery_subtype_params, delivery_subtypes, delivery_types, inventories, nomenclatures, projects,
     shops,
 };
-use crate::shelf::discount_rows::DiscountRow;
 use crate::statement::Statement;
 use crate::stored;
 
@@ -171,7 +171,7 @@ fn places(
     connection: &mut AnyConnection,
     query: &CartQuery,
     ids: &[i64],
-) -> Result<BTreeMap<i64, Vec<StockPlace>>, Failed> {
+) -> Result<BTreeMap<i64, Vec<WarehouseStock>>, Failed> {
     let rows: Vec<StockRow> = Statement::new(
         "SELECT i.id, i.warehouse_id, i.nomenclature_id, i.quantity, i.reserved, i.price FROM inventories i \
          JOIN warehouse_applications w ON w.warehouse_id = i.warehouse_id AND w.application_id = ",
@@ -180,10 +180,10 @@ fn places(
     .sql(" WHERE i.nomenclature_id")
     .among(ids)
     .load(connection)?;
-    let mut places: BTreeMap<i64, Vec<StockPlace>> = BTreeMap::new();
+    let mut places: BTreeMap<i64, Vec<WarehouseStock>> = BTreeMap::new();
     for row in rows {
         let Some(price) = stored::optional_money(row.price)? else { continue };
-        places.entry(row.nomenclature_id).or_default().push(StockPlace {
+        places.entry(row.nomenclature_id).or_default().push(WarehouseStock {
             inventory: stored::id(row.id)?,
             warehouse: stored::id(row.warehouse_id)?,
             price,

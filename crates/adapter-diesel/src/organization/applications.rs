@@ -6,11 +6,11 @@ use kontor_organization::ApplicationError;
 use kontor_organization::model::{Application, ApplicationDraft};
 use kontor_organization::ports::ApplicationRepository;
 
-use crate::database::marks::{Topic, note};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, Memory, found, on_each};
+use crate::locks::lock_services;
+use crate::projections::offers;
 use crate::schema::{applications, branches, nomenclatures};
-use crate::shelf::holding::hold_services;
-use crate::shelf::offers;
 use crate::stored;
 
 /// The nomenclature kind of services.
@@ -68,8 +68,8 @@ fn admitted_anew(connection: &mut AnyConnection, id: ApplicationId) -> Result<Ap
         applications::table.find(id.get()).select(ApplicationRow::as_select()).first(connection).optional()?;
     let row = row.ok_or(Abort::Refused(ApplicationError::NotFound))?;
     // Answers of the storefront are remembered by the token.
-    note(Topic::Shelves, row.project_id);
-    note(Topic::Access, row.project_id);
+    invalidate(Topic::Storefront, row.project_id);
+    invalidate(Topic::Access, row.project_id);
     Ok(row.try_into()?)
 }
 
@@ -104,8 +104,8 @@ impl ApplicationRepository for Database {
         at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError> {
         self.write(move |connection| {
-            note(Topic::Shelves, project.get());
-            hold_services(connection, project)?;
+            invalidate(Topic::Storefront, project.get());
+            lock_services(connection, project)?;
             let branch = branches::table
                 .filter(branches::id.eq(draft.branch_id.get()))
                 .filter(branches::project_id.eq(project.get()));
@@ -177,10 +177,10 @@ impl ApplicationRepository for Database {
 
     async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError> {
         let fingerprint = fingerprint.to_owned();
-        if let Some(known) = self.memory::<Remembered>().0.recall(self.marks(), &fingerprint) {
+        if let Some(known) = self.memory::<Remembered>().0.recall(self.cache_versions(), &fingerprint) {
             return Ok(Some(known));
         }
-        let before = self.marks().stand_anywhere(Topic::Access);
+        let before = self.cache_versions().version_anywhere(Topic::Access);
         let key = fingerprint.clone();
         let found: Option<AppScope> = self
             .read_brief(move |connection| {
@@ -201,7 +201,7 @@ impl ApplicationRepository for Database {
             })
             .await?;
         if let Some(scope) = &found {
-            self.memory::<Remembered>().0.keep(self.marks(), before, scope.project_id, key, scope);
+            self.memory::<Remembered>().0.keep(self.cache_versions(), before, scope.project_id, key, scope);
         }
         Ok(found)
     }

@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::{DictionaryItemId, ProjectId, StorageUnitId, StoreError, Zone};
-use kontor_organization::model::{Country, Dictionary, DictionaryItem, ProjectFacts, StorageUnit};
+use kontor_organization::model::{Country, Dictionary, DictionaryItem, ProjectInfo, StorageUnit};
 use kontor_organization::ports::DictionaryRepository;
 
 use crate::database::{Abort, Database};
@@ -81,7 +81,7 @@ impl DictionaryRepository for Database {
         .await
     }
 
-    async fn project_facts(&self, project: ProjectId) -> Result<Option<ProjectFacts>, StoreError> {
+    async fn project_info(&self, project: ProjectId) -> Result<Option<ProjectInfo>, StoreError> {
         self.read(move |connection| {
             let row: Option<(String, String, String, NaiveDateTime)> = projects::table
                 .find(project.get())
@@ -90,7 +90,7 @@ impl DictionaryRepository for Database {
                 .optional()?;
             row.map(|(name, currency, zone, created_at)| {
                 let time_zone = Zone::parse(&zone).map_err(StoreError::corrupt)?;
-                Ok(ProjectFacts { name, currency, time_zone, created_at: stored::moment(created_at) })
+                Ok(ProjectInfo { name, currency, time_zone, created_at: stored::moment(created_at) })
             })
             .transpose()
         })

@@ -82,8 +82,8 @@ fn of_owner(owner: IntegrationOwner) -> Statement {
     Statement::new("SELECT project_id FROM warehouses WHERE deleted_at IS NULL AND id = ").value(id.get())
 }
 
-/// Notes that a record of the project has to do with an integration for such records, and returns the number of that
-/// note, which stays locked. The record stays meanwhile.
+/// Links a record of the project to an integration for such records, and returns the number of the
+/// link, which stays locked. The record stays meanwhile.
 fn link(
     connection: &mut AnyConnection,
     stamp: &Stamp,
@@ -98,7 +98,7 @@ fn link(
         return Err(Abort::Refused(IntegrationError::NotFound));
     }
     let at = stamp.at.naive_utc();
-    let noted = Statement::new(
+    let linked = Statement::new(
         "INSERT INTO integration_links (project_id, owner, owner_id, integration_id, is_active, created_at, updated_at) \
          VALUES ",
     )
@@ -115,11 +115,11 @@ fn link(
         " ON CONFLICT (owner, owner_id, integration_id) DO UPDATE SET is_active = integration_links.is_active \
          RETURNING id",
     );
-    number(connection, noted)?.ok_or(Abort::Refused(IntegrationError::NotFound))
+    number(connection, linked)?.ok_or(Abort::Refused(IntegrationError::NotFound))
 }
 
-/// Notes in the history of a record what changed of an integration it uses.
-fn told<R>(
+/// Records in the history of a record what changed of an integration it uses.
+fn record_change<R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     owner: IntegrationOwner,
@@ -206,7 +206,7 @@ impl IntegrationRepository for Database {
                 .run(connection)?;
             if was.is_active != is_active {
                 let change = (Some(was.is_active.to_string()), Some(is_active.to_string()));
-                told(connection, &stamp, owner, (id, "is_active"), change)?;
+                record_change(connection, &stamp, owner, (id, "is_active"), change)?;
             }
             let found = integrations(Some(owner)).sql(" WHERE g.id = ").value(id.get());
             let rows: Vec<IntegrationRow> = found.rows(connection)?;
@@ -265,7 +265,7 @@ impl IntegrationRepository for Database {
             let row = rows.into_iter().next().ok_or(Abort::Refused(IntegrationError::KeyTaken))?;
             let added: IntegrationParameter = row.try_into()?;
             let change = (None, Some(added.shown().to_owned()));
-            told(connection, &stamp, owner, (id, &format!("parameters.{}", added.key)), change)?;
+            record_change(connection, &stamp, owner, (id, &format!("parameters.{}", added.key)), change)?;
             Ok(added)
         })
         .await
@@ -292,7 +292,7 @@ impl IntegrationRepository for Database {
             let Some(row) = removed.into_iter().next() else { return Ok(false) };
             let gone: IntegrationParameter = row.try_into()?;
             let change = (Some(gone.shown().to_owned()), None);
-            told::<StoreError>(connection, &stamp, owner, (id, &format!("parameters.{}", gone.key)), change)?;
+            record_change::<StoreError>(connection, &stamp, owner, (id, &format!("parameters.{}", gone.key)), change)?;
             Ok::<_, Abort<StoreError>>(true)
         })
         .await

@@ -9,7 +9,7 @@ use kontor_organization::ApplicationError;
 use kontor_organization::model::{PaymentChoice, PaymentType};
 
 use crate::applications::taken_by;
-use crate::database::marks::{Topic, note, note_unchanged};
+use crate::database::invalidation::{Topic, invalidate, leave_valid};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{application_payment_types, applications, payment_types};
 use crate::statement::Statement;
@@ -78,14 +78,14 @@ pub(super) fn choose(
     at: NaiveDateTime,
 ) -> Result<(), Abort<ApplicationError>> {
     // Who is let in stays as it is. Of two choices at once the row lets one come first.
-    note_unchanged(Topic::Access);
+    leave_valid(Topic::Access);
     let project: Option<i64> = diesel::update(applications::table.find(application))
         .set(applications::updated_at.eq(at))
         .returning(applications::project_id)
         .get_result(connection)
         .optional()?;
     let project = project.ok_or(Abort::Refused(ApplicationError::NotFound))?;
-    note(Topic::Shelves, project);
+    invalidate(Topic::Storefront, project);
     let ids: Vec<i64> = chosen.iter().map(|id| id.get()).collect();
     let known: i64 = payment_types::table
         .filter(payment_types::project_id.eq(project))

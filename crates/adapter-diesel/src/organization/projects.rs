@@ -5,7 +5,7 @@ use kontor_kernel::{ProjectId, StoreError, Zone};
 use kontor_organization::model::{ProjectPlan, ProjectRecords};
 use kontor_organization::ports::ProjectRepository;
 
-use crate::database::marks::{Topic, note};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{AnyConnection, Database, found};
 use crate::schema::{applications, branches, delivery_subtypes, delivery_types, payment_types, projects, users};
 use crate::stored;
@@ -57,7 +57,7 @@ impl ProjectRepository for Database {
 
     async fn set_time_zone(&self, project: ProjectId, zone: Zone) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            note(Topic::Shelves, project.get());
+            invalidate(Topic::Storefront, project.get());
             let own = projects::table.find(project.get());
             Ok(diesel::update(own).set(projects::time_zone.eq(zone.name())).execute(connection)? == 1)
         })
@@ -67,8 +67,8 @@ impl ProjectRepository for Database {
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError> {
         self.write(move |connection| {
             let project = project.get();
-            note(Topic::Access, project);
-            note(Topic::Shelves, project);
+            invalidate(Topic::Access, project);
+            invalidate(Topic::Storefront, project);
             let staffed = users::table.filter(users::project_id.eq(project));
             if found!(connection, staffed)? {
                 return Ok(());

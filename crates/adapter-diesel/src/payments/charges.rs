@@ -20,7 +20,7 @@ pub(crate) fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<C
         return Ok(ChargeStored::Present(known));
     }
     if let Some(method) = &new.request.saved_method
-        && !saved_methods::hold(connection, new, method)?
+        && !saved_methods::lock_method(connection, new, method)?
     {
         return Ok(ChargeStored::MethodGone);
     }

@@ -8,7 +8,7 @@ use kontor_payments::model::{Charge, Refund};
 use super::charge_rows::ChargeRow;
 use super::refund_rows::{self, RefundWithCharge};
 use crate::database::{AnyConnection, Database};
-use crate::lease::{Leased, Queue, Turn};
+use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::schema::charges;
 use crate::statement::Statement;
 
@@ -41,8 +41,8 @@ pub(crate) async fn lease_charge(
     at: DateTime<Utc>,
     until: DateTime<Utc>,
 ) -> Result<Option<Charge>, StoreError> {
-    let turn = Turn::new(owner, at, until, 1);
-    Ok(database.lease(&CHARGES, turn, Statement::new(""), LEASED_CHARGES).await?.pop())
+    let request = LeaseRequest::new(owner, at, until, 1);
+    Ok(database.lease_rows(&CHARGES, request, Statement::new(""), LEASED_CHARGES).await?.pop())
 }
 
 /// Leases the refund that has been due longest.
@@ -52,6 +52,6 @@ pub(super) async fn lease_refund(
     at: DateTime<Utc>,
     until: DateTime<Utc>,
 ) -> Result<Option<Refund>, StoreError> {
-    let turn = Turn::new(owner, at, until, 1);
-    Ok(database.lease(&REFUNDS, turn, Statement::new(""), LEASED_REFUNDS).await?.pop())
+    let request = LeaseRequest::new(owner, at, until, 1);
+    Ok(database.lease_rows(&REFUNDS, request, Statement::new(""), LEASED_REFUNDS).await?.pop())
 }

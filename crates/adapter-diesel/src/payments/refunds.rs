@@ -5,7 +5,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::{ChargeId, RefundId, StoreError};
 use kontor_payments::change::{Change, RefundChange};
-use kontor_payments::model::{NewRefund, Refund, RefundOrder, RefundState};
+use kontor_payments::model::{NewRefund, Refund, RefundIntent, RefundState};
 use kontor_payments::ports::{RefundStore, RefundStored};
 use uuid::Uuid;
 
@@ -20,7 +20,7 @@ pub(super) fn insert_refund(
     connection: &mut AnyConnection,
     project: i64,
     charge: i64,
-    order: &RefundOrder,
+    order: &RefundIntent,
     next_check_at: NaiveDateTime,
     at: NaiveDateTime,
 ) -> QueryResult<Option<i64>> {
@@ -51,7 +51,7 @@ pub(super) fn insert_refund(
     })
 }
 
-fn by_request(connection: &mut AnyConnection, order: &RefundOrder) -> Result<Option<Refund>, Abort<StoreError>> {
+fn by_request(connection: &mut AnyConnection, order: &RefundIntent) -> Result<Option<Refund>, Abort<StoreError>> {
     Ok(load(connection, &Key::Request(order.key().to_string()))?.pop())
 }
 
@@ -224,7 +224,7 @@ impl RefundStore for Database {
         self.read(move |connection| load(connection, &Key::Charge(charge.get()))).await
     }
 
-    async fn claim(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError> {
+    async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError> {
         lease_refund(self, owner, at, until).await
     }
 

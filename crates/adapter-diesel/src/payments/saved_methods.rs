@@ -93,7 +93,11 @@ fn active(id: i64, counterparty: i64, provider: String) -> _ {
 
 /// Keeps a method from being deactivated until the transaction ends. `false` when it is not the customer's, or no longer
 /// active.
-pub(super) fn hold(connection: &mut AnyConnection, new: &NewCharge, method: &MethodReference) -> QueryResult<bool> {
+pub(super) fn lock_method(
+    connection: &mut AnyConnection,
+    new: &NewCharge,
+    method: &MethodReference,
+) -> QueryResult<bool> {
     let (id, customer, provider) = (method.id.get(), new.counterparty_id.get(), method.provider_id.to_string());
     let found: Option<i64> = match connection {
         AnyConnection::Postgres(pg) => active(id, customer, provider).for_share().get_result(pg).optional()?,

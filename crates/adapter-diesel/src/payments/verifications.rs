@@ -10,7 +10,7 @@ use kontor_payments::verification::{NewVerification, Verification};
 
 use super::charge_rows::{ChargeRow, insert};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::people::hold;
+use crate::people::lock_customer;
 use crate::schema::{charges, verifications};
 use crate::stored;
 
@@ -48,7 +48,7 @@ fn present(
 
 fn start(connection: &mut AnyConnection, new: &NewVerification) -> Result<Started, Abort<StoreError>> {
     let (customer, since) = (new.counterparty_id.get(), new.still_counts_since.naive_utc());
-    if !hold(connection, customer)? {
+    if !lock_customer(connection, customer)? {
         return Ok(Started::Gone);
     }
     if let Some(known) = present(connection, customer, since)? {

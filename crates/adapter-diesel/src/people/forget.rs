@@ -3,7 +3,7 @@ use diesel::result::Error as QueryError;
 
 use super::{guard, sessions};
 use crate::database::AnyConnection;
-use crate::database::marks::{Topic, note};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::schema::{access_tokens, callback_attempts, login_contacts, one_time_codes, phone_change_codes};
 
 /// Forgets contacts of a customer: they sign him in no more, and codes that went to them are worth nothing.
@@ -45,7 +45,7 @@ pub(crate) fn forget_customer(connection: &mut AnyConnection, project: i64, cust
     let tokens = access_tokens::table
         .filter(access_tokens::guard.eq(guard::COUNTERPARTY))
         .filter(access_tokens::subject_id.eq(customer));
-    note(Topic::Access, project);
+    invalidate(Topic::Access, project);
     diesel::delete(tokens).execute(connection)?;
     Ok(())
 }

@@ -1,14 +1,14 @@
-//! Customers as every domain deals with them: held while something is written for them, forgotten when they leave; and
+//! Customers as every domain deals with them: locked while something is written for them, forgotten when they leave; and
 //! the pictures of persons.
 
 mod avatars;
+mod customer_locks;
 mod forget;
-mod presence;
 pub(crate) mod sessions;
 
 pub(crate) use avatars::{READY, avatar_key, is_avatar};
+pub(crate) use customer_locks::{lock_customer, lock_customer_exclusively, mark_verified};
 pub(crate) use forget::{contacts, forget_contacts, forget_customer};
-pub(crate) use presence::{hold, hold_alone, mark_verified};
 
 /// The two kinds of tokens, as the column `guard` spells them.
 pub(crate) mod guard {

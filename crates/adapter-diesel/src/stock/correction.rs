@@ -1,4 +1,4 @@
-//! Figures that something else wrote.
+//! Corrections of stock records that something else wrote to.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ by_place! {
 }
 
 /// Brings movements and figures of stock records in line, by one movement per record whose ledger differs. The pieces are what
-/// the record says, the claimed ones what order lines hold, unless fewer lie there. The caller holds the records.
+/// the record says, the reserved ones what order lines hold, unless fewer lie there. The caller holds the records.
 /// Returns how many records were not in line.
 pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDateTime) -> QueryResult<usize> {
     const MOVEMENTS: &str = "FROM stock_movements m WHERE m.project_id = s.project_id AND m.inventory_id = s.id";
@@ -29,7 +29,7 @@ pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDate
     let left = |column: &str| format!("COALESCE((SELECT m.{column} {MOVEMENTS} ORDER BY m.id DESC LIMIT 1), 0)");
     let cause = Cause { reason: Reason::Correction, source: None, by: Author::System, at };
     let mut movements = Statement::new(INSERT).sql(
-        "SELECT i.project_id, i.id, i.nomenclature_id, i.warehouse_id, i.quantity - i.moved, i.due - i.claimed, \
+        "SELECT i.project_id, i.id, i.nomenclature_id, i.warehouse_id, i.quantity - i.moved, i.due - i.moved_reserved, \
          i.quantity, i.due, NULL, NULL",
     );
     for value in cause.values() {
@@ -37,7 +37,7 @@ pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDate
     }
     let entered: Vec<IdRow> = movements
         .sql(format!(
-            " FROM (SELECT s.*, {} AS moved, {} AS claimed, {} AS quantity_left, {} AS reserved_left, \
+            " FROM (SELECT s.*, {} AS moved, {} AS moved_reserved, {} AS quantity_left, {} AS reserved_left, \
              CASE WHEN {HELD} <= s.quantity THEN {HELD} ELSE s.reserved END AS due FROM inventories s WHERE s.id",
             sum("quantity"),
             sum("reserved"),
@@ -46,15 +46,15 @@ pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDate
         ))
         .among(ids)
         .sql(
-            ") AS i WHERE i.quantity <> i.moved OR i.due <> i.claimed OR i.quantity <> i.quantity_left \
+            ") AS i WHERE i.quantity <> i.moved OR i.due <> i.moved_reserved OR i.quantity <> i.quantity_left \
              OR i.due <> i.reserved_left ORDER BY i.id RETURNING inventory_id",
         )
         .once()
         .rows(connection)?;
-    let claims = Statement::new("UPDATE inventories SET reserved = h.held, updated_at = ")
+    let reserved = Statement::new("UPDATE inventories SET reserved = h.held, updated_at = ")
         .value(at)
         .sql(format!(" FROM (SELECT s.id AS inventory, {HELD} AS held FROM inventories s WHERE s.id"));
-    let claimed: Vec<IdRow> = claims
+    let moved_reserved: Vec<IdRow> = reserved
         .among(ids)
         .sql(
             ") AS h WHERE inventories.id = h.inventory AND inventories.reserved <> h.held \
@@ -62,6 +62,6 @@ pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDate
         )
         .once()
         .rows(connection)?;
-    let corrected: BTreeSet<i64> = entered.iter().chain(&claimed).map(|row| row.id).collect();
+    let corrected: BTreeSet<i64> = entered.iter().chain(&moved_reserved).map(|row| row.id).collect();
     Ok(corrected.len())
 }

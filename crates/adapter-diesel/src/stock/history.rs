@@ -3,7 +3,7 @@
 use chrono::NaiveDateTime;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_catalog::model::{StockEntry, StockReason, StockSource};
-use kontor_kernel::history::{Author, Deed, FieldChange, HistoryEntry};
+use kontor_kernel::history::{Author, FieldChange, HistoryAction, HistoryEntry};
 use kontor_kernel::{InventoryId, Page, PageRequest, ProjectId, StoreError};
 
 use crate::database::{Abort, AnyConnection};
@@ -82,7 +82,7 @@ impl TryFrom<MovementRow> for StockEntry {
         ];
         let line = HistoryEntry {
             id: row.id,
-            deed: if is_new { Deed::Created } else { Deed::Changed },
+            action: if is_new { HistoryAction::Created } else { HistoryAction::Changed },
             author,
             author_name: name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()),
             changes: changes.into_iter().flatten().collect(),

@@ -8,7 +8,7 @@ use kontor_kernel::{JobId, Stamp};
 
 use super::ROWS;
 use crate::database::AnyConnection;
-use crate::database::marks::{Topic, note};
+use crate::database::invalidation::{Topic, invalidate};
 use crate::statement::{Statement, Value};
 use crate::stored;
 
@@ -81,7 +81,7 @@ pub(crate) struct Movement {
     pub warehouse: i64,
     /// By how much the pieces changed.
     pub quantity: i64,
-    /// By how much the claimed pieces changed.
+    /// By how much the reserved pieces changed.
     pub reserved: i64,
     pub quantity_after: i64,
     pub reserved_after: i64,
@@ -114,7 +114,7 @@ impl Movement {
 /// Writes movements, all in one statement unless there are very many.
 pub(crate) fn enter(connection: &mut AnyConnection, movements: &[Movement], cause: &Cause) -> QueryResult<()> {
     for movement in movements {
-        note(Topic::Shelves, movement.project);
+        invalidate(Topic::Storefront, movement.project);
     }
     for movements in movements.chunks(ROWS) {
         let rows = movements.iter().map(|movement| movement.values().into_iter().chain(cause.values()));

@@ -76,12 +76,12 @@ pub(crate) fn create(
     Ok(ids)
 }
 
-/// Sets figures, never below what orders have claimed. Returns how many records were set; where it is fewer than asked
+/// Sets figures, never below what orders have reserved. Returns how many records were set; where it is fewer than asked
 /// for, the caller rolls back.
 pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause: &Cause) -> QueryResult<usize> {
     let mut written = 0;
     for wanted in wanted.chunks(ROWS) {
-        hold(connection, wanted)?;
+        lock_levels(connection, wanted)?;
         let values = || wanted.iter().map(|to| vec![to.inventory.into(), to.quantity.into(), to.price.into()]);
         // A movement is what the figures are about to lose or gain: it reads them first. Nobody else changes them now.
         let mut movements = Statement::new(INSERT).sql(
@@ -121,7 +121,7 @@ pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause:
 }
 
 /// Holds records still until the transaction ends. SQLite has one writer and needs nothing.
-fn hold(connection: &mut AnyConnection, wanted: &[StockLevels]) -> QueryResult<()> {
+fn lock_levels(connection: &mut AnyConnection, wanted: &[StockLevels]) -> QueryResult<()> {
     if matches!(connection, AnyConnection::Postgres(_)) {
         let ids: Vec<i64> = wanted.iter().map(|to| to.inventory).collect();
         let rows = Statement::new("SELECT id FROM inventories WHERE id").among(&ids);

@@ -1,11 +1,11 @@
-//! A warehouse that goes.
+//! What happens to stock when its warehouse is deleted.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 
 use crate::database::AnyConnection;
+use crate::locks::lock_shelved;
 use crate::schema::inventories;
-use crate::shelf::holding::hold_shelved;
 use crate::statement::Statement;
 
 /// Takes the stock records of a warehouse away, if not a piece lies in it. Whoever is about to put one there is waited
@@ -17,7 +17,7 @@ pub(crate) fn retire(connection: &mut AnyConnection, warehouse: i64, at: NaiveDa
     if diesel::select(stocked).get_result(connection)? {
         return Ok(false);
     }
-    hold_shelved(connection, warehouse)?;
+    lock_shelved(connection, warehouse)?;
     if matches!(connection, AnyConnection::Postgres(_)) {
         Statement::new("SELECT id FROM inventories WHERE warehouse_id = ")
             .value(warehouse)

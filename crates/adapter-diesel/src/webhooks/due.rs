@@ -6,11 +6,11 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Integer, Timestamp};
 use kontor_kernel::{StoreError, WebhookId};
-use kontor_webhooks::model::{Circuit, Waiting, allot};
+use kontor_webhooks::model::{Circuit, WaitingEndpoint, allocate_slots};
 
 use super::queue::DELIVERIES;
 use crate::database::{Abort, AnyConnection};
-use crate::lease::{Key as _, Turn};
+use crate::lease::{Key as _, LeaseRequest};
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
@@ -91,7 +91,7 @@ pub(super) fn look(
         *by_project.entry(row.project).or_default() += count(row.count);
     }
     let waiting = endpoints.into_iter().map(|row| {
-        Ok(Waiting {
+        Ok(WaitingEndpoint {
             webhook: row.id,
             project: row.project,
             since: stored::moment(row.since),
@@ -99,9 +99,9 @@ pub(super) fn look(
             running: by_endpoint.get(&row.id).copied().unwrap_or_default(),
         })
     });
-    let waiting: Vec<Waiting> = waiting.collect::<Result<_, StoreError>>()?;
+    let waiting: Vec<WaitingEndpoint> = waiting.collect::<Result<_, StoreError>>()?;
     let mut due = Vec::new();
-    for (webhook, share) in allot(&waiting, by_project, most) {
+    for (webhook, share) in allocate_slots(&waiting, by_project, most) {
         let next = Statement::new("SELECT id FROM webhook_deliveries WHERE webhook_id = ")
             .value(webhook)
             .sql(" AND ")
@@ -123,7 +123,11 @@ by_place! {
 
 /// Leases what is still free. What an endpoint may take is looked at again while its record is held, so that several
 /// workers together do not send it more than its share.
-pub(super) fn take(connection: &mut AnyConnection, due: &[Due], turn: &Turn) -> Result<Vec<i64>, Abort<StoreError>> {
+pub(super) fn take(
+    connection: &mut AnyConnection,
+    due: &[Due],
+    request: &LeaseRequest,
+) -> Result<Vec<i64>, Abort<StoreError>> {
     let webhooks: Vec<i64> = due.iter().map(|due| due.webhook).collect();
     let held = Statement::new("SELECT id, hangs, paused_until FROM webhooks WHERE id").among(&webhooks);
     let held = match connection {
@@ -131,17 +135,17 @@ pub(super) fn take(connection: &mut AnyConnection, due: &[Due], turn: &Turn) -> 
         AnyConnection::Sqlite(_) => held,
     };
     let held: Vec<CircuitRow> = held.rows(connection)?;
-    let running = running(connection, turn.now)?;
+    let running = running(connection, request.now)?;
     let mut deliveries = Vec::new();
     for endpoint in &held {
         let circuit = circuit(endpoint.hangs, endpoint.paused_until)?;
         let sent = running.iter().find(|row| row.webhook == endpoint.id).map_or(0, |row| count(row.count));
-        let room = circuit.room(sent, turn.now.and_utc());
+        let room = circuit.free_slots(sent, request.now.and_utc());
         let wanted = due.iter().filter(|due| due.webhook == endpoint.id).flat_map(|due| &due.deliveries);
         deliveries.extend(wanted.take(room).copied());
     }
     deliveries.sort_unstable();
-    Ok(DELIVERIES.take(connection, &deliveries, turn, Statement::default())?)
+    Ok(DELIVERIES.take(connection, &deliveries, request, Statement::default())?)
 }
 
 fn circuit(hangs: i32, paused_until: Option<NaiveDateTime>) -> Result<Circuit, StoreError> {
@@ -149,8 +153,8 @@ fn circuit(hangs: i32, paused_until: Option<NaiveDateTime>) -> Result<Circuit, S
     Ok(Circuit::restore(hangs, paused_until.map(stored::moment)))
 }
 
-/// Notes how an endpoint is doing, unless another attempt that ran at the same time has noted it already.
-pub(super) fn note_circuit(
+/// Stores how an endpoint is doing, unless another attempt that ran at the same time has stored it already.
+pub(super) fn update_circuit(
     connection: &mut AnyConnection,
     webhook: WebhookId,
     from: Circuit,
@@ -159,14 +163,14 @@ pub(super) fn note_circuit(
     if from == to {
         return Ok(());
     }
-    let hangs = |circuit: Circuit| i64::from(circuit.hangs());
+    let hangs = |circuit: Circuit| i64::from(circuit.timeouts());
     let until = |moment: DateTime<Utc>| moment.naive_utc();
-    let note = Statement::new("UPDATE webhooks SET hangs = ").value(hangs(to)).sql(", paused_until = ");
-    let note = match to.paused_until() {
-        Some(moment) => note.value(until(moment)),
-        None => note.sql("NULL"),
+    let update = Statement::new("UPDATE webhooks SET hangs = ").value(hangs(to)).sql(", paused_until = ");
+    let update = match to.paused_until() {
+        Some(moment) => update.value(until(moment)),
+        None => update.sql("NULL"),
     };
-    note.sql(" WHERE id = ").value(webhook.get()).sql(" AND hangs = ").value(hangs(from)).run(connection)?;
+    update.sql(" WHERE id = ").value(webhook.get()).sql(" AND hangs = ").value(hangs(from)).run(connection)?;
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use kontor_webhooks::model::{EndpointUrl, Webhook, WebhookDraft, WebhookPatch};
 use kontor_webhooks::ports::{NewWebhook, WebhookRepository};
 
 use crate::applications::project_of;
-use crate::database::marks::{Topic, note_unchanged};
+use crate::database::invalidation::{Topic, leave_valid};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{applications, webhooks};
 use crate::stored;
@@ -86,8 +86,8 @@ impl WebhookRepository for Database {
     async fn insert(&self, new: NewWebhook) -> Result<Webhook, WebhookError> {
         self.write(move |connection| {
             // Writing the application's row as it is makes those who add to it queue up, so that the count below holds.
-            note_unchanged(Topic::Access);
-            note_unchanged(Topic::Shelves);
+            leave_valid(Topic::Access);
+            leave_valid(Topic::Storefront);
             let application = applications::table
                 .filter(applications::id.eq(new.application_id.get()))
                 .filter(applications::project_id.eq(new.project_id.get()));

@@ -78,7 +78,7 @@ impl DeliveryLog for Database {
         .await
     }
 
-    async fn revive(
+    async fn requeue(
         &self,
         id: DeliveryId,
         from: DeliveryState,

@@ -11,12 +11,12 @@ use diesel::result::QueryResult;
 use diesel::sql_types::Bool;
 use kontor_kernel::{Random, StoreError};
 use kontor_webhooks::model::{Circuit, DeliveryState, Message, Pending, PublicEvent};
-use kontor_webhooks::ports::{Backlog, ClaimedDelivery, DeliveryQueue, FanOut, Lease, SettledAttempt};
+use kontor_webhooks::ports::{AttemptRecord, Backlog, DeliveryQueue, FanOut, Lease, LeasedDelivery};
 
 use super::due;
 use super::log::stored_attempts;
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
-use crate::lease::{Leased, Queue, Turn};
+use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::schema::{outbox_events, webhook_deliveries, webhooks};
 use crate::stored;
 
@@ -36,7 +36,7 @@ struct NewDeliveryRow {
 
 /// Rows of one insert, well below the number of variables a statement takes.
 const ROWS_PER_INSERT: usize = 500;
-/// How often a claim looks again when others were faster with everything it saw.
+/// How often a lease looks again when others were faster with everything it saw.
 const LOOKS: u32 = 4;
 
 /// Deliveries that wait for an attempt.
@@ -70,7 +70,7 @@ struct LeasedRow {
 }
 
 /// What is to be sent.
-const LEASED: Leased<i64, LeasedRow, ClaimedDelivery> = Leased { load, read: claimed };
+const LEASED: Leased<i64, LeasedRow, LeasedDelivery> = Leased { load, read: leased };
 
 fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, LeasedRow)>> {
     let rows: Vec<LeasedRow> = webhook_deliveries::table
@@ -96,15 +96,15 @@ fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, Le
     Ok(rows.into_iter().map(|row| (row.id, row)).collect())
 }
 
-fn claimed(row: LeasedRow) -> Result<ClaimedDelivery, StoreError> {
+fn leased(row: LeasedRow) -> Result<LeasedDelivery, StoreError> {
     let attempts = u32::try_from(row.attempts).map_err(StoreError::corrupt)?;
     let next = row.next_attempt_at.map(stored::moment);
     let state = DeliveryState::restore("pending", attempts, next, None).map_err(StoreError::corrupt)?;
     let DeliveryState::Pending(pending) = state else {
-        return Err(StoreError::corrupt("a claimed delivery is not pending"));
+        return Err(StoreError::corrupt("a leased delivery is not pending"));
     };
     let hangs = u32::try_from(row.hangs).map_err(StoreError::corrupt)?;
-    Ok(ClaimedDelivery {
+    Ok(LeasedDelivery {
         id: stored::id(row.id)?,
         pending,
         webhook_id: stored::id(row.webhook_id)?,
@@ -194,21 +194,21 @@ impl DeliveryQueue for Database {
         self.write(move |connection| fan_out(connection, events, &*random, at.naive_utc())).await
     }
 
-    async fn claim(&self, lease: Lease, most: u32, now: DateTime<Utc>) -> Result<Vec<ClaimedDelivery>, StoreError> {
+    async fn lease(&self, lease: Lease, most: u32, now: DateTime<Utc>) -> Result<Vec<LeasedDelivery>, StoreError> {
         let most = usize::try_from(most).map_err(StoreError::corrupt)?;
-        let turn = Turn::new(&lease.owner, now, lease.until, most);
+        let request = LeaseRequest::new(&lease.owner, now, lease.until, most);
         for _ in 0..LOOKS {
             let at = now.naive_utc();
             let due = self.read(move |connection| due::look(connection, at, most)).await?;
             if due.is_empty() {
                 break;
             }
-            let mine = turn.clone();
+            let mine = request.clone();
             let taken = self.write(move |connection| due::take(connection, &due, &mine)).await?;
             if taken.is_empty() {
                 continue;
             }
-            let read = self.read_leased(&DELIVERIES, &turn, taken, LEASED).await?;
+            let read = self.read_leased(&DELIVERIES, &request, taken, LEASED).await?;
             if !read.is_empty() {
                 return Ok(read);
             }
@@ -216,15 +216,15 @@ impl DeliveryQueue for Database {
         Ok(Vec::new())
     }
 
-    async fn settle(&self, attempt: SettledAttempt) -> Result<bool, StoreError> {
+    async fn record_attempt(&self, attempt: AttemptRecord) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            due::note_circuit(connection, attempt.webhook_id, attempt.circuit, attempt.circuit_after)?;
+            due::update_circuit(connection, attempt.webhook_id, attempt.circuit, attempt.circuit_after)?;
             let held = webhook_deliveries::table
                 .filter(webhook_deliveries::id.eq(attempt.id.get()))
                 .filter(webhook_deliveries::lease_owner.eq(Some(&attempt.owner)))
                 .filter(webhook_deliveries::attempts.eq(stored_attempts(attempt.from.attempts())?))
                 .filter(is_pending());
-            let settled = diesel::update(held)
+            let recorded = diesel::update(held)
                 .set((
                     webhook_deliveries::status.eq(attempt.to.status()),
                     webhook_deliveries::attempts.eq(stored_attempts(attempt.to.attempts())?),
@@ -237,7 +237,7 @@ impl DeliveryQueue for Database {
                     webhook_deliveries::updated_at.eq(attempt.at.naive_utc()),
                 ))
                 .execute(connection)?;
-            Ok::<_, Abort<StoreError>>(settled > 0)
+            Ok::<_, Abort<StoreError>>(recorded > 0)
         })
         .await
     }

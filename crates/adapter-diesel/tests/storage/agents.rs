@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::upkeep::PILES;
+use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{
     AGENT_TOKENS_MOST, AccessRequestDraft, Agent, AgentChange, Approval, Consumption, Login, NewAccessRequest,
@@ -382,8 +382,8 @@ database_tests! {
 
         AccessRequestRepository::insert(&db.database, NewAccessRequest { expires_at: minutes(31), ..request(5) }).await.unwrap();
         let sweep = async |at: DateTime<Utc>| {
-            let pile = PILES.iter().find(|pile| pile.table == "agent_access_requests").unwrap();
-            db.database.sweep(pile, at + TimeDelta::days(30), TimeDelta::days(30)).await.unwrap()
+            let swept = SWEPT_TABLES.iter().find(|swept| swept.table == "agent_access_requests").unwrap();
+            db.database.sweep(swept, at + TimeDelta::days(30), TimeDelta::days(30)).await.unwrap()
         };
         assert_eq!(sweep(minutes(29)).await, 0);
         assert_eq!(sweep(minutes(30)).await, 4);

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::upkeep::PILES;
+use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{
     AttemptChange, AttemptExchange, AttemptState, CallbackAttempt, CheckId, Device, Exchanged, NewAttempt, NewToken,
@@ -59,7 +59,7 @@ fn check(text: &str) -> CheckId {
 }
 
 async fn opened(db: &Database, project: ProjectId, phone: &str, nonce: &str, seconds: i64) -> CallbackAttemptId {
-    let id = db.claim(new(project, phone, nonce, seconds)).await.unwrap();
+    let id = db.begin(new(project, phone, nonce, seconds)).await.unwrap();
     db.open(id, &check(nonce), at(seconds + 300)).await.unwrap();
     id
 }
@@ -77,7 +77,7 @@ async fn found(db: &Database, project: ProjectId, nonce: &str) -> Option<Callbac
 fn exchange(project: ProjectId, attempt: CallbackAttemptId, application: i64, seconds: i64) -> AttemptExchange {
     let token = NewToken {
         fingerprint: "t".to_owned(),
-        device: Device::parse_note(&"ё".repeat(255)).unwrap(),
+        device: Device::parse_optional(&"ё".repeat(255)).unwrap(),
         created_at: at(seconds),
         expires_at: at(seconds) + TimeDelta::days(1),
     };
@@ -92,7 +92,7 @@ database_tests! {
             tokio::spawn(async move {
                 // Random in the service: no two session tokens are the same.
                 let attempt = new(project, &phone, "n", 0);
-                database.claim(NewAttempt { session_fingerprint: format!("s{number}"), ..attempt }).await
+                database.begin(NewAttempt { session_fingerprint: format!("s{number}"), ..attempt }).await
             })
         });
         let mut begun = 0;
@@ -107,14 +107,14 @@ database_tests! {
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM callback_attempts").await, 1);
         // Another application has nonces of its own.
         let elsewhere = NewAttempt { app: app(project, 2), ..new(project, "79001110000", "n", 0) };
-        db.database.claim(elsewhere).await.unwrap();
+        db.database.begin(elsewhere).await.unwrap();
     }
 
     async fn one_of_many_attempts_for_one_phone_begins(db: TestDatabase) {
         let (project, other) = (shop(&db).await, fixtures::project(&db).await);
         let tries = (0..50).map(|number| {
             let database = db.database.clone();
-            tokio::spawn(async move { database.claim(new(project, PHONE, &number.to_string(), 0)).await })
+            tokio::spawn(async move { database.begin(new(project, PHONE, &number.to_string(), 0)).await })
         });
         let mut begun = 0;
         for attempt in tries.collect::<Vec<_>>() {
@@ -128,12 +128,12 @@ database_tests! {
         // A refused attempt leaves nothing, not even its nonce.
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM callback_attempts").await, 1);
         let elsewhere = NewAttempt { app: AppScope { project_id: other, ..app(project, 1) }, ..new(project, PHONE, "x", 0) };
-        db.database.claim(elsewhere).await.unwrap();
+        db.database.begin(elsewhere).await.unwrap();
     }
 
     async fn a_phone_is_held_for_its_time_or_until_the_attempt_ends(db: TestDatabase) {
         let project = shop(&db).await;
-        let held = async |nonce: &str, seconds| db.database.claim(new(project, PHONE, nonce, seconds)).await;
+        let held = async |nonce: &str, seconds| db.database.begin(new(project, PHONE, nonce, seconds)).await;
         // A process that died while it set up the attempt holds the phone no longer than a living one.
         held("dead", 0).await.unwrap();
         assert!(found(&db.database, project, "dead").await.is_none());
@@ -292,18 +292,18 @@ database_tests! {
     async fn old_attempts_are_swept_and_free_their_nonces(db: TestDatabase) {
         let project = shop(&db).await;
         for (number, seconds) in [(0, 0), (1, 60), (2, 120), (3, 900)] {
-            db.database.claim(new(project, PHONE, &number.to_string(), seconds)).await.unwrap();
+            db.database.begin(new(project, PHONE, &number.to_string(), seconds)).await.unwrap();
         }
         let sweep = async |seconds| {
-            let pile = PILES.iter().find(|pile| pile.table == "callback_attempts").unwrap();
-            db.database.sweep(pile, at(seconds) + TimeDelta::days(30), TimeDelta::days(30)).await.unwrap()
+            let swept = SWEPT_TABLES.iter().find(|swept| swept.table == "callback_attempts").unwrap();
+            db.database.sweep(swept, at(seconds) + TimeDelta::days(30), TimeDelta::days(30)).await.unwrap()
         };
         assert_eq!(sweep(299).await, 0);
         assert_eq!(sweep(421).await, 3);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM callback_attempts").await, 1);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM callback_phones").await, 1);
-        assert!(db.database.claim(new(project, "79001110000", "3", 900)).await.is_err());
-        db.database.claim(new(project, "79001110000", "0", 900)).await.unwrap();
+        assert!(db.database.begin(new(project, "79001110000", "3", 900)).await.is_err());
+        db.database.begin(new(project, "79001110000", "0", 900)).await.unwrap();
         assert_eq!(sweep(5_000).await, 2);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM callback_phones").await, 0);
     }

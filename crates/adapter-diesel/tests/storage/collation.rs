@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::database_tests;
 use kontor_catalog::model::{Card, CategoryDraft, NomenclatureKind, WarehouseDraft};
 use kontor_catalog::ports::{CategoryRepository, NomenclatureRepository, WarehouseRepository};
-use kontor_catalog::storefront::ports::Shelves;
+use kontor_catalog::storefront::ports::StorefrontReader;
 use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{BranchId, Listing, Name, PageRequest, Stamp};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
-use kontor_catalog::storefront::ports::{Favourites, Keeping, SearchLog, Shelves, Showcase};
+use kontor_catalog::storefront::ports::{Favourites, Keeping, SearchLog, Showcase, StorefrontReader};
 use kontor_catalog::storefront::{ProductFilter, Search};
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{

@@ -9,7 +9,7 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_catalog::bulk::ports::{JobBook, UploadStore};
 use kontor_catalog::bulk::{
-    ClaimedJob, Job, JobError, JobFilter, JobKind, JobOptions, JobPhase, JobRunner, JobState, NewJob, Progress,
+    Job, JobError, JobFilter, JobKind, JobOptions, JobPhase, JobRunner, JobState, LeasedJob, NewJob, Progress,
     RunOutcome, Tally, Waits,
 };
 use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader};
@@ -123,26 +123,26 @@ impl<'a> Yard<'a> {
         self.jobs().insert(self.house.project, new_job(kind, options, text), 20, at()).await.unwrap().id
     }
 
-    async fn take(&self, owner: &str) -> Option<ClaimedJob> {
-        self.runner.claim(None, owner).await.unwrap()
+    async fn take(&self, owner: &str) -> Option<LeasedJob> {
+        self.runner.lease(None, owner).await.unwrap()
     }
 
     /// Works on a job as the process does: on a thread that may block.
     async fn work(
         &self,
-        claimed: ClaimedJob,
+        leased: LeasedJob,
         mut watch: impl FnMut(Progress) -> bool + Send + 'static,
     ) -> Result<RunOutcome, StoreError> {
         let (runner, runtime) = (self.runner.clone(), OnRuntime(Handle::current()));
-        tokio::task::spawn_blocking(move || runner.run(&runtime, &claimed, &mut watch)).await.unwrap()
+        tokio::task::spawn_blocking(move || runner.run(&runtime, &leased, &mut watch)).await.unwrap()
     }
 
     /// Sends a job, works on it to its end and reads it.
     async fn done(&self, kind: JobKind, options: JobOptions, text: &str) -> Job {
         let id = self.send(kind, options, text).await;
-        let claimed = self.take("one").await.unwrap();
-        assert_eq!(claimed.job.id, id);
-        let outcome = self.work(claimed, |_| true).await.unwrap();
+        let leased = self.take("one").await.unwrap();
+        assert_eq!(leased.job.id, id);
+        let outcome = self.work(leased, |_| true).await.unwrap();
         let job = self.job(id).await;
         assert_eq!(outcome, RunOutcome::Over(job.state));
         job
@@ -235,8 +235,8 @@ database_tests! {
         // The first two steps of checking; then two of writing; then the rest. Nobody gives his lease back.
         let mut owners = ["a", "b", "c"].into_iter();
         for (phase, steps) in [(JobPhase::Checking, 2), (JobPhase::Writing, 2)] {
-            let claimed = yard.take(owners.next().unwrap()).await.unwrap();
-            let held = claimed.held();
+            let leased = yard.take(owners.next().unwrap()).await.unwrap();
+            let held = leased.lease();
             let mut seen = 0;
             let watch = move |progress: Progress| {
                 // What a killed process does next, it does not do.
@@ -246,7 +246,7 @@ database_tests! {
             };
             let (runner, runtime) = (yard.runner.clone(), OnRuntime(Handle::current()));
             let mut watch = watch;
-            let died = tokio::task::spawn_blocking(move || runner.run(&runtime, &claimed, &mut watch)).await;
+            let died = tokio::task::spawn_blocking(move || runner.run(&runtime, &leased, &mut watch)).await;
             assert!(died.unwrap_err().is_panic());
             assert!(yard.take("too early").await.is_none(), "the lease goes on");
             yard.clock.advance(TimeDelta::seconds(61));
@@ -258,10 +258,10 @@ database_tests! {
             assert_eq!(taken.tries, 1);
             // Who lost the lease changes nothing any more.
             assert!(!yard.jobs().renew(held, at() + TimeDelta::days(1)).await.unwrap());
-            yard.jobs().release(taken.held(), yard.clock.now()).await.unwrap();
+            yard.jobs().release(taken.lease(), yard.clock.now()).await.unwrap();
         }
-        let claimed = yard.take(owners.next().unwrap()).await.unwrap();
-        assert_eq!(yard.work(claimed, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
+        let leased = yard.take(owners.next().unwrap()).await.unwrap();
+        assert_eq!(yard.work(leased, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
         let job = yard.job(id).await;
         assert_eq!((created(job.tally), job.done_rows, job.total_rows), ([4_500, 0, 0, 0], 4_500, Some(4_500)));
         assert_eq!(yard.count("nomenclatures").await, 4_500);
@@ -271,10 +271,10 @@ database_tests! {
     async fn a_step_is_done_once_however_many_try(db: TestDatabase) {
         let yard = Yard::open(&db).await;
         let id = yard.send(JobKind::Cards, STRICT, &cards(0, 3_000)).await;
-        let claimed = yard.take("one").await.unwrap();
-        let twin = claimed.clone();
+        let leased = yard.take("one").await.unwrap();
+        let twin = leased.clone();
         // Two threads of one process believe to hold the job.
-        let (first, second) = tokio::join!(yard.work(claimed, |_| true), yard.work(twin, |_| true));
+        let (first, second) = tokio::join!(yard.work(leased, |_| true), yard.work(twin, |_| true));
         let outcomes = [first.unwrap(), second.unwrap()];
         assert!(outcomes.contains(&RunOutcome::Over(JobState::Succeeded)) && outcomes.contains(&RunOutcome::Lost), "{outcomes:?}");
         let job = yard.job(id).await;
@@ -287,7 +287,7 @@ database_tests! {
         let first = yard.send(JobKind::Cards, STRICT, &cards(0, 3)).await;
         let second = yard.send(JobKind::Stock, STRICT, "article;warehouse;quantity\nA-1;W1;1\n").await;
         let elsewhere = other.send(JobKind::Cards, STRICT, &cards(0, 3)).await;
-        assert!(yard.runner.claim(Some(second), "hasty").await.unwrap().is_none(), "not before its turn");
+        assert!(yard.runner.lease(Some(second), "hasty").await.unwrap().is_none(), "not before its turn");
         let taken = yard.take("one").await.unwrap();
         assert_eq!(taken.job.id, first);
         assert_eq!(yard.take("two").await.unwrap().job.id, elsewhere);
@@ -302,14 +302,14 @@ database_tests! {
         let runners: Vec<_> = (0..8)
             .map(|n| {
                 let runner = yard.runner.clone();
-                tokio::spawn(async move { runner.claim(None, &format!("racer {n}")).await.unwrap() })
+                tokio::spawn(async move { runner.lease(None, &format!("racer {n}")).await.unwrap() })
             })
             .collect();
         let mut winners = Vec::new();
         for runner in runners {
             winners.extend(runner.await.unwrap());
         }
-        assert_eq!(winners.iter().map(|claimed| claimed.job.id).collect::<Vec<_>>(), [race]);
+        assert_eq!(winners.iter().map(|leased| leased.job.id).collect::<Vec<_>>(), [race]);
     }
 
     async fn only_so_many_wait(db: TestDatabase) {
@@ -338,10 +338,10 @@ database_tests! {
     async fn a_canceled_job_writes_no_more(db: TestDatabase) {
         let yard = Yard::open(&db).await;
         let id = yard.send(JobKind::Cards, PARTIAL, &cards(0, 5_000)).await;
-        let claimed = yard.take("one").await.unwrap();
+        let leased = yard.take("one").await.unwrap();
         let (database, runtime) = (db.database.clone(), Handle::current());
         let outcome = yard
-            .work(claimed, move |progress| {
+            .work(leased, move |progress| {
                 if progress.phase == JobPhase::Writing && progress.done_rows == 2_000 {
                     runtime.block_on(JobBook::cancel(&database, id, at())).unwrap().unwrap();
                 }
@@ -356,8 +356,8 @@ database_tests! {
         // The file goes, the job stays until it is swept.
         assert_eq!((yard.runner.tidy().await.unwrap(), yard.runner.tidy().await.unwrap()), (1, 0));
         assert_eq!(yard.thrown.0.lock().unwrap().len(), 1);
-        let pile = kontor_adapter_diesel::upkeep::PILES.iter().find(|pile| pile.table == "jobs").unwrap();
-        let sweep = |days| db.database.sweep(pile, at() + TimeDelta::days(days), TimeDelta::days(30));
+        let swept = kontor_adapter_diesel::upkeep::SWEPT_TABLES.iter().find(|swept| swept.table == "jobs").unwrap();
+        let sweep = |days| db.database.sweep(swept, at() + TimeDelta::days(days), TimeDelta::days(30));
         assert_eq!((sweep(29).await.unwrap(), sweep(31).await.unwrap()), (0, 1));
     }
 
@@ -398,9 +398,9 @@ database_tests! {
         yard.done(JobKind::Cards, STRICT, &cards(0, 2_000)).await;
         let rows: Vec<String> = (0..2_000).map(|n| format!("A-{n};W1;5;1")).collect();
         let id = yard.send(JobKind::Stock, STRICT, &format!("article;warehouse;quantity;price\n{}\n", rows.join("\n"))).await;
-        let claimed = yard.take("one").await.unwrap();
+        let leased = yard.take("one").await.unwrap();
         let (runtime, database) = (Handle::current(), db.database.clone());
-        let outcome = yard.work(claimed, move |progress| {
+        let outcome = yard.work(leased, move |progress| {
             if progress.phase == JobPhase::Checking && progress.done_rows == 2_000 {
                 runtime.block_on(database.write_apart(|connection| {
                     use diesel::RunQueryDsl;
@@ -424,20 +424,20 @@ database_tests! {
             assert_eq!(yard.take("one").await.unwrap().tries, tries);
             yard.clock.advance(TimeDelta::seconds(61));
         }
-        let claimed = yard.take("one").await.unwrap();
-        assert_eq!(yard.work(claimed, |_| true).await.unwrap(), RunOutcome::Over(JobState::Failed));
+        let leased = yard.take("one").await.unwrap();
+        assert_eq!(yard.work(leased, |_| true).await.unwrap(), RunOutcome::Over(JobState::Failed));
         assert!(yard.job(id).await.failure.unwrap().contains("again and again"));
     }
 
     async fn who_is_told_to_stop_lets_others_go_on_at_once(db: TestDatabase) {
         let yard = Yard::open(&db).await;
         let id = yard.send(JobKind::Cards, STRICT, &cards(0, 3_000)).await;
-        let claimed = yard.take("one").await.unwrap();
-        let outcome = yard.work(claimed, |progress| progress.phase == JobPhase::Checking || progress.done_rows < 1_000).await;
+        let leased = yard.take("one").await.unwrap();
+        let outcome = yard.work(leased, |progress| progress.phase == JobPhase::Checking || progress.done_rows < 1_000).await;
         assert_eq!(outcome.unwrap(), RunOutcome::Stopped);
         assert_eq!(yard.job(id).await.done_rows, 1_000);
-        let claimed = yard.take("two").await.unwrap();
-        assert_eq!(yard.work(claimed, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
+        let leased = yard.take("two").await.unwrap();
+        assert_eq!(yard.work(leased, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
         assert_eq!(created(yard.job(id).await.tally), [3_000, 0, 0, 0]);
     }
 
@@ -445,14 +445,14 @@ database_tests! {
         let yard = Yard::open(&db).await;
         let long = format!("{}{}", "...\n".repeat(10), cards(0, 1_500));
         let id = yard.send(JobKind::Cards, STRICT, &long).await;
-        let claimed = yard.take("one").await.unwrap();
+        let leased = yard.take("one").await.unwrap();
         let (clock, runner, runtime) = (yard.clock.clone(), yard.runner.clone(), Handle::current());
         let taken = Arc::new(Mutex::new(0));
         let others = taken.clone();
         // Each piece of the work takes 20 seconds of the 60 that the job may be without a sign of life.
-        let outcome = yard.work(claimed, move |_| {
+        let outcome = yard.work(leased, move |_| {
             clock.advance(TimeDelta::seconds(20));
-            *others.lock().unwrap() += i32::from(runtime.block_on(runner.claim(None, "other")).unwrap().is_some());
+            *others.lock().unwrap() += i32::from(runtime.block_on(runner.lease(None, "other")).unwrap().is_some());
             true
         }).await;
         assert_eq!((outcome.unwrap(), *taken.lock().unwrap()), (RunOutcome::Over(JobState::Succeeded), 0));
@@ -461,10 +461,10 @@ database_tests! {
         // Whoever is told to stop, or whose job was canceled, prepares no further.
         for cancels in [false, true] {
             let id = yard.send(JobKind::Cards, STRICT, &"...\n".repeat(50)).await;
-            let claimed = yard.take("one").await.unwrap();
+            let leased = yard.take("one").await.unwrap();
             let (asked, clock) = (Arc::new(Mutex::new(0)), yard.clock.clone());
             let (times, database, runtime) = (asked.clone(), db.database.clone(), Handle::current());
-            let outcome = yard.work(claimed, move |_| {
+            let outcome = yard.work(leased, move |_| {
                 let mut times = times.lock().unwrap();
                 *times += 1;
                 clock.advance(TimeDelta::seconds(20));

@@ -9,7 +9,7 @@ use kontor_kernel::{Clock, CustomerScope, SavedMethodId};
 use kontor_payments::model::{ChargePurpose, ChargeRequest, ChargeState, GatewayStatus, NewCharge, PaymentMethod};
 use kontor_payments::ports::{ChargeStore, RefundStore, SavedMethodStore};
 use kontor_payments::testing::contract::{self, Fixture};
-use kontor_payments::verification::{VerificationService, VerificationTerms, Verifying};
+use kontor_payments::verification::{StartedVerification, VerificationService, VerificationTerms};
 use kontor_payments::{Charged, Notified, TAKEOVER};
 
 use crate::orders::counter::{Counter, Mood};
@@ -133,7 +133,7 @@ database_tests! {
                 terms: VerificationTerms { amount: "1.00".parse().unwrap(), return_url: String::new() },
             };
             let started = service.start(counter.another_customer().await).await.unwrap();
-            let Verifying::Opened(verification) = started else { panic!("{started:?}") };
+            let StartedVerification::Opened(verification) = started else { panic!("{started:?}") };
             let id = counter.acquirer.settle(GatewayStatus::Succeeded);
             counter.payments.acquirer_notified(&id).await.unwrap();
             charges.push(verification.charge.id);
@@ -144,6 +144,6 @@ database_tests! {
         let parked = db.database.parked().await.unwrap();
         assert_eq!(parked.iter().map(|row| row.table).collect::<Vec<_>>(), ["refunds"]);
         assert_eq!(counter.acquirer.refunds.lock().unwrap().len(), 2);
-        assert_eq!(RefundStore::claim(&db.database, "w", counter.clock.now(), counter.clock.now() + TimeDelta::hours(1)).await.unwrap(), None);
+        assert_eq!(RefundStore::lease(&db.database, "w", counter.clock.now(), counter.clock.now() + TimeDelta::hours(1)).await.unwrap(), None);
     }
 }

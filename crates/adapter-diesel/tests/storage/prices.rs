@@ -8,8 +8,8 @@ use kontor_adapter_diesel::{DatabaseUrl, database_tests};
 use kontor_catalog::model::{CardChange, Edit, StockChange};
 use kontor_catalog::ports::{InventoryRepository, NomenclatureRepository};
 use kontor_catalog::spreadsheet::ImportMode;
-use kontor_catalog::storefront::ports::PlanShelf;
-use kontor_kernel::history::Deed;
+use kontor_catalog::storefront::ports::StorefrontPlans;
+use kontor_kernel::history::HistoryAction;
 use kontor_kernel::listing::Sort;
 use kontor_kernel::*;
 
@@ -164,7 +164,7 @@ database_tests! {
         let report = upload(house, "article;warehouse;price\nM;W1;5\n", ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&report), [0, 1, 0, 0]);
         let lines = InventoryRepository::history(&db.database, house.project, id, page(1, 1)).await.unwrap().items;
-        assert_eq!(lines[0].line.deed, Deed::Changed);
+        assert_eq!(lines[0].line.action, HistoryAction::Changed);
         assert_eq!(lines[0].line.changes.iter().map(|change| change.field.as_str()).collect::<Vec<_>>(), ["price"]);
     }
 

@@ -59,7 +59,7 @@ async fn send(db: &Database, project_id: ProjectId, customer: CounterpartyId, to
         created_at: START,
         expires_at: START + TimeDelta::minutes(5),
     };
-    db.note_code(NewPhoneCode { project_id, customer, phone: phone(to), code }).await.unwrap()
+    db.store_code(NewPhoneCode { project_id, customer, phone: phone(to), code }).await.unwrap()
 }
 
 async fn prove(

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_catalog::storefront::ports::Shelves;
+use kontor_catalog::storefront::ports::StorefrontReader;
 use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::{CategoryId, Line, PageRequest};
 

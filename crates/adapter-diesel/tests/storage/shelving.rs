@@ -78,12 +78,12 @@ database_tests! {
         let house = Storehouse::open(&db).await;
         fill(&house).await;
         leave_undone(&house).await;
-        assert!(db.database.shelve_next().await.unwrap());
+        assert!(db.database.refresh_offers_next().await.unwrap());
         assert_eq!(shown(&house).await, [1_500, 1_000]);
         let workers: Vec<_> = (0..8)
             .map(|_| {
                 let database = db.database.clone();
-                tokio::spawn(async move { database.shelve_next().await.unwrap() })
+                tokio::spawn(async move { database.refresh_offers_next().await.unwrap() })
             })
             .collect();
         let mut steps = 0;
@@ -92,14 +92,14 @@ database_tests! {
         }
         assert_eq!((steps, left(&house).await), (2, 0), "each step is done once");
         assert_eq!(shown(&house).await, [0, usize::try_from(COUNT).unwrap()]);
-        assert!(!db.database.shelve_next().await.unwrap());
+        assert!(!db.database.refresh_offers_next().await.unwrap());
     }
 
     async fn links_that_change_again_meanwhile_begin_anew(db: TestDatabase) {
         let house = Storehouse::open(&db).await;
         fill(&house).await;
         leave_undone(&house).await;
-        assert!(db.database.shelve_next().await.unwrap());
+        assert!(db.database.refresh_offers_next().await.unwrap());
         relink(&house, &[house.first.application_id]).await;
         assert_eq!((shown(&house).await, left(&house).await), ([usize::try_from(COUNT).unwrap(), 0], 0));
         assert_eq!(db.database.reconcile_offers().await.unwrap(), 0);

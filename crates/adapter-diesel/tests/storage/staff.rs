@@ -8,7 +8,7 @@ use kontor_adapter_diesel::{Database, PoolOptions, database_tests};
 use kontor_auth::StaffRegistryError;
 use kontor_auth::model::{EmployeeEdit, EmployeeFilter, Login, NewEmployee, NewToken, RoleChoice};
 use kontor_auth::ports::{DirectoryRepository, ProvedPassword, SignIn, StaffRepository, TokenRepository};
-use kontor_kernel::history::{Deed, Histories};
+use kontor_kernel::history::{Histories, HistoryAction};
 use kontor_kernel::{
     BranchId, DepartmentId, Edit, Email, Line, Name, OfProject, PageRequest, Phone, ProjectId, Resource, RoleId, Stamp,
     TokenId, UserId,
@@ -115,8 +115,8 @@ database_tests! {
         let gone = db.database.assign_department(boss, Some(sales.id), START).await;
         assert!(matches!(gone, Err(StaffRegistryError::UnknownDepartment)));
         let history = Histories::page(&db.database, project, Resource::Departments, sales.id.get(), page(1, 10)).await.unwrap();
-        let deeds: Vec<Deed> = history.items.iter().map(|entry| entry.deed).collect();
-        assert_eq!(deeds, [Deed::Deleted, Deed::Changed, Deed::Created]);
+        let actions: Vec<HistoryAction> = history.items.iter().map(|entry| entry.action).collect();
+        assert_eq!(actions, [HistoryAction::Deleted, HistoryAction::Changed, HistoryAction::Created]);
         let emptied: Vec<&str> = history.items[1].changes.iter().map(|change| change.field.as_str()).collect();
         assert_eq!(emptied, ["description", "branch"]);
     }

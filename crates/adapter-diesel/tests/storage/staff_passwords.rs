@@ -12,8 +12,8 @@ use kontor_kernel::UserId;
 use crate::fixtures;
 use crate::staff::{START, employee, sign_in, sign_in_by};
 
-async fn claim(db: &Database, at: DateTime<Utc>) -> Option<PasswordRequest> {
-    db.claim("me", at, at + TimeDelta::seconds(30)).await.unwrap()
+async fn lease_due(db: &Database, at: DateTime<Utc>) -> Option<PasswordRequest> {
+    db.lease("me", at, at + TimeDelta::seconds(30)).await.unwrap()
 }
 
 fn login(text: &str) -> Login {
@@ -45,50 +45,50 @@ async fn credentials(db: &TestDatabase, at: DateTime<Utc>) -> (String, Option<St
 
 database_tests! {
     async fn a_request_is_leased_once_and_tried_again_when_it_is_given_back_or_its_lease_runs_out(db: TestDatabase) {
-        assert_eq!(claim(&db.database, START).await, None);
-        db.database.note(&login("anna"), START).await.unwrap();
+        assert_eq!(lease_due(&db.database, START).await, None);
+        db.database.enqueue(&login("anna"), START).await.unwrap();
         let racers = (0..8).map(|number| {
             let store = Arc::new(db.database.clone());
             let owner = format!("worker {number}");
-            tokio::spawn(async move { store.claim(&owner, after(1), after(31)).await.unwrap() })
+            tokio::spawn(async move { store.lease(&owner, after(1), after(31)).await.unwrap() })
         });
-        let mut claimed = Vec::new();
+        let mut leased = Vec::new();
         for racer in racers.collect::<Vec<_>>() {
-            claimed.extend(racer.await.unwrap());
+            leased.extend(racer.await.unwrap());
         }
-        assert_eq!(claimed.len(), 1);
-        assert_eq!((claimed[0].login.as_str(), claimed[0].requested_at, claimed[0].attempts), ("anna", START, 1));
-        assert_eq!(claim(&db.database, after(30)).await, None);
-        let second = claim(&db.database, after(31)).await.unwrap();
+        assert_eq!(leased.len(), 1);
+        assert_eq!((leased[0].login.as_str(), leased[0].requested_at, leased[0].attempts), ("anna", START, 1));
+        assert_eq!(lease_due(&db.database, after(30)).await, None);
+        let second = lease_due(&db.database, after(31)).await.unwrap();
         assert_eq!(second.attempts, 2);
-        db.database.postpone(&claimed[0], after(32)).await.unwrap();
-        assert_eq!(claim(&db.database, after(33)).await, None, "who lost the lease gives nothing back");
+        db.database.postpone(&leased[0], after(32)).await.unwrap();
+        assert_eq!(lease_due(&db.database, after(33)).await, None, "who lost the lease gives nothing back");
         db.database.postpone(&second, after(91)).await.unwrap();
-        assert_eq!(claim(&db.database, after(90)).await, None);
-        let third = claim(&db.database, after(91)).await.unwrap();
+        assert_eq!(lease_due(&db.database, after(90)).await, None);
+        let third = lease_due(&db.database, after(91)).await.unwrap();
         assert_eq!(third.attempts, 3);
 
         // Asked for again meanwhile: that wish is not answered by what was done for the first.
-        db.database.note(&login("anna"), after(92)).await.unwrap();
+        db.database.enqueue(&login("anna"), after(92)).await.unwrap();
         db.database.forget(&third).await.unwrap();
         db.database.postpone(&third, after(900)).await.unwrap();
-        let again = claim(&db.database, after(92)).await.unwrap();
+        let again = lease_due(&db.database, after(92)).await.unwrap();
         assert_eq!((again.attempts, again.requested_at), (1, after(92)));
         db.database.forget(&again).await.unwrap();
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM password_requests").await, 0);
     }
 
     async fn a_request_that_cannot_be_read_is_parked_and_the_others_go_on(db: TestDatabase) {
-        db.database.note(&login("first"), START).await.unwrap();
-        db.database.note(&login("second"), after(1)).await.unwrap();
+        db.database.enqueue(&login("first"), START).await.unwrap();
+        db.database.enqueue(&login("second"), after(1)).await.unwrap();
         fixtures::run(&db, "UPDATE password_requests SET attempts = -7 WHERE login = 'first'".to_owned()).await;
-        assert_eq!(claim(&db.database, after(2)).await.unwrap().login.as_str(), "second");
+        assert_eq!(lease_due(&db.database, after(2)).await.unwrap().login.as_str(), "second");
         let parked = db.database.parked().await.unwrap();
         assert_eq!(parked.len(), 1);
         assert_eq!((parked[0].table, parked[0].id.as_str()), ("password_requests", "first"));
-        assert_eq!(claim(&db.database, after(9)).await, None);
-        db.database.note(&login("first"), after(10)).await.unwrap();
-        assert_eq!(claim(&db.database, after(10)).await.unwrap().login.as_str(), "first", "asked for anew");
+        assert_eq!(lease_due(&db.database, after(9)).await, None);
+        db.database.enqueue(&login("first"), after(10)).await.unwrap();
+        assert_eq!(lease_due(&db.database, after(10)).await.unwrap().login.as_str(), "first", "asked for anew");
     }
 
     async fn only_an_employee_who_may_come_in_gets_mail(db: TestDatabase) {

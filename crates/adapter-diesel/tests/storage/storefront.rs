@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
 use kontor_catalog::model::PhotoUrl;
-use kontor_catalog::storefront::ports::{Shelves, ViewCounter};
+use kontor_catalog::storefront::ports::{StorefrontReader, ViewCounter};
 use kontor_catalog::storefront::{PriceRange, ProductFilter, ProductOrder};
 use kontor_kernel::{AppScope, BrandId, CategoryId, CountryId, Line, Money, NomenclatureId, PageRequest, TagId};
 

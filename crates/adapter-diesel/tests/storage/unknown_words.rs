@@ -100,7 +100,7 @@ database_tests! {
         assert_eq!(crate::fixtures::number(&db, "SELECT count(*) AS value FROM brands").await, 0);
         let watch = db.database.watch().unwrap();
         tokio::time::sleep(std::time::Duration::from_millis(700)).await;
-        assert!(!db.database.marks().are_watched(), "nothing remembered may be trusted");
+        assert!(!db.database.cache_versions().are_watched(), "nothing remembered may be trusted");
         drop(watch);
     }
 }

@@ -7,7 +7,7 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{DatabaseUrl, database_tests};
 use kontor_catalog::model::DiscountFilter;
 use kontor_catalog::ports::{DiscountRepository, InventoryRepository, NomenclatureRepository};
-use kontor_catalog::storefront::ports::Shelves;
+use kontor_catalog::storefront::ports::StorefrontReader;
 use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::*;
 use kontor_orders::OrderService;

@@ -2,14 +2,14 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::upkeep::{BATCH, PILES, Pile};
+use kontor_adapter_diesel::upkeep::{BATCH, SWEPT_TABLES, SweptTable};
 use kontor_adapter_diesel::{Database, database_tests};
 
 use crate::auth::people;
 use crate::fixtures;
 
-fn pile(table: &str) -> &'static Pile {
-    PILES.iter().find(|pile| pile.table == table).unwrap()
+fn swept(table: &str) -> &'static SweptTable {
+    SWEPT_TABLES.iter().find(|swept| swept.table == table).unwrap()
 }
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
@@ -19,7 +19,7 @@ fn now() -> DateTime<Utc> {
 }
 
 async fn sweep(database: &Database, table: &str) -> usize {
-    database.sweep(pile(table), now(), TimeDelta::days(30)).await.unwrap()
+    database.sweep(swept(table), now(), TimeDelta::days(30)).await.unwrap()
 }
 
 async fn left(db: &TestDatabase, statement: &'static str) -> i64 {
@@ -39,8 +39,8 @@ database_tests! {
     async fn looking_for_what_has_had_its_time_is_no_write(db: TestDatabase) {
         people(&db).await;
         let before = db.database.writes();
-        for pile in PILES {
-            assert_eq!(db.database.sweep(pile, START, TimeDelta::days(30)).await.unwrap(), 0, "{}", pile.table);
+        for swept in SWEPT_TABLES {
+            assert_eq!(db.database.sweep(swept, START, TimeDelta::days(30)).await.unwrap(), 0, "{}", swept.table);
         }
         assert_eq!(db.database.writes(), before);
     }

@@ -5,9 +5,9 @@ use chrono::TimeDelta;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_webhooks::model::{EndpointUrl, MOST_PER_ENDPOINT, SendFailure, SendOutcome, WebhookPatch};
-use kontor_webhooks::ports::{ClaimedDelivery, DeliveryLog, DeliveryQueue, WebhookRepository};
+use kontor_webhooks::ports::{DeliveryLog, DeliveryQueue, LeasedDelivery, WebhookRepository};
 
-use crate::webhooks::{START, Shop, attempt, claim, first_page, paid_orders, shop, statement};
+use crate::webhooks::{START, Shop, attempt, first_page, lease_due, paid_orders, shop, statement};
 
 const HUNG: SendOutcome = SendOutcome::Failed(SendFailure::TimedOut);
 
@@ -30,15 +30,15 @@ async fn many_paid_orders(db: &TestDatabase, shop: &Shop, count: u32) {
     statement(&db.database, deliveries).await;
 }
 
-async fn settle(db: &Database, claimed: &[ClaimedDelivery], outcome: SendOutcome, seconds: i64) {
-    for delivery in claimed {
-        let settled = attempt(delivery, "me", outcome, START + TimeDelta::seconds(seconds));
-        assert!(db.settle(settled).await.unwrap());
+async fn record(db: &Database, leased: &[LeasedDelivery], outcome: SendOutcome, seconds: i64) {
+    for delivery in leased {
+        let ended = attempt(delivery, "me", outcome, START + TimeDelta::seconds(seconds));
+        assert!(db.record_attempt(ended).await.unwrap());
     }
 }
 
-fn of(claimed: &[ClaimedDelivery], shop: &Shop) -> usize {
-    claimed.iter().filter(|delivery| delivery.webhook_id == shop.webhook.id).count()
+fn of(leased: &[LeasedDelivery], shop: &Shop) -> usize {
+    leased.iter().filter(|delivery| delivery.webhook_id == shop.webhook.id).count()
 }
 
 database_tests! {
@@ -53,10 +53,10 @@ database_tests! {
         statement(&db.database, broken).await;
         let broken = format!("UPDATE webhook_deliveries SET attempts = -1 WHERE id = {} RETURNING id", ids[1]);
         statement(&db.database, broken).await;
-        let claimed = claim(&db.database, "me", 1, START).await;
-        assert_eq!(claimed.len(), 1, "one that cannot be read takes nobody's turn");
-        assert_eq!(claimed[0].id.get(), ids[2]);
-        let next = claim(&db.database, "me", 8, START).await;
+        let leased = lease_due(&db.database, "me", 1, START).await;
+        assert_eq!(leased.len(), 1, "one that cannot be read takes nobody's turn");
+        assert_eq!(leased[0].id.get(), ids[2]);
+        let next = lease_due(&db.database, "me", 8, START).await;
         assert_eq!(next.iter().map(|delivery| delivery.id.get()).collect::<Vec<_>>(), [ids[3]]);
 
         let parked = db.database.parked().await.unwrap();
@@ -67,13 +67,13 @@ database_tests! {
         assert!(db.database.count_parked().await.unwrap().contains(&("webhook_deliveries", 2)));
         // Not due any more, not even when every lease has run out.
         let later = START + TimeDelta::days(1);
-        assert_eq!(claim(&db.database, "other", 8, later).await.len(), 2);
+        assert_eq!(lease_due(&db.database, "other", 8, later).await.len(), 2);
 
         let mended = format!("UPDATE webhook_deliveries SET attempts = 0 WHERE id = {} RETURNING id", ids[1]);
         statement(&db.database, mended).await;
         assert_eq!(db.database.release_parked().await.unwrap(), 2);
         assert_eq!(db.database.release_parked().await.unwrap(), 0);
-        let again = claim(&db.database, "me", 8, later).await;
+        let again = lease_due(&db.database, "me", 8, later).await;
         assert_eq!(again.iter().map(|delivery| delivery.id.get()).collect::<Vec<_>>(), [ids[1]]);
         assert!(db.database.count_parked().await.unwrap().contains(&("webhook_deliveries", 1)));
     }
@@ -83,12 +83,12 @@ database_tests! {
         many_paid_orders(&db, &busy, 5_000).await;
         paid_orders(&db, &quiet, 1).await;
         let before = db.database.statements();
-        let claimed = claim(&db.database, "me", 64, START).await;
+        let leased = lease_due(&db.database, "me", 64, START).await;
         assert!(db.database.statements() - before <= 12, "{} statements", db.database.statements() - before);
-        assert_eq!((of(&claimed, &busy), of(&claimed, &quiet)), (MOST_PER_ENDPOINT, 1));
-        assert!(claim(&db.database, "other", 64, START).await.is_empty(), "no worker sends it more");
-        settle(&db.database, &claimed[..1], SendOutcome::Answered(200), 0).await;
-        assert_eq!(claim(&db.database, "other", 64, START).await.len(), 1, "a slot that is free takes the next");
+        assert_eq!((of(&leased, &busy), of(&leased, &quiet)), (MOST_PER_ENDPOINT, 1));
+        assert!(lease_due(&db.database, "other", 64, START).await.is_empty(), "no worker sends it more");
+        record(&db.database, &leased[..1], SendOutcome::Answered(200), 0).await;
+        assert_eq!(lease_due(&db.database, "other", 64, START).await.len(), 1, "a slot that is free takes the next");
     }
 
     async fn racing_workers_together_send_an_endpoint_no_more_than_its_share(db: TestDatabase) {
@@ -97,14 +97,14 @@ database_tests! {
         let workers: Vec<_> = (0..6)
             .map(|number| {
                 let database = db.database.clone();
-                tokio::spawn(async move { claim(&database, &format!("worker {number}"), 64, START).await.len() })
+                tokio::spawn(async move { lease_due(&database, &format!("worker {number}"), 64, START).await.len() })
             })
             .collect();
-        let mut claimed = 0;
+        let mut leased = 0;
         for worker in workers {
-            claimed += worker.await.unwrap();
+            leased += worker.await.unwrap();
         }
-        assert_eq!(claimed, MOST_PER_ENDPOINT);
+        assert_eq!(leased, MOST_PER_ENDPOINT);
     }
 
     async fn an_endpoint_that_hangs_rests_and_is_then_tried_by_one(db: TestDatabase) {
@@ -112,45 +112,45 @@ database_tests! {
         many_paid_orders(&db, &hanging, 50).await;
         let db = &db;
         let at = |seconds: i64| START + TimeDelta::seconds(seconds);
-        let first = claim(&db.database, "me", 64, START).await;
-        settle(&db.database, &first, HUNG, 10).await;
-        assert!(claim(&db.database, "other", 64, at(24)).await.is_empty(), "attempts that began together count once");
+        let first = lease_due(&db.database, "me", 64, START).await;
+        record(&db.database, &first, HUNG, 10).await;
+        assert!(lease_due(&db.database, "other", 64, at(24)).await.is_empty(), "attempts that began together count once");
         assert_eq!(db.database.backlog(at(24)).await.unwrap().oldest_due, None);
         paid_orders(db, &sound, 1).await;
-        assert_eq!(of(&claim(&db.database, "me", 64, at(24)).await, &sound), 1);
+        assert_eq!(of(&lease_due(&db.database, "me", 64, at(24)).await, &sound), 1);
 
-        let trial = claim(&db.database, "me", 64, at(25)).await;
-        assert_eq!((trial.len(), trial[0].circuit.hangs()), (1, 1));
-        assert!(claim(&db.database, "other", 64, at(25)).await.is_empty());
-        settle(&db.database, &trial, HUNG, 35).await;
-        assert!(claim(&db.database, "me", 64, at(64)).await.is_empty());
-        let trial = claim(&db.database, "me", 64, at(65)).await;
+        let trial = lease_due(&db.database, "me", 64, at(25)).await;
+        assert_eq!((trial.len(), trial[0].circuit.timeouts()), (1, 1));
+        assert!(lease_due(&db.database, "other", 64, at(25)).await.is_empty());
+        record(&db.database, &trial, HUNG, 35).await;
+        assert!(lease_due(&db.database, "me", 64, at(64)).await.is_empty());
+        let trial = lease_due(&db.database, "me", 64, at(65)).await;
         assert_eq!(trial.len(), 1);
-        settle(&db.database, &trial, SendOutcome::Answered(500), 66).await;
-        assert_eq!(claim(&db.database, "me", 64, at(66)).await.len(), MOST_PER_ENDPOINT);
+        record(&db.database, &trial, SendOutcome::Answered(500), 66).await;
+        assert_eq!(lease_due(&db.database, "me", 64, at(66)).await.len(), MOST_PER_ENDPOINT);
     }
 
     async fn staff_end_a_rest_by_another_address_or_a_resend(db: TestDatabase) {
         let shop = shop(&db).await;
         paid_orders(&db, &shop, 3).await;
         let db = &db.database;
-        let claimed = claim(db, "me", 3, START).await;
-        settle(db, &claimed[..1], SendOutcome::Answered(200), 5).await;
-        settle(db, &claimed[1..2], HUNG, 5).await;
+        let leased = lease_due(db, "me", 3, START).await;
+        record(db, &leased[..1], SendOutcome::Answered(200), 5).await;
+        record(db, &leased[1..2], HUNG, 5).await;
         assert!(db.release("me").await.unwrap() > 0);
         let soon = START + TimeDelta::seconds(6);
-        assert!(claim(db, "me", 64, soon).await.is_empty());
-        let delivered = DeliveryLog::find(db, shop.webhook.id, claimed[0].id).await.unwrap().unwrap();
+        assert!(lease_due(db, "me", 64, soon).await.is_empty());
+        let delivered = DeliveryLog::find(db, shop.webhook.id, leased[0].id).await.unwrap().unwrap();
         let pending = delivered.state.resend(soon).unwrap();
-        assert!(db.revive(delivered.id, delivered.state, pending, soon).await.unwrap());
-        let trial = claim(db, "me", 64, soon).await;
+        assert!(db.requeue(delivered.id, delivered.state, pending, soon).await.unwrap());
+        let trial = lease_due(db, "me", 64, soon).await;
         assert_eq!(trial.len(), 1, "an endpoint that hung is still tried by one");
-        settle(db, &trial, HUNG, 6).await;
-        assert!(claim(db, "me", 64, soon).await.is_empty());
+        record(db, &trial, HUNG, 6).await;
+        assert!(lease_due(db, "me", 64, soon).await.is_empty());
         let url = EndpointUrl::parse("https://elsewhere.example").unwrap();
         let patch = WebhookPatch { url: Some(url), ..WebhookPatch::default() };
         db.update(shop.application, shop.webhook.id, patch, soon).await.unwrap();
-        let open = claim(db, "me", 64, soon).await;
-        assert_eq!((open.len(), open[0].circuit.hangs()), (1, 0));
+        let open = lease_due(db, "me", 64, soon).await;
+        assert_eq!((open.len(), open[0].circuit.timeouts()), (1, 0));
     }
 }

@@ -14,7 +14,7 @@ use kontor_webhooks::model::{
     DeliveryState, EndpointUrl, SendFailure, SendOutcome, Webhook, WebhookDraft, WebhookPatch,
 };
 use kontor_webhooks::ports::{
-    Backlog, ClaimedDelivery, DeliveryLog, DeliveryQueue, FanOut, Lease, NewWebhook, SettledAttempt, WebhookRepository,
+    AttemptRecord, Backlog, DeliveryLog, DeliveryQueue, FanOut, Lease, LeasedDelivery, NewWebhook, WebhookRepository,
 };
 
 use crate::fixtures;
@@ -96,20 +96,20 @@ fn lease(owner: &str, until: DateTime<Utc>) -> Lease {
     Lease { owner: owner.to_owned(), until }
 }
 
-pub async fn claim(db: &Database, owner: &str, most: u32, now: DateTime<Utc>) -> Vec<ClaimedDelivery> {
-    db.claim(lease(owner, now + TimeDelta::minutes(1)), most, now).await.unwrap()
+pub async fn lease_due(db: &Database, owner: &str, most: u32, now: DateTime<Utc>) -> Vec<LeasedDelivery> {
+    db.lease(lease(owner, now + TimeDelta::minutes(1)), most, now).await.unwrap()
 }
 
-pub fn attempt(claimed: &ClaimedDelivery, owner: &str, outcome: SendOutcome, at: DateTime<Utc>) -> SettledAttempt {
-    SettledAttempt {
-        id: claimed.id,
+pub fn attempt(leased: &LeasedDelivery, owner: &str, outcome: SendOutcome, at: DateTime<Utc>) -> AttemptRecord {
+    AttemptRecord {
+        id: leased.id,
         owner: owner.to_owned(),
-        from: claimed.pending,
-        to: claimed.pending.after(&outcome, at),
+        from: leased.pending,
+        to: leased.pending.after(&outcome, at),
         outcome,
-        webhook_id: claimed.webhook_id,
-        circuit: claimed.circuit,
-        circuit_after: claimed.circuit.after(&outcome, at),
+        webhook_id: leased.webhook_id,
+        circuit: leased.circuit,
+        circuit_after: leased.circuit.after(&outcome, at),
         at,
     }
 }
@@ -231,13 +231,13 @@ database_tests! {
                 tokio::spawn(async move {
                     let mut sent = Vec::new();
                     loop {
-                        let round = claim(&database, owner, 8, START).await;
+                        let round = lease_due(&database, owner, 8, START).await;
                         if round.is_empty() {
                             return sent;
                         }
                         for delivery in round {
-                            let settled = attempt(&delivery, owner, SendOutcome::Answered(200), START);
-                            assert!(database.settle(settled).await.unwrap());
+                            let ended = attempt(&delivery, owner, SendOutcome::Answered(200), START);
+                            assert!(database.record_attempt(ended).await.unwrap());
                             sent.push(delivery.message.body);
                         }
                     }
@@ -251,27 +251,27 @@ database_tests! {
         }
         assert_eq!(sent.len(), 100);
         assert_eq!(sent.into_iter().collect::<BTreeSet<_>>().len(), 100);
-        assert!(claim(&db.database, "left", 8, START + TimeDelta::days(9)).await.is_empty());
+        assert!(lease_due(&db.database, "left", 8, START + TimeDelta::days(9)).await.is_empty());
     }
 
     async fn a_lease_keeps_others_away_until_it_runs_out(db: TestDatabase) {
         let shop = shop(&db).await;
         paid_orders(&db, &shop, 1).await;
         let db = &db.database;
-        let dead = claim(db, "dead", 8, START).await;
+        let dead = lease_due(db, "dead", 8, START).await;
         assert_eq!(dead.len(), 1);
         assert_eq!((dead[0].url.as_str(), dead[0].sealed_secret.as_str()), ("https://shop.example/hook", "sealed:first"));
         assert_eq!(dead[0].message.body, "{\"number\":1}");
-        assert!(claim(db, "alive", 8, START + TimeDelta::seconds(59)).await.is_empty());
+        assert!(lease_due(db, "alive", 8, START + TimeDelta::seconds(59)).await.is_empty());
 
         let later = START + TimeDelta::seconds(60);
-        let taken = claim(db, "alive", 8, later).await;
+        let taken = lease_due(db, "alive", 8, later).await;
         assert_eq!(taken, dead);
         let late = attempt(&dead[0], "dead", SendOutcome::Answered(200), later);
-        assert!(!db.settle(late).await.unwrap());
-        let settled = attempt(&taken[0], "alive", SendOutcome::Answered(503), later);
-        assert!(db.settle(settled.clone()).await.unwrap());
-        assert!(!db.settle(settled).await.unwrap());
+        assert!(!db.record_attempt(late).await.unwrap());
+        let ended = attempt(&taken[0], "alive", SendOutcome::Answered(503), later);
+        assert!(db.record_attempt(ended.clone()).await.unwrap());
+        assert!(!db.record_attempt(ended).await.unwrap());
         let logged = &db.page(shop.webhook.id, first_page()).await.unwrap().items[0];
         assert_eq!(logged.state.next_attempt_at(), Some(later + TimeDelta::minutes(1)));
         assert_eq!((logged.state.attempts(), logged.response_status), (1, Some(503)));
@@ -282,11 +282,11 @@ database_tests! {
         let shop = shop(&db).await;
         paid_orders(&db, &shop, 5).await;
         let db = &db.database;
-        assert_eq!(claim(db, "stopping", 3, START).await.len(), 3);
-        assert_eq!(claim(db, "other", 1, START).await.len(), 1);
+        assert_eq!(lease_due(db, "stopping", 3, START).await.len(), 3);
+        assert_eq!(lease_due(db, "other", 1, START).await.len(), 1);
         assert_eq!(db.release("stopping").await.unwrap(), 3);
         assert_eq!(db.release("stopping").await.unwrap(), 0);
-        assert_eq!(claim(db, "other", 8, START).await.len(), 4);
+        assert_eq!(lease_due(db, "other", 8, START).await.len(), 4);
     }
 
     async fn six_failures_end_a_delivery_and_a_resend_begins_anew(db: TestDatabase) {
@@ -294,13 +294,13 @@ database_tests! {
         paid_orders(&db, &shop, 1).await;
         let (db, mut now) = (&db.database, START);
         let mut minutes = Vec::new();
-        while let Some(due) = claim(db, "me", 8, now).await.pop() {
+        while let Some(due) = lease_due(db, "me", 8, now).await.pop() {
             minutes.push((now - START).num_minutes());
             let failed = attempt(&due, "me", SendOutcome::Failed(SendFailure::TimedOut), now);
             let next = failed.to.next_attempt_at();
-            assert!(db.settle(failed).await.unwrap());
+            assert!(db.record_attempt(failed).await.unwrap());
             let Some(next) = next else { continue };
-            assert!(claim(db, "me", 8, next - TimeDelta::seconds(1)).await.is_empty());
+            assert!(lease_due(db, "me", 8, next - TimeDelta::seconds(1)).await.is_empty());
             now = next;
         }
         assert_eq!(minutes, [0, 1, 6, 36, 156, 876]);
@@ -310,11 +310,11 @@ database_tests! {
 
         now += TimeDelta::days(1);
         let pending = failed.state.resend(now).unwrap();
-        assert!(db.revive(failed.id, failed.state, pending, now).await.unwrap());
-        assert!(!db.revive(failed.id, failed.state, pending, now).await.unwrap());
-        let again = claim(db, "me", 8, now).await.remove(0);
+        assert!(db.requeue(failed.id, failed.state, pending, now).await.unwrap());
+        assert!(!db.requeue(failed.id, failed.state, pending, now).await.unwrap());
+        let again = lease_due(db, "me", 8, now).await.remove(0);
         assert_eq!((again.message.delivery_id, again.message.event_id), (failed.delivery_id, failed.event_id));
-        assert!(db.settle(attempt(&again, "me", SendOutcome::Answered(204), now)).await.unwrap());
+        assert!(db.record_attempt(attempt(&again, "me", SendOutcome::Answered(204), now)).await.unwrap());
         let delivered = DeliveryLog::find(db, shop.webhook.id, failed.id).await.unwrap().unwrap();
         assert_eq!(delivered.state, DeliveryState::Delivered { attempts: 1, delivered_at: now });
         assert_eq!((delivered.response_status, delivered.last_error), (Some(204), None));
@@ -325,16 +325,16 @@ database_tests! {
         let shop = shop(&db).await;
         paid_orders(&db, &shop, 2).await;
         let (db, id) = (&db.database, shop.webhook.id);
-        let held = claim(db, "me", 1, START).await;
+        let held = lease_due(db, "me", 1, START).await;
         let switched = |is_active| WebhookPatch { is_active: Some(is_active), ..WebhookPatch::default() };
         db.update(shop.application, id, switched(false), START).await.unwrap();
-        assert!(claim(db, "me", 8, START).await.is_empty());
+        assert!(lease_due(db, "me", 8, START).await.is_empty());
         assert_eq!(db.backlog(START).await.unwrap(), Backlog::default());
         db.update(shop.application, id, switched(true), START).await.unwrap();
-        assert_eq!(claim(db, "me", 8, START).await.len(), 1);
+        assert_eq!(lease_due(db, "me", 8, START).await.len(), 1);
         assert!(WebhookRepository::delete(db, shop.application, id).await.unwrap());
-        assert!(!db.settle(attempt(&held[0], "me", SendOutcome::Answered(200), START)).await.unwrap());
-        assert!(claim(db, "me", 8, START + TimeDelta::hours(1)).await.is_empty());
+        assert!(!db.record_attempt(attempt(&held[0], "me", SendOutcome::Answered(200), START)).await.unwrap());
+        assert!(lease_due(db, "me", 8, START + TimeDelta::hours(1)).await.is_empty());
     }
 
     async fn an_attempt_is_signed_with_the_newest_secret(db: TestDatabase) {
@@ -342,7 +342,7 @@ database_tests! {
         paid_orders(&db, &shop, 1).await;
         let db = &db.database;
         db.replace_secret(shop.application, shop.webhook.id, "sealed:second".to_owned(), START).await.unwrap();
-        assert_eq!(claim(db, "me", 8, START).await[0].sealed_secret, "sealed:second");
+        assert_eq!(lease_due(db, "me", 8, START).await[0].sealed_secret, "sealed:second");
     }
 
     async fn deliveries_are_listed_newest_first_in_three_statements(db: TestDatabase) {

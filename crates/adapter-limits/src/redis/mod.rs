@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kontor_kernel::{Clock, Quota, RateLimiter, RateRule, SecretKeeper};
+use kontor_kernel::{Clock, Quota, RateLimiter, RateRule, SecretCipher};
 use tokio::task::AbortHandle;
 
 use crate::MemoryLimiter;
@@ -41,21 +41,21 @@ impl Default for RedisOptions {
 pub struct RedisLimiter {
     link: Arc<Link>,
     fallback: MemoryLimiter,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
     namespace: String,
     connecting: Mutex<Option<AbortHandle>>,
 }
 
 impl RedisLimiter {
-    /// A limiter that counts in memory until it is [started](Self::start). `keeper` hashes the subjects, `clock` is
+    /// A limiter that counts in memory until it is [started](Self::start). `cipher` hashes the subjects, `clock` is
     /// for the windows in memory.
-    pub fn new(url: RedisUrl, options: RedisOptions, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Self {
+    pub fn new(url: RedisUrl, options: RedisOptions, clock: Arc<dyn Clock>, cipher: Arc<dyn SecretCipher>) -> Self {
         provide_tls();
         let RedisOptions { patience, namespace } = options;
         Self {
             link: Arc::new(Link::new(url, patience, Counter::new(), format!("{namespace}:probe"))),
             fallback: MemoryLimiter::new(clock),
-            keeper,
+            cipher,
             namespace,
             connecting: Mutex::default(),
         }
@@ -80,7 +80,7 @@ impl RedisLimiter {
     }
 
     fn key(&self, rule: &RateRule, subject: &str) -> String {
-        format!("{}:{}:{}", self.namespace, rule.name, self.keeper.keyed_fingerprint(rule.name, subject))
+        format!("{}:{}:{}", self.namespace, rule.name, self.cipher.keyed_fingerprint(rule.name, subject))
     }
 }
 

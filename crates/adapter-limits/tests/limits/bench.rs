@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_limits::testing::shared_redis;
 use kontor_adapter_limits::{MemoryLimiter, RedisLimiter, RedisOptions};
-use kontor_kernel::testing::PlainKeeper;
+use kontor_kernel::testing::PlainCipher;
 use kontor_kernel::{FixedClock, RateLimiter};
 use redis::Client;
 use redis::aio::MultiplexedConnection;
@@ -39,7 +39,7 @@ fn namespace() -> String {
 /// A started limiter that is connected.
 pub async fn connected(url: &str, options: RedisOptions) -> RedisLimiter {
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-    let limiter = RedisLimiter::new(url.parse().unwrap(), options, clock, Arc::new(PlainKeeper));
+    let limiter = RedisLimiter::new(url.parse().unwrap(), options, clock, Arc::new(PlainCipher));
     limiter.start();
     until(|| limiter.is_connected()).await;
     limiter

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use chrono::DateTime;
 use kontor_adapter_limits::testing::OwnRedis;
 use kontor_adapter_limits::{RedisLimiter, RedisOptions};
-use kontor_kernel::testing::PlainKeeper;
+use kontor_kernel::testing::PlainCipher;
 use kontor_kernel::{FixedClock, RateLimiter, RateRule};
 use redis::Client;
 use tracing::subscriber::DefaultGuard;
@@ -127,7 +127,7 @@ async fn a_start_without_redis_counts_in_memory() {
     redis.stop();
     let (log, _listening) = Log::listen();
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-    let limiter = RedisLimiter::new(redis.url().parse().unwrap(), patient(), clock, Arc::new(PlainKeeper));
+    let limiter = RedisLimiter::new(redis.url().parse().unwrap(), patient(), clock, Arc::new(PlainCipher));
     assert_eq!(limiter.hit(RULE, "early").await.remaining, 2, "not started");
     limiter.start();
     for remaining in [2, 1, 0, 0] {
@@ -146,7 +146,7 @@ async fn a_redis_that_hangs_at_the_start_holds_up_the_first_hits_only() {
     let (log, _listening) = Log::listen();
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
     let limiter =
-        RedisLimiter::new(redis.url().parse().unwrap(), RedisOptions::default(), clock, Arc::new(PlainKeeper));
+        RedisLimiter::new(redis.url().parse().unwrap(), RedisOptions::default(), clock, Arc::new(PlainCipher));
     limiter.start();
     let started = Instant::now();
     for number in 0..100 {
@@ -187,13 +187,13 @@ async fn neither_the_log_nor_a_key_tells_a_secret() {
     let (log, _listening) = Log::listen();
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
     let wrong = format!("{}?user=kontor&pass=hunter2", redis.url());
-    let limiter = RedisLimiter::new(wrong.parse().unwrap(), patient(), clock, Arc::new(PlainKeeper));
+    let limiter = RedisLimiter::new(wrong.parse().unwrap(), patient(), clock, Arc::new(PlainCipher));
     limiter.start();
     limiter.hit(RULE, "a").await;
     until(|| log.count(LOST) == 1).await;
     assert!(!log.text().contains("hunter2"), "{}", log.text());
 
-    // The keeper of the tests hides nothing: what it is given, and that it is asked, is seen in the keys.
+    // The cipher of the tests hides nothing: what it is given, and that it is asked, is seen in the keys.
     let limiter = connected(&redis.url(), patient()).await;
     limiter.hit(RULE, "79001234567").await;
     let mut connection = Client::open(redis.url()).unwrap().get_multiplexed_async_connection().await.unwrap();

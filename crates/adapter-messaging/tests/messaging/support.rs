@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use chrono::{DateTime, Utc};
 use kontor_adapter_messaging::HmacSigner;
 use kontor_kernel::FixedClock;
-use kontor_kernel::testing::PlainKeeper;
+use kontor_kernel::testing::PlainCipher;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use kontor_webhooks::model::{DeliveryRequest, EndpointUrl, Message, OutboundPolicy, WebhookSecret};
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ pub fn request(url: &str, at: DateTime<Utc>) -> DeliveryRequest {
         delivery_id: Uuid::from_u128(2),
         body: BODY.to_owned(),
     };
-    let secret = WebhookSecret::open(&format!("sealed:{SECRET}"), &PlainKeeper).unwrap();
+    let secret = WebhookSecret::open(&format!("sealed:{SECRET}"), &PlainCipher).unwrap();
     DeliveryRequest::sign(message, EndpointUrl::parse(url).unwrap(), &secret, at, &HmacSigner)
 }
 

@@ -6,7 +6,7 @@ mod tests;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::{AppScope, Clock, CustomerScope, Phone, Random, SecretKeeper, StoreError};
+use kontor_kernel::{AppScope, Clock, CustomerScope, Phone, Random, SecretCipher, StoreError};
 
 use crate::model::{
     AttemptExchange, AttemptState, CALLBACK_COOLDOWN, CALLBACK_LIFETIME, CallState, CallbackAttempt,
@@ -14,7 +14,7 @@ use crate::model::{
     TokenLifetimes, TokenSecret,
 };
 use crate::ports::{Asking, CallCheckError, CallNotices, CallVerifier, CallbackAttempts, ClaimError};
-use crate::{CallNoticeError, CallbackLoginError, SignedInCustomer};
+use crate::{CallNoticeError, CallbackLoginError, IssuedCustomerToken};
 
 /// The provider is asked about one attempt, for one reason, at most this often.
 const ASKED_AT_MOST_EVERY: TimeDelta = TimeDelta::seconds(1);
@@ -60,7 +60,7 @@ pub struct CallbackLogin {
     notices: Arc<dyn CallNotices>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
     lifetimes: TokenLifetimes,
 }
 
@@ -72,10 +72,10 @@ impl CallbackLogin {
         notices: Arc<dyn CallNotices>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
         lifetimes: TokenLifetimes,
     ) -> Self {
-        Self { attempts, verifier, notices, clock, random, keeper, lifetimes }
+        Self { attempts, verifier, notices, clock, random, cipher, lifetimes }
     }
 
     /// Begins an attempt. Nonce and phone are taken before the provider is called, so racing calls reach it once; a
@@ -90,13 +90,13 @@ impl CallbackLogin {
         let attempt = NewAttempt {
             app,
             phone: phone.clone(),
-            nonce_fingerprint: nonce.fingerprint(&*self.keeper, app),
-            session_fingerprint: session_token.fingerprint(&*self.keeper, app),
+            nonce_fingerprint: nonce.fingerprint(&*self.cipher, app),
+            session_fingerprint: session_token.fingerprint(&*self.cipher, app),
             created_at: now,
             expires_at: now + CALLBACK_LIFETIME,
             phone_held_until: now + CALLBACK_COOLDOWN,
         };
-        let id = self.attempts.claim(attempt).await.map_err(|refused| match refused {
+        let id = self.attempts.begin(attempt).await.map_err(|refused| match refused {
             ClaimError::NonceUsed => CallbackLoginError::SessionAlreadyStarted,
             ClaimError::PhoneHeld { until } => CallbackLoginError::ChallengeAlreadyActive { until },
             ClaimError::Store(error) => error.into(),
@@ -134,7 +134,7 @@ impl CallbackLogin {
         app: AppScope,
         credentials: &CallbackCredentials,
         device: Option<Device>,
-    ) -> Result<SignedInCustomer, CallbackLoginError> {
+    ) -> Result<IssuedCustomerToken, CallbackLoginError> {
         let attempt = self.known(app, credentials).await?;
         let (attempt, trouble) = self.ask(attempt, Asking::Exchange).await?;
         let now = self.clock.now();
@@ -146,9 +146,9 @@ impl CallbackLogin {
             (AttemptState::Pending, Some(why)) => return Err(CallbackLoginError::VerificationUnavailable(why)),
         }
         let (secret, expires_at) = (TokenSecret::generate(&*self.random), now + self.lifetimes.customer);
-        let token = NewToken { fingerprint: secret.fingerprint(&*self.keeper), device, created_at: now, expires_at };
+        let token = NewToken { fingerprint: secret.fingerprint(&*self.cipher), device, created_at: now, expires_at };
         match self.attempts.exchange(AttemptExchange { attempt: attempt.id, app, token }).await? {
-            Exchanged::SignedIn { counterparty_id, token_id } => Ok(SignedInCustomer {
+            Exchanged::SignedIn { counterparty_id, token_id } => Ok(IssuedCustomerToken {
                 scope: CustomerScope { app, counterparty_id, token_id },
                 token: secret.into_token(token_id, expires_at),
             }),
@@ -160,7 +160,7 @@ impl CallbackLogin {
     /// Takes what the provider says by itself. Entries about unknown calls and other things are passed over.
     pub async fn notified(&self, entries: &[String], signature: &str) -> Result<(), CallNoticeError> {
         let expected = self.notices.signature(entries);
-        if !expected.is_some_and(|expected| self.keeper.same(&expected, &signature.to_ascii_lowercase())) {
+        if !expected.is_some_and(|expected| self.cipher.same(&expected, &signature.to_ascii_lowercase())) {
             return Err(CallNoticeError::Forged);
         }
         for notice in entries.iter().filter_map(|entry| self.notices.read(entry)) {
@@ -177,10 +177,10 @@ impl CallbackLogin {
         app: AppScope,
         credentials: &CallbackCredentials,
     ) -> Result<CallbackAttempt, CallbackLoginError> {
-        let session = credentials.session_token.fingerprint(&*self.keeper, app);
-        let nonce = credentials.client_nonce.fingerprint(&*self.keeper, app);
+        let session = credentials.session_token.fingerprint(&*self.cipher, app);
+        let nonce = credentials.client_nonce.fingerprint(&*self.cipher, app);
         let found = self.attempts.find(app, &session).await?;
-        let own = found.filter(|attempt| self.keeper.same(&attempt.nonce_fingerprint, &nonce));
+        let own = found.filter(|attempt| self.cipher.same(&attempt.nonce_fingerprint, &nonce));
         own.map(|attempt| attempt.at(self.clock.now())).ok_or(CallbackLoginError::UnknownAttempt)
     }
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+use kontor_kernel::testing::{CountingRandom, PlainCipher};
 use kontor_kernel::{
     AppScope, ApplicationId, CallbackAttemptId, CounterpartyId, ExposeSecret, FixedClock, Phone, ProjectId, TokenId,
 };
@@ -86,7 +86,7 @@ impl Bench {
             Arc::new(self.notices),
             Arc::new(FixedClock::at(self.at)),
             Arc::new(CountingRandom::new()),
-            Arc::new(PlainKeeper),
+            Arc::new(PlainCipher),
             TokenLifetimes::default(),
         )
     }
@@ -123,7 +123,7 @@ async fn the_secrets_are_stored_as_fingerprints_before_the_provider_is_called() 
     let mut order = mockall::Sequence::new();
     bench
         .attempts
-        .expect_claim()
+        .expect_begin()
         .withf(|new| {
             new.nonce_fingerprint.starts_with("plain:callback-nonce:2:8:nnn")
                 && new.session_fingerprint.starts_with("plain:callback-session:2:8:")
@@ -152,10 +152,10 @@ async fn the_secrets_are_stored_as_fingerprints_before_the_provider_is_called() 
 }
 
 #[tokio::test]
-async fn a_claim_that_is_refused_calls_nobody() {
+async fn an_attempt_that_is_refused_calls_nobody() {
     let refused = async |error: ClaimError| {
         let mut bench = Bench::new();
-        bench.attempts.expect_claim().return_once(move |_| Err(error));
+        bench.attempts.expect_begin().return_once(move |_| Err(error));
         bench.login().init(app(), &Phone::parse("79001234567").unwrap(), &nonce()).await.unwrap_err()
     };
     assert!(matches!(refused(ClaimError::NonceUsed).await, CallbackLoginError::SessionAlreadyStarted));
@@ -169,7 +169,7 @@ async fn a_set_up_that_fails_frees_the_phone_and_is_not_repeated() {
         [unavailable(), CallCheckError::RateLimited("231".to_owned()), CallCheckError::BadPhone("202".to_owned())]
     {
         let (mut bench, expected) = (Bench::new(), error.clone());
-        bench.attempts.expect_claim().returning(|_| Ok(id()));
+        bench.attempts.expect_begin().returning(|_| Ok(id()));
         bench.verifier.expect_expect_call().once().return_once(move |_| Err(error));
         bench.attempts.expect_abandon().once().returning(|_| Ok(()));
         let refused = bench.login().init(app(), &Phone::parse("79001234567").unwrap(), &nonce()).await.unwrap_err();
@@ -261,7 +261,7 @@ async fn a_confirmed_call_gives_a_token() {
                 token_id: TokenId::new(6).unwrap(),
             })
         });
-    let device = Device::parse_note("M").unwrap();
+    let device = Device::parse_optional("M").unwrap();
     let signed = bench.login().exchange(app(), &credentials(), device).await.unwrap();
     assert_eq!((signed.scope.counterparty_id.get(), signed.scope.app), (4, app()));
     assert!(signed.token.value.expose_secret().starts_with("6|"));

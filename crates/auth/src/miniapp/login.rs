@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use kontor_kernel::{AppScope, Clock, Contact, CustomerScope, Random, SecretKeeper};
+use kontor_kernel::{AppScope, Clock, Contact, CustomerScope, Random, SecretCipher};
 
 use super::{BotToken, MiniAppProvider, SignedContact, Verifier};
 use crate::model::{Device, NewToken, TokenLifetimes, TokenSecret};
 use crate::ports::{CustomerAccounts, MiniAppTokens};
-use crate::{ContactLoginError, SignedInCustomer};
+use crate::{ContactLoginError, IssuedCustomerToken};
 
 /// Signing in of customers with a contact that a messenger has signed.
 pub struct MiniAppLogin {
@@ -14,7 +14,7 @@ pub struct MiniAppLogin {
     verifier: Verifier,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
     lifetimes: TokenLifetimes,
 }
 
@@ -26,10 +26,10 @@ impl MiniAppLogin {
         verifier: Verifier,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-        keeper: Arc<dyn SecretKeeper>,
+        cipher: Arc<dyn SecretCipher>,
         lifetimes: TokenLifetimes,
     ) -> Self {
-        Self { bots, accounts, verifier, clock, random, keeper, lifetimes }
+        Self { bots, accounts, verifier, clock, random, cipher, lifetimes }
     }
 
     /// Refuses a messenger that cannot sign anybody in, whatever it sends.
@@ -45,19 +45,19 @@ impl MiniAppLogin {
         provider: MiniAppProvider,
         contact: &SignedContact,
         device: Option<Device>,
-    ) -> Result<SignedInCustomer, ContactLoginError> {
+    ) -> Result<IssuedCustomerToken, ContactLoginError> {
         self.require(provider)?;
         let sealed = self.bots.token(app.application_id, provider).await?;
-        let bot = BotToken::open(&sealed.ok_or(ContactLoginError::NotConfigured)?, &*self.keeper)?;
+        let bot = BotToken::open(&sealed.ok_or(ContactLoginError::NotConfigured)?, &*self.cipher)?;
         let now = self.clock.now();
         self.verifier.verify(contact, &bot, now)?;
         let phone = Contact::Phone(contact.phone.normalized()?);
 
         let secret = TokenSecret::generate(&*self.random);
         let expires_at = now + self.lifetimes.customer;
-        let token = NewToken { fingerprint: secret.fingerprint(&*self.keeper), device, created_at: now, expires_at };
+        let token = NewToken { fingerprint: secret.fingerprint(&*self.cipher), device, created_at: now, expires_at };
         let (counterparty_id, token_id) = self.accounts.sign_in_customer(app, &phone, token).await?;
-        Ok(SignedInCustomer {
+        Ok(IssuedCustomerToken {
             scope: CustomerScope { app, counterparty_id, token_id },
             token: secret.into_token(token_id, expires_at),
         })
@@ -70,7 +70,7 @@ mod tests {
     use crate::miniapp::{CONTACT_LIFETIME, ContactHash, Doubt, InitData, SignedAt, SignedPhone};
     use crate::ports::{MockCustomerAccounts, MockHmac, MockMiniAppTokens};
     use chrono::DateTime;
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher};
     use kontor_kernel::{ApplicationId, ContactError, CounterpartyId, FixedClock, ProjectId, TokenId};
 
     fn app() -> AppScope {
@@ -87,14 +87,14 @@ mod tests {
         });
         let mut hmac = MockHmac::new();
         hmac.expect_hmac_sha256().returning(|_, _| [0; 32]);
-        let (clock, keeper) = (FixedClock::at(DateTime::from_timestamp(60, 0).unwrap()), Arc::new(PlainKeeper));
+        let (clock, cipher) = (FixedClock::at(DateTime::from_timestamp(60, 0).unwrap()), Arc::new(PlainCipher));
         MiniAppLogin::new(
             Arc::new(bots),
             Arc::new(accounts),
-            Verifier::new(Arc::new(hmac), keeper.clone(), CONTACT_LIFETIME),
+            Verifier::new(Arc::new(hmac), cipher.clone(), CONTACT_LIFETIME),
             Arc::new(clock),
             Arc::new(CountingRandom::new()),
-            keeper,
+            cipher,
             TokenLifetimes::default(),
         )
     }

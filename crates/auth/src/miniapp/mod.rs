@@ -16,7 +16,7 @@ pub use registry::MiniAppRegistry;
 
 use std::fmt;
 
-use kontor_kernel::{ExposeSecret, SecretKeeper, SecretString, Unsealable};
+use kontor_kernel::{ExposeSecret, SecretCipher, SecretString, Unsealable};
 
 /// How old a signed contact may be unless told otherwise.
 pub const CONTACT_LIFETIME: chrono::TimeDelta = chrono::TimeDelta::hours(1);
@@ -70,13 +70,13 @@ impl BotToken {
     }
 
     /// The form that is stored.
-    pub fn seal(&self, keeper: &dyn SecretKeeper) -> String {
-        keeper.seal(&self.0)
+    pub fn seal(&self, cipher: &dyn SecretCipher) -> String {
+        cipher.seal(&self.0)
     }
 
     /// Back from the stored form.
-    pub fn open(sealed: &str, keeper: &dyn SecretKeeper) -> Result<Self, Unsealable> {
-        keeper.open(sealed).map(Self)
+    pub fn open(sealed: &str, cipher: &dyn SecretCipher) -> Result<Self, Unsealable> {
+        cipher.open(sealed).map(Self)
     }
 
     fn bytes(&self) -> &[u8] {

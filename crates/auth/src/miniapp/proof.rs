@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::{SecretKeeper, hex};
+use kontor_kernel::{SecretCipher, hex};
 
 use super::init_data::Launch;
 use super::{BotToken, SignedAt, SignedContact};
@@ -34,14 +34,14 @@ pub enum Doubt {
 /// - the contact, `authDate`, `phone` and `userId` of that data, is signed with the bot's token itself.
 pub struct Verifier {
     hmac: Arc<dyn Hmac>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
     lifetime: TimeDelta,
 }
 
 impl Verifier {
     /// `lifetime` is how old either signature may be.
-    pub fn new(hmac: Arc<dyn Hmac>, keeper: Arc<dyn SecretKeeper>, lifetime: TimeDelta) -> Self {
-        Self { hmac, keeper, lifetime }
+    pub fn new(hmac: Arc<dyn Hmac>, cipher: Arc<dyn SecretCipher>, lifetime: TimeDelta) -> Self {
+        Self { hmac, cipher, lifetime }
     }
 
     /// Whether the user who started the mini-app has shared this contact, lately.
@@ -69,6 +69,6 @@ impl Verifier {
 
     fn signed(&self, key: &[u8], message: &str, hash: &str) -> bool {
         let expected = hex(&self.hmac.hmac_sha256(key, message.as_bytes()));
-        self.keeper.same(&expected, hash)
+        self.cipher.same(&expected, hash)
     }
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{ApplicationId, Clock, SecretKeeper};
+use kontor_kernel::{ApplicationId, Clock, SecretCipher};
 
 use super::{BotToken, MiniAppProvider};
 use crate::MiniAppRegistryError;
@@ -10,13 +10,13 @@ use crate::ports::MiniAppTokens;
 pub struct MiniAppRegistry {
     bots: Arc<dyn MiniAppTokens>,
     clock: Arc<dyn Clock>,
-    keeper: Arc<dyn SecretKeeper>,
+    cipher: Arc<dyn SecretCipher>,
 }
 
 impl MiniAppRegistry {
     /// Wires the ports.
-    pub fn new(bots: Arc<dyn MiniAppTokens>, clock: Arc<dyn Clock>, keeper: Arc<dyn SecretKeeper>) -> Self {
-        Self { bots, clock, keeper }
+    pub fn new(bots: Arc<dyn MiniAppTokens>, clock: Arc<dyn Clock>, cipher: Arc<dyn SecretCipher>) -> Self {
+        Self { bots, clock, cipher }
     }
 
     /// Lets contacts that were signed with this token sign in to the application, in place of an earlier token.
@@ -29,7 +29,7 @@ impl MiniAppRegistry {
         if !provider.signs_contacts() {
             return Err(MiniAppRegistryError::NotSupported);
         }
-        let stored = self.bots.put(application, provider, token.seal(&*self.keeper), self.clock.now()).await?;
+        let stored = self.bots.put(application, provider, token.seal(&*self.cipher), self.clock.now()).await?;
         if stored { Ok(()) } else { Err(MiniAppRegistryError::UnknownApplication) }
     }
 
@@ -49,10 +49,10 @@ mod tests {
     use crate::ports::MockMiniAppTokens;
     use chrono::DateTime;
     use kontor_kernel::FixedClock;
-    use kontor_kernel::testing::PlainKeeper;
+    use kontor_kernel::testing::PlainCipher;
 
     fn registry(bots: MockMiniAppTokens) -> MiniAppRegistry {
-        MiniAppRegistry::new(Arc::new(bots), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)), Arc::new(PlainKeeper))
+        MiniAppRegistry::new(Arc::new(bots), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)), Arc::new(PlainCipher))
     }
 
     #[tokio::test]

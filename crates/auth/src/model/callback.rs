@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{
-    AppScope, CallbackAttemptId, CounterpartyId, ExposeSecret, Line, Phone, Random, SecretKeeper, SecretString, TokenId,
+    AppScope, CallbackAttemptId, CounterpartyId, ExposeSecret, Line, Phone, Random, SecretCipher, SecretString, TokenId,
 };
 
 use super::NewToken;
@@ -37,8 +37,8 @@ impl ClientNonce {
     }
 
     /// The stored form, bound to the application.
-    pub(crate) fn fingerprint(&self, keeper: &dyn SecretKeeper, app: AppScope) -> String {
-        fingerprint(keeper, "callback-nonce", app, &self.0)
+    pub(crate) fn fingerprint(&self, cipher: &dyn SecretCipher, app: AppScope) -> String {
+        fingerprint(cipher, "callback-nonce", app, &self.0)
     }
 }
 
@@ -68,13 +68,13 @@ impl SessionToken {
     }
 
     /// The stored form, bound to the application.
-    pub(crate) fn fingerprint(&self, keeper: &dyn SecretKeeper, app: AppScope) -> String {
-        fingerprint(keeper, "callback-session", app, &self.0)
+    pub(crate) fn fingerprint(&self, cipher: &dyn SecretCipher, app: AppScope) -> String {
+        fingerprint(cipher, "callback-session", app, &self.0)
     }
 }
 
-fn fingerprint(keeper: &dyn SecretKeeper, what: &str, app: AppScope, secret: &SecretString) -> String {
-    keeper.keyed_fingerprint(&format!("{what}:{}:{}", app.project_id, app.application_id), secret.expose_secret())
+fn fingerprint(cipher: &dyn SecretCipher, what: &str, app: AppScope, secret: &SecretString) -> String {
+    cipher.keyed_fingerprint(&format!("{what}:{}:{}", app.project_id, app.application_id), secret.expose_secret())
 }
 
 /// The two secrets that name an attempt together.

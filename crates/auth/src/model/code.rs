@@ -1,5 +1,5 @@
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::{ApplicationId, Contact, CounterpartyId, ProjectId, SecretKeeper, TokenId};
+use kontor_kernel::{ApplicationId, Contact, CounterpartyId, ProjectId, SecretCipher, TokenId};
 
 use super::NewToken;
 use crate::ports::SendError;
@@ -12,8 +12,8 @@ pub const CODE_ATTEMPTS: u16 = 5;
 pub(crate) const OWN_DIGITS: usize = 6;
 
 /// The stored form of a code, bound to the contact it was sent to.
-pub(crate) fn fingerprint(keeper: &dyn SecretKeeper, project: ProjectId, contact: &Contact, code: &str) -> String {
-    keeper.keyed_fingerprint(&format!("one-time-code:{project}:{contact}"), code)
+pub(crate) fn fingerprint(cipher: &dyn SecretCipher, project: ProjectId, contact: &Contact, code: &str) -> String {
+    cipher.keyed_fingerprint(&format!("one-time-code:{project}:{contact}"), code)
 }
 
 /// A code as the provider reports it, unless it cannot be one.

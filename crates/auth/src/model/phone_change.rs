@@ -1,18 +1,18 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{CounterpartyId, Phone, ProjectId, SecretKeeper};
+use kontor_kernel::{CounterpartyId, Phone, ProjectId, SecretCipher};
 
 use super::NewCode;
 
 /// The stored form of a code for a new phone. It is bound to the customer and to this purpose: such a code signs nobody
 /// in, and a code for signing in changes no phone.
 pub(crate) fn fingerprint(
-    keeper: &dyn SecretKeeper,
+    cipher: &dyn SecretCipher,
     project: ProjectId,
     customer: CounterpartyId,
     phone: &Phone,
     code: &str,
 ) -> String {
-    keeper.keyed_fingerprint(&format!("phone-change:{project}:{customer}:{phone}"), code)
+    cipher.keyed_fingerprint(&format!("phone-change:{project}:{customer}:{phone}"), code)
 }
 
 /// Whose a phone is, as a customer who wants it must know.

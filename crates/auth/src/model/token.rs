@@ -1,7 +1,7 @@
 use std::fmt;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::{ExposeSecret, Line, Random, SecretKeeper, SecretString, TextError, TokenId};
+use kontor_kernel::{ExposeSecret, Line, Random, SecretCipher, SecretString, TextError, TokenId};
 
 /// A presented bearer token, `<id>|<secret>`. The whole value counts: neither half authenticates alone.
 #[derive(Debug)]
@@ -28,8 +28,8 @@ impl BearerToken {
     }
 
     /// Whether the secret is the one behind a stored fingerprint, compared in constant time.
-    pub fn proves(&self, fingerprint: &str, keeper: &dyn SecretKeeper) -> bool {
-        keeper.same(&keeper.fingerprint(self.secret.expose_secret()), fingerprint)
+    pub fn proves(&self, fingerprint: &str, cipher: &dyn SecretCipher) -> bool {
+        cipher.same(&cipher.fingerprint(self.secret.expose_secret()), fingerprint)
     }
 }
 
@@ -43,8 +43,8 @@ impl TokenSecret {
     }
 
     /// The form that is stored.
-    pub fn fingerprint(&self, keeper: &dyn SecretKeeper) -> String {
-        keeper.fingerprint(self.0.expose_secret())
+    pub fn fingerprint(&self, cipher: &dyn SecretCipher) -> String {
+        cipher.fingerprint(self.0.expose_secret())
     }
 
     /// The token as its owner keeps it.
@@ -108,7 +108,7 @@ impl Device {
     }
 
     /// The device of the other ways to log in: at most 255 characters. Nothing but white space is no device.
-    pub fn parse_note(text: &str) -> Result<Option<Self>, TextError> {
+    pub fn parse_optional(text: &str) -> Result<Option<Self>, TextError> {
         match Line::parse(text) {
             Ok(line) => Ok(Some(Self(line))),
             Err(TextError::Empty) => Ok(None),
@@ -131,14 +131,14 @@ impl fmt::Display for Device {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher};
 
     #[test]
     fn only_the_whole_value_is_a_token() {
         let token = BearerToken::parse("7|secret").unwrap();
         assert_eq!(token.id().get(), 7);
-        assert!(token.proves("plain:secret", &PlainKeeper));
-        assert!(!token.proves("plain:other", &PlainKeeper));
+        assert!(token.proves("plain:secret", &PlainCipher));
+        assert!(!token.proves("plain:other", &PlainCipher));
         let long = format!("7|{}", "s".repeat(255));
         for text in
             ["", "|", "7", "secret", "7|", "|secret", "a|s", "+7|s", "-7|s", " 7|s", "07|s", "0|s", "٧|s", &long]
@@ -151,11 +151,11 @@ mod tests {
     #[test]
     fn an_issued_token_is_accepted_back() {
         let secret = TokenSecret::generate(&CountingRandom::new());
-        let fingerprint = secret.fingerprint(&PlainKeeper);
+        let fingerprint = secret.fingerprint(&PlainCipher);
         let token = secret.into_token(TokenId::new(12).unwrap(), DateTime::UNIX_EPOCH);
         let presented = BearerToken::parse(token.value.expose_secret()).unwrap();
         assert_eq!(presented.id().get(), 12);
-        assert!(presented.proves(&fingerprint, &PlainKeeper));
+        assert!(presented.proves(&fingerprint, &PlainCipher));
         assert!(!format!("{token:?}{presented:?}").contains(presented.secret.expose_secret()));
     }
 
@@ -165,8 +165,8 @@ mod tests {
         for text in ["Mi", " Mi ", &"ё".repeat(51)] {
             assert_eq!(Device::parse(text), Err(InvalidDevice), "{text}");
         }
-        assert_eq!(Device::parse_note(" M ").unwrap().unwrap().as_str(), "M");
-        assert_eq!(Device::parse_note(" "), Ok(None));
-        assert!(Device::parse_note(&"ё".repeat(255)).is_ok() && Device::parse_note(&"ё".repeat(256)).is_err());
+        assert_eq!(Device::parse_optional(" M ").unwrap().unwrap().as_str(), "M");
+        assert_eq!(Device::parse_optional(" "), Ok(None));
+        assert!(Device::parse_optional(&"ё".repeat(255)).is_ok() && Device::parse_optional(&"ё".repeat(256)).is_err());
     }
 }

@@ -1,8 +1,8 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::TokenId;
 
-/// The use of a token is noted at most this often.
-pub(crate) const NOTED_EVERY: TimeDelta = TimeDelta::minutes(1);
+/// The use of a token is recorded at most this often.
+pub(crate) const RECORDED_EVERY: TimeDelta = TimeDelta::minutes(1);
 /// Time between two uses counts as active up to this gap.
 const ACTIVE_GAP: TimeDelta = TimeDelta::minutes(5);
 
@@ -23,7 +23,7 @@ impl TokenUse {
     pub fn active_after(&self, stored: Option<DateTime<Utc>>) -> Option<TimeDelta> {
         let Some(stored) = stored else { return Some(self.last - self.first) };
         let gap = self.first - stored;
-        (gap >= NOTED_EVERY).then(|| if gap <= ACTIVE_GAP { self.last - stored } else { self.last - self.first })
+        (gap >= RECORDED_EVERY).then(|| if gap <= ACTIVE_GAP { self.last - stored } else { self.last - self.first })
     }
 }
 

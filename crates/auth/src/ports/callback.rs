@@ -38,7 +38,7 @@ pub enum Asking {
 pub trait CallbackAttempts: Send + Sync {
     /// Begins an attempt: takes its nonce for ever and its phone for a while. Of racing calls with one nonce, or for one
     /// phone of a project, one passes. The attempt is seen by nobody until it is opened.
-    async fn claim(&self, attempt: NewAttempt) -> Result<CallbackAttemptId, ClaimError>;
+    async fn begin(&self, attempt: NewAttempt) -> Result<CallbackAttemptId, ClaimError>;
 
     /// Opens an attempt that the provider has taken on.
     async fn open(&self, id: CallbackAttemptId, check: &CheckId, expires_at: DateTime<Utc>) -> Result<(), StoreError>;

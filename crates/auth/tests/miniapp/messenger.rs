@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_auth::miniapp::{CONTACT_LIFETIME, ContactHash, InitData, SignedAt, SignedContact, SignedPhone, Verifier};
 use kontor_auth::ports::Hmac;
-use kontor_kernel::testing::PlainKeeper;
+use kontor_kernel::testing::PlainCipher;
 use ring::hmac;
 
 pub const TOKEN: &str = "12345:test-bot-token";
@@ -19,7 +19,7 @@ pub fn verifier() -> Verifier {
             mac(key, message).try_into().unwrap()
         }
     }
-    Verifier::new(Arc::new(Ring), Arc::new(PlainKeeper), CONTACT_LIFETIME)
+    Verifier::new(Arc::new(Ring), Arc::new(PlainCipher), CONTACT_LIFETIME)
 }
 
 fn mac(key: &[u8], message: &[u8]) -> Vec<u8> {

@@ -220,7 +220,7 @@ pub struct JobFilter {
 
 /// The right to work on a job until the lease runs out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct JobLease {
     /// The job.
     pub job: JobId,
     /// Its project.
@@ -231,7 +231,7 @@ pub struct Held {
 
 /// A job that was taken to work on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClaimedJob {
+pub struct LeasedJob {
     /// As it stands.
     pub job: Job,
     /// Where its file is kept.
@@ -242,10 +242,10 @@ pub struct ClaimedJob {
     pub tries: u32,
 }
 
-impl ClaimedJob {
+impl LeasedJob {
     /// The right to work on it.
-    pub fn held(&self) -> Held {
-        Held { job: self.job.id, project: self.job.project_id, owner: self.owner.clone() }
+    pub fn lease(&self) -> JobLease {
+        JobLease { job: self.job.id, project: self.job.project_id, owner: self.owner.clone() }
     }
 }
 
@@ -284,7 +284,7 @@ pub struct Ending {
     pub state: JobState,
     /// Why it was given up.
     pub failure: Option<String>,
-    /// Problems that are not noted yet.
+    /// Problems that are not recorded yet.
     pub problems: RowProblems,
     /// The moment.
     pub at: DateTime<Utc>,

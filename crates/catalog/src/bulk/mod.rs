@@ -4,7 +4,7 @@
 //!
 //! **Invariants**
 //! - Of a project one job runs at a time; the others wait in the order they came.
-//! - A part of the file and the note that it is done are one commit: no row is lost or counted twice, whenever the process
+//! - A part of the file and the record that it is done are one commit: no row is lost or counted twice, whenever the process
 //!   dies.
 //! - Nothing is written before the whole file has been read once. Without partial mode nothing is written, either, while
 //!   any row is wrong.
@@ -23,7 +23,7 @@ mod service;
 
 pub use error::{JobError, PartError};
 pub use job::{
-    ClaimedJob, Ending, Held, Job, JobFilter, JobKind, JobOptions, JobPhase, JobProblem, JobState, NewJob, PassDone,
+    Ending, Job, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobState, LeasedJob, NewJob, PassDone,
     Progress, Step, Tally,
 };
 pub use runner::{JobRunner, RunOutcome, Waits};

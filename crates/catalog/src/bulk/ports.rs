@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{JobId, Page, PageRequest, ProjectId, StoreError};
 
-use super::{ClaimedJob, Ending, Held, Job, JobError, JobFilter, JobProblem, NewJob, PassDone, Step};
+use super::{Ending, Job, JobError, JobFilter, JobLease, JobProblem, LeasedJob, NewJob, PassDone, Step};
 use crate::spreadsheet::ImportReport;
 
 /// The jobs of all projects.
@@ -33,28 +33,28 @@ pub trait JobBook: Send + Sync {
 
     /// Takes a job to work on: `only` this one, or the oldest that may be taken. A job may be taken when it waits and no
     /// other of its project runs, or when the lease of whoever ran it has run out.
-    async fn claim(
+    async fn lease(
         &self,
         only: Option<JobId>,
         owner: &str,
         now: DateTime<Utc>,
         until: DateTime<Utc>,
-    ) -> Result<Option<ClaimedJob>, StoreError>;
+    ) -> Result<Option<LeasedJob>, StoreError>;
 
-    /// Notes a step of the first pass. `false` when the job is no longer held.
-    async fn advance(&self, held: Held, step: Step, report: ImportReport) -> Result<bool, StoreError>;
+    /// Records a step of the first pass. `false` when the job is no longer leased by the caller.
+    async fn advance(&self, held: JobLease, step: Step, report: ImportReport) -> Result<bool, StoreError>;
 
-    /// Holds the job longer. `false` when it is no longer held.
-    async fn renew(&self, held: Held, until: DateTime<Utc>) -> Result<bool, StoreError>;
+    /// Holds the job longer. `false` when it is no longer leased by the caller.
+    async fn renew(&self, held: JobLease, until: DateTime<Utc>) -> Result<bool, StoreError>;
 
-    /// Notes the end of the first pass. `false` when the job is no longer held.
-    async fn checked(&self, held: Held, done: PassDone) -> Result<bool, StoreError>;
+    /// Records the end of the first pass. `false` when the job is no longer leased by the caller.
+    async fn checked(&self, held: JobLease, done: PassDone) -> Result<bool, StoreError>;
 
-    /// Ends the job. `false` when it is no longer held.
-    async fn finish(&self, held: Held, ending: Ending) -> Result<bool, StoreError>;
+    /// Ends the job. `false` when it is no longer leased by the caller.
+    async fn finish(&self, held: JobLease, ending: Ending) -> Result<bool, StoreError>;
 
     /// Lets others go on with the job at once.
-    async fn release(&self, held: Held, now: DateTime<Utc>) -> Result<(), StoreError>;
+    async fn release(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError>;
 
     /// Jobs that are over and whose file is still kept, with its place.
     async fn leftovers(&self, limit: u32) -> Result<Vec<(JobId, String)>, StoreError>;
@@ -62,7 +62,7 @@ pub trait JobBook: Send + Sync {
     /// Which of these places a job names.
     async fn named(&self, places: Vec<String>) -> Result<Vec<String>, StoreError>;
 
-    /// Notes that the file of a job is gone.
+    /// Records that the file of a job is gone.
     async fn forget_file(&self, id: JobId) -> Result<(), StoreError>;
 }
 

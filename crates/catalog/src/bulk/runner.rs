@@ -6,7 +6,7 @@ use kontor_kernel::history::Author;
 use kontor_kernel::{Clock, JobId, Stamp, StoreError};
 
 use super::ports::{JobBook, UploadStore};
-use super::{ClaimedJob, Ending, Held, JobKind, JobPhase, JobState, PartError, PassDone, Progress, Step};
+use super::{Ending, JobKind, JobLease, JobPhase, JobState, LeasedJob, PartError, PassDone, Progress, Step};
 use crate::spreadsheet::ports::{CardBook, SheetReader, StockBook};
 use crate::spreadsheet::{
     CardSheet, ImportError, ImportMode, ImportReport, Part, RowProblems, SheetRefused, StockSheet,
@@ -64,7 +64,7 @@ pub struct JobRunner {
 /// What a pass goes by.
 struct Pass<'a, W> {
     waits: &'a W,
-    held: Held,
+    held: JobLease,
     author: Author,
     phase: JobPhase,
     mode: ImportMode,
@@ -105,7 +105,7 @@ impl JobRunner {
     }
 
     /// How long a job stays with a process that gives no sign of life.
-    fn lease() -> TimeDelta {
+    fn lease_time() -> TimeDelta {
         TimeDelta::seconds(60)
     }
 
@@ -115,9 +115,9 @@ impl JobRunner {
     }
 
     /// Takes a job to work on: `only` this one, or the oldest that may be taken.
-    pub async fn claim(&self, only: Option<JobId>, owner: &str) -> Result<Option<ClaimedJob>, StoreError> {
+    pub async fn lease(&self, only: Option<JobId>, owner: &str) -> Result<Option<LeasedJob>, StoreError> {
         let now = self.clock.now();
-        self.jobs.claim(only, owner, now, now + Self::lease()).await
+        self.jobs.lease(only, owner, now, now + Self::lease_time()).await
     }
 
     /// Throws away files of jobs that are over. Returns how many.
@@ -146,21 +146,21 @@ impl JobRunner {
     pub fn run<W: Waits>(
         &self,
         waits: &W,
-        claimed: &ClaimedJob,
+        leased: &LeasedJob,
         watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<RunOutcome, StoreError> {
-        if claimed.tries > Self::MOST_TRIES {
+        if leased.tries > Self::MOST_TRIES {
             return self.end(
                 waits,
-                &claimed.held(),
+                &leased.lease(),
                 Err("the service failed again and again at the same place".into()),
             );
         }
-        let file = waits.wait(self.uploads.open(&claimed.place))?;
-        let job = &claimed.job;
+        let file = waits.wait(self.uploads.open(&leased.place))?;
+        let job = &leased.job;
         let mut pass = Pass {
             waits,
-            held: claimed.held(),
+            held: leased.lease(),
             author: job.user_id.map_or(Author::System, Author::User),
             phase: job.phase,
             mode: job.options.mode,
@@ -171,7 +171,7 @@ impl JobRunner {
             renewed: self.clock.now(),
             watch,
         };
-        match self.passes(&mut pass, claimed, &file) {
+        match self.passes(&mut pass, leased, &file) {
             Ok(()) => self.end(waits, &pass.held, Ok(())),
             Err(Halt::Lost) => Ok(RunOutcome::Lost),
             Err(Halt::Stopped) => {
@@ -191,8 +191,8 @@ impl JobRunner {
         }
     }
 
-    fn passes<W: Waits>(&self, pass: &mut Pass<'_, W>, claimed: &ClaimedJob, file: &Path) -> Result<(), Halt> {
-        let job = &claimed.job;
+    fn passes<W: Waits>(&self, pass: &mut Pass<'_, W>, leased: &LeasedJob, file: &Path) -> Result<(), Halt> {
+        let job = &leased.job;
         if pass.phase == JobPhase::Checking {
             let mut wrong = job.tally.problems > 0;
             let ignored = self.read(pass, job.kind, file, &mut |runner, pass, sheet, step| {
@@ -200,7 +200,7 @@ impl JobRunner {
             })?;
             let refused = wrong && job.options.mode == ImportMode::AllOrNothing;
             let go_on = !job.options.dry_run && !refused;
-            let until = self.clock.now() + Self::lease();
+            let until = self.clock.now() + Self::lease_time();
             let (total_rows, is_answer) = (pass.done_rows, job.options.dry_run);
             let done = PassDone { total_rows, ignored_columns: ignored, go_on, is_answer, until };
             still(pass.waits.wait(self.jobs.checked(pass.held.clone(), done))?)?;
@@ -257,10 +257,10 @@ impl JobRunner {
         work: &mut Work<'_, W>,
     ) -> Result<(), Halt> {
         let now = self.clock.now();
-        let until = now + Self::lease();
+        let until = now + Self::lease_time();
         match sheet {
             // The file is prepared, or rows that were done before the process died are read over.
-            None if now - pass.renewed > Self::lease() / 4 => {
+            None if now - pass.renewed > Self::lease_time() / 4 => {
                 still(pass.waits.wait(self.jobs.renew(pass.held.clone(), until))?)?;
                 pass.renewed = now;
             }
@@ -318,14 +318,14 @@ impl JobRunner {
         }
     }
 
-    fn end<W: Waits>(&self, waits: &W, held: &Held, outcome: Result<(), String>) -> Result<RunOutcome, StoreError> {
+    fn end<W: Waits>(&self, waits: &W, held: &JobLease, outcome: Result<(), String>) -> Result<RunOutcome, StoreError> {
         self.end_with(waits, held, outcome.err(), RowProblems::default())
     }
 
     fn end_with<W: Waits>(
         &self,
         waits: &W,
-        held: &Held,
+        held: &JobLease,
         failure: Option<String>,
         problems: RowProblems,
     ) -> Result<RunOutcome, StoreError> {

@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{BrandId, Name, Resource};
 
 use super::{Edit, PhotoUrl};
@@ -19,14 +19,14 @@ pub struct Brand {
     pub updated_at: DateTime<Utc>,
 }
 
-impl Chronicled for Brand {
+impl Audited for Brand {
     const RESOURCE: Resource = Resource::Brands;
 
     fn number(&self) -> i64 {
         self.id.get()
     }
 
-    fn facts(&self) -> Vec<Fact> {
+    fn audited_fields(&self) -> Vec<AuditedField> {
         vec![("name", Some(self.name.to_string())), ("photo", self.photo.as_ref().map(ToString::to_string))]
     }
 }

@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{CategoryId, Name, ProjectId, Prose, Resource};
 
 use super::{Edit, PhotoUrl, Reference};
@@ -51,14 +51,14 @@ pub struct Category {
     pub updated_at: DateTime<Utc>,
 }
 
-impl Chronicled for Category {
+impl Audited for Category {
     const RESOURCE: Resource = Resource::Categories;
 
     fn number(&self) -> i64 {
         self.id.get()
     }
 
-    fn facts(&self) -> Vec<Fact> {
+    fn audited_fields(&self) -> Vec<AuditedField> {
         vec![
             ("name", Some(self.name.to_string())),
             ("photo", self.photo.as_ref().map(ToString::to_string)),

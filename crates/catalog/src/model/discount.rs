@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{
     CounterpartyId, DiscountId, DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, Line, Money, Name,
     OrderId, ProjectId, PromoCode, Prose, Quantity, Resource,
@@ -32,14 +32,14 @@ pub struct Discount {
     pub updated_at: DateTime<Utc>,
 }
 
-impl Chronicled for Discount {
+impl Audited for Discount {
     const RESOURCE: Resource = Resource::Discounts;
 
     fn number(&self) -> i64 {
         self.id.get()
     }
 
-    fn facts(&self) -> Vec<Fact> {
+    fn audited_fields(&self) -> Vec<AuditedField> {
         let terms = &self.terms;
         let (category, item) = match terms.target {
             DiscountTarget::Cart => (None, None),

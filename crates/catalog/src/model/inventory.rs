@@ -16,7 +16,7 @@ pub struct Inventory {
     pub nomenclature: StockedItem,
     /// Pieces in the warehouse.
     pub quantity: StockLevel,
-    /// Of these, pieces that orders have claimed.
+    /// Of these, pieces that orders have reserved.
     pub reserved: StockLevel,
     /// The price of one piece sold from here; without one nothing is sold from here.
     pub price: Option<Money>,

@@ -1,8 +1,8 @@
 //! The records of a catalogue.
 
+mod audited_card;
 mod brand;
 mod card;
-mod card_facts;
 mod category;
 mod discount;
 mod inventory;

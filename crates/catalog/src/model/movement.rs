@@ -30,9 +30,9 @@ reasons! {
     Edit => "edit",
     /// A spreadsheet set its figures.
     Upload => "upload",
-    /// An order claimed pieces.
+    /// An order reserved pieces.
     Reservation => "reservation",
-    /// An order gave its claim back.
+    /// An order gave its reservation back.
     Release => "release",
     /// The pieces of an order left the warehouse.
     Sale => "sale",

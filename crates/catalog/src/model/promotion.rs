@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{DiscountId, Name, NomenclatureId, ProjectId, PromotionId, Prose, Resource};
 
 use super::{Period, PhotoUrl, Reference};
@@ -29,7 +29,7 @@ pub struct Promotion {
     pub updated_at: DateTime<Utc>,
 }
 
-impl Chronicled for Promotion {
+impl Audited for Promotion {
     const RESOURCE: Resource = Resource::Discounts;
     const KIND: &'static str = "promotions";
 
@@ -37,7 +37,7 @@ impl Chronicled for Promotion {
         self.id.get()
     }
 
-    fn facts(&self) -> Vec<Fact> {
+    fn audited_fields(&self) -> Vec<AuditedField> {
         let moment = |at: Option<DateTime<Utc>>| at.map(|at| at.to_rfc3339());
         let list = |ids: Vec<String>| Some(ids.join(", ")).filter(|list| !list.is_empty());
         vec![

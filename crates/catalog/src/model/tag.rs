@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{Name, Resource, TagId};
 
 use super::PhotoUrl;
@@ -17,7 +17,7 @@ pub struct Tag {
     pub created_at: DateTime<Utc>,
 }
 
-impl Chronicled for Tag {
+impl Audited for Tag {
     const RESOURCE: Resource = Resource::Nomenclatures;
     const KIND: &'static str = "tags";
 
@@ -25,7 +25,7 @@ impl Chronicled for Tag {
         self.id.get()
     }
 
-    fn facts(&self) -> Vec<Fact> {
+    fn audited_fields(&self) -> Vec<AuditedField> {
         vec![("name", Some(self.name.to_string())), ("photo", self.photo.as_ref().map(ToString::to_string))]
     }
 }

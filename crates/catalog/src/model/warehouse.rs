@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{ApplicationId, BranchId, Line, Name, ProjectId, Resource, WarehouseId};
 
 use super::{Edit, Reference};
@@ -25,14 +25,14 @@ pub struct Warehouse {
     pub updated_at: DateTime<Utc>,
 }
 
-impl Chronicled for Warehouse {
+impl Audited for Warehouse {
     const RESOURCE: Resource = Resource::Warehouses;
 
     fn number(&self) -> i64 {
         self.id.get()
     }
 
-    fn facts(&self) -> Vec<Fact> {
+    fn audited_fields(&self) -> Vec<AuditedField> {
         let applications: Vec<String> = self.applications.iter().map(|one| one.id.to_string()).collect();
         vec![
             ("name", Some(self.name.to_string())),

@@ -108,7 +108,7 @@ pub struct CardRow {
 pub type CardSheet = Sheet<CardRow>;
 
 impl CardSheet {
-    /// Reads a file of at most so many rows. Rows that cannot be understood are left out and their problems noted.
+    /// Reads a file of at most so many rows. Rows that cannot be understood are left out and their problems collected.
     pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetRefused> {
         Self::read_rows(reader, file, &[CardColumn::Article], most, unique(Seen::default()))
     }

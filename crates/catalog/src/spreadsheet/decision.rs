@@ -32,7 +32,7 @@ pub struct CardDraft {
 
 /// What is to be written for a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SettledCard {
+pub struct ResolvedCard {
     /// The item; a new one has no number.
     pub id: Option<NomenclatureId>,
     /// The card it has so far.
@@ -91,7 +91,7 @@ impl Decision {
                 || draft.missing_tags(words).next().is_some();
             if is_new {
                 report.created += 1;
-            } else if misses || draft.settle(words).is_some() {
+            } else if misses || draft.resolve(words).is_some() {
                 report.updated += 1;
             } else {
                 report.unchanged += 1;
@@ -235,7 +235,7 @@ impl CardDraft {
     }
 
     /// What is to be written, now that nothing is missing; `None` when the item already is as the row says.
-    pub fn settle(self, words: &Vocabulary) -> Option<SettledCard> {
+    pub fn resolve(self, words: &Vocabulary) -> Option<ResolvedCard> {
         let mut card = self.card;
         if let Edit::Set(path) = &self.category {
             let keeps = |path: &CategoryPath| card.category_id.filter(|id| is_at(words, Some(*id), path));
@@ -250,7 +250,7 @@ impl CardDraft {
         }
         let new_tags = self.before.as_ref().is_none_or(|before| before.tags != card.tags);
         let new_photos = self.before.as_ref().is_none_or(|before| before.photos != card.photos);
-        (self.before.as_ref() != Some(&card)).then_some(SettledCard {
+        (self.before.as_ref() != Some(&card)).then_some(ResolvedCard {
             id: self.id,
             before: self.before,
             card,

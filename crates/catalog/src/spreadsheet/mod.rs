@@ -28,7 +28,7 @@ mod vocabulary;
 pub use card_export::{CardExport, ExportFailed, LongText};
 pub use card_sheet::{CardColumn, CardRow, CardSheet, ItemKey};
 pub use cell::{Cell, Content, SheetRow};
-pub use decision::{CardDraft, Decision, KnownCard, SettledCard};
+pub use decision::{CardDraft, Decision, KnownCard, ResolvedCard};
 pub use export::{CardLine, ProblemLine};
 pub use problems::{ImportError, ImportMode, ImportReport, RowProblem, RowProblems, SheetRefused, quotable};
 pub use service::SpreadsheetService;

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use kontor_kernel::{NomenclatureId, ProjectId, Stamp, StoreError};
 
 use super::{CardLine, CardSheet, Content, ImportError, ImportMode, ImportReport, SheetRefused, SheetRow, StockSheet};
-use crate::bulk::{Held, PartError, Step};
+use crate::bulk::{JobLease, PartError, Step};
 
 /// Takes the rows of a file one by one; a refusal ends the reading.
 pub type RowSink<'a> = dyn FnMut(SheetRow) -> Result<(), SheetRefused> + 'a;
@@ -77,11 +77,11 @@ pub trait CardBook: Send + Sync {
     /// What [`CardBook::import`] would do and which problems it would find. Writes nothing.
     async fn check(&self, project: ProjectId, sheet: Arc<CardSheet>) -> Result<ImportReport, ImportError>;
 
-    /// As [`CardBook::import`], for a part of a job's file. The note that the step is done is in the same transaction;
+    /// As [`CardBook::import`], for a part of a job's file. The record that the step is done is in the same transaction;
     /// refuses [`PartError::Lost`] when the job is no longer held or somebody else has done the step.
     async fn import_part(
         &self,
-        held: Held,
+        held: JobLease,
         step: Step,
         sheet: Arc<CardSheet>,
         mode: ImportMode,
@@ -109,11 +109,11 @@ pub trait StockBook: Send + Sync {
     /// What [`StockBook::upload`] would do and which problems it would find. Writes nothing.
     async fn check(&self, project: ProjectId, sheet: Arc<StockSheet>) -> Result<ImportReport, ImportError>;
 
-    /// As [`StockBook::upload`], for a part of a job's file. The note that the step is done is in the same transaction;
+    /// As [`StockBook::upload`], for a part of a job's file. The record that the step is done is in the same transaction;
     /// refuses [`PartError::Lost`] when the job is no longer held or somebody else has done the step.
     async fn upload_part(
         &self,
-        held: Held,
+        held: JobLease,
         step: Step,
         sheet: Arc<StockSheet>,
         mode: ImportMode,

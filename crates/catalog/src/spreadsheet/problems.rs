@@ -33,7 +33,7 @@ impl RowProblems {
     /// How many problems are kept.
     pub const KEPT: usize = 1000;
 
-    /// Notes a problem. What the reason quotes is made [`quotable`].
+    /// Adds a problem. What the reason quotes is made [`quotable`].
     pub fn add(&mut self, row: u32, column: &'static str, reason: impl ToString) {
         self.total += 1;
         if self.kept.len() < Self::KEPT {

@@ -192,7 +192,7 @@ impl<'a, C: Column> Fields<'a, C> {
         self.faulty
     }
 
-    /// Notes a problem.
+    /// Adds a problem.
     pub fn problem(&mut self, column: C, reason: impl ToString) {
         self.faulty = true;
         self.problems.add(self.row.number, column.name(), reason);

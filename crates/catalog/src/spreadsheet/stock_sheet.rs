@@ -52,7 +52,7 @@ pub struct StockRow {
 pub type StockSheet = Sheet<StockRow>;
 
 impl StockSheet {
-    /// Reads a file of at most so many rows. Rows that cannot be understood are left out and their problems noted.
+    /// Reads a file of at most so many rows. Rows that cannot be understood are left out and their problems collected.
     pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetRefused> {
         Self::read_rows(reader, file, &NEEDED, most, unique(Seen::default()))
     }

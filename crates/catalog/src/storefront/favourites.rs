@@ -53,7 +53,7 @@ impl FavouriteService {
     }
 
     /// Those that the customer's own record tells: the first of the list, at most 100.
-    pub async fn told(&self, customer: CustomerScope) -> Result<Vec<Product>, FavouriteError> {
+    pub async fn products(&self, customer: CustomerScope) -> Result<Vec<Product>, FavouriteError> {
         Ok(self.favourites.latest(customer, TOLD, self.clock.now()).await?)
     }
 

@@ -11,8 +11,8 @@
 //! - What a customer keeps or searched for is seen by him alone.
 //! - HTML that staff wrote reaches customers cleaned.
 //!
-//! **Ports**: [`ports::Shelves`], [`ports::ViewCounter`], [`ports::Favourites`], [`ports::SearchLog`],
-//! [`ports::Showcase`], [`ports::PlanShelf`], and [`kontor_kernel::HtmlCleaner`]
+//! **Ports**: [`ports::StorefrontReader`], [`ports::ViewCounter`], [`ports::Favourites`], [`ports::SearchLog`],
+//! [`ports::Showcase`], [`ports::StorefrontPlans`], and [`kontor_kernel::HtmlCleaner`]
 
 mod favourites;
 mod filter;
@@ -26,8 +26,8 @@ mod views;
 
 pub use favourites::{FavouriteError, FavouriteService};
 pub use filter::{ProductFilter, ProductOrder};
-pub use plans::{Plan, PlanCard, PlanGroup, PlanShelfService};
-pub use product::{PriceRange, Product, ProductCard, ShelfBrand, ShelfCategory, Tag};
+pub use plans::{Plan, PlanCard, PlanGroup, StorefrontPlanService};
+pub use product::{PriceRange, Product, ProductCard, StorefrontBrand, StorefrontCategory, Tag};
 pub use searches::{KEPT_SEARCHES, Search, SearchHistory, SearchRequest};
 pub use service::{StorefrontError, StorefrontService};
 pub use showcase::{Country, InvalidSlideLink, ShowcaseService, Slide, SlideLink};

@@ -4,7 +4,7 @@ use kontor_kernel::{
     AppScope, CategoryId, HtmlCleaner, Line, Money, Name, NomenclatureId, PlanAssignmentId, Prose, SafeHtml, StoreError,
 };
 
-use super::ports::PlanShelf;
+use super::ports::StorefrontPlans;
 use crate::model::{BillingPeriod, PhotoUrl, PlanSlug, Reference};
 
 /// A subscription plan as an application offers it.
@@ -83,14 +83,14 @@ impl PlanGroup {
 }
 
 /// The subscription plans of a storefront.
-pub struct PlanShelfService {
-    shelf: Arc<dyn PlanShelf>,
+pub struct StorefrontPlanService {
+    shelf: Arc<dyn StorefrontPlans>,
     cleaner: Arc<dyn HtmlCleaner>,
 }
 
-impl PlanShelfService {
+impl StorefrontPlanService {
     /// Wires the ports.
-    pub fn new(shelf: Arc<dyn PlanShelf>, cleaner: Arc<dyn HtmlCleaner>) -> Self {
+    pub fn new(shelf: Arc<dyn StorefrontPlans>, cleaner: Arc<dyn HtmlCleaner>) -> Self {
         Self { shelf, cleaner }
     }
 
@@ -114,7 +114,7 @@ impl PlanShelfService {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storefront::ports::MockPlanShelf;
+    use crate::storefront::ports::MockStorefrontPlans;
     use kontor_kernel::{ApplicationId, ProjectId};
 
     struct Upper;
@@ -150,7 +150,7 @@ mod tests {
 
     #[tokio::test]
     async fn groups_follow_their_first_plans_and_are_cleaned() {
-        let mut shelf = MockPlanShelf::new();
+        let mut shelf = MockStorefrontPlans::new();
         let cards = [(1, Some(9)), (2, None), (3, Some(4)), (4, Some(9)), (5, None)];
         shelf
             .expect_plan_cards()
@@ -160,7 +160,7 @@ mod tests {
             application_id: ApplicationId::new(1).unwrap(),
             wholesale: false,
         };
-        let groups = PlanShelfService::new(Arc::new(shelf), Arc::new(Upper)).grouped(app).await.unwrap();
+        let groups = StorefrontPlanService::new(Arc::new(shelf), Arc::new(Upper)).grouped(app).await.unwrap();
         let told: Vec<(Option<i64>, Vec<i64>)> = groups
             .iter()
             .map(|group| {

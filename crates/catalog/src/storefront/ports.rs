@@ -8,13 +8,13 @@ use kontor_kernel::{
 
 use super::{
     Country, Plan, PlanCard, PriceRange, Product, ProductCard, ProductFilter, ProductOrder, Search, SearchRequest,
-    ShelfBrand, ShelfCategory, Slide, Tag,
+    Slide, StorefrontBrand, StorefrontCategory, Tag,
 };
 
 /// What an application shows. `at` decides which discounts are in force.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
-pub trait Shelves: Send + Sync {
+pub trait StorefrontReader: Send + Sync {
     /// One page of the products; without an order by number, or what fits a query best first. A search counts and pages
     /// through 10,000 products at most. Whether they are favourites of the visitor costs no statement of its own.
     async fn products(
@@ -57,10 +57,10 @@ pub trait Shelves: Send + Sync {
         app: AppScope,
         parent: Option<CategoryId>,
         limit: Option<u32>,
-    ) -> Result<Vec<ShelfCategory>, StoreError>;
+    ) -> Result<Vec<StorefrontCategory>, StoreError>;
 
     /// The first `limit` brands of the application, highest priority first.
-    async fn brands(&self, app: AppScope, limit: Option<u32>) -> Result<Vec<ShelfBrand>, StoreError>;
+    async fn brands(&self, app: AppScope, limit: Option<u32>) -> Result<Vec<StorefrontBrand>, StoreError>;
 }
 
 /// Where views are kept.
@@ -136,7 +136,7 @@ pub trait Showcase: Send + Sync {
 /// position comes first, plans of one position by the number of the assignment.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
-pub trait PlanShelf: Send + Sync {
+pub trait StorefrontPlans: Send + Sync {
     /// What a price list tells about them.
     async fn plans(&self, app: AppScope) -> Result<Vec<Plan>, StoreError>;
 

@@ -100,7 +100,7 @@ pub struct PriceRange {
 
 /// A category as an application shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShelfCategory {
+pub struct StorefrontCategory {
     /// The number of the category.
     pub id: CategoryId,
     /// Its name.
@@ -113,7 +113,7 @@ pub struct ShelfCategory {
 
 /// A brand as an application shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShelfBrand {
+pub struct StorefrontBrand {
     /// The number of the brand.
     pub id: BrandId,
     /// Its name.

@@ -53,7 +53,7 @@ impl SearchHistory {
     }
 
     /// Remembers a search of a customer; those of others are not remembered.
-    pub fn note(&self, visitor: Visitor, value: &Line<255>) {
+    pub fn record(&self, visitor: Visitor, value: &Line<255>) {
         let Some(counterparty_id) = visitor.counterparty_id else { return };
         let key = (counterparty_id, value.key());
         let mut pending = self.pending();
@@ -134,13 +134,13 @@ mod tests {
             })
             .returning(|_, _| Ok(()));
         let (history, clock) = history(log);
-        history.note(visitor(None), &line("tea"));
-        history.note(visitor(Some(7)), &line("кружка"));
+        history.record(visitor(None), &line("tea"));
+        history.record(visitor(Some(7)), &line("кружка"));
         clock.advance(TimeDelta::seconds(1));
-        history.note(visitor(Some(7)), &line("Кружка"));
+        history.record(visitor(Some(7)), &line("Кружка"));
         assert!(history.store().await.is_err());
         clock.advance(TimeDelta::seconds(1));
-        history.note(visitor(Some(7)), &line("КРУЖКА"));
+        history.record(visitor(Some(7)), &line("КРУЖКА"));
         assert_eq!(history.store().await.unwrap(), 1);
         assert_eq!(history.store().await.unwrap(), 0);
     }
@@ -158,8 +158,8 @@ mod tests {
             .withf(|searches, _| matches!(searches.as_slice(), [search] if search.counterparty_id.get() == 8))
             .returning(|_, _| Ok(()));
         let (history, _) = history(log);
-        history.note(visitor(Some(7)), &line("mug"));
-        history.note(visitor(Some(8)), &line("mug"));
+        history.record(visitor(Some(7)), &line("mug"));
+        history.record(visitor(Some(8)), &line("mug"));
         assert!(history.of(visitor(None)).await.unwrap().is_empty());
         history.of(visitor(Some(7))).await.unwrap();
         assert_eq!(history.store().await.unwrap(), 1);
@@ -171,9 +171,9 @@ mod tests {
         log.expect_store().withf(|searches, _| searches.len() == MOST_PENDING).returning(|_, _| Ok(()));
         let (history, _) = history(log);
         for number in 0..11_000 {
-            history.note(visitor(Some(7)), &line(&format!("mug {number}")));
+            history.record(visitor(Some(7)), &line(&format!("mug {number}")));
         }
-        history.note(visitor(Some(7)), &line("mug 0"));
+        history.record(visitor(Some(7)), &line("mug 0"));
         assert_eq!(history.store().await.unwrap(), MOST_PENDING);
     }
 }

@@ -6,9 +6,11 @@ use kontor_kernel::{
     StoreError, Visitor,
 };
 
-use super::ports::{Shelves, ViewCounter};
+use super::ports::{StorefrontReader, ViewCounter};
 use super::views::PendingViews;
-use super::{PriceRange, Product, ProductCard, ProductFilter, ProductOrder, SearchHistory, ShelfBrand, ShelfCategory};
+use super::{
+    PriceRange, Product, ProductCard, ProductFilter, ProductOrder, SearchHistory, StorefrontBrand, StorefrontCategory,
+};
 
 /// Why a storefront read is refused.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +28,7 @@ const ONE_VIEW: RateRule = RateRule { name: "product-view", limit: 1, window: Du
 
 /// Use cases of the storefront.
 pub struct StorefrontService {
-    shelves: Arc<dyn Shelves>,
+    shelves: Arc<dyn StorefrontReader>,
     counter: Arc<dyn ViewCounter>,
     limiter: Arc<dyn RateLimiter>,
     cleaner: Arc<dyn HtmlCleaner>,
@@ -38,7 +40,7 @@ pub struct StorefrontService {
 impl StorefrontService {
     /// Wires the ports.
     pub fn new(
-        shelves: Arc<dyn Shelves>,
+        shelves: Arc<dyn StorefrontReader>,
         counter: Arc<dyn ViewCounter>,
         limiter: Arc<dyn RateLimiter>,
         cleaner: Arc<dyn HtmlCleaner>,
@@ -57,7 +59,7 @@ impl StorefrontService {
         page: PageRequest,
     ) -> Result<Page<Product>, StorefrontError> {
         if let Some(query) = &filter.query {
-            self.searches.note(visitor, query);
+            self.searches.record(visitor, query);
         }
         Ok(self.shelves.products(visitor, filter, order, page, self.clock.now()).await?)
     }
@@ -114,12 +116,12 @@ impl StorefrontService {
         app: AppScope,
         parent: Option<CategoryId>,
         limit: Option<u32>,
-    ) -> Result<Vec<ShelfCategory>, StorefrontError> {
+    ) -> Result<Vec<StorefrontCategory>, StorefrontError> {
         Ok(self.shelves.categories(app, parent, limit).await?)
     }
 
     /// Brands the application shows, highest priority first.
-    pub async fn brands(&self, app: AppScope, limit: Option<u32>) -> Result<Vec<ShelfBrand>, StorefrontError> {
+    pub async fn brands(&self, app: AppScope, limit: Option<u32>) -> Result<Vec<StorefrontBrand>, StorefrontError> {
         Ok(self.shelves.brands(app, limit).await?)
     }
 
@@ -142,7 +144,7 @@ impl StorefrontService {
 mod tests {
     use super::*;
     use crate::model::{NomenclatureKind, Packaging};
-    use crate::storefront::ports::{MockSearchLog, MockShelves, MockViewCounter};
+    use crate::storefront::ports::{MockSearchLog, MockStorefrontReader, MockViewCounter};
     use chrono::DateTime;
     use kontor_kernel::{ApplicationId, FixedClock, MockRateLimiter, Name, ProjectId, Prose, Quota};
 
@@ -191,7 +193,7 @@ mod tests {
         }
     }
 
-    fn service(shelves: MockShelves, counter: MockViewCounter) -> StorefrontService {
+    fn service(shelves: MockStorefrontReader, counter: MockViewCounter) -> StorefrontService {
         let mut limiter = MockRateLimiter::new();
         let mut seen = std::collections::BTreeSet::new();
         limiter.expect_hit().returning(move |rule, subject| Quota {
@@ -208,7 +210,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_view_counts_once_per_address_and_survives_a_failing_storage() {
-        let mut shelves = MockShelves::new();
+        let mut shelves = MockStorefrontReader::new();
         shelves.expect_product().returning(|_, _, _| Ok(Some(card())));
         let mut counter = MockViewCounter::new();
         counter.expect_add_views().once().returning(|_| Err(StoreError::Failed("full".to_owned())));
@@ -229,7 +231,7 @@ mod tests {
 
     #[tokio::test]
     async fn views_that_may_be_stored_are_not_added_again() {
-        let mut shelves = MockShelves::new();
+        let mut shelves = MockStorefrontReader::new();
         shelves.expect_product().returning(|_, _, _| Ok(Some(card())));
         let mut counter = MockViewCounter::new();
         counter.expect_add_views().once().returning(|_| Err(StoreError::OutcomeUnknown("lost".to_owned())));
@@ -241,7 +243,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_not_shown_is_not_counted() {
-        let mut shelves = MockShelves::new();
+        let mut shelves = MockStorefrontReader::new();
         shelves.expect_product().returning(|_, _, _| Ok(None));
         let service = service(shelves, MockViewCounter::new());
         let refused = service.product(app().into(), id(), "10.0.0.1").await;
@@ -251,7 +253,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_costs_nothing() {
-        let mut shelves = MockShelves::new();
+        let mut shelves = MockStorefrontReader::new();
         shelves.expect_price_range().returning(|_, _, _| Ok(None));
         let range =
             service(shelves, MockViewCounter::new()).price_range(app(), ProductFilter::default()).await.unwrap();

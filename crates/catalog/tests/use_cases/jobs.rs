@@ -22,7 +22,7 @@ impl Waits for AtOnce {
     }
 }
 
-fn claimed(mode: ImportMode, dry_run: bool, tries: u32) -> ClaimedJob {
+fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
     let job = Job {
         id: JobId::new(7).unwrap(),
         project_id: ProjectId::new(1).unwrap(),
@@ -43,11 +43,11 @@ fn claimed(mode: ImportMode, dry_run: bool, tries: u32) -> ClaimedJob {
         started_at: None,
         finished_at: None,
     };
-    ClaimedJob { job, place: "place".to_owned(), owner: "me".to_owned(), tries }
+    LeasedJob { job, place: "place".to_owned(), owner: "me".to_owned(), tries }
 }
 
 /// A file of two rows, of which the first pass finds so many wrong.
-fn work(jobs: MockJobBook, mut cards: MockCardBook, wrong: usize, claimed: &ClaimedJob, go_on: bool) -> RunOutcome {
+fn work(jobs: MockJobBook, mut cards: MockCardBook, wrong: usize, leased: &LeasedJob, go_on: bool) -> RunOutcome {
     cards.expect_check().returning(move |_, _| {
         let mut problems = RowProblems::default();
         (0..wrong).for_each(|_| problems.add(2, "name", "is wrong"));
@@ -63,7 +63,7 @@ fn work(jobs: MockJobBook, mut cards: MockCardBook, wrong: usize, claimed: &Clai
         Arc::new(uploads),
         clock(),
     );
-    runner.run(&AtOnce, claimed, &mut |_| go_on).unwrap()
+    runner.run(&AtOnce, leased, &mut |_| go_on).unwrap()
 }
 
 fn ends(jobs: &mut MockJobBook, state: JobState) {
@@ -87,7 +87,7 @@ fn a_good_file_is_checked_and_then_written() {
     let (mut jobs, mut cards) = (checked(true), MockCardBook::new());
     ends(&mut jobs, JobState::Succeeded);
     cards.expect_import_part().times(1).returning(|_, _, _, _, _| Ok(ImportReport::default()));
-    let outcome = work(jobs, cards, 0, &claimed(ImportMode::AllOrNothing, false, 1), true);
+    let outcome = work(jobs, cards, 0, &leased(ImportMode::AllOrNothing, false, 1), true);
     assert_eq!(outcome, RunOutcome::Over(JobState::Succeeded));
 }
 
@@ -95,7 +95,7 @@ fn a_good_file_is_checked_and_then_written() {
 fn one_wrong_row_keeps_all_of_them_out() {
     let mut jobs = checked(false);
     ends(&mut jobs, JobState::Failed);
-    let outcome = work(jobs, MockCardBook::new(), 1, &claimed(ImportMode::AllOrNothing, false, 1), true);
+    let outcome = work(jobs, MockCardBook::new(), 1, &leased(ImportMode::AllOrNothing, false, 1), true);
     assert_eq!(outcome, RunOutcome::Over(JobState::Failed));
 }
 
@@ -104,7 +104,7 @@ fn a_dry_run_writes_nothing_and_succeeds_whatever_it_finds() {
     for wrong in [0, 1] {
         let mut jobs = checked(false);
         ends(&mut jobs, JobState::Succeeded);
-        let outcome = work(jobs, MockCardBook::new(), wrong, &claimed(ImportMode::AllOrNothing, true, 1), true);
+        let outcome = work(jobs, MockCardBook::new(), wrong, &leased(ImportMode::AllOrNothing, true, 1), true);
         assert_eq!(outcome, RunOutcome::Over(JobState::Succeeded));
     }
 }
@@ -118,7 +118,7 @@ fn a_part_that_clashes_is_tried_again_a_few_times() {
         clashes -= 1;
         if clashes >= 0 { Err(PartError::Import(ImportError::Stale)) } else { Ok(ImportReport::default()) }
     });
-    let outcome = work(jobs, cards, 0, &claimed(ImportMode::Partial, false, 1), true);
+    let outcome = work(jobs, cards, 0, &leased(ImportMode::Partial, false, 1), true);
     assert_eq!(outcome, RunOutcome::Over(JobState::Succeeded));
 }
 
@@ -126,7 +126,7 @@ fn a_part_that_clashes_is_tried_again_a_few_times() {
 fn who_lost_the_job_writes_and_ends_nothing() {
     let (jobs, mut cards) = (checked(true), MockCardBook::new());
     cards.expect_import_part().times(1).returning(|_, _, _, _, _| Err(PartError::Lost));
-    let outcome = work(jobs, cards, 0, &claimed(ImportMode::Partial, false, 1), true);
+    let outcome = work(jobs, cards, 0, &leased(ImportMode::Partial, false, 1), true);
     assert_eq!(outcome, RunOutcome::Lost);
 }
 
@@ -135,7 +135,7 @@ fn who_is_told_to_stop_lets_others_go_on() {
     let mut jobs = MockJobBook::new();
     jobs.expect_advance().returning(|_, _, _| Ok(true));
     jobs.expect_release().times(1).returning(|_, _| Ok(()));
-    let outcome = work(jobs, MockCardBook::new(), 0, &claimed(ImportMode::AllOrNothing, false, 1), false);
+    let outcome = work(jobs, MockCardBook::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), false);
     assert_eq!(outcome, RunOutcome::Stopped);
 }
 
@@ -143,6 +143,6 @@ fn who_is_told_to_stop_lets_others_go_on() {
 fn a_job_that_never_gets_on_is_given_up_unread() {
     let mut jobs = MockJobBook::new();
     ends(&mut jobs, JobState::Failed);
-    let tired = claimed(ImportMode::AllOrNothing, false, JobRunner::MOST_TRIES + 1);
+    let tired = leased(ImportMode::AllOrNothing, false, JobRunner::MOST_TRIES + 1);
     assert_eq!(work(jobs, MockCardBook::new(), 0, &tired, true), RunOutcome::Over(JobState::Failed));
 }

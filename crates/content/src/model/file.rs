@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{FileId, FileKey, Name, ProjectId, Resource, UserId};
 
 use super::{Dimensions, FileType, MediaType};
@@ -83,14 +83,14 @@ pub struct StoredFile {
     pub created_at: DateTime<Utc>,
 }
 
-impl Chronicled for StoredFile {
+impl Audited for StoredFile {
     const RESOURCE: Resource = Resource::Files;
 
     fn number(&self) -> i64 {
         self.id.get()
     }
 
-    fn facts(&self) -> Vec<Fact> {
+    fn audited_fields(&self) -> Vec<AuditedField> {
         vec![
             ("file_type_id", Some(self.file_type.id().to_string())),
             ("name", Some(self.name.to_string())),

@@ -16,4 +16,6 @@ pub use kontor_payments::model::PaymentMethod;
 pub use order::{Customer, DeliveryWay, Named, Order, OrderLine, PaymentType, Place, ReservationState};
 pub use payment::{PaidEvent, PreparedPayment};
 pub use reservation::ReservationRecord;
-pub use status::{AfterCharge, ChargeOutcome, OrderStatus, Standing, StockEffect, Transition, TransitionRefused};
+pub use status::{
+    AfterCharge, ChargeOutcome, OrderStatus, StockEffect, Transition, TransitionContext, TransitionRefused,
+};

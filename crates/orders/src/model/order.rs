@@ -6,7 +6,7 @@ use kontor_kernel::{
     OrderId, PaymentTypeId, ProjectId, Quantity, ReservationId, ShopId, UserId, WarehouseId,
 };
 
-use super::{OrderStatus, PaymentMethod, Standing};
+use super::{OrderStatus, PaymentMethod, TransitionContext};
 
 /// A record named by an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,8 +191,8 @@ impl Order {
     }
 
     /// What decides where it may move.
-    pub fn standing(&self) -> Standing {
-        Standing {
+    pub fn transition_context(&self) -> TransitionContext {
+        TransitionContext {
             status: self.status,
             online: self.payment_method.is_some(),
             paid: self.paid_at.is_some(),

@@ -24,7 +24,7 @@ pub struct ReservationRecord {
     pub unit_price: Money,
     /// What the line costs.
     pub total: Money,
-    /// What becomes of the claim.
+    /// What becomes of the reservation.
     pub state: ReservationState,
     /// When it was made.
     pub created_at: DateTime<Utc>,

@@ -79,7 +79,7 @@ impl fmt::Display for OrderStatus {
 
 /// What decides which states an order may move to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct TransitionContext {
     /// Where it is.
     pub status: OrderStatus,
     /// Whether it is paid through the acquirer.
@@ -90,12 +90,12 @@ pub struct Standing {
     pub payment_open: bool,
 }
 
-/// What a move does to the goods claimed by the order.
+/// What a move does to the goods reserved for the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StockEffect {
-    /// The claim stays.
+    /// The reservation stays.
     Keep,
-    /// The claim is given up and the use of a promo code is returned.
+    /// The reservation is given up and the use of a promo code is returned.
     Release,
     /// The goods have left the warehouse.
     Sell,
@@ -156,7 +156,7 @@ pub enum AfterCharge {
     /// It stays as it is.
     Stays,
     /// Money has arrived for an order that does not wait for it. It stays as it is, and people must look at it.
-    OutOfTurn,
+    Unexpected,
 }
 
 impl OrderStatus {
@@ -166,13 +166,13 @@ impl OrderStatus {
         match (self, outcome) {
             (Self::WaitingForPayment, ChargeOutcome::Succeeded) => moved(Self::Paid, StockEffect::Keep, true),
             (Self::WaitingForPayment, ChargeOutcome::Failed) => moved(Self::Canceled, StockEffect::Release, false),
-            (_, ChargeOutcome::Succeeded) => AfterCharge::OutOfTurn,
+            (_, ChargeOutcome::Succeeded) => AfterCharge::Unexpected,
             (_, ChargeOutcome::Failed) => AfterCharge::Stays,
         }
     }
 }
 
-impl Standing {
+impl TransitionContext {
     /// The move to `to` by an employee.
     pub fn move_to(self, to: OrderStatus) -> Result<Transition, TransitionRefused> {
         use OrderStatus::{Canceled, Created, InProcessing, Issued, Paid, ReadyForPickup, WaitingForPayment};
@@ -206,8 +206,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn standing(status: OrderStatus) -> Standing {
-        Standing { status, online: false, paid: status == OrderStatus::Paid, payment_open: false }
+    fn context(status: OrderStatus) -> TransitionContext {
+        TransitionContext { status, online: false, paid: status == OrderStatus::Paid, payment_open: false }
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
         for (from, targets) in allowed {
             for to in OrderStatus::ALL {
                 let expected = targets.split(' ').any(|id| id == to.id().to_string());
-                let moved = standing(OrderStatus::from_id(from).unwrap()).move_to(to);
+                let moved = context(OrderStatus::from_id(from).unwrap()).move_to(to);
                 assert_eq!(moved.is_ok(), expected, "{from} -> {} gave {moved:?}", to.id());
             }
         }
@@ -237,25 +237,25 @@ mod tests {
                     AfterCharge::Moves(Transition { from, to, stock: StockEffect::Release, pays: false })
                 );
             } else {
-                assert_eq!((paid, failed), (AfterCharge::OutOfTurn, AfterCharge::Stays), "{status}");
+                assert_eq!((paid, failed), (AfterCharge::Unexpected, AfterCharge::Stays), "{status}");
             }
         }
     }
 
     #[test]
     fn an_open_payment_holds_the_order() {
-        let order = Standing { online: true, payment_open: true, ..standing(OrderStatus::WaitingForPayment) };
+        let order = TransitionContext { online: true, payment_open: true, ..context(OrderStatus::WaitingForPayment) };
         assert_eq!(order.move_to(OrderStatus::Canceled), Err(TransitionRefused::PaymentOpen));
         assert_eq!(order.move_to(OrderStatus::Paid), Err(TransitionRefused::OnlyAcquirerPays));
     }
 
     proptest! {
-        /// Whatever staff try, in whatever order: an order is paid at most once, its goods leave its claim at most
+        /// Whatever staff try, in whatever order: an order is paid at most once, its goods leave its reservation at most
         /// once, and money that has arrived is never in a canceled order.
         #[test]
         fn any_walk_keeps_the_books(targets in prop::collection::vec(0..7usize, 0..30), online in any::<bool>()) {
             let first = if online { OrderStatus::WaitingForPayment } else { OrderStatus::Created };
-            let mut order = Standing { status: first, online, paid: false, payment_open: false };
+            let mut order = TransitionContext { status: first, online, paid: false, payment_open: false };
             let (mut payments, mut settled) = (0, 0);
             for target in targets {
                 let Ok(step) = order.move_to(OrderStatus::ALL[target]) else { continue };

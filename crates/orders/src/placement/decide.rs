@@ -6,7 +6,7 @@ use kontor_payments::TAKEOVER;
 use uuid::Uuid;
 
 use super::snapshot::{CartSnapshot, ChosenLine};
-use crate::change::{PlacedLine, PlacedOrder, PricedBy, PromoUse};
+use crate::change::{AppliedDiscounts, PlacedLine, PlacedOrder, PromoUse};
 use crate::model::{
     Cart, CartRefused, DeliveryRequest, Discount, OrderStatus, PaymentMethod, PreparedPayment, PromoCode, PromoProblem,
 };
@@ -115,7 +115,7 @@ pub(super) fn decide(
                 product_discount: pricing.product_discount(),
                 promo_discount: pricing.promo_discount(),
                 final_price: pricing.final_price(),
-                automatic: priced_by(snapshot, &chosen),
+                automatic: applied_discounts(snapshot, &chosen),
                 promo: promo_use(command, &pricing),
                 delivery,
                 payment_type_id: command.delivery.payment_type_id,
@@ -128,9 +128,9 @@ pub(super) fn decide(
     }
 }
 
-fn priced_by(snapshot: &CartSnapshot, chosen: &[ChosenLine<'_>]) -> PricedBy {
+fn applied_discounts(snapshot: &CartSnapshot, chosen: &[ChosenLine<'_>]) -> AppliedDiscounts {
     let covers = |discount: &&Discount| chosen.iter().any(|line| discount.covers(line.item.id, &line.item.categories));
-    PricedBy {
+    AppliedDiscounts {
         seen: snapshot.automatic.iter().map(|discount| (discount.id, discount.version)).collect(),
         covering: snapshot.automatic.iter().filter(covers).map(|discount| discount.id).collect(),
     }

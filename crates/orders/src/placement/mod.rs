@@ -8,4 +8,4 @@ mod tests;
 
 pub use decide::{OrderCommand, OrderRefused, PaymentProblem};
 pub use service::{PaymentPage, PlacedOutcome, PlacementService};
-pub use snapshot::{CartSnapshot, CartView, CartViewLine, ItemKind, OfferedItem, Packaging, StockPlace};
+pub use snapshot::{CartSnapshot, CartView, CartViewLine, ItemKind, OfferedItem, Packaging, WarehouseStock};

@@ -65,7 +65,7 @@ impl PlacementService {
         Ok(snapshot.view(cart, self.clock.now())?)
     }
 
-    /// Stores an order and, for an online payment, asks the acquirer for it. The order, its claim on the stock and its
+    /// Stores an order and, for an online payment, asks the acquirer for it. The order, its reservation of the stock and its
     /// charge are committed before the acquirer is called.
     pub async fn place(
         &self,

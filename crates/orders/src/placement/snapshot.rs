@@ -8,14 +8,14 @@ use crate::pricing::{PriceLine, Pricing, price};
 
 /// The stock of an item in one warehouse of the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StockPlace {
+pub struct WarehouseStock {
     /// The stock.
     pub inventory: InventoryId,
     /// The warehouse.
     pub warehouse: WarehouseId,
     /// What one piece costs there. What has no price is not sold, so it is no place of an item.
     pub price: Money,
-    /// How many pieces nobody has claimed.
+    /// How many pieces nobody has reserved.
     pub available: u32,
 }
 
@@ -30,7 +30,7 @@ pub enum ItemKind {
     /// From the stock of the application's warehouses.
     Goods {
         /// Where it lies.
-        places: Vec<StockPlace>,
+        places: Vec<WarehouseStock>,
     },
 }
 

@@ -42,8 +42,8 @@ fn circumstances() -> Circumstances<'static> {
     }
 }
 
-fn place(inventory: i64, warehouse: i64, price: i64, available: u32) -> StockPlace {
-    StockPlace {
+fn place(inventory: i64, warehouse: i64, price: i64, available: u32) -> WarehouseStock {
+    WarehouseStock {
         inventory: InventoryId::new(inventory).unwrap(),
         warehouse: WarehouseId::new(warehouse).unwrap(),
         price: Money::from_minor(price).unwrap(),
@@ -51,7 +51,7 @@ fn place(inventory: i64, warehouse: i64, price: i64, available: u32) -> StockPla
     }
 }
 
-fn snapshot(places: Vec<StockPlace>) -> CartSnapshot {
+fn snapshot(places: Vec<WarehouseStock>) -> CartSnapshot {
     CartSnapshot {
         currency: "RUB".to_owned(),
         items: vec![OfferedItem {

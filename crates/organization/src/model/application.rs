@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ApplicationId, BranchId, ExposeSecret, Line, Name, ProjectId, Random, SecretKeeper, SecretString};
+use kontor_kernel::{ApplicationId, BranchId, ExposeSecret, Line, Name, ProjectId, Random, SecretCipher, SecretString};
 
 /// One site, app or service inside a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,8 +41,8 @@ impl AppToken {
     }
 
     /// The form that is stored.
-    pub fn fingerprint(&self, keeper: &dyn SecretKeeper) -> String {
-        keeper.fingerprint(self.0.expose_secret())
+    pub fn fingerprint(&self, cipher: &dyn SecretCipher) -> String {
+        cipher.fingerprint(self.0.expose_secret())
     }
 
     /// The token itself, to be shown once.

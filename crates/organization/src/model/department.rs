@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::history::{Chronicled, Fact};
+use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{BranchId, DepartmentId, Edit, Line, Name, Resource};
 
 /// A department: employees who work together, perhaps in one branch.
@@ -19,14 +19,14 @@ pub struct Department {
     pub updated_at: DateTime<Utc>,
 }
 
-impl Chronicled for Department {
+impl Audited for Department {
     const RESOURCE: Resource = Resource::Departments;
 
     fn number(&self) -> i64 {
         self.id.get()
     }
 
-    fn facts(&self) -> Vec<Fact> {
+    fn audited_fields(&self) -> Vec<AuditedField> {
         vec![
             ("name", Some(self.name.to_string())),
             ("description", self.description.as_ref().map(ToString::to_string)),

@@ -143,9 +143,9 @@ pub enum StoredValue {
 
 impl ParameterDraft {
     /// Seals what is secret.
-    pub fn stored(&self, keeper: &dyn kontor_kernel::SecretKeeper) -> StoredValue {
+    pub fn stored(&self, cipher: &dyn kontor_kernel::SecretCipher) -> StoredValue {
         if self.is_secret {
-            StoredValue::Sealed(keeper.seal(&SecretString::from(self.value.as_str())))
+            StoredValue::Sealed(cipher.seal(&SecretString::from(self.value.as_str())))
         } else {
             StoredValue::Plain(self.value.clone())
         }

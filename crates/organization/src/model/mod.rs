@@ -21,7 +21,7 @@ pub use integration::{
     StoredValue, UsedIntegration,
 };
 pub use project::{FoundedProject, ProjectPlan, ProjectRecords};
-pub use setting::{ProjectFacts, Setting};
+pub use setting::{ProjectInfo, Setting};
 pub use shop::Shop;
 pub use suggestion::{
     AddressSuggestion, BankSuggestion, CompanyField, CompanyQuery, CompanySuggestion, NotANumber, SuggestionQuery,

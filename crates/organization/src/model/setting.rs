@@ -3,7 +3,7 @@ use kontor_kernel::{DictionaryItemId, InvalidId, Zone};
 
 /// What staff cannot change about a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProjectFacts {
+pub struct ProjectInfo {
     /// The name of the project.
     pub name: String,
     /// The currency of every amount, ISO 4217.
@@ -29,8 +29,8 @@ pub struct Setting {
 
 impl Setting {
     /// Every setting of a project: `1` project name, `2` currency, `3` time zone.
-    pub fn of(facts: ProjectFacts) -> Result<Vec<Self>, InvalidId> {
-        let ProjectFacts { name, currency, time_zone, created_at } = facts;
+    pub fn of(info: ProjectInfo) -> Result<Vec<Self>, InvalidId> {
+        let ProjectInfo { name, currency, time_zone, created_at } = info;
         let values = [("project_name", name), ("currency", currency), ("time_zone", time_zone.name().to_owned())];
         (1..)
             .zip(values)

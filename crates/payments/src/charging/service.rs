@@ -77,7 +77,7 @@ pub enum Notified {
 
 /// What a round of a worker did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Reconciled {
+pub struct ReconciledCharges {
     /// Charges asked about.
     pub checked: u32,
     /// Of these, with an outcome now.
@@ -160,11 +160,11 @@ impl ChargeService {
 
     /// Works on charges that are due, one after the other and at most `most`, each leased so that several workers never
     /// ask about the same one at a time.
-    pub async fn reconcile(&self, owner: &str, most: u32) -> Result<Reconciled, StoreError> {
-        let mut done = Reconciled::default();
+    pub async fn reconcile(&self, owner: &str, most: u32) -> Result<ReconciledCharges, StoreError> {
+        let mut done = ReconciledCharges::default();
         while done.checked < most {
             let at = self.clock.now();
-            let Some(charge) = self.charges.claim(owner, at, at + LEASE).await? else { break };
+            let Some(charge) = self.charges.lease(owner, at, at + LEASE).await? else { break };
             done.checked += 1;
             match self.pursue(&charge).await? {
                 Learned::Succeeded | Learned::Failed { .. } => done.settled += 1,
@@ -176,7 +176,7 @@ impl ChargeService {
     }
 
     /// Finds out at once how a charge stands, for somebody who waits for it.
-    pub async fn look(&self, charge: &Charge) -> Result<(), StoreError> {
+    pub async fn check_now(&self, charge: &Charge) -> Result<(), StoreError> {
         self.pursue(charge).await.map(|_| ())
     }
 
@@ -193,7 +193,7 @@ impl ChargeService {
 
     /// Commits what a payment says, once it is surely the one that was asked for.
     async fn learn(&self, charge: &Charge, payment: GatewayPayment) -> Result<Learned, StoreError> {
-        if let Err(mismatch) = charge.verify(&payment) {
+        if let Err(mismatch) = charge.ensure_matches(&payment) {
             return self.suspect(charge, mismatch.to_string()).await;
         }
         match payment.status {
@@ -209,7 +209,7 @@ impl ChargeService {
                 let news = ChargeChange::Succeeded {
                     provider_id: payment.id,
                     event_id: self.random.uuid(),
-                    refund: charge.return_of_money(self.random.uuid()),
+                    refund: charge.automatic_refund(self.random.uuid()),
                     method: payment.saved_method.filter(|_| charge.request.save_method),
                 };
                 self.record(charge, news, Learned::Succeeded).await

@@ -100,7 +100,7 @@ impl Trial {
 
     fn due(mut self, charge: Charge) -> Self {
         let mut queue = vec![charge];
-        self.charges.expect_claim().returning(move |_, _, _| Ok(queue.pop()));
+        self.charges.expect_lease().returning(move |_, _, _| Ok(queue.pop()));
         self
     }
 

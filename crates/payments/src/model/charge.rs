@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{ApplicationId, ChargeId, CounterpartyId, Money, ProjectId};
 use uuid::Uuid;
 
-use super::{ChargePurpose, ChargeRequest, GatewayPayment, PaymentMismatch, ProviderId, RefundOrder};
+use super::{ChargePurpose, ChargeRequest, GatewayPayment, PaymentMismatch, ProviderId, RefundIntent};
 
 /// Where a charge stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,8 +123,8 @@ impl Charge {
     }
 
     /// Refuses a payment with another amount, currency, purpose, key or identifier.
-    pub fn verify(&self, payment: &GatewayPayment) -> Result<(), PaymentMismatch> {
-        self.request.verify(self.provider_id.as_ref(), payment)
+    pub fn ensure_matches(&self, payment: &GatewayPayment) -> Result<(), PaymentMismatch> {
+        self.request.ensure_matches(self.provider_id.as_ref(), payment)
     }
 
     /// What can still be refunded.
@@ -133,11 +133,11 @@ impl Charge {
     }
 
     /// The refund that is due as soon as the money has arrived.
-    pub fn return_of_money(&self, key: Uuid) -> Option<RefundOrder> {
-        if !self.purpose().is_returned() {
+    pub fn automatic_refund(&self, key: Uuid) -> Option<RefundIntent> {
+        if !self.purpose().is_refunded_at_once() {
             return None;
         }
-        RefundOrder::new(key, self.request.amount, self.request.description.clone()).ok()
+        RefundIntent::new(key, self.request.amount, self.request.description.clone()).ok()
     }
 }
 

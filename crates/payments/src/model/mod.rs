@@ -14,6 +14,6 @@ pub use gateway::{
 };
 pub use method::{PaymentMethod, UnknownPaymentMethod};
 pub use purpose::ChargePurpose;
-pub use refund::{NewRefund, NothingToRefund, Refund, RefundOrder, RefundRequest, RefundState};
+pub use refund::{NewRefund, NothingToRefund, Refund, RefundIntent, RefundRequest, RefundState};
 pub use request::ChargeRequest;
 pub use saved_method::{MethodReference, SavedMethod};

@@ -59,7 +59,7 @@ impl ChargePurpose {
     }
 
     /// Whether the money goes back as soon as it has arrived: the payment itself was all that was wanted.
-    pub fn is_returned(self) -> bool {
+    pub fn is_refunded_at_once(self) -> bool {
         matches!(self, Self::Verification(_) | Self::MethodBinding(_))
     }
 

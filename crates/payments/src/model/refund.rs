@@ -54,13 +54,13 @@ pub struct NothingToRefund;
 
 /// What is to go back of a charge: always more than nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefundOrder {
+pub struct RefundIntent {
     key: Uuid,
     amount: Money,
     description: String,
 }
 
-impl RefundOrder {
+impl RefundIntent {
     /// Under a key that names the refund for good. The payer reads the description, at most 250 characters.
     pub fn new(key: Uuid, amount: Money, description: String) -> Result<Self, NothingToRefund> {
         if amount.is_zero() { Err(NothingToRefund) } else { Ok(Self { key, amount, description }) }
@@ -88,7 +88,7 @@ pub struct NewRefund {
     /// The charge the money came with.
     pub charge_id: ChargeId,
     /// What goes back.
-    pub order: RefundOrder,
+    pub order: RefundIntent,
     /// When a worker asks for it.
     pub next_check_at: DateTime<Utc>,
     /// Now.
@@ -145,7 +145,7 @@ pub struct RefundRequest {
 
 impl RefundRequest {
     /// Refuses a refund of another payment or another amount.
-    pub fn verify(&self, refund: &GatewayRefund) -> Result<(), PaymentMismatch> {
+    pub fn ensure_matches(&self, refund: &GatewayRefund) -> Result<(), PaymentMismatch> {
         PaymentMismatch::among(
             &refund.id,
             [

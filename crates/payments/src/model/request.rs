@@ -56,7 +56,7 @@ mod minor_units {
 
 impl ChargeRequest {
     /// Refuses a payment with another amount, currency, purpose or key, and one with another identifier than is known.
-    pub fn verify(&self, known: Option<&ProviderId>, payment: &GatewayPayment) -> Result<(), PaymentMismatch> {
+    pub fn ensure_matches(&self, known: Option<&ProviderId>, payment: &GatewayPayment) -> Result<(), PaymentMismatch> {
         let parts = [
             ("the amount", payment.amount == self.amount),
             ("the currency", payment.currency == self.currency),

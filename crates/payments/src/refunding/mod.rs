@@ -8,4 +8,4 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-pub use service::{RefundRound, RefundService};
+pub use service::{ReconciledRefunds, RefundService};

@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use kontor_kernel::{ChargeId, Clock, Random, StoreError};
 
 use crate::change::{Change, RefundChange};
-use crate::model::{ChargePurpose, GatewayRefund, GatewayStatus, NewRefund, ProviderId, Refund, RefundOrder};
+use crate::model::{ChargePurpose, GatewayRefund, GatewayStatus, NewRefund, ProviderId, Refund, RefundIntent};
 use crate::ports::{Answer, PaymentGateway, Reading, RefundStore, RefundStored};
 use crate::timing::{KEY_LIFETIME, LEASE, SURELY_ABSENT, SUSPICIOUS_PAUSE, next_check};
 
@@ -29,7 +29,7 @@ pub struct RefundService {
 
 /// What a round of a worker did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RefundRound {
+pub struct ReconciledRefunds {
     /// Refunds worked on.
     pub checked: u32,
     /// What people must look at: money that does not go back.
@@ -38,18 +38,18 @@ pub struct RefundRound {
 
 impl RefundService {
     /// Stores a refund; a worker asks the acquirer for it. A repetition under the same key gives the same refund.
-    pub async fn request(&self, charge_id: ChargeId, order: RefundOrder) -> Result<RefundStored, StoreError> {
+    pub async fn request(&self, charge_id: ChargeId, order: RefundIntent) -> Result<RefundStored, StoreError> {
         let at = self.clock.now();
         self.refunds.store(NewRefund { charge_id, order, next_check_at: at, at }).await
     }
 
     /// Works on refunds that are due, one after the other and at most `most`, each leased so that several workers never
     /// ask about the same one at a time.
-    pub async fn reconcile(&self, owner: &str, most: u32) -> Result<RefundRound, StoreError> {
-        let mut done = RefundRound::default();
+    pub async fn reconcile(&self, owner: &str, most: u32) -> Result<ReconciledRefunds, StoreError> {
+        let mut done = ReconciledRefunds::default();
         while done.checked < most {
             let at = self.clock.now();
-            let Some(refund) = self.refunds.claim(owner, at, at + LEASE).await? else { break };
+            let Some(refund) = self.refunds.lease(owner, at, at + LEASE).await? else { break };
             done.checked += 1;
             let change = self.pursue(&refund).await;
             let concern = concern(&change);
@@ -98,7 +98,7 @@ impl RefundService {
 
     /// What a refund says, once it is surely the one that was asked for.
     fn weigh(&self, refund: &Refund, known: GatewayRefund) -> RefundChange {
-        if let Err(mismatch) = refund.request.verify(&known) {
+        if let Err(mismatch) = refund.request.ensure_matches(&known) {
             return self.suspicious(mismatch.to_string());
         }
         match known.status {

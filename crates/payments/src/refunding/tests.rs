@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::*;
 use crate::change::{Change, RefundChange};
 use crate::model::{
-    ChargePurpose, GatewayRefund, GatewayStatus, ProviderId, Refund, RefundOrder, RefundRequest, RefundState,
+    ChargePurpose, GatewayRefund, GatewayStatus, ProviderId, Refund, RefundIntent, RefundRequest, RefundState,
 };
 use crate::ports::{Answer, MockPaymentGateway, MockRefundStore, Reading, RefundStored};
 
@@ -61,7 +61,7 @@ impl Trial {
         let mut trial =
             Self { store: MockRefundStore::new(), gateway: MockPaymentGateway::new(), age: TimeDelta::minutes(10) };
         let mut queue = vec![refund];
-        trial.store.expect_claim().returning(move |_, _, _| Ok(queue.pop()));
+        trial.store.expect_lease().returning(move |_, _, _| Ok(queue.pop()));
         trial
     }
 
@@ -174,7 +174,7 @@ async fn a_refund_is_due_at_once() {
         clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
         random: Arc::new(CountingRandom::new()),
     };
-    let amount = |minor| RefundOrder::new(Uuid::from_u128(6), Money::from_minor(minor).unwrap(), String::new());
+    let amount = |minor| RefundIntent::new(Uuid::from_u128(6), Money::from_minor(minor).unwrap(), String::new());
     assert!(amount(0).is_err());
     let order = amount(100).unwrap();
     assert_eq!(service.request(due().charge_id, order).await.unwrap(), RefundStored::New(due()));

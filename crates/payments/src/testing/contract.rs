@@ -22,7 +22,7 @@ use uuid::Uuid;
 use crate::change::{Change, ChargeChange, RefundChange};
 use crate::model::{
     Charge, ChargeFailure, ChargePurpose, ChargeRequest, ChargeState, GatewayMethod, MethodReference, NewCharge,
-    NewRefund, PaymentMethod, ProviderId, Refund, RefundOrder, RefundState,
+    NewRefund, PaymentMethod, ProviderId, Refund, RefundIntent, RefundState,
 };
 use crate::ports::{
     ChargeStore, ChargeStored, RefundStore, RefundStored, SavedMethodStore, Started, VerificationStore,
@@ -114,7 +114,7 @@ async fn paid<F: Fixture>(fixture: &F) -> Charge {
 }
 
 fn new_refund(charge: ChargeId, amount: i64) -> NewRefund {
-    let order = RefundOrder::new(key(), money(amount), "Back".to_owned()).unwrap();
+    let order = RefundIntent::new(key(), money(amount), "Back".to_owned()).unwrap();
     NewRefund { charge_id: charge, order, next_check_at: noon(), at: noon() }
 }
 
@@ -237,7 +237,7 @@ pub async fn what_is_due_is_leased<F: Fixture>(fixture: &F) {
     let until = noon() + TimeDelta::minutes(2);
     let take_all = async |owner: &str| {
         let mut taken = Vec::new();
-        while let Some(charge) = ChargeStore::claim(&*store, owner, noon(), until).await.unwrap() {
+        while let Some(charge) = ChargeStore::lease(&*store, owner, noon(), until).await.unwrap() {
             taken.push(charge.id);
         }
         taken
@@ -249,22 +249,22 @@ pub async fn what_is_due_is_leased<F: Fixture>(fixture: &F) {
     // A worker that loses a race may give up its round early, so somebody looks once more.
     taken.extend(take_all("three").await);
     assert_eq!(taken.len(), 10);
-    assert_eq!(ChargeStore::claim(&*store, "four", noon(), until).await.unwrap(), None);
-    assert!(ChargeStore::claim(&*store, "four", until, later).await.unwrap().is_some(), "a lease ends");
+    assert_eq!(ChargeStore::lease(&*store, "four", noon(), until).await.unwrap(), None);
+    assert!(ChargeStore::lease(&*store, "four", until, later).await.unwrap().is_some(), "a lease ends");
     // What is recorded gives the lease back, and says when the next question has its time.
     let next_check_at = noon() + TimeDelta::seconds(30);
     let postponed = ChargeChange::Postponed { why: "busy".to_owned(), unanswered: false, next_check_at };
     let given_back = taken[9];
     assert_eq!(recorded(fixture, given_back, postponed).await, Change::Done);
     let before = next_check_at - TimeDelta::seconds(1);
-    assert_eq!(ChargeStore::claim(&*store, "five", before, until).await.unwrap(), None);
-    let again = ChargeStore::claim(&*store, "five", next_check_at, until).await.unwrap();
+    assert_eq!(ChargeStore::lease(&*store, "five", before, until).await.unwrap(), None);
+    let again = ChargeStore::lease(&*store, "five", next_check_at, until).await.unwrap();
     assert_eq!(again.map(|charge| charge.id), Some(given_back));
     assert_eq!(recorded(fixture, given_back, success()).await, Change::Done);
     let refund = refunding(fixture, given_back, 100).await;
-    let claimed = RefundStore::claim(&*store, "one", noon(), until).await.unwrap();
-    assert_eq!(claimed.map(|refund| refund.id), Some(refund.id));
-    assert_eq!(RefundStore::claim(&*store, "two", noon(), until).await.unwrap(), None);
+    let leased = RefundStore::lease(&*store, "one", noon(), until).await.unwrap();
+    assert_eq!(leased.map(|refund| refund.id), Some(refund.id));
+    assert_eq!(RefundStore::lease(&*store, "two", noon(), until).await.unwrap(), None);
 }
 
 /// What has gone back, what is on its way and what is asked for never exceed what has arrived, however many race.
@@ -350,14 +350,14 @@ pub async fn a_refund_is_recorded_under_its_key<F: Fixture>(fixture: &F) {
     let done = RefundStore::find(&*store, refund.id).await.unwrap().unwrap();
     assert_eq!((done.state, done.settled_at), (RefundState::Succeeded, Some(noon())));
     assert_eq!(books(&charge(fixture, paid.id).await), (1_000, 1_000, 0));
-    assert_eq!(RefundStore::claim(&*store, "w", noon() + TimeDelta::days(1), noon()).await.unwrap(), None);
+    assert_eq!(RefundStore::lease(&*store, "w", noon() + TimeDelta::days(1), noon()).await.unwrap(), None);
 }
 
 /// A refund that is due with the outcome of a charge is stored with it.
 pub async fn money_that_is_due_back_is_set_aside<F: Fixture>(fixture: &F) {
     let store = fixture.store();
     let new = stored(fixture, new_charge(fixture.customer().await)).await;
-    let order = RefundOrder::new(key(), money(1_000), "Back".to_owned()).unwrap();
+    let order = RefundIntent::new(key(), money(1_000), "Back".to_owned()).unwrap();
     let change = ChargeChange::Succeeded {
         provider_id: provider("pay"),
         event_id: key(),
@@ -370,7 +370,7 @@ pub async fn money_that_is_due_back_is_set_aside<F: Fixture>(fixture: &F) {
     assert_eq!(refunds.len(), 1);
     assert_eq!((refunds[0].state, refunds[0].request.key), (RefundState::Due, order.key()));
     assert_eq!(books(&charge(fixture, new.id).await), (1_000, 0, 1_000));
-    let due = RefundStore::claim(&*store, "w", noon(), noon() + TimeDelta::minutes(2)).await.unwrap();
+    let due = RefundStore::lease(&*store, "w", noon(), noon() + TimeDelta::minutes(2)).await.unwrap();
     assert_eq!(due.map(|refund| refund.id), Some(refunds[0].id));
 }
 

@@ -9,4 +9,4 @@ mod service;
 mod tests;
 
 pub use model::{NewVerification, VERIFICATION_WINDOW, Verification, VerificationTerms};
-pub use service::{VerificationService, Verifying};
+pub use service::{StartedVerification, VerificationService};

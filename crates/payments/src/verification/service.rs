@@ -29,7 +29,7 @@ pub struct VerificationService {
 
 /// What a customer who wants to prove who they are is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verifying {
+pub enum StartedVerification {
     /// A new verification, which the acquirer knows of.
     Opened(Verification),
     /// A new verification; whether its payment exists is still being found out, and there is no link yet.
@@ -40,7 +40,7 @@ pub enum Verifying {
 
 impl VerificationService {
     /// Starts a verification, or gives the one the customer has. One that ran out of time is cleared up first.
-    pub async fn start(&self, customer: CustomerScope) -> Result<Verifying, VerificationError> {
+    pub async fn start(&self, customer: CustomerScope) -> Result<StartedVerification, VerificationError> {
         let mut cleared_up = false;
         loop {
             let at = self.clock.now();
@@ -60,16 +60,16 @@ impl VerificationService {
                 Started::Present(present)
                     if !cleared_up && present.charge.state.is_open() && present.expires_at <= at =>
                 {
-                    self.charges.look(&present.charge).await?;
+                    self.charges.check_now(&present.charge).await?;
                     cleared_up = true;
                 }
-                Started::Present(present) => return Ok(Verifying::Present(present)),
+                Started::Present(present) => return Ok(StartedVerification::Present(present)),
             }
         }
     }
 
     /// Asks the acquirer for the payment of a verification that has just been stored.
-    async fn open(&self, verification: Verification) -> Result<Verifying, VerificationError> {
+    async fn open(&self, verification: Verification) -> Result<StartedVerification, VerificationError> {
         let id = verification.id;
         let known = match self.charges.open(&verification.charge).await {
             Ok(Opened::Refused { reason }) => return Err(VerificationError::PaymentRefused { id, reason }),
@@ -77,8 +77,8 @@ impl VerificationService {
             // It is committed: a storage that fails now must not look like a verification that failed.
             Err(_) => false,
         };
-        let Ok(Some(read)) = self.store.find(id).await else { return Ok(Verifying::Unclear(verification)) };
+        let Ok(Some(read)) = self.store.find(id).await else { return Ok(StartedVerification::Unclear(verification)) };
         let unclear = !known || read.charge.state == ChargeState::Prepared;
-        Ok(if unclear { Verifying::Unclear(read) } else { Verifying::Opened(read) })
+        Ok(if unclear { StartedVerification::Unclear(read) } else { StartedVerification::Opened(read) })
     }
 }

@@ -114,7 +114,7 @@ async fn a_new_one_is_opened_at_the_acquirer() {
     let trial = Trial::default().starting(vec![Started::New(verification())]);
     let trial = trial.creating(Answer::Known(payment(GatewayStatus::Pending)));
     let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }));
-    assert!(matches!(trial.service().start(customer()).await, Ok(Verifying::Opened(_))));
+    assert!(matches!(trial.service().start(customer()).await, Ok(StartedVerification::Opened(_))));
 }
 
 #[tokio::test]
@@ -122,7 +122,7 @@ async fn an_unknown_outcome_is_never_guessed() {
     let trial = Trial::default().starting(vec![Started::New(verification())]);
     let trial = trial.creating(Answer::Unknown { why: "timed out".to_owned(), retry_after: None });
     let trial = trial.recording(|change| matches!(change, ChargeChange::Postponed { unanswered: true, .. }));
-    assert!(matches!(trial.service().start(customer()).await, Ok(Verifying::Unclear(_))));
+    assert!(matches!(trial.service().start(customer()).await, Ok(StartedVerification::Unclear(_))));
 }
 
 #[tokio::test]
@@ -147,8 +147,11 @@ async fn one_that_ran_out_of_time_is_cleared_up_before_another_is_started() {
     trial.gateway.expect_read().times(1).return_const(Reading::Known(canceled));
     let expired =
         |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Expired, .. });
-    assert_eq!(trial.recording(expired).service().start(customer()).await.unwrap(), Verifying::Present(open.clone()));
+    assert_eq!(
+        trial.recording(expired).service().start(customer()).await.unwrap(),
+        StartedVerification::Present(open.clone())
+    );
     // Before that nobody is asked.
     let trial = Trial::default().starting(vec![Started::Present(open.clone())]);
-    assert_eq!(trial.service().start(customer()).await.unwrap(), Verifying::Present(open));
+    assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::Present(open));
 }

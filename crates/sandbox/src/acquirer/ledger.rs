@@ -14,8 +14,8 @@ use super::payment::{CONFIRMATION_WINDOW, Payment, Status, Verdict};
 use super::refund::{Refund, RefundStatus};
 use super::refusal::Refusal;
 use super::{amount::Amount, view};
+use crate::bounded::Bounded;
 use crate::chance::Chance;
-use crate::shelf::Shelf;
 
 /// The one shop the acquirer serves.
 pub struct Shop {
@@ -58,9 +58,9 @@ pub struct Event {
 pub struct Ledger {
     pub shop: Arc<Shop>,
     pub(super) chance: Arc<Chance>,
-    pub payments: Shelf<Payment>,
-    pub refunds: Shelf<Refund>,
-    pub methods: Shelf<SavedMethod>,
+    pub payments: Bounded<Payment>,
+    pub refunds: Bounded<Refund>,
+    pub methods: Bounded<SavedMethod>,
     keys: Keys<Result<Object, Refusal>>,
     /// What waits for the payer, oldest first.
     to_confirm: Deadlines,
@@ -76,9 +76,9 @@ impl Ledger {
         Self {
             shop,
             chance,
-            payments: Shelf::new(capacity),
-            refunds: Shelf::new(capacity),
-            methods: Shelf::new(capacity),
+            payments: Bounded::new(capacity),
+            refunds: Bounded::new(capacity),
+            methods: Bounded::new(capacity),
             keys: Keys::new(capacity.saturating_mul(4)),
             to_confirm: Deadlines::new(capacity.saturating_mul(2)),
             to_capture: Deadlines::new(capacity),
@@ -268,7 +268,7 @@ impl Ledger {
     }
 
     /// Lets time run out for what waited too long.
-    pub fn settle(&mut self, now: DateTime<Utc>) {
+    pub fn expire_due(&mut self, now: DateTime<Utc>) {
         while let Some(object) = self.to_confirm.take_due(now) {
             // What has been confirmed in the meantime refuses to expire.
             let _ = match &object {
@@ -387,11 +387,11 @@ mod tests {
         let forgotten = pending(&mut ledger, &json!({}));
         let held = pending(&mut ledger, &json!({ "capture": false }));
         ledger.act_on_payment(&held, &by_card(false), START).unwrap();
-        ledger.settle(START + CONFIRMATION_WINDOW - TimeDelta::seconds(1));
+        ledger.expire_due(START + CONFIRMATION_WINDOW - TimeDelta::seconds(1));
         assert_eq!(event_names(&mut ledger), ["payment.waiting_for_capture"]);
-        ledger.settle(START + CONFIRMATION_WINDOW);
+        ledger.expire_due(START + CONFIRMATION_WINDOW);
         assert_eq!(ledger.payments.get(&forgotten).unwrap().status, Status::Canceled(Canceled::NOT_CONFIRMED));
-        ledger.settle(START + TimeDelta::days(7));
+        ledger.expire_due(START + TimeDelta::days(7));
         assert_eq!(ledger.payments.get(&held).unwrap().status, Status::Canceled(Canceled::NOT_CAPTURED));
         assert_eq!(event_names(&mut ledger), ["payment.canceled", "payment.canceled"]);
     }

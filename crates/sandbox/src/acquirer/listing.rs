@@ -9,7 +9,7 @@ use super::ledger::Ledger;
 use super::payment::Status;
 use super::refusal::Refusal;
 use super::view;
-use crate::shelf::Shelf;
+use crate::bounded::Bounded;
 
 /// The query of a list.
 pub struct Query(pub HashMap<String, String>);
@@ -99,7 +99,7 @@ pub fn refunds(ledger: &Ledger, query: &Query) -> Result<Value, Refusal> {
 }
 
 fn page<T>(
-    shelf: &Shelf<T>,
+    shelf: &Bounded<T>,
     query: &Query,
     keep: impl Fn(&T) -> bool,
     show: impl Fn(&T) -> (String, Value),

@@ -67,7 +67,7 @@ impl World {
         let now = self.now();
         let (result, events) = {
             let mut ledger = lock(&self.acquirer.ledger);
-            ledger.settle(now);
+            ledger.expire_due(now);
             (work(&mut ledger, now), ledger.take_events())
         };
         self.acquirer.notifier.announce(events, &self.faults);

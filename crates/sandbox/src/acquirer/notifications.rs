@@ -135,7 +135,7 @@ impl Notifier {
         attempts.iter().rev().take(100).map(view).collect()
     }
 
-    fn note(&self, attempt: Attempt) {
+    fn record(&self, attempt: Attempt) {
         let mut attempts = lock(&self.attempts);
         if attempts.len() == self.remembered {
             attempts.pop_front();
@@ -217,7 +217,7 @@ async fn deliver(
             .map(|answer| answer.status().as_u16())
             .map_err(|error| error.to_string());
         let taken = answer == Ok(200);
-        notifier.note(Attempt {
+        notifier.record(Attempt {
             at: world.now(),
             event: notification.event,
             object_id: notification.object_id.clone(),

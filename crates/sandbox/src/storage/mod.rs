@@ -31,11 +31,11 @@ pub struct Account {
 /// The objects of the bucket.
 pub struct Storage {
     pub account: Account,
-    shelves: Mutex<Shelves>,
+    shelves: Mutex<StorefrontReader>,
 }
 
 #[derive(Default)]
-struct Shelves {
+struct StorefrontReader {
     objects: BTreeMap<String, Bytes>,
     uploads: HashMap<String, Upload>,
 }
@@ -62,7 +62,7 @@ pub fn etag(content: &[u8]) -> String {
     format!("\"{mark}\"")
 }
 
-impl Shelves {
+impl StorefrontReader {
     fn has_room_for(&self, more: usize) -> bool {
         let parts = self.uploads.values().flat_map(|upload| upload.parts.values());
         let used: usize = self.objects.values().chain(parts).map(Bytes::len).sum();

@@ -9,8 +9,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use super::{Parameters, Refusal, by_get_and_post, routed};
+use crate::bounded::Bounded;
 use crate::messages::recipient;
-use crate::shelf::Shelf;
 use crate::world::{World, lock};
 
 const LIFETIME: TimeDelta = TimeDelta::minutes(5);
@@ -70,14 +70,14 @@ impl Check {
 
 /// All expected calls.
 pub struct Checks {
-    kept: Mutex<Shelf<Check>>,
+    kept: Mutex<Bounded<Check>>,
     /// Phones that are refused, with the provider's number for the reason.
     refused: Mutex<HashMap<String, u16>>,
 }
 
 impl Checks {
     pub fn new(capacity: usize) -> Self {
-        Self { kept: Mutex::new(Shelf::new(capacity)), refused: Mutex::default() }
+        Self { kept: Mutex::new(Bounded::new(capacity)), refused: Mutex::default() }
     }
 
     /// From now on a phone is refused with this number, or served again. False when too many are refused already.

@@ -62,7 +62,7 @@ impl Pushes {
         }
     }
 
-    fn note(&self, push: &Push, status: Option<u16>, answer: &str) {
+    fn record(&self, push: &Push, status: Option<u16>, answer: &str) {
         let mut answers = lock(&self.answers);
         if answers.len() == REMEMBERED {
             answers.pop_front();
@@ -101,13 +101,13 @@ async fn deliver(world: &World, client: &reqwest::Client, push: &Push) {
         let form = Form::new().text("data[0]", push.entry.clone()).text("hash", hash);
         let taken = match client.post(&push.url).timeout(ANSWER_WITHIN).multipart(form).send().await {
             Err(error) => {
-                world.pushes.note(push, None, &error.without_url().to_string());
+                world.pushes.record(push, None, &error.without_url().to_string());
                 false
             }
             Ok(answer) => {
                 let status = answer.status().as_u16();
                 let text = answer.text().await.unwrap_or_default();
-                world.pushes.note(push, Some(status), &text);
+                world.pushes.record(push, Some(status), &text);
                 text.trim() == "100"
             }
         };

@@ -14,19 +14,19 @@ const LONGEST_PAUSE_SECONDS: i64 = 15 * 60;
 /// time until it answers, whatever it answers. Its deliveries wait meanwhile: their schedule counts from their attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Circuit {
-    hangs: u32,
+    timeouts: u32,
     paused_until: Option<DateTime<Utc>>,
 }
 
 impl Circuit {
     /// Back from the stored columns.
-    pub fn restore(hangs: u32, paused_until: Option<DateTime<Utc>>) -> Self {
-        Self { hangs, paused_until }
+    pub fn restore(timeouts: u32, paused_until: Option<DateTime<Utc>>) -> Self {
+        Self { timeouts, paused_until }
     }
 
     /// How often in a row it did not answer in time.
-    pub fn hangs(self) -> u32 {
-        self.hangs
+    pub fn timeouts(self) -> u32 {
+        self.timeouts
     }
 
     /// Until when nothing is sent to it.
@@ -35,8 +35,8 @@ impl Circuit {
     }
 
     /// How many more attempts may begin beside these that are under way.
-    pub fn room(self, running: usize, now: DateTime<Utc>) -> usize {
-        let most = match (self.hangs, self.paused_until) {
+    pub fn free_slots(self, running: usize, now: DateTime<Utc>) -> usize {
+        let most = match (self.timeouts, self.paused_until) {
             (_, Some(until)) if until > now => 0,
             (0, _) => MOST_PER_ENDPOINT,
             _ => 1,
@@ -49,10 +49,10 @@ impl Circuit {
     pub fn after(self, outcome: &SendOutcome, at: DateTime<Utc>) -> Self {
         match outcome {
             SendOutcome::Failed(SendFailure::TimedOut) => {
-                let doubled = 1_i64.checked_shl(self.hangs).and_then(|times| times.checked_mul(FIRST_PAUSE_SECONDS));
+                let doubled = 1_i64.checked_shl(self.timeouts).and_then(|times| times.checked_mul(FIRST_PAUSE_SECONDS));
                 let pause = doubled.filter(|pause| (0..LONGEST_PAUSE_SECONDS).contains(pause));
                 let pause = TimeDelta::seconds(pause.unwrap_or(LONGEST_PAUSE_SECONDS));
-                Self { hangs: self.hangs.saturating_add(1).min(1_000), paused_until: Some(at + pause) }
+                Self { timeouts: self.timeouts.saturating_add(1).min(1_000), paused_until: Some(at + pause) }
             }
             SendOutcome::Answered(_) => Self::default(),
             // These tell nothing about how long an answer takes.
@@ -78,9 +78,9 @@ mod tests {
             pauses.push((circuit.paused_until().unwrap() - NOW).num_seconds());
         }
         assert_eq!(pauses, [15, 30, 60, 120, 240, 480, 900, 900, 900]);
-        for hangs in [62, 63, 64, 70, u32::MAX] {
-            let circuit = Circuit::restore(hangs, None).after(&HUNG, NOW);
-            assert_eq!(circuit.paused_until(), Some(NOW + TimeDelta::minutes(15)), "{hangs}");
+        for timeouts in [62, 63, 64, 70, u32::MAX] {
+            let circuit = Circuit::restore(timeouts, None).after(&HUNG, NOW);
+            assert_eq!(circuit.paused_until(), Some(NOW + TimeDelta::minutes(15)), "{timeouts}");
         }
     }
 
@@ -97,9 +97,12 @@ mod tests {
     fn after_its_rest_it_is_tried_by_one_and_any_answer_opens_it() {
         let hung = Circuit::default().after(&HUNG, NOW);
         let later = hung.paused_until().unwrap();
-        assert_eq!((hung.room(0, NOW), hung.room(0, later), hung.room(1, later)), (0, 1, 0));
+        assert_eq!((hung.free_slots(0, NOW), hung.free_slots(0, later), hung.free_slots(1, later)), (0, 1, 0));
         let again = hung.after(&SendOutcome::Answered(500), later);
-        assert_eq!((again, again.room(0, later), again.room(9, later)), (Circuit::default(), MOST_PER_ENDPOINT, 0));
+        assert_eq!(
+            (again, again.free_slots(0, later), again.free_slots(9, later)),
+            (Circuit::default(), MOST_PER_ENDPOINT, 0)
+        );
         assert_eq!(hung.after(&SendOutcome::Failed(SendFailure::NoConnection), later), hung);
     }
 }

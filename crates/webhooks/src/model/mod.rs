@@ -7,7 +7,7 @@ mod event;
 mod host;
 mod outbound;
 mod request;
-mod share;
+mod slots;
 mod webhook;
 
 pub use address::is_public;
@@ -16,5 +16,5 @@ pub use delivery::{BrokenState, Delivery, DeliveryState, Pending, RETRY_AFTER_MI
 pub use event::PublicEvent;
 pub use outbound::{EndpointUrl, OutboundPolicy, UrlError, UrlRefusal};
 pub use request::{DeliveryRequest, Message};
-pub use share::{MOST_PER_PROJECT, Waiting, allot};
+pub use slots::{MOST_PER_PROJECT, WaitingEndpoint, allocate_slots};
 pub use webhook::{IssuedWebhook, Webhook, WebhookDraft, WebhookPatch, WebhookSecret};

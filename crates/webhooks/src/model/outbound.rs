@@ -119,7 +119,7 @@ impl OutboundPolicy {
     }
 
     /// Refuses what can be seen in the address itself; what its name leads to is checked when it is called.
-    pub fn admit(&self, url: &EndpointUrl) -> Result<(), UrlRefusal> {
+    pub fn check(&self, url: &EndpointUrl) -> Result<(), UrlRefusal> {
         if !url.https && !self.allow_http {
             return Err(UrlRefusal::HttpsOnly);
         }
@@ -172,14 +172,14 @@ mod tests {
             http://[fd00::1]";
         for text in internal.split_whitespace() {
             let url = EndpointUrl::parse(text).unwrap();
-            assert_eq!(policy.admit(&url), Err(UrlRefusal::InternalHost), "{text}");
+            assert_eq!(policy.check(&url), Err(UrlRefusal::InternalHost), "{text}");
         }
         let unusual = "http://2130706433 http://0x7f000001 http://0x7f.1 http://0177.0.0.1 http://127.1 http://0 \
             http://%31%32%37.0.0.1 http://①②⑦.0.0.1 http://127。0。0。1";
         for text in unusual.split_whitespace() {
             assert_eq!(EndpointUrl::parse(text), Err(UrlError::Host), "{text}");
         }
-        assert_eq!(policy.admit(&EndpointUrl::parse("http://93.184.216.34/").unwrap()), Ok(()));
+        assert_eq!(policy.check(&EndpointUrl::parse("http://93.184.216.34/").unwrap()), Ok(()));
     }
 
     #[test]
@@ -187,12 +187,12 @@ mod tests {
         let networks = vec!["127.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()];
         let policy = OutboundPolicy { allow_http: true, internal_networks: networks };
         for text in ["http://127.0.0.1:9000/hook", "http://localhost:9000", "http://[::1]:9000"] {
-            assert_eq!(policy.admit(&EndpointUrl::parse(text).unwrap()), Ok(()), "{text}");
+            assert_eq!(policy.check(&EndpointUrl::parse(text).unwrap()), Ok(()), "{text}");
         }
         let metadata = EndpointUrl::parse("http://169.254.169.254").unwrap();
-        assert_eq!(policy.admit(&metadata), Err(UrlRefusal::InternalHost));
-        assert_eq!(OutboundPolicy::unrestricted().admit(&metadata), Ok(()));
+        assert_eq!(policy.check(&metadata), Err(UrlRefusal::InternalHost));
+        assert_eq!(OutboundPolicy::unrestricted().check(&metadata), Ok(()));
         let plain = EndpointUrl::parse("http://shop.example").unwrap();
-        assert_eq!(OutboundPolicy::default().admit(&plain), Err(UrlRefusal::HttpsOnly));
+        assert_eq!(OutboundPolicy::default().check(&plain), Err(UrlRefusal::HttpsOnly));
     }
 }

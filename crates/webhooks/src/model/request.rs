@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::ports::MockSigner;
     use chrono::TimeDelta;
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher};
 
     #[test]
     fn the_signature_covers_the_time_of_the_attempt_and_the_exact_body() {
@@ -80,7 +80,7 @@ mod tests {
             body: "{\"сумма\": 1}".to_owned(),
         };
         let url = EndpointUrl::parse("https://shop.example/hook").unwrap();
-        let secret = WebhookSecret::open("sealed:whsec_key", &PlainKeeper).unwrap();
+        let secret = WebhookSecret::open("sealed:whsec_key", &PlainCipher).unwrap();
         let at = DateTime::UNIX_EPOCH + TimeDelta::milliseconds(90_750);
         let request = DeliveryRequest::sign(message.clone(), url, &secret, at, &signer);
         assert_eq!(request.body, message.body);

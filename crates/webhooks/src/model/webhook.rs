@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    ApplicationId, ExposeSecret, Name, ProjectId, Random, SecretKeeper, SecretString, Unsealable, WebhookId,
+    ApplicationId, ExposeSecret, Name, ProjectId, Random, SecretCipher, SecretString, Unsealable, WebhookId,
 };
 
 use crate::model::EndpointUrl;
@@ -62,13 +62,13 @@ impl WebhookSecret {
     }
 
     /// The form that is stored.
-    pub fn seal(&self, keeper: &dyn SecretKeeper) -> String {
-        keeper.seal(&self.0)
+    pub fn seal(&self, cipher: &dyn SecretCipher) -> String {
+        cipher.seal(&self.0)
     }
 
     /// Back from the stored form.
-    pub fn open(sealed: &str, keeper: &dyn SecretKeeper) -> Result<Self, Unsealable> {
-        keeper.open(sealed).map(Self)
+    pub fn open(sealed: &str, cipher: &dyn SecretCipher) -> Result<Self, Unsealable> {
+        cipher.open(sealed).map(Self)
     }
 
     /// The secret itself: to be shown once, or to sign with.
@@ -95,7 +95,7 @@ pub struct IssuedWebhook {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kontor_kernel::testing::{CountingRandom, PlainKeeper};
+    use kontor_kernel::testing::{CountingRandom, PlainCipher};
 
     #[test]
     fn a_secret_has_a_prefix_and_43_letters_and_survives_sealing() {
@@ -103,7 +103,7 @@ mod tests {
         let random = secret.reveal().strip_prefix("whsec_").unwrap();
         assert_eq!(random.len(), 43);
         assert!(random.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-        let opened = WebhookSecret::open(&secret.seal(&PlainKeeper), &PlainKeeper).unwrap();
+        let opened = WebhookSecret::open(&secret.seal(&PlainCipher), &PlainCipher).unwrap();
         assert_eq!(opened.reveal(), secret.reveal());
         assert!(!format!("{secret:?}").contains(random));
     }

@@ -1,7 +1,7 @@
 //! Fills the demo project, through the service's own interface wherever it has one.
 
-use kontor_adapter_diesel::showroom::{PickupPoint, PromoCode, Shop};
-use kontor_adapter_diesel::{Database, Showroom};
+use kontor_adapter_diesel::demo_data::{PickupPoint, PromoCode, Shop};
+use kontor_adapter_diesel::{Database, DemoData};
 use kontor_kernel::{ProjectId, Random};
 use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Method, RequestBuilder};
@@ -59,7 +59,7 @@ impl Visit<'_> {
         let url = self.hook_url(&hook_id);
         let webhook = desk.post(&format!("{application}/webhooks"), &json!({ "name": "Demo", "url": url })).await?;
 
-        self.database.furnish(ProjectId::new(created.project_id)?, showroom()).await?;
+        self.database.add_demo_data(ProjectId::new(created.project_id)?, demo_data()).await?;
         Ok(DemoFile {
             base_url: self.base_url.to_owned(),
             docs_url: format!("{}/docs/", self.base_url),
@@ -142,8 +142,8 @@ fn at<'v>(value: &'v Value, pointer: &str) -> Result<&'v Value, Failure> {
     value.pointer(pointer).ok_or_else(|| format!("an answer lacks {pointer}: {value}").into())
 }
 
-fn showroom() -> Showroom {
-    Showroom {
+fn demo_data() -> DemoData {
+    DemoData {
         shop: Shop { name: "Old Harbour Shop", address: "Speicherstadt 1", phone: "79001110000" },
         pickup_point: PickupPoint { name: "Harbour Gate", address: "Landing Stage 3" },
         promo: PromoCode {

@@ -51,7 +51,7 @@ pub(super) struct NewDiscount {
     status: Option<wire::NewDiscountStatus>,
 }
 
-fn told<T>(value: Option<In<T>>) -> Edit<Option<T>> {
+fn edit<T>(value: Option<In<T>>) -> Edit<Option<T>> {
     Edit::Set(value.map(|value| value.0))
 }
 
@@ -63,18 +63,18 @@ impl From<NewDiscount> for DiscountDraft {
             number: new.value.0,
             status: new.status.map_or(DiscountStatus::Active, |status| status.0.0),
             rest: DiscountChange {
-                description: told(new.description),
+                description: edit(new.description),
                 target: TargetChange {
                     kind: new.target.map(|kind| kind.0).into(),
-                    category_id: told(new.category_id),
-                    nomenclature_id: told(new.nomenclature_id),
+                    category_id: edit(new.category_id),
+                    nomenclature_id: edit(new.nomenclature_id),
                 },
                 minimum_sum: new.minimum_sum.map(|sum| sum.0).into(),
-                starts_at: told(new.starts_at),
-                ends_at: told(new.ends_at),
-                code: told(new.code),
-                usage_limit: told(new.usage_limit),
-                customer_limit: told(new.customer_limit),
+                starts_at: edit(new.starts_at),
+                ends_at: edit(new.ends_at),
+                code: edit(new.code),
+                usage_limit: edit(new.usage_limit),
+                customer_limit: edit(new.customer_limit),
                 ..DiscountChange::default()
             },
         }

@@ -30,7 +30,7 @@ struct InventoryRecord {
     nomenclature: StockedItemRecord,
     /// Pieces in the warehouse.
     quantity: u32,
-    /// Of these, pieces claimed by orders.
+    /// Of these, pieces reserved by orders.
     reserved: u32,
     /// Pieces that can still be ordered.
     available: u32,

@@ -68,7 +68,7 @@ impl Make<'_> {
             self.around.outbound.clone(),
             self.around.clock.clone(),
             self.around.random.clone(),
-            self.around.keeper.clone(),
+            self.around.cipher.clone(),
         )
     }
 
@@ -79,7 +79,7 @@ impl Make<'_> {
             self.around.hasher.clone(),
             self.around.clock.clone(),
             self.around.random.clone(),
-            self.around.keeper.clone(),
+            self.around.cipher.clone(),
             self.around.lifetimes,
         )
     }
@@ -92,7 +92,7 @@ impl Make<'_> {
             self.around.codes.clone(),
             self.around.clock.clone(),
             self.around.random.clone(),
-            self.around.keeper.clone(),
+            self.around.cipher.clone(),
             self.around.lifetimes,
         )
     }
@@ -101,10 +101,10 @@ impl Make<'_> {
         MiniAppLogin::new(
             self.store.clone(),
             self.store.clone(),
-            Verifier::new(Arc::new(HmacSigner), self.around.keeper.clone(), self.around.contact_lifetime),
+            Verifier::new(Arc::new(HmacSigner), self.around.cipher.clone(), self.around.contact_lifetime),
             self.around.clock.clone(),
             self.around.random.clone(),
-            self.around.keeper.clone(),
+            self.around.cipher.clone(),
             self.around.lifetimes,
         )
     }
@@ -116,7 +116,7 @@ impl Make<'_> {
             self.around.call_notices.clone(),
             self.around.clock.clone(),
             self.around.random.clone(),
-            self.around.keeper.clone(),
+            self.around.cipher.clone(),
             self.around.lifetimes,
         )
     }
@@ -126,7 +126,7 @@ impl Make<'_> {
             self.store.clone(),
             self.around.clock.clone(),
             self.around.random.clone(),
-            self.around.keeper.clone(),
+            self.around.cipher.clone(),
         )
     }
 
@@ -136,7 +136,7 @@ impl Make<'_> {
             self.around.codes.clone(),
             self.around.clock.clone(),
             self.around.random.clone(),
-            self.around.keeper.clone(),
+            self.around.cipher.clone(),
         )
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::turn::{IDLE, Trouble, Turn, sleep};
+use super::step_context::{IDLE, StepContext, Trouble, sleep};
 use super::{Worker, steps};
 
 /// Something a worker does again and again.
@@ -20,15 +20,20 @@ pub(super) struct Duty {
     pub step: Step,
 }
 
-/// Answers whether there was anything to do: then the next step follows at once.
-pub(super) type Step = for<'a> fn(&'a Worker, Turn<'a>) -> BoxFuture<'a, Result<bool, Trouble>>;
+/// ResponseCache whether there was anything to do: then the next step follows at once.
+pub(super) type Step = for<'a> fn(&'a Worker, StepContext<'a>) -> BoxFuture<'a, Result<bool, Trouble>>;
 
 /// Every duty. One that fails or takes long is none of the others' business.
 pub(super) const DUTIES: &[Duty] = &[
     Duty { name: "life", at_once: 1, pause: Duration::from_secs(5), step: |worker, _| Box::pin(steps::live(worker)) },
     Duty { name: "events", at_once: 1, pause: IDLE, step: |worker, _| Box::pin(steps::fan_out(worker)) },
     // Deliveries have slots of their own.
-    Duty { name: "deliveries", at_once: 1, pause: IDLE, step: |worker, turn| Box::pin(steps::deliver(worker, turn)) },
+    Duty {
+        name: "deliveries",
+        at_once: 1,
+        pause: IDLE,
+        step: |worker, context| Box::pin(steps::deliver(worker, context)),
+    },
     Duty { name: "charges", at_once: 4, pause: IDLE, step: |worker, _| Box::pin(steps::charges(worker)) },
     Duty { name: "refunds", at_once: 2, pause: IDLE, step: |worker, _| Box::pin(steps::refunds(worker)) },
     Duty { name: "passwords", at_once: 1, pause: IDLE, step: |worker, _| Box::pin(steps::send_passwords(worker)) },
@@ -37,33 +42,33 @@ pub(super) const DUTIES: &[Duty] = &[
         name: "imports",
         at_once: 2,
         pause: Duration::from_millis(400),
-        step: |worker, turn| Box::pin(steps::import(worker, turn)),
+        step: |worker, context| Box::pin(steps::import(worker, context)),
     },
     Duty { name: "files", at_once: 1, pause: Duration::from_secs(2), step: |worker, _| Box::pin(steps::files(worker)) },
     Duty {
         name: "shelves",
         at_once: 1,
         pause: Duration::from_secs(2),
-        step: |worker, _| Box::pin(steps::shelve(worker)),
+        step: |worker, _| Box::pin(steps::refresh_offers(worker)),
     },
     Duty {
         name: "upkeep",
         at_once: 1,
         pause: Duration::from_mins(1),
-        step: |worker, turn| Box::pin(steps::sweep(worker, turn)),
+        step: |worker, context| Box::pin(steps::sweep(worker, context)),
     },
 ];
 
 impl Duty {
     /// Makes one step after the other until told to stop.
-    pub(super) async fn attend(&self, worker: &Worker, hand: u32, stop: &CancellationToken) {
-        sleep(self.pause * hand, stop).await;
+    pub(super) async fn attend(&self, worker: &Worker, slot: u32, stop: &CancellationToken) {
+        sleep(self.pause * slot, stop).await;
         let mut round = 0;
         while !stop.is_cancelled() {
             round += 1;
-            let outcome = (self.step)(worker, Turn { hand, round, stop }).await;
+            let outcome = (self.step)(worker, StepContext { slot, round, stop }).await;
             let name = self.name;
-            let told = match &outcome {
+            let result = match &outcome {
                 Ok(true) => "busy",
                 Ok(false) => "idle",
                 Err(error) => {
@@ -71,7 +76,7 @@ impl Duty {
                     "failed"
                 }
             };
-            metrics::counter!("kontor_worker_steps_total", "duty" => name, "outcome" => told).increment(1);
+            metrics::counter!("kontor_worker_steps_total", "duty" => name, "outcome" => result).increment(1);
             if !outcome.unwrap_or(false) {
                 sleep(self.pause * self.at_once, stop).await;
             }

@@ -1,8 +1,8 @@
 //! The worker: everything that happens without a request. Any number of processes may run one; leases keep them apart.
 
 mod duties;
+mod step_context;
 mod steps;
-mod turn;
 
 use std::sync::Arc;
 
@@ -70,8 +70,8 @@ impl Worker {
 
     /// Works until told to stop. The duties run side by side: a slow receiver delays no payment.
     async fn run(self, stop: CancellationToken) {
-        let hands = DUTIES.iter().flat_map(|duty| (0..duty.at_once).map(move |hand| (duty, hand)));
-        join_all(hands.map(|(duty, hand)| duty.attend(&self, hand, &stop))).await;
+        let slots = DUTIES.iter().flat_map(|duty| (0..duty.at_once).map(move |slot| (duty, slot)));
+        join_all(slots.map(|(duty, slot)| duty.attend(&self, slot, &stop))).await;
         if let Err(error) = self.deliveries.release(&self.name).await {
             tracing::warn!(%error, "leases could not be given back; they run out by themselves");
         }

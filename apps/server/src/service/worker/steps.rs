@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use kontor_adapter_diesel::upkeep::{BATCH, PILES};
+use kontor_adapter_diesel::upkeep::{BATCH, SWEPT_TABLES};
 use kontor_auth::PasswordRound;
 
 use super::Worker;
-use super::turn::{Trouble, Turn, pause};
+use super::step_context::{StepContext, Trouble, pause};
 use crate::service::bulk;
 
 /// Shows that the worker lives, and how long work waits.
@@ -29,10 +29,10 @@ pub(super) async fn fan_out(worker: &Worker) -> Result<bool, Trouble> {
 }
 
 /// Sends what is due for as long as anything is.
-pub(super) async fn deliver(worker: &Worker, turn: Turn<'_>) -> Result<bool, Trouble> {
-    let stop = turn.stop;
+pub(super) async fn deliver(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+    let stop = context.stop;
     let round = worker.deliveries.deliver_while(&worker.name, || !stop.is_cancelled(), || pause(stop)).await?;
-    Ok(round.claimed > 0)
+    Ok(round.leased > 0)
 }
 
 /// Finds out how a charge stands.
@@ -63,13 +63,13 @@ pub(super) async fn send_passwords(worker: &Worker) -> Result<bool, Trouble> {
 }
 
 /// Works on an import.
-pub(super) async fn import(worker: &Worker, turn: Turn<'_>) -> Result<bool, Trouble> {
+pub(super) async fn import(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let tidied = worker.jobs.tidy().await?;
     // A lease that ran out is lost even to the process that had it.
-    let owner = format!("{}:{}:{}", worker.name, turn.hand, turn.round);
-    let Some(claimed) = worker.jobs.claim(None, &owner).await? else { return Ok(tidied > 0) };
-    let (job, stop) = (claimed.job.id, turn.stop.clone());
-    let outcome = bulk::work(worker.jobs.clone(), claimed, move |_| !stop.is_cancelled()).await?;
+    let owner = format!("{}:{}:{}", worker.name, context.slot, context.round);
+    let Some(leased) = worker.jobs.lease(None, &owner).await? else { return Ok(tidied > 0) };
+    let (job, stop) = (leased.job.id, context.stop.clone());
+    let outcome = bulk::work(worker.jobs.clone(), leased, move |_| !stop.is_cancelled()).await?;
     tracing::info!(%job, ?outcome, "an import");
     Ok(true)
 }
@@ -84,18 +84,18 @@ pub(super) async fn files(worker: &Worker) -> Result<bool, Trouble> {
 }
 
 /// Goes on with what is shown of warehouses.
-pub(super) async fn shelve(worker: &Worker) -> Result<bool, Trouble> {
-    Ok(worker.database.shelve_next().await?)
+pub(super) async fn refresh_offers(worker: &Worker) -> Result<bool, Trouble> {
+    Ok(worker.database.refresh_offers_next().await?)
 }
 
 /// Deletes what has had its time, batch after batch; others write in between.
-pub(super) async fn sweep(worker: &Worker, turn: Turn<'_>) -> Result<bool, Trouble> {
+pub(super) async fn sweep(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let mut trouble = None;
-    for pile in PILES {
+    for swept in SWEPT_TABLES {
         // One table that cannot be swept keeps no other from it.
         loop {
-            match worker.database.sweep(pile, worker.clock.now(), worker.retention).await {
-                Ok(deleted) if deleted >= BATCH && !turn.stop.is_cancelled() => pause(turn.stop).await,
+            match worker.database.sweep(swept, worker.clock.now(), worker.retention).await {
+                Ok(deleted) if deleted >= BATCH && !context.stop.is_cancelled() => pause(context.stop).await,
                 Ok(_) => break,
                 Err(error) => {
                     trouble = trouble.or(Some(error));

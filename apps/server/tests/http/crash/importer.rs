@@ -104,7 +104,7 @@ impl SentFile {
 #[derive(Default)]
 pub struct Imports {
     pub files: Vec<SentFile>,
-    /// Answers that nobody should get.
+    /// ResponseCache that nobody should get.
     pub strange: Vec<String>,
 }
 

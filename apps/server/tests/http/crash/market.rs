@@ -71,7 +71,7 @@ pub struct Memory {
     pub refused: usize,
     /// Wishes whose outcome nobody told.
     pub lost: usize,
-    /// Answers that nobody should get.
+    /// ResponseCache that nobody should get.
     pub strange: Vec<String>,
 }
 

@@ -57,7 +57,7 @@ impl Shelf {
     async fn told(&self, db: &TestDatabase, field: &str) -> Vec<(Option<String>, Option<String>)> {
         let lines = Histories::page(&db.database, self.project, Resource::Applications, self.site.get(), page(1, 100));
         let changes = lines.await.unwrap().items.into_iter().flat_map(|line| {
-            assert_eq!((line.deed, line.author, line.at), (Deed::Changed, Author::System, NOON));
+            assert_eq!((line.action, line.author, line.at), (HistoryAction::Changed, Author::System, NOON));
             line.changes
         });
         changes.filter(|change| change.field == field).map(|change| (change.old, change.new)).collect()
@@ -175,10 +175,10 @@ database_tests! {
         let history = Histories::page(&db.database, mine, Resource::Categories, record.id.get(), page).await.unwrap();
         assert_eq!(history.total, 2, "a change of nothing is not told");
         let changed = &history.items[0];
-        assert_eq!((changed.deed, changed.author, changed.at), (Deed::Changed, Author::System, NOON));
+        assert_eq!((changed.action, changed.author, changed.at), (HistoryAction::Changed, Author::System, NOON));
         let renamed = FieldChange { field: "name".into(), old: Some("Chairs".into()), new: Some("Seats".into()) };
         assert_eq!(changed.changes, [renamed]);
-        assert_eq!(history.items[1].deed, Deed::Created);
+        assert_eq!(history.items[1].action, HistoryAction::Created);
         let elsewhere = Histories::page(&db.database, other, Resource::Categories, record.id.get(), page).await.unwrap();
         assert_eq!(elsewhere.total, 0);
         let second = PageRequest::new(2, 1, 100).unwrap();
@@ -316,7 +316,7 @@ database_tests! {
             BrandRepository::update(&db.database, system(project), record.id, change.clone()).await.unwrap();
         }
         let lines = Histories::page(&db.database, project, Resource::Brands, record.id.get(), page(1, 10)).await.unwrap();
-        assert_eq!(lines.items.iter().map(|line| line.deed).collect::<Vec<_>>(), [Deed::Changed, Deed::Created]);
+        assert_eq!(lines.items.iter().map(|line| line.action).collect::<Vec<_>>(), [HistoryAction::Changed, HistoryAction::Created]);
         let told = FieldChange { field: "name".to_owned(), old: Some("Nord".to_owned()), new: Some("West".to_owned()) };
         assert_eq!(lines.items[0].changes, [told]);
 

@@ -7,7 +7,7 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
 use kontor_catalog::{CardReference, NomenclatureError, NomenclatureService};
-use kontor_kernel::history::{Author, Deed, Histories, HistoryEntry};
+use kontor_kernel::history::{Author, Histories, HistoryAction, HistoryEntry};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::*;
 
@@ -171,7 +171,7 @@ database_tests! {
         fields.sort_unstable();
         assert_eq!(fields, ["article", "name", "parameters.wholesale", "price"], "one line for each, and nothing twice");
         assert!(told[..4].iter().all(|line| line.author == Author::User(staff.user_id)));
-        assert_eq!((told.len(), told[4].deed), (5, Deed::Created));
+        assert_eq!((told.len(), told[4].action), (5, HistoryAction::Created));
     }
 
     async fn what_was_refused_leaves_no_line(db: TestDatabase) {

@@ -5,7 +5,7 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::PlanError;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
-use kontor_catalog::storefront::ports::PlanShelf;
+use kontor_catalog::storefront::ports::StorefrontPlans;
 use kontor_kernel::*;
 
 use super::records::*;

@@ -100,17 +100,17 @@ pub fn sorted(sort: Sort) -> Listing {
     Listing { sort, ..everything() }
 }
 
-fn created(test: impl FnOnce(FilterValue) -> Test, at: DateTime<Utc>) -> Listing {
-    let condition = Condition { field: "created_at", test: test(FilterValue::Moment(at)) };
+fn created(test: impl FnOnce(FilterValue) -> Comparison, at: DateTime<Utc>) -> Listing {
+    let condition = Condition { field: "created_at", comparison: test(FilterValue::Moment(at)) };
     Listing { conditions: vec![condition], ..everything() }
 }
 
 /// Of what was created at this moment or later.
 pub fn since(at: DateTime<Utc>) -> Listing {
-    created(Test::From, at)
+    created(Comparison::From, at)
 }
 
 /// Of what was created before this moment.
 pub fn before(at: DateTime<Utc>) -> Listing {
-    created(Test::Below, at)
+    created(Comparison::Below, at)
 }

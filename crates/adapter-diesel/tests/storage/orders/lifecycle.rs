@@ -1,7 +1,7 @@
 //! What staff do to orders.
 
 use kontor_adapter_diesel::database_tests;
-use kontor_kernel::listing::{Condition, FilterValue, Sort, Test};
+use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
 use kontor_kernel::{AccessDenied, Line, Listing, PageRequest, ProjectId, Staff, UserId};
 use kontor_orders::model::{OrderStatus, ReservationState, TransitionRefused};
 use kontor_orders::{OrderEdit, OrderError};
@@ -110,8 +110,8 @@ database_tests! {
         let page = list(everything(2)).await.unwrap();
         assert_eq!((page.total, page.items.iter().map(|order| order.id).collect::<Vec<_>>()), (5, vec![ids[2], ids[1]]));
         let all = everything(1);
-        let made = |tests: Vec<Test>| {
-            let conditions = tests.into_iter().map(|test| Condition { field: "created_at", test }).collect();
+        let made = |comparisons: Vec<Comparison>| {
+            let conditions = comparisons.into_iter().map(|comparison| Condition { field: "created_at", comparison }).collect();
             Listing { conditions, ..everything(1) }
         };
         let start = |day: &str| FilterValue::Moment(format!("{day}T00:00:00Z").parse().unwrap());
@@ -122,8 +122,8 @@ database_tests! {
             (all.clone().among("counterparty_id", [customer.get()]), 5),
             (all.clone().among("application_id", [other.get()]), 0),
             (all.clone().among("client_id", [other.get()]), 0),
-            (made(vec![Test::From(start("2026-03-01")), Test::Below(start("2026-03-02"))]), 5),
-            (made(vec![Test::Below(start("2026-03-01"))]), 0),
+            (made(vec![Comparison::From(start("2026-03-01")), Comparison::Below(start("2026-03-02"))]), 5),
+            (made(vec![Comparison::Below(start("2026-03-01"))]), 0),
             (searched(&ids[3].to_string()), 1),
             (searched("+7 900 123-45-67"), 5),
             (searched("nothing"), 0),

@@ -166,15 +166,15 @@ database_tests! {
         counter.wait(60);
         let (at, until) = (counter.clock.now(), counter.clock.now() + TimeDelta::seconds(90));
         let (a, b) = tokio::join!(
-            async { let mut taken = vec![]; while let Some(x) = ChargeStore::claim(&db.database, "a", at, until).await.unwrap() { taken.push(x.id) } taken },
-            async { let mut taken = vec![]; while let Some(x) = ChargeStore::claim(&db.database, "b", at, until).await.unwrap() { taken.push(x.id) } taken },
+            async { let mut taken = vec![]; while let Some(x) = ChargeStore::lease(&db.database, "a", at, until).await.unwrap() { taken.push(x.id) } taken },
+            async { let mut taken = vec![]; while let Some(x) = ChargeStore::lease(&db.database, "b", at, until).await.unwrap() { taken.push(x.id) } taken },
         );
         let mut all: Vec<_> = a.into_iter().chain(b).collect();
         all.sort();
         all.dedup();
         assert_eq!(all.len(), 10);
-        assert_eq!(ChargeStore::claim(&db.database, "c", at, until).await.unwrap(), None);
-        assert!(ChargeStore::claim(&db.database, "c", until, until + TimeDelta::seconds(90)).await.unwrap().is_some(), "a lease ends");
+        assert_eq!(ChargeStore::lease(&db.database, "c", at, until).await.unwrap(), None);
+        assert!(ChargeStore::lease(&db.database, "c", until, until + TimeDelta::seconds(90)).await.unwrap().is_some(), "a lease ends");
     }
 
     async fn reconciling_twice_at_once_asks_once(db: TestDatabase) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kontor_adapter_diesel::database_tests;
-use kontor_catalog::storefront::ports::Shelves;
+use kontor_catalog::storefront::ports::StorefrontReader;
 use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::{Clock, Money, NomenclatureId, PageRequest};
 use kontor_orders::model::{Cart, CartLine};

@@ -8,7 +8,7 @@ use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{Clock, Money};
 use kontor_payments::model::{ChargePurpose, ChargeState, GatewayStatus, Refund, RefundState};
 use kontor_payments::ports::{RefundStore, VerificationStore};
-use kontor_payments::verification::{Verification, VerificationService, VerificationTerms, Verifying};
+use kontor_payments::verification::{StartedVerification, Verification, VerificationService, VerificationTerms};
 use kontor_payments::{Notified, VerificationError};
 
 use super::counter::{Counter, Mood};
@@ -28,8 +28,8 @@ fn service(counter: &Counter<'_>) -> VerificationService {
 
 async fn opened(counter: &Counter<'_>) -> Verification {
     match service(counter).start(counter.customer).await.unwrap() {
-        Verifying::Opened(verification) | Verifying::Unclear(verification) => verification,
-        other @ Verifying::Present(_) => panic!("{other:?}"),
+        StartedVerification::Opened(verification) | StartedVerification::Unclear(verification) => verification,
+        other @ StartedVerification::Present(_) => panic!("{other:?}"),
     }
 }
 
@@ -61,7 +61,7 @@ database_tests! {
         let counter = Counter::open(&db).await;
         let started = opened(&counter).await;
         assert_eq!((started.charge.state, started.charge.confirmation_url.is_some()), (ChargeState::Pending, true));
-        assert_eq!(service(&counter).start(counter.customer).await.unwrap(), Verifying::Present(started.clone()));
+        assert_eq!(service(&counter).start(counter.customer).await.unwrap(), StartedVerification::Present(started.clone()));
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
         let (charges, back) = (&counter.payments, &counter.refunds);
         let (one, two) = tokio::join!(charges.acquirer_notified(&id), charges.acquirer_notified(&id));
@@ -93,7 +93,7 @@ database_tests! {
         counter.payments.acquirer_notified(&id).await.unwrap();
         counter.wait(86_400);
         let present = service(&counter).start(counter.customer).await.unwrap();
-        assert!(matches!(&present, Verifying::Present(same) if same.id == started.id), "{present:?}");
+        assert!(matches!(&present, StartedVerification::Present(same) if same.id == started.id), "{present:?}");
         counter.wait(1);
         assert_ne!(opened(&counter).await.id, started.id);
     }
@@ -107,7 +107,7 @@ database_tests! {
         });
         let mut new = 0;
         for start in starts.collect::<Vec<_>>() {
-            new += usize::from(!matches!(start.await.unwrap(), Verifying::Present(_)));
+            new += usize::from(!matches!(start.await.unwrap(), StartedVerification::Present(_)));
         }
         assert_eq!((new, counter.count("verifications").await, counter.acquirer.count()), (1, 1, 1));
     }
@@ -121,7 +121,7 @@ database_tests! {
         counter.wait(2);
         assert_eq!(counter.payments.reconcile("w", 5).await.unwrap().checked, 1);
         let known = service(&counter).start(counter.customer).await.unwrap();
-        assert!(matches!(known, Verifying::Present(known) if known.charge.confirmation_url.is_some()));
+        assert!(matches!(known, StartedVerification::Present(known) if known.charge.confirmation_url.is_some()));
         assert_eq!(counter.acquirer.count(), 1);
     }
 

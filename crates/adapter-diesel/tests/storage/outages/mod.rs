@@ -122,11 +122,11 @@ async fn a_connection_lost_at_the_commit_leaves_the_outcome_unknown() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_an_unknown_commit_may_have_changed_is_not_remembered() {
     let Some(trial) = Trial::open() else { return };
-    let stand = || trial.database.marks().stand(Topic::Shelves, ProjectId::new(1).unwrap());
-    let before = stand();
+    let version = || trial.database.cache_versions().version(Topic::Storefront, ProjectId::new(1).unwrap());
+    let before = version();
     trial.proxy.lose("COMMIT", Loss::After, 1);
     trial.add().await.unwrap_err();
-    assert!(stand().is_some() && stand() != before);
+    assert!(version().is_some() && version() != before);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

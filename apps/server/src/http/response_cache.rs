@@ -1,0 +1,363 @@
+//! Answers of the storefront, cached as they were sent.
+//!
+//! **Which**: those of endpoints whose row in the policies says so, asked with an App Token and nobody's Bearer, with
+//! status 200. One answer belongs to one App Token, path and query string.
+//!
+//! **How long**: as long as nothing that the project shows has changed. What a commit of this process changed is never
+//! answered from memory again; what another process changed at most a second longer; see
+//! `kontor_adapter_diesel::CacheVersions`.
+//! Nor is an answer used beyond the moment at which a discount starts or ends. What depends on how often products were
+//! viewed ends when views are stored, the rest does not.
+//!
+//! **What still happens**: a view of a product is counted, and the number of views in the answer is the present one.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io::Write as _;
+use std::sync::{Arc, OnceLock};
+
+use actix_web::body::{BoxBody, EitherBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use actix_web::{HttpMessage, HttpRequest, HttpResponse, web};
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use kontor_adapter_diesel::{CacheVersion, CacheVersions, Database, Topic};
+use kontor_catalog::storefront::StorefrontService;
+use kontor_kernel::{AppScope, Clock, NomenclatureId, ProjectId};
+use metrics::Counter;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use super::ClientIp;
+use super::throttle::TightestQuota;
+
+/// A handler leaves this in the request when its answer tells how often a product was looked at, in a field
+/// `views_count` that stands there once.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownViews {
+    /// The product.
+    pub product: NomenclatureId,
+    /// The number of views in the answer.
+    pub shown: u64,
+    /// Of these, views that are not stored yet.
+    pub unstored: u64,
+}
+
+/// A handler leaves this in the request when its answer is sorted by how often products were looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct RankedByViews;
+
+/// Two independent keyed hashes of what the answer depends on.
+type Key = (u64, u64);
+
+enum Body {
+    Whole(Bytes),
+    /// Between the two parts stands how often the product was looked at.
+    Counting {
+        product: NomenclatureId,
+        stored: u64,
+        before: Bytes,
+        after: Bytes,
+    },
+}
+
+impl Body {
+    fn of(whole: Bytes, looked: Option<ShownViews>) -> Option<Self> {
+        let Some(ShownViews { product, shown, unstored }) = looked else { return Some(Self::Whole(whole)) };
+        let field = format!("\"views_count\":{shown}");
+        let text = std::str::from_utf8(&whole).ok()?;
+        let mut places = text.match_indices(&field).map(|(place, _)| place + "\"views_count\":".len());
+        let (place, None) = (places.next()?, places.next()) else { return None };
+        let end = place + field.len() - "\"views_count\":".len();
+        // A longer number that begins alike is another one.
+        if text.get(end..).is_none_or(|rest| rest.starts_with(|next: char| next.is_ascii_digit())) {
+            return None;
+        }
+        let stored = shown.checked_sub(unstored)?;
+        Some(Self::Counting { product, stored, before: whole.slice(..place), after: whole.slice(end..) })
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Whole(whole) => whole.len(),
+            Self::Counting { before, after, .. } => before.len() + after.len(),
+        }
+    }
+}
+
+struct CachedResponse {
+    project: ProjectId,
+    version: CacheVersion,
+    /// The version of the views, if it depends on them.
+    views: Option<CacheVersion>,
+    until: Option<DateTime<Utc>>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    body: Body,
+}
+
+/// What an answer weighs beside its body: the entry, its headers, its place in the tables.
+const OVERHEAD: usize = 512;
+
+#[derive(Clone)]
+struct ByBytes;
+
+impl Weighter<Key, Arc<CachedResponse>> for ByBytes {
+    fn weight(&self, _: &Key, answer: &Arc<CachedResponse>) -> u64 {
+        u64::try_from(answer.body.len() + OVERHEAD).unwrap_or(u64::MAX)
+    }
+}
+
+/// When what a project shows changes next by itself.
+#[derive(Clone, Copy)]
+struct Horizon {
+    version: CacheVersion,
+    asked: DateTime<Utc>,
+    until: Option<DateTime<Utc>>,
+}
+
+/// Projects whose horizon is remembered at most.
+const MOST_HORIZONS: usize = 4_096;
+/// A guess at how many answers there will be; more find room, too.
+const USUAL_ANSWERS: usize = 4_096;
+
+/// What became of a request that might have been answered from memory.
+#[derive(Default)]
+struct Outcomes {
+    hit: OnceLock<Counter>,
+    miss: OnceLock<Counter>,
+    bypass: OnceLock<Counter>,
+}
+
+impl Outcomes {
+    fn count(counter: &OnceLock<Counter>, outcome: &'static str) {
+        let named = || metrics::counter!("kontor_answers_remembered_total", "outcome" => outcome);
+        counter.get_or_init(named).increment(1);
+    }
+}
+
+/// The answers that are remembered.
+pub struct ResponseCache {
+    kept: Option<Cache<Key, Arc<CachedResponse>, ByBytes>>,
+    horizons: Cache<ProjectId, Horizon>,
+    hashers: (RandomState, RandomState),
+    outcomes: Outcomes,
+    database: Database,
+    clock: Arc<dyn Clock>,
+}
+
+/// A request whose answer may be remembered.
+pub struct Question {
+    key: Key,
+    asked: DateTime<Utc>,
+    access: Option<CacheVersion>,
+}
+
+/// A request whose answer may be remembered, and where its project stood before it was worked on.
+pub struct Pending {
+    question: Question,
+    project: ProjectId,
+    version: CacheVersion,
+    views: Option<CacheVersion>,
+}
+
+/// Room for so many bytes of answers: what was not asked for lately makes way.
+fn room(bytes: u64) -> Cache<Key, Arc<CachedResponse>, ByBytes> {
+    Cache::with_weighter(USUAL_ANSWERS, bytes, ByBytes)
+}
+
+impl ResponseCache {
+    /// A memory of so many megabytes; `0` remembers nothing.
+    pub fn new(megabytes: u32, database: Database, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            kept: (megabytes > 0).then(|| room(u64::from(megabytes) * 1024 * 1024)),
+            horizons: Cache::new(MOST_HORIZONS),
+            hashers: Default::default(),
+            outcomes: Outcomes::default(),
+            database,
+            clock,
+        }
+    }
+
+    /// How many bytes are remembered.
+    pub fn bytes(&self) -> u64 {
+        self.kept.as_ref().map_or(0, Cache::weight)
+    }
+
+    fn versions(&self) -> &CacheVersions {
+        self.database.cache_versions()
+    }
+
+    /// Whether the answer to this request may come from memory.
+    pub fn question(&self, request: &HttpRequest) -> Option<Question> {
+        let token = request.headers().get("token");
+        let eligible = self.kept.is_some() && !request.headers().contains_key(AUTHORIZATION);
+        let Some(token) = token.filter(|_| eligible && self.versions().are_watched()) else {
+            Outcomes::count(&self.outcomes.bypass, "bypass");
+            return None;
+        };
+        let asked = (token.as_bytes(), request.path(), request.query_string());
+        let key = (self.hashers.0.hash_one(asked), self.hashers.1.hash_one(asked));
+        Some(Question { key, asked: self.clock.now(), access: self.versions().version_anywhere(Topic::Access) })
+    }
+
+    fn find(&self, question: &Question) -> Option<Arc<CachedResponse>> {
+        let answer = self.kept.as_ref()?.get(&question.key)?;
+        let in_time = answer.until.is_none_or(|until| question.asked < until);
+        let same = |topic, version| self.versions().version(topic, answer.project) == Some(version);
+        let shows =
+            same(Topic::Storefront, answer.version) && answer.views.is_none_or(|version| same(Topic::Views, version));
+        (in_time && shows).then_some(answer)
+    }
+
+    /// The answer, when it is remembered and still so.
+    pub async fn recall(&self, question: &Question, request: &HttpRequest) -> Option<HttpResponse> {
+        let Some(answer) = self.find(question) else {
+            Outcomes::count(&self.outcomes.miss, "miss");
+            return None;
+        };
+        let body = match &answer.body {
+            Body::Whole(whole) => whole.clone(),
+            Body::Counting { product, stored, before, after } => {
+                let service = request.app_data::<web::Data<StorefrontService>>()?;
+                let shown = stored + service.look(*product, &ClientIp::of(request).subject()).await;
+                let mut body = Vec::with_capacity(before.len() + after.len() + 20);
+                body.extend_from_slice(before);
+                write!(body, "{shown}").ok()?;
+                body.extend_from_slice(after);
+                body.into()
+            }
+        };
+        Outcomes::count(&self.outcomes.hit, "hit");
+        let mut response = HttpResponse::Ok();
+        for (name, value) in &answer.headers {
+            response.append_header((name, value));
+        }
+        Some(response.body(body))
+    }
+
+    /// Reads the version of the project before the request is worked on. Nothing when a commit is under way, or somebody was
+    /// shut out while the application proved itself: who it is was read before its project was known.
+    pub fn begin(&self, question: Question, app: &AppScope) -> Option<Pending> {
+        let version = self.versions().version(Topic::Storefront, app.project_id)?;
+        let undisturbed =
+            question.access.is_some() && self.versions().version_anywhere(Topic::Access) == question.access;
+        let views = self.versions().version(Topic::Views, app.project_id);
+        undisturbed.then_some(Pending { question, project: app.project_id, version, views })
+    }
+
+    /// Whether nothing that the answer was made of has changed since its request began.
+    fn is_unchanged(&self, pending: &Pending, by_views: bool) -> bool {
+        let version = |topic| self.versions().version(topic, pending.project);
+        let views = !by_views || pending.views.is_some() && version(Topic::Views) == pending.views;
+        views && version(Topic::Storefront) == Some(pending.version)
+    }
+
+    async fn horizon(&self, pending: &Pending) -> Option<Horizon> {
+        let asked = pending.question.asked;
+        let known = self.horizons.get(&pending.project).filter(|known| {
+            known.version == pending.version && known.asked <= asked && known.until.is_none_or(|until| asked < until)
+        });
+        if known.is_some() {
+            return known;
+        }
+        let until = self.database.next_change(pending.project, asked).await;
+        let until = until.inspect_err(|error| tracing::warn!(%error, "an answer is not remembered")).ok()?;
+        let horizon = Horizon { version: pending.version, asked, until };
+        self.horizons.insert(pending.project, horizon);
+        Some(horizon)
+    }
+
+    /// Remembers an answer, unless what it was made of has changed meanwhile.
+    pub async fn remember<B: MessageBody + 'static>(
+        &self,
+        pending: Pending,
+        response: ServiceResponse<B>,
+    ) -> ServiceResponse<EitherBody<B>> {
+        // What a counter of requests says belongs to one request alone.
+        let counted = response.request().extensions().contains::<TightestQuota>();
+        if response.status() != StatusCode::OK || counted {
+            return response.map_into_left_body();
+        }
+        let looked = response.request().extensions().get::<ShownViews>().copied();
+        let by_views = looked.is_some() || response.request().extensions().contains::<RankedByViews>();
+        let (request, response) = response.into_parts();
+        let (response, body) = response.into_parts();
+        let whole = match body.try_into_bytes() {
+            Ok(whole) => whole,
+            Err(body) => return ServiceResponse::new(request, response.set_body(body)).map_into_left_body(),
+        };
+        let body = Body::of(whole.clone(), looked);
+        if let (Some(cache), Some(body), Some(horizon)) = (&self.kept, body, self.horizon(&pending).await)
+            && self.is_unchanged(&pending, by_views)
+        {
+            let headers = response.headers().iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+            let Pending { question, project, version, views } = pending;
+            let views = views.filter(|_| by_views);
+            let answer = CachedResponse { project, version, views, until: horizon.until, headers, body };
+            cache.insert(question.key, Arc::new(answer));
+        }
+        ServiceResponse::new(request, response.set_body(BoxBody::new(whole))).map_into_right_body()
+    }
+}
+
+/// The memory of the process, when this request's endpoint may use it.
+pub fn memory(request: &ServiceRequest) -> Option<web::Data<ResponseCache>> {
+    request.app_data::<web::Data<ResponseCache>>().cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(bytes: usize) -> Arc<CachedResponse> {
+        let project = ProjectId::new(1).unwrap();
+        let version = CacheVersions::default().version(Topic::Storefront, project).unwrap();
+        let body = Body::Whole(Bytes::from(vec![b'x'; bytes]));
+        Arc::new(CachedResponse { project, version, views: None, until: None, headers: Vec::new(), body })
+    }
+
+    #[test]
+    fn the_memory_never_grows_beyond_its_room() {
+        const ROOM: u64 = 1024 * 1024;
+        let kept = room(ROOM);
+        let mut heaviest = 0;
+        // Forty times the room, in small and large answers; some replace others.
+        for number in 0_u64..3_000 {
+            let bytes = usize::try_from(number * 7_919 % 28_000).unwrap();
+            kept.insert((number % 2_500, 0), answer(bytes));
+            heaviest = heaviest.max(kept.weight());
+            assert!(kept.weight() <= ROOM, "{} after {number} answers", kept.weight());
+            let counted: u64 = kept.iter().map(|(_, answer)| u64::try_from(answer.body.len()).unwrap()).sum();
+            assert!(counted <= kept.weight(), "{counted} bytes weigh {}", kept.weight());
+        }
+        assert!(heaviest > ROOM / 2, "{heaviest}: the room is used");
+        kept.insert((0, 2), answer(100));
+        assert!(kept.len() < 2_500 && kept.get(&(0, 2)).is_some(), "what is new is kept");
+        kept.insert((0, 1), answer(usize::try_from(ROOM).unwrap()));
+        assert!(kept.get(&(0, 1)).is_none() && kept.weight() <= ROOM, "what does not fit is not kept");
+    }
+
+    fn looked(shown: u64, unstored: u64) -> ShownViews {
+        ShownViews { product: NomenclatureId::new(7).unwrap(), shown, unstored }
+    }
+
+    #[test]
+    fn the_number_of_looks_is_cut_out() {
+        let body =
+            Body::of(Bytes::from_static(br#"{"a":"\"views_count\":12","views_count":12,"b":1}"#), Some(looked(12, 2)));
+        let Some(Body::Counting { stored, before, after, .. }) = body else { panic!("not counting") };
+        assert_eq!(stored, 10);
+        assert_eq!(before, br#"{"a":"\"views_count\":12","views_count":"#.as_slice());
+        assert_eq!(after, br#","b":1}"#.as_slice());
+    }
+
+    #[test]
+    fn an_answer_without_one_such_number_is_not_remembered() {
+        for text in [r#"{"views_count":123}"#, r#"{"views_count":12,"x":{"views_count":12}}"#, "{}"] {
+            assert!(Body::of(Bytes::from(text.to_owned()), Some(looked(12, 0))).is_none(), "{text}");
+        }
+        assert!(Body::of(Bytes::from_static(br#"{"views_count":1}"#), Some(looked(1, 2))).is_none());
+        assert!(matches!(Body::of(Bytes::from_static(b"{}"), None), Some(Body::Whole(_))));
+    }
+}

@@ -1,0 +1,72 @@
+//! Writes in the background what requests only buffer, every few seconds and many at a time: views of products, searches,
+//! uses of tokens;
+//! and sorts measured times into their buckets.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kontor_auth::{CustomerGuard, StaffGuard};
+use kontor_catalog::storefront::{SearchHistory, StorefrontService};
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// How long a write may wait.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// The buffers that requests write to.
+pub struct BufferedWrites {
+    /// Views of products.
+    pub storefront: Arc<StorefrontService>,
+    /// Searches of customers.
+    pub searches: Arc<SearchHistory>,
+    /// Uses of employees' tokens.
+    pub staff: Arc<StaffGuard>,
+    /// Uses of customers' tokens.
+    pub customers: Arc<CustomerGuard>,
+}
+
+/// The task that empties the buffers.
+pub struct BackgroundWriter {
+    stop: CancellationToken,
+    running: JoinHandle<()>,
+}
+
+impl BackgroundWriter {
+    /// Starts storing.
+    pub fn start(left: BufferedWrites, metrics: PrometheusHandle) -> Self {
+        let stop = CancellationToken::new();
+        let running = tokio::spawn(run(left, metrics, stop.clone()));
+        Self { stop, running }
+    }
+
+    /// Stores what is left, ends.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        if let Err(error) = self.running.await {
+            tracing::warn!(%error, "buffered writes were not stored to the end");
+        }
+    }
+}
+
+async fn run(left: BufferedWrites, metrics: PrometheusHandle, stop: CancellationToken) {
+    while !stop.is_cancelled() {
+        tokio::select! {
+            () = tokio::time::sleep(WAIT) => {}
+            () = stop.cancelled() => {}
+        }
+        // Every single time that was measured is kept until it is put into its bucket here, or read by somebody.
+        metrics.run_upkeep();
+        let stored = [
+            ("views", left.storefront.store_views().await),
+            ("searches", left.searches.store().await),
+            ("uses of staff tokens", left.staff.store_uses().await),
+            ("uses of customer tokens", left.customers.store_uses().await),
+        ];
+        for (what, outcome) in stored {
+            if let Err(error) = outcome {
+                tracing::warn!(%error, what, "could not be stored and is kept");
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! What a step of a duty is told, and how it pauses.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+/// How long a duty with nothing to do waits before it looks again.
+pub(super) const IDLE: Duration = Duration::from_millis(200);
+
+/// Why a step failed. The log has it; the duty goes on.
+pub(super) type Trouble = Box<dyn std::error::Error + Send + Sync>;
+
+/// Whose step it is.
+#[derive(Clone, Copy)]
+pub(super) struct StepContext<'a> {
+    /// Which of those that run at once, from 0.
+    pub slot: u32,
+    /// How many steps it has made, this one included.
+    pub round: u64,
+    /// Told when the worker is to end.
+    pub stop: &'a CancellationToken,
+}
+
+/// Ends early when the worker is to end.
+pub(super) async fn sleep(time: Duration, stop: &CancellationToken) {
+    tokio::select! {
+        () = tokio::time::sleep(time) => {}
+        () = stop.cancelled() => {}
+    }
+}
+
+/// How long free slots of deliveries wait before they look again.
+pub(super) async fn pause(stop: &CancellationToken) {
+    sleep(IDLE, stop).await;
+}

@@ -1,0 +1,57 @@
+//! The next moment at which what a storefront shows changes without anybody writing.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::sql_types::{Nullable, Timestamp};
+use kontor_kernel::{ProjectId, StoreError};
+
+use crate::database::{Abort, Database};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+by_place! {
+    struct MomentRow {
+        moment: Option<NaiveDateTime> as Nullable<Timestamp>,
+    }
+}
+
+/// The next moment at which a discount that applies by itself or a slide starts or ends.
+fn next(project: ProjectId, at: NaiveDateTime) -> Statement {
+    let side = |column: &'static str, table: &'static str, active: &'static str| {
+        Statement::new("SELECT min(t.")
+            .sql(column)
+            .sql(") AS moment FROM ")
+            .sql(table)
+            .sql(" t WHERE t.project_id = ")
+            .value(project.get())
+            .sql(active)
+            .sql(" AND t.")
+            .sql(column)
+            .sql(" > ")
+            .value(at)
+    };
+    let (applies, shows) = (" AND t.status = 'active' AND t.code IS NULL", " AND t.is_active = TRUE");
+    Statement::new("SELECT min(s.moment) FROM (")
+        .then(side("starts_at", "discounts", applies))
+        .sql(" UNION ALL ")
+        .then(side("ends_at", "discounts", applies))
+        .sql(" UNION ALL ")
+        .then(side("starts_at", "slides", shows))
+        .sql(" UNION ALL ")
+        .then(side("ends_at", "slides", shows))
+        .sql(") AS s")
+}
+
+impl Database {
+    /// When what the project's storefronts show changes next by itself; never, unless a discount or a slide starts or ends.
+    pub async fn next_change(
+        &self,
+        project: ProjectId,
+        at: DateTime<Utc>,
+    ) -> Result<Option<DateTime<Utc>>, StoreError> {
+        self.read_brief(move |connection| {
+            let row: MomentRow = next(project, at.naive_utc()).row(connection)?;
+            Ok::<_, Abort<StoreError>>(row.moment.map(stored::moment))
+        })
+        .await
+    }
+}

@@ -1,0 +1,113 @@
+//! What applications show of a warehouse after its links changed, derived in steps. Each is a commit of its own, so that
+//! others wait for one step of a large warehouse and not for the whole of it.
+
+use diesel::result::{OptionalExtension as _, QueryResult};
+use diesel::sql_types::BigInt;
+use kontor_kernel::{ProjectId, StoreError, WarehouseId};
+
+use crate::database::invalidation::{Topic, invalidate};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::projections::offers;
+use crate::statement::{Statement, by_place};
+
+/// Records of stock in a step.
+const STEP: usize = 1_000;
+
+by_place! {
+    struct StockRow {
+        id: i64 as BigInt,
+        item: i64 as BigInt,
+    }
+}
+
+by_place! {
+    struct BegunRow {
+        warehouse: i64 as BigInt,
+        project: i64 as BigInt,
+        after: i64 as BigInt,
+    }
+}
+
+/// Begins with a warehouse whose links have just changed, in the same transaction. Returns whether something is left, which
+/// [`Database::refresh_offers_rest`] goes on with.
+pub(super) fn begin(connection: &mut AnyConnection, project: ProjectId, warehouse: WarehouseId) -> QueryResult<bool> {
+    // Before the cards, as every later step has it.
+    Statement::new("INSERT INTO shelving (warehouse_id, project_id, after_id) VALUES ")
+        .tuple([warehouse.get().into(), project.get().into(), 0_i64.into()])
+        .sql(" ON CONFLICT (warehouse_id) DO UPDATE SET after_id = 0")
+        .run(connection)?;
+    step(connection, warehouse.get(), 0)
+}
+
+/// What has no free piece here is shown neither before nor after.
+fn step(connection: &mut AnyConnection, warehouse: i64, after: i64) -> QueryResult<bool> {
+    let rows: Vec<StockRow> =
+        Statement::new("SELECT id, nomenclature_id FROM inventories WHERE quantity > reserved AND warehouse_id = ")
+            .value(warehouse)
+            .sql(" AND id > ")
+            .value(after)
+            .sql(format!(" ORDER BY id LIMIT {STEP}"))
+            .rows(connection)?;
+    let items: Vec<i64> = rows.iter().map(|row| row.item).collect();
+    offers::refresh_availability(connection, &items)?;
+    match rows.last() {
+        Some(last) if rows.len() == STEP => {
+            let reached = Statement::new("UPDATE shelving SET after_id = ").value(last.id);
+            reached.sql(" WHERE warehouse_id = ").value(warehouse).run(connection)?;
+            Ok(true)
+        }
+        _ => {
+            Statement::new("DELETE FROM shelving WHERE warehouse_id = ").value(warehouse).run(connection)?;
+            Ok(false)
+        }
+    }
+}
+
+impl Database {
+    /// Goes on with the warehouse until nothing is left. Should that fail, a worker goes on.
+    pub(super) async fn refresh_offers_rest(&self, warehouse: WarehouseId) {
+        loop {
+            match self.refresh_offers(Some(warehouse)).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => {
+                    tracing::warn!(%error, %warehouse, "what is shown of a warehouse is left to a worker");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The next step of any warehouse that somebody began with and did not finish. Returns whether there was one.
+    pub async fn refresh_offers_next(&self) -> Result<bool, StoreError> {
+        let begun = self.read(|connection| {
+            let any: Vec<BegunRow> = begun(None).sql(" LIMIT 1").rows(connection)?;
+            Ok::<_, Abort<StoreError>>(!any.is_empty())
+        });
+        Ok(begun.await? && self.refresh_offers(None).await?)
+    }
+
+    async fn refresh_offers(&self, warehouse: Option<WarehouseId>) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let held = match connection {
+                AnyConnection::Postgres(_) => " LIMIT 1 FOR UPDATE",
+                AnyConnection::Sqlite(_) => " LIMIT 1",
+            };
+            let next: Option<BegunRow> = begun(warehouse).sql(held).row(connection).optional()?;
+            let Some(BegunRow { warehouse, project, after }) = next else { return Ok(false) };
+            invalidate(Topic::Storefront, project);
+            step(connection, warehouse, after)?;
+            Ok::<_, Abort<StoreError>>(true)
+        })
+        .await
+    }
+}
+
+fn begun(warehouse: Option<WarehouseId>) -> Statement {
+    let all = Statement::new("SELECT warehouse_id, project_id, after_id FROM shelving");
+    let chosen = match warehouse {
+        Some(warehouse) => all.sql(" WHERE warehouse_id = ").value(warehouse.get()),
+        None => all,
+    };
+    chosen.sql(" ORDER BY warehouse_id")
+}

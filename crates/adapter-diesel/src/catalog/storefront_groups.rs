@@ -1,0 +1,117 @@
+//! The categories and brands an application shows.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text};
+use kontor_catalog::storefront::{StorefrontBrand, StorefrontCategory};
+use kontor_kernel::{AppScope, CategoryId, StoreError};
+
+use super::storefront::{photo, reference};
+use crate::database::{Abort, AnyConnection};
+use crate::schema::{application_brands, brands};
+use crate::statement::Statement;
+use crate::stored;
+
+#[derive(QueryableByName)]
+struct CategoryRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    photo: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    parent_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    parent_name: Option<String>,
+}
+
+impl TryFrom<CategoryRow> for StorefrontCategory {
+    type Error = StoreError;
+
+    fn try_from(row: CategoryRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            name: stored::text(&row.name)?,
+            photo: row.photo.as_deref().map(photo).transpose()?,
+            parent: reference(row.parent_id, row.parent_name)?,
+        })
+    }
+}
+
+fn roots(app: AppScope) -> Statement {
+    Statement::new(
+        "SELECT c.id, c.name, c.photo, c.parent_id, NULL AS parent_name FROM application_categories a \
+         JOIN categories c ON c.id = a.category_id WHERE c.parent_id IS NULL AND a.application_id = ",
+    )
+    .value(app.application_id.get())
+    .sql(" ORDER BY a.position, a.category_id")
+}
+
+/// Children follow their parents: a category is shown when one above it is assigned.
+fn children(app: AppScope, parent: CategoryId) -> Statement {
+    Statement::new("SELECT c.id, c.name, c.photo, c.parent_id, p.name AS parent_name FROM categories p JOIN categories c ON c.parent_id = p.id AND c.project_id = p.project_id WHERE p.project_id = ")
+        .value(app.project_id.get())
+        .sql(" AND p.id = ")
+        .value(parent.get())
+        .sql(" AND EXISTS (WITH RECURSIVE above (id) AS (SELECT CAST(")
+        .value(parent.get())
+        .sql(
+            " AS BIGINT) UNION SELECT up.parent_id FROM categories up JOIN above ON up.id = above.id) \
+             SELECT 1 FROM above JOIN application_categories a ON a.category_id = above.id WHERE a.application_id = ",
+        )
+        .value(app.application_id.get())
+        .sql(") ORDER BY c.sort_key, c.id")
+}
+
+pub(super) fn categories(
+    connection: &mut AnyConnection,
+    app: AppScope,
+    parent: Option<CategoryId>,
+    limit: Option<u32>,
+) -> Result<Vec<StorefrontCategory>, Abort<StoreError>> {
+    let statement = parent.map_or_else(|| roots(app), |parent| children(app, parent));
+    let statement = match limit {
+        Some(limit) => statement.sql(" LIMIT ").value(limit),
+        None => statement,
+    };
+    let rows: Vec<CategoryRow> = statement.load(connection)?;
+    Ok(rows.into_iter().map(StorefrontCategory::try_from).collect::<Result<_, _>>()?)
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = brands)]
+struct BrandRow {
+    id: i64,
+    name: String,
+    photo: Option<String>,
+    created_at: NaiveDateTime,
+}
+
+impl TryFrom<BrandRow> for StorefrontBrand {
+    type Error = StoreError;
+
+    fn try_from(row: BrandRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            name: stored::text(&row.name)?,
+            photo: row.photo.as_deref().map(photo).transpose()?,
+            created_at: stored::moment(row.created_at),
+        })
+    }
+}
+
+pub(super) fn brands(
+    connection: &mut AnyConnection,
+    app: AppScope,
+    limit: Option<u32>,
+) -> Result<Vec<StorefrontBrand>, Abort<StoreError>> {
+    let rows: Vec<BrandRow> = application_brands::table
+        .inner_join(brands::table.on(brands::id.eq(application_brands::brand_id)))
+        .filter(application_brands::application_id.eq(app.application_id.get()))
+        .order((application_brands::priority.desc(), application_brands::brand_id))
+        .limit(limit.map_or(i64::MAX, i64::from))
+        .select(BrandRow::as_select())
+        .load(connection)?;
+    Ok(rows.into_iter().map(StorefrontBrand::try_from).collect::<Result<_, _>>()?)
+}

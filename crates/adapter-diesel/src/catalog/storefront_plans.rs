@@ -1,0 +1,150 @@
+//! The subscription plans that an application offers, for its customers.
+
+use async_trait::async_trait;
+use diesel::QueryableByName;
+use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+use kontor_catalog::model::BillingPeriod;
+use kontor_catalog::storefront::ports::StorefrontPlans;
+use kontor_catalog::storefront::{Plan, PlanCard};
+use kontor_kernel::{AppScope, Prose, StoreError};
+
+use super::plans::slug;
+use super::storefront::{photo, reference};
+use crate::database::Database;
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+by_place! {
+    /// The first columns of [`offered`].
+    struct PlanRow {
+        id: i64 as BigInt,
+        slug: String as Text,
+        nomenclature_id: i64 as BigInt,
+        name: String as Text,
+        price: i64 as BigInt,
+        months: Option<i32> as Nullable<Integer>,
+        currency: String as Text,
+    }
+}
+
+impl TryFrom<PlanRow> for Plan {
+    type Error = StoreError;
+
+    fn try_from(row: PlanRow) -> Result<Self, StoreError> {
+        let months = row.months.ok_or_else(|| StoreError::corrupt("a plan without a billing period"))?;
+        Ok(Self {
+            id: stored::id(row.id)?,
+            slug: slug(&row.slug)?,
+            nomenclature_id: stored::id(row.nomenclature_id)?,
+            name: stored::owned(row.name)?,
+            amount: stored::money(row.price)?,
+            currency: row.currency,
+            period: BillingPeriod::months(months.into()).map_err(StoreError::corrupt)?,
+        })
+    }
+}
+
+#[derive(QueryableByName)]
+struct CardRow {
+    #[diesel(embed)]
+    plan: PlanRow,
+    #[diesel(sql_type = Nullable<Text>)]
+    article: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    description: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    characteristics: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    photos: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    category_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    category_name: Option<String>,
+}
+
+impl TryFrom<CardRow> for PlanCard<Prose> {
+    type Error = StoreError;
+
+    fn try_from(row: CardRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            plan: row.plan.try_into()?,
+            article: row.article.map(stored::owned).transpose()?,
+            description: stored::optional_text(row.description.as_deref())?,
+            characteristics: stored::optional_text(row.characteristics.as_deref())?,
+            photos: row.photos.iter().flat_map(|urls| urls.split('\n')).map(photo).collect::<Result<_, _>>()?,
+            category: reference(row.category_id, row.category_name)?,
+        })
+    }
+}
+
+/// What customers of the application see, with these further columns.
+fn offered(app: AppScope, columns: &'static str, joins: &'static str) -> Statement {
+    Statement::new("SELECT s.id, s.plan_slug, n.id, n.name, n.price, n.billing_period_months, r.currency")
+        .sql(columns)
+        .sql(
+            " FROM subscription_nomenclatures s JOIN nomenclatures n ON n.id = s.nomenclature_id \
+             JOIN projects r ON r.id = n.project_id",
+        )
+        .sql(joins)
+        .sql(" WHERE s.application_id = ")
+        .value(app.application_id.get())
+        .sql(" AND n.project_id = ")
+        .value(app.project_id.get())
+        .sql(" AND s.is_active = TRUE AND n.is_subscription = TRUE AND n.price IS NOT NULL ORDER BY s.position, s.id")
+}
+
+fn price_list(app: AppScope) -> Statement {
+    offered(app, "", "")
+}
+
+fn cards(app: AppScope) -> Statement {
+    offered(
+        app,
+        ", n.article, n.description, n.characteristics, (SELECT string_agg(p.url, '\n') FROM (SELECT url \
+         FROM nomenclature_photos WHERE nomenclature_id = n.id ORDER BY position) AS p) AS photos, \
+         c.id AS category_id, c.name AS category_name",
+        " LEFT JOIN categories c ON c.id = n.category_id",
+    )
+}
+
+#[async_trait]
+impl StorefrontPlans for Database {
+    async fn plans(&self, app: AppScope) -> Result<Vec<Plan>, StoreError> {
+        self.read_page(move |connection| {
+            let rows: Vec<PlanRow> = price_list(app).rows(connection)?;
+            Ok(rows.into_iter().map(Plan::try_from).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    async fn plan_cards(&self, app: AppScope) -> Result<Vec<PlanCard<Prose>>, StoreError> {
+        self.read_page(move |connection| {
+            let rows: Vec<CardRow> = cards(app).rows(connection)?;
+            Ok(rows.into_iter().map(PlanCard::try_from).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::Abort;
+    use crate::testing::{Kind, TestDatabase};
+    use kontor_kernel::{ApplicationId, ProjectId};
+
+    #[tokio::test]
+    async fn both_lists_walk_the_index_by_position() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let (project_id, application_id) = (ProjectId::new(1).unwrap(), ApplicationId::new(1).unwrap());
+        let app = AppScope { project_id, application_id, wholesale: false };
+        for statement in [price_list(app), cards(app)] {
+            let explained = db
+                .database
+                .read(move |connection| statement.clone().plan(connection).map_err(Abort::<StoreError>::Query));
+            let plan = explained.await.unwrap();
+            assert!(plan.contains("SEARCH s USING INDEX subscription_nomenclatures_by_position"), "{plan}");
+            assert!(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN n"), "{plan}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Where payments meet what is paid for: a charge is stored with its order, and its outcome is committed with all that
+//! follows from it. Stands above the folders of both, which do not know each other.
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use kontor_kernel::{ChargeId, StoreError};
+use kontor_orders::change::{OrderChange, PlacedOrder};
+use kontor_orders::ports::{ChangeRefused, OrderStore, PlaceRefused, Placed};
+use kontor_payments::change::{Change, ChargeChange};
+use kontor_payments::model::{Charge, ChargePurpose, NewCharge, ProviderId};
+use kontor_payments::ports::{ChargeStore, ChargeStored};
+use uuid::Uuid;
+
+use crate::database::{Abort, AnyConnection, Database};
+use crate::orders::{self, ChargeNews};
+use crate::payments::{self, Key, Known};
+use crate::people;
+
+/// Commits what became known of a charge, with what follows for its purpose.
+fn record(
+    connection: &mut AnyConnection,
+    id: i64,
+    change: &ChargeChange,
+    at: DateTime<Utc>,
+) -> Result<Change, Abort<StoreError>> {
+    let Some(known) = payments::record(connection, id, change, at)? else { return Ok(Change::Stale) };
+    let purpose = known.charge.purpose();
+    if let ChargeChange::Suspicious { why, .. } = change {
+        tracing::error!(%purpose, %why, "a payment does not fit its charge");
+    }
+    match purpose {
+        ChargePurpose::Order(order) => {
+            if let Some(news) = for_order(change, &known) {
+                orders::hear(connection, order, &news, at)?;
+            }
+        }
+        ChargePurpose::Verification(_) => {
+            if matches!(change, ChargeChange::Succeeded { .. }) {
+                people::mark_verified(connection, known.charge.counterparty_id.get(), at.naive_utc())?;
+            }
+        }
+        // The saved method and the refund are all that follows.
+        ChargePurpose::Subscription(_) | ChargePurpose::MethodBinding(_) => {}
+    }
+    Ok(Change::Done)
+}
+
+/// What an order hears of its charge.
+fn for_order<'a>(change: &'a ChargeChange, known: &'a Known) -> Option<ChargeNews<'a>> {
+    match change {
+        ChargeChange::Pending { confirmation_url, .. } => confirmation_url.as_deref().map(ChargeNews::Link),
+        ChargeChange::Succeeded { event_id, .. } => {
+            let request = &known.charge.request;
+            Some(ChargeNews::Succeeded { event_id: *event_id, amount: request.amount, currency: &request.currency })
+        }
+        ChargeChange::Failed { reason, .. } => Some(ChargeNews::Failed { reason }),
+        ChargeChange::Suspicious { why, .. } => (!known.repeated).then_some(ChargeNews::Suspicious { why }),
+        ChargeChange::Postponed { .. } => None,
+    }
+}
+
+fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<ChargeStored, Abort<StoreError>> {
+    if !people::lock_customer(connection, new.counterparty_id.get())? {
+        return Ok(ChargeStored::CustomerGone);
+    }
+    payments::store(connection, new)
+}
+
+#[async_trait]
+impl ChargeStore for Database {
+    async fn store(&self, new: NewCharge) -> Result<ChargeStored, StoreError> {
+        self.write(move |connection| store(connection, &new)).await
+    }
+
+    async fn find(&self, id: ChargeId) -> Result<Option<Charge>, StoreError> {
+        self.read(move |connection| payments::load(connection, &Key::Id(id.get()))).await
+    }
+
+    async fn by_provider(&self, id: &ProviderId) -> Result<Option<Charge>, StoreError> {
+        let key = Key::Provider(id.to_string());
+        self.read(move |connection| payments::load(connection, &key)).await
+    }
+
+    async fn by_key(&self, key: Uuid) -> Result<Option<Charge>, StoreError> {
+        let key = Key::Idempotence(key.to_string());
+        self.read(move |connection| payments::load(connection, &key)).await
+    }
+
+    async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError> {
+        payments::lease_charge(self, owner, at, until).await
+    }
+
+    async fn record(&self, id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError> {
+        self.write(move |connection| record(connection, id.get(), &change, at)).await
+    }
+}
+
+/// The charge stands in the order's own commit: whatever happens to the call that follows, its key is known.
+fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, Abort<PlaceRefused>> {
+    let order_id = orders::place(connection, order)?;
+    let Some(new) = order.charge(order_id) else { return Ok(Placed { order_id, charge: None }) };
+    let charge = payments::insert(connection, &new).map_err(|abort| match abort {
+        Abort::Refused(error) | Abort::Store(error) => Abort::Store(error),
+        Abort::Query(error) => Abort::Query(error),
+    })?;
+    let clash = || StoreError::corrupt("the key of a charge was used before");
+    Ok(Placed { order_id, charge: Some(charge.ok_or_else(clash)?) })
+}
+
+#[async_trait]
+impl OrderStore for Database {
+    async fn place(&self, order: PlacedOrder) -> Result<Placed, PlaceRefused> {
+        self.write(move |connection| place(connection, &order)).await
+    }
+
+    async fn change(&self, change: OrderChange) -> Result<(), ChangeRefused> {
+        self.write(move |connection| orders::change(connection, &change)).await
+    }
+}

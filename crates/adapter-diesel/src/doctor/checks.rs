@@ -1,0 +1,171 @@
+//! The comparisons of `kontor doctor`.
+
+use diesel::sql_types::BigInt;
+use kontor_kernel::StoreError;
+
+use super::{Difference, Seen, next};
+use crate::database::{Abort, AnyConnection};
+use crate::projections::offer_counts::{self, OffCount};
+use crate::projections::offers::{self, OffOffer};
+use crate::projections::search;
+use crate::statement::by_place;
+
+by_place! {
+    struct StockRow {
+        project: i64 as BigInt,
+        id: i64 as BigInt,
+        quantity: i64 as BigInt,
+        reserved: i64 as BigInt,
+        moved: i64 as BigInt,
+        moved_reserved: i64 as BigInt,
+        quantity_left: i64 as BigInt,
+        reserved_left: i64 as BigInt,
+        held: i64 as BigInt,
+    }
+}
+
+pub(super) fn stock(
+    connection: &mut AnyConnection,
+    project: Option<i64>,
+    last: i64,
+) -> Result<Seen, Abort<StoreError>> {
+    const MOVEMENTS: &str = "FROM stock_movements m WHERE m.project_id = t.project_id AND m.inventory_id = t.id";
+    let sum = |column: &str| format!("CAST(COALESCE((SELECT sum(m.{column}) {MOVEMENTS}), 0) AS BIGINT)");
+    let left = |column: &str| format!("COALESCE((SELECT m.{column} {MOVEMENTS} ORDER BY m.id DESC LIMIT 1), 0)");
+    let what = format!(
+        "t.project_id, t.id, t.quantity, t.reserved, {}, {}, {}, {}, CAST(COALESCE((SELECT sum(r.quantity) \
+         FROM reservations r WHERE r.inventory_id = t.id AND r.state = 'held'), 0) AS BIGINT)",
+        sum("quantity"),
+        sum("reserved"),
+        left("quantity_after"),
+        left("reserved_after"),
+    );
+    let rows: Vec<StockRow> = next(&what, "inventories", project, last).rows(connection)?;
+    let compare = |row: &StockRow| {
+        let place = (row.project, row.id);
+        [
+            compared(place, "inventories.quantity", "stock_movements", row.quantity, row.moved),
+            compared(place, "inventories.reserved", "stock_movements", row.reserved, row.moved_reserved),
+            compared(place, "stock_movements.quantity_after", "inventories", row.quantity_left, row.quantity),
+            compared(place, "stock_movements.reserved_after", "inventories", row.reserved_left, row.reserved),
+            compared(place, "inventories.reserved", "reservations", row.reserved, row.held),
+        ]
+    };
+    Ok(Seen {
+        count: count(&rows),
+        last: rows.last().map(|row| row.id),
+        differences: rows.iter().flat_map(compare).flatten().collect(),
+    })
+}
+
+by_place! {
+    struct DiscountRow {
+        project: i64 as BigInt,
+        id: i64 as BigInt,
+        used: i64 as BigInt,
+        amount: i64 as BigInt,
+        usages: i64 as BigInt,
+        let_off: i64 as BigInt,
+    }
+}
+
+pub(super) fn discounts(
+    connection: &mut AnyConnection,
+    project: Option<i64>,
+    last: i64,
+) -> Result<Seen, Abort<StoreError>> {
+    let what = "t.project_id, t.id, t.used_count, t.used_amount, \
+                (SELECT count(*) FROM discount_usages u WHERE u.discount_id = t.id), \
+                CAST(COALESCE((SELECT sum(o.promo_discount) FROM discount_usages u JOIN orders o ON o.id = u.order_id \
+                WHERE u.discount_id = t.id), 0) AS BIGINT)";
+    let rows: Vec<DiscountRow> = next(what, "discounts", project, last).rows(connection)?;
+    let compare = |row: &DiscountRow| {
+        let place = (row.project, row.id);
+        [
+            compared(place, "discounts.used_count", "discount_usages", row.used, row.usages),
+            compared(place, "discounts.used_amount", "orders", row.amount, row.let_off),
+        ]
+    };
+    Ok(Seen {
+        count: count(&rows),
+        last: rows.last().map(|row| row.id),
+        differences: rows.iter().flat_map(compare).flatten().collect(),
+    })
+}
+
+by_place! {
+    pub(super) struct IdRow {
+        pub id: i64 as BigInt,
+    }
+}
+
+/// What the applications show of items, and what these are found by.
+pub(super) fn items(
+    connection: &mut AnyConnection,
+    project: Option<i64>,
+    last: i64,
+) -> Result<Seen, Abort<StoreError>> {
+    let rows: Vec<IdRow> = next("t.id", "nomenclatures", project, last).rows(connection)?;
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    if ids.is_empty() {
+        return Ok(Seen { count: 0, last: None, differences: Vec::new() });
+    }
+    let shown: Vec<OffOffer> = offers::off(&ids).rows(connection)?;
+    let unfound = search::off(connection, &ids)?;
+    let of_offer = |offer: &OffOffer| {
+        let (project_id, application, id) = offer.place();
+        let (stored, derived) = offer.prices();
+        let (figure, source, application_id) = ("storefront_offers.price", "inventories", Some(application));
+        Difference { project_id, figure, id, application_id, source, stored, derived }
+    };
+    let of_search = |(project_id, id): &(i64, i64)| Difference {
+        project_id: *project_id,
+        figure: search::PLACE,
+        id: *id,
+        application_id: None,
+        source: "nomenclatures.name",
+        stored: None,
+        derived: None,
+    };
+    Ok(Seen {
+        count: count(&rows),
+        last: ids.last().copied(),
+        differences: shown.iter().map(of_offer).chain(unfound.iter().map(of_search)).collect(),
+    })
+}
+
+/// How many offers the applications have.
+pub(super) fn counts(
+    connection: &mut AnyConnection,
+    project: Option<i64>,
+    last: i64,
+) -> Result<Seen, Abort<StoreError>> {
+    let rows: Vec<IdRow> = next("t.id", "applications", project, last).rows(connection)?;
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let off: Vec<OffCount> = if ids.is_empty() { Vec::new() } else { offer_counts::off(&ids).rows(connection)? };
+    let differ = |off: OffCount| Difference {
+        project_id: off.project,
+        figure: "offer_counts.total",
+        id: off.category,
+        application_id: Some(off.application),
+        source: "storefront_offers",
+        stored: Some(off.kept),
+        derived: Some(off.counted),
+    };
+    Ok(Seen { count: count(&rows), last: ids.last().copied(), differences: off.into_iter().map(differ).collect() })
+}
+
+fn count<T>(rows: &[T]) -> u64 {
+    u64::try_from(rows.len()).unwrap_or(u64::MAX)
+}
+
+fn compared(
+    (project_id, id): (i64, i64),
+    figure: &'static str,
+    source: &'static str,
+    stored: i64,
+    derived: i64,
+) -> Option<Difference> {
+    let (stored, derived) = (Some(stored), Some(derived));
+    (stored != derived).then_some(Difference { project_id, figure, id, application_id: None, source, stored, derived })
+}

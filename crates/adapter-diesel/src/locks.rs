@@ -1,0 +1,127 @@
+//! Row locks of cards and projects, held until the transaction ends, on PostgreSQL; SQLite has one writer and needs none.
+//!
+//! Cards are locked before their stock and before discounts, those with smaller numbers first. Whoever keeps to that waits
+//! for nobody who waits for him.
+
+use diesel::result::QueryResult;
+use diesel::sql_types::BigInt;
+use kontor_kernel::ProjectId;
+
+use crate::database::AnyConnection;
+use crate::statement::{Statement, by_place};
+
+const CHUNK: usize = 500;
+
+by_place! {
+    struct IdRow {
+        id: i64 as BigInt,
+    }
+}
+
+fn is_postgres(connection: &AnyConnection) -> bool {
+    matches!(connection, AnyConnection::Postgres(_))
+}
+
+fn project(connection: &mut AnyConnection, project: ProjectId, how: &'static str) -> QueryResult<()> {
+    if is_postgres(connection) {
+        let own = Statement::new("SELECT id FROM projects WHERE id = ").value(project.get());
+        own.sql(how).run(connection)?;
+    }
+    Ok(())
+}
+
+/// No service comes to the project meanwhile: for whoever adds an application, which sells all of them.
+pub(crate) fn lock_services(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
+    project(connection, of, " FOR NO KEY UPDATE")
+}
+
+/// No application comes to the project meanwhile: for whoever adds a service, which all of them sell. Services do not wait
+/// for each other.
+pub(crate) fn lock_applications(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
+    project(connection, of, " FOR SHARE")
+}
+
+/// Nobody else changes these cards, or what the applications show of them.
+pub(crate) fn lock_cards(connection: &mut AnyConnection, items: &[i64]) -> QueryResult<()> {
+    if !is_postgres(connection) {
+        return Ok(());
+    }
+    let mut items = items.to_vec();
+    items.sort_unstable();
+    items.dedup();
+    for items in items.chunks(CHUNK) {
+        let cards = Statement::new("SELECT id FROM nomenclatures WHERE id").among(items);
+        cards.sql(" ORDER BY id FOR NO KEY UPDATE").run(connection)?;
+    }
+    Ok(())
+}
+
+/// The same for the cards of a spreadsheet, which names some by their articles.
+pub(crate) fn lock_named<'a>(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    articles: impl IntoIterator<Item = &'a str>,
+    numbers: impl IntoIterator<Item = i64>,
+) -> QueryResult<()> {
+    if !is_postgres(connection) {
+        return Ok(());
+    }
+    let (articles, numbers): (Vec<&str>, Vec<i64>) = (articles.into_iter().collect(), numbers.into_iter().collect());
+    let mut items = Vec::with_capacity(articles.len() + numbers.len());
+    for articles in articles.chunks(CHUNK) {
+        let named = with_articles("id", project, articles.iter().copied());
+        let rows: Vec<IdRow> = named.rows(connection)?;
+        items.extend(rows.into_iter().map(|row| row.id));
+    }
+    for numbers in numbers.chunks(CHUNK) {
+        let own = Statement::new("SELECT id FROM nomenclatures WHERE project_id = ").value(project.get());
+        let rows: Vec<IdRow> = own.sql(" AND id").among(numbers).rows(connection)?;
+        items.extend(rows.into_iter().map(|row| row.id));
+    }
+    lock_cards(connection, &items)
+}
+
+/// These columns of the items of a project that have one of these articles, of which there is one at least. In no order: to
+/// have them by number, SQLite would walk the whole project.
+pub(crate) fn with_articles<'a>(
+    columns: &'static str,
+    project: ProjectId,
+    articles: impl IntoIterator<Item = &'a str>,
+) -> Statement {
+    Statement::new("SELECT ")
+        .sql(columns)
+        .sql(" FROM nomenclatures WHERE project_id = ")
+        .value(project.get())
+        .sql(" AND article IN ")
+        .tuple(articles.into_iter().map(Into::into))
+        .once()
+}
+
+/// The card of a stock record.
+pub(crate) fn lock_stocked(connection: &mut AnyConnection, project: ProjectId, inventory: i64) -> QueryResult<()> {
+    if is_postgres(connection) {
+        Statement::new(
+            "SELECT n.id FROM inventories i JOIN nomenclatures n ON n.id = i.nomenclature_id WHERE i.project_id = ",
+        )
+        .value(project.get())
+        .sql(" AND i.id = ")
+        .value(inventory)
+        .sql(" FOR NO KEY UPDATE OF n")
+        .run(connection)?;
+    }
+    Ok(())
+}
+
+/// The cards of everything in a warehouse.
+pub(crate) fn lock_shelved(connection: &mut AnyConnection, warehouse: i64) -> QueryResult<()> {
+    if is_postgres(connection) {
+        Statement::new(
+            "SELECT n.id FROM nomenclatures n WHERE n.id IN (SELECT i.nomenclature_id FROM inventories i \
+             WHERE i.deleted_at IS NULL AND i.warehouse_id = ",
+        )
+        .value(warehouse)
+        .sql(") ORDER BY n.id FOR NO KEY UPDATE")
+        .run(connection)?;
+    }
+    Ok(())
+}

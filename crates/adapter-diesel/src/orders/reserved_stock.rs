@@ -1,0 +1,60 @@
+//! What becomes of the stock that an order reserved.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use kontor_kernel::history::Author;
+
+use super::discounts;
+use crate::database::AnyConnection;
+use crate::locks::lock_cards;
+use crate::projections::offers;
+use crate::schema::reservations;
+use crate::stock::{Cause, Reason, enter, give_back, take_out};
+
+type HeldLine = (Option<i64>, i64, i64);
+
+/// The reserved lines of an order whose row the caller has locked, by ascending inventory. The cards are held first, as everybody
+/// does who changes stock.
+fn held(connection: &mut AnyConnection, order: i64) -> QueryResult<Vec<(i64, i64)>> {
+    let lines: Vec<HeldLine> = reservations::table
+        .filter(reservations::order_id.eq(order))
+        .filter(reservations::state.eq("held"))
+        .order(reservations::inventory_id)
+        .select((reservations::inventory_id, reservations::quantity, reservations::nomenclature_id))
+        .load(connection)?;
+    let stocked = lines.iter().filter(|(inventory, ..)| inventory.is_some());
+    lock_cards(connection, &stocked.map(|(.., item)| *item).collect::<Vec<_>>())?;
+    Ok(lines.into_iter().filter_map(|(inventory, pieces, _)| Some((inventory?, pieces))).collect())
+}
+
+fn set_state(connection: &mut AnyConnection, order: i64, state: &str, at: NaiveDateTime) -> QueryResult<()> {
+    diesel::update(reservations::table.filter(reservations::order_id.eq(order)).filter(reservations::state.eq("held")))
+        .set((reservations::state.eq(state), reservations::updated_at.eq(at)))
+        .execute(connection)?;
+    Ok(())
+}
+
+/// Gives the reserved stock of an order and its use of a discount back; items that become available again return to the storefront.
+pub(super) fn release(connection: &mut AnyConnection, order: i64, by: Author, at: NaiveDateTime) -> QueryResult<()> {
+    let mut movements = Vec::new();
+    for (inventory, pieces) in held(connection, order)? {
+        movements.push(give_back(connection, inventory, pieces, at)?);
+    }
+    enter(connection, &movements, &Cause::of_order(Reason::Release, order, by, at))?;
+    set_state(connection, order, "released", at)?;
+    let returned = movements.iter().filter(|movement| movement.left() == -movement.reserved);
+    let returned: Vec<i64> = returned.map(|movement| movement.item).collect();
+    discounts::return_use(connection, order)?;
+    offers::refresh_locked(connection, &returned)?;
+    Ok(())
+}
+
+/// Takes the goods of an order out of the warehouses.
+pub(super) fn sell(connection: &mut AnyConnection, order: i64, by: Author, at: NaiveDateTime) -> QueryResult<()> {
+    let mut movements = Vec::new();
+    for (inventory, pieces) in held(connection, order)? {
+        movements.push(take_out(connection, inventory, pieces, at)?);
+    }
+    enter(connection, &movements, &Cause::of_order(Reason::Sale, order, by, at))?;
+    set_state(connection, order, "sold", at)
+}

@@ -1,0 +1,49 @@
+//! Customers who are being written for do not leave.
+//!
+//! Whatever writes something for a customer holds him first, before it locks any other row.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+
+use crate::database::AnyConnection;
+use crate::schema::counterparties;
+
+#[diesel::dsl::auto_type]
+fn present(customer: i64) -> _ {
+    counterparties::table
+        .filter(counterparties::id.eq(customer))
+        .filter(counterparties::deleted_at.is_null())
+        .select(counterparties::id)
+}
+
+/// Keeps a customer from leaving until the transaction ends. `false` when he has left, or never was.
+pub(crate) fn lock_customer(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
+    let found: Option<i64> = match connection {
+        AnyConnection::Postgres(pg) => present(customer).for_share().get_result(pg).optional()?,
+        // SQLite has one writer: nobody leaves while this transaction writes.
+        AnyConnection::Sqlite(sqlite) => present(customer).get_result(sqlite).optional()?,
+    };
+    Ok(found.is_some())
+}
+
+/// The same for those who will change his record: one after the other.
+pub(crate) fn lock_customer_exclusively(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
+    let found: Option<i64> = match connection {
+        AnyConnection::Postgres(pg) => present(customer).for_no_key_update().get_result(pg).optional()?,
+        AnyConnection::Sqlite(sqlite) => present(customer).get_result(sqlite).optional()?,
+    };
+    Ok(found.is_some())
+}
+
+/// Notes that a customer has proved who they are, unless they have left.
+pub(crate) fn mark_verified(
+    connection: &mut AnyConnection,
+    customer: i64,
+    at: NaiveDateTime,
+) -> Result<(), QueryError> {
+    let present =
+        counterparties::table.filter(counterparties::id.eq(customer)).filter(counterparties::deleted_at.is_null());
+    diesel::update(present).set(counterparties::verified_at.eq(at)).execute(connection)?;
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! What each application shows: the rows of `storefront_offers`, derived from cards, stock and warehouse links.
+//!
+//! Goods are shown with a category and with unreserved stock in a warehouse that serves the application, at the lowest
+//! price among those warehouses; services are shown in every application of their project at the price of the card;
+//! subscription plans are not shown, and neither is what has no price.
+//!
+//! An offer repeats what lists tell about its card and its photos. Names of categories and brands change without their
+//! cards, and stock changes with every order: lists look these up.
+
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+use diesel::sql_types::{BigInt, Nullable};
+use kontor_kernel::{AppScope, NomenclatureId, StoreError};
+
+use super::offer_counts::Changes;
+use super::search;
+use super::sort_keys::fill_sort_keys;
+use crate::database::invalidation::invalidate_everything;
+use crate::database::{Abort, AnyConnection, Database};
+use crate::locks::lock_cards;
+use crate::statement::{Statement, by_place};
+
+const CHUNK: usize = 500;
+
+const PLACE: &str = " RETURNING application_id, category_id";
+
+#[derive(QueryableByName)]
+struct ItemRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+/// Derives the offers of these items anew, in all applications. Part of the commit that changed the items.
+pub(crate) fn refresh(connection: &mut AnyConnection, items: &[i64]) -> Result<(), QueryError> {
+    lock_cards(connection, items)?;
+    let mut changes = Changes::default();
+    for items in items.chunks(CHUNK) {
+        derive(connection, items, &mut changes)?;
+    }
+    changes.write(connection)
+}
+
+/// As [`refresh`], after a change of stock alone: touches only items whose offer appears, disappears or changes its
+/// price. Costs one small read when nothing of that happens.
+pub(crate) fn refresh_availability(connection: &mut AnyConnection, items: &[i64]) -> Result<u64, QueryError> {
+    lock_cards(connection, items)?;
+    refresh_locked(connection, items)
+}
+
+/// The same for cards that are held already: two commits that change stock of one item in different warehouses see each
+/// other's work only one after the other.
+pub(crate) fn refresh_locked(connection: &mut AnyConnection, items: &[i64]) -> Result<u64, QueryError> {
+    let mut changes = Changes::default();
+    let mut touched = 0;
+    for items in items.chunks(CHUNK) {
+        let rows: Vec<ItemRow> = differing(items).load(connection)?;
+        let ids: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
+        if !ids.is_empty() {
+            derive(connection, &ids, &mut changes)?;
+            touched += u64::try_from(ids.len()).unwrap_or(u64::MAX);
+        }
+    }
+    changes.write(connection)?;
+    Ok(touched)
+}
+
+/// The counts are changed last and all at once, so that this is done in one order, too.
+fn derive(connection: &mut AnyConnection, items: &[i64], changes: &mut Changes) -> Result<(), QueryError> {
+    let old = Statement::new("DELETE FROM storefront_offers WHERE nomenclature_id").among(items);
+    changes.add(old.sql(PLACE).rows(connection)?, -1);
+    changes.add(insert_due(items).sql(PLACE).rows(connection)?, 1);
+    Ok(())
+}
+
+/// `application_id, nomenclature_id, price` of every offer these items are due.
+fn due(items: &[i64]) -> Statement {
+    goods(" AND i.quantity > i.reserved")
+        .among(items)
+        .sql(
+            " GROUP BY w.application_id, i.nomenclature_id UNION ALL SELECT a.id, n.id, n.price FROM nomenclatures n \
+         JOIN applications a ON a.project_id = n.project_id WHERE n.kind_id = 1 AND n.is_subscription = FALSE \
+         AND n.price IS NOT NULL AND n.id",
+        )
+        .among(items)
+}
+
+/// The same of goods that lie in warehouses like that, up to the items.
+fn goods(like: &'static str) -> Statement {
+    Statement::new(
+        "SELECT w.application_id, i.nomenclature_id, min(i.price) AS price FROM inventories i \
+         JOIN warehouse_applications w ON w.warehouse_id = i.warehouse_id \
+         JOIN nomenclatures n ON n.id = i.nomenclature_id \
+         WHERE n.kind_id = 2 AND n.category_id IS NOT NULL AND n.is_subscription = FALSE AND i.price IS NOT NULL",
+    )
+    .sql(like)
+    .sql(" AND i.nomenclature_id")
+}
+
+/// What the offer of an item would be if the warehouses of the application had pieces of it; no row when it is no item
+/// that the application sells.
+pub(crate) fn sold_out(app: AppScope, item: NomenclatureId) -> Statement {
+    let due = goods("")
+        .sql(" = ")
+        .value(item.get())
+        .sql(" AND w.application_id = ")
+        .value(app.application_id.get())
+        .sql(" GROUP BY w.application_id, i.nomenclature_id");
+    offers_of(due)
+}
+
+fn insert_due(items: &[i64]) -> Statement {
+    Statement::new(
+        "INSERT INTO storefront_offers \
+         (application_id, nomenclature_id, category_id, brand_id, country_id, name_key, sort_key, price, popularity, \
+         kind_id, name, article, wholesale, pieces_per_pack, quantity_pack, photos) ",
+    )
+    .then(offers_of(due(items)))
+}
+
+fn offers_of(due: Statement) -> Statement {
+    Statement::new(
+        "SELECT d.application_id, n.id AS nomenclature_id, n.category_id, n.brand_id, n.country_id, n.name_key, n.sort_key, \
+         d.price, n.views_count AS popularity, n.kind_id, n.name, n.article, n.wholesale, n.pieces_per_pack, \
+         n.quantity_pack, (SELECT string_agg(p.url, '\n') FROM (SELECT url FROM nomenclature_photos \
+         WHERE nomenclature_id = n.id ORDER BY position) AS p) AS photos \
+         FROM (",
+    )
+    .then(due)
+    .sql(") AS d JOIN nomenclatures n ON n.id = d.nomenclature_id")
+}
+
+/// `shown` and `due`: the offers of these items as they are and as they are due.
+fn compared(items: &[i64]) -> Statement {
+    Statement::new(
+        "WITH shown AS (SELECT application_id, nomenclature_id, price FROM storefront_offers WHERE nomenclature_id",
+    )
+    .among(items)
+    .sql("), due AS (")
+    .then(due(items))
+    .sql(")")
+}
+
+fn differing(items: &[i64]) -> Statement {
+    compared(items).sql(
+        ", gone AS (SELECT * FROM shown EXCEPT SELECT * FROM due), \
+             new AS (SELECT * FROM due EXCEPT SELECT * FROM shown) \
+             SELECT nomenclature_id AS id FROM gone UNION SELECT nomenclature_id AS id FROM new ORDER BY 1",
+    )
+}
+
+by_place! {
+    /// An offer that is not as it is due: the price it is shown at and the price it is due at, each if at all.
+    pub(crate) struct OffOffer {
+        project: i64 as BigInt,
+        application: i64 as BigInt,
+        item: i64 as BigInt,
+        shown: Option<i64> as Nullable<BigInt>,
+        due: Option<i64> as Nullable<BigInt>,
+    }
+}
+
+impl OffOffer {
+    /// Project, application and item.
+    pub(crate) fn place(&self) -> (i64, i64, i64) {
+        (self.project, self.application, self.item)
+    }
+
+    /// The price it is shown at, and the one it is due at.
+    pub(crate) fn prices(&self) -> (Option<i64>, Option<i64>) {
+        (self.shown, self.due)
+    }
+}
+
+/// The offers of these items that are not as they are due.
+pub(crate) fn off(items: &[i64]) -> Statement {
+    compared(items).sql(
+        " SELECT n.project_id, f.application, f.item, f.shown, f.due FROM (SELECT \
+         COALESCE(s.application_id, d.application_id) AS application, \
+         COALESCE(s.nomenclature_id, d.nomenclature_id) AS item, s.price AS shown, d.price AS due \
+         FROM shown s FULL JOIN due d ON d.application_id = s.application_id AND d.nomenclature_id = s.nomenclature_id) \
+         AS f JOIN nomenclatures n ON n.id = f.item \
+         WHERE f.shown IS NULL OR f.due IS NULL OR f.shown <> f.due ORDER BY f.item, f.application",
+    )
+}
+
+fn items_after(connection: &mut AnyConnection, last: i64) -> Result<Vec<i64>, QueryError> {
+    use crate::schema::nomenclatures::{id, table};
+    let limit = i64::try_from(CHUNK).unwrap_or(i64::MAX);
+    table.filter(id.gt(last)).order(id).limit(limit).select(id).load(connection)
+}
+
+/// For the operator.
+impl Database {
+    /// Derives what every application shows anew, and what its items are found by, for example after records were loaded
+    /// by other means than this service. Returns how many items were looked at.
+    pub async fn rebuild_offers(&self) -> Result<u64, StoreError> {
+        self.fill(of_items(|connection, items| {
+            search::refill(connection, items)?;
+            fill_sort_keys(connection)?;
+            refresh(connection, items)?;
+            Ok(u64::try_from(items.len()).unwrap_or(u64::MAX))
+        }))
+        .await
+    }
+
+    /// Compares what every application shows with stock and prices, and repairs what differs. Returns how many items
+    /// differed.
+    pub async fn reconcile_offers(&self) -> Result<u64, StoreError> {
+        self.walk(of_items(|connection, items| Ok(refresh_availability(connection, items)?))).await
+    }
+}
+
+/// A step through all items, [`CHUNK`] at a time.
+fn of_items(
+    work: impl Fn(&mut AnyConnection, &[i64]) -> Result<u64, Abort<StoreError>> + Copy + Send + 'static,
+) -> impl Fn(&mut AnyConnection, i64) -> Result<(Option<i64>, u64), Abort<StoreError>> + Copy + Send + 'static {
+    move |connection, last| {
+        invalidate_everything();
+        let items = items_after(connection, last)?;
+        let count = work(connection, &items)?;
+        Ok((items.last().copied(), count))
+    }
+}

@@ -1,0 +1,162 @@
+//! The search index of cards.
+
+use diesel::Connection as _;
+use diesel::result::Error as QueryError;
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use kontor_catalog::model::SearchText;
+use kontor_kernel::{Line, Name, ProjectId, StoreError};
+
+use super::terms::document;
+use crate::collation::sort_key;
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+const ROWS: usize = 200;
+
+by_place! {
+    struct ItemRow {
+        id: i64 as BigInt,
+        project_id: i64 as BigInt,
+        name: String as Text,
+        article: Option<String> as Nullable<Text>,
+    }
+}
+
+/// Has new items found, in the commit that wrote their cards. PostgreSQL needs only the columns of the cards.
+pub(crate) fn put(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    items: &[(i64, SearchText)],
+) -> Result<(), QueryError> {
+    if matches!(connection, AnyConnection::Postgres(_)) {
+        return Ok(());
+    }
+    for items in items.chunks(ROWS) {
+        let insert = Statement::new("INSERT INTO nomenclature_search (rowid, grams) VALUES ")
+            .tuples(items.iter().map(|(id, text)| [(*id).into(), document(project, text).into()]));
+        // Full chunks and single cards share one form each.
+        let insert = if items.len() == ROWS || items.len() == 1 { insert } else { insert.once() };
+        insert.run(connection)?;
+    }
+    Ok(())
+}
+
+/// Has items found by what their cards say now, in the commit that changed these.
+pub(crate) fn put_anew(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    items: &[(i64, SearchText)],
+) -> Result<(), QueryError> {
+    if matches!(connection, AnyConnection::Postgres(_)) {
+        return Ok(());
+    }
+    for chunk in items.chunks(ROWS) {
+        let ids: Vec<i64> = chunk.iter().map(|(id, _)| *id).collect();
+        Statement::new("DELETE FROM nomenclature_search WHERE rowid").among(&ids).run(connection)?;
+    }
+    put(connection, project, items)
+}
+
+/// Writes everything that these items are found and sorted by, from their names and articles.
+pub(crate) fn refill<R>(connection: &mut AnyConnection, items: &[i64]) -> Result<(), Abort<R>> {
+    for items in items.chunks(ROWS) {
+        let rows: Vec<ItemRow> = Statement::new("SELECT id, project_id, name, article FROM nomenclatures WHERE id")
+            .among(items)
+            .rows(connection)?;
+        if rows.is_empty() {
+            continue;
+        }
+        let mut entries: Vec<(ProjectId, i64, SearchText, Vec<u8>)> = Vec::with_capacity(rows.len());
+        for row in rows {
+            let name: Name = stored::owned(row.name)?;
+            let article: Option<Line<100>> = row.article.map(stored::owned).transpose()?;
+            entries.push((
+                stored::id(row.project_id)?,
+                row.id,
+                SearchText::of(&name, article.as_ref()),
+                sort_key(&name),
+            ));
+        }
+        let values = entries
+            .iter()
+            .map(|(_, id, text, key)| [(*id).into(), text.line().into(), text.article().into(), key.clone().into()]);
+        Statement::new(
+            "UPDATE nomenclatures SET search_text = v.column2, article_search = v.column3, sort_key = v.column4 FROM (VALUES ",
+        )
+        .tuples(values)
+        .sql(") AS v WHERE nomenclatures.id = v.column1")
+        .once()
+        .run(connection)?;
+        Statement::new("UPDATE storefront_offers SET sort_key = n.sort_key FROM nomenclatures n WHERE n.id = storefront_offers.nomenclature_id AND storefront_offers.sort_key IS DISTINCT FROM n.sort_key AND storefront_offers.nomenclature_id")
+            .among(items)
+            .run(connection)?;
+        entries.sort_by_key(|(project, id, ..)| (*project, *id));
+        for of_project in entries.chunk_by(|(left, ..), (right, ..)| left == right) {
+            let Some((project, ..)) = of_project.first() else { continue };
+            let items: Vec<(i64, SearchText)> = of_project.iter().map(|(_, id, text, _)| (*id, text.clone())).collect();
+            put_anew(connection, *project, &items)?;
+        }
+    }
+    Ok(())
+}
+
+by_place! {
+    struct EntryRow {
+        id: i64 as BigInt,
+        project_id: i64 as BigInt,
+        name: String as Text,
+        article: Option<String> as Nullable<Text>,
+        search_text: Option<String> as Nullable<Text>,
+        article_search: Option<String> as Nullable<Text>,
+        sort_key: Option<Vec<u8>> as Nullable<Binary>,
+        is_listed: bool as Bool,
+    }
+}
+
+/// Where it stands what an item is found by.
+pub(crate) const PLACE: &str = "nomenclatures.search_text";
+
+/// Projects and numbers of those of these items that are not found or sorted by what their cards say.
+pub(crate) fn off(connection: &mut AnyConnection, items: &[i64]) -> Result<Vec<(i64, i64)>, Abort<StoreError>> {
+    // The index of SQLite does not tell what it holds, but of which items it holds something.
+    let listed = match connection {
+        AnyConnection::Sqlite(_) => "EXISTS (SELECT 1 FROM nomenclature_search_docsize d WHERE d.id = n.id)",
+        AnyConnection::Postgres(_) => "TRUE",
+    };
+    let select = "SELECT n.id, n.project_id, n.name, n.article, n.search_text, n.article_search, n.sort_key, ";
+    let rows: Vec<EntryRow> = Statement::new(format!("{select}{listed} FROM nomenclatures n WHERE n.id"))
+        .among(items)
+        .sql(" ORDER BY n.id")
+        .rows(connection)?;
+    let mut off = Vec::new();
+    for row in rows {
+        let name: Name = stored::owned(row.name)?;
+        let article: Option<Line<100>> = row.article.map(stored::owned).transpose()?;
+        let text = SearchText::of(&name, article.as_ref());
+        let is_right = row.is_listed
+            && row.search_text.as_deref() == Some(text.line().as_str())
+            && row.article_search.as_deref() == text.article()
+            && row.sort_key.as_deref() == Some(sort_key(&name).as_slice());
+        if !is_right {
+            off.push((row.project_id, row.id));
+        }
+    }
+    Ok(off)
+}
+
+/// Fills in what cards from before lack. Every step is a commit of its own; what was not reached is found the next time.
+pub(crate) fn fill_missing(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
+    loop {
+        let rows = connection.transaction::<_, Abort<StoreError>, _>(|connection| {
+            let missing = "SELECT id, project_id, name, article FROM nomenclatures WHERE search_text IS NULL ORDER BY id LIMIT 500";
+            let rows: Vec<ItemRow> = Statement::new(missing).rows(connection)?;
+            let ids: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
+            refill::<StoreError>(connection, &ids)?;
+            Ok(ids.len())
+        })?;
+        if rows == 0 {
+            return Ok(());
+        }
+    }
+}

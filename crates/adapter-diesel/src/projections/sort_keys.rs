@@ -1,0 +1,40 @@
+//! Sort keys of names that were stored before there were any.
+
+use diesel::Connection as _;
+use diesel::sql_types::{BigInt, Text};
+
+use crate::collation::sort_key;
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, by_place};
+
+by_place! {
+    struct NameRow {
+        id: i64 as BigInt,
+        name: String as Text,
+    }
+}
+
+/// Fills in the sort keys of names that have none; those of items come with what they are found by. Every step is a commit
+/// of its own, unless a transaction is open; what was not reached is found the next time.
+pub(crate) fn fill_sort_keys<R>(connection: &mut AnyConnection) -> Result<(), Abort<R>> {
+    for table in ["categories", "brands", "warehouses"] {
+        loop {
+            let filled = connection.transaction::<_, Abort<R>, _>(|connection| {
+                let missing = format!("SELECT id, name FROM {table} WHERE sort_key IS NULL ORDER BY id LIMIT 500");
+                let rows: Vec<NameRow> = Statement::new(missing).rows(connection)?;
+                if !rows.is_empty() {
+                    Statement::new(format!("UPDATE {table} SET sort_key = v.column2 FROM (VALUES "))
+                        .tuples(rows.iter().map(|row| [row.id.into(), sort_key(&row.name).into()]))
+                        .once()
+                        .sql(format!(") AS v WHERE {table}.id = v.column1"))
+                        .run(connection)?;
+                }
+                Ok(rows.len())
+            })?;
+            if filled == 0 {
+                break;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! What is remembered is forgotten with the commit that changes it.
+
+use std::time::{Duration, Instant};
+
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{Abort, Database, PoolOptions, Topic, database_tests};
+use kontor_auth::model::{Audience, NewIntrospectionClient, TokenOwner};
+use kontor_auth::ports::{IntrospectionClients, TokenRepository};
+use kontor_catalog::model::BrandDraft;
+use kontor_catalog::ports::BrandRepository;
+use kontor_kernel::{ApplicationId, CounterpartyId, Name, ProjectId, Stamp, StoreError, TokenId};
+use kontor_organization::ApplicationError;
+use kontor_organization::ports::ApplicationRepository;
+use uuid::Uuid;
+
+use crate::auth::people;
+use crate::fixtures;
+
+const CLIENT: Uuid = Uuid::from_u128(7);
+const AT: chrono::DateTime<chrono::Utc> = chrono::DateTime::UNIX_EPOCH;
+
+/// The same database, as another process has it open.
+fn elsewhere(db: &TestDatabase) -> Database {
+    Database::open(db.url(), PoolOptions { connections: 2, wait: Duration::from_mins(1) }).unwrap()
+}
+
+async fn watched(database: &Database) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while !database.cache_versions().are_watched() {
+        assert!(Instant::now() < until, "nobody looks");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn add_brand(database: &Database, project: ProjectId, name: &str) {
+    let draft = BrandDraft { name: Name::parse(name).unwrap(), photo: None };
+    BrandRepository::insert(database, Stamp::of_system(project, AT), draft).await.unwrap();
+}
+
+async fn client(db: &TestDatabase) {
+    people(db).await;
+    let client = NewIntrospectionClient {
+        client_id: CLIENT,
+        application_id: ApplicationId::new(1).unwrap(),
+        audience: Audience::parse("billing").unwrap(),
+        fingerprint: "f".to_owned(),
+        created_at: AT,
+    };
+    IntrospectionClients::insert(&db.database, client).await.unwrap();
+}
+
+/// Whether the customer's token is known.
+async fn is_known(database: &Database) -> bool {
+    let found = match database.remembered_inquiry(CLIENT, TokenId::new(3).ok()) {
+        None => database.inquiry(CLIENT, TokenId::new(3).ok()).await.unwrap(),
+        remembered => remembered,
+    };
+    found.is_some_and(|found| found.is_active && found.token.is_some())
+}
+
+async fn sign_out(database: &Database) {
+    let customer = TokenOwner::Customer(CounterpartyId::new(1).unwrap());
+    database.revoke(customer, TokenId::new(3).unwrap()).await.unwrap();
+}
+
+database_tests! {
+    async fn a_commit_moves_its_project_on_and_no_other(db: TestDatabase) {
+        let (one, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        let versions = db.database.cache_versions();
+        let current = |project| Topic::ALL.map(|topic| versions.version(topic, project).unwrap());
+        let (before, before_other) = (current(one), current(other));
+        add_brand(&db.database, one, "Nord").await;
+        assert_ne!(current(one)[0], before[0]);
+        assert_eq!((current(one)[1], current(other)), (before[1], before_other));
+        let clash = BrandDraft { name: Name::parse("Nord").unwrap(), photo: None };
+        let before = current(one);
+        BrandRepository::insert(&db.database, Stamp::of_system(one, AT), clash).await.unwrap_err();
+        assert_eq!(current(one), before, "nothing was committed");
+    }
+
+    async fn another_process_sees_it_within_a_second(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let other = elsewhere(&db);
+        assert!(!other.cache_versions().are_watched());
+        let watch = other.watch().unwrap();
+        watched(&other).await;
+        for name in ["A", "B", "C"] {
+            let before = other.cache_versions().version(Topic::Storefront, project);
+            add_brand(&db.database, project, name).await;
+            let committed = Instant::now();
+            // Within the second it has either seen the commit or trusts nothing any longer.
+            while committed.elapsed() < Duration::from_secs(1) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            let trusted = other.cache_versions().are_watched() && other.cache_versions().version(Topic::Storefront, project) == before;
+            assert!(!trusted, "{name}");
+        }
+        // What the process itself writes is no news to it, however often it looks.
+        watched(&other).await;
+        add_brand(&other, project, "D").await;
+        let settled = other.cache_versions().version(Topic::Storefront, project);
+        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        let now = other.cache_versions().version(Topic::Storefront, project);
+        drop(watch);
+        assert_eq!(now, settled);
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+        assert!(!other.cache_versions().are_watched(), "nobody looks any longer");
+    }
+
+    async fn a_backend_is_answered_from_memory_until_the_token_ends(db: TestDatabase) {
+        client(&db).await;
+        let _watch = db.database.watch().unwrap();
+        watched(&db.database).await;
+        // A machine that stood still for a second trusts nothing for a moment.
+        let mut asked = Vec::new();
+        while asked.last() != Some(&0) {
+            assert!(asked.len() < 50, "nothing is remembered: {asked:?}");
+            assert!(is_known(&db.database).await);
+            let before = db.database.statements();
+            assert!(is_known(&db.database).await);
+            asked.push(db.database.statements() - before);
+        }
+        sign_out(&db.database).await;
+        assert!(!is_known(&db.database).await);
+    }
+
+    async fn a_token_that_ends_elsewhere_is_worth_nothing_within_a_second(db: TestDatabase) {
+        client(&db).await;
+        let other = elsewhere(&db);
+        let _watch = other.watch().unwrap();
+        watched(&other).await;
+        assert!(is_known(&other).await);
+        sign_out(&db.database).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(!is_known(&other).await);
+    }
+
+    async fn a_client_that_is_shut_out_learns_nothing(db: TestDatabase) {
+        client(&db).await;
+        let _watch = db.database.watch().unwrap();
+        watched(&db.database).await;
+        let (application, audience) = (ApplicationId::new(1).unwrap(), Audience::parse("billing").unwrap());
+        assert!(is_known(&db.database).await);
+        db.database.rotate(application, audience.clone(), "g".to_owned(), AT).await.unwrap();
+        assert_eq!(db.database.remembered_inquiry(CLIENT, TokenId::new(3).ok()), None);
+        assert!(is_known(&db.database).await);
+        let found = db.database.remembered_inquiry(CLIENT, TokenId::new(3).ok()).unwrap();
+        assert_eq!(found.fingerprint, "g");
+        db.database.disable(application, audience).await.unwrap();
+        assert!(!is_known(&db.database).await);
+    }
+
+    async fn an_application_is_remembered_while_it_is_active(db: TestDatabase) {
+        people(&db).await;
+        let _watch = db.database.watch().unwrap();
+        watched(&db.database).await;
+        assert!(db.database.by_token("x").await.unwrap().is_some());
+        let before = db.database.statements();
+        assert!(db.database.by_token("x").await.unwrap().is_some());
+        assert_eq!(db.database.statements(), before);
+        fixtures::run(&db, "UPDATE applications SET is_active = FALSE;".to_owned()).await;
+        assert!(db.database.by_token("x").await.unwrap().is_none());
+    }
+
+    async fn a_token_that_was_replaced_names_nothing_from_the_commit_on(db: TestDatabase) {
+        people(&db).await;
+        let _watch = db.database.watch().unwrap();
+        watched(&db.database).await;
+        let id = ApplicationId::new(1).unwrap();
+        let applications: &dyn ApplicationRepository = &db.database;
+        let named = async |token: &str| applications.by_token(token).await.unwrap().map(|app| app.application_id);
+        assert_eq!(named("x").await, Some(id));
+        let replaced = applications.replace_token(id, "y".to_owned(), AT).await.unwrap();
+        assert_eq!((replaced.id, replaced.is_active, replaced.updated_at), (id, true, AT));
+        assert_eq!((named("x").await, named("y").await), (None, Some(id)));
+        assert!(!applications.switch(id, false, AT).await.unwrap().is_active);
+        assert_eq!(named("y").await, None);
+        assert!(!applications.replace_token(id, "z".to_owned(), AT).await.unwrap().is_active, "it stays shut out");
+        assert!(applications.switch(id, true, AT).await.unwrap().is_active);
+        assert_eq!((named("y").await, named("z").await), (None, Some(id)));
+        let nothing = ApplicationId::new(99).unwrap();
+        assert!(matches!(applications.switch(nothing, true, AT).await, Err(ApplicationError::NotFound)));
+        let refused = applications.replace_token(nothing, "q".to_owned(), AT).await;
+        assert!(matches!(refused, Err(ApplicationError::NotFound)));
+    }
+
+    async fn a_step_that_forgets_its_note_does_not_pass_a_test(db: TestDatabase) {
+        people(&db).await;
+        for statement in ["UPDATE applications SET is_active = FALSE", "DELETE FROM access_tokens", "DELETE FROM brands"] {
+            let forgetful = db.database.write(move |connection| {
+                diesel::RunQueryDsl::execute(diesel::sql_query(statement), connection)?;
+                Ok::<_, Abort<StoreError>>(())
+            });
+            let error = forgetful.await.unwrap_err().to_string();
+            assert!(error.contains("does not invalidate it"), "{error}");
+        }
+        assert_eq!(fixtures::number(&db, "SELECT count(*) AS value FROM access_tokens").await, 3);
+    }
+}
