@@ -9,7 +9,7 @@ use crate::database::{Abort, AnyConnection, Database, found};
 use crate::schema::{
     application_brands, application_categories, applications, branches, brands, categories, delivery_subtype_params,
     delivery_subtypes, delivery_types, discounts, inventories, nomenclatures, payment_types, roles, shops, users,
-    warehouses, webhooks,
+    warehouse_applications, warehouses, webhooks,
 };
 
 /// How a project on show is known again, whatever else has the same number in another database.
@@ -43,8 +43,10 @@ pub struct OnShow {
     pub cards: Vec<CardOnShow>,
     /// Which card has a stock record in which warehouse.
     pub stocked: Vec<(i64, i64)>,
-    /// Promo codes, whatever their state.
-    pub promo_codes: Vec<Called>,
+    /// Which warehouse is sold from by which application.
+    pub served: Vec<(i64, i64)>,
+    /// Discounts by promo code, whatever their state; one without is called nothing.
+    pub discounts: Vec<Called>,
     /// What the application shows.
     pub shown_categories: Vec<i64>,
     /// What the application shows.
@@ -210,11 +212,18 @@ fn catalogue(connection: &mut AnyConnection, project: i64, application: i64) -> 
             .filter(inventories::deleted_at.is_null())
             .select((inventories::nomenclature_id, inventories::warehouse_id))
             .load(connection)?,
-        promo_codes: discounts::table
-            .filter(discounts::project_id.eq(project))
-            .filter(discounts::code.is_not_null())
-            .select((discounts::id, discounts::code.assume_not_null()))
+        served: warehouse_applications::table
+            .inner_join(warehouses::table.on(warehouses::id.eq(warehouse_applications::warehouse_id)))
+            .filter(warehouses::project_id.eq(project))
+            .select((warehouse_applications::warehouse_id, warehouse_applications::application_id))
             .load(connection)?,
+        discounts: discounts::table
+            .filter(discounts::project_id.eq(project))
+            .select((discounts::id, discounts::code))
+            .load::<(i64, Option<String>)>(connection)?
+            .into_iter()
+            .map(|(id, code)| (id, code.unwrap_or_default()))
+            .collect(),
         shown_categories: application_categories::table
             .filter(application_categories::application_id.eq(application))
             .select(application_categories::category_id)

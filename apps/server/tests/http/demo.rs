@@ -13,12 +13,13 @@ use crate::shopper::Shopfront;
 use crate::support::{Answer, TestServer, send};
 
 /// What makes the demo, by table, and what else it writes when it makes something.
-const BOOKS: [&str; 18] = [
+const BOOKS: [&str; 19] = [
     "projects",
     "branches",
     "applications",
     "users",
     "warehouses",
+    "warehouse_applications",
     "categories",
     "brands",
     "nomenclatures",

@@ -42,7 +42,12 @@ fn a_factor_raises_the_limits_of_codes_and_no_others() {
     for limit in TABLE {
         let factor = if OF_CODES.contains(&limit.rule) { 7 } else { 1 };
         let raised = raised(limit.rule, 7);
-        assert_eq!((raised.limit, raised.window), (limit.rule.limit * factor, limit.rule.window), "{}", limit.rule.name);
+        assert_eq!(
+            (raised.limit, raised.window),
+            (limit.rule.limit * factor, limit.rule.window),
+            "{}",
+            limit.rule.name
+        );
     }
     assert!(OF_CODES.iter().all(|rule| TABLE.iter().any(|limit| limit.rule == *rule)));
 }

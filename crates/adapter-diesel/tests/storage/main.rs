@@ -28,6 +28,7 @@ mod search;
 mod search_at_scale;
 mod sessions;
 mod shelving;
+mod showroom;
 mod staff;
 mod staff_access;
 mod staff_passwords;

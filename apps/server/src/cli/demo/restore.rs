@@ -91,6 +91,7 @@ impl Restoration<'_> {
         let brands = self.brands(&known, &there, &rows).await?;
         let cards = self.cards(&known, there, &rows, &categories, &brands).await?;
         let there = self.look().await?;
+        self.serve(warehouse, &there).await?;
         self.stock(warehouse, &there, &cards).await?;
         self.show("categories", "category_id", &categories, &there.shown_categories).await?;
         self.show("brands", "brand_id", &brands, &there.shown_brands).await?;
@@ -120,6 +121,18 @@ impl Restoration<'_> {
                 self.desk.make("/api/warehouses", &body, "/warehouse/id").await
             }
         }
+    }
+
+    /// Has the application sell from the warehouse, beside those that do.
+    async fn serve(&self, warehouse: i64, there: &OnShow) -> Result<(), Failure> {
+        let of_warehouse = there.served.iter().filter(|(served, _)| *served == warehouse);
+        let mut applications: BTreeSet<i64> = of_warehouse.map(|(_, application)| *application).collect();
+        if applications.insert(self.application) {
+            let path = format!("/api/warehouses/{warehouse}");
+            let body = json!({ "application_ids": applications });
+            self.desk.send(Method::PUT, &path, |request| request.json(&body)).await?;
+        }
+        Ok(())
     }
 
     async fn categories(&self, known: &Ledger, there: &OnShow, rows: &[Row]) -> Result<Shelf, Failure> {
@@ -240,7 +253,7 @@ impl Restoration<'_> {
     }
 
     async fn promo_code(&self, known: &Ledger, there: &OnShow) -> Result<i64, Failure> {
-        match settle(known.promo_code, &there.promo_codes, PROMO_CODE) {
+        match settle(known.promo_code, &there.discounts, PROMO_CODE) {
             Some(id) => Ok(id),
             None => {
                 let body = json!({
