@@ -7,7 +7,7 @@ use kontor_kernel::Name;
 use kontor_organization::model::ProjectPlan;
 use kontor_organization::ports::ProjectRepository as _;
 
-use crate::fixtures::{number, run};
+use crate::fixtures::{self, number};
 
 const LATER: TimeDelta = TimeDelta::days(20_000);
 
@@ -39,13 +39,13 @@ database_tests! {
         assert_eq!(number(&db, "SELECT count(*) AS value FROM shops WHERE created_at < '2000-01-01 00:00:00'").await, 0);
         assert_eq!(db.database.furnish(project, room(None), at).await.unwrap(), first, "known by name");
 
-        run(&db, "UPDATE shops SET name = 'Mine', is_active = false; UPDATE delivery_subtype_params SET name = 'Mine'; \
+        fixtures::run(&db, "UPDATE shops SET name = 'Mine', is_active = false; UPDATE delivery_subtype_params SET name = 'Mine'; \
             UPDATE delivery_types SET price = 5 WHERE id = 1".to_owned()).await;
         assert_eq!(db.database.furnish(project, room(Some(first)), at).await.unwrap(), first, "known by number");
         assert_eq!(number(&db, "SELECT count(*) AS value FROM shops WHERE name = 'Mine' AND NOT is_active").await, 1);
         assert_eq!(number(&db, "SELECT count(*) AS value FROM delivery_types WHERE price = 5").await, 1);
 
-        run(&db, "DELETE FROM shops; DELETE FROM delivery_subtype_params; DELETE FROM delivery_subtypes; \
+        fixtures::run(&db, "DELETE FROM shops; DELETE FROM delivery_subtype_params; DELETE FROM delivery_subtypes; \
             DELETE FROM delivery_types WHERE id = 2; DELETE FROM payment_types WHERE name = 'Online'".to_owned()).await;
         db.database.furnish(project, room(Some(first)), at).await.unwrap();
         for (table, expected) in [("shops", 1), ("delivery_subtype_params", 1), ("delivery_types", 2), ("delivery_subtypes", 2),
@@ -63,7 +63,7 @@ database_tests! {
         assert_eq!(look("owner", "another").await, None, "the number of a project says nothing");
         let there = look("owner", "fingerprint").await.unwrap();
         assert_eq!((there.application, there.owner_is_in), (Some(project.application_id.get()), false));
-        run(&db, "UPDATE applications SET is_active = false".to_owned()).await;
+        fixtures::run(&db, "UPDATE applications SET is_active = false".to_owned()).await;
         assert_eq!(look("owner", "fingerprint").await.unwrap().application, None);
     }
 }
