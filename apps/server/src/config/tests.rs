@@ -147,6 +147,7 @@ fn limits_of_codes_are_raised_within_reason() {
 }
 
 #[test]
+#[expect(clippy::result_large_err, reason = "the error is figment's own")]
 fn what_the_operator_says_stands_above_any_defaults() {
     let defaults = Config { log: "warn".into(), retention_days: 7, ..Config::default() };
     figment::Jail::expect_with(|jail| {

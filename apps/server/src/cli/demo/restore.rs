@@ -51,13 +51,13 @@ pub struct Restoration<'a> {
 
 /// Categories and brands: which record stands for which name of the sheets, how it is called now, and which are new.
 #[derive(Default)]
-struct Shelf {
+struct StandIns {
     ids: BTreeMap<String, i64>,
     names: BTreeMap<String, String>,
     made: BTreeSet<i64>,
 }
 
-impl Shelf {
+impl StandIns {
     fn id(&self, name: &str) -> Option<i64> {
         self.ids.get(name).copied()
     }
@@ -114,13 +114,11 @@ impl Restoration<'_> {
     }
 
     async fn warehouse(&self, known: &Ledger, there: &OnShow) -> Result<i64, Failure> {
-        match settle(known.warehouse, &there.warehouses, WAREHOUSE) {
-            Some(id) => Ok(id),
-            None => {
-                let body = json!({ "name": WAREHOUSE, "branch_id": there.branch });
-                self.desk.make("/api/warehouses", &body, "/warehouse/id").await
-            }
+        if let Some(id) = settle(known.warehouse, &there.warehouses, WAREHOUSE) {
+            return Ok(id);
         }
+        let body = json!({ "name": WAREHOUSE, "branch_id": there.branch });
+        self.desk.make("/api/warehouses", &body, "/warehouse/id").await
     }
 
     /// Has the application sell from the warehouse, beside those that do.
@@ -135,54 +133,53 @@ impl Restoration<'_> {
         Ok(())
     }
 
-    async fn categories(&self, known: &Ledger, there: &OnShow, rows: &[Row]) -> Result<Shelf, Failure> {
+    async fn categories(&self, known: &Ledger, there: &OnShow, rows: &[Row]) -> Result<StandIns, Failure> {
         let mut tree = there.categories.clone();
-        let mut shelf = Shelf::default();
+        let mut stand_ins = StandIns::default();
         for path in rows.iter().flat_map(|row| sheet::paths(&row.category)) {
-            if shelf.ids.contains_key(path) {
+            if stand_ins.ids.contains_key(path) {
                 continue;
             }
             let (parent, name) = match path.rsplit_once(sheet::BELOW) {
-                Some((above, name)) => (shelf.id(above), name),
+                Some((above, name)) => (stand_ins.id(above), name),
                 None => (None, path),
             };
             let by_number = tree.iter().find(|(id, ..)| known.categories.get(path) == Some(id));
             let same = by_number.or_else(|| tree.iter().find(|(_, above, called)| *above == parent && called == name));
-            let id = match same {
-                Some((id, ..)) => *id,
-                None => {
-                    let body = json!({ "name": name, "parent_id": parent });
-                    let id = self.desk.make("/api/categories", &body, "/category/id").await?;
-                    tree.push((id, parent, name.to_owned()));
-                    shelf.made.insert(id);
-                    id
-                }
+            let id = if let Some((id, ..)) = same {
+                *id
+            } else {
+                let body = json!({ "name": name, "parent_id": parent });
+                let id = self.desk.make("/api/categories", &body, "/category/id").await?;
+                tree.push((id, parent, name.to_owned()));
+                stand_ins.made.insert(id);
+                id
             };
-            shelf.ids.insert(path.to_owned(), id);
+            stand_ins.ids.insert(path.to_owned(), id);
         }
-        shelf.names = shelf.ids.iter().map(|(path, id)| (path.clone(), path_of(&tree, *id))).collect();
-        Ok(shelf)
+        stand_ins.names = stand_ins.ids.iter().map(|(path, id)| (path.clone(), path_of(&tree, *id))).collect();
+        Ok(stand_ins)
     }
 
-    async fn brands(&self, known: &Ledger, there: &OnShow, rows: &[Row]) -> Result<Shelf, Failure> {
-        let mut shelf = Shelf::default();
+    async fn brands(&self, known: &Ledger, there: &OnShow, rows: &[Row]) -> Result<StandIns, Failure> {
+        let mut stand_ins = StandIns::default();
         for name in rows.iter().map(|row| row.brand.as_str()).filter(|name| !name.is_empty()) {
-            if shelf.ids.contains_key(name) {
+            if stand_ins.ids.contains_key(name) {
                 continue;
             }
-            let id = match settle(known.brands.get(name).copied(), &there.brands, name) {
-                Some(id) => id,
-                None => {
-                    let id = self.desk.make("/api/brands", &json!({ "name": name }), "/brand/id").await?;
-                    shelf.made.insert(id);
-                    id
-                }
+            let settled = settle(known.brands.get(name).copied(), &there.brands, name);
+            let id = if let Some(id) = settled {
+                id
+            } else {
+                let id = self.desk.make("/api/brands", &json!({ "name": name }), "/brand/id").await?;
+                stand_ins.made.insert(id);
+                id
             };
             let called = there.brands.iter().find(|(brand, _)| *brand == id).map(|(_, called)| called.as_str());
-            shelf.names.insert(name.to_owned(), called.unwrap_or(name).to_owned());
-            shelf.ids.insert(name.to_owned(), id);
+            stand_ins.names.insert(name.to_owned(), called.unwrap_or(name).to_owned());
+            stand_ins.ids.insert(name.to_owned(), id);
         }
-        Ok(shelf)
+        Ok(stand_ins)
     }
 
     /// Brings in the cards that are missing, and puts those whose category or brand was deleted under the new one.
@@ -191,8 +188,8 @@ impl Restoration<'_> {
         known: &Ledger,
         there: OnShow,
         rows: &[Row],
-        categories: &Shelf,
-        brands: &Shelf,
+        categories: &StandIns,
+        brands: &StandIns,
     ) -> Result<BTreeMap<String, i64>, Failure> {
         let numbered = |there: &OnShow| {
             let there: Vec<Called> = there.cards.iter().map(|card| (card.id, card.article.clone())).collect();
@@ -244,25 +241,23 @@ impl Restoration<'_> {
         Ok(())
     }
 
-    async fn show(&self, kind: &str, field: &str, shelf: &Shelf, shown: &[i64]) -> Result<(), Failure> {
+    async fn show(&self, kind: &str, field: &str, stand_ins: &StandIns, shown: &[i64]) -> Result<(), Failure> {
         let path = format!("/api/applications/{}/{kind}", self.application);
-        for id in shelf.ids.values().filter(|id| !shown.contains(id)) {
+        for id in stand_ins.ids.values().filter(|id| !shown.contains(id)) {
             self.desk.post(&path, &json!({ field: id })).await?;
         }
         Ok(())
     }
 
     async fn promo_code(&self, known: &Ledger, there: &OnShow) -> Result<i64, Failure> {
-        match settle(known.promo_code, &there.discounts, PROMO_CODE) {
-            Some(id) => Ok(id),
-            None => {
-                let body = json!({
-                    "name": "Ten per cent off the cart", "code": PROMO_CODE, "type": "percent", "value": "10.00",
-                    "usage_limit": 1_000,
-                });
-                self.desk.make("/api/discounts", &body, "/discount/id").await
-            }
+        if let Some(id) = settle(known.promo_code, &there.discounts, PROMO_CODE) {
+            return Ok(id);
         }
+        let body = json!({
+            "name": "Ten per cent off the cart", "code": PROMO_CODE, "type": "percent", "value": "10.00",
+            "usage_limit": 1_000,
+        });
+        self.desk.make("/api/discounts", &body, "/discount/id").await
     }
 }
 

@@ -8,6 +8,7 @@ fn arguments(data: &Path) -> DemoArguments {
 }
 
 #[test]
+#[expect(clippy::result_large_err, reason = "the error is figment's own")]
 fn the_demo_takes_what_every_command_takes() {
     figment::Jail::expect_with(|jail| {
         jail.clear_env();
