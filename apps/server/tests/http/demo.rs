@@ -200,17 +200,15 @@ database_tests! {
         let file = place.visit().await;
         let goods = place.goods().await;
         let project = file.project_id;
-        let mut statements = String::new();
         for table in ["storefront_offers", "offer_counts", "nomenclature_photos", "application_categories",
             "application_brands", "warehouse_applications"] {
-            statements.push_str(&format!("DELETE FROM {table};"));
+            place.run(format!("DELETE FROM {table}")).await;
         }
-        for table in ["stock_movements", "inventories", "nomenclatures", "brands", "warehouses", "discounts", "webhooks",
-            "shops", "delivery_subtype_params", "delivery_subtypes", "delivery_types", "payment_types"] {
-            statements.push_str(&format!("DELETE FROM {table} WHERE project_id = {project};"));
+        for table in ["stock_movements", "inventories", "nomenclatures", "brands", "warehouses", "discounts",
+            "webhooks", "shops", "delivery_subtype_params", "delivery_subtypes", "delivery_types", "payment_types"] {
+            place.run(format!("DELETE FROM {table} WHERE project_id = {project}")).await;
         }
-        statements.push_str("DELETE FROM categories WHERE parent_id IS NOT NULL; DELETE FROM categories;");
-        place.run(statements).await;
+        place.run("DELETE FROM categories WHERE parent_id IS NOT NULL; DELETE FROM categories".to_owned()).await;
 
         let demo = place.start().await;
         assert_eq!(place.goods().await, goods);
@@ -228,9 +226,10 @@ database_tests! {
         let spices = "SELECT count(*) AS value FROM nomenclatures JOIN categories ON categories.id = category_id \
             WHERE categories.name = 'Spices'";
         assert_eq!(place.number(spices).await, 6);
-        place.run("DELETE FROM application_categories WHERE category_id = (SELECT id FROM categories WHERE name = 'Spices'); \
-            UPDATE nomenclatures SET category_id = NULL WHERE category_id = (SELECT id FROM categories WHERE name = 'Spices'); \
-            DELETE FROM categories WHERE name = 'Spices';".to_owned()).await;
+        let it = "(SELECT id FROM categories WHERE name = 'Spices')";
+        place.run(format!("DELETE FROM application_categories WHERE category_id = {it}")).await;
+        place.run(format!("UPDATE nomenclatures SET category_id = NULL WHERE category_id = {it}")).await;
+        place.run("DELETE FROM categories WHERE name = 'Spices'".to_owned()).await;
         place.visit().await;
         assert_eq!(place.number(spices).await, 6);
     }
@@ -239,7 +238,9 @@ database_tests! {
         let place = Place::new(db);
         let demo = place.start().await;
         let staff = Staff::of(&demo.file).await;
-        let id = async |table: &str, what: &str| place.number(&format!("SELECT id AS value FROM {table} WHERE {what}")).await;
+        let id = async |table: &str, what: &str| {
+            place.number(&format!("SELECT id AS value FROM {table} WHERE {what}")).await
+        };
         let warehouse = id("warehouses", "name = 'Main warehouse'").await;
         let discount = id("discounts", "code = 'HANSE10'").await;
         let (tea, spices) = (id("categories", "name = 'Tea'").await, id("categories", "name = 'Spices'").await);
@@ -259,11 +260,11 @@ database_tests! {
         let shown = format!("/api/applications/{}/categories/{spices}", demo.file.application_id);
         send(staff.request(Method::DELETE, &shown)).await.expect(200);
         demo.stop().await;
-        place.run("DELETE FROM storefront_offers WHERE nomenclature_id = (SELECT id FROM nomenclatures WHERE article = 'TEA-003'); \
-            DELETE FROM stock_movements WHERE nomenclature_id = (SELECT id FROM nomenclatures WHERE article = 'TEA-003'); \
-            DELETE FROM inventories WHERE nomenclature_id = (SELECT id FROM nomenclatures WHERE article = 'TEA-003'); \
-            DELETE FROM nomenclature_photos WHERE nomenclature_id = (SELECT id FROM nomenclatures WHERE article = 'TEA-003'); \
-            DELETE FROM nomenclatures WHERE article = 'TEA-003';".to_owned()).await;
+        let it = "(SELECT id FROM nomenclatures WHERE article = 'TEA-003')";
+        for table in ["storefront_offers", "stock_movements", "inventories", "nomenclature_photos"] {
+            place.run(format!("DELETE FROM {table} WHERE nomenclature_id = {it}")).await;
+        }
+        place.run("DELETE FROM nomenclatures WHERE article = 'TEA-003'".to_owned()).await;
 
         let first = place.visit().await;
         let books = place.books().await;
@@ -287,7 +288,8 @@ database_tests! {
                 WHERE article = 'TEA-003' AND categories.name LIKE 'Leaves%'"),
             (1, "application_categories JOIN categories ON categories.id = category_id WHERE name = 'Spices'"),
         ] {
-            assert_eq!(place.number(&format!("SELECT count(*) AS value FROM {statement}")).await, expected, "{statement}");
+            let found = place.number(&format!("SELECT count(*) AS value FROM {statement}")).await;
+            assert_eq!(found, expected, "{statement}");
         }
         let second = place.visit().await;
         assert_eq!((place.books().await, second.webhook.id), (books, first.webhook.id));
@@ -300,7 +302,8 @@ database_tests! {
         let second = place.visit().await;
         assert_eq!((&second.app_token, second.project_id), (&first.app_token, first.project_id));
         assert_ne!(second.staff.login, first.staff.login);
-        assert_eq!(place.number("SELECT count(*) AS value FROM users WHERE is_banned").await, 1, "who is shut out stays so");
+        let banned = place.number("SELECT count(*) AS value FROM users WHERE is_banned").await;
+        assert_eq!(banned, 1, "who is shut out stays so");
 
         place.run(format!("UPDATE users SET password_hash = 'another' WHERE login = '{}'", second.staff.login)).await;
         place.run("UPDATE applications SET is_active = false".to_owned()).await;

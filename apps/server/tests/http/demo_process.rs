@@ -33,8 +33,8 @@ database_tests! {
         assert_eq!(site.number("SELECT count(*) AS id FROM nomenclatures").await, 30);
         assert!(!data.join("kontor.db").exists());
         let front = site.front(&json!(file.app_token));
-        let asked = front.request(Method::POST, "/api/counterparty/send_password").json(&json!({ "phone": "79005550031" }));
-        let asked = send(asked).await;
+        let asked = front.request(Method::POST, "/api/counterparty/send_password");
+        let asked = send(asked.json(&json!({ "phone": "79005550031" }))).await;
         asked.expect(200);
         assert_eq!(asked.headers["x-ratelimit-limit"], "6", "the environment stands above the file");
         assert_eq!(site.control("/messages?to=79005550031").await["messages"].as_array().unwrap().len(), 1);

@@ -36,10 +36,12 @@ database_tests! {
         let at = DateTime::UNIX_EPOCH + LATER;
         let project = db.database.found(plan(), at).await.unwrap().project_id;
         let first = db.database.furnish(project, room(None), at).await.unwrap();
-        assert_eq!(number(&db, "SELECT count(*) AS value FROM shops WHERE created_at < '2000-01-01 00:00:00'").await, 0);
+        let old = "SELECT count(*) AS value FROM shops WHERE created_at < '2000-01-01 00:00:00'";
+        assert_eq!(number(&db, old).await, 0);
         assert_eq!(db.database.furnish(project, room(None), at).await.unwrap(), first, "known by name");
 
-        fixtures::run(&db, "UPDATE shops SET name = 'Mine', is_active = false; UPDATE delivery_subtype_params SET name = 'Mine'; \
+        fixtures::run(&db, "UPDATE shops SET name = 'Mine', is_active = false; \
+            UPDATE delivery_subtype_params SET name = 'Mine'; \
             UPDATE delivery_types SET price = 5 WHERE id = 1".to_owned()).await;
         assert_eq!(db.database.furnish(project, room(Some(first)), at).await.unwrap(), first, "known by number");
         assert_eq!(number(&db, "SELECT count(*) AS value FROM shops WHERE name = 'Mine' AND NOT is_active").await, 1);
@@ -48,8 +50,8 @@ database_tests! {
         fixtures::run(&db, "DELETE FROM shops; DELETE FROM delivery_subtype_params; DELETE FROM delivery_subtypes; \
             DELETE FROM delivery_types WHERE id = 2; DELETE FROM payment_types WHERE name = 'Online'".to_owned()).await;
         db.database.furnish(project, room(Some(first)), at).await.unwrap();
-        for (table, expected) in [("shops", 1), ("delivery_subtype_params", 1), ("delivery_types", 2), ("delivery_subtypes", 2),
-            ("payment_types", 2)] {
+        for (table, expected) in [("shops", 1), ("delivery_subtype_params", 1), ("delivery_types", 2),
+            ("delivery_subtypes", 2), ("payment_types", 2)] {
             let statement: &'static str = format!("SELECT count(*) AS value FROM {table}").leak();
             assert_eq!(number(&db, statement).await, expected, "{table}");
         }

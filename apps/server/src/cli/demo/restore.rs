@@ -230,8 +230,9 @@ impl Restoration<'_> {
             let Some(card) = cards.get(article).filter(|card| !stocked.contains(&(**card, warehouse))) else {
                 continue;
             };
+            let quantity: u32 = quantity.parse()?;
             let body = json!({
-                "warehouse_id": warehouse, "nomenclature_id": card, "quantity": quantity.parse::<u32>()?, "price": price,
+                "warehouse_id": warehouse, "nomenclature_id": card, "quantity": quantity, "price": price,
             });
             // A card that somebody made a service takes no stock; the rest of the demo does.
             if let Err(error) = self.desk.post("/api/inventories", &body).await {

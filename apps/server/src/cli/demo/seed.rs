@@ -91,7 +91,7 @@ impl Visit<'_> {
         format!("owner-{}", self.around.random.digits(6))
     }
 
-    /// The employee, or another one when he can no longer do everything with his password.
+    /// The employee, or another one when they can no longer do everything with their password.
     async fn employee(
         &self,
         project: ProjectId,
