@@ -70,6 +70,8 @@ pub struct Surroundings {
     pub counters: Counters,
     /// The same as a port.
     pub limiter: Arc<dyn RateLimiter>,
+    /// What limits of codes are multiplied by.
+    pub code_factor: u32,
     /// Where webhooks may lead.
     pub outbound: OutboundPolicy,
     /// Hashing of passwords.
@@ -144,6 +146,7 @@ impl Surroundings {
             files: config.files()?,
             cipher,
             limiter: counters.limiter(),
+            code_factor: config.code_limit_factor,
             counters,
             outbound: outbound_policy(config),
             hasher: Arc::new(Argon2Passwords::new(random.clone())?),
@@ -293,7 +296,7 @@ impl Services {
         let searches = Arc::new(SearchHistory::new(store.clone(), clock.clone()));
         let storefront = Arc::new(make.storefront(searches.clone()));
         Self {
-            throttle: Data::new(Throttle::new(limiter)),
+            throttle: Data::new(Throttle::new(limiter, around.code_factor)),
             counters: Data::new(counters),
             favourites: Data::new(FavouriteService::new(store.clone(), storefront.clone(), clock.clone())),
             showcase: Data::new(ShowcaseService::new(store.clone(), around.cleaner.clone(), clock.clone())),

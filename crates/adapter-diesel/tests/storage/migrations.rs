@@ -150,7 +150,8 @@ async fn both_trees_make_the_same_tables() {
     }
     assert_eq!(left.len(), right.len());
     let (left, right) = (indexes(&sqlite).await, indexes(&postgres).await);
-    let missing = |here: &BTreeSet<String>, there: &BTreeSet<String>| here.difference(there).cloned().collect::<Vec<_>>();
+    let missing =
+        |here: &BTreeSet<String>, there: &BTreeSet<String>| here.difference(there).cloned().collect::<Vec<_>>();
     let (only_sqlite, only_postgres) = (missing(&left, &right), missing(&right, &left));
     assert!(left.len() > 100, "{} indexes", left.len());
     assert_eq!((only_sqlite, only_postgres), (Vec::new(), Vec::new()), "only on SQLite, only on PostgreSQL");
