@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::delivery_option::DeliveryOptionRecord;
+use crate::http::envelope::list;
 use crate::http::{ApiError, CallingApp, PathId};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -44,12 +45,7 @@ impl From<DeliverySubtypeParam> for DeliveryParamRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DeliveryTypeList {
-    delivery_types: Vec<DeliveryOptionRecord>,
-    delivery_types_count: usize,
-}
+list!(DeliveryTypeList { delivery_types: [DeliveryOptionRecord], delivery_types_count });
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -57,12 +53,7 @@ struct OneDeliveryType {
     delivery_type: DeliveryOptionRecord,
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DeliverySubtypeList {
-    delivery_subtypes: Vec<DeliveryOptionRecord>,
-    delivery_subtypes_count: usize,
-}
+list!(DeliverySubtypeList { delivery_subtypes: [DeliveryOptionRecord], delivery_subtypes_count });
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -83,8 +74,7 @@ async fn list_delivery_types(
     app: CallingApp,
     options: Data<CheckoutOptions>,
 ) -> Result<Json<DeliveryTypeList>, ApiError> {
-    let types: Vec<DeliveryOptionRecord> = options.delivery_types(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(DeliveryTypeList { delivery_types_count: types.len(), delivery_types: types }))
+    Ok(Json(options.delivery_types(*app).await?.into()))
 }
 
 /// One delivery type.
@@ -115,9 +105,7 @@ async fn list_delivery_subtypes(
     options: Data<CheckoutOptions>,
     type_id: Path<PathId>,
 ) -> Result<Json<DeliverySubtypeList>, ApiError> {
-    let subtypes = options.subtypes(*app, type_id.parse()?).await?;
-    let subtypes: Vec<DeliveryOptionRecord> = subtypes.into_iter().map(Into::into).collect();
-    Ok(Json(DeliverySubtypeList { delivery_subtypes_count: subtypes.len(), delivery_subtypes: subtypes }))
+    Ok(Json(options.subtypes(*app, type_id.parse()?).await?.into()))
 }
 
 /// One subtype. It is not checked against the type: use ids from the subtype list.

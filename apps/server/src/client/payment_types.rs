@@ -8,6 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::list;
 use crate::http::records::{Picture, picture};
 use crate::http::{ApiError, CallingApp};
 
@@ -29,12 +30,7 @@ impl From<PaymentType> for PaymentTypeRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct PaymentTypeList {
-    payment_types: Vec<PaymentTypeRecord>,
-    payment_types_count: usize,
-}
+list!(PaymentTypeList { payment_types: [PaymentTypeRecord], payment_types_count });
 
 /// The payment types that the application takes.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = PaymentTypeList)))]
@@ -43,6 +39,5 @@ async fn list_payment_types(
     app: CallingApp,
     options: Data<CheckoutOptions>,
 ) -> Result<Json<PaymentTypeList>, ApiError> {
-    let types: Vec<PaymentTypeRecord> = options.payment_types(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(PaymentTypeList { payment_types_count: types.len(), payment_types: types }))
+    Ok(Json(options.payment_types(*app).await?.into()))
 }

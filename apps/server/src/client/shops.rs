@@ -9,6 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{list, one};
 use crate::http::records::{Picture, picture};
 use crate::http::{ApiError, CallingApp, PathId};
 
@@ -43,24 +44,14 @@ impl From<Shop> for ShopRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct ShopList {
-    shops: Vec<ShopRecord>,
-    shops_count: usize,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OneShop {
-    shop: ShopRecord,
-}
+list!(ShopList { shops: [ShopRecord], shops_count });
+one!(OneShop { shop: ShopRecord });
 
 /// The open shops of the project.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = ShopList)))]
 #[get("/api/counterparty/shops")]
 async fn list_shops(app: CallingApp, service: Data<ShopService>) -> Result<Json<ShopList>, ApiError> {
-    let shops: Vec<ShopRecord> = service.list(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(ShopList { shops_count: shops.len(), shops }))
+    Ok(Json(service.list(*app).await?.into()))
 }
 
 /// One open shop.
@@ -71,6 +62,5 @@ async fn list_shops(app: CallingApp, service: Data<ShopService>) -> Result<Json<
 )]
 #[get("/api/counterparty/shops/{id}")]
 async fn show_shop(app: CallingApp, service: Data<ShopService>, id: Path<PathId>) -> Result<Json<OneShop>, ApiError> {
-    let shop = service.read(*app, id.parse()?).await?.into();
-    Ok(Json(OneShop { shop }))
+    Ok(Json(service.read(*app, id.parse()?).await?.into()))
 }

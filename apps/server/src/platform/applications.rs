@@ -5,12 +5,13 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_organization::model::{Application, ApplicationDraft};
-use kontor_organization::{ApplicationError, ApplicationService};
+use kontor_organization::model::{Application, ApplicationDraft, IssuedApplication};
+use kontor_organization::{ApplicationRefusal, ApplicationService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{list, one};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 
@@ -18,14 +19,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_applications).service(create_application).service(show_application);
 }
 
-impl From<ApplicationError> for ApiError {
-    fn from(error: ApplicationError) -> Self {
-        match error {
-            ApplicationError::Denied(denied) => denied.into(),
-            ApplicationError::NotFound => Self::not_found(),
-            ApplicationError::UnknownBranch => Self::invalid("branch_id", "names no branch of the project"),
-            ApplicationError::UnknownPaymentType => Self::invalid("payment_type_ids", error),
-            ApplicationError::Store(error) => error.into(),
+impl From<ApplicationRefusal> for ApiError {
+    fn from(refusal: ApplicationRefusal) -> Self {
+        match refusal {
+            ApplicationRefusal::UnknownBranch => Self::invalid("branch_id", "names no branch of the project"),
+            ApplicationRefusal::UnknownPaymentType => Self::invalid("payment_type_ids", refusal),
         }
     }
 }
@@ -58,17 +56,8 @@ impl From<Application> for ApplicationRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct ApplicationList {
-    applications: Vec<ApplicationRecord>,
-    applications_count: usize,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OneApplication {
-    application: ApplicationRecord,
-}
+list!(ApplicationList { applications: [ApplicationRecord], applications_count });
+one!(OneApplication { application: ApplicationRecord });
 
 /// Every application of the project. Tokens are never shown again.
 #[utoipa::path(tag = "Applications", responses((status = 200, body = ApplicationList)))]
@@ -77,8 +66,7 @@ async fn list_applications(
     staff: SignedInStaff,
     service: Data<ApplicationService>,
 ) -> Result<Json<ApplicationList>, ApiError> {
-    let applications: Vec<ApplicationRecord> = service.list(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(ApplicationList { applications_count: applications.len(), applications }))
+    Ok(Json(service.list(&staff).await?.into()))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -100,10 +88,13 @@ struct IssuedApplicationRecord {
     token: String,
 }
 
-#[derive(Serialize, ToSchema)]
-struct CreatedApplication {
-    application: IssuedApplicationRecord,
+impl From<IssuedApplication> for IssuedApplicationRecord {
+    fn from(issued: IssuedApplication) -> Self {
+        Self { token: issued.token.reveal().to_owned(), record: issued.application.into() }
+    }
 }
+
+one!(CreatedApplication { application: IssuedApplicationRecord });
 
 /// Adds an application. The answer shows its App Token once.
 #[utoipa::path(
@@ -124,10 +115,7 @@ async fn create_application(
         url: new.url.map(|url| url.0),
         wholesale: new.wholesale.is_some_and(|wholesale| wholesale.0),
     };
-    let issued = service.create(&staff, draft).await?;
-    let token = issued.token.reveal().to_owned();
-    let application = IssuedApplicationRecord { record: issued.application.into(), token };
-    Ok((Json(CreatedApplication { application }), StatusCode::CREATED))
+    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
 }
 
 /// One application.
@@ -142,6 +130,5 @@ async fn show_application(
     service: Data<ApplicationService>,
     id: Path<PathId>,
 ) -> Result<Json<OneApplication>, ApiError> {
-    let application = service.read(&staff, id.parse()?).await?.into();
-    Ok(Json(OneApplication { application }))
+    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
 }

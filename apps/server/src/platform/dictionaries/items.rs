@@ -9,6 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::list;
 use crate::http::records::{Picture, picture};
 use crate::http::routes::below;
 use crate::http::{ApiError, PathId, SignedInStaff};
@@ -34,20 +35,13 @@ macro_rules! dictionaries {
         $path:literal as $list:ident $list_of:ident { $items:ident, $count:ident }
         $(, $path_of_one:literal as $show:ident $one_of:ident { $item:ident })?;)+) => {
         $(
-            #[derive(Serialize, ToSchema)]
-            #[serde(rename_all = "camelCase")]
-            struct $list_of {
-                $items: Vec<DictionaryRecord>,
-                $count: usize,
-            }
+            list!($list_of { $items: [DictionaryRecord], $count });
 
             #[doc = $doc]
             #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = $list_of)))]
             #[get($path)]
             async fn $list(staff: SignedInStaff, service: Data<DictionaryService>) -> Result<Json<$list_of>, ApiError> {
-                let items = service.items(&staff, Dictionary::$dictionary).await?;
-                let $items: Vec<DictionaryRecord> = items.into_iter().map(Into::into).collect();
-                Ok(Json($list_of { $count: $items.len(), $items }))
+                Ok(Json(service.items(&staff, Dictionary::$dictionary).await?.into()))
             }
 
             $(

@@ -8,6 +8,7 @@ use kontor_organization::model::Country;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::envelope::list;
 use crate::http::records::{Picture, picture};
 use crate::http::{ApiError, SignedInStaff};
 
@@ -26,12 +27,7 @@ impl From<Country> for StaffCountryRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct StaffCountryList {
-    countries: Vec<StaffCountryRecord>,
-    countries_count: usize,
-}
+list!(StaffCountryList { countries: [StaffCountryRecord], countries_count });
 
 /// The countries goods come from.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StaffCountryList)))]
@@ -40,6 +36,5 @@ pub(super) async fn list_countries(
     staff: SignedInStaff,
     service: Data<DictionaryService>,
 ) -> Result<Json<StaffCountryList>, ApiError> {
-    let countries: Vec<StaffCountryRecord> = service.countries(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(StaffCountryList { countries_count: countries.len(), countries }))
+    Ok(Json(service.countries(&staff).await?.into()))
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{list, one};
 use crate::http::{ApiError, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -31,25 +32,16 @@ impl From<Setting> for SettingRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct SettingList {
-    settings: Vec<SettingRecord>,
-    settings_count: usize,
-}
+list!(SettingList { settings: [SettingRecord], settings_count });
 
 /// The settings of the project.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = SettingList)))]
 #[get("/api/settings")]
 async fn list_settings(staff: SignedInStaff, service: Data<DictionaryService>) -> Result<Json<SettingList>, ApiError> {
-    let settings: Vec<SettingRecord> = service.settings(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(SettingList { settings_count: settings.len(), settings }))
+    Ok(Json(service.settings(&staff).await?.into()))
 }
 
-#[derive(Serialize, ToSchema)]
-struct OneSetting {
-    setting: SettingRecord,
-}
+one!(OneSetting { setting: SettingRecord });
 
 /// One setting of the project.
 #[utoipa::path(
@@ -63,5 +55,5 @@ async fn show_setting(
     service: Data<DictionaryService>,
     id: Path<PathId>,
 ) -> Result<Json<OneSetting>, ApiError> {
-    Ok(Json(OneSetting { setting: service.setting(&staff, id.parse()?).await?.into() }))
+    Ok(Json(service.setting(&staff, id.parse()?).await?.into()))
 }

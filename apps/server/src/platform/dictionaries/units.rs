@@ -3,10 +3,9 @@
 use actix_web::get;
 use actix_web::web::{Data, Json, Path};
 use kontor_organization::DictionaryService;
-use serde::Serialize;
-use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{list, one};
 use crate::http::records::StorageUnitRecord;
 use crate::http::{ApiError, PathId, SignedInStaff};
 
@@ -14,12 +13,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_storage_units).service(show_storage_unit);
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct StorageUnitList {
-    units: Vec<StorageUnitRecord>,
-    units_count: usize,
-}
+list!(StorageUnitList { units: [StorageUnitRecord], units_count });
 
 /// Units in which goods are counted or measured.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StorageUnitList)))]
@@ -28,14 +22,10 @@ async fn list_storage_units(
     staff: SignedInStaff,
     service: Data<DictionaryService>,
 ) -> Result<Json<StorageUnitList>, ApiError> {
-    let units: Vec<StorageUnitRecord> = service.storage_units(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(StorageUnitList { units_count: units.len(), units }))
+    Ok(Json(service.storage_units(&staff).await?.into()))
 }
 
-#[derive(Serialize, ToSchema)]
-struct OneStorageUnit {
-    unit: StorageUnitRecord,
-}
+one!(OneStorageUnit { unit: StorageUnitRecord });
 
 /// One unit.
 #[utoipa::path(
@@ -49,5 +39,5 @@ async fn show_storage_unit(
     service: Data<DictionaryService>,
     id: Path<PathId>,
 ) -> Result<Json<OneStorageUnit>, ApiError> {
-    Ok(Json(OneStorageUnit { unit: service.storage_unit(&staff, id.parse()?).await?.into() }))
+    Ok(Json(service.storage_unit(&staff, id.parse()?).await?.into()))
 }
