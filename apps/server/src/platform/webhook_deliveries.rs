@@ -6,13 +6,14 @@ use actix_web::{get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_webhooks::model::Delivery;
-use kontor_webhooks::{DeliveryError, DeliveryService};
+use kontor_webhooks::{DeliveryRefusal, DeliveryService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
-use crate::http::paging::{PageNumber, PageSize, Pagination, page_of};
+use crate::http::envelope::{list, one};
+use crate::http::paging::{PageNumber, PageSize, page_of};
 use crate::http::wire::InputErrors;
 use crate::http::{ApiError, PathId, Query, SignedInStaff};
 
@@ -20,21 +21,13 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_deliveries).service(resend_delivery);
 }
 
-impl From<DeliveryError> for ApiError {
-    fn from(error: DeliveryError) -> Self {
-        match error {
-            DeliveryError::Denied(denied) => denied.into(),
-            DeliveryError::UnknownApplication | DeliveryError::UnknownWebhook | DeliveryError::NotFound => {
-                Self::not_found()
-            }
-            DeliveryError::AlreadyPending => {
-                Self::Message(StatusCode::CONFLICT, "The delivery is already waiting to be sent.".to_owned())
-            }
-            DeliveryError::WebhookInactive => {
-                Self::Message(StatusCode::CONFLICT, "The webhook is not active.".to_owned())
-            }
-            DeliveryError::Store(error) => error.into(),
-        }
+impl From<DeliveryRefusal> for ApiError {
+    fn from(refusal: DeliveryRefusal) -> Self {
+        let message = match refusal {
+            DeliveryRefusal::AlreadyPending => "The delivery is already waiting to be sent.",
+            DeliveryRefusal::WebhookInactive => "The webhook is not active.",
+        };
+        Self::Message(StatusCode::CONFLICT, message.to_owned())
     }
 }
 
@@ -79,18 +72,8 @@ impl From<Delivery> for DeliveryRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DeliveryList {
-    deliveries: Vec<DeliveryRecord>,
-    deliveries_count: u64,
-    pagination: Pagination,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OneDelivery {
-    delivery: DeliveryRecord,
-}
+list!(DeliveryList { deliveries: [DeliveryRecord], deliveries_count of all, pagination });
+one!(OneDelivery { delivery: DeliveryRecord });
 
 #[derive(Deserr, utoipa::IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
@@ -120,10 +103,7 @@ async fn list_deliveries(
     query: Query<DeliveryPage>,
 ) -> Result<Json<DeliveryList>, ApiError> {
     let request = page_of(query.0.page.as_ref(), query.0.per_page.as_ref(), 15)?;
-    let page = service.list(&staff, path.0.parse()?, path.1.parse()?, request).await?;
-    let pagination = Pagination::from(&page);
-    let deliveries = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(DeliveryList { deliveries, deliveries_count: page.total, pagination }))
+    Ok(Json(service.list(&staff, path.0.parse()?, path.1.parse()?, request).await?.into()))
 }
 
 /// Sends a failed or delivered delivery again: the same ids, a new schedule.
@@ -139,6 +119,5 @@ async fn resend_delivery(
     path: Path<(PathId, PathId, PathId)>,
 ) -> Result<Json<OneDelivery>, ApiError> {
     let (application, webhook, delivery) = (path.0.parse()?, path.1.parse()?, path.2.parse()?);
-    let delivery = service.resend(&staff, application, webhook, delivery).await?.into();
-    Ok(Json(OneDelivery { delivery }))
+    Ok(Json(service.resend(&staff, application, webhook, delivery).await?.into()))
 }

@@ -7,16 +7,17 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, patch, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_kernel::{Violations, WebhookId};
-use kontor_webhooks::model::{EndpointUrl, IssuedWebhook, Webhook, WebhookDraft, WebhookPatch};
-use kontor_webhooks::{WebhookError, WebhookService};
+use kontor_kernel::WebhookId;
+use kontor_webhooks::model::{EndpointUrl, IssuedWebhook, Webhook, WebhookChange, WebhookDraft};
+use kontor_webhooks::{WebhookRefusal, WebhookService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::{SchemaFormat, Type};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::wire::{self, In, InputErrors, Patch, Scalar, WireValue};
+use crate::http::envelope::{list, one};
+use crate::http::wire::{self, Given, In, InputErrors, Patch, Scalar, WireValue};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -29,14 +30,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(rotate_secret);
 }
 
-impl From<WebhookError> for ApiError {
-    fn from(error: WebhookError) -> Self {
-        match error {
-            WebhookError::Denied(denied) => denied.into(),
-            WebhookError::UnknownApplication | WebhookError::NotFound => Self::not_found(),
-            WebhookError::Url(refusal) => Self::invalid("url", refusal),
-            WebhookError::TooMany => Self::invalid("application", "has as many webhooks as it may have"),
-            WebhookError::Store(error) => error.into(),
+impl From<WebhookRefusal> for ApiError {
+    fn from(refusal: WebhookRefusal) -> Self {
+        match refusal {
+            WebhookRefusal::Url(refusal) => Self::invalid("url", refusal),
+            WebhookRefusal::TooMany => Self::invalid("application", "has as many webhooks as it may have"),
         }
     }
 }
@@ -90,17 +88,8 @@ impl From<Webhook> for WebhookRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct WebhookList {
-    webhooks: Vec<WebhookRecord>,
-    webhooks_count: usize,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OneWebhook {
-    webhook: WebhookRecord,
-}
+list!(WebhookList { webhooks: [WebhookRecord], webhooks_count });
+one!(OneWebhook { webhook: WebhookRecord });
 
 #[derive(Serialize, ToSchema)]
 struct IssuedWebhookRecord {
@@ -110,17 +99,13 @@ struct IssuedWebhookRecord {
     secret: String,
 }
 
-#[derive(Serialize, ToSchema)]
-struct OneIssuedWebhook {
-    webhook: IssuedWebhookRecord,
-}
-
-impl From<IssuedWebhook> for OneIssuedWebhook {
+impl From<IssuedWebhook> for IssuedWebhookRecord {
     fn from(issued: IssuedWebhook) -> Self {
-        let secret = issued.secret.reveal().to_owned();
-        Self { webhook: IssuedWebhookRecord { record: issued.webhook.into(), secret } }
+        Self { secret: issued.secret.reveal().to_owned(), record: issued.webhook.into() }
     }
 }
+
+one!(OneIssuedWebhook { webhook: IssuedWebhookRecord });
 
 #[derive(Serialize, ToSchema)]
 struct Deleted {
@@ -145,9 +130,7 @@ async fn list_webhooks(
     service: Data<WebhookService>,
     application: Path<PathId>,
 ) -> Result<Json<WebhookList>, ApiError> {
-    let webhooks = service.list(&staff, application.parse()?).await?;
-    let webhooks: Vec<WebhookRecord> = webhooks.into_iter().map(Into::into).collect();
-    Ok(Json(WebhookList { webhooks_count: webhooks.len(), webhooks }))
+    Ok(Json(service.list(&staff, application.parse()?).await?.into()))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -197,8 +180,7 @@ async fn show_webhook(
     service: Data<WebhookService>,
     path: OfApplication,
 ) -> Result<Json<OneWebhook>, ApiError> {
-    let webhook = service.read(&staff, path.0.parse()?, webhook_id(&path)?).await?.into();
-    Ok(Json(OneWebhook { webhook }))
+    Ok(Json(service.read(&staff, path.0.parse()?, webhook_id(&path)?).await?.into()))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -210,35 +192,15 @@ struct ChangedWebhook {
     name: Patch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<WebhookUrl>, nullable = false)]
-    url: Patch<WebhookUrl>,
+    url: Given<WebhookUrl>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_active: Patch<wire::Flag>,
+    is_active: Given<wire::Flag>,
 }
 
-/// A field that may be absent but not `null`.
-fn kept_or_set<T>(violations: &mut Violations, field: &str, value: Patch<In<T>>) -> Option<T> {
-    match value {
-        Patch::Keep => None,
-        Patch::Set(value) => Some(value.0),
-        Patch::Clear => {
-            violations.add(field, "is required");
-            None
-        }
-    }
-}
-
-impl TryFrom<ChangedWebhook> for WebhookPatch {
-    type Error = Violations;
-
-    fn try_from(changed: ChangedWebhook) -> Result<Self, Violations> {
-        let mut violations = Violations::default();
-        let patch = Self {
-            name: changed.name.into_option(),
-            url: kept_or_set(&mut violations, "url", changed.url),
-            is_active: kept_or_set(&mut violations, "is_active", changed.is_active),
-        };
-        violations.into_result().map(|()| patch)
+impl From<ChangedWebhook> for WebhookChange {
+    fn from(changed: ChangedWebhook) -> Self {
+        Self { name: changed.name.into(), url: changed.url.into(), is_active: changed.is_active.into() }
     }
 }
 
@@ -256,9 +218,7 @@ async fn change_webhook(
     path: OfApplication,
     body: Body<ChangedWebhook>,
 ) -> Result<Json<OneWebhook>, ApiError> {
-    let change = body.0.try_into()?;
-    let webhook = service.update(&staff, path.0.parse()?, webhook_id(&path)?, change).await?.into();
-    Ok(Json(OneWebhook { webhook }))
+    Ok(Json(service.update(&staff, path.0.parse()?, webhook_id(&path)?, body.0.into()).await?.into()))
 }
 
 /// Deletes a webhook with its deliveries.
