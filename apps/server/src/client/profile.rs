@@ -6,7 +6,7 @@ use actix_web::{delete, get, put};
 use chrono::{DateTime, NaiveDate, Utc};
 use deserr::Deserr;
 use kontor_catalog::storefront::FavouriteService;
-use kontor_customers::model::{Customer, CustomerKind, Manager, PersonalData, ProfileEdit};
+use kontor_customers::model::{Customer, CustomerKind, Manager, PersonalData, ProfileChange};
 use kontor_customers::{CustomerError, ProfileService};
 use kontor_kernel::CustomerScope;
 use serde::Serialize;
@@ -15,6 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::products::ProductRecord;
 use crate::config::Config;
+use crate::http::envelope::one;
 use crate::http::file_contents::avatar;
 use crate::http::records::{Message, Picture};
 use crate::http::wire::{self, InputErrors, Patch};
@@ -127,10 +128,7 @@ impl CustomerRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-pub(super) struct OneCustomer {
-    pub counterparty: CustomerRecord,
-}
+one!(pub(super) OneCustomer { counterparty: CustomerRecord });
 
 /// The customer's own record. The header `Token` may be left out; when it is sent, it must be the application the
 /// customer signed in to.
@@ -140,7 +138,7 @@ pub(super) struct OneCustomer {
 )]
 #[get("/api/counterparty")]
 async fn show_profile(customer: BearerCustomer, sources: RecordSources) -> Result<Json<OneCustomer>, ApiError> {
-    Ok(Json(OneCustomer { counterparty: CustomerRecord::read(*customer, &sources).await? }))
+    Ok(Json(CustomerRecord::read(*customer, &sources).await?.into()))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -175,18 +173,18 @@ struct ProfilePatch {
     phone_1: Patch<wire::Phone>,
 }
 
-impl From<ProfilePatch> for ProfileEdit {
+impl From<ProfilePatch> for ProfileChange {
     fn from(patch: ProfilePatch) -> Self {
         let data = PersonalData {
-            first_name: patch.first_name.into_option(),
-            last_name: patch.last_name.into_option(),
-            middle_name: patch.middle_name.into_option(),
-            birthday: patch.birthday.into_option(),
-            address: patch.address.into_option(),
-            email: patch.email.into_option(),
-            phone_2: patch.phone_2.into_option(),
+            first_name: patch.first_name.into(),
+            last_name: patch.last_name.into(),
+            middle_name: patch.middle_name.into(),
+            birthday: patch.birthday.into(),
+            address: patch.address.into(),
+            email: patch.email.into(),
+            phone_2: patch.phone_2.into(),
         };
-        Self { data, phone_1: patch.phone_1.into_option() }
+        Self { data, phone_1: patch.phone_1.into() }
     }
 }
 
@@ -203,7 +201,7 @@ async fn change_profile(
     body: Body<ProfilePatch>,
 ) -> Result<Json<OneCustomer>, ApiError> {
     let changed = sources.0.change(*customer, body.0.into()).await?;
-    Ok(Json(OneCustomer { counterparty: CustomerRecord::of(*customer, changed, &sources).await? }))
+    Ok(Json(CustomerRecord::of(*customer, changed, &sources).await?.into()))
 }
 
 /// Lets the customer leave: personal data is cleared, every token ends, orders stay. The same contact makes a new
