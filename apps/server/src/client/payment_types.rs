@@ -1,16 +1,16 @@
 //! How an order can be paid.
 
 use actix_web::get;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use kontor_organization::CheckoutOptions;
 use kontor_organization::model::PaymentType;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::list;
+use crate::http::CallingApp;
+use crate::http::envelope::{Answer, answer, list};
 use crate::http::records::{Picture, picture};
-use crate::http::{ApiError, CallingApp};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_payment_types);
@@ -35,9 +35,6 @@ list!(PaymentTypeList { payment_types: [PaymentTypeRecord], payment_types_count 
 /// The payment types that the application takes.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = PaymentTypeList)))]
 #[get("/api/counterparty/payment_types")]
-async fn list_payment_types(
-    app: CallingApp,
-    options: Data<CheckoutOptions>,
-) -> Result<Json<PaymentTypeList>, ApiError> {
-    Ok(Json(options.payment_types(*app).await?.into()))
+async fn list_payment_types(app: CallingApp, options: Data<CheckoutOptions>) -> Answer<PaymentTypeList> {
+    answer(options.payment_types(*app).await?)
 }

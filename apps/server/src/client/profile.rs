@@ -1,7 +1,7 @@
 //! The customer's own record.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{delete, get, put};
 use chrono::{DateTime, NaiveDate, Utc};
 use deserr::Deserr;
@@ -15,7 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::products::ProductRecord;
 use crate::config::Config;
-use crate::http::envelope::one;
+use crate::http::envelope::{Answer, answer, one};
 use crate::http::file_contents::avatar;
 use crate::http::records::{Message, Picture};
 use crate::http::wire::{self, InputErrors, Patch};
@@ -132,13 +132,10 @@ one!(pub(super) OneCustomer { counterparty: CustomerRecord });
 
 /// The customer's own record. The header `Token` may be left out; when it is sent, it must be the application the
 /// customer signed in to.
-#[utoipa::path(
-    tag = "Client: profile",
-    responses((status = 200, body = OneCustomer)),
-)]
+#[utoipa::path(tag = "Client: profile", responses((status = 200, body = OneCustomer)))]
 #[get("/api/counterparty")]
-async fn show_profile(customer: BearerCustomer, sources: RecordSources) -> Result<Json<OneCustomer>, ApiError> {
-    Ok(Json(CustomerRecord::read(*customer, &sources).await?.into()))
+async fn show_profile(customer: BearerCustomer, sources: RecordSources) -> Answer<OneCustomer> {
+    answer(CustomerRecord::read(*customer, &sources).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -189,19 +186,15 @@ impl From<ProfilePatch> for ProfileChange {
 }
 
 /// Changes the customer's own record: absent fields stay, `null` clears.
-#[utoipa::path(
-    tag = "Client: profile",
-    request_body = ProfilePatch,
-    responses((status = 200, body = OneCustomer)),
-)]
+#[utoipa::path(tag = "Client: profile", request_body = ProfilePatch, responses((status = 200, body = OneCustomer)))]
 #[put("/api/counterparty")]
 async fn change_profile(
     customer: BearerCustomer,
     sources: RecordSources,
     body: Body<ProfilePatch>,
-) -> Result<Json<OneCustomer>, ApiError> {
+) -> Answer<OneCustomer> {
     let changed = sources.0.change(*customer, body.0.into()).await?;
-    Ok(Json(CustomerRecord::of(*customer, changed, &sources).await?.into()))
+    answer(CustomerRecord::of(*customer, changed, &sources).await?)
 }
 
 /// Lets the customer leave: personal data is cleared, every token ends, orders stay. The same contact makes a new
@@ -214,7 +207,7 @@ async fn change_profile(
     ),
 )]
 #[delete("/api/counterparty")]
-async fn leave(customer: BearerCustomer, profiles: Data<ProfileService>) -> Result<Json<Message>, ApiError> {
+async fn leave(customer: BearerCustomer, profiles: Data<ProfileService>) -> Answer<Message> {
     profiles.leave(*customer).await?;
-    Ok(Json(Message::new("The account is deleted.")))
+    answer(Message::new("The account is deleted."))
 }

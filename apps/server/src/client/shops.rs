@@ -1,7 +1,7 @@
 //! Where orders can be picked up.
 
 use actix_web::get;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use kontor_organization::ShopService;
 use kontor_organization::model::Shop;
@@ -9,9 +9,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{list, one};
+use crate::http::envelope::{Answer, answer, list, one};
 use crate::http::records::{Picture, picture};
-use crate::http::{ApiError, CallingApp, PathId};
+use crate::http::{CallingApp, PathId};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_shops).service(show_shop);
@@ -50,17 +50,13 @@ one!(OneShop { shop: ShopRecord });
 /// The open shops of the project.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = ShopList)))]
 #[get("/api/counterparty/shops")]
-async fn list_shops(app: CallingApp, service: Data<ShopService>) -> Result<Json<ShopList>, ApiError> {
-    Ok(Json(service.list(*app).await?.into()))
+async fn list_shops(app: CallingApp, service: Data<ShopService>) -> Answer<ShopList> {
+    answer(service.list(*app).await?)
 }
 
 /// One open shop.
-#[utoipa::path(
-    tag = "Client: dictionaries",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OneShop)),
-)]
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = OneShop)))]
 #[get("/api/counterparty/shops/{id}")]
-async fn show_shop(app: CallingApp, service: Data<ShopService>, id: Path<PathId>) -> Result<Json<OneShop>, ApiError> {
-    Ok(Json(service.read(*app, id.parse()?).await?.into()))
+async fn show_shop(app: CallingApp, service: Data<ShopService>, id: Path<PathId>) -> Answer<OneShop> {
+    answer(service.read(*app, id.parse()?).await?)
 }

@@ -1,7 +1,6 @@
 //! Applications: the sites, apps and services of a project.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -11,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{list, one};
+use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 
@@ -62,11 +61,8 @@ one!(OneApplication { application: ApplicationRecord });
 /// Every application of the project. Tokens are never shown again.
 #[utoipa::path(tag = "Applications", responses((status = 200, body = ApplicationList)))]
 #[get("/api/applications")]
-async fn list_applications(
-    staff: SignedInStaff,
-    service: Data<ApplicationService>,
-) -> Result<Json<ApplicationList>, ApiError> {
-    Ok(Json(service.list(&staff).await?.into()))
+async fn list_applications(staff: SignedInStaff, service: Data<ApplicationService>) -> Answer<ApplicationList> {
+    answer(service.list(&staff).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -107,7 +103,7 @@ async fn create_application(
     staff: SignedInStaff,
     service: Data<ApplicationService>,
     body: Body<NewApplication>,
-) -> Result<(Json<CreatedApplication>, StatusCode), ApiError> {
+) -> Created<CreatedApplication> {
     let new = body.0;
     let draft = ApplicationDraft {
         branch_id: new.branch_id.0,
@@ -115,20 +111,16 @@ async fn create_application(
         url: new.url.map(|url| url.0),
         wholesale: new.wholesale.is_some_and(|wholesale| wholesale.0),
     };
-    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+    created(service.create(&staff, draft).await?)
 }
 
 /// One application.
-#[utoipa::path(
-    tag = "Applications",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OneApplication)),
-)]
+#[utoipa::path(tag = "Applications", responses((status = 200, body = OneApplication)))]
 #[get("/api/applications/{id}")]
 async fn show_application(
     staff: SignedInStaff,
     service: Data<ApplicationService>,
     id: Path<PathId>,
-) -> Result<Json<OneApplication>, ApiError> {
-    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+) -> Answer<OneApplication> {
+    answer(service.read(&staff, id.parse()?).await?)
 }

@@ -1,7 +1,6 @@
 //! Branches: the businesses of a project.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -11,9 +10,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{list, one};
+use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::wire::{self, InputErrors};
-use crate::http::{ApiError, Body, SignedInStaff};
+use crate::http::{Body, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_branches).service(create_branch);
@@ -55,8 +54,8 @@ one!(OneBranch { branch: BranchRecord });
 /// Every branch of the project.
 #[utoipa::path(tag = "Businesses", responses((status = 200, body = BranchList)))]
 #[get("/api/branches")]
-async fn list_branches(staff: SignedInStaff, service: Data<BranchService>) -> Result<Json<BranchList>, ApiError> {
-    Ok(Json(service.list(&staff).await?.into()))
+async fn list_branches(staff: SignedInStaff, service: Data<BranchService>) -> Answer<BranchList> {
+    answer(service.list(&staff).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -89,16 +88,12 @@ impl From<NewBranch> for BranchDraft {
 }
 
 /// Adds a branch.
-#[utoipa::path(
-    tag = "Businesses",
-    request_body = NewBranch,
-    responses((status = 201, body = OneBranch)),
-)]
+#[utoipa::path(tag = "Businesses", request_body = NewBranch, responses((status = 201, body = OneBranch)))]
 #[post("/api/branches")]
 async fn create_branch(
     staff: SignedInStaff,
     service: Data<BranchService>,
     body: Body<NewBranch>,
-) -> Result<(Json<OneBranch>, StatusCode), ApiError> {
-    Ok((Json(service.create(&staff, body.0.into()).await?.into()), StatusCode::CREATED))
+) -> Created<OneBranch> {
+    created(service.create(&staff, body.0.into()).await?)
 }

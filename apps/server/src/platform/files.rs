@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post};
 use chrono::{DateTime, Utc};
 use kontor_content::model::{Dimensions, FileType, StoredFile, UnknownFileType};
@@ -15,7 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::config::Config;
 use crate::http::blocking::blocking;
-use crate::http::envelope::one;
+use crate::http::envelope::{Answer, Created, answer, created, one};
 use crate::http::records::Message;
 use crate::http::upload::{Parts, Upload};
 use crate::http::{ApiError, PathId, SignedInStaff, file_contents};
@@ -128,43 +128,31 @@ async fn upload_file(
     service: Data<FileService>,
     config: Data<Config>,
     upload: Upload,
-) -> Result<(Json<OneFile>, StatusCode), ApiError> {
+) -> Created<OneFile> {
     service.may_upload(&staff)?;
     let (kind, name, content) = complete(upload.within(config.files_limit).receive_unnamed(&[TYPE]).await?)?;
     let inspector = service.clone();
     let upload = blocking(move || inspector.inspect(kind, name.as_deref(), content)).await??;
     let file = service.store(&staff, upload).await?;
-    Ok((Json(FileRecord::of(file, &config).into()), StatusCode::CREATED))
+    created(FileRecord::of(file, &config))
 }
 
 /// One file: its record, and where its content is.
-#[utoipa::path(
-    tag = "Files",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OneFile)),
-)]
+#[utoipa::path(tag = "Files", responses((status = 200, body = OneFile)))]
 #[get("/api/files/{id}")]
 async fn show_file(
     staff: SignedInStaff,
     service: Data<FileService>,
     config: Data<Config>,
     id: Path<PathId>,
-) -> Result<Json<OneFile>, ApiError> {
-    Ok(Json(FileRecord::of(service.read(&staff, id.parse()?).await?, &config).into()))
+) -> Answer<OneFile> {
+    answer(FileRecord::of(service.read(&staff, id.parse()?).await?, &config))
 }
 
 /// Deletes a file, whoever shows it: its address leads nowhere from now on.
-#[utoipa::path(
-    tag = "Files",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = Message)),
-)]
+#[utoipa::path(tag = "Files", responses((status = 200, body = Message)))]
 #[delete("/api/files/{id}")]
-async fn delete_file(
-    staff: SignedInStaff,
-    service: Data<FileService>,
-    id: Path<PathId>,
-) -> Result<Json<Message>, ApiError> {
+async fn delete_file(staff: SignedInStaff, service: Data<FileService>, id: Path<PathId>) -> Answer<Message> {
     service.delete(&staff, id.parse()?).await?;
-    Ok(Json(Message::new("The file was deleted.")))
+    answer(Message::new("The file was deleted."))
 }

@@ -1,7 +1,7 @@
 //! Integrations: what there is, and the records that answers about their use are made of.
 
 use actix_web::get;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::Word;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{list, one};
+use crate::http::envelope::{Answer, answer, list, one};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, PathId, SignedInStaff};
 
@@ -62,26 +62,19 @@ one!(OneIntegration { integration: IntegrationRecord });
 /// Every integration there is.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = IntegrationList)))]
 #[get("/api/integrations")]
-async fn list_integrations(
-    staff: SignedInStaff,
-    service: Data<IntegrationService>,
-) -> Result<Json<IntegrationList>, ApiError> {
-    Ok(Json(service.all(&staff).await?.into()))
+async fn list_integrations(staff: SignedInStaff, service: Data<IntegrationService>) -> Answer<IntegrationList> {
+    answer(service.all(&staff).await?)
 }
 
 /// One integration.
-#[utoipa::path(
-    tag = "Dictionaries",
-    params(("integrationId" = i64, Path)),
-    responses((status = 200, body = OneIntegration)),
-)]
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = OneIntegration)))]
 #[get("/api/integrations/{integrationId}")]
 async fn show_integration(
     staff: SignedInStaff,
     service: Data<IntegrationService>,
     id: Path<PathId>,
-) -> Result<Json<OneIntegration>, ApiError> {
-    Ok(Json(service.one(&staff, id.parse()?).await?.into()))
+) -> Answer<OneIntegration> {
+    answer(service.one(&staff, id.parse()?).await?)
 }
 
 /// An integration as a record uses it.

@@ -1,6 +1,6 @@
 //! Addresses, banks and companies that staff may mean.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
 use kontor_organization::SuggestionService;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::list;
+use crate::http::envelope::{Answer, answer, list};
 use crate::http::limits::SUGGEST_STAFF;
 use crate::http::named::NamedErrorBody;
 use crate::http::suggestions::{AddressList, SuggestionInput};
@@ -41,9 +41,9 @@ async fn search_address(
     throttle: Data<Throttle>,
     suggestions: Data<SuggestionService>,
     body: Body<SuggestionInput>,
-) -> Result<Json<AddressList>, ApiError> {
+) -> Answer<AddressList> {
     count(&throttle, &request, &staff).await?;
-    Ok(Json(suggestions.addresses(body.0.query.0).await?.into()))
+    answer(suggestions.addresses(body.0.query.0).await?)
 }
 
 #[derive(Serialize, ToSchema)]
@@ -93,9 +93,9 @@ async fn search_bank(
     throttle: Data<Throttle>,
     suggestions: Data<SuggestionService>,
     body: Body<SuggestionInput>,
-) -> Result<Json<BankList>, ApiError> {
+) -> Answer<BankList> {
     count(&throttle, &request, &staff).await?;
-    Ok(Json(suggestions.banks(body.0.query.0).await?.into()))
+    answer(suggestions.banks(body.0.query.0).await?)
 }
 
 /// Which company is looked for.
@@ -159,9 +159,9 @@ async fn search_company(
     throttle: Data<Throttle>,
     suggestions: Data<SuggestionService>,
     body: Body<CompanyInput>,
-) -> Result<Json<CompanyList>, ApiError> {
+) -> Answer<CompanyList> {
     let field = body.0.field.map_or_else(CompanyField::default, |field| field.0);
     let query = CompanyQuery::new(body.0.query.0, field).map_err(|error| ApiError::invalid("query", error))?;
     count(&throttle, &request, &staff).await?;
-    Ok(Json(suggestions.companies(query).await?.into()))
+    answer(suggestions.companies(query).await?)
 }

@@ -1,7 +1,7 @@
 //! What was sent to a webhook, and sending it again.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::Data;
 use actix_web::{get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -12,10 +12,10 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
-use crate::http::envelope::{list, one};
+use crate::http::envelope::{Answer, answer, list, one};
 use crate::http::paging::{PageNumber, PageSize, page_of};
 use crate::http::wire::InputErrors;
-use crate::http::{ApiError, PathId, Query, SignedInStaff};
+use crate::http::{ApiError, Query, SignedInStaff, ThreeIds, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_deliveries).service(resend_delivery);
@@ -90,34 +90,25 @@ struct DeliveryPage {
 }
 
 /// The deliveries of a webhook, newest first.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path), ("webhook" = i64, Path), DeliveryPage),
-    responses((status = 200, body = DeliveryList)),
-)]
+#[utoipa::path(tag = "Webhooks", params(DeliveryPage), responses((status = 200, body = DeliveryList)))]
 #[get("/api/applications/{application}/webhooks/{webhook}/deliveries")]
 async fn list_deliveries(
     staff: SignedInStaff,
     service: Data<DeliveryService>,
-    path: Path<(PathId, PathId)>,
+    path: TwoIds,
     query: Query<DeliveryPage>,
-) -> Result<Json<DeliveryList>, ApiError> {
+) -> Answer<DeliveryList> {
     let request = page_of(query.0.page.as_ref(), query.0.per_page.as_ref(), 15)?;
-    Ok(Json(service.list(&staff, path.0.parse()?, path.1.parse()?, request).await?.into()))
+    answer(service.list(&staff, path.0.parse()?, path.1.parse()?, request).await?)
 }
 
 /// Sends a failed or delivered delivery again: the same ids, a new schedule.
 #[utoipa::path(
     tag = "Webhooks",
-    params(("application" = i64, Path), ("webhook" = i64, Path), ("delivery" = i64, Path)),
     responses((status = 200, body = OneDelivery), (status = 409, description = "Pending already, or an inactive webhook.")),
 )]
 #[post("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}/resend")]
-async fn resend_delivery(
-    staff: SignedInStaff,
-    service: Data<DeliveryService>,
-    path: Path<(PathId, PathId, PathId)>,
-) -> Result<Json<OneDelivery>, ApiError> {
+async fn resend_delivery(staff: SignedInStaff, service: Data<DeliveryService>, path: ThreeIds) -> Answer<OneDelivery> {
     let (application, webhook, delivery) = (path.0.parse()?, path.1.parse()?, path.2.parse()?);
-    Ok(Json(service.resend(&staff, application, webhook, delivery).await?.into()))
+    answer(service.resend(&staff, application, webhook, delivery).await?)
 }

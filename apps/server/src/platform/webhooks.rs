@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, patch, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -16,9 +15,9 @@ use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::{SchemaFormat, Type};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{list, one};
+use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::wire::{self, Given, In, InputErrors, Patch, Scalar, WireValue};
-use crate::http::{ApiError, Body, PathId, SignedInStaff};
+use crate::http::{ApiError, Body, PathId, SignedInStaff, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
@@ -112,25 +111,19 @@ struct Deleted {
     message: &'static str,
 }
 
-type OfApplication = Path<(PathId, PathId)>;
-
-fn webhook_id(path: &OfApplication) -> Result<WebhookId, ApiError> {
+fn webhook_id(path: &TwoIds) -> Result<WebhookId, ApiError> {
     path.1.parse()
 }
 
 /// Every webhook of an application. Secrets are never shown again.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path)),
-    responses((status = 200, body = WebhookList)),
-)]
+#[utoipa::path(tag = "Webhooks", responses((status = 200, body = WebhookList)))]
 #[get("/api/applications/{application}/webhooks")]
 async fn list_webhooks(
     staff: SignedInStaff,
     service: Data<WebhookService>,
     application: Path<PathId>,
-) -> Result<Json<WebhookList>, ApiError> {
-    Ok(Json(service.list(&staff, application.parse()?).await?.into()))
+) -> Answer<WebhookList> {
+    answer(service.list(&staff, application.parse()?).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -145,19 +138,14 @@ struct NewWebhook {
 }
 
 /// Adds a webhook. The answer shows its secret once.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path)),
-    request_body = NewWebhook,
-    responses((status = 201, body = OneIssuedWebhook)),
-)]
+#[utoipa::path(tag = "Webhooks", request_body = NewWebhook, responses((status = 201, body = OneIssuedWebhook)))]
 #[post("/api/applications/{application}/webhooks")]
 async fn create_webhook(
     staff: SignedInStaff,
     service: Data<WebhookService>,
     application: Path<PathId>,
     body: Body<NewWebhook>,
-) -> Result<(Json<OneIssuedWebhook>, StatusCode), ApiError> {
+) -> Created<OneIssuedWebhook> {
     let new = body.0;
     let draft = WebhookDraft {
         name: new.name.map(|name| name.0),
@@ -165,22 +153,14 @@ async fn create_webhook(
         is_active: new.is_active.is_none_or(|active| active.0),
     };
     let issued = service.create(&staff, application.parse()?, draft).await?;
-    Ok((Json(issued.into()), StatusCode::CREATED))
+    created(issued)
 }
 
 /// One webhook.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path), ("webhook" = i64, Path)),
-    responses((status = 200, body = OneWebhook)),
-)]
+#[utoipa::path(tag = "Webhooks", responses((status = 200, body = OneWebhook)))]
 #[get("/api/applications/{application}/webhooks/{webhook}")]
-async fn show_webhook(
-    staff: SignedInStaff,
-    service: Data<WebhookService>,
-    path: OfApplication,
-) -> Result<Json<OneWebhook>, ApiError> {
-    Ok(Json(service.read(&staff, path.0.parse()?, webhook_id(&path)?).await?.into()))
+async fn show_webhook(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<OneWebhook> {
+    answer(service.read(&staff, path.0.parse()?, webhook_id(&path)?).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -205,49 +185,28 @@ impl From<ChangedWebhook> for WebhookChange {
 }
 
 /// Changes the fields that are sent. The deliveries of an inactive webhook wait until it is active again.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path), ("webhook" = i64, Path)),
-    request_body = ChangedWebhook,
-    responses((status = 200, body = OneWebhook)),
-)]
+#[utoipa::path(tag = "Webhooks", request_body = ChangedWebhook, responses((status = 200, body = OneWebhook)))]
 #[patch("/api/applications/{application}/webhooks/{webhook}")]
 async fn change_webhook(
     staff: SignedInStaff,
     service: Data<WebhookService>,
-    path: OfApplication,
+    path: TwoIds,
     body: Body<ChangedWebhook>,
-) -> Result<Json<OneWebhook>, ApiError> {
-    Ok(Json(service.update(&staff, path.0.parse()?, webhook_id(&path)?, body.0.into()).await?.into()))
+) -> Answer<OneWebhook> {
+    answer(service.update(&staff, path.0.parse()?, webhook_id(&path)?, body.0.into()).await?)
 }
 
 /// Deletes a webhook with its deliveries.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path), ("webhook" = i64, Path)),
-    responses((status = 200, body = Deleted)),
-)]
+#[utoipa::path(tag = "Webhooks", responses((status = 200, body = Deleted)))]
 #[delete("/api/applications/{application}/webhooks/{webhook}")]
-async fn delete_webhook(
-    staff: SignedInStaff,
-    service: Data<WebhookService>,
-    path: OfApplication,
-) -> Result<Json<Deleted>, ApiError> {
+async fn delete_webhook(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<Deleted> {
     service.delete(&staff, path.0.parse()?, webhook_id(&path)?).await?;
-    Ok(Json(Deleted { message: "The webhook was deleted." }))
+    answer(Deleted { message: "The webhook was deleted." })
 }
 
 /// Replaces the secret; every attempt from now on is signed with the new one. The answer shows it once.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path), ("webhook" = i64, Path)),
-    responses((status = 200, body = OneIssuedWebhook)),
-)]
+#[utoipa::path(tag = "Webhooks", responses((status = 200, body = OneIssuedWebhook)))]
 #[post("/api/applications/{application}/webhooks/{webhook}/rotate-secret")]
-async fn rotate_secret(
-    staff: SignedInStaff,
-    service: Data<WebhookService>,
-    path: OfApplication,
-) -> Result<Json<OneIssuedWebhook>, ApiError> {
-    Ok(Json(service.rotate_secret(&staff, path.0.parse()?, webhook_id(&path)?).await?.into()))
+async fn rotate_secret(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<OneIssuedWebhook> {
+    answer(service.rotate_secret(&staff, path.0.parse()?, webhook_id(&path)?).await?)
 }

@@ -6,14 +6,14 @@ mod settings;
 mod units;
 
 use actix_web::get;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use kontor_organization::DictionaryService;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::SignedInStaff;
 use crate::http::delivery_option::DeliveryOptionRecord;
-use crate::http::envelope::list;
+use crate::http::envelope::{Answer, answer, list};
 use crate::http::routes::below;
-use crate::http::{ApiError, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     items::routes(config);
@@ -27,9 +27,6 @@ list!(StaffDeliveryTypeList { delivery_types: [DeliveryOptionRecord], delivery_t
 /// The delivery types of the project.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StaffDeliveryTypeList)))]
 #[get("/api/delivery_types")]
-async fn list_delivery_types(
-    staff: SignedInStaff,
-    service: Data<DictionaryService>,
-) -> Result<Json<StaffDeliveryTypeList>, ApiError> {
-    Ok(Json(service.delivery_types(&staff).await?.into()))
+async fn list_delivery_types(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<StaffDeliveryTypeList> {
+    answer(service.delivery_types(&staff).await?)
 }
