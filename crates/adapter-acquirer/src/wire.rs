@@ -1,6 +1,6 @@
 //! The JSON of the protocol.
 
-use kontor_kernel::Money;
+use kontor_kernel::{Money, Word};
 use kontor_payments::model::{
     ChargePurpose, ChargeRequest, GatewayMethod, GatewayPayment, GatewayRefund, GatewayStatus, PaymentMethod,
     ProviderId, RefundRequest,
@@ -23,7 +23,7 @@ pub(crate) fn body(request: &ChargeRequest) -> Value {
         return body;
     }
     fields.insert("confirmation".to_owned(), json!({ "type": "redirect", "return_url": request.return_url }));
-    fields.insert("payment_method_data".to_owned(), json!({ "type": request.method.as_str() }));
+    fields.insert("payment_method_data".to_owned(), json!({ "type": request.method.word() }));
     if request.save_method {
         fields.insert("save_payment_method".to_owned(), json!(true));
     }

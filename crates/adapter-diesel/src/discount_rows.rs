@@ -66,6 +66,5 @@ pub(crate) fn target_columns(target: DiscountTarget) -> (&'static str, Option<i6
 
 /// Whether a discount may be in force, from its column.
 pub(crate) fn status(id: i64, name: &str) -> Result<DiscountStatus, StoreError> {
-    let known = DiscountStatus::ALL.into_iter().find(|status| status.name() == name);
-    known.ok_or_else(|| stored::unknown("discounts", id, "status", name))
+    stored::word("discounts", id, "status", name)
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::history::{Audited, Author, FieldChange, Histories, HistoryAction, HistoryEntry, diff};
-use kontor_kernel::{Page, PageRequest, ProjectId, Resource, Stamp, StoreError};
+use kontor_kernel::{Page, PageRequest, ProjectId, Resource, Stamp, StoreError, Word};
 
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
@@ -65,7 +65,7 @@ fn write<C: Audited, R>(
             histories::project_id.eq(stamp.project_id.get()),
             histories::resource.eq(C::KIND),
             histories::resource_id.eq(record.number()),
-            histories::deed.eq(action.name()),
+            histories::deed.eq(action.word()),
             histories::user_id.eq(user),
             histories::counterparty_id.eq(customer),
             histories::changes.eq(serde_json::to_string(changes).map_err(StoreError::corrupt)?),
@@ -97,7 +97,7 @@ pub(crate) fn created_many<C: Audited, R>(
         )
         .value(C::KIND)
         .sql(", id, ")
-        .value(HistoryAction::Created.name())
+        .value(HistoryAction::Created.word())
         .sql(", ")
         .value(user)
         .sql(", ")
@@ -127,7 +127,7 @@ pub(crate) fn changed_many<R>(
     for chunk in lines?.chunks(LINES) {
         let rows = chunk.iter().map(|(number, changes)| -> [Value; 8] {
             let (project, at) = (stamp.project_id.get().into(), stamp.at.naive_utc().into());
-            let action = HistoryAction::Changed.name().into();
+            let action = HistoryAction::Changed.word().into();
             [
                 project,
                 resource.name().into(),
@@ -179,10 +179,9 @@ impl TryFrom<LineRow> for HistoryEntry {
             (None, Some(customer)) => (Author::Customer(stored::id(customer)?), row.counterparty_name),
             (None, None) => (Author::System, None),
         };
-        let action = HistoryAction::ALL.into_iter().find(|action| action.name() == row.deed);
         Ok(Self {
             id: row.id,
-            action: action.ok_or_else(|| stored::unknown("histories", row.id, "deed", &row.deed))?,
+            action: stored::word("histories", row.id, "deed", &row.deed)?,
             author,
             author_name: author_name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()),
             changes: serde_json::from_str(&row.changes).map_err(StoreError::corrupt)?,

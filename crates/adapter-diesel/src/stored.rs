@@ -4,12 +4,17 @@ use std::fmt::Display;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::history::Author;
-use kontor_kernel::{Email, InvalidId, Line, Money, Page, PageRequest, Phone, Prose, StoreError};
+use kontor_kernel::{Email, InvalidId, Line, Money, Page, PageRequest, Phone, Prose, StoreError, Word};
 
 /// A stored word that this service does not know, with the record and the column where it stands. It is never taken for
 /// another one.
 pub(crate) fn unknown(table: &str, id: impl Display, column: &str, word: impl Display) -> StoreError {
     StoreError::corrupt(format!("{table} {id}: the column {column} says `{word}`"))
+}
+
+/// A stored word.
+pub(crate) fn word<T: Word>(table: &str, id: impl Display, column: &str, word: &str) -> Result<T, StoreError> {
+    T::from_word(word).ok_or_else(|| unknown(table, id, column, word))
 }
 
 /// A domain value that is stored as one text.

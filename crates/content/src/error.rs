@@ -1,17 +1,14 @@
-use kontor_kernel::{AccessDenied, StoreError};
+use kontor_kernel::{RecordError, Refusal};
 
 use crate::model::ContentRefused;
 use crate::ports::StorageFailed;
 
 /// Why a use case of files is refused.
+pub type FileError = RecordError<FileRefusal>;
+
+/// What only files refuse.
 #[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such file.
-    #[error("there is no such file")]
-    NotFound,
+pub enum FileRefusal {
     /// The content is none that the type of file takes.
     #[error("the file {0}")]
     Content(#[from] ContentRefused),
@@ -21,7 +18,6 @@ pub enum FileError {
     /// The place where contents are kept failed.
     #[error(transparent)]
     Storage(#[from] StorageFailed),
-    /// The storage of records failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
+
+impl Refusal for FileRefusal {}

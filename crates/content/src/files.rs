@@ -3,11 +3,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use kontor_kernel::{Clock, FileId, Name, Permission, Random, Resource, Staff, Stamp};
+use kontor_kernel::{Clock, FileId, Name, OfProject, Permission, Random, Resource, Staff, Stamp};
 
-use crate::FileError;
-use crate::model::{ContentRefused, Dimensions, FileKey, FileType, MediaType, NewFile, StoredFile};
+use crate::model::{Dimensions, FileKey, FileType, MediaType, NewFile, StoredFile};
 use crate::ports::{ContentInspector, FileRepository, FileStore, Pieces};
+use crate::{FileError, FileRefusal};
 
 /// How long storing a content may take. A record that waits longer is swept.
 const PATIENCE: TimeDelta = TimeDelta::hours(1);
@@ -22,27 +22,30 @@ pub struct Upload {
     dimensions: Option<Dimensions>,
 }
 
+/// A file found by its key.
+#[derive(Debug)]
+pub enum FoundFile {
+    /// Everybody may see it.
+    Public(StoredFile),
+    /// Staff of its project may see it; [`FileService::show`] opens it.
+    Closed(OfProject<StoredFile>),
+}
+
 /// Use cases of files.
 pub struct FileService {
-    files: Arc<dyn FileRepository>,
-    contents: Arc<dyn FileStore>,
-    inspector: Arc<dyn ContentInspector>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
+    /// Where their records are kept.
+    pub files: Arc<dyn FileRepository>,
+    /// Where their contents are kept.
+    pub contents: Arc<dyn FileStore>,
+    /// Who looks at contents.
+    pub inspector: Arc<dyn ContentInspector>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Where random numbers come from.
+    pub random: Arc<dyn Random>,
 }
 
 impl FileService {
-    /// Wires the ports.
-    pub fn new(
-        files: Arc<dyn FileRepository>,
-        contents: Arc<dyn FileStore>,
-        inspector: Arc<dyn ContentInspector>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-    ) -> Self {
-        Self { files, contents, inspector, clock, random }
-    }
-
     /// Refuses who may not upload; the first step of an upload, before anything is received.
     pub fn may_upload(&self, staff: &Staff) -> Result<(), FileError> {
         Ok(staff.require(Permission::create(Resource::Files))?)
@@ -51,8 +54,9 @@ impl FileService {
     /// Looks at what came under a name and refuses what the type of file does not take. Works on the calling thread; the
     /// server does that where blocking is allowed.
     pub fn inspect(&self, file_type: FileType, name: Option<&str>, content: File) -> Result<Upload, FileError> {
-        let (media, dimensions) = file_type.admit(self.inspector.inspect(&content)?)?;
-        let name = media.label(name).map_err(ContentRefused::from)?;
+        let seen = self.inspector.inspect(&content).map_err(FileRefusal::Storage)?;
+        let (media, dimensions) = file_type.admit(seen).map_err(FileRefusal::Content)?;
+        let name = media.label(name).map_err(|error| FileRefusal::Content(error.into()))?;
         Ok(Upload { content, file_type, name, media, dimensions })
     }
 
@@ -76,12 +80,13 @@ impl FileService {
         let id = self.files.announce(file).await?;
         match self.contents.put(staff.project_id, key, content).await {
             Ok(written) => {
-                self.files.complete(Stamp::of(staff, self.clock.now()), id, written).await?.ok_or(FileError::TooSlow)
+                let stored = self.files.complete(Stamp::of(staff, self.clock.now()), id, written).await?;
+                Ok(stored.ok_or(FileRefusal::TooSlow)?)
             }
             Err(failed) => {
                 // Should this fail, too, the record is given up when its time is over.
                 self.files.give_up(id, self.clock.now()).await?;
-                Err(failed.into())
+                Err(FileRefusal::Storage(failed).into())
             }
         }
     }
@@ -89,37 +94,33 @@ impl FileService {
     /// One file of the employee's project.
     pub async fn read(&self, staff: &Staff, id: FileId) -> Result<StoredFile, FileError> {
         staff.require(Permission::view(Resource::Files))?;
-        self.own(staff, id).await
+        staff.own(self.files.find(id).await?)
     }
 
     /// Deletes a file of the employee's project. Its content follows.
     pub async fn delete(&self, staff: &Staff, id: FileId) -> Result<(), FileError> {
         staff.require(Permission::edit(Resource::Files))?;
-        self.own(staff, id).await?;
-        let deleted = self.files.delete(Stamp::of(staff, self.clock.now()), id).await?;
-        if deleted { Ok(()) } else { Err(FileError::NotFound) }
+        staff.own(self.files.find(id).await?)?;
+        self.files.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 
-    /// The file with this key. Unless its type is public, [`FileService::may_see`] has to be asked before it is shown.
-    pub async fn find(&self, key: FileKey) -> Result<StoredFile, FileError> {
-        self.files.find_by_key(key).await?.ok_or(FileError::NotFound)
+    /// The file with this key.
+    pub async fn find(&self, key: FileKey) -> Result<FoundFile, FileError> {
+        let file = self.files.find_by_key(key).await?.ok_or(FileError::NotFound)?;
+        let is_public = file.file_type.is_public();
+        Ok(if is_public { FoundFile::Public(file) } else { FoundFile::Closed(OfProject::new(file.project_id, file)) })
     }
 
-    /// Refuses who may not see a file that is not public.
-    pub fn may_see(&self, staff: &Staff, file: &StoredFile) -> Result<(), FileError> {
+    /// A file that is not public, for an employee who may see it.
+    pub fn show(&self, staff: &Staff, file: OfProject<StoredFile>) -> Result<StoredFile, FileError> {
         staff.require(Permission::view(Resource::Files))?;
-        Ok(staff.require_project(file.project_id)?)
+        Ok(file.open(staff)?)
     }
 
     /// A part of the content of a file.
     pub async fn content(&self, file: &StoredFile, part: Range<u64>) -> Result<Pieces, FileError> {
-        self.contents.get(file.project_id, file.key.clone(), part).await?.ok_or(FileError::NotFound)
-    }
-
-    async fn own(&self, staff: &Staff, id: FileId) -> Result<StoredFile, FileError> {
-        let file = self.files.find(id).await?.ok_or(FileError::NotFound)?;
-        staff.require_project(file.project_id)?;
-        Ok(file)
+        let pieces = self.contents.get(file.project_id, file.key.clone(), part).await.map_err(FileRefusal::Storage)?;
+        pieces.ok_or(FileError::NotFound)
     }
 }
 
@@ -132,7 +133,7 @@ mod tests {
     use kontor_kernel::{FixedClock, ProjectId};
 
     use super::*;
-    use crate::model::{Sha256, Sighting, Written};
+    use crate::model::{ContentRefused, Sha256, Sighting, Written};
     use crate::ports::{MockContentInspector, MockFileRepository, MockFileStore, StorageFailed};
 
     fn service(files: MockFileRepository, contents: MockFileStore, seen: Sighting) -> FileService {
@@ -140,7 +141,13 @@ mod tests {
         inspector.expect_inspect().returning(move |_| Ok(seen));
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
         let random = Arc::new(CountingRandom::new());
-        FileService::new(Arc::new(files), Arc::new(contents), Arc::new(inspector), clock, random)
+        FileService {
+            files: Arc::new(files),
+            contents: Arc::new(contents),
+            inspector: Arc::new(inspector),
+            clock,
+            random,
+        }
     }
 
     const PDF: Sighting = Sighting::Document(MediaType::Pdf);
@@ -214,7 +221,7 @@ mod tests {
         contents.expect_put().returning(|_, _, _| Err(StorageFailed("full".to_owned())));
         let service = service(files, contents, PDF);
         let upload = service.inspect(FileType::OrderFile, None, content()).unwrap();
-        assert!(matches!(service.store(&clerk(), upload).await, Err(FileError::Storage(_))));
+        assert!(matches!(service.store(&clerk(), upload).await, Err(FileError::Refused(FileRefusal::Storage(_)))));
     }
 
     #[tokio::test]
@@ -226,7 +233,7 @@ mod tests {
         contents.expect_put().returning(|_, _, _| Ok(written()));
         let service = service(files, contents, PDF);
         let upload = service.inspect(FileType::OrderFile, None, content()).unwrap();
-        assert!(matches!(service.store(&clerk(), upload).await, Err(FileError::TooSlow)));
+        assert!(matches!(service.store(&clerk(), upload).await, Err(FileError::Refused(FileRefusal::TooSlow))));
     }
 
     #[tokio::test]
@@ -234,7 +241,7 @@ mod tests {
         // No port is expected to be called.
         let service = service(MockFileRepository::new(), MockFileStore::new(), Sighting::Unknown);
         let refused = service.inspect(FileType::Avatar, None, content()).unwrap_err();
-        assert!(matches!(refused, FileError::Content(ContentRefused::NotTaken(_))));
+        assert!(matches!(refused, FileError::Refused(FileRefusal::Content(ContentRefused::NotTaken(_)))));
         let viewer = staff_with([Permission::view(Resource::Files)]);
         assert!(matches!(service.may_upload(&viewer), Err(FileError::Denied(_))));
         let id = FileId::new(7).unwrap();
@@ -258,11 +265,14 @@ mod tests {
         let foreign = stored(&file);
         let mut files = MockFileRepository::new();
         let found = foreign.clone();
-        files.expect_find().returning(move |_| Ok(Some(found.clone())));
+        files.expect_find().returning(move |_| Ok(Some(OfProject::new(found.project_id, found.clone()))));
+        let found = foreign.clone();
+        files.expect_find_by_key().returning(move |_| Ok(Some(found.clone())));
         let service = service(files, MockFileStore::new(), PDF);
         let boss = staff_with(Permission::all());
         assert!(matches!(service.read(&boss, foreign.id).await, Err(FileError::Denied(_))));
         assert!(matches!(service.delete(&boss, foreign.id).await, Err(FileError::Denied(_))));
-        assert!(matches!(service.may_see(&boss, &foreign), Err(FileError::Denied(_))));
+        let FoundFile::Closed(closed) = service.find(foreign.key).await.unwrap() else { panic!("it is public") };
+        assert!(matches!(service.show(&boss, closed), Err(FileError::Denied(_))));
     }
 }

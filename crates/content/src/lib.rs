@@ -31,8 +31,8 @@ pub mod model;
 pub mod ports;
 mod sweeper;
 
-pub use error::FileError;
-pub use files::{FileService, Upload};
+pub use error::{FileError, FileRefusal};
+pub use files::{FileService, FoundFile, Upload};
 pub use sweeper::{FileSweeper, SweepRound};
 
 /// The example of the reuse guide, compiled and run.

@@ -7,8 +7,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::stream::BoxStream;
-use kontor_kernel::{FileId, ProjectId, Stamp, StoreError};
+use kontor_kernel::{FileId, OfProject, ProjectId, Stamp, StoreError};
 
+use crate::FileError;
 use crate::model::{FileKey, NewFile, Sighting, StoredFile, Written};
 
 /// The place where contents are kept cannot be reached, or fails. The same call may succeed later.
@@ -43,14 +44,14 @@ pub trait FileRepository: Send + Sync {
     /// Gives a record up that waits: whatever came of its content is swept from this moment on.
     async fn give_up(&self, id: FileId, at: DateTime<Utc>) -> Result<(), StoreError>;
 
-    /// A file of any project; the caller checks the owner.
-    async fn find(&self, id: FileId) -> Result<Option<StoredFile>, StoreError>;
+    /// A file of any project.
+    async fn find(&self, id: FileId) -> Result<Option<OfProject<StoredFile>>, StoreError>;
 
     /// The file with this key, of any project.
     async fn find_by_key(&self, key: FileKey) -> Result<Option<StoredFile>, StoreError>;
 
-    /// Deletes a file of the project for everybody; its content is swept from this moment on. Whether there was one.
-    async fn delete(&self, stamp: Stamp, id: FileId) -> Result<bool, StoreError>;
+    /// Deletes a file of the project for everybody; its content is swept from this moment on.
+    async fn delete(&self, stamp: Stamp, id: FileId) -> Result<(), FileError>;
 
     /// Leases some records whose content is to go by now: deleted ones, and those that waited too long, which nobody can
     /// complete from then on. They are taken again at `again_at`, unless they are forgotten before. What cannot be read is

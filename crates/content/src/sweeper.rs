@@ -21,17 +21,15 @@ pub struct SweepRound {
 
 /// Removes the contents of deleted files, and of uploads that broke off. Any number of processes may sweep.
 pub struct FileSweeper {
-    files: Arc<dyn FileRepository>,
-    contents: Arc<dyn FileStore>,
-    clock: Arc<dyn Clock>,
+    /// Where their records are kept.
+    pub files: Arc<dyn FileRepository>,
+    /// Where their contents are kept.
+    pub contents: Arc<dyn FileStore>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl FileSweeper {
-    /// Wires the ports.
-    pub fn new(files: Arc<dyn FileRepository>, contents: Arc<dyn FileStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { files, contents, clock }
-    }
-
     /// One round. The record goes after the content: whoever dies in between leaves something that is found again.
     /// `owner` names this process and no other.
     pub async fn sweep(&self, owner: &str) -> Result<SweepRound, StoreError> {
@@ -76,7 +74,8 @@ mod tests {
             _ => Ok(()),
         });
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        let round = FileSweeper::new(Arc::new(files), Arc::new(contents), clock).sweep("me").await.unwrap();
+        let sweeper = FileSweeper { files: Arc::new(files), contents: Arc::new(contents), clock };
+        let round = sweeper.sweep("me").await.unwrap();
         assert_eq!((round.removed, round.failed.len()), (1, 1));
     }
 }

@@ -2,21 +2,21 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{CounterpartyId, FileId, ProjectId, StoreError};
+use kontor_kernel::{CounterpartyId, FileId, OfProject, ProjectId, StoreError};
 
 use crate::CustomerError;
-use crate::model::{Customer, ProfileChange};
+use crate::model::{Customer, DecidedChange};
 
 /// Customers.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CustomerRepository: Send + Sync {
-    /// A customer of any project who has not left; the caller checks the owner.
-    async fn find(&self, id: CounterpartyId) -> Result<Option<Customer>, StoreError>;
+    /// A customer of any project who has not left.
+    async fn find(&self, id: CounterpartyId) -> Result<Option<OfProject<Customer>>, StoreError>;
 
     /// Commits a change by the customer himself. A new e-mail address signs nobody in until it is proven. Refuses an
     /// address that signs another customer of the project in, and a customer who has left.
-    async fn change_profile(&self, change: ProfileChange) -> Result<(), CustomerError>;
+    async fn change_profile(&self, change: DecidedChange) -> Result<(), CustomerError>;
 
     /// Gives a customer another picture, or none. Refuses a customer who has left and a file that is no avatar of his
     /// project.

@@ -3,31 +3,29 @@ use std::sync::Arc;
 use kontor_kernel::{Clock, CustomerScope};
 
 use crate::CustomerError;
-use crate::model::{Customer, ProfileEdit};
+use crate::model::{Customer, ProfileChange};
 use crate::ports::CustomerRepository;
 
 /// What a customer does with his own record.
 pub struct ProfileService {
-    customers: Arc<dyn CustomerRepository>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub customers: Arc<dyn CustomerRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl ProfileService {
-    /// Wires the ports.
-    pub fn new(customers: Arc<dyn CustomerRepository>, clock: Arc<dyn Clock>) -> Self {
-        Self { customers, clock }
-    }
-
     /// His own record.
     pub async fn profile(&self, customer: CustomerScope) -> Result<Customer, CustomerError> {
         let record = self.customers.find(customer.counterparty_id).await?;
-        record.filter(|record| record.project_id == customer.app.project_id).ok_or(CustomerError::NotFound)
+        record.and_then(|record| record.within(customer.app.project_id)).ok_or(CustomerError::NotFound)
     }
 
     /// Changes his own record and gives it as it is then.
-    pub async fn change(&self, customer: CustomerScope, edit: ProfileEdit) -> Result<Customer, CustomerError> {
+    pub async fn change(&self, customer: CustomerScope, change: ProfileChange) -> Result<Customer, CustomerError> {
         let record = self.profile(customer).await?;
-        self.customers.change_profile(edit.decide(&record, self.clock.now())?).await?;
+        let decided = change.decide(customer.app.project_id, &record, self.clock.now())?;
+        self.customers.change_profile(decided).await?;
         self.profile(customer).await
     }
 
@@ -40,15 +38,16 @@ impl ProfileService {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{CustomerKind, PersonalData, ProfileChange};
+    use crate::model::{CustomerKind, DecidedChange, PersonalData};
     use crate::ports::MockCustomerRepository;
     use chrono::{DateTime, TimeDelta};
-    use kontor_kernel::{AppScope, ApplicationId, CounterpartyId, Email, FixedClock, Name, Phone, ProjectId, TokenId};
+    use kontor_kernel::{
+        AppScope, ApplicationId, CounterpartyId, Edit, Email, FixedClock, Name, OfProject, Phone, ProjectId, TokenId,
+    };
 
-    fn record(project: i64) -> Customer {
+    fn record() -> Customer {
         Customer {
             id: CounterpartyId::new(4).unwrap(),
-            project_id: ProjectId::new(project).unwrap(),
             kind: CustomerKind { id: 1, name: Name::parse("Person").unwrap(), created_at: DateTime::UNIX_EPOCH },
             manager: None,
             avatar: None,
@@ -79,12 +78,14 @@ mod tests {
 
     fn service(customers: MockCustomerRepository) -> ProfileService {
         let noon = DateTime::UNIX_EPOCH + TimeDelta::hours(12);
-        ProfileService::new(Arc::new(customers), Arc::new(FixedClock::at(noon)))
+        ProfileService { customers: Arc::new(customers), clock: Arc::new(FixedClock::at(noon)) }
     }
 
     fn known(project: i64) -> MockCustomerRepository {
         let mut customers = MockCustomerRepository::new();
-        customers.expect_find().returning(move |_| Ok(Some(record(project))));
+        customers
+            .expect_find()
+            .returning(move |_| Ok(Some(OfProject::new(ProjectId::new(project).unwrap(), record()))));
         customers
     }
 
@@ -94,7 +95,7 @@ mod tests {
             assert_eq!(service(known(project)).profile(scope()).await.is_ok(), seen);
             let mut customers = known(project);
             customers.expect_change_profile().times(usize::from(seen)).returning(|_| Ok(()));
-            assert_eq!(service(customers).change(scope(), ProfileEdit::default()).await.is_ok(), seen);
+            assert_eq!(service(customers).change(scope(), ProfileChange::default()).await.is_ok(), seen);
         }
     }
 
@@ -102,18 +103,22 @@ mod tests {
     async fn what_is_repeated_changes_nothing() {
         let mut customers = known(1);
         let expected =
-            |change: &ProfileChange| change.data == PersonalData::default() && change.customer == record(1).id;
+            |change: &DecidedChange| change.data == PersonalData::default() && change.customer == record().id;
         customers.expect_change_profile().withf(expected).once().returning(|_| Ok(()));
-        let data = PersonalData { email: Some(record(1).email), ..PersonalData::default() };
-        service(customers).change(scope(), ProfileEdit { data, phone_1: Some(record(1).phone_1) }).await.unwrap();
+        let data = PersonalData { email: Edit::Set(record().email), ..PersonalData::default() };
+        service(customers).change(scope(), ProfileChange { data, phone_1: Edit::Set(record().phone_1) }).await.unwrap();
     }
 
     #[tokio::test]
     async fn everything_against_a_change_is_told_at_once() {
         for (day, wrong) in [("1970-01-01", false), ("1970-01-02", true), ("1900-01-01", false), ("1899-12-31", true)] {
-            for (phone, other) in [(record(1).phone_1, false), (None, true), (Phone::parse("79007654321").ok(), true)] {
-                let data = PersonalData { birthday: Some(day.parse().ok()), ..PersonalData::default() };
-                let decided = ProfileEdit { data, phone_1: Some(phone) }.decide(&record(1), DateTime::UNIX_EPOCH);
+            for (phone, other) in [(record().phone_1, false), (None, true), (Phone::parse("79007654321").ok(), true)] {
+                let data = PersonalData { birthday: Edit::Set(day.parse().ok()), ..PersonalData::default() };
+                let decided = ProfileChange { data, phone_1: Edit::Set(phone) }.decide(
+                    scope().app.project_id,
+                    &record(),
+                    DateTime::UNIX_EPOCH,
+                );
                 let named = decided.err().unwrap_or_default();
                 let named: Vec<_> = named.fields().keys().map(String::as_str).collect();
                 let expected = [("birthday", wrong), ("phone_1", other)];

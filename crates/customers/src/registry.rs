@@ -7,16 +7,13 @@ use crate::ports::CustomerRepository;
 
 /// Records of customers, as those who run the service change them.
 pub struct CustomerRegistry {
-    customers: Arc<dyn CustomerRepository>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub customers: Arc<dyn CustomerRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl CustomerRegistry {
-    /// Wires the ports.
-    pub fn new(customers: Arc<dyn CustomerRepository>, clock: Arc<dyn Clock>) -> Self {
-        Self { customers, clock }
-    }
-
     /// Gives a customer another picture: a file of the type for avatars that staff of his project uploaded; or none.
     pub async fn set_avatar(&self, id: CounterpartyId, avatar: Option<FileId>) -> Result<(), CustomerError> {
         self.customers.set_avatar(id, avatar, self.clock.now()).await

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{ApplicationId, CounterpartyId, ProjectId, TokenId, UserId};
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
+use crate::{ApplicationId, CounterpartyId, ProjectId, TokenId, UserId, Word};
 
 macro_rules! resources {
     ($($variant:ident => $name:literal,)+) => {
@@ -54,7 +56,8 @@ resources! {
 }
 
 /// What may be done with a resource. There is no separate right to delete: `edit` covers create, update and delete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum Action {
     /// Lists and reads.
     View,
@@ -109,12 +112,7 @@ impl Permission {
 
 impl fmt::Display for Permission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let action = match self.action {
-            Action::View => "view",
-            Action::Create => "create",
-            Action::Edit => "edit",
-        };
-        write!(f, "{action}-{}", self.resource.name())
+        write!(f, "{}-{}", self.action.word(), self.resource.name())
     }
 }
 

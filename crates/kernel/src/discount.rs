@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 use crate::{CategoryId, Money, NomenclatureId};
 
 /// How much a discount takes off.
@@ -69,7 +71,8 @@ pub enum DiscountTarget {
 }
 
 /// Whether a discount may be in force.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum DiscountStatus {
     /// In force within its dates.
     Active,
@@ -77,20 +80,6 @@ pub enum DiscountStatus {
     Paused,
     /// Stopped for good.
     Archived,
-}
-
-impl DiscountStatus {
-    /// Every status.
-    pub const ALL: [Self; 3] = [Self::Active, Self::Paused, Self::Archived];
-
-    /// The word of the contract's actions for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Paused => "paused",
-            Self::Archived => "archived",
-        }
-    }
 }
 
 /// A text that cannot be a promo code.

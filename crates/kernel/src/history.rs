@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::{CounterpartyId, Page, PageRequest, ProjectId, Resource, Staff, StoreError, UserId};
 
@@ -95,7 +96,8 @@ pub fn changed_fields(before: Vec<AuditedField>, after: Vec<AuditedField>) -> Ve
 }
 
 /// What happened to a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum HistoryAction {
     /// It came.
     Created,
@@ -103,20 +105,6 @@ pub enum HistoryAction {
     Changed,
     /// It went.
     Deleted,
-}
-
-impl HistoryAction {
-    /// Every action.
-    pub const ALL: [Self; 3] = [Self::Created, Self::Changed, Self::Deleted];
-
-    /// `created`, `changed` or `deleted`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Changed => "changed",
-            Self::Deleted => "deleted",
-        }
-    }
 }
 
 /// One line of a record's history.

@@ -45,3 +45,21 @@ impl<T: Copy + Into<&'static str> + FromStr + VariantArray> Word for T {
         Self::VARIANTS
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::HistoryAction;
+    use crate::{Action, DiscountStatus};
+
+    fn words<T: Word>() -> Vec<&'static str> {
+        T::all().iter().map(|value| value.word()).collect()
+    }
+
+    #[test]
+    fn the_words_of_stored_rows_stay_as_they_are() {
+        assert_eq!(words::<Action>(), ["view", "create", "edit"]);
+        assert_eq!(words::<HistoryAction>(), ["created", "changed", "deleted"]);
+        assert_eq!(words::<DiscountStatus>(), ["active", "paused", "archived"]);
+    }
+}

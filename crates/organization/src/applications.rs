@@ -8,23 +8,17 @@ use crate::ports::ApplicationRepository;
 
 /// Use cases of applications.
 pub struct ApplicationService {
-    applications: Arc<dyn ApplicationRepository>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    cipher: Arc<dyn SecretCipher>,
+    /// Where they are kept.
+    pub applications: Arc<dyn ApplicationRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Where random numbers come from.
+    pub random: Arc<dyn Random>,
+    /// Seals secrets and makes fingerprints.
+    pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl ApplicationService {
-    /// Wires the ports.
-    pub fn new(
-        applications: Arc<dyn ApplicationRepository>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        cipher: Arc<dyn SecretCipher>,
-    ) -> Self {
-        Self { applications, clock, random, cipher }
-    }
-
     /// Every application of the employee's project.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<Application>, ApplicationError> {
         staff.require(Permission::view(Resource::Applications))?;
@@ -34,9 +28,7 @@ impl ApplicationService {
     /// One application of the employee's project.
     pub async fn read(&self, staff: &Staff, id: ApplicationId) -> Result<Application, ApplicationError> {
         staff.require(Permission::view(Resource::Applications))?;
-        let application = self.applications.find(id).await?.ok_or(ApplicationError::NotFound)?;
-        staff.require_project(application.project_id)?;
-        Ok(application)
+        staff.own(self.applications.find(id).await?)
     }
 
     /// Adds an application and issues its App Token, which is shown this once.
@@ -60,11 +52,12 @@ mod tests {
     use crate::ports::MockApplicationRepository;
     use chrono::DateTime;
     use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
-    use kontor_kernel::{AccessDenied, BranchId, FixedClock, Name, ProjectId};
+    use kontor_kernel::{AccessDenied, BranchId, FixedClock, Name, OfProject, ProjectId};
 
     fn service(applications: MockApplicationRepository) -> ApplicationService {
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        ApplicationService::new(Arc::new(applications), clock, Arc::new(CountingRandom::new()), Arc::new(PlainCipher))
+        let (random, cipher) = (Arc::new(CountingRandom::new()), Arc::new(PlainCipher));
+        ApplicationService { applications: Arc::new(applications), clock, random, cipher }
     }
 
     fn draft() -> ApplicationDraft {
@@ -72,10 +65,9 @@ mod tests {
         ApplicationDraft { branch_id, name: Name::parse("Shop").unwrap(), url: None, wholesale: false }
     }
 
-    fn stored(project: ProjectId) -> Application {
+    fn stored() -> Application {
         Application {
             id: ApplicationId::new(5).unwrap(),
-            project_id: project,
             details: draft(),
             is_active: true,
             created_at: DateTime::UNIX_EPOCH,
@@ -89,7 +81,7 @@ mod tests {
         applications
             .expect_insert()
             .withf(|_, _, fingerprint, _| fingerprint.starts_with("plain:"))
-            .returning(|project, _, _, _| Ok(stored(project)));
+            .returning(|_, _, _, _| Ok(stored()));
         let issued = service(applications)
             .create(&staff_with([Permission::create(Resource::Applications)]), draft())
             .await
@@ -100,7 +92,7 @@ mod tests {
     #[tokio::test]
     async fn an_application_of_another_project_is_refused() {
         let mut applications = MockApplicationRepository::new();
-        applications.expect_find().returning(|_| Ok(Some(stored(ProjectId::new(99).unwrap()))));
+        applications.expect_find().returning(|_| Ok(Some(OfProject::new(ProjectId::new(99).unwrap(), stored()))));
         let staff = staff_with([Permission::view(Resource::Applications)]);
         let refused = service(applications).read(&staff, ApplicationId::new(5).unwrap()).await;
         assert!(matches!(refused, Err(ApplicationError::Denied(AccessDenied::ForeignProject))));

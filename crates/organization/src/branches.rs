@@ -8,16 +8,13 @@ use crate::ports::BranchRepository;
 
 /// Use cases of branches.
 pub struct BranchService {
-    branches: Arc<dyn BranchRepository>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub branches: Arc<dyn BranchRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl BranchService {
-    /// Wires the ports.
-    pub fn new(branches: Arc<dyn BranchRepository>, clock: Arc<dyn Clock>) -> Self {
-        Self { branches, clock }
-    }
-
     /// Every branch of the employee's project.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<Branch>, BranchError> {
         staff.require(Permission::view(Resource::Branches))?;

@@ -8,15 +8,11 @@ use crate::ports::CheckoutOptionRepository;
 
 /// How an application's customers can receive and pay an order. Inactive options are listed with their state.
 pub struct CheckoutOptions {
-    options: Arc<dyn CheckoutOptionRepository>,
+    /// Where delivery and payment types are kept.
+    pub options: Arc<dyn CheckoutOptionRepository>,
 }
 
 impl CheckoutOptions {
-    /// Wires the port.
-    pub fn new(options: Arc<dyn CheckoutOptionRepository>) -> Self {
-        Self { options }
-    }
-
     /// Every delivery type.
     pub async fn delivery_types(&self, app: AppScope) -> Result<Vec<DeliveryType>, StoreError> {
         self.options.delivery_types(app.project_id).await

@@ -8,16 +8,13 @@ use crate::ports::{CheckoutOptionRepository, DictionaryRepository};
 
 /// Dictionaries as staff see them.
 pub struct DictionaryService {
-    dictionaries: Arc<dyn DictionaryRepository>,
-    options: Arc<dyn CheckoutOptionRepository>,
+    /// Where they are kept.
+    pub dictionaries: Arc<dyn DictionaryRepository>,
+    /// Where delivery and payment types are kept.
+    pub options: Arc<dyn CheckoutOptionRepository>,
 }
 
 impl DictionaryService {
-    /// Wires the ports.
-    pub fn new(dictionaries: Arc<dyn DictionaryRepository>, options: Arc<dyn CheckoutOptionRepository>) -> Self {
-        Self { dictionaries, options }
-    }
-
     /// Every entry of a dictionary.
     pub async fn items(&self, staff: &Staff, dictionary: Dictionary) -> Result<Vec<DictionaryItem>, DictionaryError> {
         staff.require(Permission::view(Resource::Dictionaries))?;

@@ -1,15 +1,7 @@
-use kontor_kernel::{AccessDenied, RecordError, Refusal, StoreError};
+use kontor_kernel::{RecordError, Refusal, StoreError};
 
 /// Why a use case of branches is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum BranchError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
+pub type BranchError = RecordError;
 
 /// Why a use case of departments is refused.
 pub type DepartmentError = RecordError<DepartmentRefusal>;
@@ -28,38 +20,23 @@ pub enum DepartmentRefusal {
 impl Refusal for DepartmentRefusal {}
 
 /// Why a use case of applications is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum ApplicationError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such application.
-    #[error("there is no such application")]
-    NotFound,
+pub type ApplicationError = RecordError<ApplicationRefusal>;
+
+/// What only applications refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ApplicationRefusal {
     /// The named branch is not one of the project.
     #[error("there is no such branch")]
     UnknownBranch,
     /// One of the named payment types is not one of the project.
     #[error("there is no such payment type")]
     UnknownPaymentType,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
+impl Refusal for ApplicationRefusal {}
+
 /// Why a dictionary is not shown.
-#[derive(Debug, thiserror::Error)]
-pub enum DictionaryError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such entry.
-    #[error("there is no such entry")]
-    NotFound,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
+pub type DictionaryError = RecordError;
 
 /// Why a record of the storefront is not shown.
 #[derive(Debug, thiserror::Error)]
@@ -84,21 +61,17 @@ pub enum SuggestionError {
 }
 
 /// Why a use case of integrations is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum IntegrationError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such record, integration or parameter.
-    #[error("there is no such record")]
-    NotFound,
+pub type IntegrationError = RecordError<IntegrationRefusal>;
+
+/// What only integrations refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum IntegrationRefusal {
     /// The parameter is set already; to change it, remove it first.
     #[error("is set already")]
     KeyTaken,
     /// The integration has as many parameters as it may have.
     #[error("there are too many parameters")]
     TooMany,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
+
+impl Refusal for IntegrationRefusal {}

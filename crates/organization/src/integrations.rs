@@ -8,21 +8,15 @@ use crate::ports::IntegrationRepository;
 
 /// Use cases of integrations: what there is, and what a record uses of it.
 pub struct IntegrationService {
-    integrations: Arc<dyn IntegrationRepository>,
-    clock: Arc<dyn Clock>,
-    cipher: Arc<dyn SecretCipher>,
+    /// Where they are kept.
+    pub integrations: Arc<dyn IntegrationRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Seals secrets and makes fingerprints.
+    pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl IntegrationService {
-    /// Wires the ports.
-    pub fn new(
-        integrations: Arc<dyn IntegrationRepository>,
-        clock: Arc<dyn Clock>,
-        cipher: Arc<dyn SecretCipher>,
-    ) -> Self {
-        Self { integrations, clock, cipher }
-    }
-
     /// Every integration there is.
     pub async fn all(&self, staff: &Staff) -> Result<Vec<Integration>, IntegrationError> {
         staff.require(Permission::view(Resource::Dictionaries))?;
@@ -104,8 +98,7 @@ impl IntegrationService {
         permission: Permission,
     ) -> Result<(), IntegrationError> {
         staff.require(permission)?;
-        let project = self.integrations.owner(owner).await?.ok_or(IntegrationError::NotFound)?;
-        Ok(staff.require_project(project)?)
+        staff.own(self.integrations.owner(owner).await?)
     }
 }
 
@@ -116,11 +109,11 @@ mod tests {
     use crate::ports::MockIntegrationRepository;
     use chrono::DateTime;
     use kontor_kernel::testing::{PlainCipher, staff_with};
-    use kontor_kernel::{AccessDenied, FixedClock, Line, Name, ProjectId, WarehouseId};
+    use kontor_kernel::{AccessDenied, FixedClock, Line, Name, OfProject, ProjectId, WarehouseId};
 
     fn service(integrations: MockIntegrationRepository) -> IntegrationService {
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        IntegrationService::new(Arc::new(integrations), clock, Arc::new(PlainCipher))
+        IntegrationService { integrations: Arc::new(integrations), clock, cipher: Arc::new(PlainCipher) }
     }
 
     fn owner() -> IntegrationOwner {
@@ -129,7 +122,7 @@ mod tests {
 
     fn of_project(project: i64) -> MockIntegrationRepository {
         let mut integrations = MockIntegrationRepository::new();
-        integrations.expect_owner().returning(move |_| Ok(Some(ProjectId::new(project).unwrap())));
+        integrations.expect_owner().returning(move |_| Ok(Some(OfProject::new(ProjectId::new(project).unwrap(), ()))));
         integrations
     }
 

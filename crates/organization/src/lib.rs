@@ -33,8 +33,8 @@ pub use branches::BranchService;
 pub use checkout::CheckoutOptions;
 pub use dictionaries::DictionaryService;
 pub use error::{
-    ApplicationError, BranchError, DepartmentError, DepartmentRefusal, DictionaryError, IntegrationError,
-    ShowcaseError, SuggestionError,
+    ApplicationError, ApplicationRefusal, BranchError, DepartmentError, DepartmentRefusal, DictionaryError,
+    IntegrationError, IntegrationRefusal, ShowcaseError, SuggestionError,
 };
 pub use integrations::IntegrationService;
 pub use projects::ProjectFounding;

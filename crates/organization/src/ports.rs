@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
     AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, DictionaryItemId, IntegrationId,
-    IntegrationParameterId, PaymentTypeId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError, Zone,
+    IntegrationParameterId, OfProject, PaymentTypeId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError, Zone,
 };
 
 use crate::model::{AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, SuggestionQuery};
@@ -36,10 +36,10 @@ pub trait ApplicationRepository: Send + Sync {
     /// Every application of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<Application>, StoreError>;
 
-    /// An application of any project; the caller checks the owner.
-    async fn find(&self, id: ApplicationId) -> Result<Option<Application>, StoreError>;
+    /// An application of any project.
+    async fn find(&self, id: ApplicationId) -> Result<Option<OfProject<Application>>, StoreError>;
 
-    /// Stores an application, refusing a branch that is not of the project with [`ApplicationError::UnknownBranch`].
+    /// Stores an application, refusing a branch that is not of the project.
     async fn insert(
         &self,
         project: ProjectId,
@@ -128,7 +128,7 @@ pub trait CheckoutOptionRepository: Send + Sync {
     async fn payment_choices(&self, id: ApplicationId) -> Result<Option<Vec<PaymentChoice>>, StoreError>;
 
     /// Has an application take these payment types only; all of its project, those to come too, when there are none.
-    /// Refuses [`ApplicationError::NotFound`] and [`ApplicationError::UnknownPaymentType`].
+    /// Refuses [`ApplicationError::NotFound`] and payment types of other projects.
     async fn choose_payment_types(
         &self,
         id: ApplicationId,
@@ -187,8 +187,8 @@ pub trait IntegrationRepository: Send + Sync {
     /// One integration.
     async fn find(&self, id: IntegrationId) -> Result<Option<Integration>, StoreError>;
 
-    /// The project of a record.
-    async fn owner(&self, owner: IntegrationOwner) -> Result<Option<ProjectId>, StoreError>;
+    /// Whether there is such a record, and of which project.
+    async fn owner(&self, owner: IntegrationOwner) -> Result<Option<OfProject<()>>, StoreError>;
 
     /// Every integration for records of this kind, and whether this one uses it.
     async fn used(&self, owner: IntegrationOwner) -> Result<Vec<UsedIntegration>, StoreError>;
@@ -209,8 +209,7 @@ pub trait IntegrationRepository: Send + Sync {
         id: IntegrationId,
     ) -> Result<Vec<IntegrationParameter>, StoreError>;
 
-    /// Stores a parameter. Refuses [`IntegrationError::NotFound`], [`IntegrationError::KeyTaken`] and
-    /// [`IntegrationError::TooMany`].
+    /// Stores a parameter. Refuses [`IntegrationError::NotFound`], a key that is taken and one parameter too many.
     async fn add_parameter(
         &self,
         stamp: Stamp,

@@ -7,23 +7,17 @@ use crate::ports::ProjectRepository;
 
 /// Founds projects. An act of the operator, not of any employee.
 pub struct ProjectFounding {
-    projects: Arc<dyn ProjectRepository>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    cipher: Arc<dyn SecretCipher>,
+    /// Where they are kept.
+    pub projects: Arc<dyn ProjectRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Where random numbers come from.
+    pub random: Arc<dyn Random>,
+    /// Seals secrets and makes fingerprints.
+    pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl ProjectFounding {
-    /// Wires the ports.
-    pub fn new(
-        projects: Arc<dyn ProjectRepository>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        cipher: Arc<dyn SecretCipher>,
-    ) -> Self {
-        Self { projects, clock, random, cipher }
-    }
-
     /// A project ready to sell.
     pub async fn found(&self, name: Name) -> Result<FoundedProject, StoreError> {
         let token = AppToken::generate(&*self.random);

@@ -9,25 +9,19 @@ use crate::ports::{ApplicationRepository, CheckoutOptionRepository};
 
 /// Applications, as those who run the service change them.
 pub struct ApplicationRegistry {
-    applications: Arc<dyn ApplicationRepository>,
-    options: Arc<dyn CheckoutOptionRepository>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    cipher: Arc<dyn SecretCipher>,
+    /// Where they are kept.
+    pub applications: Arc<dyn ApplicationRepository>,
+    /// Where delivery and payment types are kept.
+    pub options: Arc<dyn CheckoutOptionRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Where random numbers come from.
+    pub random: Arc<dyn Random>,
+    /// Seals secrets and makes fingerprints.
+    pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl ApplicationRegistry {
-    /// Wires the ports.
-    pub fn new(
-        applications: Arc<dyn ApplicationRepository>,
-        options: Arc<dyn CheckoutOptionRepository>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        cipher: Arc<dyn SecretCipher>,
-    ) -> Self {
-        Self { applications, options, clock, random, cipher }
-    }
-
     /// Every application of a project.
     pub async fn list(&self, project: ProjectId) -> Result<Vec<Application>, StoreError> {
         self.applications.list(project).await
@@ -88,18 +82,17 @@ mod tests {
                 let branch_id = BranchId::new(1).unwrap();
                 let details =
                     ApplicationDraft { branch_id, name: Name::parse("Shop").unwrap(), url: None, wholesale: false };
-                let project_id = ProjectId::new(1).unwrap();
-                Ok(Application { id, project_id, details, is_active: false, created_at: at, updated_at: at })
+                Ok(Application { id, details, is_active: false, created_at: at, updated_at: at })
             });
         let mut options = MockCheckoutOptionRepository::new();
         options.expect_payment_choices().returning(|_| Ok(None));
-        let registry = ApplicationRegistry::new(
-            Arc::new(applications),
-            Arc::new(options),
-            Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
-            Arc::new(CountingRandom::new()),
-            Arc::new(PlainCipher),
-        );
+        let registry = ApplicationRegistry {
+            applications: Arc::new(applications),
+            options: Arc::new(options),
+            clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
+            random: Arc::new(CountingRandom::new()),
+            cipher: Arc::new(PlainCipher),
+        };
         let issued = registry.rotate_token(id).await.unwrap();
         assert_eq!((issued.token.reveal().len(), issued.application.is_active), (48, false));
         assert!(matches!(registry.payment_types(id).await, Err(ApplicationError::NotFound)));

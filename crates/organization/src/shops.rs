@@ -8,15 +8,11 @@ use crate::ports::ShopRepository;
 
 /// The shops that an application's customers can pick up at: those of the whole project.
 pub struct ShopService {
-    shops: Arc<dyn ShopRepository>,
+    /// Where they are kept.
+    pub shops: Arc<dyn ShopRepository>,
 }
 
 impl ShopService {
-    /// Wires the port.
-    pub fn new(shops: Arc<dyn ShopRepository>) -> Self {
-        Self { shops }
-    }
-
     /// Every open shop.
     pub async fn list(&self, app: AppScope) -> Result<Vec<Shop>, StoreError> {
         self.shops.list(app.project_id).await

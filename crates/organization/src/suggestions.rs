@@ -7,15 +7,11 @@ use crate::ports::SuggestionProvider;
 /// Addresses, banks and companies that people may mean. They are the provider's: nothing is stored, nothing depends on
 /// them, and everything suggested may be typed by hand instead.
 pub struct SuggestionService {
-    provider: Arc<dyn SuggestionProvider>,
+    /// Who knows them.
+    pub provider: Arc<dyn SuggestionProvider>,
 }
 
 impl SuggestionService {
-    /// Wires the port.
-    pub fn new(provider: Arc<dyn SuggestionProvider>) -> Self {
-        Self { provider }
-    }
-
     /// Addresses, the likeliest first.
     pub async fn addresses(&self, query: SuggestionQuery) -> Result<Vec<AddressSuggestion>, SuggestionError> {
         self.provider.addresses(query).await
@@ -53,7 +49,7 @@ mod tests {
             Ok(vec![company("1", "2"), company("2", "1")])
         });
         let query = CompanyQuery::new(Line::parse("1").unwrap(), CompanyField::Ogrn).unwrap();
-        let found = SuggestionService::new(Arc::new(provider)).companies(query).await.unwrap();
+        let found = SuggestionService { provider: Arc::new(provider) }.companies(query).await.unwrap();
         assert_eq!(found.iter().map(|company| company.inn.as_deref()).collect::<Vec<_>>(), [Some("2")]);
     }
 }

@@ -2,24 +2,22 @@ use std::sync::Arc;
 
 use kontor_kernel::{ApplicationId, Clock, DeliveryId, Page, PageRequest, Permission, Resource, Staff, WebhookId};
 
-use crate::DeliveryError;
-use crate::endpoints::{Closed, enter};
+use crate::endpoints::enter;
 use crate::model::{Delivery, DeliveryState, Webhook};
 use crate::ports::{DeliveryLog, WebhookRepository};
+use crate::{DeliveryError, DeliveryRefusal};
 
 /// Use cases of staff with the deliveries of a webhook.
 pub struct DeliveryService {
-    webhooks: Arc<dyn WebhookRepository>,
-    deliveries: Arc<dyn DeliveryLog>,
-    clock: Arc<dyn Clock>,
+    /// Where webhooks are kept.
+    pub webhooks: Arc<dyn WebhookRepository>,
+    /// Where deliveries are kept.
+    pub deliveries: Arc<dyn DeliveryLog>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl DeliveryService {
-    /// Wires the ports.
-    pub fn new(webhooks: Arc<dyn WebhookRepository>, deliveries: Arc<dyn DeliveryLog>, clock: Arc<dyn Clock>) -> Self {
-        Self { webhooks, deliveries, clock }
-    }
-
     /// A page of the deliveries of a webhook, newest first.
     pub async fn list(
         &self,
@@ -43,14 +41,14 @@ impl DeliveryService {
         let webhook = self.webhook(staff, application, webhook, Permission::edit(Resource::Webhooks)).await?;
         let delivery = self.deliveries.find(webhook.id, delivery).await?.ok_or(DeliveryError::NotFound)?;
         if !webhook.details.is_active {
-            return Err(DeliveryError::WebhookInactive);
+            return Err(DeliveryRefusal::WebhookInactive.into());
         }
         let now = self.clock.now();
-        let pending = delivery.state.resend(now).ok_or(DeliveryError::AlreadyPending)?;
+        let pending = delivery.state.resend(now).ok_or(DeliveryRefusal::AlreadyPending)?;
         if self.deliveries.requeue(delivery.id, delivery.state, pending, now).await? {
             Ok(Delivery { state: DeliveryState::Pending(pending), ..delivery })
         } else {
-            Err(DeliveryError::AlreadyPending)
+            Err(DeliveryRefusal::AlreadyPending.into())
         }
     }
 
@@ -61,17 +59,8 @@ impl DeliveryService {
         webhook: WebhookId,
         permission: Permission,
     ) -> Result<Webhook, DeliveryError> {
-        enter(&*self.webhooks, staff, application, permission).await??;
-        self.webhooks.find(application, webhook).await?.ok_or(DeliveryError::UnknownWebhook)
-    }
-}
-
-impl From<Closed> for DeliveryError {
-    fn from(closed: Closed) -> Self {
-        match closed {
-            Closed::Denied(denied) => Self::Denied(denied),
-            Closed::UnknownApplication => Self::UnknownApplication,
-        }
+        enter(&*self.webhooks, staff, application, permission).await?;
+        self.webhooks.find(application, webhook).await?.ok_or(DeliveryError::NotFound)
     }
 }
 
@@ -81,8 +70,8 @@ mod tests {
     use crate::model::{EndpointUrl, Pending, WebhookDraft};
     use crate::ports::{MockDeliveryLog, MockWebhookRepository};
     use chrono::DateTime;
-    use kontor_kernel::FixedClock;
     use kontor_kernel::testing::staff_with;
+    use kontor_kernel::{FixedClock, OfProject, RecordError};
     use uuid::Uuid;
 
     fn id<T: TryFrom<i64>>(value: i64) -> T {
@@ -93,7 +82,6 @@ mod tests {
         let url = EndpointUrl::parse("https://shop.example").unwrap();
         Webhook {
             id: id(3),
-            project_id: id(1),
             application_id: id(5),
             details: WebhookDraft { name: None, url, is_active },
             created_at: DateTime::UNIX_EPOCH,
@@ -117,7 +105,7 @@ mod tests {
 
     async fn resend(state: DeliveryState, is_active: bool, still_there: bool) -> Result<Delivery, DeliveryError> {
         let (mut webhooks, mut deliveries) = (MockWebhookRepository::new(), MockDeliveryLog::new());
-        webhooks.expect_owner().returning(|_| Ok(Some(id(1))));
+        webhooks.expect_owner().returning(|_| Ok(Some(OfProject::new(id(1), ()))));
         webhooks.expect_find().returning(move |_, _| Ok(Some(webhook(is_active))));
         deliveries.expect_find().returning(move |_, wanted| Ok((wanted == id(7)).then(|| delivery(state))));
         deliveries
@@ -125,7 +113,7 @@ mod tests {
             .withf(move |_, from, to, at| *from == state && *to == Pending::due(*at))
             .returning(move |_, _, _, _| Ok(still_there));
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        let service = DeliveryService::new(Arc::new(webhooks), Arc::new(deliveries), clock);
+        let service = DeliveryService { webhooks: Arc::new(webhooks), deliveries: Arc::new(deliveries), clock };
         service.resend(&staff_with([Permission::edit(Resource::Webhooks)]), id(5), id(3), id(7)).await
     }
 
@@ -140,9 +128,18 @@ mod tests {
     #[tokio::test]
     async fn what_is_pending_already_or_would_not_be_sent_is_refused() {
         let pending = DeliveryState::Pending(Pending::due(DateTime::UNIX_EPOCH));
-        assert!(matches!(resend(pending, true, true).await, Err(DeliveryError::AlreadyPending)));
+        assert!(matches!(
+            resend(pending, true, true).await,
+            Err(RecordError::Refused(DeliveryRefusal::AlreadyPending))
+        ));
         let failed = DeliveryState::Failed { attempts: 6 };
-        assert!(matches!(resend(failed, true, false).await, Err(DeliveryError::AlreadyPending)));
-        assert!(matches!(resend(failed, false, true).await, Err(DeliveryError::WebhookInactive)));
+        assert!(matches!(
+            resend(failed, true, false).await,
+            Err(RecordError::Refused(DeliveryRefusal::AlreadyPending))
+        ));
+        assert!(matches!(
+            resend(failed, false, true).await,
+            Err(RecordError::Refused(DeliveryRefusal::WebhookInactive))
+        ));
     }
 }

@@ -1,35 +1,28 @@
 use std::sync::Arc;
 
 use kontor_kernel::{
-    AccessDenied, ApplicationId, Clock, Permission, ProjectId, Random, Resource, SecretCipher, Staff, StoreError,
-    WebhookId,
+    ApplicationId, Clock, Permission, Random, RecordError, Refusal, Resource, SecretCipher, Staff, WebhookId,
 };
 
-use crate::WebhookError;
-use crate::model::{IssuedWebhook, OutboundPolicy, Webhook, WebhookDraft, WebhookPatch, WebhookSecret};
+use crate::model::{IssuedWebhook, OutboundPolicy, Webhook, WebhookChange, WebhookDraft, WebhookSecret};
 use crate::ports::{NewWebhook, WebhookRepository};
+use crate::{WebhookError, WebhookRefusal};
 
 /// Use cases of webhooks.
 pub struct WebhookService {
-    webhooks: Arc<dyn WebhookRepository>,
-    policy: OutboundPolicy,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    cipher: Arc<dyn SecretCipher>,
+    /// Where they are kept.
+    pub webhooks: Arc<dyn WebhookRepository>,
+    /// Which addresses may be called.
+    pub policy: OutboundPolicy,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Where random numbers come from.
+    pub random: Arc<dyn Random>,
+    /// Seals secrets and makes fingerprints.
+    pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl WebhookService {
-    /// Wires the ports.
-    pub fn new(
-        webhooks: Arc<dyn WebhookRepository>,
-        policy: OutboundPolicy,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        cipher: Arc<dyn SecretCipher>,
-    ) -> Self {
-        Self { webhooks, policy, clock, random, cipher }
-    }
-
     /// Every webhook of an application.
     pub async fn list(&self, staff: &Staff, application: ApplicationId) -> Result<Vec<Webhook>, WebhookError> {
         self.enter(staff, application, Permission::view(Resource::Webhooks)).await?;
@@ -54,11 +47,11 @@ impl WebhookService {
         application: ApplicationId,
         draft: WebhookDraft,
     ) -> Result<IssuedWebhook, WebhookError> {
-        let project_id = self.enter(staff, application, Permission::create(Resource::Webhooks)).await?;
-        self.policy.check(&draft.url)?;
+        self.enter(staff, application, Permission::create(Resource::Webhooks)).await?;
+        self.policy.check(&draft.url).map_err(WebhookRefusal::Url)?;
         let secret = WebhookSecret::generate(&*self.random);
         let new = NewWebhook {
-            project_id,
+            project_id: staff.project_id,
             application_id: application,
             details: draft,
             sealed_secret: secret.seal(&*self.cipher),
@@ -67,19 +60,19 @@ impl WebhookService {
         Ok(IssuedWebhook { webhook: self.webhooks.insert(new).await?, secret })
     }
 
-    /// Changes what the patch names. Deliveries of a webhook made inactive wait until it is active again.
+    /// Changes what the change names. Deliveries of a webhook made inactive wait until it is active again.
     pub async fn update(
         &self,
         staff: &Staff,
         application: ApplicationId,
         webhook: WebhookId,
-        patch: WebhookPatch,
+        change: WebhookChange,
     ) -> Result<Webhook, WebhookError> {
         self.enter(staff, application, Permission::edit(Resource::Webhooks)).await?;
-        if let Some(url) = &patch.url {
-            self.policy.check(url)?;
+        if let Some(url) = change.url.as_set() {
+            self.policy.check(url).map_err(WebhookRefusal::Url)?;
         }
-        let changed = self.webhooks.update(application, webhook, patch, self.clock.now()).await?;
+        let changed = self.webhooks.update(application, webhook, change, self.clock.now()).await?;
         changed.ok_or(WebhookError::NotFound)
     }
 
@@ -113,38 +106,20 @@ impl WebhookService {
         staff: &Staff,
         application: ApplicationId,
         permission: Permission,
-    ) -> Result<ProjectId, WebhookError> {
-        Ok(enter(&*self.webhooks, staff, application, permission).await??)
-    }
-}
-
-/// Why an application's webhooks are closed to an employee.
-pub(crate) enum Closed {
-    Denied(AccessDenied),
-    UnknownApplication,
-}
-
-impl From<Closed> for WebhookError {
-    fn from(closed: Closed) -> Self {
-        match closed {
-            Closed::Denied(denied) => Self::Denied(denied),
-            Closed::UnknownApplication => Self::UnknownApplication,
-        }
+    ) -> Result<(), WebhookError> {
+        enter(&*self.webhooks, staff, application, permission).await
     }
 }
 
 /// The one check before every use case: the permission first, so that without it nothing is asked.
-pub(crate) async fn enter(
+pub(crate) async fn enter<R: Refusal>(
     webhooks: &dyn WebhookRepository,
     staff: &Staff,
     application: ApplicationId,
     permission: Permission,
-) -> Result<Result<ProjectId, Closed>, StoreError> {
-    if let Err(denied) = staff.require(permission) {
-        return Ok(Err(Closed::Denied(denied)));
-    }
-    let Some(owner) = webhooks.owner(application).await? else { return Ok(Err(Closed::UnknownApplication)) };
-    Ok(staff.require_project(owner).map(|()| owner).map_err(Closed::Denied))
+) -> Result<(), RecordError<R>> {
+    staff.require(permission)?;
+    staff.own(webhooks.owner(application).await?)
 }
 
 #[cfg(test)]
@@ -153,8 +128,8 @@ mod tests {
     use crate::model::{EndpointUrl, UrlRefusal};
     use crate::ports::MockWebhookRepository;
     use chrono::DateTime;
-    use kontor_kernel::FixedClock;
     use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
+    use kontor_kernel::{AccessDenied, Edit, FixedClock, OfProject};
 
     fn id<T: TryFrom<i64>>(value: i64) -> T {
         T::try_from(value).ok().unwrap()
@@ -162,14 +137,14 @@ mod tests {
 
     fn repository(owner: Option<i64>) -> MockWebhookRepository {
         let mut webhooks = MockWebhookRepository::new();
-        webhooks.expect_owner().returning(move |_| Ok(owner.map(id)));
+        webhooks.expect_owner().returning(move |_| Ok(owner.map(|owner| OfProject::new(id(owner), ()))));
         webhooks
     }
 
     fn service(webhooks: MockWebhookRepository) -> WebhookService {
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
         let (random, cipher) = (Arc::new(CountingRandom::new()), Arc::new(PlainCipher));
-        WebhookService::new(Arc::new(webhooks), OutboundPolicy::default(), clock, random, cipher)
+        WebhookService { webhooks: Arc::new(webhooks), policy: OutboundPolicy::default(), clock, random, cipher }
     }
 
     fn editor() -> Staff {
@@ -183,7 +158,6 @@ mod tests {
     fn stored(new: NewWebhook) -> Webhook {
         Webhook {
             id: id(3),
-            project_id: new.project_id,
             application_id: new.application_id,
             details: new.details,
             created_at: new.at,
@@ -196,11 +170,10 @@ mod tests {
         let mut webhooks = repository(Some(1));
         webhooks
             .expect_insert()
-            .withf(|new| new.sealed_secret.starts_with("sealed:whsec_"))
+            .withf(|new| new.project_id == id(1) && new.sealed_secret.starts_with("sealed:whsec_"))
             .returning(|new| Ok(stored(new)));
         let issued = service(webhooks).create(&editor(), id(5), draft("https://shop.example/hook")).await.unwrap();
         assert!(issued.secret.reveal().starts_with("whsec_"));
-        assert_eq!(issued.webhook.project_id, id(1));
     }
 
     #[tokio::test]
@@ -212,10 +185,16 @@ mod tests {
         ];
         for (url, expected) in cases {
             let refused = service(repository(Some(1))).create(&editor(), id(5), draft(url)).await;
-            assert!(matches!(refused, Err(WebhookError::Url(refusal)) if refusal == expected), "{url}");
-            let patch = WebhookPatch { url: Some(EndpointUrl::parse(url).unwrap()), ..WebhookPatch::default() };
-            let refused = service(repository(Some(1))).update(&editor(), id(5), id(3), patch).await;
-            assert!(matches!(refused, Err(WebhookError::Url(refusal)) if refusal == expected), "{url}");
+            assert!(
+                matches!(refused, Err(WebhookError::Refused(WebhookRefusal::Url(refusal))) if refusal == expected),
+                "{url}"
+            );
+            let change = WebhookChange { url: Edit::Set(EndpointUrl::parse(url).unwrap()), ..WebhookChange::default() };
+            let refused = service(repository(Some(1))).update(&editor(), id(5), id(3), change).await;
+            assert!(
+                matches!(refused, Err(WebhookError::Refused(WebhookRefusal::Url(refusal))) if refusal == expected),
+                "{url}"
+            );
         }
     }
 
@@ -224,7 +203,7 @@ mod tests {
         let foreign = service(repository(Some(99))).list(&editor(), id(5)).await;
         assert!(matches!(foreign, Err(WebhookError::Denied(AccessDenied::ForeignProject))));
         let absent = service(repository(None)).list(&editor(), id(5)).await;
-        assert!(matches!(absent, Err(WebhookError::UnknownApplication)));
+        assert!(matches!(absent, Err(WebhookError::NotFound)));
     }
 
     #[tokio::test]
@@ -232,7 +211,7 @@ mod tests {
         let viewer = staff_with([Permission::view(Resource::Webhooks)]);
         let untouched = || service(MockWebhookRepository::new());
         let created = untouched().create(&viewer, id(5), draft("https://shop.example")).await;
-        let changed = untouched().update(&viewer, id(5), id(3), WebhookPatch::default()).await;
+        let changed = untouched().update(&viewer, id(5), id(3), WebhookChange::default()).await;
         let deleted = untouched().delete(&viewer, id(5), id(3)).await;
         let rotated = untouched().rotate_secret(&viewer, id(5), id(3)).await;
         let missing = |error| matches!(error, WebhookError::Denied(AccessDenied::MissingPermission(_)));

@@ -34,7 +34,7 @@ mod worker;
 
 pub use deliveries::DeliveryService;
 pub use endpoints::WebhookService;
-pub use error::{DeliveryError, WebhookError};
+pub use error::{DeliveryError, DeliveryRefusal, WebhookError, WebhookRefusal};
 pub use worker::{DeliveryRound, DeliveryWorker};
 
 /// The example of the reuse guide, compiled and run.

@@ -4,20 +4,22 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ApplicationId, DeliveryId, Page, PageRequest, ProjectId, Random, StoreError, WebhookId};
+use kontor_kernel::{
+    ApplicationId, DeliveryId, OfProject, Page, PageRequest, ProjectId, Random, StoreError, WebhookId,
+};
 
 use crate::WebhookError;
 use crate::model::{
-    Circuit, Delivery, DeliveryRequest, DeliveryState, Message, Pending, SendOutcome, Webhook, WebhookDraft,
-    WebhookPatch,
+    Circuit, Delivery, DeliveryRequest, DeliveryState, Message, Pending, SendOutcome, Webhook, WebhookChange,
+    WebhookDraft,
 };
 
 /// Webhooks of an application.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait WebhookRepository: Send + Sync {
-    /// The project of an application; `None` when there is no such application.
-    async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectId>, StoreError>;
+    /// Whether there is such an application, and of which project.
+    async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError>;
 
     /// Every webhook of the application, oldest first.
     async fn list(&self, application: ApplicationId) -> Result<Vec<Webhook>, StoreError>;
@@ -25,15 +27,15 @@ pub trait WebhookRepository: Send + Sync {
     /// A webhook of the application.
     async fn find(&self, application: ApplicationId, webhook: WebhookId) -> Result<Option<Webhook>, StoreError>;
 
-    /// Stores a webhook, refusing one too many with [`WebhookError::TooMany`] however many come at once.
+    /// Stores a webhook, refusing one too many with [`WebhookRefusal::TooMany`](crate::WebhookRefusal::TooMany) however many come at once.
     async fn insert(&self, webhook: NewWebhook) -> Result<Webhook, WebhookError>;
 
-    /// Changes what the patch names and answers the result.
+    /// Changes what the change names and answers the result.
     async fn update(
         &self,
         application: ApplicationId,
         webhook: WebhookId,
-        patch: WebhookPatch,
+        change: WebhookChange,
         at: DateTime<Utc>,
     ) -> Result<Option<Webhook>, StoreError>;
 

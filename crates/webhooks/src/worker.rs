@@ -21,12 +21,18 @@ const MARGIN_SECONDS: i64 = 20;
 
 /// What a worker process does with the outbox and the deliveries. Any number of processes may run it at once.
 pub struct DeliveryWorker {
-    queue: Arc<dyn DeliveryQueue>,
-    sender: Arc<dyn WebhookSender>,
-    signer: Arc<dyn Signer>,
-    cipher: Arc<dyn SecretCipher>,
-    random: Arc<dyn Random>,
-    clock: Arc<dyn Clock>,
+    /// Where deliveries wait.
+    pub queue: Arc<dyn DeliveryQueue>,
+    /// Who sends them.
+    pub sender: Arc<dyn WebhookSender>,
+    /// Who signs them.
+    pub signer: Arc<dyn Signer>,
+    /// Opens sealed secrets.
+    pub cipher: Arc<dyn SecretCipher>,
+    /// Where the ids of deliveries come from.
+    pub random: Arc<dyn Random>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// What became of deliveries.
@@ -56,18 +62,6 @@ impl DeliveryRound {
 }
 
 impl DeliveryWorker {
-    /// Wires the ports.
-    pub fn new(
-        queue: Arc<dyn DeliveryQueue>,
-        sender: Arc<dyn WebhookSender>,
-        signer: Arc<dyn Signer>,
-        cipher: Arc<dyn SecretCipher>,
-        random: Arc<dyn Random>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
-        Self { queue, sender, signer, cipher, random, clock }
-    }
-
     /// Turns one batch of outbox events into deliveries; call again at once while it finds events.
     pub async fn dispatch(&self) -> Result<FanOut, StoreError> {
         self.queue.fan_out(EVENTS_PER_BATCH, Arc::clone(&self.random), self.clock.now()).await
@@ -202,10 +196,20 @@ mod tests {
     }
 
     fn worker(queue: MockDeliveryQueue, sender: MockWebhookSender, clock: Arc<FixedClock>) -> DeliveryWorker {
+        worker_with(queue, Arc::new(sender), clock)
+    }
+
+    fn worker_with(queue: MockDeliveryQueue, sender: Arc<dyn WebhookSender>, clock: Arc<FixedClock>) -> DeliveryWorker {
         let mut signer = MockSigner::new();
         signer.expect_hmac_sha256().returning(|_, _| [0; 32]);
-        let (cipher, random) = (Arc::new(PlainCipher), Arc::new(CountingRandom::new()));
-        DeliveryWorker::new(Arc::new(queue), Arc::new(sender), Arc::new(signer), cipher, random, clock)
+        DeliveryWorker {
+            queue: Arc::new(queue),
+            sender,
+            signer: Arc::new(signer),
+            cipher: Arc::new(PlainCipher),
+            random: Arc::new(CountingRandom::new()),
+            clock,
+        }
     }
 
     fn clock() -> Arc<FixedClock> {
@@ -286,11 +290,8 @@ mod tests {
             Ok(due.into_iter().map(|id| leased(id, "https://good.example", "sealed:key")).collect())
         });
         queue.expect_record_attempt().returning(|_| Ok(true));
-        let mut signer = MockSigner::new();
-        signer.expect_hmac_sha256().returning(|_, _| [0; 32]);
         let sender = Arc::new(Counting::default());
-        let (cipher, random) = (Arc::new(PlainCipher), Arc::new(CountingRandom::new()));
-        let worker = DeliveryWorker::new(Arc::new(queue), sender.clone(), Arc::new(signer), cipher, random, clock());
+        let worker = worker_with(queue, sender.clone(), clock());
         assert_eq!(worker.deliver_due("me").await.unwrap().delivered, 200);
         assert_eq!(sender.most.load(Ordering::SeqCst), SLOTS);
     }
@@ -321,12 +322,9 @@ mod tests {
             })
         });
         queue.expect_record_attempt().withf(|attempt| attempt.id.get() == 2).times(1).returning(|_| Ok(true));
-        let mut signer = MockSigner::new();
-        signer.expect_hmac_sha256().returning(|_, _| [0; 32]);
         let (told, mut sent) = tokio::sync::mpsc::unbounded_channel();
-        let (cipher, random) = (Arc::new(PlainCipher), Arc::new(CountingRandom::new()));
         let sender = Arc::new(Hanging(told));
-        let worker = DeliveryWorker::new(Arc::new(queue), sender, Arc::new(signer), cipher, random, clock());
+        let worker = worker_with(queue, sender, clock());
         let working = worker.deliver_while("me", || true, tokio::task::yield_now);
         let (mut working, mut sending) = (pin!(working), pin!(sent.recv()));
         let Either::Right((Some(url), _)) = select(&mut working, &mut sending).await else {
@@ -344,12 +342,9 @@ mod tests {
             Ok(vec![leased(1, "https://good.example", "sealed:key")])
         });
         queue.expect_record_attempt().times(1).returning(|_| Ok(true));
-        let mut signer = MockSigner::new();
-        signer.expect_hmac_sha256().returning(|_, _| [0; 32]);
-        let (cipher, random) = (Arc::new(PlainCipher), Arc::new(CountingRandom::new()));
         // It takes a while to answer.
         let sender = Arc::new(Counting::default());
-        let worker = DeliveryWorker::new(Arc::new(queue), sender, Arc::new(signer), cipher, random, clock());
+        let worker = worker_with(queue, sender, clock());
         let pauses = AtomicUsize::new(0);
         let pause = || {
             pauses.fetch_add(1, Ordering::SeqCst);

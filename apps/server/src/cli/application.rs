@@ -85,7 +85,7 @@ pub fn run(
 fn registry(config: &Config) -> Result<ApplicationRegistry, Failure> {
     let store = Arc::new(open_migrated(config)?);
     let Surroundings { clock, random, cipher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
-    Ok(ApplicationRegistry::new(store.clone(), store, clock, random, cipher))
+    Ok(ApplicationRegistry { applications: store.clone(), options: store, clock, random, cipher })
 }
 
 async fn execute(registry: &ApplicationRegistry, command: ApplicationCommand, json: bool) -> Result<(), Failure> {

@@ -43,7 +43,7 @@ pub fn run(
         }
     };
     let database = open_migrated(&load(database)?)?;
-    let registry = CustomerRegistry::new(Arc::new(database), Arc::new(SystemClock));
+    let registry = CustomerRegistry { customers: Arc::new(database), clock: Arc::new(SystemClock) };
     process::runtime()?.block_on(registry.set_avatar(customer, file))?;
     println!("customer {customer} has the picture {avatar}");
     Ok(())

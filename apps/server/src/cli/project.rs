@@ -114,7 +114,7 @@ fn set_time_zone(
     let config = load(arguments.output.database)?;
     let store = Arc::new(open_migrated(&config)?);
     let Surroundings { clock, random, cipher, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
-    let founding = ProjectFounding::new(store, clock, random, cipher);
+    let founding = ProjectFounding { projects: store, clock, random, cipher };
     if !process::runtime()?.block_on(founding.set_time_zone(project, zone))? {
         return Err(format!("there is no project {project}").into());
     }
@@ -144,7 +144,7 @@ pub async fn create(
     let password = random.alphanumeric(20);
 
     let registry = StaffRegistry::new(store.clone(), hasher, clock.clone());
-    let founding = ProjectFounding::new(store, clock, random, cipher);
+    let founding = ProjectFounding { projects: store, clock, random, cipher };
     let founded = founding.found(name).await?;
     let ProjectRecords { project_id, branch_id, application_id } = founded.records;
     let secret = NewPassword::parse(&password).map_err(|error| error.to_string())?;

@@ -1,7 +1,7 @@
 //! How an order can be received.
 
 use actix_web::get;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use kontor_organization::model::DeliverySubtypeParam;
 use kontor_organization::{CheckoutOptions, ShowcaseError};
 use serde::Serialize;
@@ -9,7 +9,8 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::delivery_option::DeliveryOptionRecord;
-use crate::http::{ApiError, CallingApp, PathId};
+use crate::http::envelope::{Answer, answer, list};
+use crate::http::{ApiError, CallingApp, PathId, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
@@ -44,12 +45,7 @@ impl From<DeliverySubtypeParam> for DeliveryParamRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DeliveryTypeList {
-    delivery_types: Vec<DeliveryOptionRecord>,
-    delivery_types_count: usize,
-}
+list!(DeliveryTypeList { delivery_types: [DeliveryOptionRecord], delivery_types_count });
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -57,12 +53,7 @@ struct OneDeliveryType {
     delivery_type: DeliveryOptionRecord,
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DeliverySubtypeList {
-    delivery_subtypes: Vec<DeliveryOptionRecord>,
-    delivery_subtypes_count: usize,
-}
+list!(DeliverySubtypeList { delivery_subtypes: [DeliveryOptionRecord], delivery_subtypes_count });
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -79,75 +70,53 @@ struct DeliveryParamList {
 /// Every delivery type; show only the active ones.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = DeliveryTypeList)))]
 #[get("/api/counterparty/delivery_types")]
-async fn list_delivery_types(
-    app: CallingApp,
-    options: Data<CheckoutOptions>,
-) -> Result<Json<DeliveryTypeList>, ApiError> {
-    let types: Vec<DeliveryOptionRecord> = options.delivery_types(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(DeliveryTypeList { delivery_types_count: types.len(), delivery_types: types }))
+async fn list_delivery_types(app: CallingApp, options: Data<CheckoutOptions>) -> Answer<DeliveryTypeList> {
+    answer(options.delivery_types(*app).await?)
 }
 
 /// One delivery type.
-#[utoipa::path(
-    tag = "Client: dictionaries",
-    params(("type_id" = i64, Path)),
-    responses((status = 200, body = OneDeliveryType)),
-)]
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = OneDeliveryType)))]
 #[get("/api/counterparty/delivery_types/{type_id}")]
 async fn show_delivery_type(
     app: CallingApp,
     options: Data<CheckoutOptions>,
     type_id: Path<PathId>,
-) -> Result<Json<OneDeliveryType>, ApiError> {
+) -> Answer<OneDeliveryType> {
     let delivery_type = options.delivery_type(*app, type_id.parse()?).await?.into();
-    Ok(Json(OneDeliveryType { delivery_type }))
+    answer(OneDeliveryType { delivery_type })
 }
 
 /// The subtypes of a delivery type.
-#[utoipa::path(
-    tag = "Client: dictionaries",
-    params(("type_id" = i64, Path)),
-    responses((status = 200, body = DeliverySubtypeList)),
-)]
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = DeliverySubtypeList)))]
 #[get("/api/counterparty/delivery_types/{type_id}/subtypes")]
 async fn list_delivery_subtypes(
     app: CallingApp,
     options: Data<CheckoutOptions>,
     type_id: Path<PathId>,
-) -> Result<Json<DeliverySubtypeList>, ApiError> {
-    let subtypes = options.subtypes(*app, type_id.parse()?).await?;
-    let subtypes: Vec<DeliveryOptionRecord> = subtypes.into_iter().map(Into::into).collect();
-    Ok(Json(DeliverySubtypeList { delivery_subtypes_count: subtypes.len(), delivery_subtypes: subtypes }))
+) -> Answer<DeliverySubtypeList> {
+    answer(options.subtypes(*app, type_id.parse()?).await?)
 }
 
 /// One subtype. It is not checked against the type: use ids from the subtype list.
-#[utoipa::path(
-    tag = "Client: dictionaries",
-    params(("type_id" = i64, Path), ("subtype_id" = i64, Path)),
-    responses((status = 200, body = OneDeliverySubtype)),
-)]
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = OneDeliverySubtype)))]
 #[get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}")]
 async fn show_delivery_subtype(
     app: CallingApp,
     options: Data<CheckoutOptions>,
-    path: Path<(PathId, PathId)>,
-) -> Result<Json<OneDeliverySubtype>, ApiError> {
+    path: TwoIds,
+) -> Answer<OneDeliverySubtype> {
     let delivery_subtype = options.subtype(*app, path.1.parse()?).await?.into();
-    Ok(Json(OneDeliverySubtype { delivery_subtype }))
+    answer(OneDeliverySubtype { delivery_subtype })
 }
 
 /// The choices inside a subtype, such as pickup points.
-#[utoipa::path(
-    tag = "Client: dictionaries",
-    params(("type_id" = i64, Path), ("subtype_id" = i64, Path)),
-    responses((status = 200, body = DeliveryParamList)),
-)]
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = DeliveryParamList)))]
 #[get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}/params")]
 async fn list_delivery_subtype_params(
     app: CallingApp,
     options: Data<CheckoutOptions>,
-    path: Path<(PathId, PathId)>,
-) -> Result<Json<DeliveryParamList>, ApiError> {
+    path: TwoIds,
+) -> Answer<DeliveryParamList> {
     let params = options.params(*app, path.1.parse()?).await?;
-    Ok(Json(DeliveryParamList { delivery_subtype_params: params.into_iter().map(Into::into).collect() }))
+    answer(DeliveryParamList { delivery_subtype_params: params.into_iter().map(Into::into).collect() })
 }

@@ -1,7 +1,7 @@
 //! Several dictionaries in one call.
 
 use actix_web::get;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use kontor_catalog::storefront::{ShowcaseService, StorefrontService};
 use kontor_organization::{CheckoutOptions, ShopService};
 use serde::Serialize;
@@ -14,8 +14,9 @@ use super::payment_types::PaymentTypeRecord;
 use super::products::TagRecord;
 use super::shops::ShopRecord;
 use super::showcase::CountryRecord;
+use crate::http::CallingApp;
 use crate::http::delivery_option::DeliveryOptionRecord;
-use crate::http::{ApiError, CallingApp};
+use crate::http::envelope::{Answer, answer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_dictionaries);
@@ -55,7 +56,7 @@ async fn list_dictionaries(
     showcase: Data<ShowcaseService>,
     checkout: Data<CheckoutOptions>,
     shops: Data<ShopService>,
-) -> Result<Json<Dictionaries>, ApiError> {
+) -> Answer<Dictionaries> {
     let categories: Vec<ShelfCategoryRecord> = records(storefront.categories(*app, None, None).await?);
     let brands: Vec<ShelfBrandRecord> = records(storefront.brands(*app, None).await?);
     let countries: Vec<CountryRecord> = records(showcase.countries().await?);
@@ -63,7 +64,7 @@ async fn list_dictionaries(
     let delivery_types: Vec<DeliveryOptionRecord> = records(checkout.delivery_types(*app).await?);
     let payment_types: Vec<PaymentTypeRecord> = records(checkout.payment_types(*app).await?);
     let shops: Vec<ShopRecord> = records(shops.list(*app).await?);
-    Ok(Json(Dictionaries {
+    answer(Dictionaries {
         categories_count: categories.len(),
         categories,
         brands_count: brands.len(),
@@ -78,5 +79,5 @@ async fn list_dictionaries(
         payment_types,
         shops_count: shops.len(),
         shops,
-    }))
+    })
 }

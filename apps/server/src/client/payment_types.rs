@@ -1,15 +1,16 @@
 //! How an order can be paid.
 
 use actix_web::get;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use kontor_organization::CheckoutOptions;
 use kontor_organization::model::PaymentType;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::CallingApp;
+use crate::http::envelope::{Answer, answer, list};
 use crate::http::records::{Picture, picture};
-use crate::http::{ApiError, CallingApp};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_payment_types);
@@ -29,20 +30,11 @@ impl From<PaymentType> for PaymentTypeRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct PaymentTypeList {
-    payment_types: Vec<PaymentTypeRecord>,
-    payment_types_count: usize,
-}
+list!(PaymentTypeList { payment_types: [PaymentTypeRecord], payment_types_count });
 
 /// The payment types that the application takes.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = PaymentTypeList)))]
 #[get("/api/counterparty/payment_types")]
-async fn list_payment_types(
-    app: CallingApp,
-    options: Data<CheckoutOptions>,
-) -> Result<Json<PaymentTypeList>, ApiError> {
-    let types: Vec<PaymentTypeRecord> = options.payment_types(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(PaymentTypeList { payment_types_count: types.len(), payment_types: types }))
+async fn list_payment_types(app: CallingApp, options: Data<CheckoutOptions>) -> Answer<PaymentTypeList> {
+    answer(options.payment_types(*app).await?)
 }

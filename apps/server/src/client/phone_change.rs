@@ -107,5 +107,5 @@ async fn verify_change(
     let hits = [(CUSTOMER_LOGIN_IP, ip.subject()), (CUSTOMER_LOGIN_CONTACT, subject(&customer, &phone))];
     throttle.hit(&request, &hits).await?;
     phones.verify(*customer, &phone, password.0.expose_secret()).await?;
-    Ok(Json(OneCustomer { counterparty: CustomerRecord::read(*customer, &sources).await? }))
+    Ok(Json(CustomerRecord::read(*customer, &sources).await?.into()))
 }

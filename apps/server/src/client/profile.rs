@@ -1,12 +1,12 @@
 //! The customer's own record.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{delete, get, put};
 use chrono::{DateTime, NaiveDate, Utc};
 use deserr::Deserr;
 use kontor_catalog::storefront::FavouriteService;
-use kontor_customers::model::{Customer, CustomerKind, Manager, PersonalData, ProfileEdit};
+use kontor_customers::model::{Customer, CustomerKind, Manager, PersonalData, ProfileChange};
 use kontor_customers::{CustomerError, ProfileService};
 use kontor_kernel::CustomerScope;
 use serde::Serialize;
@@ -15,6 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::products::ProductRecord;
 use crate::config::Config;
+use crate::http::envelope::{Answer, answer, one};
 use crate::http::file_contents::avatar;
 use crate::http::records::{Message, Picture};
 use crate::http::wire::{self, InputErrors, Patch};
@@ -127,20 +128,14 @@ impl CustomerRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-pub(super) struct OneCustomer {
-    pub counterparty: CustomerRecord,
-}
+one!(pub(super) OneCustomer { counterparty: CustomerRecord });
 
 /// The customer's own record. The header `Token` may be left out; when it is sent, it must be the application the
 /// customer signed in to.
-#[utoipa::path(
-    tag = "Client: profile",
-    responses((status = 200, body = OneCustomer)),
-)]
+#[utoipa::path(tag = "Client: profile", responses((status = 200, body = OneCustomer)))]
 #[get("/api/counterparty")]
-async fn show_profile(customer: BearerCustomer, sources: RecordSources) -> Result<Json<OneCustomer>, ApiError> {
-    Ok(Json(OneCustomer { counterparty: CustomerRecord::read(*customer, &sources).await? }))
+async fn show_profile(customer: BearerCustomer, sources: RecordSources) -> Answer<OneCustomer> {
+    answer(CustomerRecord::read(*customer, &sources).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -175,35 +170,31 @@ struct ProfilePatch {
     phone_1: Patch<wire::Phone>,
 }
 
-impl From<ProfilePatch> for ProfileEdit {
+impl From<ProfilePatch> for ProfileChange {
     fn from(patch: ProfilePatch) -> Self {
         let data = PersonalData {
-            first_name: patch.first_name.into_option(),
-            last_name: patch.last_name.into_option(),
-            middle_name: patch.middle_name.into_option(),
-            birthday: patch.birthday.into_option(),
-            address: patch.address.into_option(),
-            email: patch.email.into_option(),
-            phone_2: patch.phone_2.into_option(),
+            first_name: patch.first_name.into(),
+            last_name: patch.last_name.into(),
+            middle_name: patch.middle_name.into(),
+            birthday: patch.birthday.into(),
+            address: patch.address.into(),
+            email: patch.email.into(),
+            phone_2: patch.phone_2.into(),
         };
-        Self { data, phone_1: patch.phone_1.into_option() }
+        Self { data, phone_1: patch.phone_1.into() }
     }
 }
 
 /// Changes the customer's own record: absent fields stay, `null` clears.
-#[utoipa::path(
-    tag = "Client: profile",
-    request_body = ProfilePatch,
-    responses((status = 200, body = OneCustomer)),
-)]
+#[utoipa::path(tag = "Client: profile", request_body = ProfilePatch, responses((status = 200, body = OneCustomer)))]
 #[put("/api/counterparty")]
 async fn change_profile(
     customer: BearerCustomer,
     sources: RecordSources,
     body: Body<ProfilePatch>,
-) -> Result<Json<OneCustomer>, ApiError> {
+) -> Answer<OneCustomer> {
     let changed = sources.0.change(*customer, body.0.into()).await?;
-    Ok(Json(OneCustomer { counterparty: CustomerRecord::of(*customer, changed, &sources).await? }))
+    answer(CustomerRecord::of(*customer, changed, &sources).await?)
 }
 
 /// Lets the customer leave: personal data is cleared, every token ends, orders stay. The same contact makes a new
@@ -216,7 +207,7 @@ async fn change_profile(
     ),
 )]
 #[delete("/api/counterparty")]
-async fn leave(customer: BearerCustomer, profiles: Data<ProfileService>) -> Result<Json<Message>, ApiError> {
+async fn leave(customer: BearerCustomer, profiles: Data<ProfileService>) -> Answer<Message> {
     profiles.leave(*customer).await?;
-    Ok(Json(Message::new("The account is deleted.")))
+    answer(Message::new("The account is deleted."))
 }

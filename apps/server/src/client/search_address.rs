@@ -1,14 +1,15 @@
 //! Addresses that customers may mean.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, post};
 use kontor_organization::SuggestionService;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{Answer, answer};
 use crate::http::limits::SUGGEST_ADDRESS;
 use crate::http::named::NamedErrorBody;
 use crate::http::suggestions::{AddressList, SuggestionInput};
-use crate::http::{ApiError, Body, CallingApp, ClientIp, Throttle};
+use crate::http::{Body, CallingApp, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(search_address);
@@ -32,7 +33,7 @@ async fn search_address(
     throttle: Data<Throttle>,
     suggestions: Data<SuggestionService>,
     body: Body<SuggestionInput>,
-) -> Result<Json<AddressList>, ApiError> {
+) -> Answer<AddressList> {
     throttle.hit(&request, &[(SUGGEST_ADDRESS, &format!("{}|{}", app.application_id, ip.subject()))]).await?;
-    Ok(Json(suggestions.addresses(body.0.query.0).await?.into()))
+    answer(suggestions.addresses(body.0.query.0).await?)
 }

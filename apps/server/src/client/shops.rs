@@ -1,7 +1,7 @@
 //! Where orders can be picked up.
 
 use actix_web::get;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use kontor_organization::ShopService;
 use kontor_organization::model::Shop;
@@ -9,8 +9,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{Answer, answer, list, one};
 use crate::http::records::{Picture, picture};
-use crate::http::{ApiError, CallingApp, PathId};
+use crate::http::{CallingApp, PathId};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_shops).service(show_shop);
@@ -43,34 +44,19 @@ impl From<Shop> for ShopRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct ShopList {
-    shops: Vec<ShopRecord>,
-    shops_count: usize,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OneShop {
-    shop: ShopRecord,
-}
+list!(ShopList { shops: [ShopRecord], shops_count });
+one!(OneShop { shop: ShopRecord });
 
 /// The open shops of the project.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = ShopList)))]
 #[get("/api/counterparty/shops")]
-async fn list_shops(app: CallingApp, service: Data<ShopService>) -> Result<Json<ShopList>, ApiError> {
-    let shops: Vec<ShopRecord> = service.list(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(ShopList { shops_count: shops.len(), shops }))
+async fn list_shops(app: CallingApp, service: Data<ShopService>) -> Answer<ShopList> {
+    answer(service.list(*app).await?)
 }
 
 /// One open shop.
-#[utoipa::path(
-    tag = "Client: dictionaries",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OneShop)),
-)]
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = OneShop)))]
 #[get("/api/counterparty/shops/{id}")]
-async fn show_shop(app: CallingApp, service: Data<ShopService>, id: Path<PathId>) -> Result<Json<OneShop>, ApiError> {
-    let shop = service.read(*app, id.parse()?).await?.into();
-    Ok(Json(OneShop { shop }))
+async fn show_shop(app: CallingApp, service: Data<ShopService>, id: Path<PathId>) -> Answer<OneShop> {
+    answer(service.read(*app, id.parse()?).await?)
 }

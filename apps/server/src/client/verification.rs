@@ -11,6 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::one;
 use crate::http::limits::VERIFICATION_CUSTOMER;
 use crate::http::records::Message;
 use crate::http::{ApiError, BearerCustomer, Throttle};
@@ -56,12 +57,7 @@ struct VerificationRecord {
     expires_at: DateTime<Utc>,
 }
 
-#[derive(Serialize, ToSchema)]
-struct OneVerification {
-    verification: VerificationRecord,
-}
-
-impl From<Verification> for OneVerification {
+impl From<Verification> for VerificationRecord {
     fn from(verification: Verification) -> Self {
         let status = match verification.charge.state {
             ChargeState::Prepared | ChargeState::Pending => VerificationStatus::Pending,
@@ -71,9 +67,11 @@ impl From<Verification> for OneVerification {
         };
         let payment_link = verification.charge.confirmation_url.filter(|_| verification.charge.state.is_open());
         let expires_at = verification.expires_at;
-        Self { verification: VerificationRecord { id: verification.id.get(), status, payment_link, expires_at } }
+        Self { id: verification.id.get(), status, payment_link, expires_at }
     }
 }
+
+one!(OneVerification { verification: VerificationRecord });
 
 /// Starts the verification of the customer by a small payment through the fast payment system, which is refunded. While
 /// one is open, and for a day after it succeeded, the same one is given again.

@@ -11,8 +11,8 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Data, Path, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, ResponseError as _};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use kontor_content::FileService;
 use kontor_content::model::{FileKey, StoredFile};
+use kontor_content::{FileService, FoundFile};
 use kontor_kernel::{Permission, Resource};
 
 use super::ApiError;
@@ -123,13 +123,13 @@ fn framed(mut answer: HttpResponseBuilder, file: &StoredFile, tag: &EntityTag) -
 
 async fn serve(request: HttpRequest, service: Data<FileService>, key: Path<String>) -> Result<HttpResponse, ApiError> {
     let key = FileKey::parse(&key).map_err(|_| ApiError::not_found())?;
-    let file = service.find(key).await?;
-    if !file.file_type.is_public() {
-        match admit(&request, STAFF).await? {
-            Admitted::Staff(staff) => service.may_see(&staff, &file)?,
+    let file = match service.find(key).await? {
+        FoundFile::Public(file) => file,
+        FoundFile::Closed(file) => match admit(&request, STAFF).await? {
+            Admitted::Staff(staff) => service.show(&staff, file)?,
             _ => return Err(ApiError::internal(&"a file was shown to somebody else than staff")),
-        }
-    }
+        },
+    };
     let tag = EntityTag::new_strong(file.content.sha256.as_str().to_owned());
     if is_known(&request, &tag) {
         return Ok(framed(HttpResponse::NotModified(), &file, &tag).finish());

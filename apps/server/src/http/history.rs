@@ -1,8 +1,8 @@
 //! Histories of records on the wire.
 
 use chrono::{DateTime, Utc};
-use kontor_kernel::Page;
 use kontor_kernel::history::{Author, FieldChange, HistoryEntry};
+use kontor_kernel::{Page, Word};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -54,7 +54,7 @@ impl From<HistoryEntry> for HistoryRecord {
         };
         Self {
             id: entry.id,
-            action: entry.action.name(),
+            action: entry.action.word(),
             date_time: entry.at,
             user,
             counterparty,

@@ -40,6 +40,6 @@ pub use history::HistoryList;
 pub use named::{NamedError, NextAction};
 pub use paging::PageQuery;
 pub use password_queue::PasswordQueue;
-pub use path::PathId;
+pub use path::{PathId, ThreeIds, TwoIds};
 pub use scopes::{Backend, BearerCustomer, CallingApp, CallingVisitor, SignedInCustomer, SignedInStaff, StaffProject};
 pub use throttle::Throttle;

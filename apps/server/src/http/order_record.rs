@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
-use kontor_kernel::Money;
+use kontor_kernel::{Money, Word};
 use kontor_orders::model::{DeliveryWay, Order, OrderLine, OrderStatus, PaymentMethod, PaymentType, Place};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -156,7 +156,7 @@ impl From<&Order> for OrderRecord {
             delivery_subtype: order.delivery_subtype.clone().map(Into::into),
             delivery_subtype_param: order.delivery_subtype_param.clone().map(Into::into),
             payment_type: order.payment_type.clone().map(Into::into),
-            acquirer_payment_method_type: order.payment_method.map(PaymentMethod::as_str),
+            acquirer_payment_method_type: order.payment_method.map(PaymentMethod::word),
             address: order.address.clone().unwrap_or_default(),
             shop: order.shop.clone().map(Into::into),
             products: order.lines.iter().map(Into::into).collect(),

@@ -1,5 +1,6 @@
 //! Identifiers in paths.
 
+use actix_web::web::Path;
 use kontor_kernel::InvalidId;
 use serde::Deserialize;
 
@@ -18,3 +19,10 @@ impl PathId {
         T::try_from(number).map_err(|_| ApiError::not_found())
     }
 }
+
+/// Two numbers in a path. The description takes them from the path itself; a tuple that is written out at a handler would
+/// have to declare them.
+pub type TwoIds = Path<(PathId, PathId)>;
+
+/// Three numbers in a path.
+pub type ThreeIds = Path<(PathId, PathId, PathId)>;

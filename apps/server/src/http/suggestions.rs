@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::wire::{self, InputErrors};
 use super::{ApiError, NamedError, NextAction};
+use crate::http::envelope::list;
 
 impl From<SuggestionError> for ApiError {
     fn from(error: SuggestionError) -> Self {
@@ -73,17 +74,7 @@ impl From<AddressSuggestion> for AddressRecord {
     }
 }
 
-/// Suggested addresses, the likeliest first.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AddressList {
-    addresses: Vec<AddressRecord>,
-    addresses_count: usize,
-}
-
-impl From<Vec<AddressSuggestion>> for AddressList {
-    fn from(found: Vec<AddressSuggestion>) -> Self {
-        let addresses: Vec<AddressRecord> = found.into_iter().map(Into::into).collect();
-        Self { addresses_count: addresses.len(), addresses }
-    }
-}
+list!(
+    /// Suggested addresses, the likeliest first.
+    pub AddressList { addresses: [AddressRecord], addresses_count }
+);

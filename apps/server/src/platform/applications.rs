@@ -1,16 +1,16 @@
 //! Applications: the sites, apps and services of a project.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_organization::model::{Application, ApplicationDraft};
-use kontor_organization::{ApplicationError, ApplicationService};
+use kontor_organization::model::{Application, ApplicationDraft, IssuedApplication};
+use kontor_organization::{ApplicationRefusal, ApplicationService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 
@@ -18,14 +18,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_applications).service(create_application).service(show_application);
 }
 
-impl From<ApplicationError> for ApiError {
-    fn from(error: ApplicationError) -> Self {
-        match error {
-            ApplicationError::Denied(denied) => denied.into(),
-            ApplicationError::NotFound => Self::not_found(),
-            ApplicationError::UnknownBranch => Self::invalid("branch_id", "names no branch of the project"),
-            ApplicationError::UnknownPaymentType => Self::invalid("payment_type_ids", error),
-            ApplicationError::Store(error) => error.into(),
+impl From<ApplicationRefusal> for ApiError {
+    fn from(refusal: ApplicationRefusal) -> Self {
+        match refusal {
+            ApplicationRefusal::UnknownBranch => Self::invalid("branch_id", "names no branch of the project"),
+            ApplicationRefusal::UnknownPaymentType => Self::invalid("payment_type_ids", refusal),
         }
     }
 }
@@ -58,27 +55,14 @@ impl From<Application> for ApplicationRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct ApplicationList {
-    applications: Vec<ApplicationRecord>,
-    applications_count: usize,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OneApplication {
-    application: ApplicationRecord,
-}
+list!(ApplicationList { applications: [ApplicationRecord], applications_count });
+one!(OneApplication { application: ApplicationRecord });
 
 /// Every application of the project. Tokens are never shown again.
 #[utoipa::path(tag = "Applications", responses((status = 200, body = ApplicationList)))]
 #[get("/api/applications")]
-async fn list_applications(
-    staff: SignedInStaff,
-    service: Data<ApplicationService>,
-) -> Result<Json<ApplicationList>, ApiError> {
-    let applications: Vec<ApplicationRecord> = service.list(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(ApplicationList { applications_count: applications.len(), applications }))
+async fn list_applications(staff: SignedInStaff, service: Data<ApplicationService>) -> Answer<ApplicationList> {
+    answer(service.list(&staff).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -100,10 +84,13 @@ struct IssuedApplicationRecord {
     token: String,
 }
 
-#[derive(Serialize, ToSchema)]
-struct CreatedApplication {
-    application: IssuedApplicationRecord,
+impl From<IssuedApplication> for IssuedApplicationRecord {
+    fn from(issued: IssuedApplication) -> Self {
+        Self { token: issued.token.reveal().to_owned(), record: issued.application.into() }
+    }
 }
+
+one!(CreatedApplication { application: IssuedApplicationRecord });
 
 /// Adds an application. The answer shows its App Token once.
 #[utoipa::path(
@@ -116,7 +103,7 @@ async fn create_application(
     staff: SignedInStaff,
     service: Data<ApplicationService>,
     body: Body<NewApplication>,
-) -> Result<(Json<CreatedApplication>, StatusCode), ApiError> {
+) -> Created<CreatedApplication> {
     let new = body.0;
     let draft = ApplicationDraft {
         branch_id: new.branch_id.0,
@@ -124,24 +111,16 @@ async fn create_application(
         url: new.url.map(|url| url.0),
         wholesale: new.wholesale.is_some_and(|wholesale| wholesale.0),
     };
-    let issued = service.create(&staff, draft).await?;
-    let token = issued.token.reveal().to_owned();
-    let application = IssuedApplicationRecord { record: issued.application.into(), token };
-    Ok((Json(CreatedApplication { application }), StatusCode::CREATED))
+    created(service.create(&staff, draft).await?)
 }
 
 /// One application.
-#[utoipa::path(
-    tag = "Applications",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OneApplication)),
-)]
+#[utoipa::path(tag = "Applications", responses((status = 200, body = OneApplication)))]
 #[get("/api/applications/{id}")]
 async fn show_application(
     staff: SignedInStaff,
     service: Data<ApplicationService>,
     id: Path<PathId>,
-) -> Result<Json<OneApplication>, ApiError> {
-    let application = service.read(&staff, id.parse()?).await?.into();
-    Ok(Json(OneApplication { application }))
+) -> Answer<OneApplication> {
+    answer(service.read(&staff, id.parse()?).await?)
 }

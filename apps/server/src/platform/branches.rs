@@ -1,30 +1,21 @@
 //! Branches: the businesses of a project.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
+use kontor_organization::BranchService;
 use kontor_organization::model::{Branch, BranchDraft};
-use kontor_organization::{BranchError, BranchService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::wire::{self, InputErrors};
-use crate::http::{ApiError, Body, SignedInStaff};
+use crate::http::{Body, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_branches).service(create_branch);
-}
-
-impl From<BranchError> for ApiError {
-    fn from(error: BranchError) -> Self {
-        match error {
-            BranchError::Denied(denied) => denied.into(),
-            BranchError::Store(error) => error.into(),
-        }
-    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -57,24 +48,14 @@ impl From<Branch> for BranchRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct BranchList {
-    branches: Vec<BranchRecord>,
-    branches_count: usize,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OneBranch {
-    branch: BranchRecord,
-}
+list!(BranchList { branches: [BranchRecord], branches_count });
+one!(OneBranch { branch: BranchRecord });
 
 /// Every branch of the project.
 #[utoipa::path(tag = "Businesses", responses((status = 200, body = BranchList)))]
 #[get("/api/branches")]
-async fn list_branches(staff: SignedInStaff, service: Data<BranchService>) -> Result<Json<BranchList>, ApiError> {
-    let branches: Vec<BranchRecord> = service.list(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(BranchList { branches_count: branches.len(), branches }))
+async fn list_branches(staff: SignedInStaff, service: Data<BranchService>) -> Answer<BranchList> {
+    answer(service.list(&staff).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -107,17 +88,12 @@ impl From<NewBranch> for BranchDraft {
 }
 
 /// Adds a branch.
-#[utoipa::path(
-    tag = "Businesses",
-    request_body = NewBranch,
-    responses((status = 201, body = OneBranch)),
-)]
+#[utoipa::path(tag = "Businesses", request_body = NewBranch, responses((status = 201, body = OneBranch)))]
 #[post("/api/branches")]
 async fn create_branch(
     staff: SignedInStaff,
     service: Data<BranchService>,
     body: Body<NewBranch>,
-) -> Result<(Json<OneBranch>, StatusCode), ApiError> {
-    let branch = service.create(&staff, body.0.into()).await?.into();
-    Ok((Json(OneBranch { branch }), StatusCode::CREATED))
+) -> Created<OneBranch> {
+    created(service.create(&staff, body.0.into()).await?)
 }

@@ -1,7 +1,7 @@
 //! Who works in the project.
 
 use actix_web::get;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use kontor_auth::model::Colleague;
 use kontor_auth::{DirectoryError, StaffDirectory};
 use serde::Serialize;
@@ -11,6 +11,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::directory_query::EmployeeQuery;
 use super::employee_record::EmployeeRecord;
 use crate::config::Config;
+use crate::http::envelope::{Answer, answer, list};
 use crate::http::{ApiError, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -35,22 +36,18 @@ struct UserList {
 }
 
 /// The employees of the project with everything about them, 100 to a page.
-#[utoipa::path(
-    tag = "Staff",
-    params(EmployeeQuery),
-    responses((status = 200, body = UserList)),
-)]
+#[utoipa::path(tag = "Staff", params(EmployeeQuery), responses((status = 200, body = UserList)))]
 #[get("/api/users")]
 async fn list_users(
     staff: SignedInStaff,
     directory: Data<StaffDirectory>,
     config: Data<Config>,
     query: Query<EmployeeQuery>,
-) -> Result<Json<UserList>, ApiError> {
+) -> Answer<UserList> {
     let (filter, page) = query.0.checked()?;
     let found = directory.employees(&staff, filter, page).await?;
     let users = found.items.into_iter().map(|employee| EmployeeRecord::of(employee, &config)).collect();
-    Ok(Json(UserList { users_count: found.total, users }))
+    answer(UserList { users_count: found.total, users })
 }
 
 /// An employee as one picks him from a list.
@@ -79,29 +76,18 @@ impl From<Colleague> for ColleagueRecord {
 /// The lists differ in their keys alone.
 macro_rules! colleague_lists {
     ($($list:ident { $items:ident, $count:ident } = $handler:ident, $path:literal, $doc:literal;)+) => {$(
-        #[derive(Serialize, ToSchema)]
-        #[serde(rename_all = "camelCase")]
-        struct $list {
-            $items: Vec<ColleagueRecord>,
-            /// How many there are on all pages.
-            $count: u64,
-        }
+        list!($list { $items: [ColleagueRecord], $count of all });
 
         #[doc = $doc]
-        #[utoipa::path(
-            tag = "Staff",
-            params(EmployeeQuery),
-            responses((status = 200, body = $list)),
-        )]
+        #[utoipa::path(tag = "Staff", params(EmployeeQuery), responses((status = 200, body = $list)))]
         #[get($path)]
         async fn $handler(
             staff: SignedInStaff,
             directory: Data<StaffDirectory>,
             query: Query<EmployeeQuery>,
-        ) -> Result<Json<$list>, ApiError> {
+        ) -> Answer<$list> {
             let (filter, page) = query.0.checked()?;
-            let found = directory.colleagues(&staff, filter, page).await?;
-            Ok(Json($list { $count: found.total, $items: found.items.into_iter().map(Into::into).collect() }))
+            answer(directory.colleagues(&staff, filter, page).await?)
         }
     )+};
 }

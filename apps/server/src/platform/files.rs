@@ -3,11 +3,11 @@
 use std::fs::File;
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post};
 use chrono::{DateTime, Utc};
 use kontor_content::model::{Dimensions, FileType, StoredFile, UnknownFileType};
-use kontor_content::{FileError, FileService};
+use kontor_content::{FileRefusal, FileService};
 use kontor_kernel::Violations;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -15,6 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::config::Config;
 use crate::http::blocking::blocking;
+use crate::http::envelope::{Answer, Created, answer, created, one};
 use crate::http::records::Message;
 use crate::http::upload::{Parts, Upload};
 use crate::http::{ApiError, PathId, SignedInStaff, file_contents};
@@ -23,19 +24,18 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(upload_file).service(show_file).service(delete_file);
 }
 
-impl From<FileError> for ApiError {
-    fn from(error: FileError) -> Self {
-        match error {
-            FileError::Denied(denied) => denied.into(),
-            FileError::NotFound => Self::not_found(),
-            FileError::Content(refused) => Self::invalid("file", refused),
-            FileError::TooSlow => Self::Message(StatusCode::SERVICE_UNAVAILABLE, "The file was not stored.".to_owned()),
-            FileError::Storage(failed) => {
+impl From<FileRefusal> for ApiError {
+    fn from(refusal: FileRefusal) -> Self {
+        match refusal {
+            FileRefusal::Content(refused) => Self::invalid("file", refused),
+            FileRefusal::TooSlow => {
+                Self::Message(StatusCode::SERVICE_UNAVAILABLE, "The file was not stored.".to_owned())
+            }
+            FileRefusal::Storage(failed) => {
                 tracing::warn!(%failed, "the place of contents failed");
                 let message = "Files cannot be stored or read now, try again later.".to_owned();
                 Self::Message(StatusCode::SERVICE_UNAVAILABLE, message)
             }
-            FileError::Store(error) => error.into(),
         }
     }
 }
@@ -61,14 +61,9 @@ struct FileRecord {
     created_at: DateTime<Utc>,
 }
 
-#[derive(Serialize, ToSchema)]
-struct OneFile {
-    file: FileRecord,
-}
-
-impl OneFile {
+impl FileRecord {
     fn of(file: StoredFile, config: &Config) -> Self {
-        let file = FileRecord {
+        Self {
             id: file.id.get(),
             file_type_id: file.file_type.id(),
             url: file_contents::url_of(&file.key, config),
@@ -78,10 +73,11 @@ impl OneFile {
             width: file.dimensions.map(Dimensions::width),
             height: file.dimensions.map(Dimensions::height),
             created_at: file.created_at,
-        };
-        Self { file }
+        }
     }
 }
+
+one!(OneFile { file: FileRecord });
 
 /// A file to store.
 #[derive(ToSchema)]
@@ -132,43 +128,31 @@ async fn upload_file(
     service: Data<FileService>,
     config: Data<Config>,
     upload: Upload,
-) -> Result<(Json<OneFile>, StatusCode), ApiError> {
+) -> Created<OneFile> {
     service.may_upload(&staff)?;
     let (kind, name, content) = complete(upload.within(config.files_limit).receive_unnamed(&[TYPE]).await?)?;
     let inspector = service.clone();
     let upload = blocking(move || inspector.inspect(kind, name.as_deref(), content)).await??;
     let file = service.store(&staff, upload).await?;
-    Ok((Json(OneFile::of(file, &config)), StatusCode::CREATED))
+    created(FileRecord::of(file, &config))
 }
 
 /// One file: its record, and where its content is.
-#[utoipa::path(
-    tag = "Files",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OneFile)),
-)]
+#[utoipa::path(tag = "Files", responses((status = 200, body = OneFile)))]
 #[get("/api/files/{id}")]
 async fn show_file(
     staff: SignedInStaff,
     service: Data<FileService>,
     config: Data<Config>,
     id: Path<PathId>,
-) -> Result<Json<OneFile>, ApiError> {
-    Ok(Json(OneFile::of(service.read(&staff, id.parse()?).await?, &config)))
+) -> Answer<OneFile> {
+    answer(FileRecord::of(service.read(&staff, id.parse()?).await?, &config))
 }
 
 /// Deletes a file, whoever shows it: its address leads nowhere from now on.
-#[utoipa::path(
-    tag = "Files",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = Message)),
-)]
+#[utoipa::path(tag = "Files", responses((status = 200, body = Message)))]
 #[delete("/api/files/{id}")]
-async fn delete_file(
-    staff: SignedInStaff,
-    service: Data<FileService>,
-    id: Path<PathId>,
-) -> Result<Json<Message>, ApiError> {
+async fn delete_file(staff: SignedInStaff, service: Data<FileService>, id: Path<PathId>) -> Answer<Message> {
     service.delete(&staff, id.parse()?).await?;
-    Ok(Json(Message::new("The file was deleted.")))
+    answer(Message::new("The file was deleted."))
 }

@@ -1,15 +1,17 @@
 //! Integrations: what there is, and the records that answers about their use are made of.
 
 use actix_web::get;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
+use kontor_kernel::Word;
 use kontor_organization::model::{Integration, IntegrationParameter, ParameterDraft, UsedIntegration};
-use kontor_organization::{IntegrationError, IntegrationService};
+use kontor_organization::{IntegrationRefusal, IntegrationService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{Answer, answer, list, one};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, PathId, SignedInStaff};
 
@@ -17,14 +19,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_integrations).service(show_integration);
 }
 
-impl From<IntegrationError> for ApiError {
-    fn from(error: IntegrationError) -> Self {
-        match error {
-            IntegrationError::Denied(denied) => denied.into(),
-            IntegrationError::NotFound => Self::not_found(),
-            IntegrationError::KeyTaken => Self::invalid("key", error),
-            IntegrationError::TooMany => Self::invalid("integration_id", "has as many parameters as it may have"),
-            IntegrationError::Store(error) => error.into(),
+impl From<IntegrationRefusal> for ApiError {
+    fn from(refusal: IntegrationRefusal) -> Self {
+        match refusal {
+            IntegrationRefusal::KeyTaken => Self::invalid("key", refusal),
+            IntegrationRefusal::TooMany => Self::invalid("integration_id", "has as many parameters as it may have"),
         }
     }
 }
@@ -52,47 +51,30 @@ impl From<Integration> for IntegrationRecord {
             id: integration.id.get(),
             name: integration.name.into(),
             integration_type: IntegrationTypeRecord { id, name: name.into() },
-            owner: integration.owner.name(),
+            owner: integration.owner.word(),
         }
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct IntegrationList {
-    integrations: Vec<IntegrationRecord>,
-    integrations_count: usize,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OneIntegration {
-    integration: IntegrationRecord,
-}
+list!(IntegrationList { integrations: [IntegrationRecord], integrations_count });
+one!(OneIntegration { integration: IntegrationRecord });
 
 /// Every integration there is.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = IntegrationList)))]
 #[get("/api/integrations")]
-async fn list_integrations(
-    staff: SignedInStaff,
-    service: Data<IntegrationService>,
-) -> Result<Json<IntegrationList>, ApiError> {
-    let integrations: Vec<IntegrationRecord> = service.all(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(IntegrationList { integrations_count: integrations.len(), integrations }))
+async fn list_integrations(staff: SignedInStaff, service: Data<IntegrationService>) -> Answer<IntegrationList> {
+    answer(service.all(&staff).await?)
 }
 
 /// One integration.
-#[utoipa::path(
-    tag = "Dictionaries",
-    params(("integrationId" = i64, Path)),
-    responses((status = 200, body = OneIntegration)),
-)]
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = OneIntegration)))]
 #[get("/api/integrations/{integrationId}")]
 async fn show_integration(
     staff: SignedInStaff,
     service: Data<IntegrationService>,
     id: Path<PathId>,
-) -> Result<Json<OneIntegration>, ApiError> {
-    Ok(Json(OneIntegration { integration: service.one(&staff, id.parse()?).await?.into() }))
+) -> Answer<OneIntegration> {
+    answer(service.one(&staff, id.parse()?).await?)
 }
 
 /// An integration as a record uses it.
@@ -111,31 +93,14 @@ impl From<UsedIntegration> for UsedIntegrationRecord {
     }
 }
 
-/// The integrations for a record.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct UsedIntegrationList {
-    integrations: Vec<UsedIntegrationRecord>,
-    integrations_count: usize,
-}
-
-impl From<Vec<UsedIntegration>> for UsedIntegrationList {
-    fn from(used: Vec<UsedIntegration>) -> Self {
-        Self { integrations_count: used.len(), integrations: used.into_iter().map(Into::into).collect() }
-    }
-}
-
-/// One of them.
-#[derive(Serialize, ToSchema)]
-pub(super) struct OneUsedIntegration {
-    integration: UsedIntegrationRecord,
-}
-
-impl From<UsedIntegration> for OneUsedIntegration {
-    fn from(used: UsedIntegration) -> Self {
-        Self { integration: used.into() }
-    }
-}
+list!(
+    /// The integrations for a record.
+    pub(super) UsedIntegrationList { integrations: [UsedIntegrationRecord], integrations_count }
+);
+one!(
+    /// One of them.
+    pub(super) OneUsedIntegration { integration: UsedIntegrationRecord }
+);
 
 /// Whether a record uses an integration.
 #[derive(Deserr, ToSchema)]
@@ -166,31 +131,14 @@ impl From<IntegrationParameter> for ParameterRecord {
     }
 }
 
-/// The parameters of an integration.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ParameterList {
-    parameters: Vec<ParameterRecord>,
-    parameters_count: usize,
-}
-
-impl From<Vec<IntegrationParameter>> for ParameterList {
-    fn from(parameters: Vec<IntegrationParameter>) -> Self {
-        Self { parameters_count: parameters.len(), parameters: parameters.into_iter().map(Into::into).collect() }
-    }
-}
-
-/// One of them.
-#[derive(Serialize, ToSchema)]
-pub(super) struct OneParameter {
-    parameter: ParameterRecord,
-}
-
-impl From<IntegrationParameter> for OneParameter {
-    fn from(parameter: IntegrationParameter) -> Self {
-        Self { parameter: parameter.into() }
-    }
-}
+list!(
+    /// The parameters of an integration.
+    pub(super) ParameterList { parameters: [ParameterRecord], parameters_count }
+);
+one!(
+    /// One of them.
+    pub(super) OneParameter { parameter: ParameterRecord }
+);
 
 /// A parameter to be added.
 #[derive(Deserr, ToSchema)]

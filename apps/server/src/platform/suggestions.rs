@@ -1,6 +1,6 @@
 //! Addresses, banks and companies that staff may mean.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
 use kontor_organization::SuggestionService;
@@ -9,6 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{Answer, answer, list};
 use crate::http::limits::SUGGEST_STAFF;
 use crate::http::named::NamedErrorBody;
 use crate::http::suggestions::{AddressList, SuggestionInput};
@@ -40,9 +41,9 @@ async fn search_address(
     throttle: Data<Throttle>,
     suggestions: Data<SuggestionService>,
     body: Body<SuggestionInput>,
-) -> Result<Json<AddressList>, ApiError> {
+) -> Answer<AddressList> {
     count(&throttle, &request, &staff).await?;
-    Ok(Json(suggestions.addresses(body.0.query.0).await?.into()))
+    answer(suggestions.addresses(body.0.query.0).await?)
 }
 
 #[derive(Serialize, ToSchema)]
@@ -73,12 +74,7 @@ impl From<BankSuggestion> for BankRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct BankList {
-    banks: Vec<BankRecord>,
-    banks_count: usize,
-}
+list!(BankList { banks: [BankRecord], banks_count });
 
 /// Suggests banks by name, BIC, SWIFT or taxpayer's number.
 #[utoipa::path(
@@ -97,10 +93,9 @@ async fn search_bank(
     throttle: Data<Throttle>,
     suggestions: Data<SuggestionService>,
     body: Body<SuggestionInput>,
-) -> Result<Json<BankList>, ApiError> {
+) -> Answer<BankList> {
     count(&throttle, &request, &staff).await?;
-    let banks: Vec<BankRecord> = suggestions.banks(body.0.query.0).await?.into_iter().map(Into::into).collect();
-    Ok(Json(BankList { banks_count: banks.len(), banks }))
+    answer(suggestions.banks(body.0.query.0).await?)
 }
 
 /// Which company is looked for.
@@ -145,12 +140,7 @@ impl From<CompanySuggestion> for CompanyRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct CompanyList {
-    companies: Vec<CompanyRecord>,
-    companies_count: usize,
-}
+list!(CompanyList { companies: [CompanyRecord], companies_count });
 
 /// Suggests companies by name, or finds those with a number.
 #[utoipa::path(
@@ -169,10 +159,9 @@ async fn search_company(
     throttle: Data<Throttle>,
     suggestions: Data<SuggestionService>,
     body: Body<CompanyInput>,
-) -> Result<Json<CompanyList>, ApiError> {
+) -> Answer<CompanyList> {
     let field = body.0.field.map_or_else(CompanyField::default, |field| field.0);
     let query = CompanyQuery::new(body.0.query.0, field).map_err(|error| ApiError::invalid("query", error))?;
     count(&throttle, &request, &staff).await?;
-    let companies: Vec<CompanyRecord> = suggestions.companies(query).await?.into_iter().map(Into::into).collect();
-    Ok(Json(CompanyList { companies_count: companies.len(), companies }))
+    answer(suggestions.companies(query).await?)
 }

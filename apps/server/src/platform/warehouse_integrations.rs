@@ -1,7 +1,6 @@
 //! The integrations of a warehouse.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{get, post, put};
 use kontor_organization::IntegrationService;
 use kontor_organization::model::IntegrationOwner;
@@ -10,8 +9,9 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::integrations::{
     NewParameter, OneParameter, OneUsedIntegration, ParameterList, SwitchedIntegration, UsedIntegrationList,
 };
+use crate::http::envelope::{Answer, Created, answer, created};
 use crate::http::records::Message;
-use crate::http::{ApiError, Body, PathId, SignedInStaff};
+use crate::http::{ApiError, Body, PathId, SignedInStaff, ThreeIds, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
@@ -27,24 +27,19 @@ fn owner(id: &PathId) -> Result<IntegrationOwner, ApiError> {
 }
 
 /// The integrations for warehouses, and which of them this one uses.
-#[utoipa::path(
-    tag = "Warehouses",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = UsedIntegrationList)),
-)]
+#[utoipa::path(tag = "Warehouses", responses((status = 200, body = UsedIntegrationList)))]
 #[get("/api/warehouses/{id}/integrations")]
 async fn list_warehouse_integrations(
     staff: SignedInStaff,
     service: Data<IntegrationService>,
     id: Path<PathId>,
-) -> Result<Json<UsedIntegrationList>, ApiError> {
-    Ok(Json(service.list(&staff, owner(&id)?).await?.into()))
+) -> Answer<UsedIntegrationList> {
+    answer(service.list(&staff, owner(&id)?).await?)
 }
 
 /// Makes a warehouse use an integration, or no longer.
 #[utoipa::path(
     tag = "Warehouses",
-    params(("id" = i64, Path), ("integration_id" = i64, Path)),
     request_body = SwitchedIntegration,
     responses((status = 200, body = OneUsedIntegration)),
 )]
@@ -52,58 +47,45 @@ async fn list_warehouse_integrations(
 async fn switch_warehouse_integration(
     staff: SignedInStaff,
     service: Data<IntegrationService>,
-    path: Path<(PathId, PathId)>,
+    path: TwoIds,
     body: Body<SwitchedIntegration>,
-) -> Result<Json<OneUsedIntegration>, ApiError> {
+) -> Answer<OneUsedIntegration> {
     let used = service.switch(&staff, owner(&path.0)?, path.1.parse()?, body.0.is_active.0).await?;
-    Ok(Json(used.into()))
+    answer(used)
 }
 
 /// The parameters of an integration of a warehouse, secrets masked.
-#[utoipa::path(
-    tag = "Warehouses",
-    params(("id" = i64, Path), ("integration_id" = i64, Path)),
-    responses((status = 200, body = ParameterList)),
-)]
+#[utoipa::path(tag = "Warehouses", responses((status = 200, body = ParameterList)))]
 #[get("/api/warehouses/{id}/integrations/{integration_id}/parameters")]
 async fn list_warehouse_parameters(
     staff: SignedInStaff,
     service: Data<IntegrationService>,
-    path: Path<(PathId, PathId)>,
-) -> Result<Json<ParameterList>, ApiError> {
-    Ok(Json(service.parameters(&staff, owner(&path.0)?, path.1.parse()?).await?.into()))
+    path: TwoIds,
+) -> Answer<ParameterList> {
+    answer(service.parameters(&staff, owner(&path.0)?, path.1.parse()?).await?)
 }
 
 /// Adds a parameter to an integration of a warehouse.
-#[utoipa::path(
-    tag = "Warehouses",
-    params(("id" = i64, Path), ("integration_id" = i64, Path)),
-    request_body = NewParameter,
-    responses((status = 201, body = OneParameter)),
-)]
+#[utoipa::path(tag = "Warehouses", request_body = NewParameter, responses((status = 201, body = OneParameter)))]
 #[post("/api/warehouses/{id}/integrations/{integration_id}/parameters")]
 async fn add_warehouse_parameter(
     staff: SignedInStaff,
     service: Data<IntegrationService>,
-    path: Path<(PathId, PathId)>,
+    path: TwoIds,
     body: Body<NewParameter>,
-) -> Result<(Json<OneParameter>, StatusCode), ApiError> {
+) -> Created<OneParameter> {
     let added = service.add_parameter(&staff, owner(&path.0)?, path.1.parse()?, body.0.into()).await?;
-    Ok((Json(added.into()), StatusCode::CREATED))
+    created(added)
 }
 
 /// Removes a parameter of an integration of a warehouse.
-#[utoipa::path(
-    tag = "Warehouses",
-    params(("id" = i64, Path), ("integration_id" = i64, Path), ("parameter_id" = i64, Path)),
-    responses((status = 200, body = Message)),
-)]
+#[utoipa::path(tag = "Warehouses", responses((status = 200, body = Message)))]
 #[post("/api/warehouses/{id}/integrations/{integration_id}/parameters/{parameter_id}")]
 async fn remove_warehouse_parameter(
     staff: SignedInStaff,
     service: Data<IntegrationService>,
-    path: Path<(PathId, PathId, PathId)>,
-) -> Result<Json<Message>, ApiError> {
+    path: ThreeIds,
+) -> Answer<Message> {
     service.remove_parameter(&staff, owner(&path.0)?, path.1.parse()?, path.2.parse()?).await?;
-    Ok(Json(Message::new("The parameter was removed.")))
+    answer(Message::new("The parameter was removed."))
 }

@@ -1,40 +1,33 @@
 //! What was sent to a webhook, and sending it again.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::Data;
 use actix_web::{get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_webhooks::model::Delivery;
-use kontor_webhooks::{DeliveryError, DeliveryService};
+use kontor_webhooks::{DeliveryRefusal, DeliveryService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
-use crate::http::paging::{PageNumber, PageSize, Pagination, page_of};
+use crate::http::envelope::{Answer, answer, list, one};
+use crate::http::paging::{PageNumber, PageSize, page_of};
 use crate::http::wire::InputErrors;
-use crate::http::{ApiError, PathId, Query, SignedInStaff};
+use crate::http::{ApiError, Query, SignedInStaff, ThreeIds, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_deliveries).service(resend_delivery);
 }
 
-impl From<DeliveryError> for ApiError {
-    fn from(error: DeliveryError) -> Self {
-        match error {
-            DeliveryError::Denied(denied) => denied.into(),
-            DeliveryError::UnknownApplication | DeliveryError::UnknownWebhook | DeliveryError::NotFound => {
-                Self::not_found()
-            }
-            DeliveryError::AlreadyPending => {
-                Self::Message(StatusCode::CONFLICT, "The delivery is already waiting to be sent.".to_owned())
-            }
-            DeliveryError::WebhookInactive => {
-                Self::Message(StatusCode::CONFLICT, "The webhook is not active.".to_owned())
-            }
-            DeliveryError::Store(error) => error.into(),
-        }
+impl From<DeliveryRefusal> for ApiError {
+    fn from(refusal: DeliveryRefusal) -> Self {
+        let message = match refusal {
+            DeliveryRefusal::AlreadyPending => "The delivery is already waiting to be sent.",
+            DeliveryRefusal::WebhookInactive => "The webhook is not active.",
+        };
+        Self::Message(StatusCode::CONFLICT, message.to_owned())
     }
 }
 
@@ -79,18 +72,8 @@ impl From<Delivery> for DeliveryRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DeliveryList {
-    deliveries: Vec<DeliveryRecord>,
-    deliveries_count: u64,
-    pagination: Pagination,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OneDelivery {
-    delivery: DeliveryRecord,
-}
+list!(DeliveryList { deliveries: [DeliveryRecord], deliveries_count of all, pagination });
+one!(OneDelivery { delivery: DeliveryRecord });
 
 #[derive(Deserr, utoipa::IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
@@ -107,38 +90,25 @@ struct DeliveryPage {
 }
 
 /// The deliveries of a webhook, newest first.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path), ("webhook" = i64, Path), DeliveryPage),
-    responses((status = 200, body = DeliveryList)),
-)]
+#[utoipa::path(tag = "Webhooks", params(DeliveryPage), responses((status = 200, body = DeliveryList)))]
 #[get("/api/applications/{application}/webhooks/{webhook}/deliveries")]
 async fn list_deliveries(
     staff: SignedInStaff,
     service: Data<DeliveryService>,
-    path: Path<(PathId, PathId)>,
+    path: TwoIds,
     query: Query<DeliveryPage>,
-) -> Result<Json<DeliveryList>, ApiError> {
+) -> Answer<DeliveryList> {
     let request = page_of(query.0.page.as_ref(), query.0.per_page.as_ref(), 15)?;
-    let page = service.list(&staff, path.0.parse()?, path.1.parse()?, request).await?;
-    let pagination = Pagination::from(&page);
-    let deliveries = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(DeliveryList { deliveries, deliveries_count: page.total, pagination }))
+    answer(service.list(&staff, path.0.parse()?, path.1.parse()?, request).await?)
 }
 
 /// Sends a failed or delivered delivery again: the same ids, a new schedule.
 #[utoipa::path(
     tag = "Webhooks",
-    params(("application" = i64, Path), ("webhook" = i64, Path), ("delivery" = i64, Path)),
     responses((status = 200, body = OneDelivery), (status = 409, description = "Pending already, or an inactive webhook.")),
 )]
 #[post("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}/resend")]
-async fn resend_delivery(
-    staff: SignedInStaff,
-    service: Data<DeliveryService>,
-    path: Path<(PathId, PathId, PathId)>,
-) -> Result<Json<OneDelivery>, ApiError> {
+async fn resend_delivery(staff: SignedInStaff, service: Data<DeliveryService>, path: ThreeIds) -> Answer<OneDelivery> {
     let (application, webhook, delivery) = (path.0.parse()?, path.1.parse()?, path.2.parse()?);
-    let delivery = service.resend(&staff, application, webhook, delivery).await?.into();
-    Ok(Json(OneDelivery { delivery }))
+    answer(service.resend(&staff, application, webhook, delivery).await?)
 }

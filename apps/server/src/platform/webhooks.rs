@@ -2,22 +2,22 @@
 
 use std::borrow::Cow;
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, patch, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_kernel::{Violations, WebhookId};
-use kontor_webhooks::model::{EndpointUrl, IssuedWebhook, Webhook, WebhookDraft, WebhookPatch};
-use kontor_webhooks::{WebhookError, WebhookService};
+use kontor_kernel::WebhookId;
+use kontor_webhooks::model::{EndpointUrl, IssuedWebhook, Webhook, WebhookChange, WebhookDraft};
+use kontor_webhooks::{WebhookRefusal, WebhookService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::{SchemaFormat, Type};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::wire::{self, In, InputErrors, Patch, Scalar, WireValue};
-use crate::http::{ApiError, Body, PathId, SignedInStaff};
+use crate::http::envelope::{Answer, Created, answer, created, list, one};
+use crate::http::wire::{self, Given, In, InputErrors, Patch, Scalar, WireValue};
+use crate::http::{ApiError, Body, PathId, SignedInStaff, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
@@ -29,14 +29,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(rotate_secret);
 }
 
-impl From<WebhookError> for ApiError {
-    fn from(error: WebhookError) -> Self {
-        match error {
-            WebhookError::Denied(denied) => denied.into(),
-            WebhookError::UnknownApplication | WebhookError::NotFound => Self::not_found(),
-            WebhookError::Url(refusal) => Self::invalid("url", refusal),
-            WebhookError::TooMany => Self::invalid("application", "has as many webhooks as it may have"),
-            WebhookError::Store(error) => error.into(),
+impl From<WebhookRefusal> for ApiError {
+    fn from(refusal: WebhookRefusal) -> Self {
+        match refusal {
+            WebhookRefusal::Url(refusal) => Self::invalid("url", refusal),
+            WebhookRefusal::TooMany => Self::invalid("application", "has as many webhooks as it may have"),
         }
     }
 }
@@ -90,17 +87,8 @@ impl From<Webhook> for WebhookRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct WebhookList {
-    webhooks: Vec<WebhookRecord>,
-    webhooks_count: usize,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OneWebhook {
-    webhook: WebhookRecord,
-}
+list!(WebhookList { webhooks: [WebhookRecord], webhooks_count });
+one!(OneWebhook { webhook: WebhookRecord });
 
 #[derive(Serialize, ToSchema)]
 struct IssuedWebhookRecord {
@@ -110,44 +98,32 @@ struct IssuedWebhookRecord {
     secret: String,
 }
 
-#[derive(Serialize, ToSchema)]
-struct OneIssuedWebhook {
-    webhook: IssuedWebhookRecord,
-}
-
-impl From<IssuedWebhook> for OneIssuedWebhook {
+impl From<IssuedWebhook> for IssuedWebhookRecord {
     fn from(issued: IssuedWebhook) -> Self {
-        let secret = issued.secret.reveal().to_owned();
-        Self { webhook: IssuedWebhookRecord { record: issued.webhook.into(), secret } }
+        Self { secret: issued.secret.reveal().to_owned(), record: issued.webhook.into() }
     }
 }
+
+one!(OneIssuedWebhook { webhook: IssuedWebhookRecord });
 
 #[derive(Serialize, ToSchema)]
 struct Deleted {
     message: &'static str,
 }
 
-type OfApplication = Path<(PathId, PathId)>;
-
-fn webhook_id(path: &OfApplication) -> Result<WebhookId, ApiError> {
+fn webhook_id(path: &TwoIds) -> Result<WebhookId, ApiError> {
     path.1.parse()
 }
 
 /// Every webhook of an application. Secrets are never shown again.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path)),
-    responses((status = 200, body = WebhookList)),
-)]
+#[utoipa::path(tag = "Webhooks", responses((status = 200, body = WebhookList)))]
 #[get("/api/applications/{application}/webhooks")]
 async fn list_webhooks(
     staff: SignedInStaff,
     service: Data<WebhookService>,
     application: Path<PathId>,
-) -> Result<Json<WebhookList>, ApiError> {
-    let webhooks = service.list(&staff, application.parse()?).await?;
-    let webhooks: Vec<WebhookRecord> = webhooks.into_iter().map(Into::into).collect();
-    Ok(Json(WebhookList { webhooks_count: webhooks.len(), webhooks }))
+) -> Answer<WebhookList> {
+    answer(service.list(&staff, application.parse()?).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -162,19 +138,14 @@ struct NewWebhook {
 }
 
 /// Adds a webhook. The answer shows its secret once.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path)),
-    request_body = NewWebhook,
-    responses((status = 201, body = OneIssuedWebhook)),
-)]
+#[utoipa::path(tag = "Webhooks", request_body = NewWebhook, responses((status = 201, body = OneIssuedWebhook)))]
 #[post("/api/applications/{application}/webhooks")]
 async fn create_webhook(
     staff: SignedInStaff,
     service: Data<WebhookService>,
     application: Path<PathId>,
     body: Body<NewWebhook>,
-) -> Result<(Json<OneIssuedWebhook>, StatusCode), ApiError> {
+) -> Created<OneIssuedWebhook> {
     let new = body.0;
     let draft = WebhookDraft {
         name: new.name.map(|name| name.0),
@@ -182,23 +153,14 @@ async fn create_webhook(
         is_active: new.is_active.is_none_or(|active| active.0),
     };
     let issued = service.create(&staff, application.parse()?, draft).await?;
-    Ok((Json(issued.into()), StatusCode::CREATED))
+    created(issued)
 }
 
 /// One webhook.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path), ("webhook" = i64, Path)),
-    responses((status = 200, body = OneWebhook)),
-)]
+#[utoipa::path(tag = "Webhooks", responses((status = 200, body = OneWebhook)))]
 #[get("/api/applications/{application}/webhooks/{webhook}")]
-async fn show_webhook(
-    staff: SignedInStaff,
-    service: Data<WebhookService>,
-    path: OfApplication,
-) -> Result<Json<OneWebhook>, ApiError> {
-    let webhook = service.read(&staff, path.0.parse()?, webhook_id(&path)?).await?.into();
-    Ok(Json(OneWebhook { webhook }))
+async fn show_webhook(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<OneWebhook> {
+    answer(service.read(&staff, path.0.parse()?, webhook_id(&path)?).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -210,84 +172,41 @@ struct ChangedWebhook {
     name: Patch<wire::Name>,
     #[deserr(default)]
     #[schema(value_type = Option<WebhookUrl>, nullable = false)]
-    url: Patch<WebhookUrl>,
+    url: Given<WebhookUrl>,
     #[deserr(default)]
     #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_active: Patch<wire::Flag>,
+    is_active: Given<wire::Flag>,
 }
 
-/// A field that may be absent but not `null`.
-fn kept_or_set<T>(violations: &mut Violations, field: &str, value: Patch<In<T>>) -> Option<T> {
-    match value {
-        Patch::Keep => None,
-        Patch::Set(value) => Some(value.0),
-        Patch::Clear => {
-            violations.add(field, "is required");
-            None
-        }
-    }
-}
-
-impl TryFrom<ChangedWebhook> for WebhookPatch {
-    type Error = Violations;
-
-    fn try_from(changed: ChangedWebhook) -> Result<Self, Violations> {
-        let mut violations = Violations::default();
-        let patch = Self {
-            name: changed.name.into_option(),
-            url: kept_or_set(&mut violations, "url", changed.url),
-            is_active: kept_or_set(&mut violations, "is_active", changed.is_active),
-        };
-        violations.into_result().map(|()| patch)
+impl From<ChangedWebhook> for WebhookChange {
+    fn from(changed: ChangedWebhook) -> Self {
+        Self { name: changed.name.into(), url: changed.url.into(), is_active: changed.is_active.into() }
     }
 }
 
 /// Changes the fields that are sent. The deliveries of an inactive webhook wait until it is active again.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path), ("webhook" = i64, Path)),
-    request_body = ChangedWebhook,
-    responses((status = 200, body = OneWebhook)),
-)]
+#[utoipa::path(tag = "Webhooks", request_body = ChangedWebhook, responses((status = 200, body = OneWebhook)))]
 #[patch("/api/applications/{application}/webhooks/{webhook}")]
 async fn change_webhook(
     staff: SignedInStaff,
     service: Data<WebhookService>,
-    path: OfApplication,
+    path: TwoIds,
     body: Body<ChangedWebhook>,
-) -> Result<Json<OneWebhook>, ApiError> {
-    let change = body.0.try_into()?;
-    let webhook = service.update(&staff, path.0.parse()?, webhook_id(&path)?, change).await?.into();
-    Ok(Json(OneWebhook { webhook }))
+) -> Answer<OneWebhook> {
+    answer(service.update(&staff, path.0.parse()?, webhook_id(&path)?, body.0.into()).await?)
 }
 
 /// Deletes a webhook with its deliveries.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path), ("webhook" = i64, Path)),
-    responses((status = 200, body = Deleted)),
-)]
+#[utoipa::path(tag = "Webhooks", responses((status = 200, body = Deleted)))]
 #[delete("/api/applications/{application}/webhooks/{webhook}")]
-async fn delete_webhook(
-    staff: SignedInStaff,
-    service: Data<WebhookService>,
-    path: OfApplication,
-) -> Result<Json<Deleted>, ApiError> {
+async fn delete_webhook(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<Deleted> {
     service.delete(&staff, path.0.parse()?, webhook_id(&path)?).await?;
-    Ok(Json(Deleted { message: "The webhook was deleted." }))
+    answer(Deleted { message: "The webhook was deleted." })
 }
 
 /// Replaces the secret; every attempt from now on is signed with the new one. The answer shows it once.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(("application" = i64, Path), ("webhook" = i64, Path)),
-    responses((status = 200, body = OneIssuedWebhook)),
-)]
+#[utoipa::path(tag = "Webhooks", responses((status = 200, body = OneIssuedWebhook)))]
 #[post("/api/applications/{application}/webhooks/{webhook}/rotate-secret")]
-async fn rotate_secret(
-    staff: SignedInStaff,
-    service: Data<WebhookService>,
-    path: OfApplication,
-) -> Result<Json<OneIssuedWebhook>, ApiError> {
-    Ok(Json(service.rotate_secret(&staff, path.0.parse()?, webhook_id(&path)?).await?.into()))
+async fn rotate_secret(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<OneIssuedWebhook> {
+    answer(service.rotate_secret(&staff, path.0.parse()?, webhook_id(&path)?).await?)
 }

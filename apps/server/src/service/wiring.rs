@@ -193,7 +193,11 @@ impl Surroundings {
 
     /// What removes contents that nobody has any more.
     pub fn file_sweeper(&self, database: &Database) -> FileSweeper {
-        FileSweeper::new(Arc::new(database.clone()), Arc::new(self.files.clone()), self.clock.clone())
+        FileSweeper {
+            files: Arc::new(database.clone()),
+            contents: Arc::new(self.files.clone()),
+            clock: self.clock.clone(),
+        }
     }
 }
 
@@ -203,10 +207,10 @@ pub fn delivery_worker(
     database: &Database,
     around: &Surroundings,
 ) -> Result<DeliveryWorker, MessagingError> {
-    let sender = HttpWebhookSender::new(outbound_policy(config))?;
+    let sender = Arc::new(HttpWebhookSender::new(outbound_policy(config))?);
     let Surroundings { cipher, random, clock, .. } = around.clone();
     let queue = Arc::new(database.clone());
-    Ok(DeliveryWorker::new(queue, Arc::new(sender), Arc::new(HmacSigner), cipher, random, clock))
+    Ok(DeliveryWorker { queue, sender, signer: Arc::new(HmacSigner), cipher, random, clock })
 }
 
 /// The services that handlers and extractors find by their type.
@@ -301,7 +305,7 @@ impl Services {
             favourites: Data::new(FavouriteService::new(store.clone(), storefront.clone(), clock.clone())),
             showcase: Data::new(ShowcaseService::new(store.clone(), around.cleaner.clone(), clock.clone())),
             storefront_plans: Data::new(StorefrontPlanService::new(store.clone(), around.cleaner.clone())),
-            suggestions: Data::new(SuggestionService::new(around.suggestions.clone())),
+            suggestions: Data::new(SuggestionService { provider: around.suggestions.clone() }),
             storefront: Data::from(storefront),
             searches: Data::from(searches),
             spreadsheets: Data::new(make.spreadsheets()),
@@ -312,7 +316,11 @@ impl Services {
             database: Data::new(database.clone()),
             staff_guard: Data::new(StaffGuard::new(store.clone(), clock.clone(), cipher.clone())),
             customer_guard: Data::new(CustomerGuard::new(store.clone(), clock.clone(), cipher.clone())),
-            deliveries: Data::new(DeliveryService::new(store.clone(), store.clone(), clock.clone())),
+            deliveries: Data::new(DeliveryService {
+                webhooks: store.clone(),
+                deliveries: store.clone(),
+                clock: clock.clone(),
+            }),
             webhooks: Data::new(make.webhooks()),
             staff_sessions: Data::new(make.staff_sessions()),
             temporary_passwords: Data::from(around.temporary_passwords(database)),
@@ -327,14 +335,14 @@ impl Services {
             failures: Data::new(FailureLog::new(clock.clone())),
             agents: Data::new(AgentService::new(store.clone(), clock.clone(), random.clone(), cipher.clone())),
             access_requests: Data::new(make.access_requests()),
-            profiles: Data::new(ProfileService::new(store.clone(), clock.clone())),
+            profiles: Data::new(ProfileService { customers: store.clone(), clock: clock.clone() }),
             phone_change: Data::new(make.phone_change()),
             verifications: Data::new(make.verifications(charges.clone())),
-            branches: Data::new(BranchService::new(store.clone(), clock.clone())),
+            branches: Data::new(BranchService { branches: store.clone(), clock: clock.clone() }),
             departments: Data::new(DepartmentService::new(store.clone(), clock.clone())),
-            dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
-            checkout_options: Data::new(CheckoutOptions::new(store.clone())),
-            shops: Data::new(ShopService::new(store.clone())),
+            dictionaries: Data::new(DictionaryService { dictionaries: store.clone(), options: store.clone() }),
+            checkout_options: Data::new(CheckoutOptions { options: store.clone() }),
+            shops: Data::new(ShopService { shops: store.clone() }),
             categories: Data::new(CategoryService::new(store.clone(), store.clone(), clock.clone())),
             brands: Data::new(BrandService::new(store.clone(), clock.clone())),
             tags: Data::new(TagService { tags: store.clone(), clock: clock.clone() }),
@@ -350,8 +358,12 @@ impl Services {
             charges: Data::from(charges),
             orders: Data::new(OrderService::new(store.clone(), store.clone(), clock.clone(), random.clone())),
             reservations: Data::new(ReservationService::new(store.clone())),
-            integrations: Data::new(IntegrationService::new(store.clone(), clock.clone(), cipher.clone())),
-            applications: Data::new(ApplicationService::new(store, clock, random, cipher)),
+            integrations: Data::new(IntegrationService {
+                integrations: store.clone(),
+                clock: clock.clone(),
+                cipher: cipher.clone(),
+            }),
+            applications: Data::new(ApplicationService { applications: store, clock, random, cipher }),
         }
     }
 

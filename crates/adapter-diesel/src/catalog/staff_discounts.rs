@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::model::{Discount, DiscountFilter, DiscountState, DiscountTerms, Period, PromoTerms};
-use kontor_kernel::{DiscountStatus, ProjectId, PromoCode, Quantity, StoreError};
+use kontor_kernel::{DiscountStatus, ProjectId, PromoCode, Quantity, StoreError, Word};
 
 use crate::database::{Abort, AnyConnection, Backend};
 use crate::discount_rows::{DiscountRow, number, status, target, target_columns, value};
@@ -104,7 +104,7 @@ pub(super) fn matching(
         DiscountState::Archived => DiscountStatus::Archived,
     };
     if let Some(state) = filter.state {
-        query = query.filter(discounts::status.eq(stored_as(state).name()));
+        query = query.filter(discounts::status.eq(stored_as(state).word()));
     }
     let begun = discounts::starts_at.is_null().or(discounts::starts_at.assume_not_null().le(at));
     let open = discounts::ends_at.is_null().or(discounts::ends_at.assume_not_null().gt(at));
@@ -160,7 +160,7 @@ impl Terms {
             ends_at: terms.period.ends_at().map(|at| at.naive_utc()),
             usage_limit: limit(promo.and_then(|promo| promo.usage_limit)),
             customer_limit: limit(promo.and_then(|promo| promo.customer_limit)),
-            status: status.name(),
+            status: status.word(),
             updated_at: at.naive_utc(),
         }
     }

@@ -1,13 +1,15 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
+use kontor_content::FileError;
 use kontor_content::model::{Dimensions, FileKey, FileType, MediaType, NewFile, Sha256, StoredFile, Written};
 use kontor_content::ports::{FileRepository, Leftover};
-use kontor_kernel::{FileId, Stamp, StoreError};
+use kontor_kernel::{FileId, OfProject, Stamp, StoreError};
 
 use crate::database::{Abort, AnyConnection, Database};
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::people::READY;
+use crate::records::{self, StoredRecord};
 use crate::schema::files;
 use crate::statement::Statement;
 use crate::{histories, stored};
@@ -96,6 +98,16 @@ impl TryFrom<FileRow> for StoredFile {
     }
 }
 
+impl StoredRecord for StoredFile {
+    const TABLE: &'static str = "files";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+        let ready = files::table.find(id).filter(files::state.eq(READY));
+        let row = ready.select(FileRow::as_select()).first(connection).optional()?;
+        Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
+    }
+}
+
 /// At most 16,384, see [`Dimensions`].
 fn side(side: u32) -> Result<i32, StoreError> {
     i32::try_from(side).map_err(StoreError::corrupt)
@@ -163,13 +175,8 @@ impl FileRepository for Database {
         .await
     }
 
-    async fn find(&self, id: FileId) -> Result<Option<StoredFile>, StoreError> {
-        self.read_brief(move |connection| {
-            let ready = files::table.find(id.get()).filter(files::state.eq(READY));
-            let row = ready.select(FileRow::as_select()).first(connection).optional()?;
-            Ok::<_, Abort<StoreError>>(row.map(TryInto::try_into).transpose()?)
-        })
-        .await
+    async fn find(&self, id: FileId) -> Result<Option<OfProject<StoredFile>>, StoreError> {
+        records::find(self, id.get()).await
     }
 
     async fn find_by_key(&self, key: FileKey) -> Result<Option<StoredFile>, StoreError> {
@@ -181,18 +188,11 @@ impl FileRepository for Database {
         .await
     }
 
-    async fn delete(&self, stamp: Stamp, id: FileId) -> Result<bool, StoreError> {
-        self.write(move |connection| {
-            let own = files::table.find(id.get()).filter(files::project_id.eq(stamp.project_id.get()));
-            let deleted = diesel::update(own.filter(files::state.eq(READY)))
+    async fn delete(&self, stamp: Stamp, id: FileId) -> Result<(), FileError> {
+        records::delete(self, stamp, id.get(), move |connection, _: &StoredFile| {
+            Ok(diesel::update(files::table.find(id.get()).filter(files::state.eq(READY)))
                 .set((files::state.eq(DELETED), files::sweep_at.eq(Some(stamp.at.naive_utc()))))
-                .execute(connection)?;
-            if deleted == 0 {
-                return Ok::<_, Abort<StoreError>>(false);
-            }
-            let row: FileRow = files::table.find(id.get()).select(FileRow::as_select()).first(connection)?;
-            histories::deleted(connection, &stamp, &StoredFile::try_from(row)?)?;
-            Ok(true)
+                .execute(connection)?)
         })
         .await
     }

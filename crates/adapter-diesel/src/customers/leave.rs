@@ -4,6 +4,7 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_customers::CustomerError;
+use kontor_kernel::Word;
 use kontor_payments::model::ChargeState;
 
 use crate::database::{Abort, AnyConnection, found};
@@ -83,6 +84,6 @@ fn forget_likings(connection: &mut AnyConnection, project: i64, customer: i64) -
 fn has_open_payment(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
     let open = charges::table
         .filter(charges::counterparty_id.eq(customer))
-        .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::as_str)));
+        .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::word)));
     found!(connection, open)
 }

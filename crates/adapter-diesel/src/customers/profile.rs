@@ -1,39 +1,21 @@
 //! What is changed about the record of a customer: by himself, and his picture.
 
-use std::ops::Deref;
-
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_customers::CustomerError;
-use kontor_customers::model::ProfileChange;
-use kontor_kernel::FileId;
+use kontor_customers::model::DecidedChange;
+use kontor_kernel::{Edit, FileId};
 
 use crate::database::{Abort, AnyConnection};
 use crate::people::is_avatar;
 use crate::schema::{counterparties, login_contacts};
 
-/// The outer `None` leaves a column as it is, the inner one empties it.
-#[expect(clippy::option_option, reason = "keep, clear and set, as the changeset takes them")]
-#[derive(AsChangeset)]
-#[diesel(table_name = counterparties)]
-struct Columns {
-    first_name: Option<Option<String>>,
-    last_name: Option<Option<String>>,
-    middle_name: Option<Option<String>>,
-    birthday: Option<Option<chrono::NaiveDate>>,
-    address: Option<Option<String>>,
-    email: Option<Option<String>>,
-    email_confirmed: Option<bool>,
-    phone_2: Option<Option<String>>,
-    updated_at: chrono::NaiveDateTime,
-}
-
-pub(super) fn change(connection: &mut AnyConnection, change: &ProfileChange) -> Result<(), Abort<CustomerError>> {
+pub(super) fn change(connection: &mut AnyConnection, change: &DecidedChange) -> Result<(), Abort<CustomerError>> {
     let (project, customer, data) = (change.project_id.get(), change.customer.get(), &change.data);
     let email_confirmed = match &data.email {
-        None => None,
-        Some(None) => Some(true),
-        Some(Some(email)) => {
+        Edit::Keep => None,
+        Edit::Set(None) => Some(true),
+        Edit::Set(Some(email)) => {
             let owner = owner(connection, project, email)?;
             let taken = match owner {
                 Some(owner) => owner != customer,
@@ -45,28 +27,23 @@ pub(super) fn change(connection: &mut AnyConnection, change: &ProfileChange) -> 
             Some(owner.is_some())
         }
     };
-    let columns = Columns {
-        first_name: owned(data.first_name.as_ref()),
-        last_name: owned(data.last_name.as_ref()),
-        middle_name: owned(data.middle_name.as_ref()),
-        birthday: data.birthday,
-        address: owned(data.address.as_ref()),
-        email: owned(data.email.as_ref()),
-        email_confirmed,
-        phone_2: owned(data.phone_2.as_ref()),
-        updated_at: change.at.naive_utc(),
-    };
+    let columns = (
+        data.first_name.as_set().map(|name| counterparties::first_name.eq(name.as_deref())),
+        data.last_name.as_set().map(|name| counterparties::last_name.eq(name.as_deref())),
+        data.middle_name.as_set().map(|name| counterparties::middle_name.eq(name.as_deref())),
+        data.birthday.as_set().map(|day| counterparties::birthday.eq(*day)),
+        data.address.as_set().map(|address| counterparties::address.eq(address.as_deref())),
+        data.email.as_set().map(|email| counterparties::email.eq(email.as_deref())),
+        email_confirmed.map(|confirmed| counterparties::email_confirmed.eq(confirmed)),
+        data.phone_2.as_set().map(|phone| counterparties::phone_2.eq(phone.as_deref())),
+        counterparties::updated_at.eq(change.at.naive_utc()),
+    );
     let present = counterparties::table
         .filter(counterparties::id.eq(customer))
         .filter(counterparties::project_id.eq(project))
         .filter(counterparties::deleted_at.is_null());
     let changed = diesel::update(present).set(columns).execute(connection)?;
     if changed == 1 { Ok(()) } else { Err(Abort::Refused(CustomerError::NotFound)) }
-}
-
-#[expect(clippy::option_option, reason = "keep, clear and set, as the changeset takes them")]
-fn owned<T: Deref<Target = str>>(edit: Option<&Option<T>>) -> Option<Option<String>> {
-    edit.map(|value| value.as_deref().map(str::to_owned))
 }
 
 /// His picture, which staff give him.

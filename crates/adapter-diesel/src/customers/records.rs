@@ -2,15 +2,15 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_customers::CustomerError;
-use kontor_customers::model::{Customer, CustomerKind, Manager, ProfileChange};
+use kontor_customers::model::{Customer, CustomerKind, DecidedChange, Manager};
 use kontor_customers::ports::CustomerRepository;
-use kontor_kernel::{CounterpartyId, FileId, ProjectId, StoreError};
+use kontor_kernel::{CounterpartyId, FileId, OfProject, ProjectId, StoreError};
 
 use super::{leave, profile};
 use crate::database::Database;
 use crate::people::{READY, avatar_key};
 use crate::schema::{counterparties, dictionary_items, files, users};
-use crate::stored;
+use crate::{records, stored};
 
 /// Persons and companies in the dictionary `counterparty_types`.
 const PERSON: i64 = 1;
@@ -68,7 +68,6 @@ type Row = (CustomerRow, KindRow, Option<ManagerRow>, Option<String>);
 fn customer((row, kind, manager, avatar): Row) -> Result<Customer, StoreError> {
     Ok(Customer {
         id: stored::id(row.id)?,
-        project_id: stored::id(row.project_id)?,
         kind: CustomerKind {
             id: kind.id,
             name: stored::text(&kind.name)?,
@@ -91,7 +90,7 @@ fn customer((row, kind, manager, avatar): Row) -> Result<Customer, StoreError> {
 
 #[async_trait]
 impl CustomerRepository for Database {
-    async fn find(&self, id: CounterpartyId) -> Result<Option<Customer>, StoreError> {
+    async fn find(&self, id: CounterpartyId) -> Result<Option<OfProject<Customer>>, StoreError> {
         self.read(move |connection| {
             let person = counterparties::is_company.eq(false).and(dictionary_items::id.eq(PERSON));
             let company = counterparties::is_company.eq(true).and(dictionary_items::id.eq(COMPANY));
@@ -111,12 +110,12 @@ impl CustomerRepository for Database {
                 ))
                 .first(connection)
                 .optional()?;
-            Ok(row.map(customer).transpose()?)
+            Ok(row.map(|row| records::of_project(row.0.project_id, customer(row))).transpose()?)
         })
         .await
     }
 
-    async fn change_profile(&self, change: ProfileChange) -> Result<(), CustomerError> {
+    async fn change_profile(&self, change: DecidedChange) -> Result<(), CustomerError> {
         self.write(move |connection| profile::change(connection, &change)).await
     }
 

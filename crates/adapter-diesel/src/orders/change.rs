@@ -1,8 +1,8 @@
 //! A change of an order by staff.
 
 use diesel::prelude::*;
-use kontor_kernel::OrderId;
 use kontor_kernel::history::Author;
+use kontor_kernel::{OrderId, Word};
 use kontor_orders::change::OrderChange;
 use kontor_orders::model::{OrderStatus, StockEffect};
 use kontor_orders::ports::ChangeRefused;
@@ -98,6 +98,6 @@ fn has_open_payment(connection: &mut AnyConnection, order: OrderId) -> Result<bo
     let open = charges::table
         .filter(charges::purpose.eq(purpose.kind()))
         .filter(charges::purpose_id.eq(purpose.number()))
-        .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::as_str)));
+        .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::word)));
     found!(connection, open)
 }

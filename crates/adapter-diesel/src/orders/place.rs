@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::history::Author;
-use kontor_kernel::{InventoryId, OrderId};
+use kontor_kernel::{InventoryId, OrderId, Word};
 use kontor_orders::change::{PlacedLine, PlacedOrder};
 use kontor_orders::model::PaymentMethod;
 use kontor_orders::ports::PlaceRefused;
@@ -136,7 +136,7 @@ fn insert_order(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDa
                 orders::address.eq(delivery.address.as_deref()),
                 orders::phone.eq(order.phone.as_deref()),
                 orders::payment_type_id.eq(order.payment_type_id.map(i64::from)),
-                orders::payment_method_type.eq(order.payment_method().map(PaymentMethod::as_str)),
+                orders::payment_method_type.eq(order.payment_method().map(PaymentMethod::word)),
             ),
             (orders::version.eq(1), orders::created_at.eq(at), orders::updated_at.eq(at)),
         ))

@@ -1,17 +1,17 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{AppScope, ApplicationId, ProjectId, StoreError};
-use kontor_organization::ApplicationError;
+use kontor_kernel::{AppScope, ApplicationId, OfProject, ProjectId, StoreError};
 use kontor_organization::model::{Application, ApplicationDraft};
 use kontor_organization::ports::ApplicationRepository;
+use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, Memory, found, on_each};
 use crate::locks::lock_services;
 use crate::projections::offers;
 use crate::schema::{applications, branches, nomenclatures};
-use crate::stored;
+use crate::{records, stored};
 
 /// The nomenclature kind of services.
 const SERVICE: i64 = 1;
@@ -48,7 +48,6 @@ impl TryFrom<ApplicationRow> for Application {
     fn try_from(row: ApplicationRow) -> Result<Self, StoreError> {
         Ok(Self {
             id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
             details: ApplicationDraft {
                 branch_id: stored::id(row.branch_id)?,
                 name: stored::text(&row.name)?,
@@ -62,11 +61,13 @@ impl TryFrom<ApplicationRow> for Application {
     }
 }
 
+fn row(connection: &mut AnyConnection, id: ApplicationId) -> QueryResult<ApplicationRow> {
+    applications::table.find(id.get()).select(ApplicationRow::as_select()).first(connection)
+}
+
 /// The application after a change of who is let in by it.
 fn admitted_anew(connection: &mut AnyConnection, id: ApplicationId) -> Result<Application, Abort<ApplicationError>> {
-    let row: Option<ApplicationRow> =
-        applications::table.find(id.get()).select(ApplicationRow::as_select()).first(connection).optional()?;
-    let row = row.ok_or(Abort::Refused(ApplicationError::NotFound))?;
+    let row = row(connection, id).optional()?.ok_or(Abort::Refused(ApplicationError::NotFound))?;
     // Answers of the storefront are remembered by the token.
     invalidate(Topic::Storefront, row.project_id);
     invalidate(Topic::Access, row.project_id);
@@ -87,11 +88,10 @@ impl ApplicationRepository for Database {
         .await
     }
 
-    async fn find(&self, id: ApplicationId) -> Result<Option<Application>, StoreError> {
+    async fn find(&self, id: ApplicationId) -> Result<Option<OfProject<Application>>, StoreError> {
         self.read(move |connection| {
-            let row: Option<ApplicationRow> =
-                applications::table.find(id.get()).select(ApplicationRow::as_select()).first(connection).optional()?;
-            Ok(row.map(Application::try_from).transpose()?)
+            let row = row(connection, id).optional()?;
+            Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
         })
         .await
     }
@@ -110,7 +110,7 @@ impl ApplicationRepository for Database {
                 .filter(branches::id.eq(draft.branch_id.get()))
                 .filter(branches::project_id.eq(project.get()));
             if !found!(connection, branch)? {
-                return Err(Abort::Refused(ApplicationError::UnknownBranch));
+                return Err(Abort::refused(ApplicationRefusal::UnknownBranch));
             }
             let id: i64 = diesel::insert_into(applications::table)
                 .values((
@@ -136,7 +136,6 @@ impl ApplicationRepository for Database {
             offers::refresh(connection, &services)?;
             Ok(Application {
                 id: stored::id(id)?,
-                project_id: project,
                 details: draft.clone(),
                 is_active: true,
                 created_at: at,

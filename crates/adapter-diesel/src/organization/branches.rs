@@ -13,7 +13,6 @@ use crate::stored;
 #[diesel(table_name = branches)]
 struct BranchRow {
     id: i64,
-    project_id: i64,
     name: String,
     inn: Option<String>,
     kpp: Option<String>,
@@ -30,7 +29,6 @@ impl TryFrom<BranchRow> for Branch {
     fn try_from(row: BranchRow) -> Result<Self, StoreError> {
         Ok(Self {
             id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
             details: BranchDraft {
                 name: stored::text(&row.name)?,
                 inn: stored::optional_text(row.inn.as_deref())?,
@@ -75,13 +73,7 @@ impl BranchRepository for Database {
                 ))
                 .returning(branches::id)
                 .get_result(connection)?;
-            Ok(Branch {
-                id: stored::id(id)?,
-                project_id: project,
-                details: draft.clone(),
-                created_at: at,
-                updated_at: at,
-            })
+            Ok(Branch { id: stored::id(id)?, details: draft.clone(), created_at: at, updated_at: at })
         })
         .await
     }

@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{DictionaryItemId, ProjectId, StorageUnitId, StoreError, Zone};
+use kontor_kernel::{DictionaryItemId, ProjectId, StorageUnitId, StoreError, Word, Zone};
 use kontor_organization::model::{Country, Dictionary, DictionaryItem, ProjectInfo, StorageUnit};
 use kontor_organization::ports::DictionaryRepository;
 
@@ -35,7 +35,7 @@ impl DictionaryRepository for Database {
     async fn items(&self, dictionary: Dictionary) -> Result<Vec<DictionaryItem>, StoreError> {
         self.read(move |connection| {
             let rows: Vec<ItemRow> = dictionary_items::table
-                .filter(dictionary_items::dictionary.eq(dictionary.name()))
+                .filter(dictionary_items::dictionary.eq(dictionary.word()))
                 .order(dictionary_items::id)
                 .select(ITEM)
                 .load(connection)?;
@@ -47,7 +47,7 @@ impl DictionaryRepository for Database {
     async fn item(&self, dictionary: Dictionary, id: DictionaryItemId) -> Result<Option<DictionaryItem>, StoreError> {
         self.read(move |connection| {
             let row: Option<ItemRow> = dictionary_items::table
-                .find((dictionary.name(), id.get()))
+                .find((dictionary.word(), id.get()))
                 .select(ITEM)
                 .first(connection)
                 .optional()?;

@@ -5,17 +5,16 @@ use chrono::NaiveDateTime;
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::history::FieldChange;
-use kontor_kernel::{IntegrationId, IntegrationParameterId, ProjectId, Stamp, StoreError};
-use kontor_organization::IntegrationError;
+use kontor_kernel::{IntegrationId, IntegrationParameterId, OfProject, Stamp, StoreError, Word};
 use kontor_organization::model::{
-    Integration, IntegrationKind, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration,
+    Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration,
 };
 use kontor_organization::ports::IntegrationRepository;
+use kontor_organization::{IntegrationError, IntegrationRefusal};
 
 use crate::database::{Abort, AnyConnection, Database};
-use crate::histories;
 use crate::statement::{Statement, by_place};
-use crate::stored;
+use crate::{histories, records, stored};
 
 /// A record has no more parameters of one integration.
 const MOST_PARAMETERS: i64 = 50;
@@ -36,12 +35,11 @@ impl TryFrom<IntegrationRow> for UsedIntegration {
     type Error = StoreError;
 
     fn try_from(row: IntegrationRow) -> Result<Self, StoreError> {
-        let owner = IntegrationKind::named(&row.owner);
         let integration = Integration {
             id: stored::id(row.id)?,
             name: stored::text(&row.name)?,
             kind: (row.type_id, stored::text(&row.type_name)?),
-            owner: owner.ok_or_else(|| stored::unknown("integrations", row.id, "owner", &row.owner))?,
+            owner: stored::word("integrations", row.id, "owner", &row.owner)?,
         };
         let is_active = row.is_active.unwrap_or_default();
         Ok(Self { integration, is_active, updated_at: row.updated_at.map(stored::moment) })
@@ -50,7 +48,7 @@ impl TryFrom<IntegrationRow> for UsedIntegration {
 
 /// The integrations, with what this record uses of them.
 fn integrations(owner: Option<IntegrationOwner>) -> Statement {
-    let (kind, number) = owner.map_or(("", 0), |owner| (owner.kind().name(), owner.number()));
+    let (kind, number) = owner.map_or(("", 0), |owner| (owner.kind().word(), owner.number()));
     Statement::new(
         "SELECT g.id, g.name, g.type_id, t.name, g.owner, l.is_active, l.updated_at FROM integrations g \
          JOIN dictionary_items t ON t.dictionary = 'integration_types' AND t.id = g.type_id \
@@ -92,7 +90,7 @@ fn link(
 ) -> Result<i64, Abort<IntegrationError>> {
     let shared = if matches!(connection, AnyConnection::Postgres(_)) { " FOR SHARE" } else { "" };
     let own = number(connection, of_owner(owner).sql(shared))? == Some(stamp.project_id.get());
-    let fits = Statement::new("SELECT id FROM integrations WHERE owner = ").value(owner.kind().name());
+    let fits = Statement::new("SELECT id FROM integrations WHERE owner = ").value(owner.kind().word());
     let fits = number(connection, fits.sql(" AND id = ").value(id.get()))?.is_some();
     if !(own && fits) {
         return Err(Abort::Refused(IntegrationError::NotFound));
@@ -104,7 +102,7 @@ fn link(
     )
     .tuple([
         stamp.project_id.get().into(),
-        owner.kind().name().into(),
+        owner.kind().word().into(),
         owner.number().into(),
         id.get().into(),
         false.into(),
@@ -174,13 +172,17 @@ impl IntegrationRepository for Database {
         .await
     }
 
-    async fn owner(&self, owner: IntegrationOwner) -> Result<Option<ProjectId>, StoreError> {
-        self.read(move |connection| Ok(stored::optional_id(number(connection, of_owner(owner))?)?)).await
+    async fn owner(&self, owner: IntegrationOwner) -> Result<Option<OfProject<()>>, StoreError> {
+        self.read(move |connection| {
+            let project = number(connection, of_owner(owner))?;
+            Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
+        })
+        .await
     }
 
     async fn used(&self, owner: IntegrationOwner) -> Result<Vec<UsedIntegration>, StoreError> {
         self.read(move |connection| {
-            let found = integrations(Some(owner)).sql(" WHERE g.owner = ").value(owner.kind().name());
+            let found = integrations(Some(owner)).sql(" WHERE g.owner = ").value(owner.kind().word());
             used(connection, found.sql(" ORDER BY g.id"))
         })
         .await
@@ -226,7 +228,7 @@ impl IntegrationRepository for Database {
                 "SELECT p.id, p.name, p.value, p.is_secret, p.created_at FROM integration_links l \
                  JOIN integration_parameters p ON p.link_id = l.id WHERE l.owner = ",
             )
-            .value(owner.kind().name())
+            .value(owner.kind().word())
             .sql(" AND l.owner_id = ")
             .value(owner.number())
             .sql(" AND l.integration_id = ")
@@ -250,7 +252,7 @@ impl IntegrationRepository for Database {
             let link = link(connection, &stamp, owner, id)?;
             let there = Statement::new("SELECT count(*) FROM integration_parameters WHERE link_id = ").value(link);
             if number(connection, there)? >= Some(MOST_PARAMETERS) {
-                return Err(Abort::Refused(IntegrationError::TooMany));
+                return Err(Abort::refused(IntegrationRefusal::TooMany));
             }
             let (text, is_secret) = match &value {
                 StoredValue::Plain(text) => (text.as_str(), false),
@@ -262,7 +264,7 @@ impl IntegrationRepository for Database {
             .tuple([link.into(), key.as_str().into(), text.into(), is_secret.into(), stamp.at.naive_utc().into()])
             .sql(" ON CONFLICT (link_id, name) DO NOTHING RETURNING id, name, value, is_secret, created_at")
             .rows(connection)?;
-            let row = rows.into_iter().next().ok_or(Abort::Refused(IntegrationError::KeyTaken))?;
+            let row = rows.into_iter().next().ok_or(Abort::refused(IntegrationRefusal::KeyTaken))?;
             let added: IntegrationParameter = row.try_into()?;
             let change = (None, Some(added.shown().to_owned()));
             record_change(connection, &stamp, owner, (id, &format!("parameters.{}", added.key)), change)?;
@@ -282,7 +284,7 @@ impl IntegrationRepository for Database {
             let removed: Vec<ParameterRow> = Statement::new("DELETE FROM integration_parameters WHERE id = ")
                 .value(parameter.get())
                 .sql(" AND link_id IN (SELECT l.id FROM integration_links l WHERE l.owner = ")
-                .value(owner.kind().name())
+                .value(owner.kind().word())
                 .sql(" AND l.owner_id = ")
                 .value(owner.number())
                 .sql(" AND l.integration_id = ")

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::{AppScope, PaymentTypeId, StoreError};
-use kontor_organization::ApplicationError;
 use kontor_organization::model::{PaymentChoice, PaymentType};
+use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use crate::applications::taken_by;
 use crate::database::invalidation::{Topic, invalidate, leave_valid};
@@ -93,7 +93,7 @@ pub(super) fn choose(
         .count()
         .get_result(connection)?;
     if usize::try_from(known) != Ok(ids.len()) {
-        return Err(Abort::Refused(ApplicationError::UnknownPaymentType));
+        return Err(Abort::refused(ApplicationRefusal::UnknownPaymentType));
     }
     let linked = application_payment_types::table.filter(application_payment_types::application_id.eq(application));
     diesel::delete(linked).execute(connection)?;

@@ -2,7 +2,7 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{ChargeId, StoreError};
+use kontor_kernel::{ChargeId, StoreError, Word};
 use kontor_payments::model::{Charge, ChargePurpose, ChargeState, NewCharge, ProviderId};
 use uuid::Uuid;
 
@@ -37,10 +37,6 @@ pub(super) fn purpose(kind: &str, number: i64) -> Result<ChargePurpose, StoreErr
     purpose.ok_or_else(|| StoreError::corrupt(format!("a charge is for {kind}")))
 }
 
-pub(super) fn state(name: &str) -> Result<ChargeState, StoreError> {
-    ChargeState::parse(name).ok_or_else(|| StoreError::corrupt(format!("a charge is {name}")))
-}
-
 pub(super) fn provider_id(text: Option<&str>) -> Result<Option<ProviderId>, StoreError> {
     text.map(ProviderId::parse).transpose().map_err(StoreError::corrupt)
 }
@@ -54,7 +50,7 @@ impl TryFrom<ChargeRow> for Charge {
             project_id: stored::id(row.project_id)?,
             application_id: stored::optional_id(row.application_id)?,
             counterparty_id: stored::id(row.counterparty_id)?,
-            state: state(&row.state)?,
+            state: stored::word("charges", row.id, "state", &row.state)?,
             provider_id: provider_id(row.provider_payment_id.as_deref())?,
             request: serde_json::from_str(&row.request).map_err(StoreError::corrupt)?,
             confirmation_url: row.confirmation_url,
@@ -99,8 +95,8 @@ pub(super) fn standing(
     if let Some(known) = load(connection, &Key::Idempotence(key.to_string()))? {
         return Ok(Some(known));
     }
-    let open = ChargeState::OPEN.map(ChargeState::as_str).into_iter();
-    let paid = (!purpose.recurs()).then_some(ChargeState::Succeeded.as_str());
+    let open = ChargeState::OPEN.map(ChargeState::word).into_iter();
+    let paid = (!purpose.recurs()).then_some(ChargeState::Succeeded.word());
     let row: Option<ChargeRow> = charges::table
         .filter(charges::purpose.eq(purpose.kind()))
         .filter(charges::purpose_id.eq(purpose.number()))
@@ -123,7 +119,7 @@ pub(crate) fn insert(connection: &mut AnyConnection, new: &NewCharge) -> Result<
             charges::purpose.eq(request.purpose.kind()),
             charges::purpose_id.eq(request.purpose.number()),
             charges::idempotence_key.eq(request.key.to_string()),
-            charges::state.eq(ChargeState::Prepared.as_str()),
+            charges::state.eq(ChargeState::Prepared.word()),
             charges::amount.eq(request.amount.minor()),
             charges::captured.eq(0),
             charges::refunded.eq(0),

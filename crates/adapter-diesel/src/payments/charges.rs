@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::StoreError;
+use kontor_kernel::{StoreError, Word};
 use kontor_payments::change::ChargeChange;
 use kontor_payments::model::{Charge, ChargeState, NewCharge};
 use kontor_payments::ports::ChargeStored;
@@ -49,7 +49,7 @@ impl Learned {
     fn of(change: &ChargeChange, at: NaiveDateTime) -> Self {
         let state = change.state();
         let settled_at = state.filter(|state| !state.is_open()).map(|_| at);
-        let learned = Self { state: state.map(ChargeState::as_str), settled_at, ..Self::default() };
+        let learned = Self { state: state.map(ChargeState::word), settled_at, ..Self::default() };
         match change {
             ChargeChange::Pending { provider_id, confirmation_url, .. } => Self {
                 provider_payment_id: Some(provider_id.to_string()),
@@ -105,7 +105,7 @@ pub(crate) fn record(
     let repeated = learned.reason.is_some() && before.flatten() == learned.reason;
     let open = charges::table
         .filter(charges::id.eq(id))
-        .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::as_str)));
+        .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::word)));
     let returned = Returned {
         next_check_at: change.next_check_at().map(|next| next.naive_utc()),
         leased_until: None,

@@ -3,7 +3,7 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::StoreError;
-use kontor_payments::model::{ChargeRequest, Refund, RefundRequest, RefundState};
+use kontor_payments::model::{ChargeRequest, Refund, RefundRequest};
 
 use super::charge_rows::{provider_id, purpose};
 use crate::database::{Abort, AnyConnection};
@@ -48,7 +48,6 @@ fn count(number: i32) -> Result<u32, StoreError> {
 pub(super) type RefundWithCharge = (RefundRow, PaidRow);
 
 pub(super) fn read((row, paid): RefundWithCharge) -> Result<Refund, StoreError> {
-    let state = RefundState::parse(&row.state);
     let payment = provider_id(paid.provider_payment_id.as_deref())?;
     let asked: ChargeRequest = serde_json::from_str(&paid.request).map_err(StoreError::corrupt)?;
     Ok(Refund {
@@ -56,7 +55,7 @@ pub(super) fn read((row, paid): RefundWithCharge) -> Result<Refund, StoreError> 
         project_id: stored::id(row.project_id)?,
         charge_id: stored::id(row.charge_id)?,
         purpose: purpose(&paid.purpose, paid.purpose_id)?,
-        state: state.ok_or_else(|| StoreError::corrupt(format!("a refund is {}", row.state)))?,
+        state: stored::word("refunds", row.id, "state", &row.state)?,
         request: RefundRequest {
             payment: payment
                 .ok_or_else(|| StoreError::corrupt(format!("refund {} has no payment to refund", row.id)))?,

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{ChargeId, RefundId, StoreError};
+use kontor_kernel::{ChargeId, RefundId, StoreError, Word};
 use kontor_payments::change::{Change, RefundChange};
 use kontor_payments::model::{NewRefund, Refund, RefundIntent, RefundState};
 use kontor_payments::ports::{RefundStore, RefundStored};
@@ -28,7 +28,7 @@ pub(super) fn insert_refund(
     let values = (
         refunds::project_id.eq(project),
         refunds::charge_id.eq(charge),
-        refunds::state.eq(RefundState::Due.as_str()),
+        refunds::state.eq(RefundState::Due.word()),
         refunds::amount.eq(order.amount().minor()),
         refunds::description.eq(order.description()),
         refunds::request_key.eq(key.clone()),
@@ -131,7 +131,7 @@ impl Learned {
     fn of(change: &RefundChange, at: NaiveDateTime) -> Self {
         let state = change.state();
         let settled_at = state.filter(|state| !state.is_open()).map(|_| at);
-        let learned = Self { state: state.map(RefundState::as_str), settled_at, ..Self::default() };
+        let learned = Self { state: state.map(RefundState::word), settled_at, ..Self::default() };
         match change {
             RefundChange::Pending { .. } | RefundChange::Succeeded { .. } => learned,
             RefundChange::Postponed { why, unanswered, .. } => {
@@ -172,7 +172,7 @@ fn record(
     let under_way = refunds::table
         .filter(refunds::id.eq(id))
         .filter(refunds::idempotence_key.eq(key.to_string()))
-        .filter(refunds::state.eq_any(RefundState::OPEN.map(RefundState::as_str)));
+        .filter(refunds::state.eq_any(RefundState::OPEN.map(RefundState::word)));
     let returned = Returned {
         next_check_at: change.next_check_at().map(|next| next.naive_utc()),
         leased_until: None,

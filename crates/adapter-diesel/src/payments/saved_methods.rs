@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{CustomerScope, SavedMethodId, StoreError};
+use kontor_kernel::{CustomerScope, SavedMethodId, StoreError, Word};
 use kontor_payments::model::{
     Charge, GatewayMethod, MethodReference, NewCharge, PaymentMethod, ProviderId, SavedMethod,
 };
@@ -60,7 +60,7 @@ pub(super) fn save(
         table::counterparty_id.eq(charge.counterparty_id.get()),
         table::charge_id.eq(charge.id.get()),
         table::provider_method_id.eq(method.provider_id.as_str()),
-        table::method.eq(method.method.as_str()),
+        table::method.eq(method.method.word()),
         table::card_type.eq(method.card_type.as_deref()),
         table::card_last_4.eq(method.card_last_4.as_deref()),
         table::title.eq(method.title.as_deref()),

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{StoreError, VerificationId};
+use kontor_kernel::{StoreError, VerificationId, Word};
 use kontor_payments::model::{Charge, ChargeState};
 use kontor_payments::ports::{Started, VerificationStore};
 use kontor_payments::verification::{NewVerification, Verification};
@@ -33,8 +33,8 @@ fn present(
     customer: i64,
     still_counts_since: NaiveDateTime,
 ) -> Result<Option<Verification>, Abort<StoreError>> {
-    let open = charges::state.eq_any(ChargeState::OPEN.map(ChargeState::as_str));
-    let succeeded = charges::state.eq(ChargeState::Succeeded.as_str());
+    let open = charges::state.eq_any(ChargeState::OPEN.map(ChargeState::word));
+    let succeeded = charges::state.eq(ChargeState::Succeeded.word());
     let counts = succeeded.and(charges::settled_at.ge(still_counts_since).assume_not_null());
     let row: Option<Row> = with_charges()
         .filter(charges::counterparty_id.eq(customer))

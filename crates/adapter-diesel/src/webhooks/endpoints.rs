@@ -1,22 +1,21 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{ApplicationId, ProjectId, StoreError, WebhookId};
-use kontor_webhooks::WebhookError;
-use kontor_webhooks::model::{EndpointUrl, Webhook, WebhookDraft, WebhookPatch};
+use kontor_kernel::{ApplicationId, Edit, OfProject, StoreError, WebhookId};
+use kontor_webhooks::model::{EndpointUrl, Webhook, WebhookChange, WebhookDraft};
 use kontor_webhooks::ports::{NewWebhook, WebhookRepository};
+use kontor_webhooks::{WebhookError, WebhookRefusal};
 
 use crate::applications::project_of;
 use crate::database::invalidation::{Topic, leave_valid};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{applications, webhooks};
-use crate::stored;
+use crate::{records, stored};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = webhooks)]
 struct WebhookRow {
     id: i64,
-    project_id: i64,
     application_id: i64,
     name: Option<String>,
     url: String,
@@ -31,7 +30,6 @@ impl TryFrom<WebhookRow> for Webhook {
     fn try_from(row: WebhookRow) -> Result<Self, StoreError> {
         Ok(Self {
             id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
             application_id: stored::id(row.application_id)?,
             details: WebhookDraft {
                 name: stored::optional_text(row.name.as_deref())?,
@@ -63,8 +61,12 @@ fn load(
 
 #[async_trait]
 impl WebhookRepository for Database {
-    async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectId>, StoreError> {
-        self.read(move |connection| Ok(stored::optional_id(project_of(connection, application.get())?)?)).await
+    async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError> {
+        self.read(move |connection| {
+            let project = project_of(connection, application.get())?;
+            Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
+        })
+        .await
     }
 
     async fn list(&self, application: ApplicationId) -> Result<Vec<Webhook>, StoreError> {
@@ -95,14 +97,14 @@ impl WebhookRepository for Database {
                 .set(applications::is_active.eq(applications::is_active))
                 .execute(connection)?;
             if locked == 0 {
-                return Err(Abort::Refused(WebhookError::UnknownApplication));
+                return Err(Abort::Refused(WebhookError::NotFound));
             }
             let count: i64 = webhooks::table
                 .filter(webhooks::application_id.eq(new.application_id.get()))
                 .count()
                 .get_result(connection)?;
             if count >= Webhook::MOST_PER_APPLICATION {
-                return Err(Abort::Refused(WebhookError::TooMany));
+                return Err(Abort::refused(WebhookRefusal::TooMany));
             }
             let id: i64 = diesel::insert_into(webhooks::table)
                 .values((
@@ -119,7 +121,6 @@ impl WebhookRepository for Database {
                 .get_result(connection)?;
             Ok(Webhook {
                 id: stored::id(id)?,
-                project_id: new.project_id,
                 application_id: new.application_id,
                 details: new.details.clone(),
                 created_at: new.at,
@@ -133,20 +134,20 @@ impl WebhookRepository for Database {
         &self,
         application: ApplicationId,
         webhook: WebhookId,
-        patch: WebhookPatch,
+        change: WebhookChange,
         at: DateTime<Utc>,
     ) -> Result<Option<Webhook>, StoreError> {
         self.write(move |connection| {
             diesel::update(one!(application, webhook))
                 .set((
-                    patch.name.as_ref().map(|name| webhooks::name.eq(name.as_deref())),
-                    patch.url.as_ref().map(|url| webhooks::url.eq(url.as_str())),
-                    patch.is_active.map(|active| webhooks::is_active.eq(active)),
+                    change.name.as_set().map(|name| webhooks::name.eq(name.as_deref())),
+                    change.url.as_set().map(|url| webhooks::url.eq(url.as_str())),
+                    change.is_active.as_set().map(|active| webhooks::is_active.eq(*active)),
                     webhooks::updated_at.eq(at.naive_utc()),
                 ))
                 .execute(connection)?;
             // Another address, or one that is switched on, is tried as if it never hung.
-            if patch.url.is_some() || patch.is_active == Some(true) {
+            if change.url != Edit::Keep || change.is_active == Edit::Set(true) {
                 diesel::update(one!(application, webhook))
                     .set((webhooks::hangs.eq(0), webhooks::paused_until.eq(None::<NaiveDateTime>)))
                     .execute(connection)?;

@@ -9,7 +9,7 @@ use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::result::QueryResult;
 use diesel::sql_types::Bool;
-use kontor_kernel::{Random, StoreError};
+use kontor_kernel::{Random, StoreError, Word};
 use kontor_webhooks::model::{Circuit, DeliveryState, Message, Pending, PublicEvent};
 use kontor_webhooks::ports::{AttemptRecord, Backlog, DeliveryQueue, FanOut, Lease, LeasedDelivery};
 
@@ -122,7 +122,7 @@ fn leased(row: LeasedRow) -> Result<LeasedDelivery, StoreError> {
 
 /// Events of these topics are told to webhooks.
 fn public_topics() -> Vec<&'static str> {
-    PublicEvent::ALL.iter().map(|event| event.name()).collect()
+    PublicEvent::all().iter().map(|event| event.word()).collect()
 }
 
 fn fan_out(

@@ -10,7 +10,7 @@ use kontor_content::model::{Dimensions, FileKey, FileType, MediaType, NewFile, S
 use kontor_content::ports::FileRepository;
 use kontor_customers::CustomerError;
 use kontor_customers::ports::CustomerRepository;
-use kontor_kernel::{CounterpartyId, FileId, ProjectId, Stamp, UserId};
+use kontor_kernel::{CounterpartyId, FileId, OfProject, ProjectId, RecordError, Stamp, UserId};
 
 use crate::auth::people;
 use crate::fixtures;
@@ -78,20 +78,22 @@ database_tests! {
         let id = db.database.announce(draft(1)).await.unwrap();
         assert_eq!(FileRepository::find(&db.database, id).await.unwrap(), None);
         assert_eq!(db.database.find_by_key(key(1)).await.unwrap(), None);
-        assert!(!FileRepository::delete(&db.database, first(), id).await.unwrap(), "it is not there yet");
+        let refused = FileRepository::delete(&db.database, first(), id).await;
+        assert!(matches!(refused, Err(RecordError::NotFound)), "it is not there yet");
         let stored = db.database.complete(first(), id, content()).await.unwrap().unwrap();
         assert_eq!((stored.name.as_str(), stored.content.clone()), ("Я.png", content()));
         assert_eq!(stored.dimensions, draft(1).dimensions);
-        assert_eq!(FileRepository::find(&db.database, id).await.unwrap().as_ref(), Some(&stored));
+        let found = FileRepository::find(&db.database, id).await.unwrap();
+        assert_eq!(found, Some(OfProject::new(stored.project_id, stored.clone())));
         assert_eq!(db.database.find_by_key(key(1)).await.unwrap(), Some(stored));
         assert_eq!(db.database.complete(first(), id, content()).await.unwrap(), None, "twice");
         assert_eq!(take(&db.database, noon() + TimeDelta::days(365)).await, Vec::<i64>::new());
 
         let other = fixtures::project(&db).await;
         assert_eq!(db.database.complete(stamp(other), id, content()).await.unwrap(), None);
-        assert!(!FileRepository::delete(&db.database, stamp(other), id).await.unwrap());
-        assert!(FileRepository::delete(&db.database, first(), id).await.unwrap());
-        assert!(!FileRepository::delete(&db.database, first(), id).await.unwrap());
+        assert!(FileRepository::delete(&db.database, stamp(other), id).await.is_err());
+        FileRepository::delete(&db.database, first(), id).await.unwrap();
+        assert!(FileRepository::delete(&db.database, first(), id).await.is_err());
         assert_eq!(FileRepository::find(&db.database, id).await.unwrap(), None);
         assert_eq!(db.database.find_by_key(key(1)).await.unwrap(), None);
         assert_eq!(take(&db.database, noon()).await, [id.get()]);
@@ -108,7 +110,7 @@ database_tests! {
         let (owner, customer) = (UserId::new(1).unwrap(), CounterpartyId::new(1).unwrap());
         let shown = async || {
             let employee = database.employee(owner).await.unwrap().unwrap();
-            (employee.avatar, CustomerRepository::find(database, customer).await.unwrap().unwrap().avatar)
+            (employee.avatar, fixtures::customer(database, draft(1).project_id, customer).await.avatar)
         };
         let give = async |file: FileId| {
             let edit = EmployeeEdit { avatar: Some(Some(file)), ..EmployeeEdit::default() };
@@ -138,7 +140,7 @@ database_tests! {
         database.set_avatar(customer, None, noon()).await.unwrap();
         assert_eq!(shown().await, (Some(key(4)), None));
         database.set_avatar(customer, Some(file), noon()).await.unwrap();
-        assert!(FileRepository::delete(database, first(), file).await.unwrap());
+        FileRepository::delete(database, first(), file).await.unwrap();
         assert_eq!(shown().await, (None, None));
         database.forget(file).await.unwrap();
         let links = "SELECT COUNT(*) AS value FROM counterparties WHERE avatar_id IS NOT NULL";

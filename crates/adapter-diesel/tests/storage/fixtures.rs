@@ -2,9 +2,11 @@
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
-use kontor_adapter_diesel::Abort;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_kernel::{ProjectId, StoreError};
+use kontor_adapter_diesel::{Abort, Database};
+use kontor_customers::model::Customer;
+use kontor_customers::ports::CustomerRepository;
+use kontor_kernel::{CounterpartyId, ProjectId, StoreError};
 
 #[derive(diesel::QueryableByName)]
 struct Inserted {
@@ -23,6 +25,12 @@ pub async fn project(db: &TestDatabase) -> ProjectId {
         })
         .await
         .unwrap()
+}
+
+/// A customer of the project.
+pub async fn customer(database: &Database, project: ProjectId, id: CounterpartyId) -> Customer {
+    let found = CustomerRepository::find(database, id).await.unwrap();
+    found.and_then(|found| found.within(project)).unwrap()
 }
 
 #[derive(diesel::QueryableByName)]

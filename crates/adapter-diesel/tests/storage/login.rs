@@ -12,7 +12,6 @@ use kontor_auth::ports::{
     ClientSessions, CodeRepository, CustomerAccounts, MiniAppTokens, ProvedPassword, SignIn, StaffRepository,
     TokenRepository,
 };
-use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{AppScope, ApplicationId, BranchId, Contact, CounterpartyId, Email, Permission, ProjectId, UserId};
 
 use crate::fixtures;
@@ -161,7 +160,7 @@ database_tests! {
         assert!(found.iter().all(|id| *id == found[0]));
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM counterparties").await, 1);
         assert_ne!(db.database.find_or_create(other, &phone(), START).await.unwrap(), found[0]);
-        let record = CustomerRepository::find(&db.database, found[0]).await.unwrap().unwrap();
+        let record = fixtures::customer(&db.database, project, found[0]).await;
         assert_eq!((record.kind.id, record.kind.name.as_str()), (1, "Person"));
         assert_eq!((record.phone_1.unwrap().as_str(), record.email, record.manager), ("79001234567", None, None));
     }
@@ -228,7 +227,7 @@ database_tests! {
         let adopted = db.database.find_or_create(project, &phone(), START).await.unwrap();
         assert_eq!(adopted.get(), 5);
         let before = db.database.statements();
-        let record = CustomerRepository::find(&db.database, adopted).await.unwrap().unwrap();
+        let record = fixtures::customer(&db.database, project, adopted).await;
         assert_eq!(db.database.statements() - before, 1);
         assert_eq!((record.kind.id, record.kind.name.as_str()), (2, "Company"));
         assert_eq!(record.manager.unwrap().name(), "Project Owner");

@@ -2,10 +2,10 @@
 
 use chrono::DateTime;
 use kontor_adapter_diesel::database_tests;
-use kontor_kernel::{AppScope, ApplicationId, BranchId, Name, PaymentTypeId, Phone, ProjectId};
-use kontor_organization::ApplicationError;
+use kontor_kernel::{AppScope, ApplicationId, BranchId, Name, OfProject, PaymentTypeId, Phone, ProjectId, RecordError};
 use kontor_organization::model::{Application, ApplicationDraft, BranchDraft};
 use kontor_organization::ports::{ApplicationRepository, BranchRepository, CheckoutOptionRepository};
+use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use crate::fixtures;
 
@@ -51,7 +51,7 @@ database_tests! {
         let scope = db.database.by_token("token-a").await.unwrap().unwrap();
         assert_eq!((scope.project_id, scope.application_id, scope.wholesale), (project, stored.id, true));
         assert_eq!(db.database.by_token("token-b").await.unwrap(), None);
-        assert_eq!(db.database.find(stored.id).await.unwrap(), Some(stored));
+        assert_eq!(db.database.find(stored.id).await.unwrap(), Some(OfProject::new(project, stored)));
     }
 
     async fn an_application_takes_the_payment_types_chosen_for_it(db: TestDatabase) {
@@ -78,7 +78,7 @@ database_tests! {
         choose(&one, &[2]).await.unwrap();
         assert_eq!((taken(&one).await, taken(&two).await), (vec![2], vec![1, 2]));
         for wrong in [&[1, 3][..], &[99]] {
-            assert!(matches!(choose(&one, wrong).await, Err(ApplicationError::UnknownPaymentType)));
+            assert!(matches!(choose(&one, wrong).await, Err(RecordError::Refused(ApplicationRefusal::UnknownPaymentType))));
         }
         assert_eq!(taken(&one).await, [2], "nothing is half done");
         choose(&one, &[1]).await.unwrap();
@@ -96,6 +96,6 @@ database_tests! {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let foreign = BranchRepository::insert(&db.database, other, branch("B"), DateTime::UNIX_EPOCH).await.unwrap();
         let refused = insert(&db, mine, foreign.id, "token").await;
-        assert!(matches!(refused, Err(ApplicationError::UnknownBranch)));
+        assert!(matches!(refused, Err(RecordError::Refused(ApplicationRefusal::UnknownBranch))));
     }
 }

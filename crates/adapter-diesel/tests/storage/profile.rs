@@ -10,9 +10,9 @@ use kontor_auth::model::{
 };
 use kontor_auth::ports::{CodeRepository, CustomerAccounts, PhoneRepository, TokenRepository};
 use kontor_customers::CustomerError;
-use kontor_customers::model::{Customer, PersonalData, ProfileChange};
+use kontor_customers::model::{Customer, DecidedChange, PersonalData};
 use kontor_customers::ports::CustomerRepository;
-use kontor_kernel::{ApplicationId, Contact, CounterpartyId, Email, Name, Phone, ProjectId, TokenId};
+use kontor_kernel::{ApplicationId, Contact, CounterpartyId, Edit, Email, Name, Phone, ProjectId, TokenId};
 use kontor_orders::{OrderCommand, PlacementError};
 use tokio::sync::Barrier;
 
@@ -44,12 +44,12 @@ async fn change(
     customer: CounterpartyId,
     data: PersonalData,
 ) -> Result<Customer, CustomerError> {
-    db.change_profile(ProfileChange { customer, project_id, data, at: at(9) }).await?;
-    Ok(CustomerRepository::find(db, customer).await?.unwrap())
+    db.change_profile(DecidedChange { customer, project_id, data, at: at(9) }).await?;
+    Ok(fixtures::customer(db, project_id, customer).await)
 }
 
 fn mail(text: &str) -> PersonalData {
-    PersonalData { email: Some(Some(email(text))), ..PersonalData::default() }
+    PersonalData { email: Edit::Set(Some(email(text))), ..PersonalData::default() }
 }
 
 async fn send(db: &Database, project_id: ProjectId, customer: CounterpartyId, to: &str, fingerprint: &str) -> bool {
@@ -130,22 +130,22 @@ database_tests! {
         let project = shop(&db).await;
         let anna = signed_up(&db.database, project, "79001234567").await;
         let data = PersonalData {
-            first_name: Some(Name::parse("Анна 🌸").ok()),
-            last_name: Some(Name::parse("كرن").ok()),
-            birthday: Some("1990-02-03".parse().ok()),
-            phone_2: Some(Some(phone("79007654321"))),
+            first_name: Edit::Set(Name::parse("Анна 🌸").ok()),
+            last_name: Edit::Set(Name::parse("كرن").ok()),
+            birthday: Edit::Set("1990-02-03".parse().ok()),
+            phone_2: Edit::Set(Some(phone("79007654321"))),
             ..mail("anna@x.ru")
         };
         let record = change(&db.database, project, anna, data).await.unwrap();
         assert_eq!((record.first_name.unwrap().as_str(), record.last_name.unwrap().as_str()), ("Анна 🌸", "كرن"));
         assert_eq!((record.phone_1.unwrap().as_str(), record.updated_at), ("79001234567", at(9)));
-        let cleared = PersonalData { birthday: Some(None), email: Some(None), ..PersonalData::default() };
+        let cleared = PersonalData { birthday: Edit::Set(None), email: Edit::Set(None), ..PersonalData::default() };
         let record = change(&db.database, project, anna, cleared).await.unwrap();
         assert_eq!((record.birthday, record.email, record.middle_name), (None, None, None));
         assert_eq!((record.first_name.unwrap().as_str(), record.phone_2.unwrap().as_str()), ("Анна 🌸", "79007654321"));
         let (other, nobody) = (fixtures::project(&db).await, CounterpartyId::new(99).unwrap());
         for (project, customer) in [(other, anna), (project, nobody)] {
-            let refused = db.database.change_profile(ProfileChange {
+            let refused = db.database.change_profile(DecidedChange {
                 customer, project_id: project, data: mail("b@x.ru"), at: at(9),
             }).await;
             assert!(matches!(refused, Err(CustomerError::NotFound)), "{refused:?}");
@@ -192,7 +192,7 @@ database_tests! {
         assert_eq!(prove(&db.database, project, anna, "79007654321", "x", 1).await, PhoneChanged::WrongCode);
         assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChanged::Changed);
         assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChanged::NoLiveCode);
-        let record = CustomerRepository::find(&db.database, anna).await.unwrap().unwrap();
+        let record = fixtures::customer(&db.database, project, anna).await;
         assert_eq!((record.phone_1.unwrap().as_str(), record.updated_at), ("79007654321", at(1)));
         assert_eq!(signed_in(log_in(&db.database, project, "79007654321", "login").await).0, anna);
         assert_eq!(log_in(&db.database, project, "79001234567", "login").await, Redeemed::UnknownContact);
@@ -276,10 +276,10 @@ database_tests! {
         let project = shop(&db).await;
         let anna = signed_up(&db.database, project, "79001234567").await;
         let data = PersonalData {
-            first_name: Some(Name::parse("Anna").ok()),
-            address: Some(kontor_kernel::Line::parse("Elbe Street 5").ok()),
-            birthday: Some("1990-02-03".parse().ok()),
-            phone_2: Some(Some(phone("79007654321"))),
+            first_name: Edit::Set(Name::parse("Anna").ok()),
+            address: Edit::Set(kontor_kernel::Line::parse("Elbe Street 5").ok()),
+            birthday: Edit::Set("1990-02-03".parse().ok()),
+            phone_2: Edit::Set(Some(phone("79007654321"))),
             ..mail("anna@x.ru")
         };
         change(&db.database, project, anna, data).await.unwrap();
@@ -352,7 +352,7 @@ database_tests! {
         let order = counter.placed(&counter.online(&[(vase, 1)])).await;
         let refused = db.database.leave(project, anna, at(9)).await;
         assert!(matches!(refused, Err(CustomerError::ChargeRunning)), "{refused:?}");
-        let record = CustomerRepository::find(&db.database, anna).await.unwrap().unwrap();
+        let record = fixtures::customer(&db.database, project, anna).await;
         assert!(record.first_name.is_some() && record.phone_1.is_some(), "nothing is half done");
         let id = counter.acquirer.settle(kontor_payments::model::GatewayStatus::Succeeded);
         counter.payments.acquirer_notified(&id).await.unwrap();

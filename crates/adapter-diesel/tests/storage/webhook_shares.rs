@@ -4,7 +4,8 @@
 use chrono::TimeDelta;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
-use kontor_webhooks::model::{EndpointUrl, MOST_PER_ENDPOINT, SendFailure, SendOutcome, WebhookPatch};
+use kontor_kernel::Edit;
+use kontor_webhooks::model::{EndpointUrl, MOST_PER_ENDPOINT, SendFailure, SendOutcome, WebhookChange};
 use kontor_webhooks::ports::{DeliveryLog, DeliveryQueue, LeasedDelivery, WebhookRepository};
 
 use crate::webhooks::{START, Shop, attempt, first_page, lease_due, paid_orders, shop, statement};
@@ -148,8 +149,8 @@ database_tests! {
         record(db, &trial, HUNG, 6).await;
         assert!(lease_due(db, "me", 64, soon).await.is_empty());
         let url = EndpointUrl::parse("https://elsewhere.example").unwrap();
-        let patch = WebhookPatch { url: Some(url), ..WebhookPatch::default() };
-        db.update(shop.application, shop.webhook.id, patch, soon).await.unwrap();
+        let change = WebhookChange { url: Edit::Set(url), ..WebhookChange::default() };
+        db.update(shop.application, shop.webhook.id, change, soon).await.unwrap();
         let open = lease_due(db, "me", 64, soon).await;
         assert_eq!((open.len(), open[0].circuit.timeouts()), (1, 0));
     }

@@ -8,10 +8,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 use diesel::RunQueryDsl;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Abort, Database, database_tests};
-use kontor_kernel::{ApplicationId, Name, PageRequest, ProjectId, StoreError, WebhookId};
-use kontor_webhooks::WebhookError;
+use kontor_kernel::{ApplicationId, Edit, Name, OfProject, PageRequest, ProjectId, RecordError, StoreError, WebhookId};
+use kontor_webhooks::WebhookRefusal;
 use kontor_webhooks::model::{
-    DeliveryState, EndpointUrl, SendFailure, SendOutcome, Webhook, WebhookDraft, WebhookPatch,
+    DeliveryState, EndpointUrl, SendFailure, SendOutcome, Webhook, WebhookChange, WebhookDraft,
 };
 use kontor_webhooks::ports::{
     AttemptRecord, Backlog, DeliveryLog, DeliveryQueue, FanOut, Lease, LeasedDelivery, NewWebhook, WebhookRepository,
@@ -123,23 +123,24 @@ database_tests! {
         let shop = shop(&db).await;
         let other = application(&db, shop.project).await;
         let (db, id) = (&db.database, shop.webhook.id);
-        assert_eq!(db.owner(shop.application).await.unwrap(), Some(shop.project));
+        assert_eq!(db.owner(shop.application).await.unwrap(), Some(OfProject::new(shop.project, ())));
         assert_eq!(db.owner(ApplicationId::new(9999).unwrap()).await.unwrap(), None);
         assert_eq!(WebhookRepository::list(db, shop.application).await.unwrap(), vec![shop.webhook.clone()]);
         assert_eq!(WebhookRepository::find(db, other, id).await.unwrap(), None);
-        assert_eq!(db.update(other, id, WebhookPatch::default(), START).await.unwrap(), None);
+        assert_eq!(db.update(other, id, WebhookChange::default(), START).await.unwrap(), None);
         assert_eq!(db.replace_secret(other, id, "sealed:second".to_owned(), START).await.unwrap(), None);
         assert!(!WebhookRepository::delete(db, other, id).await.unwrap());
 
         let later = START + TimeDelta::hours(1);
-        let name = Name::parse("Склад").unwrap();
-        let patch = WebhookPatch { name: Some(Some(name.clone())), is_active: Some(false), ..WebhookPatch::default() };
-        let named = db.update(shop.application, id, patch, later).await.unwrap().unwrap();
-        let details = WebhookDraft { name: Some(name), is_active: false, ..shop.webhook.details.clone() };
-        assert_eq!(named, Webhook { details, updated_at: later, ..shop.webhook.clone() });
+        let named = Name::parse("Склад").unwrap();
+        let (name, is_active) = (Edit::Set(Some(named.clone())), Edit::Set(false));
+        let change = WebhookChange { name, is_active, ..WebhookChange::default() };
+        let changed = db.update(shop.application, id, change, later).await.unwrap().unwrap();
+        let details = WebhookDraft { name: Some(named), is_active: false, ..shop.webhook.details.clone() };
+        assert_eq!(changed, Webhook { details, updated_at: later, ..shop.webhook.clone() });
         let url = EndpointUrl::parse("https://other.example").unwrap();
-        let patch = WebhookPatch { name: Some(None), url: Some(url.clone()), is_active: None };
-        let moved = db.update(shop.application, id, patch, later).await.unwrap().unwrap();
+        let change = WebhookChange { name: Edit::Set(None), url: Edit::Set(url.clone()), is_active: Edit::Keep };
+        let moved = db.update(shop.application, id, change, later).await.unwrap().unwrap();
         assert_eq!(moved.details, WebhookDraft { name: None, url, is_active: false });
 
         assert!(WebhookRepository::delete(db, shop.application, id).await.unwrap());
@@ -159,7 +160,7 @@ database_tests! {
         for task in adding {
             match task.await.unwrap() {
                 Ok(_) => {}
-                Err(WebhookError::TooMany) => refused += 1,
+                Err(RecordError::Refused(WebhookRefusal::TooMany)) => refused += 1,
                 Err(other) => panic!("{other}"),
             }
         }
@@ -173,7 +174,7 @@ database_tests! {
         let second = WebhookRepository::insert(&db.database, second).await.unwrap();
         let third = new_webhook(mine.project, mine.application, "https://shop.example/third");
         let third = WebhookRepository::insert(&db.database, third).await.unwrap();
-        let off = WebhookPatch { is_active: Some(false), ..WebhookPatch::default() };
+        let off = WebhookChange { is_active: Edit::Set(false), ..WebhookChange::default() };
         db.database.update(mine.application, third.id, off, START).await.unwrap();
         event(&db, &mine, 1, "order.paid").await;
         event(&db, &mine, 2, "order.created").await;
@@ -326,7 +327,7 @@ database_tests! {
         paid_orders(&db, &shop, 2).await;
         let (db, id) = (&db.database, shop.webhook.id);
         let held = lease_due(db, "me", 1, START).await;
-        let switched = |is_active| WebhookPatch { is_active: Some(is_active), ..WebhookPatch::default() };
+        let switched = |is_active| WebhookChange { is_active: Edit::Set(is_active), ..WebhookChange::default() };
         db.update(shop.application, id, switched(false), START).await.unwrap();
         assert!(lease_due(db, "me", 8, START).await.is_empty());
         assert_eq!(db.backlog(START).await.unwrap(), Backlog::default());

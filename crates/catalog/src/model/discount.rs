@@ -2,7 +2,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{
     CounterpartyId, DiscountId, DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, Line, Money, Name,
-    OrderId, ProjectId, PromoCode, Prose, Quantity, Resource,
+    OrderId, ProjectId, PromoCode, Prose, Quantity, Resource, Word,
 };
 
 use super::{EndsBeforeStart, Period, Phase};
@@ -62,7 +62,7 @@ impl Audited for Discount {
             ("ends_at", moment(terms.period.ends_at())),
             ("usage_limit", limit(promo.and_then(|promo| promo.usage_limit))),
             ("customer_limit", limit(promo.and_then(|promo| promo.customer_limit))),
-            ("status", Some(self.status.name().to_owned())),
+            ("status", Some(self.status.word().to_owned())),
         ]
     }
 }

@@ -63,7 +63,7 @@ pub struct Written {
 pub struct StoredFile {
     /// The number of the file.
     pub id: FileId,
-    /// The project it belongs to.
+    /// The project it belongs to; its content is kept under it.
     pub project_id: ProjectId,
     /// What it is for.
     pub file_type: FileType,

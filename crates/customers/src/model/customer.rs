@@ -1,13 +1,11 @@
 use chrono::{DateTime, NaiveDate, Utc};
-use kontor_kernel::{CounterpartyId, Email, FileKey, Name, Phone, ProjectId, UserId};
+use kontor_kernel::{CounterpartyId, Email, FileKey, Name, Phone, UserId};
 
 /// A customer (`counterparty` in the contract): a person or a company that buys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Customer {
     /// His number.
     pub id: CounterpartyId,
-    /// His project.
-    pub project_id: ProjectId,
     /// Person or company.
     pub kind: CustomerKind,
     /// The employee who looks after him.

@@ -1,7 +1,7 @@
 //! Customer records.
 
+mod change;
 mod customer;
-mod edit;
 
+pub use change::{DecidedChange, PersonalData, ProfileChange};
 pub use customer::{Customer, CustomerKind, Manager};
-pub use edit::{PersonalData, ProfileChange, ProfileEdit};

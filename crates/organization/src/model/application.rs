@@ -1,13 +1,11 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ApplicationId, BranchId, ExposeSecret, Line, Name, ProjectId, Random, SecretCipher, SecretString};
+use kontor_kernel::{ApplicationId, BranchId, ExposeSecret, Line, Name, Random, SecretCipher, SecretString};
 
 /// One site, app or service inside a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Application {
     /// The number of the application.
     pub id: ApplicationId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// What it is.
     pub details: ApplicationDraft,
     /// Whether its App Token is accepted.

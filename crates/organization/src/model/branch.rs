@@ -1,13 +1,11 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{BranchId, Email, Line, Name, Phone, ProjectId};
+use kontor_kernel::{BranchId, Email, Line, Name, Phone};
 
 /// A business, legal entity or operating unit inside a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
     /// The number of the branch.
     pub id: BranchId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// What it is and where.
     pub details: BranchDraft,
     /// When it was created.

@@ -1,54 +1,41 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{CountryId, DictionaryItemId, Name, StorageUnitId};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
-macro_rules! dictionaries {
-    ($($(#[$doc:meta])+ $name:ident = $stored:literal;)+) => {
-        /// The system-wide dictionaries of one shape.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Dictionary {
-            $($(#[$doc])+ $name,)+
-        }
-
-        impl Dictionary {
-            /// The stored name.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$name => $stored,)+ }
-            }
-        }
-    };
-}
-
-dictionaries! {
+/// The system-wide dictionaries of one shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum Dictionary {
     /// Order statuses; the ids `1`-`6` and `22` carry meaning.
-    OrderStatuses = "order_statuses";
+    OrderStatuses,
     /// Nomenclature kinds: `1` service, `2` goods.
-    NomenclatureKinds = "nomenclature_kinds";
+    NomenclatureKinds,
     /// Nomenclature types: what staff call an item beside its kind.
-    NomenclatureTypes = "nomenclature_types";
+    NomenclatureTypes,
     /// VAT rates.
-    Vats = "vats";
+    Vats,
     /// Kinds of customer: `1` person, `2` company.
-    CounterpartyTypes = "counterparty_types";
+    CounterpartyTypes,
     /// What a file is for: `1` employment contract, `2` avatar, `3` order file (fixed by the contract).
-    FileTypes = "file_types";
+    FileTypes,
     /// States of a call.
-    CallStatuses = "call_statuses";
+    CallStatuses,
     /// States of a task.
-    TaskStatuses = "task_statuses";
+    TaskStatuses,
     /// Kinds of page.
-    PageTypes = "page_types";
+    PageTypes,
     /// Kinds of content block.
-    BlockTypes = "block_types";
+    BlockTypes,
     /// Kinds of integration.
-    IntegrationTypes = "integration_types";
+    IntegrationTypes,
     /// The kinds of record that staff work on.
-    Objects = "objects";
+    Objects,
     /// Cities.
-    Cities = "cities";
+    Cities,
     /// How a project sells.
-    SalesStrategies = "sales_strategies";
+    SalesStrategies,
     /// Through what a project sells.
-    SalesChannels = "sales_channels";
+    SalesChannels,
 }
 
 /// One entry of a dictionary.

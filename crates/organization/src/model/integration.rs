@@ -2,6 +2,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{
     IntegrationId, IntegrationParameterId, Line, Name, Permission, Resource, SecretString, WarehouseId,
 };
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// A record that uses integrations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,8 @@ impl IntegrationOwner {
 }
 
 /// The kinds of records that integrations are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum IntegrationKind {
     /// Warehouses.
     Warehouse,
@@ -36,19 +38,6 @@ pub enum IntegrationKind {
 }
 
 impl IntegrationKind {
-    /// The stored name, and the one on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Warehouse => "warehouse",
-            Self::BankRequisite => "bank_requisite",
-        }
-    }
-
-    /// The kind with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Warehouse, Self::BankRequisite].into_iter().find(|kind| kind.name() == name)
-    }
-
     /// What one must be allowed to see such records.
     pub fn view(self) -> Permission {
         Permission::view(self.resource())

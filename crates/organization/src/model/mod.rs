@@ -26,3 +26,25 @@ pub use shop::Shop;
 pub use suggestion::{
     AddressSuggestion, BankSuggestion, CompanyField, CompanyQuery, CompanySuggestion, NotANumber, SuggestionQuery,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kontor_kernel::Word;
+
+    fn words<T: Word>() -> Vec<&'static str> {
+        T::all().iter().map(|value| value.word()).collect()
+    }
+
+    #[test]
+    fn the_words_of_stored_rows_and_of_the_contract_stay_as_they_are() {
+        let dictionaries = [
+            ["order_statuses", "nomenclature_kinds", "nomenclature_types", "vats", "counterparty_types"],
+            ["file_types", "call_statuses", "task_statuses", "page_types", "block_types"],
+            ["integration_types", "objects", "cities", "sales_strategies", "sales_channels"],
+        ];
+        assert_eq!(words::<Dictionary>(), dictionaries.concat());
+        assert_eq!(words::<IntegrationKind>(), ["warehouse", "bank_requisite"]);
+        assert_eq!(words::<CompanyField>(), ["name", "inn", "ogrn"]);
+    }
+}

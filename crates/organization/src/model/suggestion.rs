@@ -1,4 +1,5 @@
 use kontor_kernel::Line;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// What is looked for among addresses, banks or companies: a few words or a number.
 pub type SuggestionQuery = Line<300>;
@@ -79,7 +80,8 @@ pub struct CompanySuggestion {
 }
 
 /// By what a company is looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum CompanyField {
     /// A part of its name; numbers and addresses are understood, too.
     #[default]
@@ -88,11 +90,6 @@ pub enum CompanyField {
     Inn,
     /// Its number of the state register, exactly.
     Ogrn,
-}
-
-impl CompanyField {
-    /// Every field with its name in the contract.
-    pub const ALL: [(&'static str, Self); 3] = [("name", Self::Name), ("inn", Self::Inn), ("ogrn", Self::Ogrn)];
 }
 
 /// A company is looked for by a number, and the text is none.

@@ -2,12 +2,14 @@
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ApplicationId, ChargeId, CounterpartyId, Money, ProjectId};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
 use super::{ChargePurpose, ChargeRequest, GatewayPayment, PaymentMismatch, ProviderId, RefundIntent};
 
 /// Where a charge stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum ChargeState {
     /// Stored; whether the acquirer knows of it is not known.
     Prepared,
@@ -24,33 +26,12 @@ pub enum ChargeState {
 }
 
 impl ChargeState {
-    /// Every state.
-    pub const ALL: [Self; 6] =
-        [Self::Prepared, Self::Pending, Self::Succeeded, Self::Canceled, Self::Expired, Self::Refused];
-
     /// The states whose outcome is still to come. What becomes known of a charge counts only in these.
     pub const OPEN: [Self; 2] = [Self::Prepared, Self::Pending];
 
     /// Whether the outcome is still to come.
     pub fn is_open(self) -> bool {
         Self::OPEN.contains(&self)
-    }
-
-    /// The name in storage.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Prepared => "prepared",
-            Self::Pending => "pending",
-            Self::Succeeded => "succeeded",
-            Self::Canceled => "canceled",
-            Self::Expired => "expired",
-            Self::Refused => "refused",
-        }
-    }
-
-    /// The state with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
     }
 }
 
@@ -178,19 +159,5 @@ impl NewCharge {
             settled_at: None,
             created_at: self.at,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unknown_state_is_no_state() {
-        for state in ChargeState::ALL {
-            assert_eq!(ChargeState::parse(state.as_str()), Some(state));
-            assert_eq!(state.is_open(), matches!(state, ChargeState::Prepared | ChargeState::Pending));
-        }
-        assert_eq!(ChargeState::parse("paid"), None);
     }
 }

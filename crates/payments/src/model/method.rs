@@ -1,6 +1,8 @@
 //! Ways to pay online.
 
+use kontor_kernel::Word;
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// A text that names no online payment method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -8,8 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct UnknownPaymentMethod;
 
 /// How a customer pays online.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray, IntoStaticStr, EnumString)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum PaymentMethod {
     /// A bank card.
     BankCard,
@@ -24,22 +27,8 @@ pub enum PaymentMethod {
 }
 
 impl PaymentMethod {
-    /// Every method.
-    pub const ALL: [Self; 5] = [Self::BankCard, Self::Sbp, Self::Sberbank, Self::TinkoffBank, Self::YooMoney];
-
-    /// The method by its name on the wire.
+    /// The method by its name on the wire, the acquirer's own.
     pub fn parse(name: &str) -> Result<Self, UnknownPaymentMethod> {
-        Self::ALL.into_iter().find(|method| method.as_str() == name).ok_or(UnknownPaymentMethod)
-    }
-
-    /// The name on the wire, the acquirer's own.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::BankCard => "bank_card",
-            Self::Sbp => "sbp",
-            Self::Sberbank => "sberbank",
-            Self::TinkoffBank => "tinkoff_bank",
-            Self::YooMoney => "yoo_money",
-        }
+        Self::from_word(name).ok_or(UnknownPaymentMethod)
     }
 }

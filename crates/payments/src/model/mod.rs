@@ -17,3 +17,22 @@ pub use purpose::ChargePurpose;
 pub use refund::{NewRefund, NothingToRefund, Refund, RefundIntent, RefundRequest, RefundState};
 pub use request::ChargeRequest;
 pub use saved_method::{MethodReference, SavedMethod};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kontor_kernel::Word;
+
+    fn words<T: Word>() -> Vec<&'static str> {
+        T::all().iter().map(|value| value.word()).collect()
+    }
+
+    #[test]
+    fn the_words_of_stored_rows_and_of_the_contract_stay_as_they_are() {
+        let states = ["prepared", "pending", "succeeded", "canceled", "expired", "refused"];
+        assert_eq!(words::<ChargeState>(), states);
+        assert_eq!(words::<RefundState>(), ["due", "pending", "succeeded", "failed"]);
+        assert_eq!(words::<PaymentMethod>(), ["bank_card", "sbp", "sberbank", "tinkoff_bank", "yoo_money"]);
+        assert_eq!(ChargeState::from_word("paid"), None);
+    }
+}

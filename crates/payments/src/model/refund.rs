@@ -2,12 +2,14 @@
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ChargeId, Money, ProjectId, RefundId};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
 use super::{ChargePurpose, GatewayRefund, GatewayStatus, PaymentMismatch, ProviderId};
 
 /// Where a refund stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum RefundState {
     /// To be asked for; whether the acquirer knows of it is not known.
     Due,
@@ -20,30 +22,12 @@ pub enum RefundState {
 }
 
 impl RefundState {
-    /// Every state.
-    pub const ALL: [Self; 4] = [Self::Due, Self::Pending, Self::Succeeded, Self::Failed];
-
     /// The states whose outcome is still to come. What becomes known of a refund counts only in these.
     pub const OPEN: [Self; 2] = [Self::Due, Self::Pending];
 
     /// Whether the outcome is still to come.
     pub fn is_open(self) -> bool {
         Self::OPEN.contains(&self)
-    }
-
-    /// The name in storage.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Due => "due",
-            Self::Pending => "pending",
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// The state with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
     }
 }
 

@@ -1,35 +1,23 @@
-/// What the service tells webhooks about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
+/// What the service tells webhooks about. The word stands in the header `X-Webhook-Event`; it is also the topic of the
+/// outbox row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 pub enum PublicEvent {
     /// `order.paid`: an order of the application was paid.
+    #[strum(serialize = "order.paid")]
     OrderPaid,
-}
-
-impl PublicEvent {
-    /// Every public event.
-    pub const ALL: &'static [Self] = &[Self::OrderPaid];
-
-    /// The name in the header `X-Webhook-Event`, also the topic of the outbox row.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OrderPaid => "order.paid",
-        }
-    }
-
-    /// The event of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|event| event.name() == name)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kontor_kernel::Word;
 
     #[test]
     fn the_one_public_event_is_order_paid() {
-        assert_eq!(PublicEvent::ALL.iter().map(|event| event.name()).collect::<Vec<_>>(), ["order.paid"]);
-        assert_eq!(PublicEvent::named("order.paid"), Some(PublicEvent::OrderPaid));
-        assert_eq!(PublicEvent::named("order.created"), None);
+        assert_eq!(PublicEvent::all().iter().map(|event| event.word()).collect::<Vec<_>>(), ["order.paid"]);
+        assert_eq!(PublicEvent::from_word("order.paid"), Some(PublicEvent::OrderPaid));
+        assert_eq!(PublicEvent::from_word("order.created"), None);
     }
 }

@@ -17,4 +17,4 @@ pub use event::PublicEvent;
 pub use outbound::{EndpointUrl, OutboundPolicy, UrlError, UrlRefusal};
 pub use request::{DeliveryRequest, Message};
 pub use slots::{MOST_PER_PROJECT, WaitingEndpoint, allocate_slots};
-pub use webhook::{IssuedWebhook, Webhook, WebhookDraft, WebhookPatch, WebhookSecret};
+pub use webhook::{IssuedWebhook, Webhook, WebhookChange, WebhookDraft, WebhookSecret};

@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    ApplicationId, ExposeSecret, Name, ProjectId, Random, SecretCipher, SecretString, Unsealable, WebhookId,
+    ApplicationId, Edit, ExposeSecret, Name, Random, SecretCipher, SecretString, Unsealable, WebhookId,
 };
 
 use crate::model::EndpointUrl;
@@ -12,8 +12,6 @@ use crate::model::EndpointUrl;
 pub struct Webhook {
     /// The number of the webhook.
     pub id: WebhookId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// The application whose events it receives.
     pub application_id: ApplicationId,
     /// What staff say about it.
@@ -40,15 +38,15 @@ pub struct WebhookDraft {
     pub is_active: bool,
 }
 
-/// What of a webhook is to change; `None` keeps the value.
+/// What staff change about a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct WebhookPatch {
+pub struct WebhookChange {
     /// Another name, or none.
-    pub name: Option<Option<Name>>,
+    pub name: Edit<Option<Name>>,
     /// Another address.
-    pub url: Option<EndpointUrl>,
+    pub url: Edit<EndpointUrl>,
     /// Whether deliveries are sent.
-    pub is_active: Option<bool>,
+    pub is_active: Edit<bool>,
 }
 
 /// The signing key of one webhook: `whsec_` and 43 random letters and digits (256 bits). The key of the MAC is the

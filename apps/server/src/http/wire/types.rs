@@ -6,6 +6,7 @@ use chrono::Datelike as _;
 use kontor_auth::{miniapp, model as auth};
 use kontor_catalog::model as catalog;
 use kontor_kernel as kernel;
+use kontor_kernel::Word;
 use kontor_orders::model as orders;
 use rust_decimal::Decimal;
 use utoipa::openapi::ObjectBuilder;
@@ -187,7 +188,7 @@ wire_texts! {
     ShareLink = catalog::ShareLink, text, catalog::ShareLink::parse, "must be an http or https address",
         string_schema().format(Some(SchemaFormat::Custom("uri".to_owned()))).max_length(Some(catalog::ShareLink::MAX));
     PaymentMethodType = orders::PaymentMethod, text, orders::PaymentMethod::parse, "must be a text",
-        string_schema().enum_values(Some(orders::PaymentMethod::ALL.map(orders::PaymentMethod::as_str)));
+        string_schema().enum_values(Some(orders::PaymentMethod::all().iter().map(|method| method.word())));
 }
 
 impl<const MAX: usize> WireValue for kernel::Line<MAX> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use kontor_catalog::{bulk, model as catalog, storefront};
-use kontor_kernel::DiscountStatus;
+use kontor_kernel::{DiscountStatus, Word};
 use kontor_orders::model as orders;
 use kontor_organization::model as organization;
 use utoipa::openapi::ObjectBuilder;
@@ -16,17 +16,22 @@ fn word(scalar: Scalar) -> Result<String, String> {
     text(scalar).or(Ok(String::new()))
 }
 
+/// Every word of a type with its value.
+fn all<T: Word>() -> impl Iterator<Item = (&'static str, T)> {
+    T::all().iter().map(|value| (value.word(), *value))
+}
+
 macro_rules! wire_words {
     ($($(#[$doc:meta])+ $name:ident = $type:ty, $read:ident, $words:expr;)+) => {$(
         impl WireValue for $type {
             fn from_scalar(scalar: Scalar) -> Result<Self, String> {
                 let sent = $read(scalar)?;
-                let found = $words.into_iter().find(|(name, _)| *name == sent);
+                let found = $words.into_iter().find(|(name, _): &(_, $type)| *name == sent);
                 found.map(|(_, value)| value).ok_or_else(|| Self::expected().into_owned())
             }
 
             fn expected() -> Cow<'static, str> {
-                Cow::Owned(format!("must be one of {}", $words.map(|(name, _)| name).join(", ")))
+                Cow::Owned(format!("must be one of {}", $words.into_iter().map(|(name, _): (_, $type)| name).collect::<Vec<_>>().join(", ")))
             }
 
             fn schema_name() -> Cow<'static, str> {
@@ -34,7 +39,7 @@ macro_rules! wire_words {
             }
 
             fn schema() -> ObjectBuilder {
-                string_schema().enum_values(Some($words.map(|(name, _)| name)))
+                string_schema().enum_values(Some($words.into_iter().map(|(name, _): (_, $type)| name)))
             }
         }
 
@@ -49,7 +54,7 @@ pub struct FirstStatus(pub DiscountStatus);
 
 wire_words! {
     /// By what a company is looked for.
-    CompanyField = organization::CompanyField, word, organization::CompanyField::ALL;
+    CompanyField = organization::CompanyField, word, all();
     /// What a discount is now.
     DiscountState = catalog::DiscountState, text, catalog::DiscountState::ALL;
     /// What kind of thing a discount is for.

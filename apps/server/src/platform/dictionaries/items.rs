@@ -1,7 +1,7 @@
 //! The dictionaries of one shape, `{id, name, avatar, created_at}`: one declaration each.
 
 use actix_web::get;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use kontor_organization::DictionaryService;
 use kontor_organization::model::{Dictionary, DictionaryItem};
@@ -9,9 +9,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{Answer, answer, list};
 use crate::http::records::{Picture, picture};
 use crate::http::routes::below;
-use crate::http::{ApiError, PathId, SignedInStaff};
+use crate::http::{PathId, SignedInStaff};
 
 #[derive(Serialize, ToSchema)]
 struct DictionaryRecord {
@@ -34,20 +35,13 @@ macro_rules! dictionaries {
         $path:literal as $list:ident $list_of:ident { $items:ident, $count:ident }
         $(, $path_of_one:literal as $show:ident $one_of:ident { $item:ident })?;)+) => {
         $(
-            #[derive(Serialize, ToSchema)]
-            #[serde(rename_all = "camelCase")]
-            struct $list_of {
-                $items: Vec<DictionaryRecord>,
-                $count: usize,
-            }
+            list!($list_of { $items: [DictionaryRecord], $count });
 
             #[doc = $doc]
             #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = $list_of)))]
             #[get($path)]
-            async fn $list(staff: SignedInStaff, service: Data<DictionaryService>) -> Result<Json<$list_of>, ApiError> {
-                let items = service.items(&staff, Dictionary::$dictionary).await?;
-                let $items: Vec<DictionaryRecord> = items.into_iter().map(Into::into).collect();
-                Ok(Json($list_of { $count: $items.len(), $items }))
+            async fn $list(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<$list_of> {
+                answer(service.items(&staff, Dictionary::$dictionary).await?)
             }
 
             $(
@@ -58,19 +52,15 @@ macro_rules! dictionaries {
                 }
 
                 #[doc = concat!("One entry. ", $doc)]
-                #[utoipa::path(
-                    tag = "Dictionaries",
-                    params(("id" = i64, Path)),
-                    responses((status = 200, body = $one_of)),
-                )]
+                #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = $one_of)))]
                 #[get($path_of_one)]
                 async fn $show(
                     staff: SignedInStaff,
                     service: Data<DictionaryService>,
                     id: Path<PathId>,
-                ) -> Result<Json<$one_of>, ApiError> {
+                ) -> Answer<$one_of> {
                     let item = service.item(&staff, Dictionary::$dictionary, id.parse()?).await?;
-                    Ok(Json($one_of { $item: item.into() }))
+                    answer($one_of { $item: item.into() })
                 }
             )?
         )+

@@ -1,15 +1,16 @@
 //! Countries.
 
 use actix_web::get;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use chrono::{DateTime, Utc};
 use kontor_organization::DictionaryService;
 use kontor_organization::model::Country;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::SignedInStaff;
+use crate::http::envelope::{Answer, answer, list};
 use crate::http::records::{Picture, picture};
-use crate::http::{ApiError, SignedInStaff};
 
 #[derive(Serialize, ToSchema)]
 struct StaffCountryRecord {
@@ -26,20 +27,11 @@ impl From<Country> for StaffCountryRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct StaffCountryList {
-    countries: Vec<StaffCountryRecord>,
-    countries_count: usize,
-}
+list!(StaffCountryList { countries: [StaffCountryRecord], countries_count });
 
 /// The countries goods come from.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StaffCountryList)))]
 #[get("/api/countries")]
-pub(super) async fn list_countries(
-    staff: SignedInStaff,
-    service: Data<DictionaryService>,
-) -> Result<Json<StaffCountryList>, ApiError> {
-    let countries: Vec<StaffCountryRecord> = service.countries(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(StaffCountryList { countries_count: countries.len(), countries }))
+pub(super) async fn list_countries(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<StaffCountryList> {
+    answer(service.countries(&staff).await?)
 }

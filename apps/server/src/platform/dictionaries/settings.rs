@@ -1,7 +1,7 @@
 //! Settings of the project.
 
 use actix_web::get;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use kontor_organization::DictionaryService;
 use kontor_organization::model::Setting;
@@ -9,7 +9,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::{ApiError, PathId, SignedInStaff};
+use crate::http::envelope::{Answer, answer, list, one};
+use crate::http::{PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_settings).service(show_setting);
@@ -31,37 +32,20 @@ impl From<Setting> for SettingRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct SettingList {
-    settings: Vec<SettingRecord>,
-    settings_count: usize,
-}
+list!(SettingList { settings: [SettingRecord], settings_count });
 
 /// The settings of the project.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = SettingList)))]
 #[get("/api/settings")]
-async fn list_settings(staff: SignedInStaff, service: Data<DictionaryService>) -> Result<Json<SettingList>, ApiError> {
-    let settings: Vec<SettingRecord> = service.settings(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(SettingList { settings_count: settings.len(), settings }))
+async fn list_settings(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<SettingList> {
+    answer(service.settings(&staff).await?)
 }
 
-#[derive(Serialize, ToSchema)]
-struct OneSetting {
-    setting: SettingRecord,
-}
+one!(OneSetting { setting: SettingRecord });
 
 /// One setting of the project.
-#[utoipa::path(
-    tag = "Dictionaries",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OneSetting)),
-)]
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = OneSetting)))]
 #[get("/api/settings/{id}")]
-async fn show_setting(
-    staff: SignedInStaff,
-    service: Data<DictionaryService>,
-    id: Path<PathId>,
-) -> Result<Json<OneSetting>, ApiError> {
-    Ok(Json(OneSetting { setting: service.setting(&staff, id.parse()?).await?.into() }))
+async fn show_setting(staff: SignedInStaff, service: Data<DictionaryService>, id: Path<PathId>) -> Answer<OneSetting> {
+    answer(service.setting(&staff, id.parse()?).await?)
 }

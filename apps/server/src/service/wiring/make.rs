@@ -49,13 +49,13 @@ impl Make<'_> {
     }
 
     pub fn files(&self) -> FileService {
-        FileService::new(
-            self.store.clone(),
-            Arc::new(self.around.files.clone()),
-            Arc::new(Inspector),
-            self.around.clock.clone(),
-            self.around.random.clone(),
-        )
+        FileService {
+            files: self.store.clone(),
+            contents: Arc::new(self.around.files.clone()),
+            inspector: Arc::new(Inspector),
+            clock: self.around.clock.clone(),
+            random: self.around.random.clone(),
+        }
     }
 
     pub fn bulk(&self) -> BulkService {
@@ -63,13 +63,13 @@ impl Make<'_> {
     }
 
     pub fn webhooks(&self) -> WebhookService {
-        WebhookService::new(
-            self.store.clone(),
-            self.around.outbound.clone(),
-            self.around.clock.clone(),
-            self.around.random.clone(),
-            self.around.cipher.clone(),
-        )
+        WebhookService {
+            webhooks: self.store.clone(),
+            policy: self.around.outbound.clone(),
+            clock: self.around.clock.clone(),
+            random: self.around.random.clone(),
+            cipher: self.around.cipher.clone(),
+        }
     }
 
     pub fn staff_sessions(&self) -> StaffSessions {
