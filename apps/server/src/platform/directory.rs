@@ -2,8 +2,8 @@
 
 use actix_web::get;
 use actix_web::web::{Data, Json};
+use kontor_auth::StaffDirectory;
 use kontor_auth::model::Colleague;
-use kontor_auth::{DirectoryError, StaffDirectory};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -11,19 +11,11 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::directory_query::EmployeeQuery;
 use super::employee_record::EmployeeRecord;
 use crate::config::Config;
+use crate::http::envelope::list;
 use crate::http::{ApiError, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_users).service(list_managers).service(list_responsible_users);
-}
-
-impl From<DirectoryError> for ApiError {
-    fn from(error: DirectoryError) -> Self {
-        match error {
-            DirectoryError::Denied(denied) => denied.into(),
-            DirectoryError::Store(error) => error.into(),
-        }
-    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -79,13 +71,7 @@ impl From<Colleague> for ColleagueRecord {
 /// The lists differ in their keys alone.
 macro_rules! colleague_lists {
     ($($list:ident { $items:ident, $count:ident } = $handler:ident, $path:literal, $doc:literal;)+) => {$(
-        #[derive(Serialize, ToSchema)]
-        #[serde(rename_all = "camelCase")]
-        struct $list {
-            $items: Vec<ColleagueRecord>,
-            /// How many there are on all pages.
-            $count: u64,
-        }
+        list!($list { $items: [ColleagueRecord], $count of all });
 
         #[doc = $doc]
         #[utoipa::path(
@@ -100,8 +86,7 @@ macro_rules! colleague_lists {
             query: Query<EmployeeQuery>,
         ) -> Result<Json<$list>, ApiError> {
             let (filter, page) = query.0.checked()?;
-            let found = directory.colleagues(&staff, filter, page).await?;
-            Ok(Json($list { $count: found.total, $items: found.items.into_iter().map(Into::into).collect() }))
+            Ok(Json(directory.colleagues(&staff, filter, page).await?.into()))
         }
     )+};
 }

@@ -22,8 +22,8 @@ pub use access_request::{
     Refusal, RequestStatus, Review, Stage, StoredAccessRequest,
 };
 pub use agent::{
-    AGENT_TOKEN_LIFETIME, AGENT_TOKEN_LIFETIME_MOST, AGENT_TOKENS_MOST, Agent, AgentChange, AgentDraft, AgentPatch,
-    AgentToken, AgentTokenDraft, ExpiryError, NewAgent, NewAgentToken, PermissionRef, TokenExpiry,
+    AGENT_TOKEN_LIFETIME, AGENT_TOKEN_LIFETIME_MOST, AGENT_TOKENS_MOST, Agent, AgentChange, AgentDraft, AgentToken,
+    AgentTokenDraft, AgentUpdate, ExpiryError, NewAgent, NewAgentToken, PermissionRef, TokenExpiry,
 };
 pub use callback::{
     AttemptChange, AttemptExchange, AttemptState, CALLBACK_COOLDOWN, CALLBACK_EXCHANGE_TIME, CALLBACK_LIFETIME,
@@ -43,10 +43,10 @@ pub use introspection::{
 pub use password::{
     PASSWORD_REQUEST_LIFETIME, PasswordRecipient, PasswordRequest, TEMPORARY_PASSWORD_LIFETIME, TemporaryPassword,
 };
-pub use permission::{PermissionDraft, PermissionName, PermissionNameError, PermissionPatch};
+pub use permission::{FoundPermission, PermissionChange, PermissionDraft, PermissionName, PermissionNameError};
 pub use phone_change::{NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding};
 pub use reach::{BeyondReach, Holdings, within_reach};
-pub use role::{RoleDraft, RolePatch, StaffRole};
+pub use role::{RoleChange, RoleDraft, StaffRole};
 pub use session::{COUNTED_AT_MOST, ClientSession, NEXT_HEARTBEAT, SESSION_BREAK, SessionStep};
 pub use stored::{StoredCustomerToken, StoredStaffToken, TokenOwner};
 pub use token::{AccessToken, BearerToken, Device, InvalidDevice, NewToken, TokenLifetimes, TokenSecret};

@@ -7,12 +7,12 @@ use kontor_adapter_files::Inspector;
 use kontor_adapter_messaging::HmacSigner;
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_auth::miniapp::{MiniAppLogin, Verifier};
-use kontor_auth::{AccessRequestService, CallbackLogin, CustomerSessions, PhoneChange, StaffSessions};
+use kontor_auth::{AccessRequestService, AgentService, CallbackLogin, CustomerSessions, PhoneChange, StaffSessions};
 use kontor_catalog::bulk::BulkService;
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::{SearchHistory, StorefrontService};
 use kontor_content::FileService;
-use kontor_orders::PlacementService;
+use kontor_orders::{OrderService, PlacementService};
 use kontor_payments::ChargeService;
 use kontor_payments::verification::VerificationService;
 use kontor_webhooks::WebhookService;
@@ -122,12 +122,13 @@ impl Make<'_> {
     }
 
     pub fn access_requests(&self) -> AccessRequestService {
-        AccessRequestService::new(
-            self.store.clone(),
-            self.around.clock.clone(),
-            self.around.random.clone(),
-            self.around.cipher.clone(),
-        )
+        let Surroundings { clock, random, cipher, .. } = self.around.clone();
+        AccessRequestService { requests: self.store.clone(), clock, random, cipher }
+    }
+
+    pub fn agents(&self) -> AgentService {
+        let Surroundings { clock, random, cipher, .. } = self.around.clone();
+        AgentService { agents: self.store.clone(), clock, random, cipher }
     }
 
     pub fn phone_change(&self) -> PhoneChange {
@@ -141,15 +142,14 @@ impl Make<'_> {
     }
 
     pub fn placement(&self, charges: Arc<ChargeService>) -> PlacementService {
-        PlacementService::new(
-            self.store.clone(),
-            self.store.clone(),
-            self.store.clone(),
-            charges,
-            self.around.clock.clone(),
-            self.around.random.clone(),
-            self.around.payment_page.clone(),
-        )
+        let Surroundings { clock, random, payment_page: page, .. } = self.around.clone();
+        let (carts, store, orders) = (self.store.clone(), self.store.clone(), self.store.clone());
+        PlacementService { carts, store, orders, charges, clock, random, page }
+    }
+
+    pub fn orders(&self) -> OrderService {
+        let Surroundings { clock, random, .. } = self.around.clone();
+        OrderService { orders: self.store.clone(), store: self.store.clone(), clock, random }
     }
 
     pub fn verifications(&self, charges: Arc<ChargeService>) -> VerificationService {
