@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use kontor_catalog::{bulk, model as catalog, storefront};
-use kontor_kernel::DiscountStatus;
+use kontor_kernel::{DiscountStatus, Word};
 use kontor_orders::model as orders;
 use kontor_organization::model as organization;
 use utoipa::openapi::ObjectBuilder;
@@ -76,5 +76,6 @@ wire_words! {
     ProductOrder = storefront::ProductOrder, text, storefront::ProductOrder::ALL;
     /// What became of the goods of an order line.
     ReservationState = orders::ReservationState, text,
-        orders::ReservationState::ALL.map(|state| (state.as_str(), state));
+        [orders::ReservationState::Held, orders::ReservationState::Released, orders::ReservationState::Sold]
+            .map(|state| (state.word(), state));
 }
