@@ -18,7 +18,7 @@ use std::net::IpAddr;
 use uuid::Uuid;
 
 use crate::model::{
-    Audience, ClientSession, CodeRedemption, Colleague, Employee, EmployeeEdit, EmployeeFilter, FoundPermission,
+    Audience, ClientSession, CodeRedemption, Colleague, Employee, EmployeeChange, EmployeeFilter, FoundPermission,
     GrantedPermission, Login, NewCode, NewEmployee, NewIntrospectionClient, NewOwner, NewPhoneCode, NewToken,
     PasswordRecipient, PasswordRequest, PermissionChange, PermissionDraft, PhoneChangeTry, PhoneChanged, PhoneStanding,
     Redeemed, Reference, RoleChange, RoleChoice, RoleDraft, StaffCredentials, StaffRole, StoredCustomerToken,
@@ -91,12 +91,11 @@ pub trait StaffRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<(), StaffRegistryError>;
 
-    /// Changes what the edit names about the employee with this login, and says who that is. Refuses a picture that is
-    /// no avatar of his project.
-    async fn edit_employee(
+    /// Changes the employee with this login, and says who that is. Refuses a picture that is no avatar of his project.
+    async fn update_employee(
         &self,
         login: &Login,
-        edit: EmployeeEdit,
+        change: EmployeeChange,
         at: DateTime<Utc>,
     ) -> Result<UserId, StaffRegistryError>;
 }

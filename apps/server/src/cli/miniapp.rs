@@ -63,7 +63,7 @@ pub fn run(
     let config = load(place.database)?;
     let database = open_migrated(&config)?;
     let Surroundings { clock, cipher, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
-    let registry = MiniAppRegistry::new(Arc::new(database), clock, cipher);
+    let registry = MiniAppRegistry { bots: Arc::new(database), clock, cipher };
     process::runtime()?.block_on(async {
         match &token {
             Some(token) => registry.set(application, provider, token).await,

@@ -183,9 +183,8 @@ impl Surroundings {
 
     /// The use cases of temporary passwords, for requests and for the worker.
     pub fn temporary_passwords(&self, database: &Database) -> Arc<TemporaryPasswords> {
-        let store = Arc::new(database.clone());
-        let Self { hasher, passwords, clock, random, .. } = self.clone();
-        Arc::new(TemporaryPasswords::new(store, hasher, passwords, clock, random))
+        let Self { hasher, passwords: sender, clock, random, .. } = self.clone();
+        Arc::new(TemporaryPasswords { requests: Arc::new(database.clone()), hasher, sender, clock, random })
     }
 
     /// What removes contents that nobody has any more.
@@ -317,8 +316,8 @@ impl Services {
             roles: Data::new(RoleService { roles: store.clone(), clock: clock.clone() }),
             permissions: Data::new(PermissionService { permissions: store.clone() }),
             customer_sessions: Data::new(make.customer_sessions()),
-            heartbeats: Data::new(Heartbeats::new(store.clone(), clock.clone())),
-            introspection: Data::new(Introspection::new(store.clone(), clock.clone(), cipher.clone())),
+            heartbeats: Data::new(Heartbeats { sessions: store.clone(), clock: clock.clone() }),
+            introspection: Data::new(make.introspection()),
             miniapps: Data::new(make.miniapps()),
             callback_login: Data::new(make.callback_login()),
             failures: Data::new(FailureLog::new(clock.clone())),

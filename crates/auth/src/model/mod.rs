@@ -33,8 +33,8 @@ pub use callback::{
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, Redeemed};
 pub use directory::{Colleague, EmployeeFilter, Searched};
 pub use employee::{
-    Employee, EmployeeEdit, GrantedPermission, Login, NewEmployee, NewOwner, NewPassword, Reference, Role, RoleChoice,
-    StaffCredentials, WeakPassword,
+    Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewOwner, NewPassword, Reference, Role,
+    RoleChoice, StaffCredentials, WeakPassword, is_last_owner,
 };
 pub use introspection::{
     ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient, StoredInquiry,
