@@ -4,6 +4,7 @@ mod access_request;
 mod agent;
 mod callback;
 pub(crate) mod code;
+mod contact_owner;
 mod directory;
 mod employee;
 mod introspection;
@@ -31,6 +32,7 @@ pub use callback::{
     InvalidNumber, InvalidSessionToken, NewAttempt, SessionToken,
 };
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, Redeemed};
+pub use contact_owner::ContactOwner;
 pub use directory::{Colleague, EmployeeFilter, Searched};
 pub use employee::{
     Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewOwner, NewPassword, Reference, Role,

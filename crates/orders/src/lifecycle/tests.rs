@@ -108,7 +108,7 @@ async fn each_allowed_move_is_committed_with_what_it_does_to_the_goods_and_no_ot
         [(1, "3 4 5 6 22"), (2, "6"), (22, "3 4 5"), (3, "4 5 6 22"), (4, "5 6 22"), (5, ""), (6, "")]
     {
         let from = OrderStatus::from_id(from).unwrap();
-        for target in OrderStatus::ALL.into_iter().filter(|target| *target != from) {
+        for target in OrderStatus::ALL.iter().copied().filter(|target| *target != from) {
             let outcome = committed(order(from), &to(target)).await;
             if !allowed.split(' ').any(|id| id == target.id().to_string()) {
                 assert!(matches!(outcome, Err(OrderRefusal::Transition(_))), "{from} -> {target}: {outcome:?}");

@@ -180,3 +180,20 @@ impl Order {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::PromoProblem;
+    use kontor_kernel::Word;
+
+    #[test]
+    fn words_are_as_they_are_stored_and_told() {
+        assert_eq!(
+            ReservationState::VARIANTS.iter().map(|state| state.word()).collect::<Vec<_>>(),
+            ["held", "released", "sold"]
+        );
+        let problems = [PromoProblem::NotStarted, PromoProblem::CustomerLimit, PromoProblem::MinimumSum(Money::ZERO)];
+        assert_eq!(problems.map(PromoProblem::code), ["not_started", "customer_limit", "minimum_sum"]);
+    }
+}
