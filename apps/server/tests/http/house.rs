@@ -18,7 +18,7 @@ const DOMAINS: [&str; 8] = [
 /// Small libraries without input or output. `secrecy` keeps secrets out of logs, `futures-util` runs a service's calls
 /// side by side, `bytes` are pieces of a content, `ipnet` reads networks, `chrono-tz` knows when the days of a project
 /// begin.
-const PURE: [&str; 14] = [
+const PURE: [&str; 15] = [
     "async-trait",
     "bytes",
     "chrono",
@@ -30,6 +30,7 @@ const PURE: [&str; 14] = [
     "secrecy",
     "serde",
     "serde_json",
+    "strum",
     "thiserror",
     "unicode-normalization",
     "uuid",

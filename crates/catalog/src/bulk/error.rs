@@ -26,7 +26,7 @@ pub enum JobError {
 #[derive(Debug, thiserror::Error)]
 pub enum PartError {
     /// The job was canceled, or another process has taken it over.
-    #[error("the job is no longer leased by the caller")]
+    #[error("the job is no longer held")]
     Lost,
     /// The import refused the part.
     #[error(transparent)]
