@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ChargeId, StoreError};
-use kontor_orders::change::{OrderChange, PlacedOrder};
+use kontor_orders::change::{OrderUpdate, PlacedOrder};
 use kontor_orders::ports::{ChangeRefused, OrderStore, PlaceRefused, Placed};
 use kontor_payments::change::{Change, ChargeChange};
 use kontor_payments::model::{Charge, ChargePurpose, NewCharge, ProviderId};
@@ -113,7 +113,7 @@ impl OrderStore for Database {
         self.write(move |connection| place(connection, &order)).await
     }
 
-    async fn change(&self, change: OrderChange) -> Result<(), ChangeRefused> {
-        self.write(move |connection| orders::change(connection, &change)).await
+    async fn update(&self, update: OrderUpdate) -> Result<(), ChangeRefused> {
+        self.write(move |connection| orders::change(connection, &update)).await
     }
 }

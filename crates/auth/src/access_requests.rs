@@ -29,23 +29,17 @@ pub struct OpenedAccessRequest {
 /// A program asks for access without any credential, an employee decides, the program fetches its token: the asker
 /// proves himself by the secret of the request, the employee by his token.
 pub struct AccessRequestService {
-    requests: Arc<dyn AccessRequestRepository>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    cipher: Arc<dyn SecretCipher>,
+    /// Where they are kept.
+    pub requests: Arc<dyn AccessRequestRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness for secrets, identifiers and logins.
+    pub random: Arc<dyn Random>,
+    /// Fingerprints of secrets.
+    pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl AccessRequestService {
-    /// Wires the ports.
-    pub fn new(
-        requests: Arc<dyn AccessRequestRepository>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        cipher: Arc<dyn SecretCipher>,
-    ) -> Self {
-        Self { requests, clock, random, cipher }
-    }
-
     /// Asks for access. Nothing is granted and nobody is told; the asker shows the address of the request to an
     /// employee himself.
     pub async fn open(&self, details: AccessRequestDraft) -> Result<OpenedAccessRequest, StoreError> {
@@ -158,6 +152,7 @@ impl AccessRequestService {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::AccessRequestRefusal;
     use crate::model::{Stage, StoredAccessRequest};
     use crate::ports::MockAccessRequestRepository;
     use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
@@ -190,8 +185,12 @@ mod tests {
     }
 
     fn service(requests: MockAccessRequestRepository) -> AccessRequestService {
-        let clock = Arc::new(FixedClock::at(NOW));
-        AccessRequestService::new(Arc::new(requests), clock, Arc::new(CountingRandom::new()), Arc::new(PlainCipher))
+        AccessRequestService {
+            requests: Arc::new(requests),
+            clock: Arc::new(FixedClock::at(NOW)),
+            random: Arc::new(CountingRandom::new()),
+            cipher: Arc::new(PlainCipher),
+        }
     }
 
     fn knowing(project: Option<i64>) -> MockAccessRequestRepository {
@@ -232,9 +231,10 @@ mod tests {
         requests
             .expect_consume()
             .withf(|step| step.at == NOW && step.expires_at == NOW + AGENT_TOKEN_LIFETIME)
-            .returning(|_| Err(AccessRequestError::State(RequestStatus::Consumed)));
+            .returning(|_| Err(AccessRequestRefusal::State(RequestStatus::Consumed).into()));
         let refused = service(requests).consume(Uuid::nil(), &"s3cret".into()).await;
-        assert!(matches!(refused, Err(AccessRequestError::State(RequestStatus::Consumed))));
+        let consumed = AccessRequestRefusal::State(RequestStatus::Consumed);
+        assert!(matches!(refused, Err(AccessRequestError::Refused(refusal)) if refusal == consumed));
     }
 
     #[tokio::test]

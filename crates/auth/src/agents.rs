@@ -2,16 +2,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kontor_kernel::{
-    Clock, Email, Listing, Page, Permission, PermissionId, Random, Resource, SecretCipher, Staff, StoreError, TokenId,
-    UserId,
+    Clock, Edit, Email, Listing, Page, Permission, PermissionId, Random, Resource, SecretCipher, Staff, StoreError,
+    TokenId, UserId,
 };
 
-use crate::AgentError;
 use crate::model::{
-    AGENT_TOKEN_LIFETIME, AccessToken, Agent, AgentChange, AgentDraft, AgentPatch, AgentToken, AgentTokenDraft, Login,
+    AGENT_TOKEN_LIFETIME, AccessToken, Agent, AgentChange, AgentDraft, AgentToken, AgentTokenDraft, AgentUpdate, Login,
     NewAgent, NewAgentToken, PermissionRef, TokenSecret, within_reach,
 };
 use crate::ports::AgentRepository;
+use crate::{AgentError, AgentRefusal};
 
 /// A token of an agent that has just been issued.
 #[derive(Debug)]
@@ -33,23 +33,17 @@ pub(crate) fn unusable_account(random: &dyn Random) -> Result<(Login, Email), St
 /// Agents of a project and their tokens. An agent acts through this service like an employee: whoever comes, hands on
 /// no more than he has at the moment himself.
 pub struct AgentService {
-    agents: Arc<dyn AgentRepository>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    cipher: Arc<dyn SecretCipher>,
+    /// Where they are kept.
+    pub agents: Arc<dyn AgentRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness for secrets and logins.
+    pub random: Arc<dyn Random>,
+    /// Fingerprints of secrets.
+    pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl AgentService {
-    /// Wires the ports.
-    pub fn new(
-        agents: Arc<dyn AgentRepository>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        cipher: Arc<dyn SecretCipher>,
-    ) -> Self {
-        Self { agents, clock, random, cipher }
-    }
-
     /// The agents of the employee's project.
     pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Agent>, AgentError> {
         staff.require(Permission::view(Resource::Agents))?;
@@ -58,15 +52,14 @@ impl AgentService {
 
     /// One agent of the employee's project.
     pub async fn read(&self, staff: &Staff, agent: UserId) -> Result<Agent, AgentError> {
-        staff.require(Permission::view(Resource::Agents))?;
-        self.own(staff, agent).await
+        self.require_own(staff, agent, Permission::view(Resource::Agents)).await
     }
 
     /// Adds an agent.
     pub async fn create(&self, staff: &Staff, draft: AgentDraft) -> Result<Agent, AgentError> {
         staff.require(Permission::create(Resource::Agents))?;
         let permissions = self.resolve(&draft.permissions).await?;
-        within_reach(&staff.permissions, &permissions)?;
+        within_reach(&staff.permissions, &permissions).map_err(AgentRefusal::from)?;
         let (login, email) = unusable_account(&*self.random)?;
         let new = NewAgent {
             project_id: staff.project_id,
@@ -83,37 +76,37 @@ impl AgentService {
     }
 
     /// Changes an agent; its tokens follow at once.
-    pub async fn update(&self, staff: &Staff, agent: UserId, patch: AgentPatch) -> Result<Agent, AgentError> {
-        staff.require(Permission::edit(Resource::Agents))?;
-        self.own(staff, agent).await?;
-        let permissions = match &patch.permissions {
-            None => None,
-            Some(wanted) => Some(self.resolve(wanted).await?),
+    pub async fn update(&self, staff: &Staff, agent: UserId, change: AgentChange) -> Result<Agent, AgentError> {
+        self.require_own(staff, agent, Permission::edit(Resource::Agents)).await?;
+        let permissions = match &change.permissions {
+            Edit::Keep => Edit::Keep,
+            Edit::Set(wanted) => {
+                let wanted = self.resolve(wanted).await?;
+                within_reach(&staff.permissions, &wanted).map_err(AgentRefusal::from)?;
+                Edit::Set(wanted)
+            }
         };
-        if let Some(wanted) = &permissions {
-            within_reach(&staff.permissions, wanted)?;
-        }
-        let change = AgentChange {
-            name: patch.name,
-            description: patch.description,
+        let update = AgentUpdate {
+            agent,
+            held: staff.permissions.clone(),
+            name: change.name,
+            description: change.description,
             permissions,
-            is_banned: patch.is_banned,
-            ..self.untouched(staff, agent)
+            is_banned: change.is_banned,
+            at: self.clock.now(),
         };
-        self.agents.update(change).await
+        self.agents.update(update).await
     }
 
     /// Removes an agent; its tokens end at once.
     pub async fn delete(&self, staff: &Staff, agent: UserId) -> Result<(), AgentError> {
-        staff.require(Permission::edit(Resource::Agents))?;
-        self.own(staff, agent).await?;
-        self.agents.delete(self.untouched(staff, agent)).await
+        self.require_own(staff, agent, Permission::edit(Resource::Agents)).await?;
+        self.agents.delete(agent, staff.permissions.clone(), self.clock.now()).await
     }
 
     /// The tokens of an agent, without their secrets.
     pub async fn tokens(&self, staff: &Staff, agent: UserId) -> Result<Vec<AgentToken>, AgentError> {
-        staff.require(Permission::view(Resource::Agents))?;
-        self.own(staff, agent).await?;
+        self.require_own(staff, agent, Permission::view(Resource::Agents)).await?;
         Ok(self.agents.tokens(agent).await?)
     }
 
@@ -124,11 +117,10 @@ impl AgentService {
         agent: UserId,
         draft: AgentTokenDraft,
     ) -> Result<IssuedAgentToken, AgentError> {
-        staff.require(Permission::edit(Resource::Agents))?;
-        self.own(staff, agent).await?;
+        self.require_own(staff, agent, Permission::edit(Resource::Agents)).await?;
         let now = self.clock.now();
         let expires_at = match draft.expiry {
-            Some(expiry) => expiry.moment(now)?,
+            Some(expiry) => expiry.moment(now).map_err(AgentRefusal::from)?,
             None => now + AGENT_TOKEN_LIFETIME,
         };
         let abilities = match &draft.abilities {
@@ -152,27 +144,13 @@ impl AgentService {
 
     /// Ends a token of an agent. Whoever may edit agents may do so, even if the agent may do more than he.
     pub async fn revoke_token(&self, staff: &Staff, agent: UserId, token: TokenId) -> Result<(), AgentError> {
-        staff.require(Permission::edit(Resource::Agents))?;
-        self.own(staff, agent).await?;
+        self.require_own(staff, agent, Permission::edit(Resource::Agents)).await?;
         if self.agents.delete_token(agent, token).await? { Ok(()) } else { Err(AgentError::NotFound) }
     }
 
-    async fn own(&self, staff: &Staff, agent: UserId) -> Result<Agent, AgentError> {
-        let agent = self.agents.find(agent).await?.ok_or(AgentError::NotFound)?;
-        staff.require_project(agent.project_id)?;
-        Ok(agent)
-    }
-
-    fn untouched(&self, staff: &Staff, agent: UserId) -> AgentChange {
-        AgentChange {
-            agent,
-            held: staff.permissions.clone(),
-            name: None,
-            description: None,
-            permissions: None,
-            is_banned: None,
-            at: self.clock.now(),
-        }
+    async fn require_own(&self, staff: &Staff, agent: UserId, needed: Permission) -> Result<Agent, AgentError> {
+        staff.require(needed)?;
+        staff.own(self.agents.find(agent).await?)
     }
 
     async fn resolve(&self, wanted: &[PermissionRef]) -> Result<BTreeSet<Permission>, AgentError> {
@@ -194,7 +172,7 @@ impl AgentService {
         if unknown.is_empty() {
             Ok(found.into_iter().flatten().collect())
         } else {
-            Err(AgentError::UnknownPermissions(unknown))
+            Err(AgentRefusal::UnknownPermissions(unknown).into())
         }
     }
 }
@@ -202,37 +180,34 @@ impl AgentService {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{GrantedPermission, Reference, TokenExpiry};
+    use crate::model::{GrantedPermission, TokenExpiry};
     use crate::ports::MockAgentRepository;
     use chrono::{DateTime, TimeDelta, Utc};
     use kontor_kernel::listing::Sort;
     use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
-    use kontor_kernel::{AccessDenied, ExposeSecret, FixedClock, Name, PageRequest, ProjectId, ScreenId};
+    use kontor_kernel::{AccessDenied, ExposeSecret, FixedClock, Name, OfProject, PageRequest, ProjectId};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
     const ORDERS: Permission = Permission::view(Resource::Orders);
     const EDIT: Permission = Permission::edit(Resource::Agents);
 
     fn service(agents: MockAgentRepository) -> AgentService {
-        let clock = Arc::new(FixedClock::at(NOW));
-        AgentService::new(Arc::new(agents), clock, Arc::new(CountingRandom::new()), Arc::new(PlainCipher))
+        AgentService {
+            agents: Arc::new(agents),
+            clock: Arc::new(FixedClock::at(NOW)),
+            random: Arc::new(CountingRandom::new()),
+            cipher: Arc::new(PlainCipher),
+        }
     }
 
-    fn agent(project: i64) -> Agent {
+    fn agent() -> Agent {
         Agent {
             id: UserId::new(9).unwrap(),
-            project_id: ProjectId::new(project).unwrap(),
             name: Name::parse("Bot").unwrap(),
             description: None,
             is_banned: false,
             creator: None,
-            permissions: vec![GrantedPermission {
-                id: PermissionId::new(46).unwrap(),
-                screen: Reference { id: ScreenId::new(15).unwrap(), name: Name::parse("orders").unwrap() },
-                project_id: None,
-                name: "view-orders".to_owned(),
-                description: "See orders".to_owned(),
-            }],
+            permissions: vec![GrantedPermission::sample(46, None, "view-orders")],
             last_activity_at: None,
             created_at: NOW,
             updated_at: NOW,
@@ -254,7 +229,7 @@ mod tests {
     /// Finds an agent of this project, any number of times.
     fn knowing(project: i64) -> MockAgentRepository {
         let mut agents = MockAgentRepository::new();
-        agents.expect_find().returning(move |_| Ok(Some(agent(project))));
+        agents.expect_find().returning(move |_| Ok(Some(OfProject::new(ProjectId::new(project).unwrap(), agent()))));
         agents
     }
 
@@ -270,11 +245,11 @@ mod tests {
                     && new.permissions == BTreeSet::from([ORDERS])
                     && (new.project_id.get(), new.creator.get()) == (1, 1)
             })
-            .returning(|_| Ok(agent(1)));
+            .returning(|_| Ok(agent()));
         let staff = staff_with([Permission::edit(Resource::Agents), ORDERS]);
         let number = PermissionRef::Id(PermissionId::new(46).unwrap());
         let made = service(agents).create(&staff, draft(vec![number, PermissionRef::Name(ORDERS)])).await;
-        assert_eq!(made.unwrap(), agent(1));
+        assert_eq!(made.unwrap(), agent());
     }
 
     #[tokio::test]
@@ -284,10 +259,12 @@ mod tests {
         let service = service(agents);
         let staff = staff_with([Permission::create(Resource::Agents)]);
         let refused = service.create(&staff, draft(vec![PermissionRef::Name(ORDERS)])).await.unwrap_err();
-        assert!(matches!(refused, AgentError::BeyondReach(denied) if denied.missing == [ORDERS.to_string()]));
+        assert!(
+            matches!(refused, AgentError::Refused(AgentRefusal::BeyondReach(denied)) if denied.missing == [ORDERS.to_string()])
+        );
         let number = |id| PermissionRef::Id(PermissionId::new(id).unwrap());
         let unknown = service.create(&staff, draft(vec![number(999), number(46), number(1000)])).await.unwrap_err();
-        assert!(matches!(unknown, AgentError::UnknownPermissions(places) if places == [0, 2]));
+        assert!(matches!(unknown, AgentError::Refused(AgentRefusal::UnknownPermissions(places)) if places == [0, 2]));
     }
 
     #[tokio::test]
@@ -296,7 +273,6 @@ mod tests {
         let service_of_nobody = service(MockAgentRepository::new());
         let page = PageRequest::new(1, 15, 100).unwrap();
         let listing = Listing::everything(Sort::ascending("id"), page);
-        let patch = AgentPatch::default;
         let token = TokenId::new(4).unwrap();
         assert!(matches!(service_of_nobody.list(&nobody, listing).await, Err(AgentError::Denied(_))));
         assert!(matches!(service_of_nobody.create(&nobody, draft(vec![])).await, Err(AgentError::Denied(_))));
@@ -304,7 +280,7 @@ mod tests {
         for (staff, service, foreign) in [(&nobody, service_of_nobody, false), (&all, service(knowing(2)), true)] {
             let refusals = [
                 service.read(staff, id()).await.unwrap_err(),
-                service.update(staff, id(), patch()).await.unwrap_err(),
+                service.update(staff, id(), AgentChange::default()).await.unwrap_err(),
                 service.delete(staff, id()).await.unwrap_err(),
                 service.tokens(staff, id()).await.unwrap_err(),
                 service.issue_token(staff, id(), wanted(None, None)).await.unwrap_err(),
@@ -323,19 +299,19 @@ mod tests {
         let mut agents = knowing(1);
         agents
             .expect_update()
-            .withf(|change| {
-                change.held == BTreeSet::from([EDIT, ORDERS]) && change.permissions == Some([ORDERS].into())
+            .withf(|update| {
+                update.held == BTreeSet::from([EDIT, ORDERS]) && update.permissions == Edit::Set([ORDERS].into())
             })
             .once()
-            .returning(|_| Ok(agent(1)));
+            .returning(|_| Ok(agent()));
         let service = service(agents);
-        let patch = |permission| AgentPatch {
-            permissions: Some(vec![PermissionRef::Name(permission)]),
-            ..AgentPatch::default()
+        let allowing = |permission| AgentChange {
+            permissions: Edit::Set(vec![PermissionRef::Name(permission)]),
+            ..AgentChange::default()
         };
-        service.update(&staff, id(), patch(ORDERS)).await.unwrap();
-        let wider = service.update(&staff, id(), patch(Permission::edit(Resource::Orders))).await;
-        assert!(matches!(wider, Err(AgentError::BeyondReach(_))));
+        service.update(&staff, id(), allowing(ORDERS)).await.unwrap();
+        let wider = service.update(&staff, id(), allowing(Permission::edit(Resource::Orders))).await;
+        assert!(matches!(wider, Err(AgentError::Refused(AgentRefusal::BeyondReach(_)))));
     }
 
     #[tokio::test]
@@ -359,7 +335,7 @@ mod tests {
         }
         let dead = wanted(None, Some(TokenExpiry::InDays(0)));
         let late = service(knowing(1)).issue_token(&staff_with([EDIT]), id(), dead).await;
-        assert!(matches!(late, Err(AgentError::Expiry(_))));
+        assert!(matches!(late, Err(AgentError::Refused(AgentRefusal::Expiry(_)))));
     }
 
     #[tokio::test]

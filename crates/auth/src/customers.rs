@@ -22,32 +22,25 @@ pub struct IssuedCustomerToken {
 
 /// Signing in and out of customers, by one-time code.
 pub struct CustomerSessions {
-    accounts: Arc<dyn CustomerAccounts>,
-    codes: Arc<dyn CodeRepository>,
-    tokens: Arc<dyn TokenRepository>,
-    sender: Arc<dyn CodeSender>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    cipher: Arc<dyn SecretCipher>,
-    lifetimes: TokenLifetimes,
+    /// Where customers are found by their contacts.
+    pub accounts: Arc<dyn CustomerAccounts>,
+    /// Where codes are kept.
+    pub codes: Arc<dyn CodeRepository>,
+    /// Their tokens.
+    pub tokens: Arc<dyn TokenRepository>,
+    /// Who brings codes to people.
+    pub sender: Arc<dyn CodeSender>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness for secrets.
+    pub random: Arc<dyn Random>,
+    /// Fingerprints of secrets.
+    pub cipher: Arc<dyn SecretCipher>,
+    /// How long tokens are valid.
+    pub lifetimes: TokenLifetimes,
 }
 
 impl CustomerSessions {
-    /// Wires the ports.
-    #[expect(clippy::too_many_arguments, reason = "one argument per port")]
-    pub fn new(
-        accounts: Arc<dyn CustomerAccounts>,
-        codes: Arc<dyn CodeRepository>,
-        tokens: Arc<dyn TokenRepository>,
-        sender: Arc<dyn CodeSender>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        cipher: Arc<dyn SecretCipher>,
-        lifetimes: TokenLifetimes,
-    ) -> Self {
-        Self { accounts, codes, tokens, sender, clock, random, cipher, lifetimes }
-    }
-
     /// Finds or creates the customer of a contact and sends him a code, to his phone or by mail. A code that the provider
     /// did not accept is not stored and leaves an earlier one as it was.
     pub async fn send_code(&self, app: AppScope, contact: &Contact, ip: Option<IpAddr>) -> Result<(), SendCodeError> {
@@ -129,16 +122,16 @@ mod tests {
     fn sessions(codes: MockCodeRepository, sender: MockCodeSender) -> CustomerSessions {
         let mut accounts = MockCustomerAccounts::new();
         accounts.expect_find_or_create().returning(|_, _, _| Ok(CounterpartyId::new(4).unwrap()));
-        CustomerSessions::new(
-            Arc::new(accounts),
-            Arc::new(codes),
-            Arc::new(MockTokenRepository::new()),
-            Arc::new(sender),
-            Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
-            Arc::new(CountingRandom::new()),
-            Arc::new(PlainCipher),
-            TokenLifetimes::default(),
-        )
+        CustomerSessions {
+            accounts: Arc::new(accounts),
+            codes: Arc::new(codes),
+            tokens: Arc::new(MockTokenRepository::new()),
+            sender: Arc::new(sender),
+            clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
+            random: Arc::new(CountingRandom::new()),
+            cipher: Arc::new(PlainCipher),
+            lifetimes: TokenLifetimes::default(),
+        }
     }
 
     fn phone() -> Contact {

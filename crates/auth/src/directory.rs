@@ -1,29 +1,24 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Page, PageRequest, Permission, Resource, Staff};
+use kontor_kernel::{Page, PageRequest, Permission, RecordError, Resource, Staff};
 
-use crate::DirectoryError;
 use crate::model::{Colleague, Employee, EmployeeFilter};
 use crate::ports::DirectoryRepository;
 
 /// Who works in a project. Agents are not among them.
 pub struct StaffDirectory {
-    directory: Arc<dyn DirectoryRepository>,
+    /// Who tells.
+    pub directory: Arc<dyn DirectoryRepository>,
 }
 
 impl StaffDirectory {
-    /// Wires the port.
-    pub fn new(directory: Arc<dyn DirectoryRepository>) -> Self {
-        Self { directory }
-    }
-
     /// The employees of the project, with everything about them.
     pub async fn employees(
         &self,
         staff: &Staff,
         filter: EmployeeFilter,
         page: PageRequest,
-    ) -> Result<Page<Employee>, DirectoryError> {
+    ) -> Result<Page<Employee>, RecordError> {
         staff.require(Permission::view(Resource::Users))?;
         Ok(self.directory.employees(staff.project_id, filter, page).await?)
     }
@@ -34,7 +29,7 @@ impl StaffDirectory {
         staff: &Staff,
         filter: EmployeeFilter,
         page: PageRequest,
-    ) -> Result<Page<Colleague>, DirectoryError> {
+    ) -> Result<Page<Colleague>, RecordError> {
         staff.require(Permission::view(Resource::Users))?;
         let filter = EmployeeFilter { active: true, ..filter };
         Ok(self.directory.colleagues(staff.project_id, filter, page).await?)
@@ -55,18 +50,18 @@ mod tests {
             .withf(|_, filter, _| filter.active)
             .once()
             .returning(|_, _, request| Ok(Page { items: Vec::new(), total: 0, request }));
-        let directory = StaffDirectory::new(Arc::new(directory));
+        let directory = StaffDirectory { directory: Arc::new(directory) };
         let page = PageRequest::new(1, 100, 100).unwrap();
         let viewer = staff_with([Permission::view(Resource::Users)]);
         assert!(directory.colleagues(&viewer, EmployeeFilter::default(), page).await.is_ok());
         let nobody = staff_with([]);
         assert!(matches!(
             directory.colleagues(&nobody, EmployeeFilter::default(), page).await,
-            Err(DirectoryError::Denied(_))
+            Err(RecordError::Denied(_))
         ));
         assert!(matches!(
             directory.employees(&nobody, EmployeeFilter::default(), page).await,
-            Err(DirectoryError::Denied(_))
+            Err(RecordError::Denied(_))
         ));
     }
 }

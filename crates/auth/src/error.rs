@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{AccessDenied, ContactError, Permission, StoreError, Unsealable};
+use kontor_kernel::{ContactError, Permission, RecordError, Refusal, StoreError, Unsealable, Word};
 use std::collections::BTreeSet;
 
 use crate::miniapp::Doubt;
@@ -167,17 +167,14 @@ pub enum MiniAppRegistryError {
 }
 
 /// Why an agent or its token stays as it is.
-#[derive(Debug, thiserror::Error)]
-pub enum AgentError {
-    /// The actor may not do this, or not in this project.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
+pub type AgentError = RecordError<AgentRefusal>;
+
+/// What only agents and their tokens refuse.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AgentRefusal {
     /// The actor has less than he would grant, or less than the agent has.
     #[error(transparent)]
     BeyondReach(#[from] BeyondReach),
-    /// There is no such agent or token.
-    #[error("there is no such agent or token")]
-    NotFound,
     /// These places of the list name no permission.
     #[error("some of these are no permissions")]
     UnknownPermissions(Vec<usize>),
@@ -190,54 +187,36 @@ pub enum AgentError {
     /// The agent has as many tokens as it may have.
     #[error("the agent has as many tokens as it may have")]
     TooManyTokens,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
-/// Why a request for access does not go on.
-#[derive(Debug, thiserror::Error)]
-pub enum AccessRequestError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
+impl Refusal for AgentRefusal {}
+
+/// Why a request for access does not go on. It is not found, either, by whoever has another secret, or is of another
+/// project than the one that deals with it.
+pub type AccessRequestError = RecordError<AccessRequestRefusal>;
+
+/// What only requests for access refuse.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AccessRequestRefusal {
     /// The employee has less than the agent would get.
     #[error(transparent)]
     BeyondReach(#[from] BeyondReach),
-    /// There is no such request, its secret is another, or another project deals with it.
-    #[error("there is no such request")]
-    NotFound,
     /// These were not asked for, or an earlier review took them away.
     #[error("the request does not ask for these permissions")]
     NotRequested(BTreeSet<Permission>),
     /// The request has come to where this step cannot be taken.
-    #[error("the request is {}", .0.as_str())]
+    #[error("the request is {}", .0.word())]
     State(RequestStatus),
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
-/// Why employees are not shown.
-#[derive(Debug, thiserror::Error)]
-pub enum DirectoryError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
+impl Refusal for AccessRequestRefusal {}
 
 /// Why a use case of roles is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum RoleError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such role.
-    #[error("there is no such role")]
-    NotFound,
+pub type RoleError = RecordError<RoleRefusal>;
+
+/// What only roles refuse.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RoleRefusal {
     /// The role, as it is or would be, has permissions that the employee lacks.
     #[error(transparent)]
     BeyondReach(#[from] BeyondReach),
@@ -253,20 +232,16 @@ pub enum RoleError {
     /// The role was changed meanwhile.
     #[error("the role was changed meanwhile, look at it again")]
     Stale,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
-/// Why a use case of permissions is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum PermissionError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such permission or screen.
-    #[error("there is no such permission")]
-    NotFound,
+impl Refusal for RoleRefusal {}
+
+/// Why a use case of permissions and screens is refused.
+pub type PermissionError = RecordError<PermissionRefusal>;
+
+/// What only permissions refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PermissionRefusal {
     /// The service's own permissions are as they are.
     #[error("the permission is the service's own")]
     OfTheService,
@@ -279,10 +254,9 @@ pub enum PermissionError {
     /// A role has the permission.
     #[error("there are roles with the permission")]
     InUse,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
+
+impl Refusal for PermissionRefusal {}
 
 /// Why requests for temporary passwords are not answered.
 #[derive(Debug, thiserror::Error)]

@@ -21,16 +21,13 @@ pub struct Heartbeat {
 
 /// Signs of life of customers.
 pub struct Heartbeats {
-    sessions: Arc<dyn ClientSessions>,
-    clock: Arc<dyn Clock>,
+    /// Where sessions are kept.
+    pub sessions: Arc<dyn ClientSessions>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl Heartbeats {
-    /// Wires the ports.
-    pub fn new(sessions: Arc<dyn ClientSessions>, clock: Arc<dyn Clock>) -> Self {
-        Self { sessions, clock }
-    }
-
     /// Takes a sign of life: the session of the token goes on, or a new one starts.
     pub async fn beat(&self, customer: CustomerScope) -> Result<Heartbeat, HeartbeatError> {
         let taken_at = self.clock.now();
@@ -83,7 +80,8 @@ mod tests {
 
     async fn beat(sessions: MockClientSessions, seconds: i64) -> Result<ClientSession, HeartbeatError> {
         let clock = Arc::new(FixedClock::at(START + TimeDelta::seconds(seconds)));
-        Heartbeats::new(Arc::new(sessions), clock).beat(customer()).await.map(|heartbeat| heartbeat.session)
+        let heartbeats = Heartbeats { sessions: Arc::new(sessions), clock };
+        heartbeats.beat(customer()).await.map(|heartbeat| heartbeat.session)
     }
 
     #[tokio::test]

@@ -14,9 +14,12 @@ const SECRET_LENGTH: usize = 48;
 
 /// Tells backends what a customer's token is worth.
 pub struct Introspection {
-    clients: Arc<dyn IntrospectionClients>,
-    clock: Arc<dyn Clock>,
-    cipher: Arc<dyn SecretCipher>,
+    /// Where the clients are kept.
+    pub clients: Arc<dyn IntrospectionClients>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Fingerprints of secrets.
+    pub cipher: Arc<dyn SecretCipher>,
 }
 
 /// A question of a client that has proved who it is.
@@ -40,11 +43,6 @@ impl Inquiry {
 }
 
 impl Introspection {
-    /// Wires the ports.
-    pub fn new(clients: Arc<dyn IntrospectionClients>, clock: Arc<dyn Clock>, cipher: Arc<dyn SecretCipher>) -> Self {
-        Self { clients, clock, cipher }
-    }
-
     /// Checks the client and looks the token up. Anything wrong with the token makes it inactive, a malformed or absent
     /// one too. Asking is no use of the token.
     pub async fn inquire(
@@ -109,23 +107,17 @@ pub struct IssuedIntrospectionClient {
 
 /// Issues and ends the credentials of backends.
 pub struct IntrospectionRegistry {
-    clients: Arc<dyn IntrospectionClients>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    cipher: Arc<dyn SecretCipher>,
+    /// Where the clients are kept.
+    pub clients: Arc<dyn IntrospectionClients>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness for secrets.
+    pub random: Arc<dyn Random>,
+    /// Fingerprints of secrets.
+    pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl IntrospectionRegistry {
-    /// Wires the ports.
-    pub fn new(
-        clients: Arc<dyn IntrospectionClients>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        cipher: Arc<dyn SecretCipher>,
-    ) -> Self {
-        Self { clients, clock, random, cipher }
-    }
-
     fn draw(&self) -> (SecretString, String) {
         let secret = self.random.alphanumeric(SECRET_LENGTH);
         let fingerprint = self.cipher.fingerprint(&secret);
@@ -207,7 +199,7 @@ mod tests {
         clients.expect_inquiry().returning(move |_, id| {
             Ok(stored.clone().map(|client| StoredInquiry { token: client.token.filter(|_| id.is_some()), ..client }))
         });
-        let introspection = Introspection::new(Arc::new(clients), Arc::new(FixedClock::at(NOW)), Arc::new(PlainCipher));
+        let introspection = introspection(clients);
         let credentials = ClientCredentials::parse(&format!("{CLIENT}:{secret}")).unwrap();
         introspection.inquire(&credentials, Some(token)).await
     }
@@ -256,18 +248,22 @@ mod tests {
             clients.expect_remembered_inquiry().returning(|_, _| Some(stored()));
             let renewed = renewed.clone();
             clients.expect_inquiry().times(asked).returning(move |_, _| Ok(Some(renewed.clone())));
-            let clock = Arc::new(FixedClock::at(NOW));
-            let introspection = Introspection::new(Arc::new(clients), clock, Arc::new(PlainCipher));
+            let introspection = introspection(clients);
             let credentials = ClientCredentials::parse(&format!("{CLIENT}:{secret}")).unwrap();
             let found = introspection.inquire(&credentials, Some("5|s")).await;
             assert_eq!(found.is_ok(), secret != "wrong", "{secret}");
         }
     }
 
+    fn introspection(clients: MockIntrospectionClients) -> Introspection {
+        let clock = Arc::new(FixedClock::at(NOW));
+        Introspection { clients: Arc::new(clients), clock, cipher: Arc::new(PlainCipher) }
+    }
+
     fn registry(clients: MockIntrospectionClients) -> IntrospectionRegistry {
         let clock = Arc::new(FixedClock::at(NOW));
         let random = Arc::new(CountingRandom::new());
-        IntrospectionRegistry::new(Arc::new(clients), clock, random, Arc::new(PlainCipher))
+        IntrospectionRegistry { clients: Arc::new(clients), clock, random, cipher: Arc::new(PlainCipher) }
     }
 
     #[tokio::test]

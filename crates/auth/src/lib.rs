@@ -59,10 +59,10 @@ pub use callback::{CallbackLogin, CallbackStatus, StartedAttempt};
 pub use customers::{CustomerSessions, IssuedCustomerToken};
 pub use directory::StaffDirectory;
 pub use error::{
-    AccessRequestError, AgentError, CallNoticeError, CallbackLoginError, ContactLoginError, CustomerLoginError,
-    DirectoryError, HeartbeatError, IntrospectionError, IntrospectionRegistryError, MiniAppRegistryError,
-    PermissionError, PhoneChangeError, RoleError, SendCodeError, SendPasswordError, StaffLoginError,
-    StaffRegistryError,
+    AccessRequestError, AccessRequestRefusal, AgentError, AgentRefusal, CallNoticeError, CallbackLoginError,
+    ContactLoginError, CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError,
+    MiniAppRegistryError, PermissionError, PermissionRefusal, PhoneChangeError, RoleError, RoleRefusal, SendCodeError,
+    SendPasswordError, StaffLoginError, StaffRegistryError,
 };
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use heartbeats::{Heartbeat, Heartbeats};

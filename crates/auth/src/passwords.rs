@@ -38,25 +38,19 @@ pub enum PasswordRound {
 /// Temporary passwords by e-mail. Asking for one does the same for every login, known or not: what follows is done by
 /// the worker.
 pub struct TemporaryPasswords {
-    requests: Arc<dyn PasswordRequests>,
-    hasher: Arc<dyn PasswordHasher>,
-    sender: Arc<dyn PasswordSender>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
+    /// Where requests are kept.
+    pub requests: Arc<dyn PasswordRequests>,
+    /// Who hashes passwords.
+    pub hasher: Arc<dyn PasswordHasher>,
+    /// Who brings passwords to employees.
+    pub sender: Arc<dyn PasswordSender>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness for secrets.
+    pub random: Arc<dyn Random>,
 }
 
 impl TemporaryPasswords {
-    /// Wires the ports.
-    pub fn new(
-        requests: Arc<dyn PasswordRequests>,
-        hasher: Arc<dyn PasswordHasher>,
-        sender: Arc<dyn PasswordSender>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-    ) -> Self {
-        Self { requests, hasher, sender, clock, random }
-    }
-
     /// Queues that somebody wants a temporary password for a login.
     pub async fn request(&self, login: &Login) -> Result<(), StoreError> {
         self.requests.enqueue(login, self.clock.now()).await
@@ -122,8 +116,8 @@ mod tests {
         let mut hasher = MockPasswordHasher::new();
         hasher.expect_hash().returning(|password| Ok(format!("hash of {}", password.expose_secret())));
         let (clock, random) = (Arc::new(FixedClock::at(NOW)), Arc::new(CountingRandom::new()));
-        let passwords = TemporaryPasswords::new(Arc::new(requests), Arc::new(hasher), Arc::new(sender), clock, random);
-        passwords.send_due("me").await.unwrap()
+        let (requests, hasher, sender) = (Arc::new(requests), Arc::new(hasher), Arc::new(sender));
+        TemporaryPasswords { requests, hasher, sender, clock, random }.send_due("me").await.unwrap()
     }
 
     #[tokio::test]

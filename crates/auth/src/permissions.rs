@@ -2,22 +2,18 @@ use std::sync::Arc;
 
 use kontor_kernel::{Permission, PermissionId, Resource, ScreenId, Staff};
 
-use crate::PermissionError;
-use crate::model::{GrantedPermission, PermissionDraft, PermissionPatch, Reference};
+use crate::model::{FoundPermission, GrantedPermission, PermissionChange, PermissionDraft, Reference};
 use crate::ports::PermissionRepository;
+use crate::{PermissionError, PermissionRefusal};
 
 /// Use cases of permissions and the screens that group them. The service's own permissions never change; a project may
 /// define others, which open nothing here and are there for its integrations.
 pub struct PermissionService {
-    permissions: Arc<dyn PermissionRepository>,
+    /// Where they are kept.
+    pub permissions: Arc<dyn PermissionRepository>,
 }
 
 impl PermissionService {
-    /// Wires the port.
-    pub fn new(permissions: Arc<dyn PermissionRepository>) -> Self {
-        Self { permissions }
-    }
-
     /// Every permission that roles of the employee's project can have.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<GrantedPermission>, PermissionError> {
         staff.require(Permission::view(Resource::Permissions))?;
@@ -27,9 +23,10 @@ impl PermissionService {
     /// One of them.
     pub async fn read(&self, staff: &Staff, id: PermissionId) -> Result<GrantedPermission, PermissionError> {
         staff.require(Permission::view(Resource::Permissions))?;
-        let permission = self.permissions.find(id).await?.ok_or(PermissionError::NotFound)?;
-        permission.project_id.map_or(Ok(()), |owner| staff.require_project(owner))?;
-        Ok(permission)
+        match self.permissions.find(id).await?.ok_or(PermissionError::NotFound)? {
+            FoundPermission::OfService(permission) => Ok(permission),
+            FoundPermission::OfProject(permission) => Ok(permission.open(staff)?),
+        }
     }
 
     /// Defines a permission for the employee's project.
@@ -43,10 +40,10 @@ impl PermissionService {
         &self,
         staff: &Staff,
         id: PermissionId,
-        patch: PermissionPatch,
+        change: PermissionChange,
     ) -> Result<GrantedPermission, PermissionError> {
         self.require_own(staff, id).await?;
-        self.permissions.update(staff.project_id, id, patch).await
+        self.permissions.update(staff.project_id, id, change).await
     }
 
     /// Deletes a permission that the employee's project defined and no role has.
@@ -69,9 +66,10 @@ impl PermissionService {
 
     async fn require_own(&self, staff: &Staff, id: PermissionId) -> Result<(), PermissionError> {
         staff.require(Permission::edit(Resource::Permissions))?;
-        let permission = self.permissions.find(id).await?.ok_or(PermissionError::NotFound)?;
-        let owner = permission.project_id.ok_or(PermissionError::OfTheService)?;
-        Ok(staff.require_project(owner)?)
+        match self.permissions.find(id).await?.ok_or(PermissionError::NotFound)? {
+            FoundPermission::OfService(_) => Err(PermissionRefusal::OfTheService.into()),
+            FoundPermission::OfProject(permission) => Ok(permission.open(staff).map(|_| ())?),
+        }
     }
 }
 
@@ -80,22 +78,19 @@ mod tests {
     use super::*;
     use crate::ports::MockPermissionRepository;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, Name, ProjectId};
+    use kontor_kernel::{AccessDenied, OfProject, ProjectId};
 
     fn service(owner: Option<i64>) -> PermissionService {
         let mut permissions = MockPermissionRepository::new();
         permissions.expect_find().returning(move |id| {
-            let screen = Reference { id: ScreenId::new(1).unwrap(), name: Name::parse("screen").unwrap() };
-            Ok(Some(GrantedPermission {
-                id,
-                screen,
-                project_id: owner.map(|id| ProjectId::new(id).unwrap()),
-                name: "view-reports".to_owned(),
-                description: String::new(),
+            let permission = GrantedPermission::sample(id.get(), owner, "view-reports");
+            Ok(Some(match owner {
+                None => FoundPermission::OfService(permission),
+                Some(owner) => FoundPermission::OfProject(OfProject::new(ProjectId::new(owner).unwrap(), permission)),
             }))
         });
-        permissions.expect_delete().returning(|_, _| Err(PermissionError::InUse));
-        PermissionService::new(Arc::new(permissions))
+        permissions.expect_delete().returning(|_, _| Err(PermissionRefusal::InUse.into()));
+        PermissionService { permissions: Arc::new(permissions) }
     }
 
     #[tokio::test]
@@ -103,14 +98,15 @@ mod tests {
         let (staff, id) = (staff_with(Permission::all()), PermissionId::new(9).unwrap());
         let system = service(None);
         assert!(system.read(&staff, id).await.is_ok());
-        assert!(matches!(system.delete(&staff, id).await, Err(PermissionError::OfTheService)));
-        let refused = system.update(&staff, id, PermissionPatch::default()).await;
-        assert!(matches!(refused, Err(PermissionError::OfTheService)));
+        let of_the_service = |error| matches!(error, PermissionError::Refused(PermissionRefusal::OfTheService));
+        assert!(of_the_service(system.delete(&staff, id).await.unwrap_err()));
+        assert!(of_the_service(system.update(&staff, id, PermissionChange::default()).await.unwrap_err()));
         let foreign = service(Some(2));
         for refused in [foreign.read(&staff, id).await.map(|_| ()), foreign.delete(&staff, id).await] {
             assert!(matches!(refused, Err(PermissionError::Denied(AccessDenied::ForeignProject))));
         }
-        assert!(matches!(service(Some(1)).delete(&staff, id).await, Err(PermissionError::InUse)));
+        let own = service(Some(1)).delete(&staff, id).await;
+        assert!(matches!(own, Err(PermissionError::Refused(PermissionRefusal::InUse))));
     }
 
     #[tokio::test]

@@ -12,25 +12,19 @@ use crate::ports::{CodeSender, PhoneRepository};
 
 /// Moving a customer to another phone, in two steps: a code goes to the new phone, and proves that it is at hand.
 pub struct PhoneChange {
-    phones: Arc<dyn PhoneRepository>,
-    sender: Arc<dyn CodeSender>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    cipher: Arc<dyn SecretCipher>,
+    /// Where phones are kept.
+    pub phones: Arc<dyn PhoneRepository>,
+    /// Who brings codes to people.
+    pub sender: Arc<dyn CodeSender>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness for secrets.
+    pub random: Arc<dyn Random>,
+    /// Fingerprints of secrets.
+    pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl PhoneChange {
-    /// Wires the ports.
-    pub fn new(
-        phones: Arc<dyn PhoneRepository>,
-        sender: Arc<dyn CodeSender>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        cipher: Arc<dyn SecretCipher>,
-    ) -> Self {
-        Self { phones, sender, clock, random, cipher }
-    }
-
     /// Brings a code to the new phone. A phone that another customer of the project has gets none.
     pub async fn request(
         &self,
@@ -99,14 +93,13 @@ mod tests {
     }
 
     fn change(phones: MockPhoneRepository, sender: MockCodeSender) -> PhoneChange {
-        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        PhoneChange::new(
-            Arc::new(phones),
-            Arc::new(sender),
-            clock,
-            Arc::new(CountingRandom::new()),
-            Arc::new(PlainCipher),
-        )
+        PhoneChange {
+            phones: Arc::new(phones),
+            sender: Arc::new(sender),
+            clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
+            random: Arc::new(CountingRandom::new()),
+            cipher: Arc::new(PlainCipher),
+        }
     }
 
     fn standing(standing: PhoneStanding) -> MockPhoneRepository {

@@ -9,8 +9,8 @@ pub use agents::{MockAccessRequestRepository, MockAgentRepository};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    AppScope, ApplicationId, Contact, CounterpartyId, CustomerScope, DepartmentId, Email, Page, PageRequest,
-    PermissionId, Phone, ProjectId, RoleId, ScreenId, SecretString, StoreError, TokenId, UserId,
+    AppScope, ApplicationId, Contact, CounterpartyId, CustomerScope, DepartmentId, Email, OfProject, Page, PageRequest,
+    PermissionId, Phone, ProjectId, RoleId, ScreenId, SecretString, Stamp, StoreError, TokenId, UserId,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,11 +18,11 @@ use std::net::IpAddr;
 use uuid::Uuid;
 
 use crate::model::{
-    Audience, ClientSession, CodeRedemption, Colleague, Employee, EmployeeEdit, EmployeeFilter, GrantedPermission,
-    Login, NewCode, NewEmployee, NewIntrospectionClient, NewOwner, NewPhoneCode, NewToken, PasswordRecipient,
-    PasswordRequest, PermissionDraft, PermissionPatch, PhoneChangeTry, PhoneChanged, PhoneStanding, Redeemed,
-    Reference, RoleChoice, RoleDraft, RolePatch, StaffCredentials, StaffRole, StoredCustomerToken, StoredInquiry,
-    StoredStaffToken, TemporaryPassword, TokenOwner, TokenUse,
+    Audience, ClientSession, CodeRedemption, Colleague, Employee, EmployeeChange, EmployeeFilter, FoundPermission,
+    GrantedPermission, Login, NewCode, NewEmployee, NewIntrospectionClient, NewOwner, NewPhoneCode, NewToken,
+    PasswordRecipient, PasswordRequest, PermissionChange, PermissionDraft, PhoneChangeTry, PhoneChanged, PhoneStanding,
+    Redeemed, Reference, RoleChange, RoleChoice, RoleDraft, StaffCredentials, StaffRole, StoredCustomerToken,
+    StoredInquiry, StoredStaffToken, TemporaryPassword, TokenOwner, TokenUse,
 };
 use crate::{IntrospectionRegistryError, PermissionError, RoleError, StaffRegistryError};
 pub use agents::{AccessRequestRepository, AgentRepository};
@@ -91,12 +91,11 @@ pub trait StaffRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<(), StaffRegistryError>;
 
-    /// Changes what the edit names about the employee with this login, and says who that is. Refuses a picture that is
-    /// no avatar of his project.
-    async fn edit_employee(
+    /// Changes the employee with this login, and says who that is. Refuses a picture that is no avatar of his project.
+    async fn update_employee(
         &self,
         login: &Login,
-        edit: EmployeeEdit,
+        change: EmployeeChange,
         at: DateTime<Utc>,
     ) -> Result<UserId, StaffRegistryError>;
 }
@@ -287,19 +286,6 @@ pub trait DirectoryRepository: Send + Sync {
     ) -> Result<Page<Colleague>, StoreError>;
 }
 
-/// A change of a role, as it was decided.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RoleChange {
-    /// The role.
-    pub role: RoleId,
-    /// The version that was looked at.
-    pub version: i64,
-    /// What changes.
-    pub patch: RolePatch,
-    /// Now.
-    pub at: DateTime<Utc>,
-}
-
 /// Roles of staff. The private roles of agents are never among them.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
@@ -307,8 +293,8 @@ pub trait RoleRepository: Send + Sync {
     /// Every role of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<StaffRole>, StoreError>;
 
-    /// A role of any project; the caller checks the owner.
-    async fn find(&self, id: RoleId) -> Result<Option<StaffRole>, StoreError>;
+    /// A role of whatever project.
+    async fn find(&self, id: RoleId) -> Result<Option<OfProject<StaffRole>>, StoreError>;
 
     /// Every permission that roles of the project can have.
     async fn permissions(&self, project: ProjectId) -> Result<Vec<GrantedPermission>, StoreError>;
@@ -318,13 +304,13 @@ pub trait RoleRepository: Send + Sync {
     async fn project_permissions(&self, token: TokenId) -> Result<BTreeSet<PermissionId>, StoreError>;
 
     /// Stores a role.
-    async fn insert(&self, project: ProjectId, draft: RoleDraft, at: DateTime<Utc>) -> Result<StaffRole, RoleError>;
+    async fn insert(&self, stamp: Stamp, draft: RoleDraft) -> Result<StaffRole, RoleError>;
 
-    /// Changes a role that still has the version it was decided by, else [`RoleError::Stale`].
-    async fn change(&self, change: RoleChange) -> Result<StaffRole, RoleError>;
+    /// Changes a role that still has the version it was decided by, else [`RoleRefusal::Stale`].
+    async fn update(&self, stamp: Stamp, id: RoleId, version: i64, change: RoleChange) -> Result<StaffRole, RoleError>;
 
-    /// Deletes a role that still has this version, else [`RoleError::Stale`]. Refuses one that somebody has.
-    async fn delete(&self, id: RoleId, version: i64) -> Result<(), RoleError>;
+    /// Deletes a role that still has this version, else [`RoleRefusal::Stale`]. Refuses one that somebody has.
+    async fn delete(&self, project: ProjectId, id: RoleId, version: i64) -> Result<(), RoleError>;
 }
 
 /// Permissions and screens.
@@ -334,8 +320,8 @@ pub trait PermissionRepository: Send + Sync {
     /// The service's permissions and those the project defined, by number.
     async fn list(&self, project: ProjectId) -> Result<Vec<GrantedPermission>, StoreError>;
 
-    /// A permission of the service or of any project; the caller checks the owner.
-    async fn find(&self, id: PermissionId) -> Result<Option<GrantedPermission>, StoreError>;
+    /// A permission of the service or of whatever project.
+    async fn find(&self, id: PermissionId) -> Result<Option<FoundPermission>, StoreError>;
 
     /// Stores a permission of the project. Refuses a name in use and an unknown screen.
     async fn insert(&self, project: ProjectId, draft: PermissionDraft) -> Result<GrantedPermission, PermissionError>;
@@ -345,7 +331,7 @@ pub trait PermissionRepository: Send + Sync {
         &self,
         project: ProjectId,
         id: PermissionId,
-        patch: PermissionPatch,
+        change: PermissionChange,
     ) -> Result<GrantedPermission, PermissionError>;
 
     /// Deletes a permission that the project defined. Refuses one that a role has.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use kontor_kernel::{BranchId, Clock, DepartmentId, Email, Name, Phone, ProjectId, UserId};
 
 use crate::StaffRegistryError;
-use crate::model::{EmployeeEdit, Login, NewEmployee, NewOwner, NewPassword, RoleChoice};
+use crate::model::{EmployeeChange, Login, NewEmployee, NewOwner, NewPassword, RoleChoice};
 use crate::ports::{PasswordHasher, StaffRepository};
 
 /// A new employee, as those who run the service describe him.
@@ -35,17 +35,15 @@ pub struct Hire {
 
 /// Accounts of employees, as those who run the service make and change them.
 pub struct StaffRegistry {
-    staff: Arc<dyn StaffRepository>,
-    hasher: Arc<dyn PasswordHasher>,
-    clock: Arc<dyn Clock>,
+    /// Where employees are kept.
+    pub staff: Arc<dyn StaffRepository>,
+    /// Who hashes passwords.
+    pub hasher: Arc<dyn PasswordHasher>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl StaffRegistry {
-    /// Wires the ports.
-    pub fn new(staff: Arc<dyn StaffRepository>, hasher: Arc<dyn PasswordHasher>, clock: Arc<dyn Clock>) -> Self {
-        Self { staff, hasher, clock }
-    }
-
     /// Adds an employee with the role that allows everything: the first one of a project.
     pub async fn create_owner(
         &self,
@@ -104,9 +102,9 @@ impl StaffRegistry {
         self.staff.assign_department(user, department, self.clock.now()).await
     }
 
-    /// Changes what the edit names about the employee with this login.
-    pub async fn edit(&self, login: &Login, edit: EmployeeEdit) -> Result<UserId, StaffRegistryError> {
-        self.staff.edit_employee(login, edit, self.clock.now()).await
+    /// Changes the employee with this login.
+    pub async fn update(&self, login: &Login, change: EmployeeChange) -> Result<UserId, StaffRegistryError> {
+        self.staff.update_employee(login, change, self.clock.now()).await
     }
 }
 
@@ -120,7 +118,8 @@ mod tests {
     fn registry(staff: MockStaffRepository) -> StaffRegistry {
         let mut hasher = MockPasswordHasher::new();
         hasher.expect_hash().returning(|_| Ok("hashed".to_owned()));
-        StaffRegistry::new(Arc::new(staff), Arc::new(hasher), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)))
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        StaffRegistry { staff: Arc::new(staff), hasher: Arc::new(hasher), clock }
     }
 
     #[tokio::test]

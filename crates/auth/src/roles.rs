@@ -1,24 +1,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, Permission, PermissionId, Resource, RoleId, Staff};
+use kontor_kernel::{Clock, Permission, PermissionId, Resource, RoleId, Staff, Stamp};
 
-use crate::RoleError;
-use crate::model::{GrantedPermission, Holdings, RoleDraft, RolePatch, StaffRole};
-use crate::ports::{RoleChange, RoleRepository};
+use crate::model::{GrantedPermission, Holdings, RoleChange, RoleDraft, StaffRole};
+use crate::ports::RoleRepository;
+use crate::{RoleError, RoleRefusal};
 
 /// Use cases of roles. Nobody gives a role what he does not have himself, nor touches a role that has more than he.
 pub struct RoleService {
-    roles: Arc<dyn RoleRepository>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub roles: Arc<dyn RoleRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl RoleService {
-    /// Wires the ports.
-    pub fn new(roles: Arc<dyn RoleRepository>, clock: Arc<dyn Clock>) -> Self {
-        Self { roles, clock }
-    }
-
     /// Every role of the employee's project.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<StaffRole>, RoleError> {
         staff.require(Permission::view(Resource::Roles))?;
@@ -28,64 +25,57 @@ impl RoleService {
     /// One role of the employee's project.
     pub async fn read(&self, staff: &Staff, id: RoleId) -> Result<StaffRole, RoleError> {
         staff.require(Permission::view(Resource::Roles))?;
-        self.own(staff, id).await
+        staff.own(self.roles.find(id).await?)
     }
 
     /// Adds a role to the employee's project.
     pub async fn create(&self, staff: &Staff, draft: RoleDraft) -> Result<StaffRole, RoleError> {
         staff.require(Permission::create(Resource::Roles))?;
-        let wanted = self.wanted(staff, &draft.permissions).await?;
-        self.holdings(staff).await?.check(&wanted)?;
-        self.roles.insert(staff.project_id, draft, self.clock.now()).await
+        self.require_grantable(staff, &draft.permissions).await?;
+        self.roles.insert(Stamp::of(staff, self.clock.now()), draft).await
     }
 
     /// Changes a role of the employee's project. It counts for everybody who has the role at once.
-    pub async fn update(&self, staff: &Staff, id: RoleId, patch: RolePatch) -> Result<StaffRole, RoleError> {
+    pub async fn update(&self, staff: &Staff, id: RoleId, change: RoleChange) -> Result<StaffRole, RoleError> {
         staff.require(Permission::edit(Resource::Roles))?;
         let role = self.within_reach(staff, id).await?;
-        if let Some(permissions) = &patch.permissions {
-            let wanted = self.wanted(staff, permissions).await?;
-            self.holdings(staff).await?.check(&wanted)?;
+        if let Some(permissions) = change.permissions.as_set() {
+            self.require_grantable(staff, permissions).await?;
         }
-        self.roles.change(RoleChange { role: id, version: role.version, patch, at: self.clock.now() }).await
+        self.roles.update(Stamp::of(staff, self.clock.now()), id, role.version, change).await
     }
 
     /// Deletes a role that nobody has.
     pub async fn delete(&self, staff: &Staff, id: RoleId) -> Result<(), RoleError> {
         staff.require(Permission::edit(Resource::Roles))?;
         let role = self.within_reach(staff, id).await?;
-        self.roles.delete(id, role.version).await
-    }
-
-    async fn own(&self, staff: &Staff, id: RoleId) -> Result<StaffRole, RoleError> {
-        let role = self.roles.find(id).await?.ok_or(RoleError::NotFound)?;
-        staff.require_project(role.project_id)?;
-        Ok(role)
+        self.roles.delete(staff.project_id, id, role.version).await
     }
 
     async fn within_reach(&self, staff: &Staff, id: RoleId) -> Result<StaffRole, RoleError> {
-        let role = self.own(staff, id).await?;
+        let role: StaffRole = staff.own(self.roles.find(id).await?)?;
         if role.is_owner {
-            return Err(RoleError::OwnerRole);
+            return Err(RoleRefusal::OwnerRole.into());
         }
-        self.holdings(staff).await?.check(&role.permissions)?;
+        self.require_held(staff, &role.permissions).await?;
         Ok(role)
     }
 
-    async fn holdings(&self, staff: &Staff) -> Result<Holdings, RoleError> {
+    async fn require_held(&self, staff: &Staff, wanted: &[GrantedPermission]) -> Result<(), RoleError> {
         let of_project = self.roles.project_permissions(staff.token_id).await?;
-        Ok(Holdings::new(staff.permissions.clone(), of_project))
+        Ok(Holdings::new(staff.permissions.clone(), of_project).check(wanted).map_err(RoleRefusal::from)?)
     }
 
-    async fn wanted(&self, staff: &Staff, ids: &[PermissionId]) -> Result<Vec<GrantedPermission>, RoleError> {
+    async fn require_grantable(&self, staff: &Staff, ids: &[PermissionId]) -> Result<(), RoleError> {
         let known: BTreeMap<PermissionId, GrantedPermission> =
             self.roles.permissions(staff.project_id).await?.into_iter().map(|one| (one.id, one)).collect();
         let unknown: Vec<usize> =
             ids.iter().enumerate().filter(|(_, id)| !known.contains_key(id)).map(|(place, _)| place).collect();
         if !unknown.is_empty() {
-            return Err(RoleError::UnknownPermissions(unknown));
+            return Err(RoleRefusal::UnknownPermissions(unknown).into());
         }
-        Ok(ids.iter().filter_map(|id| known.get(id).cloned()).collect())
+        let wanted: Vec<GrantedPermission> = ids.iter().filter_map(|id| known.get(id).cloned()).collect();
+        self.require_held(staff, &wanted).await
     }
 }
 
@@ -95,7 +85,7 @@ mod tests {
     use crate::ports::MockRoleRepository;
     use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, FixedClock, Name, ProjectId};
+    use kontor_kernel::{AccessDenied, Edit, FixedClock, Name, OfProject, ProjectId};
 
     fn catalogue() -> Vec<GrantedPermission> {
         vec![
@@ -105,10 +95,9 @@ mod tests {
         ]
     }
 
-    fn role(project: i64, is_owner: bool, permissions: Vec<GrantedPermission>) -> StaffRole {
-        StaffRole {
+    fn role(project: i64, is_owner: bool, permissions: Vec<GrantedPermission>) -> OfProject<StaffRole> {
+        let role = StaffRole {
             id: RoleId::new(5).unwrap(),
-            project_id: ProjectId::new(project).unwrap(),
             name: Name::parse("Clerk").unwrap(),
             description: None,
             is_owner,
@@ -116,7 +105,8 @@ mod tests {
             version: 3,
             created_at: DateTime::UNIX_EPOCH,
             updated_at: DateTime::UNIX_EPOCH,
-        }
+        };
+        OfProject::new(ProjectId::new(project).unwrap(), role)
     }
 
     fn id() -> RoleId {
@@ -133,16 +123,19 @@ mod tests {
         roles.expect_permissions().returning(|_| Ok(catalogue()));
         roles.expect_project_permissions().returning(|_| Ok([].into()));
         change(&mut roles);
-        RoleService::new(Arc::new(roles), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)))
+        RoleService { roles: Arc::new(roles), clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)) }
     }
 
-    fn patch(ids: &[i64]) -> RolePatch {
-        let permissions = ids.iter().map(|id| PermissionId::new(*id).unwrap()).collect();
-        RolePatch { permissions: Some(permissions), ..RolePatch::default() }
+    fn ids(ids: &[i64]) -> Vec<PermissionId> {
+        ids.iter().map(|id| PermissionId::new(*id).unwrap()).collect()
     }
 
-    fn draft(ids: &[i64]) -> RoleDraft {
-        RoleDraft { name: Name::parse("New").unwrap(), description: None, permissions: patch(ids).permissions.unwrap() }
+    fn granting(wanted: &[i64]) -> RoleChange {
+        RoleChange { permissions: Edit::Set(ids(wanted)), ..RoleChange::default() }
+    }
+
+    fn draft(wanted: &[i64]) -> RoleDraft {
+        RoleDraft { name: Name::parse("New").unwrap(), description: None, permissions: ids(wanted) }
     }
 
     #[tokio::test]
@@ -154,14 +147,17 @@ mod tests {
         });
         for wanted in [&[2][..], &[1, 2], &[1000]] {
             assert!(
-                matches!(service.create(&clerk(), draft(wanted)).await, Err(RoleError::BeyondReach(_))),
+                matches!(
+                    service.create(&clerk(), draft(wanted)).await,
+                    Err(RoleError::Refused(RoleRefusal::BeyondReach(_)))
+                ),
                 "{wanted:?}"
             );
-            let refused = service.update(&clerk(), id(), patch(wanted)).await;
-            assert!(matches!(refused, Err(RoleError::BeyondReach(_))), "{wanted:?}");
+            let refused = service.update(&clerk(), id(), granting(wanted)).await;
+            assert!(matches!(refused, Err(RoleError::Refused(RoleRefusal::BeyondReach(_)))), "{wanted:?}");
         }
         let unknown = service.create(&clerk(), draft(&[1, 77, 2])).await;
-        assert!(matches!(unknown, Err(RoleError::UnknownPermissions(places)) if places == [1]));
+        assert!(matches!(unknown, Err(RoleError::Refused(RoleRefusal::UnknownPermissions(places))) if places == [1]));
     }
 
     #[tokio::test]
@@ -171,11 +167,11 @@ mod tests {
                 roles.expect_find().returning(move |_| Ok(Some(role(1, owner, has.clone()))));
             });
             let out_of_reach = |error: &RoleError| match error {
-                RoleError::BeyondReach(_) => !owner,
-                RoleError::OwnerRole => owner,
+                RoleError::Refused(RoleRefusal::BeyondReach(_)) => !owner,
+                RoleError::Refused(RoleRefusal::OwnerRole) => owner,
                 _ => false,
             };
-            assert!(out_of_reach(&service.update(&clerk(), id(), patch(&[])).await.unwrap_err()));
+            assert!(out_of_reach(&service.update(&clerk(), id(), granting(&[])).await.unwrap_err()));
             assert!(out_of_reach(&service.delete(&clerk(), id()).await.unwrap_err()));
             assert!(service.read(&staff_with([Permission::view(Resource::Roles)]), id()).await.is_ok());
         }
@@ -187,11 +183,20 @@ mod tests {
             roles
                 .expect_find()
                 .returning(|_| Ok(Some(role(1, false, vec![GrantedPermission::sample(1, None, "view-orders")]))));
-            roles.expect_change().withf(|change| change.version == 3).returning(|_| Err(RoleError::Stale));
-            roles.expect_delete().withf(|_, version| *version == 3).returning(|_, _| Err(RoleError::InUse));
+            roles
+                .expect_update()
+                .withf(|_, _, version, _| *version == 3)
+                .returning(|_, _, _, _| Err(RoleRefusal::Stale.into()));
+            roles
+                .expect_delete()
+                .withf(|_, _, version| *version == 3)
+                .returning(|_, _, _| Err(RoleRefusal::InUse.into()));
         });
-        assert!(matches!(service.update(&clerk(), id(), patch(&[1, 1])).await, Err(RoleError::Stale)));
-        assert!(matches!(service.delete(&clerk(), id()).await, Err(RoleError::InUse)));
+        assert!(matches!(
+            service.update(&clerk(), id(), granting(&[1, 1])).await,
+            Err(RoleError::Refused(RoleRefusal::Stale))
+        ));
+        assert!(matches!(service.delete(&clerk(), id()).await, Err(RoleError::Refused(RoleRefusal::InUse))));
     }
 
     #[tokio::test]
@@ -199,8 +204,8 @@ mod tests {
         let mut roles = MockRoleRepository::new();
         roles.expect_permissions().returning(|_| Ok(catalogue()));
         roles.expect_project_permissions().returning(|_| Ok([PermissionId::new(1000).unwrap()].into()));
-        roles.expect_insert().returning(|_, _, _| Ok(role(1, false, Vec::new())));
-        let service = RoleService::new(Arc::new(roles), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)));
+        roles.expect_insert().returning(|stamp, _| Ok(role(1, false, Vec::new()).within(stamp.project_id).unwrap()));
+        let service = RoleService { roles: Arc::new(roles), clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)) };
         assert!(service.create(&clerk(), draft(&[1, 1000])).await.is_ok());
     }
 
@@ -210,14 +215,14 @@ mod tests {
             roles.expect_find().returning(|_| Ok(Some(role(2, false, Vec::new()))));
         });
         let foreign = |error| matches!(error, RoleError::Denied(AccessDenied::ForeignProject));
-        assert!(foreign(service.update(&clerk(), id(), RolePatch::default()).await.unwrap_err()));
+        assert!(foreign(service.update(&clerk(), id(), RoleChange::default()).await.unwrap_err()));
         assert!(foreign(service.delete(&clerk(), id()).await.unwrap_err()));
         let denied = |error| matches!(error, RoleError::Denied(AccessDenied::MissingPermission(_)));
         let nobody = staff_with([]);
         assert!(denied(service.list(&nobody).await.unwrap_err()));
         assert!(denied(service.read(&nobody, id()).await.unwrap_err()));
         assert!(denied(service.create(&nobody, draft(&[])).await.unwrap_err()));
-        assert!(denied(service.update(&nobody, id(), patch(&[])).await.unwrap_err()));
+        assert!(denied(service.update(&nobody, id(), granting(&[])).await.unwrap_err()));
         assert!(denied(service.delete(&nobody, id()).await.unwrap_err()));
     }
 }

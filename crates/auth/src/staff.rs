@@ -18,29 +18,23 @@ pub struct IssuedStaffToken {
 
 /// Signing in and out of employees.
 pub struct StaffSessions {
-    staff: Arc<dyn StaffRepository>,
-    tokens: Arc<dyn TokenRepository>,
-    hasher: Arc<dyn PasswordHasher>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    cipher: Arc<dyn SecretCipher>,
-    lifetimes: TokenLifetimes,
+    /// Where employees are kept.
+    pub staff: Arc<dyn StaffRepository>,
+    /// Their tokens.
+    pub tokens: Arc<dyn TokenRepository>,
+    /// Who hashes passwords.
+    pub hasher: Arc<dyn PasswordHasher>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness for secrets.
+    pub random: Arc<dyn Random>,
+    /// Fingerprints of secrets.
+    pub cipher: Arc<dyn SecretCipher>,
+    /// How long tokens are valid.
+    pub lifetimes: TokenLifetimes,
 }
 
 impl StaffSessions {
-    /// Wires the ports.
-    pub fn new(
-        staff: Arc<dyn StaffRepository>,
-        tokens: Arc<dyn TokenRepository>,
-        hasher: Arc<dyn PasswordHasher>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        cipher: Arc<dyn SecretCipher>,
-        lifetimes: TokenLifetimes,
-    ) -> Self {
-        Self { staff, tokens, hasher, clock, random, cipher, lifetimes }
-    }
-
     /// Signs an employee in, with their password or a temporary one, which then becomes their password and ends every
     /// token they had. Every refusal costs two comparisons of a password hash and looks the same.
     pub async fn log_in(&self, login: &Login, password: &SecretString) -> Result<IssuedStaffToken, StaffLoginError> {
@@ -148,15 +142,15 @@ mod tests {
         let mut hasher = MockPasswordHasher::new();
         let same = |password: &SecretString, hash: Option<String>| hash.as_deref() == Some(password.expose_secret());
         hasher.expect_verify().times(comparisons).returning(move |password, hash| Ok(same(password, hash)));
-        StaffSessions::new(
-            Arc::new(staff),
-            Arc::new(tokens),
-            Arc::new(hasher),
-            Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
-            Arc::new(CountingRandom::new()),
-            Arc::new(PlainCipher),
-            TokenLifetimes::default(),
-        )
+        StaffSessions {
+            staff: Arc::new(staff),
+            tokens: Arc::new(tokens),
+            hasher: Arc::new(hasher),
+            clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
+            random: Arc::new(CountingRandom::new()),
+            cipher: Arc::new(PlainCipher),
+            lifetimes: TokenLifetimes::default(),
+        }
     }
 
     #[tokio::test]

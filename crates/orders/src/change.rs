@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    ApplicationId, CounterpartyId, DiscountId, InventoryId, Money, NomenclatureId, OrderId, PaymentTypeId, Phone,
-    ProjectId, Quantity, UserId,
+    ApplicationId, CounterpartyId, DiscountId, Edit, InventoryId, Money, NomenclatureId, OrderId, PaymentTypeId, Phone,
+    ProjectId, Quantity, Stamp, UserId,
 };
 use kontor_payments::model::NewCharge;
 
@@ -110,27 +110,23 @@ impl PlacedOrder {
     }
 }
 
-/// A change of an order by staff. `None` leaves a part as it is.
+/// All that is written when staff change an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OrderChange {
+pub struct OrderUpdate {
+    /// Who changes it, and when.
+    pub stamp: Stamp,
     /// The order.
     pub order_id: OrderId,
-    /// Its project.
-    pub project_id: ProjectId,
     /// The version it was decided on.
     pub version: i64,
-    /// Who changes it.
-    pub user_id: UserId,
     /// Where it moves.
     pub transition: Option<Transition>,
     /// What the outbox hears, when the move says that the money has arrived.
     pub paid: Option<PaidEvent>,
     /// Who takes care of it.
-    pub manager: Option<Option<UserId>>,
+    pub manager: Edit<Option<UserId>>,
     /// The remark.
-    pub comment: Option<Option<Comment>>,
+    pub comment: Edit<Option<Comment>>,
     /// Where the goods are handed over.
-    pub address: Option<Option<Address>>,
-    /// When.
-    pub at: DateTime<Utc>,
+    pub address: Edit<Option<Address>>,
 }

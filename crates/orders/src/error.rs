@@ -1,4 +1,4 @@
-use kontor_kernel::{AccessDenied, OrderId, StoreError};
+use kontor_kernel::{OrderId, RecordError, Refusal, StoreError};
 
 use crate::model::{CartRefused, TransitionRefused};
 use crate::placement::OrderRefused;
@@ -39,15 +39,12 @@ pub enum PlacementError {
     Store(#[from] StoreError),
 }
 
-/// Why a use case of stored orders is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum OrderError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such order, or the caller is not to know of it.
-    #[error("there is no such order")]
-    NotFound,
+/// Why a use case of stored orders is refused. An order is not found, either, by customers who did not make it.
+pub type OrderError = RecordError<OrderRefusal>;
+
+/// What only orders refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum OrderRefusal {
     /// The order cannot move there.
     #[error(transparent)]
     Transition(#[from] TransitionRefused),
@@ -57,7 +54,6 @@ pub enum OrderError {
     /// The order changed faster than the change could be decided; the same call may succeed later.
     #[error("the order is being changed by others, try again")]
     Busy,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
+
+impl Refusal for OrderRefusal {}

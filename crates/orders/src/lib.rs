@@ -83,15 +83,15 @@
 //!     clock: clock.clone(),
 //!     random: random.clone(),
 //! };
-//! let placement = PlacementService::new(
-//!     Arc::new(carts),
-//!     Arc::new(MockOrderStore::new()),
-//!     Arc::new(MockOrderReader::new()),
-//!     Arc::new(charges),
+//! let placement = PlacementService {
+//!     carts: Arc::new(carts),
+//!     store: Arc::new(MockOrderStore::new()),
+//!     orders: Arc::new(MockOrderReader::new()),
+//!     charges: Arc::new(charges),
 //!     clock,
 //!     random,
-//!     PaymentPage { return_url: "https://shop.example/thanks".to_owned() },
-//! );
+//!     page: PaymentPage { return_url: "https://shop.example/thanks".to_owned() },
+//! };
 //!
 //! let app = AppScope { project_id: ProjectId::new(1)?, application_id: ApplicationId::new(1)?, wholesale: false };
 //! let cart = Cart::new(vec![CartLine { item: NomenclatureId::new(5)?, quantity: Quantity::new(2)? }])?;
@@ -113,8 +113,8 @@ pub mod ports;
 pub mod pricing;
 mod reservations;
 
-pub use error::{CartError, OrderError, PlacementError};
-pub use lifecycle::{OrderEdit, OrderService};
+pub use error::{CartError, OrderError, OrderRefusal, PlacementError};
+pub use lifecycle::{OrderChange, OrderService};
 pub use placement::{
     CartSnapshot, CartView, CartViewLine, ItemKind, OfferedItem, OrderCommand, OrderRefused, Packaging, PaymentPage,
     PaymentProblem, PlacedOutcome, PlacementService, WarehouseStock,

@@ -3,49 +3,43 @@
 use std::sync::Arc;
 
 use kontor_kernel::{
-    AccessDenied, Clock, CustomerScope, Listing, OrderId, Page, Permission, Random, Resource, Staff, StoreError, UserId,
+    Clock, CustomerScope, Edit, Listing, OrderId, Page, Permission, Random, Resource, Staff, Stamp, StoreError, UserId,
 };
 
-use crate::change::{Comment, OrderChange};
-use crate::error::OrderError;
-use crate::model::{Address, Order, OrderStatus, PaidEvent, Transition};
+use crate::change::{Comment, OrderUpdate};
+use crate::error::{OrderError, OrderRefusal};
+use crate::model::{Address, Order, OrderStatus, PaidEvent, TransitionRefused};
 use crate::ports::{ChangeRefused, OrderReader, OrderStore};
 
-/// What an employee changes about an order. `None` leaves a part as it is.
+/// What staff change about an order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct OrderEdit {
+pub struct OrderChange {
     /// Where the order is to move.
-    pub status: Option<OrderStatus>,
-    /// Who takes care of it; `Some(None)` takes the manager away.
-    pub manager: Option<Option<UserId>>,
-    /// The remark; `Some(None)` removes it.
-    pub comment: Option<Option<Comment>>,
+    pub status: Edit<OrderStatus>,
+    /// Who takes care of it.
+    pub manager: Edit<Option<UserId>>,
+    /// The remark.
+    pub comment: Edit<Option<Comment>>,
     /// Where the goods are handed over.
-    pub address: Option<Option<Address>>,
+    pub address: Edit<Option<Address>>,
 }
 
 /// Use cases of stored orders.
 pub struct OrderService {
-    orders: Arc<dyn OrderReader>,
-    store: Arc<dyn OrderStore>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
+    /// Where they are read.
+    pub orders: Arc<dyn OrderReader>,
+    /// Where they are written.
+    pub store: Arc<dyn OrderStore>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness for the identifiers of events.
+    pub random: Arc<dyn Random>,
 }
 
 /// How often a change is decided anew when the order changes meanwhile.
 const TRIES: u32 = 5;
 
 impl OrderService {
-    /// Wires the ports.
-    pub fn new(
-        orders: Arc<dyn OrderReader>,
-        store: Arc<dyn OrderStore>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-    ) -> Self {
-        Self { orders, store, clock, random }
-    }
-
     /// The customer's orders in the calling application, newest first.
     pub async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError> {
         self.orders.of_customer(customer).await
@@ -56,7 +50,8 @@ impl OrderService {
         let own = |order: &Order| {
             order.customer.id == customer.counterparty_id && order.application.id == customer.app.application_id
         };
-        self.orders.find(id).await?.filter(own).ok_or(OrderError::NotFound)
+        let found = self.orders.find(id).await?.and_then(|order| order.within(customer.app.project_id));
+        found.filter(own).ok_or(OrderError::NotFound)
     }
 
     /// One page of the project's orders, newest first.
@@ -68,68 +63,50 @@ impl OrderService {
     /// One order of the project.
     pub async fn read(&self, staff: &Staff, id: OrderId) -> Result<Order, OrderError> {
         staff.require(Permission::view(Resource::Orders))?;
-        self.own(staff, id).await
+        staff.own(self.orders.find(id).await?)
     }
 
     /// Changes an order. What was decided on a state that others changed meanwhile is decided anew.
-    pub async fn edit(&self, staff: &Staff, id: OrderId, edit: &OrderEdit) -> Result<Order, OrderError> {
+    pub async fn update(&self, staff: &Staff, id: OrderId, change: &OrderChange) -> Result<Order, OrderError> {
         staff.require(Permission::edit(Resource::Orders))?;
         for _ in 0..TRIES {
-            let order = self.own(staff, id).await?;
-            let transition = edit
-                .status
-                .filter(|status| *status != order.status)
-                .map(|status| order.transition_context().move_to(status))
-                .transpose()?;
-            let paid = transition.filter(|step| step.pays).map(|_| self.paid(&order));
-            let change = self.decide(staff, &order, edit, transition, paid);
-            match self.store.change(change).await {
-                Ok(()) => return self.own(staff, id).await,
+            let order = staff.own(self.orders.find(id).await?)?;
+            let update = self.decide(staff, &order, change).map_err(OrderRefusal::from)?;
+            match self.store.update(update).await {
+                Ok(()) => return staff.own(self.orders.find(id).await?),
                 Err(ChangeRefused::Stale) => {}
-                Err(ChangeRefused::UnknownManager) => return Err(OrderError::UnknownManager),
+                Err(ChangeRefused::UnknownManager) => return Err(OrderRefusal::UnknownManager.into()),
                 Err(ChangeRefused::Store(error)) => return Err(error.into()),
             }
         }
-        Err(OrderError::Busy)
+        Err(OrderRefusal::Busy.into())
     }
 
-    async fn own(&self, staff: &Staff, id: OrderId) -> Result<Order, OrderError> {
-        let order = self.orders.find(id).await?.ok_or(OrderError::NotFound)?;
-        staff.require_project(order.project_id).map_err(|denied: AccessDenied| OrderError::Denied(denied))?;
-        Ok(order)
-    }
-
-    fn decide(
-        &self,
-        staff: &Staff,
-        order: &Order,
-        edit: &OrderEdit,
-        transition: Option<Transition>,
-        paid: Option<PaidEvent>,
-    ) -> OrderChange {
-        OrderChange {
-            order_id: order.id,
-            project_id: order.project_id,
-            version: order.version,
-            user_id: staff.user_id,
-            transition,
-            paid,
-            manager: edit.manager,
-            comment: edit.comment.clone(),
-            address: edit.address.clone(),
-            at: self.clock.now(),
-        }
-    }
-
-    fn paid(&self, order: &Order) -> PaidEvent {
-        PaidEvent {
+    fn decide(&self, staff: &Staff, order: &Order, change: &OrderChange) -> Result<OrderUpdate, TransitionRefused> {
+        let at = self.clock.now();
+        let to = change.status.as_set().filter(|status| **status != order.status);
+        let transition = to.map(|status| order.transition_context().move_to(*status)).transpose()?;
+        let paid = transition.filter(|step| step.pays).map(|_| PaidEvent {
             event_id: self.random.uuid(),
             order_id: order.id,
             application_id: order.application.id,
-            project_id: order.project_id,
+            project_id: staff.project_id,
             amount: order.final_price,
             currency: order.currency.clone(),
-            paid_at: self.clock.now(),
-        }
+            paid_at: at,
+        });
+        Ok(OrderUpdate {
+            stamp: Stamp::of(staff, at),
+            order_id: order.id,
+            version: order.version,
+            transition,
+            paid,
+            manager: change.manager,
+            comment: change.comment.clone(),
+            address: change.address.clone(),
+        })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use kontor_kernel::{
-    AppScope, CounterpartyId, CustomerScope, Listing, NomenclatureId, OrderId, Page, ProjectId, StoreError,
+    AppScope, CounterpartyId, CustomerScope, Listing, NomenclatureId, OfProject, OrderId, Page, ProjectId, StoreError,
 };
 use kontor_payments::model::Charge;
 
-use crate::change::{OrderChange, PlacedOrder};
+use crate::change::{OrderUpdate, PlacedOrder};
 use crate::model::{DeliveryRequest, Order, PromoCode, ReservationRecord};
 use crate::placement::CartSnapshot;
 
@@ -88,15 +88,15 @@ pub trait OrderStore: Send + Sync {
     async fn place(&self, order: PlacedOrder) -> Result<Placed, PlaceRefused>;
 
     /// Commits a whole change by staff, unless the order is no longer the one it was decided on.
-    async fn change(&self, change: OrderChange) -> Result<(), ChangeRefused>;
+    async fn update(&self, update: OrderUpdate) -> Result<(), ChangeRefused>;
 }
 
 /// Reads orders.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OrderReader: Send + Sync {
-    /// An order of any project; the caller checks the owner.
-    async fn find(&self, id: OrderId) -> Result<Option<Order>, StoreError>;
+    /// An order of whatever project.
+    async fn find(&self, id: OrderId) -> Result<Option<OfProject<Order>>, StoreError>;
 
     /// The customer's orders in the application, newest first, by a constant number of statements.
     async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError>;

@@ -73,9 +73,9 @@ pub fn run(
 }
 
 fn registry(config: &Config) -> Result<IntrospectionRegistry, Failure> {
-    let store = Arc::new(open_migrated(config)?);
+    let clients = Arc::new(open_migrated(config)?);
     let Surroundings { clock, random, cipher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
-    Ok(IntrospectionRegistry::new(store, clock, random, cipher))
+    Ok(IntrospectionRegistry { clients, clock, random, cipher })
 }
 
 fn print(issued: &IssuedIntrospectionClient, as_json: bool) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use kontor_auth::miniapp::{BotToken, MiniAppProvider, MiniAppRegistry};
-use kontor_kernel::ApplicationId;
+use kontor_kernel::{ApplicationId, Word};
 
 use super::operate::open_migrated;
 use super::{Failure, process};
@@ -59,11 +59,11 @@ pub fn run(
         MiniAppCommand::Remove { place } => (place, None),
     };
     let application = ApplicationId::new(place.application).map_err(|error| format!("--application {error}"))?;
-    let provider = MiniAppProvider::parse(&place.provider).ok_or("--provider must be max")?;
+    let provider = MiniAppProvider::from_word(&place.provider).ok_or("--provider must be max")?;
     let config = load(place.database)?;
     let database = open_migrated(&config)?;
     let Surroundings { clock, cipher, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
-    let registry = MiniAppRegistry::new(Arc::new(database), clock, cipher);
+    let registry = MiniAppRegistry { bots: Arc::new(database), clock, cipher };
     process::runtime()?.block_on(async {
         match &token {
             Some(token) => registry.set(application, provider, token).await,
@@ -71,7 +71,7 @@ pub fn run(
         }
     })?;
     let done = if token.is_some() { "set" } else { "removed" };
-    println!("{done} {} for application {application}", provider.name());
+    println!("{done} {} for application {application}", provider.word());
     Ok(())
 }
 

@@ -143,7 +143,7 @@ pub async fn create(
     let email = Email::parse(email).map_err(|error| named("--email")(error.to_string()))?;
     let password = random.alphanumeric(20);
 
-    let registry = StaffRegistry::new(store.clone(), hasher, clock.clone());
+    let registry = StaffRegistry { staff: store.clone(), hasher, clock: clock.clone() };
     let founding = ProjectFounding { projects: store, clock, random, cipher };
     let founded = founding.found(name).await?;
     let ProjectRecords { project_id, branch_id, application_id } = founded.records;

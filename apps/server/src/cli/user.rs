@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
-use kontor_auth::model::{EmployeeEdit, EmployeeFilter, Login, NewPassword, RoleChoice};
+use kontor_auth::model::{EmployeeChange, EmployeeFilter, Login, NewPassword, RoleChoice};
 use kontor_auth::ports::DirectoryRepository;
 use kontor_auth::{Hire, StaffRegistry};
 use kontor_kernel::{
-    BranchId, DepartmentId, Email, FileId, InvalidId, Name, PageRequest, Phone, ProjectId, RoleId, UserId,
+    BranchId, DepartmentId, Edit, Email, FileId, InvalidId, Name, PageRequest, Phone, ProjectId, RoleId, UserId,
 };
 use serde_json::{Value, json};
 
@@ -166,13 +166,10 @@ fn parsed<T, E: std::fmt::Display>(name: &str, result: Result<T, E>) -> Result<T
     result.map_err(|error| format!("{name} {error}").into())
 }
 
-/// `None` when the option is absent, `Some(None)` for `none`.
-#[expect(clippy::option_option, reason = "keep, clear and set, as the edit takes them")]
-fn or_none<T>(
-    given: Option<&str>,
-    parse: impl FnOnce(&str) -> Result<T, Failure>,
-) -> Result<Option<Option<T>>, Failure> {
-    given.map(|text| if text == "none" { Ok(None) } else { parse(text).map(Some) }).transpose()
+/// The word `none` empties.
+fn or_none<T>(given: Option<&str>, parse: impl FnOnce(&str) -> Result<T, Failure>) -> Result<Edit<Option<T>>, Failure> {
+    let filled = given.map(|text| if text == "none" { Ok(None) } else { parse(text).map(Some) });
+    Ok(filled.transpose()?.into())
 }
 
 fn file(text: &str) -> Result<FileId, Failure> {
@@ -180,11 +177,11 @@ fn file(text: &str) -> Result<FileId, Failure> {
     id("--avatar", number)
 }
 
-fn edit(traits: &Traits) -> Result<EmployeeEdit, Failure> {
-    Ok(EmployeeEdit {
+fn change(traits: &Traits) -> Result<EmployeeChange, Failure> {
+    Ok(EmployeeChange {
         phone: or_none(traits.phone.as_deref(), |text| parsed("--phone", Phone::parse(text)))?,
         middle_name: or_none(traits.middle_name.as_deref(), |text| parsed("--middle-name", Name::parse(text)))?,
-        is_sick: traits.sick,
+        is_sick: traits.sick.into(),
         avatar: or_none(traits.avatar.as_deref(), file)?,
     })
 }
@@ -199,7 +196,7 @@ fn role(text: &str) -> Result<RoleChoice, Failure> {
 
 async fn execute(config: &Config, database: &Database, command: UserCommand) -> Result<(), Failure> {
     let Surroundings { clock, random, hasher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
-    let registry = StaffRegistry::new(Arc::new(database.clone()), hasher, clock);
+    let registry = StaffRegistry { staff: Arc::new(database.clone()), hasher, clock };
     match command {
         UserCommand::Create(arguments) => create(&registry, &random.alphanumeric(20), arguments).await,
         UserCommand::Ban(user) => {
@@ -232,7 +229,7 @@ async fn execute(config: &Config, database: &Database, command: UserCommand) -> 
         }
         UserCommand::Edit(EditArguments { login, traits, .. }) => {
             let login = parsed("--login", Login::parse(&login))?;
-            let user = registry.edit(&login, edit(&traits)?).await?;
+            let user = registry.update(&login, change(&traits)?).await?;
             println!("user {user} is changed");
             Ok(())
         }

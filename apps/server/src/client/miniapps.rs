@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, http::StatusCode, post};
 use deserr::Deserr;
 use kontor_auth::ContactLoginError;
 use kontor_auth::miniapp::{MiniAppLogin, MiniAppProvider, SignedContact};
-use kontor_kernel::Violations;
+use kontor_kernel::{Violations, Word};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -103,7 +103,7 @@ async fn contact_auth(
     sources: RecordSources,
     body: Result<Body<ContactLogin>, ApiError>,
 ) -> Result<Json<SignedInCounterparty>, ApiError> {
-    let provider = MiniAppProvider::parse(&provider).ok_or_else(ApiError::not_found)?;
+    let provider = MiniAppProvider::from_word(&provider).ok_or_else(ApiError::not_found)?;
     logins.require(provider)?;
     let ContactLogin { phone, auth_date, hash, init_data, device } = body.map_err(NamedError::in_its_flow)?.0;
     throttle.hit(&request, &[(MINIAPP_CONTACT, &format!("{}|{}", app.application_id, ip.subject()))]).await?;

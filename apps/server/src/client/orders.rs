@@ -8,7 +8,7 @@ use actix_web::{get, post};
 use deserr::Deserr;
 use kontor_kernel::Violations;
 use kontor_orders::model::{CartRefused, DeliveryRequest, Order};
-use kontor_orders::{OrderCommand, OrderError, OrderService, PlacedOutcome, PlacementError, PlacementService};
+use kontor_orders::{OrderCommand, OrderRefusal, OrderService, PlacedOutcome, PlacementError, PlacementService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
@@ -16,6 +16,7 @@ use utoipa::openapi::schema::Type;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::cart::{ProductLine, cart};
+use crate::http::envelope::{list, one};
 use crate::http::order_record::OrderRecord;
 use crate::http::wire::{self, In, InputErrors, Scalar, WireValue};
 use crate::http::{ApiError, Body, PathId, SignedInCustomer};
@@ -40,15 +41,12 @@ impl From<PlacementError> for ApiError {
     }
 }
 
-impl From<OrderError> for ApiError {
-    fn from(error: OrderError) -> Self {
-        match error {
-            OrderError::Denied(denied) => denied.into(),
-            OrderError::NotFound => Self::not_found(),
-            OrderError::Transition(refused) => Self::invalid("status_id", refused),
-            OrderError::UnknownManager => Self::invalid("manager_id", error),
-            OrderError::Busy => Self::Message(StatusCode::CONFLICT, error.to_string()),
-            OrderError::Store(error) => error.into(),
+impl From<OrderRefusal> for ApiError {
+    fn from(refusal: OrderRefusal) -> Self {
+        match refusal {
+            OrderRefusal::Transition(refused) => Self::invalid("status_id", refused),
+            OrderRefusal::UnknownManager => Self::invalid("manager_id", refusal),
+            OrderRefusal::Busy => Self::Message(StatusCode::CONFLICT, refusal.to_string()),
         }
     }
 }
@@ -137,23 +135,14 @@ struct OwnOrder {
     redeem_token: Option<String>,
 }
 
-impl From<&Order> for OwnOrder {
-    fn from(order: &Order) -> Self {
-        Self { order: order.into(), redeem_token: None }
+impl From<Order> for OwnOrder {
+    fn from(order: Order) -> Self {
+        Self { order: (&order).into(), redeem_token: None }
     }
 }
 
-#[derive(Serialize, ToSchema)]
-struct OneOwnOrder {
-    order: OwnOrder,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct OwnOrderList {
-    orders: Vec<OwnOrder>,
-    orders_count: usize,
-}
+one!(OneOwnOrder { order: OwnOrder });
+list!(OwnOrderList { orders: [OwnOrder], orders_count });
 
 /// The customer's orders in this application, newest first.
 #[utoipa::path(
@@ -165,8 +154,7 @@ async fn list_own_orders(
     customer: SignedInCustomer,
     service: Data<OrderService>,
 ) -> Result<Json<OwnOrderList>, ApiError> {
-    let orders: Vec<OwnOrder> = service.of_customer(*customer).await?.iter().map(Into::into).collect();
-    Ok(Json(OwnOrderList { orders_count: orders.len(), orders }))
+    Ok(Json(service.of_customer(*customer).await?.into()))
 }
 
 /// Places an order. With `payment_method_type` a payment is asked for after the order is stored: refused, the order is
@@ -191,7 +179,7 @@ async fn place_order(
         PlacedOutcome::Ready(order) => (order, StatusCode::CREATED),
         PlacedOutcome::PaymentUnclear(order) => (order, StatusCode::ACCEPTED),
     };
-    Ok((Json(OneOwnOrder { order: (&order).into() }), status))
+    Ok((Json(order.into()), status))
 }
 
 /// One of the customer's orders.
@@ -206,6 +194,5 @@ async fn show_own_order(
     service: Data<OrderService>,
     id: Path<PathId>,
 ) -> Result<Json<OneOwnOrder>, ApiError> {
-    let order = service.one_of_customer(*customer, id.parse()?).await?;
-    Ok(Json(OneOwnOrder { order: (&order).into() }))
+    Ok(Json(service.one_of_customer(*customer, id.parse()?).await?.into()))
 }

@@ -33,7 +33,7 @@ impl WireValue for OrderStatus {
     }
 
     fn schema() -> ObjectBuilder {
-        let ids = Self::ALL.map(|status| status.id().to_string()).join(", ");
+        let ids = Self::ALL.iter().map(|status| status.id().to_string()).collect::<Vec<_>>().join(", ");
         ObjectBuilder::new().schema_type(Type::Integer).description(Some(format!("One of {ids}.")))
     }
 }

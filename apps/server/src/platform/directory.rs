@@ -2,8 +2,8 @@
 
 use actix_web::get;
 use actix_web::web::Data;
+use kontor_auth::StaffDirectory;
 use kontor_auth::model::Colleague;
-use kontor_auth::{DirectoryError, StaffDirectory};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -16,15 +16,6 @@ use crate::http::{ApiError, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_users).service(list_managers).service(list_responsible_users);
-}
-
-impl From<DirectoryError> for ApiError {
-    fn from(error: DirectoryError) -> Self {
-        match error {
-            DirectoryError::Denied(denied) => denied.into(),
-            DirectoryError::Store(error) => error.into(),
-        }
-    }
 }
 
 #[derive(Serialize, ToSchema)]

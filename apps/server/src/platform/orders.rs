@@ -4,13 +4,15 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{get, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
+use kontor_kernel::{Edit, Word};
 use kontor_orders::model::{Order, OrderLine};
-use kontor_orders::{OrderEdit, OrderService};
+use kontor_orders::{OrderChange, OrderService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::order_table::{ORDERS, OrderParams, OrderTableParams, TABLE};
+use crate::http::envelope::{list, one};
 use crate::http::order_record::{OrderRecord, OrderStatusId};
 use crate::http::routes::below;
 use crate::http::wire::{self, InputErrors, NamedRecord, Patch};
@@ -66,7 +68,7 @@ impl From<&OrderLine> for ReservationRecord {
             product_discount_amount: line.product_discount.to_string(),
             promo_discount_amount: line.promo_discount.to_string(),
             total: line.total.to_string(),
-            state: line.state.as_str(),
+            state: line.state.word(),
         }
     }
 }
@@ -85,15 +87,15 @@ struct StaffOrder {
     updated_at: DateTime<Utc>,
 }
 
-impl From<&Order> for StaffOrder {
-    fn from(order: &Order) -> Self {
+impl From<Order> for StaffOrder {
+    fn from(order: Order) -> Self {
         let customer = order.customer.clone();
         Self {
-            order: order.into(),
+            order: (&order).into(),
             counterparty: OrderCustomer { id: customer.id.get(), name: customer.name, phone: customer.phone },
-            application: order.application.clone().into(),
-            manager: order.manager.clone().map(Into::into),
-            comment: order.comment.clone(),
+            application: order.application.into(),
+            manager: order.manager.map(Into::into),
+            comment: order.comment,
             reservations: order.lines.iter().map(Into::into).collect(),
             paid_at: order.paid_at,
             updated_at: order.updated_at,
@@ -101,17 +103,8 @@ impl From<&Order> for StaffOrder {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-struct OneOrder {
-    order: StaffOrder,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct OrderList {
-    orders: Vec<StaffOrder>,
-    orders_count: u64,
-}
+one!(OneOrder { order: StaffOrder });
+list!(OrderList { orders: [StaffOrder], orders_count of all });
 
 /// Every order of the project, newest first.
 #[utoipa::path(
@@ -125,8 +118,7 @@ async fn list_orders(
     service: Data<OrderService>,
     asked: Asked,
 ) -> Result<Json<OrderList>, ApiError> {
-    let page = service.list(&staff, ORDERS.listing(asked, 100)?).await?;
-    Ok(Json(OrderList { orders: page.items.iter().map(Into::into).collect(), orders_count: page.total }))
+    Ok(Json(service.list(&staff, ORDERS.listing(asked, 100)?).await?.into()))
 }
 
 /// One order.
@@ -141,8 +133,7 @@ async fn show_order(
     service: Data<OrderService>,
     id: Path<PathId>,
 ) -> Result<Json<OneOrder>, ApiError> {
-    let order = service.read(&staff, id.parse()?).await?;
-    Ok(Json(OneOrder { order: (&order).into() }))
+    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -177,14 +168,13 @@ async fn edit_order(
     body: Body<OrderPatch>,
 ) -> Result<Json<OneOrder>, ApiError> {
     let Body(patch) = body;
-    let edit = OrderEdit {
-        status: patch.status_id.map(|status| status.0),
-        manager: patch.manager_id.into_option(),
-        comment: patch.comment.into_option(),
-        address: patch.address.into_option(),
+    let change = OrderChange {
+        status: patch.status_id.map_or(Edit::Keep, |status| Edit::Set(status.0)),
+        manager: patch.manager_id.into(),
+        comment: patch.comment.into(),
+        address: patch.address.into(),
     };
-    let order = service.edit(&staff, id.parse()?, &edit).await?;
-    Ok(Json(OneOrder { order: (&order).into() }))
+    Ok(Json(service.update(&staff, id.parse()?, &change).await?.into()))
 }
 
 /// Orders for the staff screen.

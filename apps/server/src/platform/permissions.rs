@@ -4,13 +4,13 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
 use deserr::Deserr;
-use kontor_auth::model::{GrantedPermission, PermissionDraft, PermissionPatch};
-use kontor_auth::{PermissionError, PermissionService};
-use serde::Serialize;
+use kontor_auth::model::{PermissionChange, PermissionDraft};
+use kontor_auth::{PermissionRefusal, PermissionService};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::PermissionRecord;
+use crate::http::envelope::{list, one};
 use crate::http::records::Message;
 use crate::http::routes::below;
 use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
@@ -30,39 +30,21 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     });
 }
 
-impl From<PermissionError> for ApiError {
-    fn from(error: PermissionError) -> Self {
-        match error {
-            PermissionError::Denied(denied) => denied.into(),
-            PermissionError::NotFound => Self::not_found(),
-            PermissionError::OfTheService => {
+impl From<PermissionRefusal> for ApiError {
+    fn from(refusal: PermissionRefusal) -> Self {
+        match refusal {
+            PermissionRefusal::OfTheService => {
                 Self::forbidden("The service's own permissions cannot be changed or deleted.")
             }
-            PermissionError::NameTaken => Self::invalid("name", "is already in use"),
-            PermissionError::UnknownScreen => Self::invalid("screen_id", "names no screen"),
-            PermissionError::InUse => Self::invalid("id", "is a permission of roles"),
-            PermissionError::Store(error) => error.into(),
+            PermissionRefusal::NameTaken => Self::invalid("name", "is already in use"),
+            PermissionRefusal::UnknownScreen => Self::invalid("screen_id", "names no screen"),
+            PermissionRefusal::InUse => Self::invalid("id", "is a permission of roles"),
         }
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct PermissionList {
-    permissions: Vec<PermissionRecord>,
-    permissions_count: usize,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OnePermission {
-    permission: PermissionRecord,
-}
-
-impl From<GrantedPermission> for OnePermission {
-    fn from(permission: GrantedPermission) -> Self {
-        Self { permission: permission.into() }
-    }
-}
+one!(OnePermission { permission: PermissionRecord });
+list!(PermissionList { permissions: [PermissionRecord], permissions_count });
 
 /// Every permission that roles can have: the service's, and those the project defined.
 #[utoipa::path(
@@ -74,8 +56,7 @@ async fn list_permissions(
     staff: SignedInStaff,
     service: Data<PermissionService>,
 ) -> Result<Json<PermissionList>, ApiError> {
-    let permissions: Vec<PermissionRecord> = service.list(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(PermissionList { permissions_count: permissions.len(), permissions }))
+    Ok(Json(service.list(&staff).await?.into()))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -152,12 +133,12 @@ async fn update_permission(
     body: Body<ChangedPermission>,
 ) -> Result<Json<OnePermission>, ApiError> {
     let changed = body.0;
-    let patch = PermissionPatch {
-        name: changed.name.named(),
-        screen_id: changed.screen_id.named(),
-        description: changed.description.into_option(),
+    let change = PermissionChange {
+        name: changed.name.into(),
+        screen_id: changed.screen_id.into(),
+        description: changed.description.into(),
     };
-    Ok(Json(service.update(&staff, id.parse()?, patch).await?.into()))
+    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
 }
 
 /// Deletes a permission that the project defined and no role has.
@@ -176,17 +157,8 @@ async fn delete_permission(
     Ok(Json(Message::new("The permission was deleted.")))
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct ScreenList {
-    screens: Vec<NamedRecord>,
-    screens_count: usize,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OneScreen {
-    screen: NamedRecord,
-}
+one!(OneScreen { screen: NamedRecord });
+list!(ScreenList { screens: [NamedRecord], screens_count });
 
 /// Every screen: each groups the permissions of one resource.
 #[utoipa::path(
@@ -195,8 +167,7 @@ struct OneScreen {
 )]
 #[get("/api/screens")]
 async fn list_screens(staff: SignedInStaff, service: Data<PermissionService>) -> Result<Json<ScreenList>, ApiError> {
-    let screens: Vec<NamedRecord> = service.screens(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(ScreenList { screens_count: screens.len(), screens }))
+    Ok(Json(service.screens(&staff).await?.into()))
 }
 
 /// One screen.
@@ -211,5 +182,5 @@ async fn show_screen(
     service: Data<PermissionService>,
     id: Path<PathId>,
 ) -> Result<Json<OneScreen>, ApiError> {
-    Ok(Json(OneScreen { screen: service.screen(&staff, id.parse()?).await?.into() }))
+    Ok(Json(service.screen(&staff, id.parse()?).await?.into()))
 }

@@ -3,7 +3,7 @@
 use actix_web::get;
 use actix_web::web::{Data, Json};
 use kontor_kernel::listing::Sort;
-use kontor_kernel::{NomenclatureId, OrderId, WarehouseId};
+use kontor_kernel::{NomenclatureId, OrderId, WarehouseId, Word};
 use kontor_orders::ReservationService;
 use kontor_orders::model::{ReservationRecord, ReservationState};
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -49,7 +49,7 @@ const TABLE: Table<ReservationRecord> = Table {
         Column::new("quantity", "Pieces", |line| Cell::plain(line.quantity.get())),
         Column::new("price", "Price", |line| Cell::plain(line.unit_price.to_string())),
         Column::new("total", "Total", |line| Cell::plain(line.total.to_string())),
-        Column::new("state", "State", |line| Cell::plain(line.state.as_str())),
+        Column::new("state", "State", |line| Cell::plain(line.state.word())),
         Column::new("created_at", "Created", |line| Cell::moment(line.created_at)),
         Column::new("updated_at", "Changed", |line| Cell::moment(line.updated_at)),
     ],

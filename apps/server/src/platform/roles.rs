@@ -5,14 +5,15 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_auth::model::{RoleDraft, RolePatch, StaffRole};
-use kontor_auth::{RoleError, RoleService};
-use kontor_kernel::{PermissionId, Violations};
+use kontor_auth::model::{RoleChange, RoleDraft, StaffRole};
+use kontor_auth::{RoleRefusal, RoleService};
+use kontor_kernel::Violations;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::PermissionRecord;
+use crate::http::envelope::{list, one};
 use crate::http::records::Message;
 use crate::http::wire::{self, Given, InputErrors, Patch};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
@@ -21,26 +22,23 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_roles).service(create_role).service(show_role).service(update_role).service(delete_role);
 }
 
-impl From<RoleError> for ApiError {
-    fn from(error: RoleError) -> Self {
-        match error {
-            RoleError::Denied(denied) => denied.into(),
-            RoleError::NotFound => Self::not_found(),
-            RoleError::BeyondReach(denied) => {
+impl From<RoleRefusal> for ApiError {
+    fn from(refusal: RoleRefusal) -> Self {
+        match refusal {
+            RoleRefusal::BeyondReach(denied) => {
                 let names = denied.missing.join(", ");
                 Self::forbidden(format!("This action is unauthorized: you do not have {names} yourself."))
             }
-            RoleError::OwnerRole => Self::forbidden("The owner's role cannot be changed or deleted."),
-            RoleError::UnknownPermissions(places) => {
+            RoleRefusal::OwnerRole => Self::forbidden("The owner's role cannot be changed or deleted."),
+            RoleRefusal::UnknownPermissions(places) => {
                 let mut violations = Violations::default();
                 for place in places {
                     violations.add(format!("permissions.{place}"), "names no permission of the project");
                 }
                 violations.into()
             }
-            RoleError::InUse => Self::invalid("id", "is the role of employees"),
-            RoleError::Stale => Self::Message(StatusCode::CONFLICT, error.to_string()),
-            RoleError::Store(error) => error.into(),
+            RoleRefusal::InUse => Self::invalid("id", "is the role of employees"),
+            RoleRefusal::Stale => Self::Message(StatusCode::CONFLICT, refusal.to_string()),
         }
     }
 }
@@ -71,27 +69,8 @@ impl From<StaffRole> for RoleRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct RoleList {
-    roles: Vec<RoleRecord>,
-    roles_count: usize,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OneRole {
-    role: RoleRecord,
-}
-
-impl From<StaffRole> for OneRole {
-    fn from(role: StaffRole) -> Self {
-        Self { role: role.into() }
-    }
-}
-
-fn ids(permissions: Vec<wire::PermissionId>) -> Vec<PermissionId> {
-    permissions.into_iter().map(|id| id.0).collect()
-}
+one!(OneRole { role: RoleRecord });
+list!(RoleList { roles: [RoleRecord], roles_count });
 
 /// Every role of the project with its permissions.
 #[utoipa::path(
@@ -100,8 +79,7 @@ fn ids(permissions: Vec<wire::PermissionId>) -> Vec<PermissionId> {
 )]
 #[get("/api/roles")]
 async fn list_roles(staff: SignedInStaff, service: Data<RoleService>) -> Result<Json<RoleList>, ApiError> {
-    let roles: Vec<RoleRecord> = service.list(&staff).await?.into_iter().map(Into::into).collect();
-    Ok(Json(RoleList { roles_count: roles.len(), roles }))
+    Ok(Json(service.list(&staff).await?.into()))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -131,7 +109,7 @@ async fn create_role(
     let draft = RoleDraft {
         name: new.name.0,
         description: new.description.map(|text| text.0),
-        permissions: new.permissions.map(ids).unwrap_or_default(),
+        permissions: new.permissions.unwrap_or_default().into_iter().map(|id| id.0).collect(),
     };
     Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
 }
@@ -181,12 +159,12 @@ async fn update_role(
     body: Body<ChangedRole>,
 ) -> Result<Json<OneRole>, ApiError> {
     let changed = body.0;
-    let patch = RolePatch {
-        name: changed.name.named(),
-        description: changed.description.into_option(),
-        permissions: changed.permissions.0.map(ids),
+    let change = RoleChange {
+        name: changed.name.into(),
+        description: changed.description.into(),
+        permissions: changed.permissions.into(),
     };
-    Ok(Json(service.update(&staff, id.parse()?, patch).await?.into()))
+    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
 }
 
 /// Deletes a role that nobody has.

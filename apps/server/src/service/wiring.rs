@@ -186,9 +186,8 @@ impl Surroundings {
 
     /// The use cases of temporary passwords, for requests and for the worker.
     pub fn temporary_passwords(&self, database: &Database) -> Arc<TemporaryPasswords> {
-        let store = Arc::new(database.clone());
-        let Self { hasher, passwords, clock, random, .. } = self.clone();
-        Arc::new(TemporaryPasswords::new(store, hasher, passwords, clock, random))
+        let Self { hasher, passwords: sender, clock, random, .. } = self.clone();
+        Arc::new(TemporaryPasswords { requests: Arc::new(database.clone()), hasher, sender, clock, random })
     }
 
     /// What removes contents that nobody has any more.
@@ -324,16 +323,16 @@ impl Services {
             webhooks: Data::new(make.webhooks()),
             staff_sessions: Data::new(make.staff_sessions()),
             temporary_passwords: Data::from(around.temporary_passwords(database)),
-            staff_directory: Data::new(StaffDirectory::new(store.clone())),
-            roles: Data::new(RoleService::new(store.clone(), clock.clone())),
-            permissions: Data::new(PermissionService::new(store.clone())),
+            staff_directory: Data::new(StaffDirectory { directory: store.clone() }),
+            roles: Data::new(RoleService { roles: store.clone(), clock: clock.clone() }),
+            permissions: Data::new(PermissionService { permissions: store.clone() }),
             customer_sessions: Data::new(make.customer_sessions()),
-            heartbeats: Data::new(Heartbeats::new(store.clone(), clock.clone())),
-            introspection: Data::new(Introspection::new(store.clone(), clock.clone(), cipher.clone())),
+            heartbeats: Data::new(Heartbeats { sessions: store.clone(), clock: clock.clone() }),
+            introspection: Data::new(make.introspection()),
             miniapps: Data::new(make.miniapps()),
             callback_login: Data::new(make.callback_login()),
             failures: Data::new(FailureLog::new(clock.clone())),
-            agents: Data::new(AgentService::new(store.clone(), clock.clone(), random.clone(), cipher.clone())),
+            agents: Data::new(make.agents()),
             access_requests: Data::new(make.access_requests()),
             profiles: Data::new(ProfileService { customers: store.clone(), clock: clock.clone() }),
             phone_change: Data::new(make.phone_change()),
@@ -356,8 +355,8 @@ impl Services {
             promotions: Data::new(PromotionService::new(store.clone(), clock.clone())),
             placement: Data::new(make.placement(charges.clone())),
             charges: Data::from(charges),
-            orders: Data::new(OrderService::new(store.clone(), store.clone(), clock.clone(), random.clone())),
-            reservations: Data::new(ReservationService::new(store.clone())),
+            orders: Data::new(make.orders()),
+            reservations: Data::new(ReservationService { reservations: store.clone() }),
             integrations: Data::new(IntegrationService {
                 integrations: store.clone(),
                 clock: clock.clone(),

@@ -39,11 +39,11 @@ impl Shop {
     /// What `kontor miniapp set` does.
     async fn set_bot(&self, project: &Project, token: &str) {
         let around = Surroundings::new(&Config::default(), self.server.clock.clone());
-        let registry = MiniAppRegistry::new(
-            Arc::new(self.server.db.database.clone()),
-            self.server.clock.clone(),
-            around.unwrap().cipher,
-        );
+        let registry = MiniAppRegistry {
+            bots: Arc::new(self.server.db.database.clone()),
+            clock: self.server.clock.clone(),
+            cipher: around.unwrap().cipher,
+        };
         let application = project.application_id.try_into().unwrap();
         let token = BotToken::parse(token).unwrap();
         registry.set(application, MiniAppProvider::Max, &token).await.unwrap();

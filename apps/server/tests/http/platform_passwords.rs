@@ -24,8 +24,8 @@ async fn start(db: TestDatabase) -> Outside {
     let outside = Outside::start_as(db, Roles::Both, |_| {}).await;
     let project = outside.server.project().await;
     let hasher = Argon2Passwords::new(Arc::new(SystemRandom::new())).unwrap();
-    let store = Arc::new(outside.server.db.database.clone());
-    StaffRegistry::new(store, Arc::new(hasher), outside.server.clock.clone())
+    let (staff, clock) = (Arc::new(outside.server.db.database.clone()), outside.server.clock.clone());
+    StaffRegistry { staff, hasher: Arc::new(hasher), clock }
         .create_owner(
             ProjectId::new(project.id).unwrap(),
             Login::parse("Boss").unwrap(),

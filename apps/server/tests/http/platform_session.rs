@@ -21,7 +21,8 @@ async fn start(db: kontor_adapter_diesel::testing::TestDatabase) -> (TestServer,
     let server = TestServer::start_with(db, |config| config.trusted_proxies = vec!["127.0.0.1".to_owned()]).await;
     let project = server.project().await;
     let hasher = Argon2Passwords::new(Arc::new(SystemRandom::new())).unwrap();
-    StaffRegistry::new(Arc::new(server.db.database.clone()), Arc::new(hasher), server.clock.clone())
+    let (staff, clock) = (Arc::new(server.db.database.clone()), server.clock.clone());
+    StaffRegistry { staff, hasher: Arc::new(hasher), clock }
         .create_owner(
             ProjectId::new(project.id).unwrap(),
             Login::parse("Boss").unwrap(),

@@ -3,13 +3,13 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_auth::AccessRequestError;
 use kontor_auth::model::{
     AccessRequest, Agent, Approval, Consumption, NewAccessRequest, Reason, Refusal, RequestStatus, Review, Stage,
     StoredAccessRequest,
 };
 use kontor_auth::ports::AccessRequestRepository;
-use kontor_kernel::{Permission, StoreError, TokenId};
+use kontor_auth::{AccessRequestError, AccessRequestRefusal};
+use kontor_kernel::{Permission, StoreError, TokenId, Word};
 use uuid::Uuid;
 
 use super::agent_records;
@@ -41,12 +41,14 @@ fn reason(text: &str) -> Result<Reason, StoreError> {
 }
 
 fn stage(row: &RequestRow) -> Result<Stage, StoreError> {
-    match (row.status.as_str(), row.agent_id) {
-        ("pending", None) => Ok(Stage::Pending),
-        ("declined", None) => Ok(Stage::Declined(row.decline_reason.as_deref().map(reason).transpose()?)),
-        ("approved", Some(agent)) => Ok(Stage::Approved(stored::id(agent)?)),
-        ("consumed", Some(agent)) => Ok(Stage::Consumed(stored::id(agent)?)),
-        (other, _) => Err(stored::unknown("agent_access_requests", &row.public_id, "status", other)),
+    match (RequestStatus::from_word(&row.status), row.agent_id) {
+        (Some(RequestStatus::Pending), None) => Ok(Stage::Pending),
+        (Some(RequestStatus::Declined), None) => {
+            Ok(Stage::Declined(row.decline_reason.as_deref().map(reason).transpose()?))
+        }
+        (Some(RequestStatus::Approved), Some(agent)) => Ok(Stage::Approved(stored::id(agent)?)),
+        (Some(RequestStatus::Consumed), Some(agent)) => Ok(Stage::Consumed(stored::id(agent)?)),
+        _ => Err(stored::unknown("agent_access_requests", &row.public_id, "status", &row.status)),
     }
 }
 
@@ -102,7 +104,7 @@ impl AccessRequestRepository for Database {
                     requests::reason.eq(new.details.reason.as_str()),
                     requests::requested.eq(&asked),
                     requests::permissions.eq(&asked),
-                    requests::status.eq(RequestStatus::Pending.as_str()),
+                    requests::status.eq(RequestStatus::Pending.word()),
                     requests::created_at.eq(new.created_at.naive_utc()),
                     requests::expires_at.eq(new.expires_at.naive_utc()),
                 ))
@@ -143,7 +145,7 @@ impl AccessRequestRepository for Database {
                     requests::project_id.eq(approval.project_id.get()),
                     requests::reviewer_id.eq(approval.reviewer.get()),
                     requests::permissions.eq(names(&new.permissions)),
-                    requests::status.eq(RequestStatus::Approved.as_str()),
+                    requests::status.eq(RequestStatus::Approved.word()),
                     requests::agent_id.eq(agent.id.get()),
                     requests::decided_at.eq(approval.at.naive_utc()),
                 ))
@@ -163,7 +165,7 @@ impl AccessRequestRepository for Database {
                 .set((
                     requests::project_id.eq(refusal.project_id.get()),
                     requests::reviewer_id.eq(refusal.reviewer.get()),
-                    requests::status.eq(RequestStatus::Declined.as_str()),
+                    requests::status.eq(RequestStatus::Declined.word()),
                     requests::decline_reason.eq(refusal.reason.as_ref().map(Reason::as_str)),
                     requests::decided_at.eq(refusal.at.naive_utc()),
                 ))
@@ -178,11 +180,11 @@ impl AccessRequestRepository for Database {
         self.write(move |connection| {
             let request = lock_request(connection, consumption.public_id)?;
             let agent = request.consumable(consumption.at).map_err(Abort::Refused)?;
-            let revoked = || Abort::Refused(AccessRequestError::State(RequestStatus::Declined));
-            agents::lock_agent(connection, agent)?.ok_or_else(revoked)?;
+            let revoked = || Abort::refused(AccessRequestRefusal::State(RequestStatus::Declined));
+            let (_, project) = agents::lock_agent(connection, agent)?.ok_or_else(revoked)?;
             let agent = agent_records::written(connection, agent.get())?;
             let token = TokenToStore {
-                project: agent.project_id.get(),
+                project,
                 agent: agent.id,
                 name: &request.name,
                 abilities: None,
@@ -193,7 +195,7 @@ impl AccessRequestRepository for Database {
             let token = agents::insert_token(connection, &token)?;
             diesel::update(one!(consumption.public_id))
                 .set((
-                    requests::status.eq(RequestStatus::Consumed.as_str()),
+                    requests::status.eq(RequestStatus::Consumed.word()),
                     requests::consumed_at.eq(consumption.at.naive_utc()),
                 ))
                 .execute(connection)?;

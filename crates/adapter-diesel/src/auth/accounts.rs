@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use kontor_auth::model::NewToken;
+use kontor_auth::model::{ContactOwner, NewToken};
 use kontor_auth::ports::CustomerAccounts;
 use kontor_kernel::{AppScope, Contact, CounterpartyId, ProjectId, StoreError, TokenId};
 
@@ -50,11 +50,7 @@ pub(super) fn bound_and_held(
 
 /// The customers that staff entered the contact for, oldest first, two at most. An address a customer only claims to have
 /// counts for nobody.
-pub(super) fn with_contact(
-    connection: &mut AnyConnection,
-    project: ProjectId,
-    contact: &Contact,
-) -> Result<Vec<i64>, QueryError> {
+fn with_contact(connection: &mut AnyConnection, project: ProjectId, contact: &Contact) -> Result<Vec<i64>, QueryError> {
     let of_project = counterparties::table
         .filter(counterparties::project_id.eq(project.get()))
         .order(counterparties::id)
@@ -67,6 +63,18 @@ pub(super) fn with_contact(
             .filter(counterparties::email_confirmed.eq(true))
             .load(connection),
     }
+}
+
+/// Whom a contact belongs to that signs this customer in, or nobody.
+pub(super) fn owner<R>(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    contact: &Contact,
+    signs_in: Option<i64>,
+) -> Result<ContactOwner, Abort<R>> {
+    let recorded = if signs_in.is_some() { Vec::new() } else { with_contact(connection, project, contact)? };
+    let recorded = recorded.into_iter().map(stored::id).collect::<Result<Vec<_>, _>>()?;
+    Ok(ContactOwner::of(stored::optional_id(signs_in)?, &recorded))
 }
 
 pub(super) fn create(
@@ -120,8 +128,10 @@ fn find_or_bind(
     if let Some(id) = bound_and_held(connection, project, contact)? {
         return Ok(stored::id(id)?);
     }
-    let id = match with_contact(connection, project, contact)?.first() {
-        Some(id) if lock_customer(connection, *id)? => *id,
+    let id = match owner(connection, project, contact, None)? {
+        ContactOwner::One(id) | ContactOwner::Several { oldest: id } if lock_customer(connection, id.get())? => {
+            id.get()
+        }
         _ => create(connection, project, contact, at)?,
     };
     if !bind(connection, project, contact.as_str(), id)? {

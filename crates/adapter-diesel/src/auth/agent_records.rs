@@ -15,7 +15,6 @@ use crate::stored;
 #[derive(Queryable)]
 struct AgentRow {
     id: i64,
-    project_id: i64,
     role_id: i64,
     creator_id: Option<i64>,
     name: String,
@@ -34,7 +33,6 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
         .order(users::id)
         .select((
             users::id,
-            users::project_id,
             users::role_id,
             users::creator_id,
             users::first_name,
@@ -62,7 +60,6 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
         let creator = creator.map(|(id, name)| reference(id, name));
         agents.push(Agent {
             id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
             name: stored::text(&row.name)?,
             description: stored::optional_text(row.description.as_deref())?,
             is_banned: row.is_banned,

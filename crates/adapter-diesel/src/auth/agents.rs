@@ -4,10 +4,12 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use kontor_auth::AgentError;
-use kontor_auth::model::{AGENT_TOKENS_MOST, Agent, AgentChange, AgentToken, NewAgent, NewAgentToken, within_reach};
+use kontor_auth::model::{AGENT_TOKENS_MOST, Agent, AgentToken, AgentUpdate, NewAgent, NewAgentToken, within_reach};
 use kontor_auth::ports::AgentRepository;
-use kontor_kernel::{Listing, Name, Page, Permission, PermissionId, ProjectId, Prose, StoreError, TokenId, UserId};
+use kontor_auth::{AgentError, AgentRefusal};
+use kontor_kernel::{
+    Listing, Name, OfProject, Page, Permission, PermissionId, ProjectId, Prose, StoreError, TokenId, UserId,
+};
 
 use super::agent_records::{load, written};
 use super::tokens::{abilities, permission};
@@ -15,6 +17,7 @@ use super::{AGENT, end_staff_tokens, guard};
 use crate::database::invalidation::{Topic, leave_valid};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::listing::{Source, unsearched};
+use crate::records;
 use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
 use crate::statement::Statement;
 use crate::stored;
@@ -64,11 +67,12 @@ const AGENTS: Source = Source {
     search: unsearched,
 };
 
-/// Holds an agent still until the transaction ends, so that what is decided by its permissions stays true. Its role.
-pub(super) fn lock_agent(connection: &mut AnyConnection, agent: UserId) -> Result<Option<i64>, QueryError> {
+/// Holds an agent still until the transaction ends, so that what is decided by its permissions stays true. Its role and its
+/// project.
+pub(super) fn lock_agent(connection: &mut AnyConnection, agent: UserId) -> Result<Option<(i64, i64)>, QueryError> {
     diesel::update(live!().filter(users::id.eq(agent.get())))
         .set(users::is_banned.eq(users::is_banned))
-        .returning(users::role_id)
+        .returning((users::role_id, users::project_id))
         .get_result(connection)
         .optional()
 }
@@ -84,10 +88,14 @@ fn allowed(connection: &mut AnyConnection, role: i64) -> Result<BTreeSet<Permiss
 }
 
 /// Holds an agent still, unless it may do more than the actor. Its role.
-fn hold_lesser(connection: &mut AnyConnection, change: &AgentChange) -> Result<i64, Abort<AgentError>> {
-    let role = lock_agent(connection, change.agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
+fn hold_lesser(
+    connection: &mut AnyConnection,
+    agent: UserId,
+    held: &BTreeSet<Permission>,
+) -> Result<i64, Abort<AgentError>> {
+    let (role, _) = lock_agent(connection, agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
     let current = allowed(connection, role)?;
-    within_reach(&change.held, &current).map_err(|denied| Abort::Refused(denied.into()))?;
+    within_reach(held, &current).map_err(|denied| Abort::refused(AgentRefusal::from(denied)))?;
     Ok(role)
 }
 
@@ -204,11 +212,13 @@ impl AgentRepository for Database {
         .await
     }
 
-    async fn find(&self, agent: UserId) -> Result<Option<Agent>, StoreError> {
+    async fn find(&self, agent: UserId) -> Result<Option<OfProject<Agent>>, StoreError> {
         self.read_snapshot(move |connection| {
-            let known: Option<i64> =
-                live!().filter(users::id.eq(agent.get())).select(users::id).first(connection).optional()?;
-            Ok(load(connection, known.as_slice())?.pop())
+            let project: Option<i64> =
+                live!().filter(users::id.eq(agent.get())).select(users::project_id).first(connection).optional()?;
+            let Some(project) = project else { return Ok(None) };
+            let agent = load(connection, &[agent.get()])?.pop();
+            Ok(agent.map(|agent| records::of_project(project, Ok(agent))).transpose()?)
         })
         .await
     }
@@ -217,42 +227,41 @@ impl AgentRepository for Database {
         self.write(move |connection| insert(connection, &new)).await
     }
 
-    async fn update(&self, change: AgentChange) -> Result<Agent, AgentError> {
+    async fn update(&self, update: AgentUpdate) -> Result<Agent, AgentError> {
         self.write(move |connection| {
-            let role = hold_lesser(connection, &change)?;
-            let at = change.at.naive_utc();
-            diesel::update(users::table.find(change.agent.get()))
+            let role = hold_lesser(connection, update.agent, &update.held)?;
+            let at = update.at.naive_utc();
+            diesel::update(users::table.find(update.agent.get()))
                 .set((
-                    change.name.as_ref().map(|name| users::first_name.eq(name.as_str())),
-                    change.is_banned.map(|banned| users::is_banned.eq(banned)),
+                    update.name.as_set().map(|name| users::first_name.eq(name.as_str())),
+                    update.is_banned.as_set().map(|banned| users::is_banned.eq(*banned)),
                     users::updated_at.eq(at),
                 ))
                 .execute(connection)?;
-            let description = change.description.as_ref();
             diesel::update(roles::table.find(role))
                 .set((
-                    change.name.as_ref().map(|name| roles::name.eq(name.as_str())),
-                    description.map(|text| roles::description.eq(text.as_ref().map(Prose::as_str))),
+                    update.name.as_set().map(|name| roles::name.eq(name.as_str())),
+                    update.description.as_set().map(|text| roles::description.eq(text.as_ref().map(Prose::as_str))),
                     roles::updated_at.eq(at),
                 ))
                 .execute(connection)?;
-            if let Some(wanted) = &change.permissions {
+            if let Some(wanted) = update.permissions.as_set() {
                 diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(role)))
                     .execute(connection)?;
                 grant(connection, role, wanted)?;
             }
-            written(connection, change.agent.get())
+            written(connection, update.agent.get())
         })
         .await
     }
 
-    async fn delete(&self, change: AgentChange) -> Result<(), AgentError> {
+    async fn delete(&self, agent: UserId, held: BTreeSet<Permission>, at: DateTime<Utc>) -> Result<(), AgentError> {
         self.write(move |connection| {
-            let role = hold_lesser(connection, &change)?;
-            let at = change.at.naive_utc();
-            end_staff_tokens(connection, change.agent)?;
+            let role = hold_lesser(connection, agent, &held)?;
+            let at = at.naive_utc();
+            end_staff_tokens(connection, agent)?;
             diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(role))).execute(connection)?;
-            diesel::update(users::table.find(change.agent.get()))
+            diesel::update(users::table.find(agent.get()))
                 .set((users::is_banned.eq(true), users::deleted_at.eq(at), users::updated_at.eq(at)))
                 .execute(connection)?;
             Ok(())
@@ -280,14 +289,13 @@ impl AgentRepository for Database {
 
     async fn insert_token(&self, token: NewAgentToken) -> Result<AgentToken, AgentError> {
         self.write(move |connection| {
-            let role = lock_agent(connection, token.agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
+            let (role, project) = lock_agent(connection, token.agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
             let allowed = allowed(connection, role)?;
-            token.check(&allowed).map_err(Abort::Refused)?;
+            token.check(&allowed).map_err(Abort::refused)?;
             let count: i64 = tokens_of!(token.agent).count().get_result(connection)?;
             if count >= AGENT_TOKENS_MOST {
-                return Err(Abort::Refused(AgentError::TooManyTokens));
+                return Err(Abort::refused(AgentRefusal::TooManyTokens));
             }
-            let project = roles::table.find(role).select(roles::project_id).first(connection)?;
             let id = insert_token(
                 connection,
                 &TokenToStore {

@@ -3,12 +3,12 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_auth::model::{
-    AttemptChange, AttemptExchange, AttemptState, CallbackAttempt, CheckId, Exchanged, NewAttempt,
+    AttemptChange, AttemptExchange, AttemptState, CallbackAttempt, CheckId, ContactOwner, Exchanged, NewAttempt,
 };
 use kontor_auth::ports::{Asking, CallbackAttempts, ClaimError};
 use kontor_kernel::{AppScope, CallbackAttemptId, Contact, Phone, StoreError};
 
-use super::accounts::{bind, bound_and_held, create, with_contact};
+use super::accounts::{bind, bound_and_held, create, owner};
 use super::{Holder, insert_token};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::people::lock_customer;
@@ -159,9 +159,9 @@ fn exchanged(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Resu
     let customer = if let Some(id) = bound_and_held(connection, project, &contact)? {
         id
     } else {
-        let id = match with_contact(connection, project, &contact)?.as_slice() {
-            [_, _, ..] => return Err(Abort::Refused(Undone::SeveralCustomers)),
-            [id] if lock_customer(connection, *id)? => *id,
+        let id = match owner(connection, project, &contact, None)? {
+            ContactOwner::Several { .. } => return Err(Abort::Refused(Undone::SeveralCustomers)),
+            ContactOwner::One(id) if lock_customer(connection, id.get())? => id.get(),
             _ => create(connection, project, &contact, exchange.token.created_at.naive_utc())?,
         };
         if !bind(connection, project, contact.as_str(), id)? {

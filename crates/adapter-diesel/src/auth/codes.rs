@@ -1,10 +1,10 @@
 use async_trait::async_trait;
 use diesel::prelude::*;
-use kontor_auth::model::{CodeRedemption, NewCode, Redeemed};
+use kontor_auth::model::{CodeRedemption, ContactOwner, NewCode, Redeemed};
 use kontor_auth::ports::CodeRepository;
 use kontor_kernel::{Contact, ProjectId, StoreError};
 
-use super::accounts::{bound, with_contact};
+use super::accounts::{bound, owner};
 use super::{Holder, insert_token};
 use crate::database::{Abort, Database, on_each};
 use crate::schema::one_time_codes;
@@ -41,8 +41,10 @@ impl CodeRepository for Database {
             let (project, contact) = (redemption.project_id, &redemption.contact);
             let now = redemption.token.created_at.naive_utc();
             let Some(customer) = bound(connection, project, contact)? else {
-                let known = !with_contact(connection, project, contact)?.is_empty();
-                return Ok(if known { Redeemed::NoLiveCode } else { Redeemed::UnknownContact });
+                return Ok(match owner(connection, project, contact, None)? {
+                    ContactOwner::Nobody => Redeemed::UnknownContact,
+                    ContactOwner::One(_) | ContactOwner::Several { .. } => Redeemed::NoLiveCode,
+                });
             };
             // The fingerprint is keyed, so comparing it in the statement tells nothing about the code.
             let live = one_time_codes::table

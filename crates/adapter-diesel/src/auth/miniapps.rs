@@ -3,7 +3,7 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use kontor_auth::miniapp::MiniAppProvider;
 use kontor_auth::ports::MiniAppTokens;
-use kontor_kernel::{ApplicationId, StoreError};
+use kontor_kernel::{ApplicationId, StoreError, Word};
 
 use crate::database::{Abort, Database, found, on_each};
 use crate::schema::{application_miniapps, applications};
@@ -13,7 +13,7 @@ impl MiniAppTokens for Database {
     async fn token(&self, application: ApplicationId, provider: MiniAppProvider) -> Result<Option<String>, StoreError> {
         self.read_brief(move |connection| {
             let sealed = application_miniapps::table
-                .find((application.get(), provider.name()))
+                .find((application.get(), provider.word()))
                 .select(application_miniapps::sealed_token)
                 .first(connection)
                 .optional()?;
@@ -35,7 +35,7 @@ impl MiniAppTokens for Database {
             }
             let key = (
                 application_miniapps::application_id.eq(application.get()),
-                application_miniapps::provider.eq(provider.name()),
+                application_miniapps::provider.eq(provider.word()),
             );
             let state =
                 (application_miniapps::sealed_token.eq(&sealed), application_miniapps::updated_at.eq(at.naive_utc()));
@@ -55,7 +55,7 @@ impl MiniAppTokens for Database {
 
     async fn remove(&self, application: ApplicationId, provider: MiniAppProvider) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            let removed = diesel::delete(application_miniapps::table.find((application.get(), provider.name())))
+            let removed = diesel::delete(application_miniapps::table.find((application.get(), provider.word())))
                 .execute(connection)?;
             Ok::<_, Abort<StoreError>>(removed == 1)
         })

@@ -1,9 +1,11 @@
 use async_trait::async_trait;
 use diesel::prelude::*;
-use kontor_auth::PermissionError;
-use kontor_auth::model::{GrantedPermission, PermissionDraft, PermissionPatch, Reference};
+use kontor_auth::model::{
+    FoundPermission, GrantedPermission, PermissionChange, PermissionDraft, PermissionName, Reference,
+};
 use kontor_auth::ports::PermissionRepository;
-use kontor_kernel::{PermissionId, ProjectId, ScreenId, StoreError};
+use kontor_auth::{PermissionError, PermissionRefusal};
+use kontor_kernel::{Line, OfProject, PermissionId, ProjectId, ScreenId, StoreError};
 
 use super::permission_rows::{PermissionRow, of_project, permission, reference, stored_name, with_screens};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_reference};
@@ -15,13 +17,10 @@ fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<GrantedPerm
     Ok(row.map(permission).transpose()?)
 }
 
-fn require_screen(connection: &mut AnyConnection, screen: Option<ScreenId>) -> Result<(), Abort<PermissionError>> {
+fn require_screen(connection: &mut AnyConnection, screen: Option<&ScreenId>) -> Result<(), Abort<PermissionError>> {
     let Some(screen) = screen else { return Ok(()) };
-    if found!(connection, screens::table.find(screen.get()))? {
-        Ok(())
-    } else {
-        Err(Abort::Refused(PermissionError::UnknownScreen))
-    }
+    let known = found!(connection, screens::table.find(screen.get()))?;
+    if known { Ok(()) } else { Err(Abort::refused(PermissionRefusal::UnknownScreen)) }
 }
 
 #[async_trait]
@@ -30,13 +29,17 @@ impl PermissionRepository for Database {
         self.read(move |connection| of_project(connection, project.get())).await
     }
 
-    async fn find(&self, id: PermissionId) -> Result<Option<GrantedPermission>, StoreError> {
-        self.read(move |connection| load(connection, id.get())).await
+    async fn find(&self, id: PermissionId) -> Result<Option<FoundPermission>, StoreError> {
+        let found = |permission: GrantedPermission| match permission.project_id {
+            None => FoundPermission::OfService(permission),
+            Some(project) => FoundPermission::OfProject(OfProject::new(project, permission)),
+        };
+        self.read(move |connection| Ok(load(connection, id.get())?.map(found))).await
     }
 
     async fn insert(&self, project: ProjectId, draft: PermissionDraft) -> Result<GrantedPermission, PermissionError> {
         self.write(move |connection| {
-            require_screen(connection, Some(draft.screen_id))?;
+            require_screen(connection, Some(&draft.screen_id))?;
             let id: i64 = diesel::insert_into(permissions::table)
                 .values((
                     permissions::project_id.eq(project.get()),
@@ -46,7 +49,7 @@ impl PermissionRepository for Database {
                 ))
                 .returning(permissions::id)
                 .get_result(connection)
-                .map_err(on_duplicate(PermissionError::NameTaken))?;
+                .map_err(on_duplicate(PermissionRefusal::NameTaken))?;
             load(connection, id)?.ok_or(Abort::Refused(PermissionError::NotFound))
         })
         .await
@@ -56,23 +59,22 @@ impl PermissionRepository for Database {
         &self,
         project: ProjectId,
         id: PermissionId,
-        patch: PermissionPatch,
+        change: PermissionChange,
     ) -> Result<GrantedPermission, PermissionError> {
         self.write(move |connection| {
-            require_screen(connection, patch.screen_id)?;
+            require_screen(connection, change.screen_id.as_set())?;
             let own = permissions::table.find(id.get()).filter(permissions::project_id.eq(project.get()));
-            let name = patch.name.as_ref().map(|name| stored_name(project.get(), name.as_str()));
-            let description = patch.description.as_ref().map(|text| text.as_deref().unwrap_or_default());
-            let change = (
-                name.map(|name| permissions::name.eq(name)),
-                description.map(|text| permissions::description.eq(text)),
-                patch.screen_id.map(|screen| permissions::screen_id.eq(screen.get())),
-            );
-            if patch != PermissionPatch::default() {
+            let named = |name: &PermissionName| stored_name(project.get(), name.as_str());
+            let described = |text: &Option<Line<500>>| text.as_deref().unwrap_or_default().to_owned();
+            if change != PermissionChange::default() {
                 let written = diesel::update(own)
-                    .set(change)
+                    .set((
+                        change.name.as_set().map(|name| permissions::name.eq(named(name))),
+                        change.description.as_set().map(|text| permissions::description.eq(described(text))),
+                        change.screen_id.as_set().map(|screen| permissions::screen_id.eq(screen.get())),
+                    ))
                     .execute(connection)
-                    .map_err(on_duplicate(PermissionError::NameTaken))?;
+                    .map_err(on_duplicate(PermissionRefusal::NameTaken))?;
                 if written == 0 {
                     return Err(Abort::Refused(PermissionError::NotFound));
                 }
@@ -86,7 +88,7 @@ impl PermissionRepository for Database {
         self.write(move |connection| {
             let own = permissions::table.find(id.get()).filter(permissions::project_id.eq(project.get()));
             // Nothing but roles refers to a permission.
-            match diesel::delete(own).execute(connection).map_err(on_reference(PermissionError::InUse))? {
+            match diesel::delete(own).execute(connection).map_err(on_reference(PermissionRefusal::InUse))? {
                 0 => Err(Abort::Refused(PermissionError::NotFound)),
                 _ => Ok(()),
             }

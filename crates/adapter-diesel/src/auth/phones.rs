@@ -2,38 +2,34 @@
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::result::Error as QueryError;
 use kontor_auth::model::{NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding};
 use kontor_auth::ports::PhoneRepository;
 use kontor_kernel::{Contact, CounterpartyId, Phone, ProjectId, StoreError};
 
-use super::accounts::{bind, bound};
+use super::accounts::{bind, bound, owner};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::people::{contacts, forget_contacts, lock_customer, lock_customer_exclusively};
 use crate::schema::{counterparties, phone_change_codes};
 
-/// Whose a phone is apart from the customer's own record.
-fn taken(connection: &mut AnyConnection, project: ProjectId, customer: i64, phone: &Phone) -> Result<bool, QueryError> {
-    if let Some(owner) = bound(connection, project, &Contact::Phone(phone.clone()))? {
-        return Ok(owner != customer);
-    }
-    let taken: Option<i64> = counterparties::table
-        .filter(counterparties::project_id.eq(project.get()))
-        .filter(counterparties::phone_1.eq(phone.as_str()))
-        .filter(counterparties::id.ne(customer))
-        .select(counterparties::id)
-        .first(connection)
-        .optional()?;
-    Ok(taken.is_some())
+/// Whether somebody else has the phone.
+fn taken(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    customer: CounterpartyId,
+    phone: &Phone,
+) -> Result<bool, Abort<StoreError>> {
+    let contact = Contact::Phone(phone.clone());
+    let signs_in = bound(connection, project, &contact)?;
+    Ok(owner(connection, project, &contact, signs_in)?.keeps_from(customer))
 }
 
 /// Moves the customer, whose row the caller holds alone, unless somebody else has the phone.
-fn take(connection: &mut AnyConnection, attempt: &PhoneChangeTry) -> Result<PhoneChanged, QueryError> {
+fn take(connection: &mut AnyConnection, attempt: &PhoneChangeTry) -> Result<PhoneChanged, Abort<StoreError>> {
     let (project, customer, phone) = (attempt.project_id, attempt.customer.get(), &attempt.phone);
-    if taken(connection, project, customer, phone)? {
+    if taken(connection, project, attempt.customer, phone)? {
         return Ok(PhoneChanged::Taken);
     }
-    if !bind(connection, project, phone, customer)? && taken(connection, project, customer, phone)? {
+    if !bind(connection, project, phone, customer)? && taken(connection, project, attempt.customer, phone)? {
         return Ok(PhoneChanged::Taken);
     }
     diesel::update(counterparties::table.find(customer))
@@ -63,7 +59,7 @@ impl PhoneRepository for Database {
             if own.flatten().as_deref() == Some(phone.as_str()) {
                 return Ok::<_, Abort<StoreError>>(PhoneStanding::Own);
             }
-            let taken = taken(connection, project, customer.get(), &phone)?;
+            let taken = taken(connection, project, customer, &phone)?;
             Ok(if taken { PhoneStanding::Taken } else { PhoneStanding::Free })
         })
         .await
@@ -114,7 +110,7 @@ impl PhoneRepository for Database {
                 .set(phone_change_codes::consumed_at.eq(now))
                 .execute(connection)?;
             if used == 1 {
-                return Ok(take(connection, &attempt)?);
+                return take(connection, &attempt);
             }
             let counted = diesel::update(live)
                 .set(phone_change_codes::attempts_left.eq(phone_change_codes::attempts_left - 1))

@@ -4,7 +4,7 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_auth::StaffRegistryError;
-use kontor_auth::model::{EmployeeEdit, Login, NewEmployee, RoleChoice};
+use kontor_auth::model::{EmployeeChange, Login, NewEmployee, RoleChoice, is_last_owner};
 use kontor_kernel::{BranchId, DepartmentId, FileId, Name, Phone, UserId};
 
 use super::{EMPLOYEE, end_staff_tokens};
@@ -47,7 +47,7 @@ fn enter(connection: &mut AnyConnection, user: UserId) -> Outcome<i64> {
 
 /// Refuses when the employee is the only owner who can still sign in.
 fn keep_an_owner(connection: &mut AnyConnection, project: i64, user: UserId) -> Outcome {
-    let owners: Vec<i64> = users::table
+    let ids: Vec<i64> = users::table
         .inner_join(roles::table.on(roles::id.eq(users::role_id)))
         .filter(users::project_id.eq(project))
         .filter(users::kind.eq(EMPLOYEE))
@@ -57,7 +57,8 @@ fn keep_an_owner(connection: &mut AnyConnection, project: i64, user: UserId) -> 
         .select(users::id)
         .limit(2)
         .load(connection)?;
-    if owners == [user.get()] { refused(StaffRegistryError::LastOwner) } else { Ok(()) }
+    let owners = ids.into_iter().map(stored::id).collect::<Result<Vec<UserId>, _>>()?;
+    if is_last_owner(&owners, user) { refused(StaffRegistryError::LastOwner) } else { Ok(()) }
 }
 
 fn owner_role(connection: &mut AnyConnection, project: i64, at: NaiveDateTime) -> Result<i64, QueryError> {
@@ -194,22 +195,10 @@ pub(super) fn assign_department(
     Ok(())
 }
 
-/// The outer `None` leaves a column as it is, the inner one empties it.
-#[expect(clippy::option_option, reason = "keep, clear and set, as the changeset takes them")]
-#[derive(AsChangeset)]
-#[diesel(table_name = users)]
-struct Traits {
-    phone: Option<Option<String>>,
-    middle_name: Option<Option<String>>,
-    is_sick: Option<bool>,
-    avatar_id: Option<Option<i64>>,
-    updated_at: NaiveDateTime,
-}
-
-pub(super) fn edit(
+pub(super) fn update(
     connection: &mut AnyConnection,
     login: &Login,
-    edit: &EmployeeEdit,
+    change: &EmployeeChange,
     at: NaiveDateTime,
 ) -> Outcome<UserId> {
     let found: Option<(i64, i64)> = users::table
@@ -219,18 +208,19 @@ pub(super) fn edit(
         .first(connection)
         .optional()?;
     let Some((user, project)) = found else { return refused(StaffRegistryError::UnknownEmployee) };
-    if let Some(Some(file)) = edit.avatar
-        && !is_avatar(connection, project, file)?
+    if let Some(file) = change.avatar.as_filled()
+        && !is_avatar(connection, project, *file)?
     {
         return refused(StaffRegistryError::UnknownAvatar);
     }
-    let traits = Traits {
-        phone: edit.phone.as_ref().map(|phone| phone.as_ref().map(ToString::to_string)),
-        middle_name: edit.middle_name.as_ref().map(|name| name.as_ref().map(ToString::to_string)),
-        is_sick: edit.is_sick,
-        avatar_id: edit.avatar.map(|file| file.map(FileId::get)),
-        updated_at: at,
-    };
-    diesel::update(users::table.find(user)).set(traits).execute(connection)?;
+    diesel::update(users::table.find(user))
+        .set((
+            change.phone.as_set().map(|phone| users::phone.eq(phone.as_ref().map(Phone::as_str))),
+            change.middle_name.as_set().map(|name| users::middle_name.eq(name.as_ref().map(Name::as_str))),
+            change.is_sick.as_set().map(|sick| users::is_sick.eq(*sick)),
+            change.avatar.as_set().map(|file| users::avatar_id.eq(file.map(FileId::get))),
+            users::updated_at.eq(at),
+        ))
+        .execute(connection)?;
     Ok(stored::id(user)?)
 }

@@ -1,18 +1,19 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::NaiveDateTime;
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use kontor_auth::RoleError;
-use kontor_auth::model::{GrantedPermission, RoleDraft, StaffRole};
-use kontor_auth::ports::{RoleChange, RoleRepository};
-use kontor_kernel::{PermissionId, ProjectId, RoleId, StoreError, TokenId};
+use kontor_auth::model::{GrantedPermission, RoleChange, RoleDraft, StaffRole};
+use kontor_auth::ports::RoleRepository;
+use kontor_auth::{RoleError, RoleRefusal};
+use kontor_kernel::{OfProject, PermissionId, ProjectId, RoleId, Stamp, StoreError, TokenId};
 
 use super::guard;
 use super::permission_rows::{RoleKey, of_project, of_roles};
 use super::registry::STAFF;
 use crate::database::{Abort, AnyConnection, Database, on_each, on_reference};
+use crate::records;
 use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
 use crate::stored;
 
@@ -33,7 +34,6 @@ impl RoleRow {
     fn role(self, permissions: Vec<GrantedPermission>) -> Result<StaffRole, StoreError> {
         Ok(StaffRole {
             id: stored::id(self.id)?,
-            project_id: stored::id(self.project_id)?,
             name: stored::text(&self.name)?,
             description: stored::optional_text(self.description.as_deref())?,
             is_owner: self.is_owner,
@@ -57,14 +57,34 @@ fn complete<R>(connection: &mut AnyConnection, rows: Vec<RoleRow>) -> Result<Vec
     rows.into_iter().map(role).collect()
 }
 
-fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<StaffRole>, Abort<R>> {
-    let row = roles::table
+fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<StaffRole>>, Abort<R>> {
+    let row: Option<RoleRow> = roles::table
         .find(id)
         .filter(roles::kind.eq(STAFF))
         .select(RoleRow::as_select())
         .first(connection)
         .optional()?;
-    Ok(complete(connection, row.into_iter().collect())?.pop())
+    let project = row.as_ref().map(|row| row.project_id);
+    let role = complete(connection, row.into_iter().collect())?.pop();
+    Ok(project.zip(role).map(|(project, role)| records::of_project(project, Ok(role))).transpose()?)
+}
+
+/// The role that was just written.
+fn written(connection: &mut AnyConnection, project: ProjectId, id: i64) -> Result<StaffRole, Abort<RoleError>> {
+    load(connection, id)?.and_then(|role| role.within(project)).ok_or(Abort::Refused(RoleError::NotFound))
+}
+
+/// A role that staff may change, while it still has the version that was looked at.
+#[diesel::dsl::auto_type]
+fn seen(project: ProjectId, id: RoleId, version: i64) -> _ {
+    let (project, id): (i64, i64) = (project.get(), id.get());
+    let kind: &'static str = STAFF;
+    roles::table
+        .filter(roles::id.eq(id))
+        .filter(roles::project_id.eq(project))
+        .filter(roles::version.eq(version))
+        .filter(roles::is_owner.eq(false))
+        .filter(roles::kind.eq(kind))
 }
 
 #[derive(Insertable)]
@@ -85,7 +105,7 @@ fn grant(connection: &mut AnyConnection, role: i64, wanted: &[PermissionId]) -> 
     on_each!(connection, concrete => {
         diesel::insert_into(role_permissions::table).values(&links).execute(concrete)
     })
-    .map_err(on_reference(RoleError::Stale))?;
+    .map_err(on_reference(RoleRefusal::Stale))?;
     Ok(())
 }
 
@@ -104,7 +124,7 @@ impl RoleRepository for Database {
         .await
     }
 
-    async fn find(&self, id: RoleId) -> Result<Option<StaffRole>, StoreError> {
+    async fn find(&self, id: RoleId) -> Result<Option<OfProject<StaffRole>>, StoreError> {
         self.read_snapshot(move |connection| load(connection, id.get())).await
     }
 
@@ -132,70 +152,63 @@ impl RoleRepository for Database {
         .await
     }
 
-    async fn insert(&self, project: ProjectId, draft: RoleDraft, at: DateTime<Utc>) -> Result<StaffRole, RoleError> {
+    async fn insert(&self, stamp: Stamp, draft: RoleDraft) -> Result<StaffRole, RoleError> {
         self.write(move |connection| {
+            let at = stamp.at.naive_utc();
             let id: i64 = diesel::insert_into(roles::table)
                 .values((
-                    roles::project_id.eq(project.get()),
+                    roles::project_id.eq(stamp.project_id.get()),
                     roles::name.eq(draft.name.as_str()),
                     roles::description.eq(draft.description.as_deref()),
                     roles::is_owner.eq(false),
                     roles::kind.eq(STAFF),
-                    roles::created_at.eq(at.naive_utc()),
-                    roles::updated_at.eq(at.naive_utc()),
+                    roles::created_at.eq(at),
+                    roles::updated_at.eq(at),
                 ))
                 .returning(roles::id)
                 .get_result(connection)?;
             grant(connection, id, &draft.permissions)?;
-            load(connection, id)?.ok_or(Abort::Refused(RoleError::NotFound))
+            written(connection, stamp.project_id, id)
         })
         .await
     }
 
-    async fn change(&self, change: RoleChange) -> Result<StaffRole, RoleError> {
+    async fn update(&self, stamp: Stamp, id: RoleId, version: i64, change: RoleChange) -> Result<StaffRole, RoleError> {
         self.write(move |connection| {
-            let (id, patch) = (change.role.get(), &change.patch);
-            let seen = roles::table
-                .find(id)
-                .filter(roles::version.eq(change.version))
-                .filter(roles::is_owner.eq(false))
-                .filter(roles::kind.eq(STAFF));
-            let description = patch.description.as_ref().map(|text| text.as_deref());
-            let written = diesel::update(seen)
+            let changed = diesel::update(seen(stamp.project_id, id, version))
                 .set((
-                    patch.name.as_ref().map(|name| roles::name.eq(name.as_str())),
-                    description.map(|text| roles::description.eq(text)),
-                    roles::version.eq(change.version + 1),
-                    roles::updated_at.eq(change.at.naive_utc()),
+                    change.name.as_set().map(|name| roles::name.eq(name.as_str())),
+                    change.description.as_set().map(|text| roles::description.eq(text.as_deref())),
+                    roles::version.eq(version + 1),
+                    roles::updated_at.eq(stamp.at.naive_utc()),
                 ))
                 .execute(connection)?;
-            if written == 0 {
-                return Err(Abort::Refused(RoleError::Stale));
+            if changed == 0 {
+                return Err(Abort::refused(RoleRefusal::Stale));
             }
-            if let Some(wanted) = &patch.permissions {
+            let id = id.get();
+            if let Some(wanted) = change.permissions.as_set() {
                 diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(id))).execute(connection)?;
                 grant(connection, id, wanted)?;
             }
-            load(connection, id)?.ok_or(Abort::Refused(RoleError::NotFound))
+            written(connection, stamp.project_id, id)
         })
         .await
     }
 
-    async fn delete(&self, id: RoleId, version: i64) -> Result<(), RoleError> {
+    async fn delete(&self, project: ProjectId, id: RoleId, version: i64) -> Result<(), RoleError> {
         self.write(move |connection| {
-            let seen = roles::table
-                .find(id.get())
-                .filter(roles::version.eq(version))
-                .filter(roles::is_owner.eq(false))
-                .filter(roles::kind.eq(STAFF));
-            // Taken first: whoever changes the role at the same time waits for this step, or this one for his.
-            let taken = diesel::update(seen).set(roles::version.eq(version + 1)).execute(connection)?;
+            // Taken first: whoever changes the role at the same time waits for this step, or this one for theirs.
+            let taken =
+                diesel::update(seen(project, id, version)).set(roles::version.eq(version + 1)).execute(connection)?;
             if taken == 0 {
-                return Err(Abort::Refused(RoleError::Stale));
+                return Err(Abort::refused(RoleRefusal::Stale));
             }
             let links = role_permissions::table.filter(role_permissions::role_id.eq(id.get()));
             diesel::delete(links).execute(connection)?;
-            diesel::delete(roles::table.find(id.get())).execute(connection).map_err(on_reference(RoleError::InUse))?;
+            diesel::delete(roles::table.find(id.get()))
+                .execute(connection)
+                .map_err(on_reference(RoleRefusal::InUse))?;
             Ok(())
         })
         .await

@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use kontor_auth::StaffRegistryError;
-use kontor_auth::model::{Employee, EmployeeEdit, Login, NewEmployee, NewOwner, RoleChoice, StaffCredentials};
+use kontor_auth::model::{Employee, EmployeeChange, Login, NewEmployee, NewOwner, RoleChoice, StaffCredentials};
 use kontor_auth::ports::{ProvedPassword, SignIn, StaffRepository};
 use kontor_kernel::{DepartmentId, Name, StoreError, TokenId, UserId};
 
@@ -126,13 +126,13 @@ impl StaffRepository for Database {
         self.write(move |connection| registry::assign_department(connection, user, department, at.naive_utc())).await
     }
 
-    async fn edit_employee(
+    async fn update_employee(
         &self,
         login: &Login,
-        edit: EmployeeEdit,
+        change: EmployeeChange,
         at: DateTime<Utc>,
     ) -> Result<UserId, StaffRegistryError> {
         let login = login.clone();
-        self.write(move |connection| registry::edit(connection, &login, &edit, at.naive_utc())).await
+        self.write(move |connection| registry::update(connection, &login, &change, at.naive_utc())).await
     }
 }

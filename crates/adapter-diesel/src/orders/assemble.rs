@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
-use kontor_kernel::{InvalidId, Quantity, StoreError};
+use kontor_kernel::{InvalidId, OfProject, Quantity, StoreError, Word};
 use kontor_orders::model::{
     Customer, DeliveryWay, Named, Order, OrderLine, OrderStatus, PaymentMethod, PaymentType, Place, ReservationState,
 };
 
 use crate::database::{Abort, AnyConnection};
+use crate::records;
 use crate::statement::Statement;
 use crate::stored;
 
@@ -186,7 +187,10 @@ struct PhotoRow {
 }
 
 /// The orders that `condition` (from `WHERE` on, over `orders o`) selects, in its order.
-pub(super) fn orders(connection: &mut AnyConnection, condition: Statement) -> Result<Vec<Order>, Abort<StoreError>> {
+pub(super) fn orders(
+    connection: &mut AnyConnection,
+    condition: Statement,
+) -> Result<Vec<OfProject<Order>>, Abort<StoreError>> {
     let rows: Vec<OrderRow> = Statement::new(SELECT).then(condition).load(connection)?;
     if rows.is_empty() {
         return Ok(Vec::new());
@@ -210,14 +214,13 @@ pub(super) fn orders(connection: &mut AnyConnection, condition: Statement) -> Re
     }
     let assemble = |row: OrderRow| {
         let lines = lines_of.remove(&row.id).unwrap_or_default();
-        order(row, lines).map_err(Abort::Store)
+        records::of_project(row.project_id, order(row, lines)).map_err(Abort::Store)
     };
     rows.into_iter().map(assemble).collect()
 }
 
 fn line(row: LineRow, photos: Vec<String>) -> Result<OrderLine, StoreError> {
-    let states = [ReservationState::Held, ReservationState::Released, ReservationState::Sold];
-    let state = states.into_iter().find(|state| state.as_str() == row.state);
+    let state = ReservationState::from_word(&row.state);
     Ok(OrderLine {
         id: stored::id(row.id)?,
         item: Named { id: stored::id(row.nomenclature_id)?, name: row.name },
@@ -243,7 +246,6 @@ fn order(row: OrderRow, lines: Vec<OrderLine>) -> Result<Order, StoreError> {
     let manager = full_name([row.manager_last_name, row.manager_first_name, None]);
     Ok(Order {
         id: stored::id(row.id)?,
-        project_id: stored::id(row.project_id)?,
         application: Named { id: stored::id(row.application_id)?, name: row.application_name },
         customer: Customer {
             id: stored::id(row.counterparty_id)?,

@@ -2,8 +2,8 @@
 
 use diesel::prelude::*;
 use kontor_kernel::history::Author;
-use kontor_kernel::{OrderId, Word};
-use kontor_orders::change::OrderChange;
+use kontor_kernel::{Edit, OrderId, Word};
+use kontor_orders::change::OrderUpdate;
 use kontor_orders::model::{OrderStatus, StockEffect};
 use kontor_orders::ports::ChangeRefused;
 use kontor_payments::model::{ChargePurpose, ChargeState};
@@ -26,16 +26,13 @@ struct Columns {
     updated_at: chrono::NaiveDateTime,
 }
 
-pub(crate) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Result<(), Refused> {
-    let (order, at) = (change.order_id.get(), change.at.naive_utc());
-    if let Some(Some(manager)) = change.manager {
-        let manager: Option<i64> = users::table
-            .find(manager.get())
-            .filter(users::project_id.eq(change.project_id.get()))
-            .select(users::id)
-            .first(connection)
-            .optional()?;
-        manager.ok_or(Abort::Refused(ChangeRefused::UnknownManager))?;
+pub(crate) fn apply(connection: &mut AnyConnection, change: &OrderUpdate) -> Result<(), Refused> {
+    let (order, project, at) = (change.order_id.get(), change.stamp.project_id.get(), change.stamp.at.naive_utc());
+    if let Some(manager) = change.manager.as_filled() {
+        let own = users::table.find(manager.get()).filter(users::project_id.eq(project));
+        if !found!(connection, own)? {
+            return Err(Abort::Refused(ChangeRefused::UnknownManager));
+        }
     }
     let columns = Columns {
         status_id: change.transition.map(|step| step.to.id()),
@@ -51,25 +48,25 @@ pub(crate) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Res
     let status = current.ok_or(Abort::Refused(ChangeRefused::Stale))?;
     write_details(connection, change)?;
     if change.transition.is_some() {
-        invalidate(Topic::Storefront, change.project_id.get());
+        invalidate(Topic::Storefront, project);
     }
     match change.transition.map(|step| step.stock) {
         Some(StockEffect::Release) => {
             if has_open_payment(connection, change.order_id)? {
                 return Err(Abort::Refused(ChangeRefused::Stale));
             }
-            reserved_stock::release(connection, order, Author::User(change.user_id), at)?;
+            reserved_stock::release(connection, order, change.stamp.author, at)?;
         }
-        Some(StockEffect::Sell) => reserved_stock::sell(connection, order, Author::User(change.user_id), at)?,
+        Some(StockEffect::Sell) => reserved_stock::sell(connection, order, change.stamp.author, at)?,
         Some(StockEffect::Keep) | None => {}
     }
     if let Some(event) = &change.paid {
         history::announce_paid(connection, event)?;
     }
     let entry = Entry {
-        project: change.project_id.get(),
+        project,
         order,
-        actor: Author::User(change.user_id),
+        actor: change.stamp.author,
         event: if change.transition.is_some() { "status_changed" } else { "changed" },
         status: OrderStatus::from_id(status).ok_or_else(|| stored::unknown("orders", order, "status_id", status))?,
         detail: None,
@@ -78,15 +75,15 @@ pub(crate) fn apply(connection: &mut AnyConnection, change: &OrderChange) -> Res
 }
 
 /// Each detail may also be emptied.
-fn write_details(connection: &mut AnyConnection, change: &OrderChange) -> Result<(), diesel::result::Error> {
+fn write_details(connection: &mut AnyConnection, change: &OrderUpdate) -> Result<(), diesel::result::Error> {
     let order = orders::table.find(change.order_id.get());
-    if let Some(manager) = change.manager {
+    if let Edit::Set(manager) = change.manager {
         diesel::update(order).set(orders::manager_id.eq(manager.map(i64::from))).execute(connection)?;
     }
-    if let Some(comment) = &change.comment {
+    if let Edit::Set(comment) = &change.comment {
         diesel::update(order).set(orders::comment.eq(comment.as_deref())).execute(connection)?;
     }
-    if let Some(address) = &change.address {
+    if let Edit::Set(address) = &change.address {
         diesel::update(order).set(orders::address.eq(address.as_deref())).execute(connection)?;
     }
     Ok(())

@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use kontor_kernel::history::Author;
 use kontor_kernel::{InventoryId, OrderId, Word};
 use kontor_orders::change::{PlacedLine, PlacedOrder};
-use kontor_orders::model::PaymentMethod;
+use kontor_orders::model::{PaymentMethod, ReservationState};
 use kontor_orders::ports::PlaceRefused;
 
 use super::discounts;
@@ -179,7 +179,7 @@ fn insert_lines(
         product_discount: line.price.product_discount.minor(),
         promo_discount: line.price.promo_discount.minor(),
         total: line.price.total().minor(),
-        state: "held",
+        state: ReservationState::Held.word(),
         created_at: at,
         updated_at: at,
     };

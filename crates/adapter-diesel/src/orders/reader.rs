@@ -1,7 +1,7 @@
 //! Reading orders: a fixed number of statements, whatever the number of orders.
 
 use async_trait::async_trait;
-use kontor_kernel::{CustomerScope, Listing, OrderId, Page, Phone, ProjectId, StoreError};
+use kontor_kernel::{CustomerScope, Listing, OfProject, OrderId, Page, Phone, ProjectId, StoreError};
 use kontor_orders::model::{Order, PromoCode};
 use kontor_orders::ports::OrderReader;
 
@@ -12,7 +12,7 @@ use crate::statement::Statement;
 
 #[async_trait]
 impl OrderReader for Database {
-    async fn find(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
+    async fn find(&self, id: OrderId) -> Result<Option<OfProject<Order>>, StoreError> {
         self.read_brief(move |connection| {
             let found = orders(connection, Statement::new(" WHERE o.id = ").value(id.get()))?;
             Ok::<_, Abort<StoreError>>(found.into_iter().next())
@@ -21,13 +21,15 @@ impl OrderReader for Database {
     }
 
     async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError> {
+        let project = customer.app.project_id;
         self.read(move |connection| {
             let own = Statement::new(" WHERE o.counterparty_id = ")
                 .value(customer.counterparty_id.get())
                 .sql(" AND o.application_id = ")
                 .value(customer.app.application_id.get())
                 .sql(" ORDER BY o.id DESC");
-            orders(connection, own)
+            let found = orders(connection, own)?;
+            Ok::<_, Abort<StoreError>>(found.into_iter().filter_map(|order| order.within(project)).collect())
         })
         .await
     }
@@ -37,7 +39,8 @@ impl OrderReader for Database {
             let own = Statement::new("o.project_id = ").value(project.get());
             let found = ORDERS.page(connection, own, &listing)?;
             let these = Statement::new(" WHERE o.id").among(&found.items).sql(" ORDER BY o.id");
-            let orders = in_order(&found.items, orders(connection, these)?, |order| order.id.get());
+            let own = orders(connection, these)?.into_iter().filter_map(|order| order.within(project)).collect();
+            let orders = in_order(&found.items, own, |order: &Order| order.id.get());
             Ok::<_, Abort<StoreError>>(found.with_items(orders))
         })
         .await

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
-use kontor_kernel::{Listing, Page, ProjectId, Quantity, StoreError};
+use kontor_kernel::{Listing, Page, ProjectId, Quantity, StoreError, Word};
 use kontor_orders::model::{Named, OrderStatus, ReservationRecord, ReservationState};
 use kontor_orders::ports::ReservationReader;
 
@@ -15,7 +15,6 @@ use crate::stored;
 by_place! {
     struct LineRow {
         id: i64 as BigInt,
-        project: i64 as BigInt,
         order: i64 as BigInt,
         status: i64 as BigInt,
         item: i64 as BigInt,
@@ -39,10 +38,9 @@ impl TryFrom<LineRow> for ReservationRecord {
             (Some(id), Some(name)) => Some(Named { id: stored::id(id)?, name }),
             _ => None,
         };
-        let state = ReservationState::ALL.into_iter().find(|state| state.as_str() == row.state);
+        let state = ReservationState::from_word(&row.state);
         Ok(Self {
             id: stored::id(row.id)?,
-            project_id: stored::id(row.project)?,
             order_id: stored::id(row.order)?,
             order_status: OrderStatus::from_id(row.status)
                 .ok_or_else(|| stored::unknown("orders", row.order, "status_id", row.status))?,
@@ -81,7 +79,7 @@ impl ReservationReader for Database {
             let own = Statement::new("r.project_id = ").value(project.get());
             let found = LINES.page(connection, own, &listing)?;
             let rows: Vec<LineRow> = Statement::new(
-                "SELECT r.id, r.project_id, r.order_id, o.status_id, r.nomenclature_id, r.name, w.id, w.name, r.quantity, \
+                "SELECT r.id, r.order_id, o.status_id, r.nomenclature_id, r.name, w.id, w.name, r.quantity, \
                  r.unit_price, r.total, r.state, r.created_at, r.updated_at FROM reservations r \
                  JOIN orders o ON o.id = r.order_id LEFT JOIN inventories i ON i.id = r.inventory_id \
                  LEFT JOIN warehouses w ON w.id = i.warehouse_id WHERE r.id",

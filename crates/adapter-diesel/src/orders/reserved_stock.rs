@@ -2,7 +2,9 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
+use kontor_kernel::Word;
 use kontor_kernel::history::Author;
+use kontor_orders::model::ReservationState;
 
 use super::discounts;
 use crate::database::AnyConnection;
@@ -18,7 +20,7 @@ type HeldLine = (Option<i64>, i64, i64);
 fn held(connection: &mut AnyConnection, order: i64) -> QueryResult<Vec<(i64, i64)>> {
     let lines: Vec<HeldLine> = reservations::table
         .filter(reservations::order_id.eq(order))
-        .filter(reservations::state.eq("held"))
+        .filter(reservations::state.eq(ReservationState::Held.word()))
         .order(reservations::inventory_id)
         .select((reservations::inventory_id, reservations::quantity, reservations::nomenclature_id))
         .load(connection)?;
@@ -27,10 +29,19 @@ fn held(connection: &mut AnyConnection, order: i64) -> QueryResult<Vec<(i64, i64
     Ok(lines.into_iter().filter_map(|(inventory, pieces, _)| Some((inventory?, pieces))).collect())
 }
 
-fn set_state(connection: &mut AnyConnection, order: i64, state: &str, at: NaiveDateTime) -> QueryResult<()> {
-    diesel::update(reservations::table.filter(reservations::order_id.eq(order)).filter(reservations::state.eq("held")))
-        .set((reservations::state.eq(state), reservations::updated_at.eq(at)))
-        .execute(connection)?;
+fn set_state(
+    connection: &mut AnyConnection,
+    order: i64,
+    state: ReservationState,
+    at: NaiveDateTime,
+) -> QueryResult<()> {
+    diesel::update(
+        reservations::table
+            .filter(reservations::order_id.eq(order))
+            .filter(reservations::state.eq(ReservationState::Held.word())),
+    )
+    .set((reservations::state.eq(state.word()), reservations::updated_at.eq(at)))
+    .execute(connection)?;
     Ok(())
 }
 
@@ -41,7 +52,7 @@ pub(super) fn release(connection: &mut AnyConnection, order: i64, by: Author, at
         movements.push(give_back(connection, inventory, pieces, at)?);
     }
     enter(connection, &movements, &Cause::of_order(Reason::Release, order, by, at))?;
-    set_state(connection, order, "released", at)?;
+    set_state(connection, order, ReservationState::Released, at)?;
     let returned = movements.iter().filter(|movement| movement.left() == -movement.reserved);
     let returned: Vec<i64> = returned.map(|movement| movement.item).collect();
     discounts::return_use(connection, order)?;
@@ -56,5 +67,5 @@ pub(super) fn sell(connection: &mut AnyConnection, order: i64, by: Author, at: N
         movements.push(take_out(connection, inventory, pieces, at)?);
     }
     enter(connection, &movements, &Cause::of_order(Reason::Sale, order, by, at))?;
-    set_state(connection, order, "sold", at)
+    set_state(connection, order, ReservationState::Sold, at)
 }

@@ -7,13 +7,15 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{
-    AGENT_TOKENS_MOST, AccessRequestDraft, Agent, AgentChange, Approval, Consumption, Login, NewAccessRequest,
+    AGENT_TOKENS_MOST, AccessRequestDraft, Agent, AgentUpdate, Approval, Consumption, Login, NewAccessRequest,
     NewAgent, NewAgentToken, Reason, Refusal, RequestStatus, Review, Stage,
 };
 use kontor_auth::ports::{AccessRequestRepository, AgentRepository, StaffRepository, TokenRepository};
-use kontor_auth::{AccessRequestError, AgentError};
+use kontor_auth::{AccessRequestError, AccessRequestRefusal, AgentError, AgentRefusal};
 use kontor_kernel::listing::Sort;
-use kontor_kernel::{Email, Listing, Name, PageRequest, Permission, ProjectId, Prose, Resource, TokenId, UserId};
+use kontor_kernel::{
+    Edit, Email, Listing, Name, OfProject, PageRequest, Permission, ProjectId, Prose, Resource, TokenId, UserId,
+};
 use uuid::Uuid;
 
 use crate::fixtures;
@@ -63,14 +65,14 @@ async fn made(db: &TestDatabase, office: (ProjectId, UserId), name: &str, permis
     AgentRepository::insert(&db.database, new_agent(office, name, permissions)).await.unwrap()
 }
 
-fn change(agent: &Agent, held: &[Permission]) -> AgentChange {
-    AgentChange {
+fn update(agent: &Agent, held: &[Permission]) -> AgentUpdate {
+    AgentUpdate {
         agent: agent.id,
         held: set(held),
-        name: None,
-        description: None,
-        permissions: None,
-        is_banned: None,
+        name: Edit::Keep,
+        description: Edit::Keep,
+        permissions: Edit::Keep,
+        is_banned: Edit::Keep,
         at: minutes(1),
     }
 }
@@ -143,7 +145,7 @@ fn consumption(id: u128, at: DateTime<Utc>) -> Consumption {
 
 fn state<T>(outcome: Result<T, AccessRequestError>) -> RequestStatus {
     match outcome {
-        Err(AccessRequestError::State(status)) => status,
+        Err(AccessRequestError::Refused(AccessRequestRefusal::State(status))) => status,
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("it went on"),
     }
@@ -157,7 +159,7 @@ database_tests! {
     async fn an_agent_has_a_role_of_its_own_and_no_login(db: TestDatabase) {
         let office = office(&db).await;
         let agent = made(&db, office, "Bot", &[VIEW, EDIT]).await;
-        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap().unwrap(), agent);
+        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap(), Some(OfProject::new(office.0, agent.clone())));
         assert_eq!((agent.name.as_str(), agent.description.as_deref()), ("Bot", Some("counts")));
         assert_eq!(agent.creator.unwrap().name.as_str(), "Project Owner");
         let names: Vec<&str> = agent.permissions.iter().map(|granted| granted.name.as_str()).collect();
@@ -192,11 +194,11 @@ database_tests! {
         assert_eq!(opens(&db.database, whole).await, Some(set(&[VIEW, EDIT])));
         assert_eq!(opens(&db.database, part).await, Some(set(&[EDIT])));
 
-        let shrunk = AgentChange {
-            name: Some(Name::parse("Clerk").unwrap()),
-            description: Some(None),
-            permissions: Some(set(&[VIEW])),
-            ..change(&agent, &[VIEW, EDIT])
+        let shrunk = AgentUpdate {
+            name: Edit::Set(Name::parse("Clerk").unwrap()),
+            description: Edit::Set(None),
+            permissions: Edit::Set(set(&[VIEW])),
+            ..update(&agent, &[VIEW, EDIT])
         };
         let shrunk = AgentRepository::update(&db.database, shrunk).await.unwrap();
         assert_eq!((shrunk.name.as_str(), shrunk.description.as_deref(), shrunk.permissions.len()), ("Clerk", None, 1));
@@ -204,23 +206,24 @@ database_tests! {
         assert_eq!(opens(&db.database, whole).await, Some(set(&[VIEW])));
         assert_eq!(opens(&db.database, part).await, Some(set(&[])));
 
-        let paused = AgentChange { is_banned: Some(true), ..change(&agent, &[VIEW]) };
+        let paused = AgentUpdate { is_banned: Edit::Set(true), ..update(&agent, &[VIEW]) };
         assert!(AgentRepository::update(&db.database, paused).await.unwrap().is_banned);
         assert_eq!(opens(&db.database, whole).await, None);
     }
 
     async fn who_has_less_than_the_agent_changes_nothing(db: TestDatabase) {
-        let agent = made(&db, office(&db).await, "Bot", &[VIEW, EDIT]).await;
-        let paused = AgentChange { is_banned: Some(true), ..change(&agent, &[VIEW]) };
+        let office = office(&db).await;
+        let agent = made(&db, office, "Bot", &[VIEW, EDIT]).await;
+        let paused = AgentUpdate { is_banned: Edit::Set(true), ..update(&agent, &[VIEW]) };
         let refused = AgentRepository::update(&db.database, paused).await;
-        assert!(matches!(refused, Err(AgentError::BeyondReach(denied)) if denied.missing == [EDIT.to_string()]));
-        let refused = AgentRepository::delete(&db.database, change(&agent, &[EDIT])).await;
-        assert!(matches!(refused, Err(AgentError::BeyondReach(denied)) if denied.missing == [VIEW.to_string()]));
+        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::BeyondReach(denied))) if denied.missing == [EDIT.to_string()]));
+        let refused = AgentRepository::delete(&db.database, agent.id, set(&[EDIT]), minutes(1)).await;
+        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::BeyondReach(denied))) if denied.missing == [VIEW.to_string()]));
         let refused = db.database.insert_token(NewAgentToken { held: set(&[VIEW]), ..token(&agent, None) }).await;
-        assert!(matches!(refused, Err(AgentError::BeyondReach(_))));
+        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::BeyondReach(_)))));
         let refused = db.database.insert_token(token(&agent, Some(&[Permission::view(Resource::Brands)]))).await;
-        assert!(matches!(refused, Err(AgentError::BeyondAgent(_))));
-        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap().unwrap(), agent);
+        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::BeyondAgent(_)))));
+        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap(), Some(OfProject::new(office.0, agent.clone())));
         assert!(db.database.tokens(agent.id).await.unwrap().is_empty());
     }
 
@@ -228,14 +231,14 @@ database_tests! {
         let office = office(&db).await;
         let agent = made(&db, office, "Bot", &[VIEW]).await;
         let id = db.database.insert_token(token(&agent, None)).await.unwrap().id;
-        AgentRepository::delete(&db.database, change(&agent, &[VIEW])).await.unwrap();
+        AgentRepository::delete(&db.database, agent.id, set(&[VIEW]), minutes(1)).await.unwrap();
         assert_eq!(opens(&db.database, id).await, None);
         assert!(AgentRepository::find(&db.database, agent.id).await.unwrap().is_none());
         assert_eq!(db.database.list(office.0, everything(1)).await.unwrap().total, 0);
         let gone = |outcome: Result<(), AgentError>| assert!(matches!(outcome, Err(AgentError::NotFound)));
         gone(db.database.insert_token(token(&agent, None)).await.map(|_| ()));
-        gone(AgentRepository::update(&db.database, change(&agent, &[VIEW])).await.map(|_| ()));
-        gone(AgentRepository::delete(&db.database, change(&agent, &[VIEW])).await);
+        gone(AgentRepository::update(&db.database, update(&agent, &[VIEW])).await.map(|_| ()));
+        gone(AgentRepository::delete(&db.database, agent.id, set(&[VIEW]), minutes(1)).await);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM users WHERE kind = 'agent'").await, 1);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 0);
     }
@@ -246,7 +249,7 @@ database_tests! {
             let (database, agent) = (db.database.clone(), agent.clone());
             tokio::spawn(async move {
                 if index == 6 {
-                    AgentRepository::delete(&database, change(&agent, &[VIEW])).await.unwrap();
+                    AgentRepository::delete(&database, agent.id, set(&[VIEW]), minutes(1)).await.unwrap();
                 } else {
                     let _ = database.insert_token(token(&agent, None)).await;
                 }
@@ -270,7 +273,8 @@ database_tests! {
         for _ in 0..AGENT_TOKENS_MOST {
             db.database.insert_token(token(&agent, None)).await.unwrap();
         }
-        assert!(matches!(db.database.insert_token(token(&agent, None)).await, Err(AgentError::TooManyTokens)));
+        let refused = db.database.insert_token(token(&agent, None)).await;
+        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::TooManyTokens))));
     }
 
     async fn an_approved_request_becomes_an_agent(db: TestDatabase) {
@@ -284,9 +288,13 @@ database_tests! {
         assert_eq!(state(db.database.consume(consumption(1, minutes(1))).await), RequestStatus::Pending);
 
         let wider = Approval { permissions: Some(set(&[Permission::view(Resource::Brands)])), ..approval(1, office, "a") };
-        assert!(matches!(db.database.approve(wider).await, Err(AccessRequestError::NotRequested(_))));
+        let reason = |outcome: Result<_, AccessRequestError>| match outcome {
+            Err(AccessRequestError::Refused(refusal)) => refusal,
+            outcome => panic!("{outcome:?}"),
+        };
+        assert!(matches!(reason(db.database.approve(wider).await), AccessRequestRefusal::NotRequested(_)));
         let poor = Approval { held: set(&[VIEW]), ..approval(1, office, "a") };
-        assert!(matches!(db.database.approve(poor).await, Err(AccessRequestError::BeyondReach(_))));
+        assert!(matches!(reason(db.database.approve(poor).await), AccessRequestRefusal::BeyondReach(_)));
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM users WHERE kind = 'agent'").await, 0);
 
         let part = Approval { permissions: Some(set(&[VIEW])), held: set(&[VIEW]), ..approval(1, office, "a") };
@@ -358,7 +366,7 @@ database_tests! {
             assert!(matches!(refused, Err(AccessRequestError::NotFound)));
         }
         let again = db.database.review(review(1, own, Some(&[VIEW, EDIT]))).await;
-        assert!(matches!(again, Err(AccessRequestError::NotRequested(foreign)) if foreign == set(&[EDIT])));
+        assert!(matches!(again, Err(AccessRequestError::Refused(AccessRequestRefusal::NotRequested(foreign))) if foreign == set(&[EDIT])));
         let declined = db.database.decline(refusal(1, own)).await.unwrap();
         assert_eq!(declined.stage, Stage::Declined(Some(Reason::parse("no").unwrap())));
         assert_eq!(state(db.database.approve(approval(1, own, "a")).await), RequestStatus::Declined);
@@ -377,7 +385,7 @@ database_tests! {
 
         let (_, agent) = db.database.approve(approval(3, office, "a3")).await.unwrap();
         let all: Vec<Permission> = Permission::all().collect();
-        AgentRepository::delete(&db.database, change(&agent, &all)).await.unwrap();
+        AgentRepository::delete(&db.database, agent.id, set(&all), minutes(1)).await.unwrap();
         assert_eq!(state(db.database.consume(consumption(3, minutes(2))).await), RequestStatus::Declined);
 
         AccessRequestRepository::insert(&db.database, NewAccessRequest { expires_at: minutes(31), ..request(5) }).await.unwrap();

@@ -4,13 +4,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::StaffRegistryError;
-use kontor_auth::model::{EmployeeEdit, Login};
+use kontor_auth::model::{EmployeeChange, Login};
 use kontor_auth::ports::StaffRepository;
 use kontor_content::model::{Dimensions, FileKey, FileType, MediaType, NewFile, Sha256, Written};
 use kontor_content::ports::FileRepository;
 use kontor_customers::CustomerError;
 use kontor_customers::ports::CustomerRepository;
-use kontor_kernel::{CounterpartyId, FileId, OfProject, ProjectId, RecordError, Stamp, UserId};
+use kontor_kernel::{CounterpartyId, Edit, FileId, OfProject, ProjectId, RecordError, Stamp, UserId};
 
 use crate::auth::people;
 use crate::fixtures;
@@ -113,8 +113,8 @@ database_tests! {
             (employee.avatar, fixtures::customer(database, draft(1).project_id, customer).await.avatar)
         };
         let give = async |file: FileId| {
-            let edit = EmployeeEdit { avatar: Some(Some(file)), ..EmployeeEdit::default() };
-            let employee = database.edit_employee(&Login::parse("owner").unwrap(), edit, noon()).await;
+            let edit = EmployeeChange { avatar: Edit::Set(Some(file)), ..EmployeeChange::default() };
+            let employee = database.update_employee(&Login::parse("owner").unwrap(), edit, noon()).await;
             (employee, database.set_avatar(customer, Some(file), noon()).await)
         };
         let mut refused = vec![FileId::new(999).unwrap(), database.announce(draft(1)).await.unwrap()];

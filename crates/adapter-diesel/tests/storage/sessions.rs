@@ -41,7 +41,7 @@ async fn started(db: &TestDatabase, seconds: i64) -> ClientSession {
 
 async fn beat(db: &TestDatabase, micros: i64) -> Heartbeat {
     let clock = Arc::new(FixedClock::at(START + TimeDelta::microseconds(micros)));
-    Heartbeats::new(Arc::new(db.database.clone()), clock).beat(customer()).await.unwrap()
+    Heartbeats { sessions: Arc::new(db.database.clone()), clock }.beat(customer()).await.unwrap()
 }
 
 database_tests! {
@@ -92,7 +92,7 @@ database_tests! {
             let db = Arc::new(db.database.clone());
             let beats = (0..50_i64).map(|number| {
                 let clock = Arc::new(FixedClock::at(at(seconds) + TimeDelta::milliseconds(7 * number % 50)));
-                let heartbeats = Heartbeats::new(db.clone(), clock);
+                let heartbeats = Heartbeats { sessions: db.clone(), clock };
                 tokio::spawn(async move { heartbeats.beat(customer()).await.unwrap().session })
             });
             let mut sessions = Vec::new();

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, PoolOptions, database_tests};
 use kontor_auth::StaffRegistryError;
-use kontor_auth::model::{EmployeeEdit, EmployeeFilter, Login, NewEmployee, NewToken, RoleChoice};
+use kontor_auth::model::{EmployeeChange, EmployeeFilter, Login, NewEmployee, NewToken, RoleChoice};
 use kontor_auth::ports::{DirectoryRepository, ProvedPassword, SignIn, StaffRepository, TokenRepository};
 use kontor_kernel::history::{Histories, HistoryAction};
 use kontor_kernel::{
@@ -197,14 +197,14 @@ database_tests! {
             let record = db.database.employee(user).await.unwrap().unwrap();
             (record.phone, record.middle_name, record.is_sick)
         };
-        let edit = async |login: &str, edit: EmployeeEdit| {
-            db.database.edit_employee(&Login::parse(login).unwrap(), edit, START).await
+        let edit = async |login: &str, edit: EmployeeChange| {
+            db.database.update_employee(&Login::parse(login).unwrap(), edit, START).await
         };
         assert_eq!(told(anna).await, (phone.clone(), patronymic.clone(), false));
-        let sick = EmployeeEdit { is_sick: Some(true), ..EmployeeEdit::default() };
+        let sick = EmployeeChange { is_sick: Edit::Set(true), ..EmployeeChange::default() };
         assert_eq!(edit("ANNA", sick.clone()).await.unwrap(), anna);
         assert_eq!(told(anna).await, (phone, patronymic, true));
-        let bare = EmployeeEdit { phone: Some(None), middle_name: Some(None), ..EmployeeEdit::default() };
+        let bare = EmployeeChange { phone: Edit::Set(None), middle_name: Edit::Set(None), ..EmployeeChange::default() };
         edit("anna", bare).await.unwrap();
         assert_eq!((told(anna).await, told(boris).await), ((None, None, true), (None, None, false)));
         assert!(matches!(edit("nobody", sick.clone()).await, Err(StaffRegistryError::UnknownEmployee)));

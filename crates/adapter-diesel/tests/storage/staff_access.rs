@@ -6,11 +6,13 @@ use std::sync::Arc;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_auth::model::{
-    PermissionDraft, PermissionName, PermissionPatch, RoleChoice, RoleDraft, RolePatch, StaffRole,
+    PermissionChange, PermissionDraft, PermissionName, RoleChange, RoleChoice, RoleDraft, StaffRole,
 };
-use kontor_auth::ports::{PermissionRepository, RoleChange, RoleRepository, StaffRepository, TokenRepository};
-use kontor_auth::{PermissionError, RoleError};
-use kontor_kernel::{Name, Permission, PermissionId, ProjectId, ScreenId};
+use kontor_auth::ports::{PermissionRepository, RoleRepository, StaffRepository, TokenRepository};
+use kontor_auth::{PermissionError, PermissionRefusal, RoleError, RoleRefusal};
+use kontor_kernel::{
+    Edit, Name, OfProject, Permission, PermissionId, ProjectId, RecordError, Refusal, ScreenId, Stamp,
+};
 
 use crate::fixtures;
 use crate::staff::{START, employee, role, sign_in};
@@ -20,9 +22,26 @@ fn draft(ids: &[i64]) -> RoleDraft {
     RoleDraft { name: Name::parse("Кладовщик").unwrap(), description: None, permissions }
 }
 
-fn change(role: &StaffRole, ids: Option<&[i64]>) -> RoleChange {
-    let patch = RolePatch { permissions: ids.map(|ids| draft(ids).permissions), ..RolePatch::default() };
-    RoleChange { role: role.id, version: role.version, patch, at: START }
+fn stamp(project: ProjectId) -> Stamp {
+    Stamp::of_system(project, START)
+}
+
+/// Gives a role these permissions in the place of those it had when it was seen.
+async fn grant(
+    roles: &dyn RoleRepository,
+    project: ProjectId,
+    seen: &StaffRole,
+    ids: &[i64],
+) -> Result<StaffRole, RoleError> {
+    let change = RoleChange { permissions: Edit::Set(draft(ids).permissions), ..RoleChange::default() };
+    roles.update(stamp(project), seen.id, seen.version, change).await
+}
+
+fn refusal<T: std::fmt::Debug, R: Refusal>(outcome: Result<T, RecordError<R>>) -> R {
+    match outcome {
+        Err(RecordError::Refused(refusal)) => refusal,
+        outcome => panic!("{outcome:?}"),
+    }
 }
 
 fn ids(role: &StaffRole) -> Vec<i64> {
@@ -42,52 +61,54 @@ database_tests! {
     async fn a_role_is_changed_by_who_has_seen_it_last(db: TestDatabase) {
         let (project, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let roles: &dyn RoleRepository = &db.database;
-        let seen = roles.insert(project, draft(&[3, 1, 3]), START).await.unwrap();
+        let seen = roles.insert(stamp(project), draft(&[3, 1, 3])).await.unwrap();
         assert_eq!((ids(&seen), seen.permissions[0].name.as_str()), (vec![1, 3], "view-agents"));
-        assert_eq!(roles.find(seen.id).await.unwrap(), Some(seen.clone()));
+        assert_eq!(roles.find(seen.id).await.unwrap(), Some(OfProject::new(project, seen.clone())));
         assert_eq!(roles.list(project).await.unwrap(), std::slice::from_ref(&seen));
         assert_eq!(roles.list(other).await.unwrap(), []);
 
-        let changed = roles.change(change(&seen, Some(&[2]))).await.unwrap();
+        let changed = grant(roles, project, &seen, &[2]).await.unwrap();
         assert_eq!((ids(&changed), &changed.name), (vec![2], &seen.name));
-        assert!(matches!(roles.change(change(&seen, Some(&[5]))).await, Err(RoleError::Stale)));
-        assert!(matches!(roles.delete(seen.id, seen.version).await, Err(RoleError::Stale)));
-        let renamed = RolePatch { name: Name::parse("X").ok(), ..RolePatch::default() };
-        let kept = roles.change(RoleChange { patch: renamed, ..change(&changed, None) }).await.unwrap();
+        assert_eq!(refusal(grant(roles, project, &seen, &[5]).await), RoleRefusal::Stale);
+        assert_eq!(refusal(grant(roles, other, &changed, &[5]).await), RoleRefusal::Stale);
+        assert_eq!(refusal(roles.delete(project, seen.id, seen.version).await), RoleRefusal::Stale);
+        assert_eq!(refusal(roles.delete(other, seen.id, changed.version).await), RoleRefusal::Stale);
+        let renamed = RoleChange { name: Edit::Set(Name::parse("X").unwrap()), ..RoleChange::default() };
+        let kept = roles.update(stamp(project), seen.id, changed.version, renamed).await.unwrap();
         assert_eq!((ids(&kept), kept.name.as_str()), (vec![2], "X"));
-        assert!(matches!(roles.change(change(&kept, Some(&[1, 9999]))).await, Err(RoleError::Stale)));
-        assert_eq!(roles.find(seen.id).await.unwrap(), Some(kept.clone()), "nothing of it was kept");
-        roles.delete(kept.id, kept.version).await.unwrap();
+        assert_eq!(refusal(grant(roles, project, &kept, &[1, 9999]).await), RoleRefusal::Stale);
+        assert_eq!(roles.find(seen.id).await.unwrap(), Some(OfProject::new(project, kept.clone())), "nothing of it was kept");
+        roles.delete(project, kept.id, kept.version).await.unwrap();
         assert_eq!(roles.find(kept.id).await.unwrap(), None);
     }
 
     async fn of_racing_changes_one_counts(db: TestDatabase) {
         let project = fixtures::project(&db).await;
-        let seen = RoleRepository::insert(&db.database, project, draft(&[1]), START).await.unwrap();
+        let seen = RoleRepository::insert(&db.database, stamp(project), draft(&[1])).await.unwrap();
         let store = Arc::new(db.database.clone());
         let racers = (0..10_i64).map(|number| {
-            let (store, change) = (Arc::clone(&store), change(&seen, Some(&[number + 1, number + 2])));
-            tokio::spawn(async move { store.change(change).await })
+            let (store, seen) = (Arc::clone(&store), seen.clone());
+            tokio::spawn(async move { grant(&*store, project, &seen, &[number + 1, number + 2]).await })
         });
         let mut won = Vec::new();
         for racer in racers.collect::<Vec<_>>() {
             match racer.await.unwrap() {
                 Ok(role) => won.push(role),
-                Err(RoleError::Stale) => {}
+                Err(RoleError::Refused(RoleRefusal::Stale)) => {}
                 Err(other) => panic!("{other:?}"),
             }
         }
         assert_eq!(won.len(), 1);
-        assert_eq!(RoleRepository::find(&db.database, seen.id).await.unwrap(), won.pop());
+        assert_eq!(RoleRepository::find(&db.database, seen.id).await.unwrap(), won.pop().map(|role| OfProject::new(project, role)));
     }
 
     async fn a_role_in_use_an_owners_and_an_agents_stay(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let roles: &dyn RoleRepository = &db.database;
-        let used = roles.insert(project, draft(&[1]), START).await.unwrap();
+        let used = roles.insert(stamp(project), draft(&[1])).await.unwrap();
         db.database.insert_user(project, "anna", RoleChoice::Role(used.id)).await;
-        assert!(matches!(roles.delete(used.id, used.version).await, Err(RoleError::InUse)));
-        assert_eq!(roles.find(used.id).await.unwrap(), Some(used.clone()));
+        assert_eq!(refusal(roles.delete(project, used.id, used.version).await), RoleRefusal::InUse);
+        assert_eq!(roles.find(used.id).await.unwrap(), Some(OfProject::new(project, used.clone())));
         db.database.insert_user(project, "boss", RoleChoice::Owner).await;
         let private = role(&db, project, 70, "agent").await;
         assert_eq!(roles.find(private).await.unwrap(), None);
@@ -95,11 +116,11 @@ database_tests! {
         assert_eq!(all.iter().map(|role| role.is_owner).collect::<Vec<_>>(), [false, true]);
         let owners = &all[1];
         assert_eq!(owners.permissions.len(), Permission::all().count());
-        assert!(matches!(roles.change(change(owners, Some(&[1]))).await, Err(RoleError::Stale)));
-        assert!(matches!(roles.delete(owners.id, owners.version).await, Err(RoleError::Stale)));
+        assert_eq!(refusal(grant(roles, project, owners, &[1]).await), RoleRefusal::Stale);
+        assert_eq!(refusal(roles.delete(project, owners.id, owners.version).await), RoleRefusal::Stale);
         let agents = StaffRole { id: private, version: 1, ..used };
-        assert!(matches!(roles.change(change(&agents, Some(&[1]))).await, Err(RoleError::Stale)));
-        assert!(matches!(roles.delete(private, 1).await, Err(RoleError::Stale)));
+        assert_eq!(refusal(grant(roles, project, &agents, &[1]).await), RoleRefusal::Stale);
+        assert_eq!(refusal(roles.delete(project, private, 1).await), RoleRefusal::Stale);
         let before = db.database.statements();
         roles.list(project).await.unwrap();
         assert!(db.database.statements() - before <= 5, "begin, roles, two for permissions, commit");
@@ -113,34 +134,37 @@ database_tests! {
         assert!(own.id.get() >= 1000, "the service keeps its numbers for itself");
         define(&db, other, "view-reports").await;
         let taken = permissions.insert(project, reports("view-reports")).await;
-        assert!(matches!(taken, Err(PermissionError::NameTaken)));
+        assert_eq!(refusal(taken), PermissionRefusal::NameTaken);
         let nowhere = PermissionDraft { screen_id: ScreenId::new(999).unwrap(), ..reports("view-sales") };
-        assert!(matches!(permissions.insert(project, nowhere).await, Err(PermissionError::UnknownScreen)));
+        assert_eq!(refusal(permissions.insert(project, nowhere).await), PermissionRefusal::UnknownScreen);
         let listed = permissions.list(project).await.unwrap();
         assert_eq!((listed.len(), listed.last().unwrap()), (Permission::all().count() + 1, &own));
 
         let sales = define(&db, project, "view-sales").await;
-        let rename = PermissionPatch { name: PermissionName::parse("view-reports").ok(), ..PermissionPatch::default() };
-        assert!(matches!(permissions.update(project, sales, rename.clone()).await, Err(PermissionError::NameTaken)));
-        assert!(matches!(permissions.update(other, sales, rename).await, Err(PermissionError::NotFound)));
-        let patch = PermissionPatch {
-            name: PermissionName::parse("edit-sales").ok(),
-            screen_id: ScreenId::new(1).ok(),
-            description: Some(kontor_kernel::Line::parse("Планы").ok()),
+        let named = |name| PermissionChange {
+            name: Edit::Set(PermissionName::parse(name).unwrap()),
+            ..PermissionChange::default()
         };
-        let changed = permissions.update(project, sales, patch).await.unwrap();
+        let rename = named("view-reports");
+        assert_eq!(refusal(permissions.update(project, sales, rename.clone()).await), PermissionRefusal::NameTaken);
+        assert!(matches!(permissions.update(other, sales, rename).await, Err(PermissionError::NotFound)));
+        let change = PermissionChange {
+            screen_id: Edit::Set(ScreenId::new(1).unwrap()),
+            description: Edit::Set(kontor_kernel::Line::parse("Планы").ok()),
+            ..named("edit-sales")
+        };
+        let changed = permissions.update(project, sales, change).await.unwrap();
         assert_eq!((changed.name.as_str(), changed.screen.id.get(), changed.description.as_str()), ("edit-sales", 1, "Планы"));
-        assert_eq!(permissions.update(project, sales, PermissionPatch::default()).await.unwrap(), changed);
+        assert_eq!(permissions.update(project, sales, PermissionChange::default()).await.unwrap(), changed);
         let system = PermissionId::new(1).unwrap();
-        assert!(matches!(permissions.update(project, system, PermissionPatch {
-            name: PermissionName::parse("view-x").ok(), ..PermissionPatch::default()
-        }).await, Err(PermissionError::NotFound)));
+        let refused = permissions.update(project, system, named("view-x")).await;
+        assert!(matches!(refused, Err(PermissionError::NotFound)));
         assert!(matches!(permissions.delete(project, system).await, Err(PermissionError::NotFound)));
         assert!(matches!(permissions.delete(other, sales).await, Err(PermissionError::NotFound)));
 
-        let role = RoleRepository::insert(&db.database, project, draft(&[sales.get()]), START).await.unwrap();
-        assert!(matches!(permissions.delete(project, sales).await, Err(PermissionError::InUse)));
-        let emptied = RoleRepository::change(&db.database, change(&role, Some(&[]))).await.unwrap();
+        let role = RoleRepository::insert(&db.database, stamp(project), draft(&[sales.get()])).await.unwrap();
+        assert_eq!(refusal(permissions.delete(project, sales).await), PermissionRefusal::InUse);
+        let emptied = grant(&db.database, project, &role, &[]).await.unwrap();
         assert!(emptied.permissions.is_empty());
         permissions.delete(project, sales).await.unwrap();
         assert_eq!(permissions.find(sales).await.unwrap(), None);
@@ -153,10 +177,10 @@ database_tests! {
         let (project, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let own = define(&db, project, "view-reports").await;
         define(&db, other, "edit-reports").await;
-        let listed = RoleRepository::insert(&db.database, project, draft(&[own.get(), 1]), START).await.unwrap();
+        let listed = RoleRepository::insert(&db.database, stamp(project), draft(&[own.get(), 1])).await.unwrap();
         let clerk = db.database.insert_user(project, "clerk", RoleChoice::Role(listed.id)).await;
         let boss = db.database.insert_user(project, "boss", RoleChoice::Owner).await;
-        let plain = RoleRepository::insert(&db.database, project, draft(&[1]), START).await.unwrap();
+        let plain = RoleRepository::insert(&db.database, stamp(project), draft(&[1])).await.unwrap();
         let anna = db.database.insert_user(project, "anna", RoleChoice::Role(plain.id)).await;
         let held: BTreeSet<PermissionId> = [own].into();
         for (user, expected) in [(clerk, &held), (boss, &held), (anna, &BTreeSet::new())] {

@@ -141,12 +141,13 @@ database_tests! {
         assert_eq!((stock.quantity.get(), stock.reserved.get()), (10, 3));
 
         // The order goes on.
-        let order = OrderReader::find(&db.database, OrderId::new(1).unwrap()).await.unwrap().unwrap();
+        let order = OrderReader::find(&db.database, OrderId::new(1).unwrap()).await.unwrap().unwrap().within(project).unwrap();
         assert_eq!((order.status, order.lines[0].state), (OrderStatus::Created, ReservationState::Held));
         let counter = Counter::open(&db).await;
         let office = Office::open(&counter).await;
         let store = std::sync::Arc::new(db.database.clone());
-        let orders = OrderService::new(store.clone(), store, counter.clock.clone(), counter.random.clone());
+        let (clock, random) = (counter.clock.clone(), counter.random.clone());
+        let orders = OrderService { orders: store.clone(), store, clock, random };
         let staff = Staff { project_id: project, ..office.staff };
         Office { orders, staff }.move_to(&order, OrderStatus::Canceled).await.unwrap();
         let stock = InventoryRepository::find(&db.database, first).await.unwrap().unwrap();

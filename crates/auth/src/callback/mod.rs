@@ -55,29 +55,23 @@ impl CallbackStatus {
 
 /// Logging in by calling a number: begin, look, exchange.
 pub struct CallbackLogin {
-    attempts: Arc<dyn CallbackAttempts>,
-    verifier: Arc<dyn CallVerifier>,
-    notices: Arc<dyn CallNotices>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    cipher: Arc<dyn SecretCipher>,
-    lifetimes: TokenLifetimes,
+    /// Where attempts are kept.
+    pub attempts: Arc<dyn CallbackAttempts>,
+    /// The telephony provider.
+    pub verifier: Arc<dyn CallVerifier>,
+    /// Who reads the provider's own messages.
+    pub notices: Arc<dyn CallNotices>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness for secrets.
+    pub random: Arc<dyn Random>,
+    /// Fingerprints of secrets.
+    pub cipher: Arc<dyn SecretCipher>,
+    /// How long tokens are valid.
+    pub lifetimes: TokenLifetimes,
 }
 
 impl CallbackLogin {
-    /// Wires the ports.
-    pub fn new(
-        attempts: Arc<dyn CallbackAttempts>,
-        verifier: Arc<dyn CallVerifier>,
-        notices: Arc<dyn CallNotices>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        cipher: Arc<dyn SecretCipher>,
-        lifetimes: TokenLifetimes,
-    ) -> Self {
-        Self { attempts, verifier, notices, clock, random, cipher, lifetimes }
-    }
-
     /// Begins an attempt. Nonce and phone are taken before the provider is called, so racing calls reach it once; a
     /// set-up that fails frees the phone, but not the nonce. No customer is made.
     pub async fn init(

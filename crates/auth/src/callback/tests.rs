@@ -80,15 +80,15 @@ impl Bench {
     }
 
     fn login(self) -> CallbackLogin {
-        CallbackLogin::new(
-            Arc::new(self.attempts),
-            Arc::new(self.verifier),
-            Arc::new(self.notices),
-            Arc::new(FixedClock::at(self.at)),
-            Arc::new(CountingRandom::new()),
-            Arc::new(PlainCipher),
-            TokenLifetimes::default(),
-        )
+        CallbackLogin {
+            attempts: Arc::new(self.attempts),
+            verifier: Arc::new(self.verifier),
+            notices: Arc::new(self.notices),
+            clock: Arc::new(FixedClock::at(self.at)),
+            random: Arc::new(CountingRandom::new()),
+            cipher: Arc::new(PlainCipher),
+            lifetimes: TokenLifetimes::default(),
+        }
     }
 
     /// The provider answers once.

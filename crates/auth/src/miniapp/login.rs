@@ -9,29 +9,23 @@ use crate::{ContactLoginError, IssuedCustomerToken};
 
 /// Signing in of customers with a contact that a messenger has signed.
 pub struct MiniAppLogin {
-    bots: Arc<dyn MiniAppTokens>,
-    accounts: Arc<dyn CustomerAccounts>,
-    verifier: Verifier,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    cipher: Arc<dyn SecretCipher>,
-    lifetimes: TokenLifetimes,
+    /// The bots of applications.
+    pub bots: Arc<dyn MiniAppTokens>,
+    /// Where customers are found by their contacts.
+    pub accounts: Arc<dyn CustomerAccounts>,
+    /// Who checks signed contacts.
+    pub verifier: Verifier,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness for secrets.
+    pub random: Arc<dyn Random>,
+    /// Fingerprints of secrets.
+    pub cipher: Arc<dyn SecretCipher>,
+    /// How long tokens are valid.
+    pub lifetimes: TokenLifetimes,
 }
 
 impl MiniAppLogin {
-    /// Wires the ports.
-    pub fn new(
-        bots: Arc<dyn MiniAppTokens>,
-        accounts: Arc<dyn CustomerAccounts>,
-        verifier: Verifier,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        cipher: Arc<dyn SecretCipher>,
-        lifetimes: TokenLifetimes,
-    ) -> Self {
-        Self { bots, accounts, verifier, clock, random, cipher, lifetimes }
-    }
-
     /// Refuses a messenger that cannot sign anybody in, whatever it sends.
     pub fn require(&self, provider: MiniAppProvider) -> Result<(), ContactLoginError> {
         if provider.signs_contacts() { Ok(()) } else { Err(ContactLoginError::NotSupported) }
@@ -88,15 +82,15 @@ mod tests {
         let mut hmac = MockHmac::new();
         hmac.expect_hmac_sha256().returning(|_, _| [0; 32]);
         let (clock, cipher) = (FixedClock::at(DateTime::from_timestamp(60, 0).unwrap()), Arc::new(PlainCipher));
-        MiniAppLogin::new(
-            Arc::new(bots),
-            Arc::new(accounts),
-            Verifier::new(Arc::new(hmac), cipher.clone(), CONTACT_LIFETIME),
-            Arc::new(clock),
-            Arc::new(CountingRandom::new()),
+        MiniAppLogin {
+            bots: Arc::new(bots),
+            accounts: Arc::new(accounts),
+            verifier: Verifier::new(Arc::new(hmac), cipher.clone(), CONTACT_LIFETIME),
+            clock: Arc::new(clock),
+            random: Arc::new(CountingRandom::new()),
             cipher,
-            TokenLifetimes::default(),
-        )
+            lifetimes: TokenLifetimes::default(),
+        }
     }
 
     fn contact(phone: &str) -> SignedContact {

@@ -17,12 +17,14 @@ pub use registry::MiniAppRegistry;
 use std::fmt;
 
 use kontor_kernel::{ExposeSecret, SecretCipher, SecretString, Unsealable};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// How old a signed contact may be unless told otherwise.
 pub const CONTACT_LIFETIME: chrono::TimeDelta = chrono::TimeDelta::hours(1);
 
 /// A messenger with mini-apps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum MiniAppProvider {
     /// MAX, which signs the contacts that its users share.
     Max,
@@ -31,19 +33,6 @@ pub enum MiniAppProvider {
 }
 
 impl MiniAppProvider {
-    /// Reads the name.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Max, Self::Telegram].into_iter().find(|provider| provider.name() == name)
-    }
-
-    /// The name in paths and in storage.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Max => "max",
-            Self::Telegram => "telegram",
-        }
-    }
-
     /// Whether a contact from it proves whose phone it is.
     pub const fn signs_contacts(self) -> bool {
         matches!(self, Self::Max)
@@ -93,14 +82,15 @@ impl fmt::Debug for BotToken {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kontor_kernel::Word;
 
     #[test]
     fn providers_are_known_by_name() {
-        assert_eq!(MiniAppProvider::parse("max"), Some(MiniAppProvider::Max));
-        assert_eq!(MiniAppProvider::parse("telegram"), Some(MiniAppProvider::Telegram));
+        assert_eq!(MiniAppProvider::from_word("max"), Some(MiniAppProvider::Max));
+        assert_eq!(MiniAppProvider::from_word("telegram"), Some(MiniAppProvider::Telegram));
         assert!(MiniAppProvider::Max.signs_contacts() && !MiniAppProvider::Telegram.signs_contacts());
         for name in ["", "MAX", "vk", "max "] {
-            assert_eq!(MiniAppProvider::parse(name), None, "{name}");
+            assert_eq!(MiniAppProvider::from_word(name), None, "{name}");
         }
     }
 

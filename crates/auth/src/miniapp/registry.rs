@@ -8,17 +8,15 @@ use crate::ports::MiniAppTokens;
 
 /// Which bots stand behind the mini-apps of an application; for those who run the service.
 pub struct MiniAppRegistry {
-    bots: Arc<dyn MiniAppTokens>,
-    clock: Arc<dyn Clock>,
-    cipher: Arc<dyn SecretCipher>,
+    /// The bots of applications.
+    pub bots: Arc<dyn MiniAppTokens>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Seals the tokens of bots.
+    pub cipher: Arc<dyn SecretCipher>,
 }
 
 impl MiniAppRegistry {
-    /// Wires the ports.
-    pub fn new(bots: Arc<dyn MiniAppTokens>, clock: Arc<dyn Clock>, cipher: Arc<dyn SecretCipher>) -> Self {
-        Self { bots, clock, cipher }
-    }
-
     /// Lets contacts that were signed with this token sign in to the application, in place of an earlier token.
     pub async fn set(
         &self,
@@ -52,7 +50,8 @@ mod tests {
     use kontor_kernel::testing::PlainCipher;
 
     fn registry(bots: MockMiniAppTokens) -> MiniAppRegistry {
-        MiniAppRegistry::new(Arc::new(bots), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)), Arc::new(PlainCipher))
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        MiniAppRegistry { bots: Arc::new(bots), clock, cipher: Arc::new(PlainCipher) }
     }
 
     #[tokio::test]

@@ -2,10 +2,11 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{Email, Name, Permission, ProjectId, Prose, TextError, UserId};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
 use super::{Login, NewAgent, within_reach};
-use crate::AccessRequestError;
+use crate::{AccessRequestError, AccessRequestRefusal};
 
 /// How long a request for access can be answered, and its answer fetched.
 pub const ACCESS_REQUEST_LIFETIME: TimeDelta = TimeDelta::minutes(30);
@@ -49,7 +50,8 @@ pub enum Stage {
 }
 
 /// What the asker is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum RequestStatus {
     /// Nobody decided yet.
     Pending,
@@ -61,19 +63,6 @@ pub enum RequestStatus {
     Consumed,
     /// Too late, for deciding or for fetching.
     Expired,
-}
-
-impl RequestStatus {
-    /// The word of the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Approved => "approved",
-            Self::Declined => "declined",
-            Self::Consumed => "consumed",
-            Self::Expired => "expired",
-        }
-    }
 }
 
 /// A program without credentials asks to work in a project. Which one, the first employee decides who deals with it.
@@ -123,7 +112,7 @@ impl AccessRequest {
         }
         match self.status(now) {
             RequestStatus::Pending => Ok(()),
-            status => Err(AccessRequestError::State(status)),
+            status => Err(AccessRequestRefusal::State(status).into()),
         }
     }
 
@@ -131,14 +120,14 @@ impl AccessRequest {
     pub fn narrowed(&self, part: Option<&BTreeSet<Permission>>) -> Result<BTreeSet<Permission>, AccessRequestError> {
         let Some(part) = part else { return Ok(self.permissions.clone()) };
         let foreign: BTreeSet<Permission> = part.difference(&self.permissions).copied().collect();
-        if foreign.is_empty() { Ok(part.clone()) } else { Err(AccessRequestError::NotRequested(foreign)) }
+        if foreign.is_empty() { Ok(part.clone()) } else { Err(AccessRequestRefusal::NotRequested(foreign).into()) }
     }
 
     /// The agent that an approval makes: it has what is left of the request, and nothing the employee lacks.
     pub fn approved(&self, approval: &Approval) -> Result<NewAgent, AccessRequestError> {
         self.require_pending(approval.project_id, approval.at)?;
         let permissions = self.narrowed(approval.permissions.as_ref())?;
-        within_reach(&approval.held, &permissions)?;
+        within_reach(&approval.held, &permissions).map_err(AccessRequestRefusal::from)?;
         Ok(NewAgent {
             project_id: approval.project_id,
             creator: approval.reviewer,
@@ -156,7 +145,7 @@ impl AccessRequest {
     pub fn consumable(&self, now: DateTime<Utc>) -> Result<UserId, AccessRequestError> {
         match (&self.stage, self.status(now)) {
             (Stage::Approved(agent), RequestStatus::Approved) => Ok(*agent),
-            (_, status) => Err(AccessRequestError::State(status)),
+            (_, status) => Err(AccessRequestRefusal::State(status).into()),
         }
     }
 }
@@ -265,7 +254,7 @@ pub struct Consumption {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kontor_kernel::Resource;
+    use kontor_kernel::{Resource, Word};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
@@ -300,8 +289,8 @@ mod tests {
             (Stage::Consumed(agent), "consumed", "consumed"),
         ] {
             let request = request(stage);
-            assert_eq!(request.status(early).as_str(), before);
-            assert_eq!(request.status(late).as_str(), after);
+            assert_eq!(request.status(early).word(), before);
+            assert_eq!(request.status(late).word(), after);
             assert_eq!(request.consumable(early).is_ok(), before == "approved");
             assert!(request.consumable(late).is_err());
             assert_eq!(request.require_pending(project(1), early).is_ok(), before == "pending");
@@ -322,7 +311,9 @@ mod tests {
         assert_eq!(request.narrowed(None).unwrap(), request.permissions);
         assert_eq!(request.narrowed(Some(&[view].into())).unwrap(), [view].into());
         let wider = request.narrowed(Some(&[view, brands].into()));
-        assert!(matches!(wider, Err(AccessRequestError::NotRequested(foreign)) if foreign == [brands].into()));
+        assert!(
+            matches!(wider, Err(AccessRequestError::Refused(AccessRequestRefusal::NotRequested(foreign))) if foreign == [brands].into())
+        );
     }
 
     #[test]
@@ -340,7 +331,8 @@ mod tests {
             at: NOW,
         };
         let request = request(Stage::Pending);
-        assert!(matches!(request.approved(&approval(&[view], None)), Err(AccessRequestError::BeyondReach(_))));
+        let wider = request.approved(&approval(&[view], None));
+        assert!(matches!(wider, Err(AccessRequestError::Refused(AccessRequestRefusal::BeyondReach(_)))));
         let agent = request.approved(&approval(&[view], Some(&[view]))).unwrap();
         assert_eq!(
             (agent.permissions, agent.name, agent.description.unwrap().as_str()),

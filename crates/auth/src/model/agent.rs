@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::{Email, Name, Permission, PermissionId, ProjectId, Prose, TokenId, UserId};
+use kontor_kernel::{Edit, Email, Name, Permission, PermissionId, ProjectId, Prose, TokenId, UserId};
 
 use super::{GrantedPermission, Login, Reference, within_reach};
-use crate::AgentError;
+use crate::AgentRefusal;
 
 /// How long a token of an agent is valid when nobody says otherwise.
 pub const AGENT_TOKEN_LIFETIME: TimeDelta = TimeDelta::days(30);
@@ -19,8 +19,6 @@ pub const AGENT_TOKENS_MOST: i64 = 50;
 pub struct Agent {
     /// Its number, among those of the employees.
     pub id: UserId,
-    /// Its project.
-    pub project_id: ProjectId,
     /// Its name.
     pub name: Name,
     /// What it is for.
@@ -63,15 +61,15 @@ pub struct AgentDraft {
 
 /// What is to change in an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct AgentPatch {
-    /// Another name.
-    pub name: Option<Name>,
-    /// Another description, or none.
-    pub description: Option<Option<Prose>>,
+pub struct AgentChange {
+    /// Its name.
+    pub name: Edit<Name>,
+    /// What it is for.
+    pub description: Edit<Option<Prose>>,
     /// What it may do from now on.
-    pub permissions: Option<Vec<PermissionRef>>,
+    pub permissions: Edit<Vec<PermissionRef>>,
     /// Whether it is paused.
-    pub is_banned: Option<bool>,
+    pub is_banned: Edit<bool>,
 }
 
 /// All that is written of a new agent.
@@ -99,19 +97,19 @@ pub struct NewAgent {
 
 /// All that is written when an agent changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentChange {
+pub struct AgentUpdate {
     /// The agent.
     pub agent: UserId,
     /// What the actor may do himself; an agent that may do more is not changed by him.
     pub held: BTreeSet<Permission>,
-    /// Another name.
-    pub name: Option<Name>,
-    /// Another description, or none.
-    pub description: Option<Option<Prose>>,
+    /// Its name.
+    pub name: Edit<Name>,
+    /// What it is for.
+    pub description: Edit<Option<Prose>>,
     /// What it may do from now on.
-    pub permissions: Option<BTreeSet<Permission>>,
+    pub permissions: Edit<BTreeSet<Permission>>,
     /// Whether it is paused.
-    pub is_banned: Option<bool>,
+    pub is_banned: Edit<bool>,
     /// Now.
     pub at: DateTime<Utc>,
 }
@@ -203,11 +201,11 @@ pub struct NewAgentToken {
 impl NewAgentToken {
     /// Whether it may be issued for an agent with these permissions: it is held to some of them, and the actor has all
     /// that it opens.
-    pub fn check(&self, agent: &BTreeSet<Permission>) -> Result<(), AgentError> {
+    pub fn check(&self, agent: &BTreeSet<Permission>) -> Result<(), AgentRefusal> {
         if let Some(abilities) = &self.abilities {
             let foreign: BTreeSet<Permission> = abilities.difference(agent).copied().collect();
             if !foreign.is_empty() {
-                return Err(AgentError::BeyondAgent(foreign));
+                return Err(AgentRefusal::BeyondAgent(foreign));
             }
         }
         Ok(within_reach(&self.held, self.abilities.as_ref().unwrap_or(agent))?)
@@ -259,9 +257,9 @@ mod tests {
         assert!(token(&[view, edit], None).check(&agent).is_ok());
         assert!(token(&[view], Some(&[view])).check(&agent).is_ok());
         assert!(token(&[], Some(&[])).check(&agent).is_ok());
-        assert!(matches!(token(&[view], None).check(&agent), Err(AgentError::BeyondReach(_))));
-        assert!(matches!(token(&[view], Some(&[edit])).check(&agent), Err(AgentError::BeyondReach(_))));
+        assert!(matches!(token(&[view], None).check(&agent), Err(AgentRefusal::BeyondReach(_))));
+        assert!(matches!(token(&[view], Some(&[edit])).check(&agent), Err(AgentRefusal::BeyondReach(_))));
         let wider = token(&[view, edit], Some(&[view, edit])).check(&[view].into());
-        assert!(matches!(wider, Err(AgentError::BeyondAgent(foreign)) if foreign == [edit].into()));
+        assert!(matches!(wider, Err(AgentRefusal::BeyondAgent(foreign)) if foreign == [edit].into()));
     }
 }

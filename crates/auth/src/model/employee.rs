@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{
-    BranchId, DepartmentId, Email, FileId, FileKey, Line, Name, PermissionId, Phone, ProjectId, RoleId, ScreenId,
+    BranchId, DepartmentId, Edit, Email, FileId, FileKey, Line, Name, PermissionId, Phone, ProjectId, RoleId, ScreenId,
     SecretString, TextError, UserId,
 };
 
@@ -207,17 +207,23 @@ pub struct NewEmployee {
     pub created_at: DateTime<Utc>,
 }
 
-/// What those who run the service change about an employee. `None` leaves a trait as it is, `Some(None)` takes it away.
+/// What those who run the service change about an employee.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct EmployeeEdit {
+pub struct EmployeeChange {
     /// His phone.
-    pub phone: Option<Option<Phone>>,
+    pub phone: Edit<Option<Phone>>,
     /// His patronymic.
-    pub middle_name: Option<Option<Name>>,
+    pub middle_name: Edit<Option<Name>>,
     /// Whether he is on sick leave.
-    pub is_sick: Option<bool>,
+    pub is_sick: Edit<bool>,
     /// His picture: a file of the type for avatars of his project.
-    pub avatar: Option<Option<FileId>>,
+    pub avatar: Edit<Option<FileId>>,
+}
+
+/// Whether a project would have no owner left without this employee. `owners` are those who can sign in with the role that
+/// allows everything, two of them at least when there are as many.
+pub fn is_last_owner(owners: &[UserId], employee: UserId) -> bool {
+    owners == [employee]
 }
 
 #[cfg(test)]
@@ -228,6 +234,16 @@ mod tests {
     fn spellings_of_one_login_are_one_login() {
         assert_eq!(Login::parse(" Anna.К ").unwrap().as_str(), "anna.к");
         assert!(Login::parse(" ").is_err() && Login::parse(&"a".repeat(101)).is_err());
+    }
+
+    #[test]
+    fn the_last_owner_is_the_only_one_who_can_sign_in() {
+        let [boss, other] = [1, 2].map(|id| UserId::new(id).unwrap());
+        assert!(is_last_owner(&[boss], boss));
+        // Whoever is no owner, or not the only one, may go.
+        for owners in [&[][..], &[other], &[boss, other], &[other, boss]] {
+            assert!(!is_last_owner(owners, boss), "{owners:?}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod access_request;
 mod agent;
 mod callback;
 pub(crate) mod code;
+mod contact_owner;
 mod directory;
 mod employee;
 mod introspection;
@@ -22,8 +23,8 @@ pub use access_request::{
     Refusal, RequestStatus, Review, Stage, StoredAccessRequest,
 };
 pub use agent::{
-    AGENT_TOKEN_LIFETIME, AGENT_TOKEN_LIFETIME_MOST, AGENT_TOKENS_MOST, Agent, AgentChange, AgentDraft, AgentPatch,
-    AgentToken, AgentTokenDraft, ExpiryError, NewAgent, NewAgentToken, PermissionRef, TokenExpiry,
+    AGENT_TOKEN_LIFETIME, AGENT_TOKEN_LIFETIME_MOST, AGENT_TOKENS_MOST, Agent, AgentChange, AgentDraft, AgentToken,
+    AgentTokenDraft, AgentUpdate, ExpiryError, NewAgent, NewAgentToken, PermissionRef, TokenExpiry,
 };
 pub use callback::{
     AttemptChange, AttemptExchange, AttemptState, CALLBACK_COOLDOWN, CALLBACK_EXCHANGE_TIME, CALLBACK_LIFETIME,
@@ -31,10 +32,11 @@ pub use callback::{
     InvalidNumber, InvalidSessionToken, NewAttempt, SessionToken,
 };
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, Redeemed};
+pub use contact_owner::ContactOwner;
 pub use directory::{Colleague, EmployeeFilter, Searched};
 pub use employee::{
-    Employee, EmployeeEdit, GrantedPermission, Login, NewEmployee, NewOwner, NewPassword, Reference, Role, RoleChoice,
-    StaffCredentials, WeakPassword,
+    Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewOwner, NewPassword, Reference, Role,
+    RoleChoice, StaffCredentials, WeakPassword, is_last_owner,
 };
 pub use introspection::{
     ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient, StoredInquiry,
@@ -43,10 +45,10 @@ pub use introspection::{
 pub use password::{
     PASSWORD_REQUEST_LIFETIME, PasswordRecipient, PasswordRequest, TEMPORARY_PASSWORD_LIFETIME, TemporaryPassword,
 };
-pub use permission::{PermissionDraft, PermissionName, PermissionNameError, PermissionPatch};
+pub use permission::{FoundPermission, PermissionChange, PermissionDraft, PermissionName, PermissionNameError};
 pub use phone_change::{NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding};
 pub use reach::{BeyondReach, Holdings, within_reach};
-pub use role::{RoleDraft, RolePatch, StaffRole};
+pub use role::{RoleChange, RoleDraft, StaffRole};
 pub use session::{COUNTED_AT_MOST, ClientSession, NEXT_HEARTBEAT, SESSION_BREAK, SessionStep};
 pub use stored::{StoredCustomerToken, StoredStaffToken, TokenOwner};
 pub use token::{AccessToken, BearerToken, Device, InvalidDevice, NewToken, TokenLifetimes, TokenSecret};

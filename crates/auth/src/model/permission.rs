@@ -1,6 +1,8 @@
 use std::fmt;
 
-use kontor_kernel::{Line, Permission, ScreenId};
+use kontor_kernel::{Edit, Line, OfProject, Permission, ScreenId};
+
+use super::GrantedPermission;
 
 /// The name of a permission that a project defines: `view-`, `create-` or `edit-` and a plural of small letters and
 /// underscores, at most 100 characters, and none of the service's own names.
@@ -56,15 +58,24 @@ pub struct PermissionDraft {
     pub description: Option<Line<500>>,
 }
 
-/// What staff change about a permission of their project; what is not named stays.
+/// What staff change about a permission of their project.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PermissionPatch {
+pub struct PermissionChange {
     /// Its name.
-    pub name: Option<PermissionName>,
+    pub name: Edit<PermissionName>,
     /// The screen it is listed under.
-    pub screen_id: Option<ScreenId>,
-    /// What it allows; `Some(None)` empties it.
-    pub description: Option<Option<Line<500>>>,
+    pub screen_id: Edit<ScreenId>,
+    /// What it allows.
+    pub description: Edit<Option<Line<500>>>,
+}
+
+/// A permission as storage found it by its number alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FoundPermission {
+    /// One of the service, for all projects.
+    OfService(GrantedPermission),
+    /// One that a project defined.
+    OfProject(OfProject<GrantedPermission>),
 }
 
 #[cfg(test)]

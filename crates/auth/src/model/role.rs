@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{Line, Name, PermissionId, ProjectId, RoleId};
+use kontor_kernel::{Edit, Line, Name, PermissionId, RoleId};
 
 use super::GrantedPermission;
 
@@ -8,8 +8,6 @@ use super::GrantedPermission;
 pub struct StaffRole {
     /// Its number.
     pub id: RoleId,
-    /// Its project.
-    pub project_id: ProjectId,
     /// Its name.
     pub name: Name,
     /// What it is for.
@@ -37,13 +35,13 @@ pub struct RoleDraft {
     pub permissions: Vec<PermissionId>,
 }
 
-/// What staff change about a role; what is not named stays.
+/// What staff change about a role.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RolePatch {
+pub struct RoleChange {
     /// Its name.
-    pub name: Option<Name>,
-    /// What it is for; `Some(None)` empties it.
-    pub description: Option<Option<Line<500>>>,
+    pub name: Edit<Name>,
+    /// What it is for.
+    pub description: Edit<Option<Line<500>>>,
     /// What it allows, in the place of all it did.
-    pub permissions: Option<Vec<PermissionId>>,
+    pub permissions: Edit<Vec<PermissionId>>,
 }

@@ -1,13 +1,14 @@
 //! Agents, and the requests that some of them come from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use kontor_kernel::{Listing, Page, Permission, PermissionId, ProjectId, StoreError, TokenId, UserId};
+use chrono::{DateTime, Utc};
+use kontor_kernel::{Listing, OfProject, Page, Permission, PermissionId, ProjectId, StoreError, TokenId, UserId};
 use uuid::Uuid;
 
 use crate::model::{
-    AccessRequest, Agent, AgentChange, AgentToken, Approval, Consumption, NewAccessRequest, NewAgent, NewAgentToken,
+    AccessRequest, Agent, AgentToken, AgentUpdate, Approval, Consumption, NewAccessRequest, NewAgent, NewAgentToken,
     Refusal, Review, StoredAccessRequest,
 };
 use crate::{AccessRequestError, AgentError};
@@ -22,18 +23,17 @@ pub trait AgentRepository: Send + Sync {
     /// The agents of a project, by the fields `id`, `is_banned` and `created_at`. A constant number of statements.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Agent>, StoreError>;
 
-    /// An agent of any project.
-    async fn find(&self, agent: UserId) -> Result<Option<Agent>, StoreError>;
+    /// An agent of whatever project.
+    async fn find(&self, agent: UserId) -> Result<Option<OfProject<Agent>>, StoreError>;
 
     /// Stores an agent with a role of its own.
     async fn insert(&self, new: NewAgent) -> Result<Agent, StoreError>;
 
     /// Changes an agent. Refuses one that may do more than `held`, and one that is gone.
-    async fn update(&self, change: AgentChange) -> Result<Agent, AgentError>;
+    async fn update(&self, update: AgentUpdate) -> Result<Agent, AgentError>;
 
-    /// Ends every token of an agent and hides it. Of the change only agent, `held` and time count. Refuses as
-    /// [`AgentRepository::update`] does.
-    async fn delete(&self, change: AgentChange) -> Result<(), AgentError>;
+    /// Ends every token of an agent and hides it. Refuses as [`AgentRepository::update`] does.
+    async fn delete(&self, agent: UserId, held: BTreeSet<Permission>, at: DateTime<Utc>) -> Result<(), AgentError>;
 
     /// The tokens of an agent, by number.
     async fn tokens(&self, agent: UserId) -> Result<Vec<AgentToken>, StoreError>;

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{CategoryId, DiscountId, DiscountStatus, DiscountTarget, DiscountValue, Money, NomenclatureId};
+use strum::IntoStaticStr;
 
 /// A discount; with a code it is a promo code, without one it applies by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +86,8 @@ impl Promo {
 }
 
 /// Why a promo code takes nothing off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum PromoProblem {
     /// No such code.
     #[error("there is no such promo code")]
@@ -116,15 +118,6 @@ pub enum PromoProblem {
 impl PromoProblem {
     /// The code of `discount_error`.
     pub fn code(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::NotStarted => "not_started",
-            Self::Expired => "expired",
-            Self::Paused => "paused",
-            Self::LimitReached => "limit_reached",
-            Self::CustomerLimit => "customer_limit",
-            Self::MinimumSum(_) => "minimum_sum",
-            Self::NotApplicable => "not_applicable",
-        }
+        self.into()
     }
 }

@@ -3,8 +3,9 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
     ApplicationId, CounterpartyId, DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, Money, NomenclatureId,
-    OrderId, PaymentTypeId, ProjectId, Quantity, ReservationId, ShopId, UserId, WarehouseId,
+    OrderId, PaymentTypeId, Quantity, ReservationId, ShopId, UserId, WarehouseId,
 };
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::{OrderStatus, PaymentMethod, TransitionContext};
 
@@ -66,7 +67,8 @@ pub struct Customer {
 }
 
 /// What happened to the goods of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum ReservationState {
     /// Claimed for the order.
     Held,
@@ -74,26 +76,6 @@ pub enum ReservationState {
     Released,
     /// Handed over.
     Sold,
-}
-
-impl ReservationState {
-    /// Every state.
-    pub const ALL: [Self; 3] = [Self::Held, Self::Released, Self::Sold];
-
-    /// The name in storage and on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Held => "held",
-            Self::Released => "released",
-            Self::Sold => "sold",
-        }
-    }
-}
-
-impl From<ReservationState> for &'static str {
-    fn from(state: ReservationState) -> Self {
-        state.as_str()
-    }
 }
 
 /// A line of an order.
@@ -128,8 +110,6 @@ pub struct OrderLine {
 pub struct Order {
     /// The number of the order.
     pub id: OrderId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// Where it was made.
     pub application: Named<ApplicationId>,
     /// Who made it.
@@ -198,5 +178,22 @@ impl Order {
             paid: self.paid_at.is_some(),
             payment_open: self.payment_open,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::PromoProblem;
+    use kontor_kernel::Word;
+
+    #[test]
+    fn words_are_as_they_are_stored_and_told() {
+        assert_eq!(
+            ReservationState::VARIANTS.iter().map(|state| state.word()).collect::<Vec<_>>(),
+            ["held", "released", "sold"]
+        );
+        let problems = [PromoProblem::NotStarted, PromoProblem::CustomerLimit, PromoProblem::MinimumSum(Money::ZERO)];
+        assert_eq!(problems.map(PromoProblem::code), ["not_started", "customer_limit", "minimum_sum"]);
     }
 }

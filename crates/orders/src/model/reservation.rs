@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{Money, NomenclatureId, OrderId, ProjectId, Quantity, ReservationId, WarehouseId};
+use kontor_kernel::{Money, NomenclatureId, OrderId, Quantity, ReservationId, WarehouseId};
 
 use super::{Named, OrderStatus, ReservationState};
 
@@ -8,8 +8,6 @@ use super::{Named, OrderStatus, ReservationState};
 pub struct ReservationRecord {
     /// The number of the line.
     pub id: ReservationId,
-    /// The project.
-    pub project_id: ProjectId,
     /// Its order.
     pub order_id: OrderId,
     /// Where the order stands.

@@ -1,17 +1,21 @@
 //! The states of an order and the moves between them.
 
-use std::fmt;
+use strum::{Display, VariantArray};
 
 /// The state of an order; the ids are fixed by the contract, display names come from the dictionary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, VariantArray, Display)]
+#[strum(serialize_all = "snake_case")]
 pub enum OrderStatus {
     /// `1`
     Created,
     /// `2`
+    #[strum(to_string = "waiting for payment")]
     WaitingForPayment,
     /// `3`
+    #[strum(to_string = "in processing")]
     InProcessing,
     /// `4`
+    #[strum(to_string = "ready for pickup")]
     ReadyForPickup,
     /// `5`
     Issued,
@@ -29,15 +33,7 @@ impl From<OrderStatus> for i64 {
 
 impl OrderStatus {
     /// Every state.
-    pub const ALL: [Self; 7] = [
-        Self::Created,
-        Self::WaitingForPayment,
-        Self::InProcessing,
-        Self::ReadyForPickup,
-        Self::Issued,
-        Self::Canceled,
-        Self::Paid,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The id in the dictionary `order_statuses`.
     pub fn id(self) -> i64 {
@@ -54,26 +50,12 @@ impl OrderStatus {
 
     /// The state with this id.
     pub fn from_id(id: i64) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.id() == id)
+        Self::ALL.iter().copied().find(|status| status.id() == id)
     }
 
     /// Whether nothing can follow.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Issued | Self::Canceled)
-    }
-}
-
-impl fmt::Display for OrderStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Created => "created",
-            Self::WaitingForPayment => "waiting for payment",
-            Self::InProcessing => "in processing",
-            Self::ReadyForPickup => "ready for pickup",
-            Self::Issued => "issued",
-            Self::Canceled => "canceled",
-            Self::Paid => "paid",
-        })
     }
 }
 
@@ -214,7 +196,7 @@ mod tests {
     fn the_table_of_moves() {
         let allowed = [(1, "3 4 5 6 22"), (2, "6"), (22, "3 4 5"), (3, "4 5 6 22"), (4, "5 6 22"), (5, ""), (6, "")];
         for (from, targets) in allowed {
-            for to in OrderStatus::ALL {
+            for to in OrderStatus::ALL.iter().copied() {
                 let expected = targets.split(' ').any(|id| id == to.id().to_string());
                 let moved = context(OrderStatus::from_id(from).unwrap()).move_to(to);
                 assert_eq!(moved.is_ok(), expected, "{from} -> {} gave {moved:?}", to.id());
@@ -224,7 +206,7 @@ mod tests {
 
     #[test]
     fn only_an_order_that_waits_for_its_money_moves_with_it() {
-        for status in OrderStatus::ALL {
+        for status in OrderStatus::ALL.iter().copied() {
             let (paid, failed) =
                 (status.after_charge(ChargeOutcome::Succeeded), status.after_charge(ChargeOutcome::Failed));
             let from = status;
@@ -240,6 +222,23 @@ mod tests {
                 assert_eq!((paid, failed), (AfterCharge::Unexpected, AfterCharge::Stays), "{status}");
             }
         }
+    }
+
+    #[test]
+    fn states_are_told_in_words_and_known_by_their_numbers() {
+        let told = OrderStatus::ALL.iter().map(|status| format!("{} {status}", status.id()));
+        let all = [
+            "1 created",
+            "2 waiting for payment",
+            "3 in processing",
+            "4 ready for pickup",
+            "5 issued",
+            "6 canceled",
+            "22 paid",
+        ];
+        assert_eq!(told.collect::<Vec<_>>(), all);
+        assert!(OrderStatus::ALL.iter().all(|status| OrderStatus::from_id(status.id()) == Some(*status)));
+        assert_eq!(OrderStatus::from_id(7), None);
     }
 
     #[test]

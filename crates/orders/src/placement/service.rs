@@ -27,32 +27,26 @@ pub enum PlacedOutcome {
 
 /// Use cases of carts and new orders.
 pub struct PlacementService {
-    carts: Arc<dyn CartReader>,
-    store: Arc<dyn OrderStore>,
-    orders: Arc<dyn OrderReader>,
-    charges: Arc<ChargeService>,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    page: PaymentPage,
+    /// What carts are priced by.
+    pub carts: Arc<dyn CartReader>,
+    /// Where orders are written.
+    pub store: Arc<dyn OrderStore>,
+    /// Where they are read.
+    pub orders: Arc<dyn OrderReader>,
+    /// Who takes the money.
+    pub charges: Arc<ChargeService>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness for keys.
+    pub random: Arc<dyn Random>,
+    /// Where payers come back to.
+    pub page: PaymentPage,
 }
 
 /// How often a decision is repeated when others change what it was based on.
 const TRIES: u32 = 6;
 
 impl PlacementService {
-    /// Wires the ports.
-    pub fn new(
-        carts: Arc<dyn CartReader>,
-        store: Arc<dyn OrderStore>,
-        orders: Arc<dyn OrderReader>,
-        charges: Arc<ChargeService>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        page: PaymentPage,
-    ) -> Self {
-        Self { carts, store, orders, charges, clock, random, page }
-    }
-
     /// What a cart costs in an application. A promo code that cannot be used does not fail.
     pub async fn precalculate(
         &self,
@@ -74,12 +68,14 @@ impl PlacementService {
     ) -> Result<PlacedOutcome, PlacementError> {
         let placed = self.commit(customer, command).await?;
         let Some(charge) = placed.charge else {
-            return Ok(PlacedOutcome::Ready(self.read(placed.order_id).await?));
+            return Ok(PlacedOutcome::Ready(self.read(customer, placed.order_id).await?));
         };
         match self.charges.open(&charge).await {
             // The order is committed: a storage that fails now must not look like an order that failed.
-            Ok(Opened::Unclear) | Err(_) => Ok(PlacedOutcome::PaymentUnclear(self.read(placed.order_id).await?)),
-            Ok(Opened::Known) => Ok(PlacedOutcome::Ready(self.read(placed.order_id).await?)),
+            Ok(Opened::Unclear) | Err(_) => {
+                Ok(PlacedOutcome::PaymentUnclear(self.read(customer, placed.order_id).await?))
+            }
+            Ok(Opened::Known) => Ok(PlacedOutcome::Ready(self.read(customer, placed.order_id).await?)),
             Ok(Opened::Refused { reason }) => Err(PlacementError::PaymentRefused { order_id: placed.order_id, reason }),
         }
     }
@@ -116,11 +112,12 @@ impl PlacementService {
     }
 
     /// An order that is committed: when it cannot be read, nobody may believe that there is none.
-    async fn read(&self, id: OrderId) -> Result<Order, StoreError> {
-        let order = self.orders.find(id).await.map_err(|error| match error {
+    async fn read(&self, customer: CustomerScope, id: OrderId) -> Result<Order, StoreError> {
+        let found = self.orders.find(id).await.map_err(|error| match error {
             StoreError::Unavailable(why) => StoreError::OutcomeUnknown(format!("order {id} cannot be read: {why}")),
             error => error,
         })?;
+        let order = found.and_then(|order| order.within(customer.app.project_id));
         order.ok_or_else(|| StoreError::Corrupt(format!("order {id} was stored and cannot be found")))
     }
 }

@@ -147,7 +147,8 @@ fn reading(carts: MockCartReader, store: MockOrderStore, orders: MockOrderReader
         random: random.clone(),
     };
     let page = PaymentPage { return_url: "https://shop.example".to_owned() };
-    PlacementService::new(Arc::new(carts), Arc::new(store), Arc::new(orders), Arc::new(charges), clock, random, page)
+    let (carts, store, orders) = (Arc::new(carts), Arc::new(store), Arc::new(orders));
+    PlacementService { carts, store, orders, charges: Arc::new(charges), clock, random, page }
 }
 
 #[tokio::test]

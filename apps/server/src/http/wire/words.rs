@@ -81,5 +81,6 @@ wire_words! {
     ProductOrder = storefront::ProductOrder, text, storefront::ProductOrder::ALL;
     /// What became of the goods of an order line.
     ReservationState = orders::ReservationState, text,
-        orders::ReservationState::ALL.map(|state| (state.as_str(), state));
+        [orders::ReservationState::Held, orders::ReservationState::Released, orders::ReservationState::Sold]
+            .map(|state| (state.word(), state));
 }

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_auth::AccessRequestService;
 use kontor_auth::model::{AccessRequest, AccessRequestDraft, RequestStatus};
-use kontor_kernel::ExposeSecret;
+use kontor_kernel::{ExposeSecret, Word};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -104,7 +104,7 @@ struct RequestState {
 impl From<(AccessRequest, RequestStatus)> for RequestState {
     fn from((request, status): (AccessRequest, RequestStatus)) -> Self {
         Self {
-            status: status.as_str(),
+            status: status.word(),
             permissions: names(&request.permissions),
             decline_reason: decline_reason(&request),
             expires_at: request.expires_at,

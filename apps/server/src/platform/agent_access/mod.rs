@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use chrono::{DateTime, Utc};
-use kontor_auth::AccessRequestError;
+use kontor_auth::AccessRequestRefusal;
 use kontor_auth::model::{AccessRequest, Reason, RequestStatus, Stage};
-use kontor_kernel::Permission;
+use kontor_kernel::{Permission, Word};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -26,17 +26,14 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 /// How long a client waits between two looks at the status, in seconds.
 const POLL_SECONDS: u64 = 5;
 
-impl From<AccessRequestError> for ApiError {
-    fn from(error: AccessRequestError) -> Self {
-        match error {
-            AccessRequestError::Denied(denied) => denied.into(),
-            AccessRequestError::BeyondReach(denied) => denied.into(),
-            AccessRequestError::NotFound => Self::not_found(),
-            AccessRequestError::NotRequested(foreign) => {
+impl From<AccessRequestRefusal> for ApiError {
+    fn from(refusal: AccessRequestRefusal) -> Self {
+        match refusal {
+            AccessRequestRefusal::BeyondReach(denied) => denied.into(),
+            AccessRequestRefusal::NotRequested(foreign) => {
                 Self::invalid("permissions", format!("the request does not ask for {}", names(&foreign).join(", ")))
             }
-            AccessRequestError::State(status) => Self::Named(conflict(status)),
-            AccessRequestError::Store(error) => error.into(),
+            AccessRequestRefusal::State(status) => Self::Named(conflict(status)),
         }
     }
 }
@@ -98,7 +95,7 @@ impl From<(AccessRequest, RequestStatus)> for AccessRequestRecord {
             public_id: request.public_id,
             permissions: names(&request.permissions),
             requested_permissions: names(&request.requested),
-            status: status.as_str(),
+            status: status.word(),
             decline_reason: decline_reason(&request),
             created_at: request.created_at,
             expires_at: request.expires_at,

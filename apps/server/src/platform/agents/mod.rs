@@ -7,8 +7,8 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, patch, post};
 use deserr::Deserr;
-use kontor_auth::model::{AgentDraft, AgentPatch};
-use kontor_auth::{AgentError, AgentService};
+use kontor_auth::model::{AgentChange, AgentDraft};
+use kontor_auth::{AgentRefusal, AgentService};
 use kontor_kernel::Violations;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -35,31 +35,28 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 }
 
 /// `permissions` or `abilities` is the field that names permissions, `expiry` the one that names the end.
-fn refused(error: AgentError, permissions: &str, expiry: &str) -> ApiError {
-    match error {
-        AgentError::Denied(denied) => denied.into(),
-        AgentError::BeyondReach(denied) => denied.into(),
-        AgentError::NotFound => ApiError::not_found(),
-        AgentError::UnknownPermissions(places) => {
+fn refused(refusal: AgentRefusal, permissions: &str, expiry: &str) -> ApiError {
+    match refusal {
+        AgentRefusal::BeyondReach(denied) => denied.into(),
+        AgentRefusal::UnknownPermissions(places) => {
             let mut violations = Violations::default();
             for place in places {
                 violations.add(format!("{permissions}.{place}"), "names no permission");
             }
             violations.into()
         }
-        AgentError::BeyondAgent(foreign) => {
+        AgentRefusal::BeyondAgent(foreign) => {
             let names: Vec<String> = foreign.iter().map(ToString::to_string).collect();
             ApiError::invalid(permissions, format!("the agent does not have {}", names.join(", ")))
         }
-        AgentError::Expiry(reason) => ApiError::invalid(expiry, reason),
-        AgentError::TooManyTokens => ApiError::invalid("agent", "has as many tokens as it may have"),
-        AgentError::Store(error) => error.into(),
+        AgentRefusal::Expiry(reason) => ApiError::invalid(expiry, reason),
+        AgentRefusal::TooManyTokens => ApiError::invalid("agent", "has as many tokens as it may have"),
     }
 }
 
-impl From<AgentError> for ApiError {
-    fn from(error: AgentError) -> Self {
-        refused(error, "permissions", "expires_at")
+impl From<AgentRefusal> for ApiError {
+    fn from(refusal: AgentRefusal) -> Self {
+        refused(refusal, "permissions", "expires_at")
     }
 }
 
@@ -163,17 +160,6 @@ struct ChangedAgent {
     is_banned: Given<wire::Flag>,
 }
 
-impl From<ChangedAgent> for AgentPatch {
-    fn from(changed: ChangedAgent) -> Self {
-        Self {
-            name: changed.name.named(),
-            description: changed.description.into_option(),
-            permissions: changed.permissions.0.map(|all| all.into_iter().map(|one| one.0).collect()),
-            is_banned: changed.is_banned.named(),
-        }
-    }
-}
-
 /// Changes an agent that may do no more than the caller.
 #[utoipa::path(
     tag = "Agents",
@@ -188,7 +174,14 @@ async fn change_agent(
     agent: Path<PathId>,
     body: Body<ChangedAgent>,
 ) -> Result<Json<OneAgent>, ApiError> {
-    Ok(Json(service.update(&staff, agent.parse()?, body.0.into()).await?.into()))
+    let changed = body.0;
+    let change = AgentChange {
+        name: changed.name.into(),
+        description: changed.description.into(),
+        permissions: changed.permissions.into(),
+        is_banned: changed.is_banned.into(),
+    };
+    Ok(Json(service.update(&staff, agent.parse()?, change).await?.into()))
 }
 
 /// Removes an agent that may do no more than the caller. Its tokens end at once.

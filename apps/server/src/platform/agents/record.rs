@@ -2,11 +2,11 @@
 
 use chrono::{DateTime, Utc};
 use kontor_auth::model::{Agent, GrantedPermission};
-use kontor_kernel::Page;
 use kontor_kernel::listing::Sort;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::envelope::{list, one};
 use crate::http::wire::NamedRecord;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 
@@ -63,30 +63,13 @@ impl From<Agent> for AgentRecord {
     }
 }
 
-/// One agent.
-#[derive(Serialize, ToSchema)]
-pub(super) struct OneAgent {
-    agent: AgentRecord,
+one! {
+    /// One agent.
+    pub(super) OneAgent { agent: AgentRecord }
 }
-
-impl From<Agent> for OneAgent {
-    fn from(agent: Agent) -> Self {
-        Self { agent: agent.into() }
-    }
-}
-
-/// A page of agents, and how many there are in all.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct AgentList {
-    agents: Vec<AgentRecord>,
-    agents_count: u64,
-}
-
-impl From<Page<Agent>> for AgentList {
-    fn from(page: Page<Agent>) -> Self {
-        Self { agents_count: page.total, agents: page.items.into_iter().map(Into::into).collect() }
-    }
+list! {
+    /// A page of agents, and how many there are in all.
+    pub(super) AgentList { agents: [AgentRecord], agents_count of all }
 }
 
 /// `GET /api/tables/agents`

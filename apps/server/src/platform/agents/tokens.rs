@@ -5,13 +5,14 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_auth::AgentService;
 use kontor_auth::model::{AgentToken, AgentTokenDraft, TokenExpiry};
+use kontor_auth::{AgentError, AgentService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::refused;
+use crate::http::envelope::list;
 use crate::http::records::{AccessTokenRecord, Message};
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
@@ -49,12 +50,7 @@ impl From<AgentToken> for AgentTokenRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct AgentTokenList {
-    tokens: Vec<AgentTokenRecord>,
-    tokens_count: usize,
-}
+list!(AgentTokenList { tokens: [AgentTokenRecord], tokens_count });
 
 #[derive(Serialize, ToSchema)]
 struct IssuedToken {
@@ -74,9 +70,7 @@ async fn list_tokens(
     service: Data<AgentService>,
     agent: Path<PathId>,
 ) -> Result<Json<AgentTokenList>, ApiError> {
-    let tokens = service.tokens(&staff, agent.parse()?).await?;
-    let tokens: Vec<AgentTokenRecord> = tokens.into_iter().map(Into::into).collect();
-    Ok(Json(AgentTokenList { tokens_count: tokens.len(), tokens }))
+    Ok(Json(service.tokens(&staff, agent.parse()?).await?.into()))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -119,8 +113,10 @@ async fn issue_token(
     };
     let abilities = new.abilities.map(|all| all.into_iter().map(|one| one.0).collect());
     let draft = AgentTokenDraft { name: new.name.0, abilities, expiry };
-    let issued = service.issue_token(&staff, agent.parse()?, draft).await;
-    let issued = issued.map_err(|error| refused(error, "abilities", field))?;
+    let issued = service.issue_token(&staff, agent.parse()?, draft).await.map_err(|error| match error {
+        AgentError::Refused(refusal) => refused(refusal, "abilities", field),
+        error => error.into(),
+    })?;
     let answer = IssuedToken { token: issued.record.into(), access_token: issued.token.into() };
     Ok((Json(answer), StatusCode::CREATED))
 }

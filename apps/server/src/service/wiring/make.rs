@@ -7,12 +7,14 @@ use kontor_adapter_files::Inspector;
 use kontor_adapter_messaging::HmacSigner;
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_auth::miniapp::{MiniAppLogin, Verifier};
-use kontor_auth::{AccessRequestService, CallbackLogin, CustomerSessions, PhoneChange, StaffSessions};
+use kontor_auth::{
+    AccessRequestService, AgentService, CallbackLogin, CustomerSessions, Introspection, PhoneChange, StaffSessions,
+};
 use kontor_catalog::bulk::BulkService;
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::{SearchHistory, StorefrontService};
 use kontor_content::FileService;
-use kontor_orders::PlacementService;
+use kontor_orders::{OrderService, PlacementService};
 use kontor_payments::ChargeService;
 use kontor_payments::verification::VerificationService;
 use kontor_webhooks::WebhookService;
@@ -73,83 +75,59 @@ impl Make<'_> {
     }
 
     pub fn staff_sessions(&self) -> StaffSessions {
-        StaffSessions::new(
-            self.store.clone(),
-            self.store.clone(),
-            self.around.hasher.clone(),
-            self.around.clock.clone(),
-            self.around.random.clone(),
-            self.around.cipher.clone(),
-            self.around.lifetimes,
-        )
+        let Surroundings { hasher, clock, random, cipher, lifetimes, .. } = self.around.clone();
+        let (staff, tokens) = (self.store.clone(), self.store.clone());
+        StaffSessions { staff, tokens, hasher, clock, random, cipher, lifetimes }
     }
 
     pub fn customer_sessions(&self) -> CustomerSessions {
-        CustomerSessions::new(
-            self.store.clone(),
-            self.store.clone(),
-            self.store.clone(),
-            self.around.codes.clone(),
-            self.around.clock.clone(),
-            self.around.random.clone(),
-            self.around.cipher.clone(),
-            self.around.lifetimes,
-        )
+        let Surroundings { codes: sender, clock, random, cipher, lifetimes, .. } = self.around.clone();
+        let (accounts, codes, tokens) = (self.store.clone(), self.store.clone(), self.store.clone());
+        CustomerSessions { accounts, codes, tokens, sender, clock, random, cipher, lifetimes }
     }
 
     pub fn miniapps(&self) -> MiniAppLogin {
-        MiniAppLogin::new(
-            self.store.clone(),
-            self.store.clone(),
-            Verifier::new(Arc::new(HmacSigner), self.around.cipher.clone(), self.around.contact_lifetime),
-            self.around.clock.clone(),
-            self.around.random.clone(),
-            self.around.cipher.clone(),
-            self.around.lifetimes,
-        )
+        let Surroundings { clock, random, cipher, lifetimes, contact_lifetime, .. } = self.around.clone();
+        let (bots, accounts) = (self.store.clone(), self.store.clone());
+        let verifier = Verifier::new(Arc::new(HmacSigner), cipher.clone(), contact_lifetime);
+        MiniAppLogin { bots, accounts, verifier, clock, random, cipher, lifetimes }
     }
 
     pub fn callback_login(&self) -> CallbackLogin {
-        CallbackLogin::new(
-            self.store.clone(),
-            self.around.calls.clone(),
-            self.around.call_notices.clone(),
-            self.around.clock.clone(),
-            self.around.random.clone(),
-            self.around.cipher.clone(),
-            self.around.lifetimes,
-        )
+        let Surroundings { calls: verifier, call_notices: notices, clock, random, cipher, lifetimes, .. } =
+            self.around.clone();
+        CallbackLogin { attempts: self.store.clone(), verifier, notices, clock, random, cipher, lifetimes }
     }
 
     pub fn access_requests(&self) -> AccessRequestService {
-        AccessRequestService::new(
-            self.store.clone(),
-            self.around.clock.clone(),
-            self.around.random.clone(),
-            self.around.cipher.clone(),
-        )
+        let Surroundings { clock, random, cipher, .. } = self.around.clone();
+        AccessRequestService { requests: self.store.clone(), clock, random, cipher }
+    }
+
+    pub fn agents(&self) -> AgentService {
+        let Surroundings { clock, random, cipher, .. } = self.around.clone();
+        AgentService { agents: self.store.clone(), clock, random, cipher }
     }
 
     pub fn phone_change(&self) -> PhoneChange {
-        PhoneChange::new(
-            self.store.clone(),
-            self.around.codes.clone(),
-            self.around.clock.clone(),
-            self.around.random.clone(),
-            self.around.cipher.clone(),
-        )
+        let Surroundings { codes: sender, clock, random, cipher, .. } = self.around.clone();
+        PhoneChange { phones: self.store.clone(), sender, clock, random, cipher }
+    }
+
+    pub fn introspection(&self) -> Introspection {
+        let Surroundings { clock, cipher, .. } = self.around.clone();
+        Introspection { clients: self.store.clone(), clock, cipher }
     }
 
     pub fn placement(&self, charges: Arc<ChargeService>) -> PlacementService {
-        PlacementService::new(
-            self.store.clone(),
-            self.store.clone(),
-            self.store.clone(),
-            charges,
-            self.around.clock.clone(),
-            self.around.random.clone(),
-            self.around.payment_page.clone(),
-        )
+        let Surroundings { clock, random, payment_page: page, .. } = self.around.clone();
+        let (carts, store, orders) = (self.store.clone(), self.store.clone(), self.store.clone());
+        PlacementService { carts, store, orders, charges, clock, random, page }
+    }
+
+    pub fn orders(&self) -> OrderService {
+        let Surroundings { clock, random, .. } = self.around.clone();
+        OrderService { orders: self.store.clone(), store: self.store.clone(), clock, random }
     }
 
     pub fn verifications(&self, charges: Arc<ChargeService>) -> VerificationService {

@@ -233,15 +233,15 @@ impl<'a> Counter<'a> {
             random: random.clone(),
         });
         let page = PaymentPage { return_url: "https://shop.example/{order_id}".to_owned() };
-        let placement = Arc::new(PlacementService::new(
-            store.clone(),
-            store.clone(),
+        let placement = Arc::new(PlacementService {
+            carts: store.clone(),
+            orders: store.clone(),
             store,
-            payments.clone(),
-            clock.clone(),
-            random.clone(),
+            charges: payments.clone(),
+            clock: clock.clone(),
+            random: random.clone(),
             page,
-        ));
+        });
         let app = house.first;
         let token_id = TokenId::new(1).unwrap();
         let customer = CustomerScope { app, counterparty_id: CounterpartyId::new(1).unwrap(), token_id };
@@ -324,7 +324,8 @@ impl<'a> Counter<'a> {
     }
 
     pub async fn order(&self, id: OrderId) -> Order {
-        OrderReader::find(&self.house.db.database, id).await.unwrap().unwrap()
+        let found = OrderReader::find(&self.house.db.database, id).await.unwrap().unwrap();
+        found.within(self.customer.app.project_id).unwrap()
     }
 
     pub async fn only_order(&self) -> Order {

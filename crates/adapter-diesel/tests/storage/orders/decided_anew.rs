@@ -47,15 +47,15 @@ impl Counter<'_> {
         let store = Arc::new(self.house.db.database.clone());
         let database = self.house.db.database.clone();
         let carts = Meddling { database, statement: Mutex::new(Some(statement)), always };
-        PlacementService::new(
-            Arc::new(carts),
-            store.clone(),
+        PlacementService {
+            carts: Arc::new(carts),
+            orders: store.clone(),
             store,
-            self.payments.clone(),
-            self.clock.clone(),
-            self.random.clone(),
-            PaymentPage { return_url: String::new() },
-        )
+            charges: self.payments.clone(),
+            clock: self.clock.clone(),
+            random: self.random.clone(),
+            page: PaymentPage { return_url: String::new() },
+        }
     }
 
     async fn service(&self, name: &'static str, price: i64) -> i64 {

@@ -1,8 +1,8 @@
 //! The staff who move orders on.
 
-use kontor_kernel::{Permission, Resource, Staff, TokenId, UserId};
+use kontor_kernel::{Edit, Permission, Resource, Staff, TokenId, UserId};
 use kontor_orders::model::{Order, OrderStatus};
-use kontor_orders::{OrderEdit, OrderError, OrderService};
+use kontor_orders::{OrderChange, OrderError, OrderService};
 
 use super::counter::Counter;
 
@@ -31,7 +31,8 @@ impl Office {
             ))
             .await;
         let store = std::sync::Arc::new(counter.house.db.database.clone());
-        let orders = OrderService::new(store.clone(), store, counter.clock.clone(), counter.random.clone());
+        let (clock, random) = (counter.clock.clone(), counter.random.clone());
+        let orders = OrderService { orders: store.clone(), store, clock, random };
         let staff = Staff {
             project_id: p,
             user_id: UserId::new(user).unwrap(),
@@ -42,7 +43,7 @@ impl Office {
     }
 
     pub async fn move_to(&self, order: &Order, status: OrderStatus) -> Result<Order, OrderError> {
-        let edit = OrderEdit { status: Some(status), ..OrderEdit::default() };
-        self.orders.edit(&self.staff, order.id, &edit).await
+        let change = OrderChange { status: Edit::Set(status), ..OrderChange::default() };
+        self.orders.update(&self.staff, order.id, &change).await
     }
 }

@@ -70,15 +70,15 @@ impl Counter<'_> {
             stamp: self.stamp(),
             change: Mutex::new(Some(change)),
         };
-        PlacementService::new(
-            Arc::new(carts),
-            store.clone(),
+        PlacementService {
+            carts: Arc::new(carts),
+            orders: store.clone(),
             store,
-            self.payments.clone(),
-            self.clock.clone(),
-            self.random.clone(),
-            PaymentPage { return_url: String::new() },
-        )
+            charges: self.payments.clone(),
+            clock: self.clock.clone(),
+            random: self.random.clone(),
+            page: PaymentPage { return_url: String::new() },
+        }
     }
 }
 

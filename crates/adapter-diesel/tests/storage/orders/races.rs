@@ -80,9 +80,9 @@ database_tests! {
         let second = Database::open(db.url(), PoolOptions::default()).unwrap();
         let store = Arc::new(second);
         let page = kontor_orders::PaymentPage { return_url: String::new() };
-        let elsewhere = Arc::new(PlacementService::new(
-            store.clone(), store.clone(), store, counter.payments.clone(), counter.clock.clone(), counter.random.clone(), page,
-        ));
+        let (charges, clock, random) = (counter.payments.clone(), counter.clock.clone(), counter.random.clone());
+        let (carts, orders) = (store.clone(), store.clone());
+        let elsewhere = Arc::new(PlacementService { carts, store, orders, charges, clock, random, page });
         let wishes = || vec![(counter.customer, counter.command(&[(vase, 1)])); 30];
         let (here, there) = tokio::join!(race(&counter.placement, wishes()), race(&elsewhere, wishes()));
         assert_eq!((here + there, counter.stock(vase).await), (10, (10, 10)));

@@ -10,7 +10,7 @@ use kontor_catalog::spreadsheet::ports::StockBook;
 use kontor_catalog::{InventoryError, WarehouseError};
 use kontor_kernel::{InventoryId, Money, Stamp, StockLevel};
 use kontor_orders::model::OrderStatus;
-use kontor_orders::{OrderError, PlacedOutcome, PlacementError};
+use kontor_orders::{OrderError, OrderRefusal, PlacedOutcome, PlacementError};
 
 use super::books::{differences, movements};
 use super::movements::sheet;
@@ -50,7 +50,7 @@ database_tests! {
                 };
                 match office.move_to(&order, status).await {
                     Ok(_) => (1, sold),
-                    Err(OrderError::Busy) => (1, 0),
+                    Err(OrderError::Refused(OrderRefusal::Busy)) => (1, 0),
                     Err(other) => panic!("{other:?}"),
                 }
             })

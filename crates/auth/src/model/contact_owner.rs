@@ -1,0 +1,69 @@
+use kontor_kernel::CounterpartyId;
+
+/// Whom a contact belongs to in a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContactOwner {
+    /// Nobody: who proves to have it is a new customer.
+    Nobody,
+    /// One customer: the one it signs in, or else the only one whose record has it.
+    One(CounterpartyId),
+    /// It stands in the records of several customers and signs none of them in.
+    Several {
+        /// The one whose record is the oldest.
+        oldest: CounterpartyId,
+    },
+}
+
+impl ContactOwner {
+    /// `signs_in` is the customer it signs in. `recorded` are those whose records have it, oldest first, two of them at
+    /// least when there are as many.
+    pub fn of(signs_in: Option<CounterpartyId>, recorded: &[CounterpartyId]) -> Self {
+        match (signs_in, recorded) {
+            (Some(customer), _) => Self::One(customer),
+            (None, []) => Self::Nobody,
+            (None, [customer]) => Self::One(*customer),
+            (None, [oldest, ..]) => Self::Several { oldest: *oldest },
+        }
+    }
+
+    /// Whether this customer may not have it, because somebody else does.
+    pub fn keeps_from(self, customer: CounterpartyId) -> bool {
+        match self {
+            Self::Nobody => false,
+            Self::One(owner) => owner != customer,
+            Self::Several { .. } => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whom_a_contact_signs_in_goes_before_whose_record_has_it() {
+        let [anna, boris, clara] = [1, 2, 3].map(|id| CounterpartyId::new(id).unwrap());
+        for (signs_in, recorded, owner) in [
+            (None, &[][..], ContactOwner::Nobody),
+            (None, &[anna], ContactOwner::One(anna)),
+            (None, &[boris, anna], ContactOwner::Several { oldest: boris }),
+            (Some(anna), &[], ContactOwner::One(anna)),
+            (Some(anna), &[boris, clara], ContactOwner::One(anna)),
+        ] {
+            assert_eq!(ContactOwner::of(signs_in, recorded), owner, "{signs_in:?} {recorded:?}");
+        }
+    }
+
+    #[test]
+    fn a_contact_of_somebody_else_is_not_to_be_had() {
+        let [anna, boris] = [1, 2].map(|id| CounterpartyId::new(id).unwrap());
+        for (owner, kept) in [
+            (ContactOwner::Nobody, false),
+            (ContactOwner::One(anna), false),
+            (ContactOwner::One(boris), true),
+            (ContactOwner::Several { oldest: anna }, true),
+        ] {
+            assert_eq!(owner.keeps_from(anna), kept, "{owner:?}");
+        }
+    }
+}
