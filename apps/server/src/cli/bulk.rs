@@ -8,7 +8,9 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use kontor_adapter_diesel::Database;
-use kontor_catalog::bulk::{BulkService, Job, JobError, JobKind, JobOptions, JobPhase, JobState, Progress, Submission};
+use kontor_catalog::bulk::{
+    BulkService, Job, JobError, JobKind, JobOptions, JobPhase, JobRefusal, JobState, Progress, Submission,
+};
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_catalog::spreadsheet::{ImportMode, ProblemLine};
 use kontor_kernel::{JobId, ProjectId};
@@ -142,9 +144,9 @@ fn stop_on_signal() -> CancellationToken {
 }
 
 /// Cancels the import, so that nobody else goes on with it.
-async fn canceled(bulk: &BulkService, id: JobId) -> Result<Job, JobError> {
-    match bulk.cancel_any(id).await {
-        Err(JobError::Ended) => bulk.read_any(id).await,
+async fn canceled(bulk: &BulkService, project: ProjectId, id: JobId) -> Result<Job, JobError> {
+    match bulk.cancel_for(project, id).await {
+        Err(JobError::Refused(JobRefusal::Ended)) => bulk.read_for(project, id).await,
         canceled => canceled,
     }
 }
@@ -176,7 +178,8 @@ async fn run_import(
     let owner = format!("console {}", around.random.uuid());
     let mut waits = false;
     let job = loop {
-        let job = if stop.is_cancelled() { canceled(&bulk, id).await? } else { bulk.read_any(id).await? };
+        let job =
+            if stop.is_cancelled() { canceled(&bulk, project, id).await? } else { bulk.read_for(project, id).await? };
         if job.state.is_over() {
             break job;
         }

@@ -5,16 +5,17 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::bulk::ports::JobBook;
 use kontor_catalog::bulk::{
-    Ending, Job, JobError, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobState, LeasedJob, NewJob,
-    PartError, PassDone, Step, Tally,
+    Ending, Job, JobError, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState,
+    LeasedJob, NewJob, PartError, PassDone, Step, Tally,
 };
 use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport};
-use kontor_kernel::{JobId, Page, PageRequest, ProjectId, StoreError};
+use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError};
 
 use super::job_steps::{self, held_by, stored as count};
 use super::lock_row;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::lease::{Key as _, LeaseRequest, Leased, Queue};
+use crate::records;
 use crate::schema::{job_errors, jobs, projects};
 use crate::statement::Statement;
 use crate::stored;
@@ -80,7 +81,6 @@ impl TryFrom<JobRow> for Job {
         let mode = if row.partial { ImportMode::Partial } else { ImportMode::AllOrNothing };
         Ok(Self {
             id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
             kind: JobKind::named(&row.kind).ok_or_else(|| unknown("kind", &row.kind))?,
             options: JobOptions { dry_run: row.dry_run, mode },
             state: JobState::named(&row.state).ok_or_else(|| unknown("state", &row.state))?,
@@ -107,9 +107,8 @@ impl TryFrom<JobRow> for Job {
     }
 }
 
-fn find(connection: &mut AnyConnection, id: i64) -> Result<Option<Job>, Abort<StoreError>> {
-    let row: Option<JobRow> = jobs::table.find(id).select(JobRow::as_select()).first(connection).optional()?;
-    Ok(row.map(Job::try_from).transpose()?)
+fn row(connection: &mut AnyConnection, id: JobId) -> QueryResult<Option<JobRow>> {
+    jobs::table.find(id.get()).select(JobRow::as_select()).first(connection).optional()
 }
 
 fn waiting(connection: &mut AnyConnection, project: ProjectId) -> Result<i64, diesel::result::Error> {
@@ -171,6 +170,7 @@ fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, Le
 fn leased((job, place, tries, owner): LeasedRow) -> Result<LeasedJob, StoreError> {
     let missing = |what: &str| StoreError::corrupt(format!("a job that was taken has no {what}"));
     Ok(LeasedJob {
+        project: stored::id(job.project_id)?,
         job: job.try_into()?,
         place: place.ok_or_else(|| missing("file"))?,
         owner: owner.ok_or_else(|| missing("owner"))?,
@@ -194,7 +194,7 @@ impl JobBook for Database {
         self.write(move |connection| {
             lock_row!(connection, projects::table.find(project.get()).select(projects::id));
             if waiting(connection, project)? >= i64::from(most) {
-                return Err(Abort::Refused(JobError::TooManyWaiting(most)));
+                return Err(Abort::refused(JobRefusal::TooManyWaiting(most)));
             }
             let row = NewJobRow {
                 project_id: project.get(),
@@ -233,8 +233,12 @@ impl JobBook for Database {
         .await
     }
 
-    async fn find(&self, id: JobId) -> Result<Option<Job>, StoreError> {
-        self.read(move |connection| find(connection, id.get())).await
+    async fn find(&self, id: JobId) -> Result<Option<OfProject<Job>>, StoreError> {
+        self.read(move |connection| {
+            let row = row(connection, id)?;
+            Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
+        })
+        .await
     }
 
     async fn list(&self, project: ProjectId, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, StoreError> {
@@ -290,7 +294,8 @@ impl JobBook for Database {
                     jobs::finished_at.eq(Some(at.naive_utc())),
                 ))
                 .execute(connection)?;
-            if canceled == 0 { Ok(None) } else { find(connection, id.get()) }
+            let canceled = if canceled == 0 { None } else { row(connection, id)? };
+            Ok::<_, Abort<StoreError>>(canceled.map(Job::try_from).transpose()?)
         })
         .await
     }

@@ -156,8 +156,6 @@ impl From<&ImportReport> for Tally {
 pub struct Job {
     /// Its number.
     pub id: JobId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// What it does.
     pub kind: JobKind,
     /// How it goes about it.
@@ -234,6 +232,8 @@ pub struct JobLease {
 pub struct LeasedJob {
     /// As it stands.
     pub job: Job,
+    /// The project it belongs to.
+    pub project: ProjectId,
     /// Where its file is kept.
     pub place: String,
     /// Who took it.
@@ -245,7 +245,7 @@ pub struct LeasedJob {
 impl LeasedJob {
     /// The right to work on it.
     pub fn lease(&self) -> JobLease {
-        JobLease { job: self.job.id, project: self.job.project_id, owner: self.owner.clone() }
+        JobLease { job: self.job.id, project: self.project, owner: self.owner.clone() }
     }
 }
 

@@ -2,7 +2,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{
     CounterpartyId, DiscountId, DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, Line, Money, Name,
-    OrderId, ProjectId, PromoCode, Prose, Quantity, Resource,
+    OrderId, PromoCode, Prose, Quantity, Resource,
 };
 
 use super::{EndsBeforeStart, Period, Phase};
@@ -12,8 +12,6 @@ use super::{EndsBeforeStart, Period, Phase};
 pub struct Discount {
     /// The number of the discount.
     pub id: DiscountId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// What staff say about it.
     pub terms: DiscountTerms,
     /// The name of the category or product it is for.
@@ -194,7 +192,7 @@ impl DiscountKind {
     }
 
     /// The value with this number: percent, or an amount.
-    fn value(self, number: Money) -> Result<DiscountValue, DiscountRefusal> {
+    fn value(self, number: Money) -> Result<DiscountValue, TermsRefusal> {
         Ok(match self {
             Self::Percent => DiscountValue::percent(number)?,
             Self::Fixed => DiscountValue::fixed(number)?,
@@ -215,7 +213,7 @@ pub enum TargetKind {
 
 /// What makes terms impossible, and in which field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum DiscountRefusal {
+pub enum TermsRefusal {
     /// The number does not fit its type.
     #[error(transparent)]
     Value(#[from] InvalidDiscountValue),

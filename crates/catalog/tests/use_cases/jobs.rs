@@ -25,7 +25,6 @@ impl Waits for AtOnce {
 fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
     let job = Job {
         id: JobId::new(7).unwrap(),
-        project_id: ProjectId::new(1).unwrap(),
         kind: JobKind::Cards,
         options: JobOptions { dry_run, mode },
         state: JobState::Running,
@@ -43,7 +42,7 @@ fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
         started_at: None,
         finished_at: None,
     };
-    LeasedJob { job, place: "place".to_owned(), owner: "me".to_owned(), tries }
+    LeasedJob { job, project: ProjectId::new(1).unwrap(), place: "place".to_owned(), owner: "me".to_owned(), tries }
 }
 
 /// A file of two rows, of which the first pass finds so many wrong.
@@ -55,14 +54,14 @@ fn work(jobs: MockJobBook, mut cards: MockCardBook, wrong: usize, leased: &Lease
     });
     let mut uploads = MockUploadStore::new();
     uploads.expect_open().returning(|_| Ok(PathBuf::new()));
-    let runner = JobRunner::new(
-        Arc::new(Grid("article;name\nA;One\nB;Two\n")),
-        Arc::new(cards),
-        Arc::new(MockStockBook::new()),
-        Arc::new(jobs),
-        Arc::new(uploads),
-        clock(),
-    );
+    let runner = JobRunner {
+        reader: Arc::new(Grid("article;name\nA;One\nB;Two\n")),
+        cards: Arc::new(cards),
+        stock: Arc::new(MockStockBook::new()),
+        jobs: Arc::new(jobs),
+        uploads: Arc::new(uploads),
+        clock: clock(),
+    };
     runner.run(&AtOnce, leased, &mut |_| go_on).unwrap()
 }
 

@@ -26,10 +26,13 @@ fn project(number: i64) -> ProjectId {
     ProjectId::new(number).unwrap()
 }
 
-fn category(project_number: i64) -> Category {
+fn of<T>(number: i64, record: T) -> OfProject<T> {
+    OfProject::new(project(number), record)
+}
+
+fn category() -> Category {
     Category {
         id: CategoryId::new(7).unwrap(),
-        project_id: project(project_number),
         name: name("Mugs"),
         photo: None,
         parent: None,
@@ -41,13 +44,12 @@ fn category(project_number: i64) -> Category {
 }
 
 fn categories(port: MockCategoryRepository) -> CategoryService {
-    CategoryService::new(Arc::new(port), Arc::new(MockHistories::new()), clock())
+    CategoryService { categories: Arc::new(port), histories: Arc::new(MockHistories::new()), clock: clock() }
 }
 
-fn warehouse(project_number: i64) -> Warehouse {
+fn warehouse() -> Warehouse {
     Warehouse {
         id: WarehouseId::new(7).unwrap(),
-        project_id: project(project_number),
         name: name("Main"),
         address: None,
         branch: Reference { id: BranchId::new(1).unwrap(), name: name("Branch") },
@@ -58,13 +60,12 @@ fn warehouse(project_number: i64) -> Warehouse {
 }
 
 fn warehouses(port: MockWarehouseRepository) -> WarehouseService {
-    WarehouseService::new(Arc::new(port), Arc::new(MockHistories::new()), clock())
+    WarehouseService { warehouses: Arc::new(port), histories: Arc::new(MockHistories::new()), clock: clock() }
 }
 
-fn stock(project_number: i64) -> Inventory {
+fn stock() -> Inventory {
     Inventory {
         id: InventoryId::new(7).unwrap(),
-        project_id: project(project_number),
         warehouse: Reference { id: WarehouseId::new(1).unwrap(), name: name("Main") },
         nomenclature: StockedItem { id: NomenclatureId::new(1).unwrap(), name: name("Mug"), article: None },
         quantity: StockLevel::new(5).unwrap(),
@@ -76,7 +77,7 @@ fn stock(project_number: i64) -> Inventory {
 }
 
 fn inventories(port: MockInventoryRepository) -> InventoryService {
-    InventoryService::new(Arc::new(port), clock())
+    InventoryService { inventories: Arc::new(port), clock: clock() }
 }
 
 #[tokio::test]
@@ -84,16 +85,19 @@ async fn a_category_is_changed_by_staff_of_its_project_and_stamped() {
     let editor = staff_with([Permission::edit(Resource::Categories)]);
     let id = CategoryId::new(7).unwrap();
     let mut port = MockCategoryRepository::new();
-    port.expect_find().returning(|_| Ok(Some(category(1))));
+    port.expect_find().returning(|_| Ok(Some(of(1, category()))));
     port.expect_update()
         .withf(|stamp, _, _| stamp.project_id == project(1) && stamp.at == DateTime::UNIX_EPOCH)
         .times(1)
-        .returning(|_, _, _| Err(CategoryError::Cycle));
+        .returning(|_, _, _| Err(CategoryRefusal::Cycle.into()));
     let refused = categories(port).update(&editor, id, CategoryChange::default()).await;
-    assert!(matches!(refused, Err(CategoryError::Cycle)), "the refusal of the storage is told");
+    assert!(
+        matches!(refused, Err(CategoryError::Refused(CategoryRefusal::Cycle))),
+        "the refusal of the storage is told"
+    );
 
     let mut port = MockCategoryRepository::new();
-    port.expect_find().returning(|_| Ok(Some(category(2))));
+    port.expect_find().returning(|_| Ok(Some(of(2, category()))));
     let refused = categories(port).update(&editor, id, CategoryChange::default()).await;
     assert!(matches!(refused, Err(CategoryError::Denied(AccessDenied::ForeignProject))));
 
@@ -120,11 +124,14 @@ async fn a_warehouse_is_deleted_by_staff_of_its_project_alone() {
     let id = WarehouseId::new(7).unwrap();
     for (owner, reached) in [(1, 1), (2, 0)] {
         let mut port = MockWarehouseRepository::new();
-        port.expect_find().returning(move |_| Ok(Some(warehouse(owner))));
-        port.expect_delete().times(reached).returning(|_, _| Err(WarehouseError::Stocked));
+        port.expect_find().returning(move |_| Ok(Some(of(owner, warehouse()))));
+        port.expect_delete().times(reached).returning(|_, _| Err(WarehouseRefusal::Stocked.into()));
         let refused = warehouses(port).delete(&editor, id).await.unwrap_err();
         let is_foreign = matches!(refused, WarehouseError::Denied(AccessDenied::ForeignProject));
-        assert_eq!((is_foreign, matches!(refused, WarehouseError::Stocked)), (owner == 2, owner == 1));
+        assert_eq!(
+            (is_foreign, matches!(refused, WarehouseError::Refused(WarehouseRefusal::Stocked))),
+            (owner == 2, owner == 1)
+        );
     }
     let viewer = staff_with([Permission::view(Resource::Warehouses)]);
     let refused = warehouses(MockWarehouseRepository::new()).delete(&viewer, id).await;
@@ -135,10 +142,10 @@ async fn a_warehouse_is_deleted_by_staff_of_its_project_alone() {
 async fn a_new_warehouse_belongs_to_the_project_of_who_makes_it() {
     let creator = staff_with([Permission::create(Resource::Warehouses)]);
     let mut port = MockWarehouseRepository::new();
-    port.expect_insert().withf(|stamp, _| stamp.project_id == project(1)).returning(|_, _| Ok(warehouse(1)));
+    port.expect_insert().withf(|stamp, _| stamp.project_id == project(1)).returning(|_, _| Ok(warehouse()));
     let branch_id = BranchId::new(1).unwrap();
     let draft = WarehouseDraft { name: name("Main"), address: None, branch_id, application_ids: None };
-    assert_eq!(warehouses(port).create(&creator, draft).await.unwrap(), warehouse(1));
+    assert_eq!(warehouses(port).create(&creator, draft).await.unwrap(), warehouse());
 }
 
 #[tokio::test]
@@ -148,15 +155,18 @@ async fn stock_is_set_by_staff_of_its_project_alone() {
     let reserved = StockLevel::new(2).unwrap();
     for (owner, reached) in [(1, 1), (2, 0)] {
         let mut port = MockInventoryRepository::new();
-        port.expect_find().returning(move |_| Ok(Some(stock(owner))));
+        port.expect_find().returning(move |_| Ok(Some(of(owner, stock()))));
         port.expect_set_stock()
             .times(reached)
-            .returning(move |_, _, _| Err(InventoryError::BelowReserved { reserved }));
+            .returning(move |_, _, _| Err(InventoryRefusal::BelowReserved { reserved }.into()));
         let refused = inventories(port).set_stock(&editor, id, StockChange::default()).await.unwrap_err();
         let is_foreign = matches!(refused, InventoryError::Denied(AccessDenied::ForeignProject));
-        assert_eq!((is_foreign, matches!(refused, InventoryError::BelowReserved { .. })), (owner == 2, owner == 1));
+        assert_eq!(
+            (is_foreign, matches!(refused, InventoryError::Refused(InventoryRefusal::BelowReserved { .. }))),
+            (owner == 2, owner == 1)
+        );
     }
     let refused = inventories(MockInventoryRepository::new()).read(&editor, id).await;
     assert!(matches!(refused, Err(InventoryError::Denied(AccessDenied::MissingPermission(_)))));
-    assert_eq!(stock(1).available(), 3);
+    assert_eq!(stock().available(), 3);
 }
