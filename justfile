@@ -42,7 +42,8 @@ lint:
 
 # Pins the API description anew.
 openapi:
-    cargo run -- openapi --out docs/openapi.json
+    cargo test -p kontor --no-run
+    target/debug/kontor openapi --out docs/openapi.json
 
 # The API documentation of every crate.
 docs:

@@ -1,7 +1,11 @@
 //! Records of a project: found by number, changed and deleted with their history.
 
+use async_trait::async_trait;
 use kontor_kernel::history::Audited;
-use kontor_kernel::{OfProject, ProjectId, RecordError, Refusal, Stamp, StoreError};
+use kontor_kernel::{
+    DeletableRepository, ErrorOf, OfProject, ProjectId, Record, RecordError, RecordRepository, Refusal, Stamp,
+    StoreError,
+};
 
 use crate::database::{Abort, AnyConnection, Database};
 use crate::histories;
@@ -15,6 +19,55 @@ pub(crate) trait StoredRecord: Audited + Sized + Send + 'static {
 
     /// The record with this number, of whatever project.
     fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>>;
+}
+
+/// A record whose port is the one that all records share: what of it is special to its table.
+pub(crate) trait KeptRecord: StoredRecord + Record {
+    /// Those of a project, oldest first.
+    fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>>;
+
+    /// Stores a new one and returns its number.
+    fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &Self::Draft) -> Result<i64, Abort<ErrorOf<Self>>>;
+
+    /// Changes one and returns the number of rows changed. The row is locked, and of the stamp's project.
+    fn update(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        before: &Self,
+        change: &Self::Change,
+    ) -> Result<usize, Abort<ErrorOf<Self>>>;
+}
+
+/// A kept record that can be deleted.
+pub(crate) trait DeletableRecord: KeptRecord {
+    /// Deletes one and returns the number of rows deleted. The row is locked, and of the stamp's project.
+    fn delete(connection: &mut AnyConnection, before: &Self) -> Result<usize, Abort<ErrorOf<Self>>>;
+}
+
+#[async_trait]
+impl<T: KeptRecord> RecordRepository<T> for Database {
+    async fn list(&self, project: ProjectId) -> Result<Vec<T>, StoreError> {
+        self.read(move |connection| T::of_project(connection, project.get())).await
+    }
+
+    async fn find(&self, id: T::Id) -> Result<Option<OfProject<T>>, StoreError> {
+        find(self, id.into()).await
+    }
+
+    async fn insert(&self, stamp: Stamp, draft: T::Draft) -> Result<T, ErrorOf<T>> {
+        insert(self, stamp, move |connection| T::insert(connection, &stamp, &draft)).await
+    }
+
+    async fn update(&self, stamp: Stamp, id: T::Id, changed: T::Change) -> Result<T, ErrorOf<T>> {
+        change(self, stamp, id.into(), move |connection, before| T::update(connection, &stamp, before, &changed)).await
+    }
+}
+
+#[async_trait]
+impl<T: DeletableRecord> DeletableRepository<T> for Database {
+    async fn delete(&self, stamp: Stamp, id: T::Id) -> Result<(), ErrorOf<T>> {
+        delete(self, stamp, id.into(), T::delete).await
+    }
 }
 
 /// A record and the number of its project, as a row tells them.

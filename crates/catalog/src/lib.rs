@@ -13,10 +13,11 @@
 //! - Two changes of one card never undo each other: a change is applied to the card it was decided on. The same holds for
 //!   discounts; one that is archived stays so.
 //!
-//! **Ports**: [`ports::CategoryRepository`], [`ports::BrandRepository`], [`ports::AssortmentRepository`],
+//! **Ports**: [`ports::CategoryRepository`], [`ports::AssortmentRepository`],
 //! [`ports::ApplicationDirectory`], [`ports::PlanRepository`], [`ports::WarehouseRepository`],
 //! [`ports::NomenclatureRepository`], [`ports::InventoryRepository`], [`ports::TagRepository`],
-//! [`ports::DiscountRepository`], [`ports::PromotionRepository`], and those of [`storefront`], [`spreadsheet`] and [`bulk`].
+//! [`ports::DiscountRepository`], [`ports::PromotionRepository`], those of [`storefront`],
+//! [`spreadsheet`] and [`bulk`], and [`kontor_kernel::RecordRepository`] of brands.
 //!
 //! What a change of a card leaves behind is decided without any storage:
 //!
@@ -33,8 +34,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use kontor_kernel::RecordService;
+
 mod assortment;
-mod brands;
 pub mod bulk;
 mod categories;
 mod discounts;
@@ -51,7 +53,6 @@ mod tags;
 mod warehouses;
 
 pub use assortment::AssortmentService;
-pub use brands::BrandService;
 pub use categories::CategoryService;
 pub use discounts::DiscountService;
 pub use error::{
@@ -66,6 +67,9 @@ pub use plans::PlanService;
 pub use promotions::PromotionService;
 pub use tags::TagService;
 pub use warehouses::WarehouseService;
+
+/// Use cases of brands.
+pub type BrandService = RecordService<model::Brand>;
 
 /// The example of the reuse guide, compiled and run.
 #[cfg(doctest)]

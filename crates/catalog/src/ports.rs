@@ -10,11 +10,11 @@ use kontor_kernel::{DiscountId, DiscountStatus};
 
 use crate::model::{Assigned, CatalogPlan, PlanAssignment, PlanChange, PlanDraft};
 use crate::model::{
-    Brand, BrandChange, BrandDraft, Card, Category, CategoryChange, CategoryDraft, Inventory, InventoryDraft,
-    Nomenclature, Shift, StockChange, StockEntry, Tag, TagDraft, Warehouse, WarehouseChange, WarehouseDraft,
+    Brand, Card, Category, CategoryChange, CategoryDraft, Inventory, InventoryDraft, Nomenclature, Shift, StockChange,
+    StockEntry, Tag, TagDraft, Warehouse, WarehouseChange, WarehouseDraft,
 };
 use crate::model::{Discount, DiscountFilter, DiscountStats, DiscountTerms, DiscountUsage, Promotion, PromotionDraft};
-use crate::{AssortmentError, BrandError, CategoryError, InventoryError, NomenclatureError, TagError, WarehouseError};
+use crate::{AssortmentError, CategoryError, InventoryError, NomenclatureError, TagError, WarehouseError};
 use crate::{DiscountError, PlanError, PromotionError};
 
 /// Categories of a project.
@@ -43,23 +43,6 @@ pub trait CategoryRepository: Send + Sync {
     /// Changes a category of the project. Refuses `CategoryError::NotFound`, `CategoryRefusal::UnknownParent`,
     /// `CategoryRefusal::CodeTaken`, and `CategoryRefusal::Cycle` by what the tree is when the change is stored.
     async fn update(&self, stamp: Stamp, id: CategoryId, change: CategoryChange) -> Result<Category, CategoryError>;
-}
-
-/// Brands of a project.
-#[cfg_attr(feature = "mocks", mockall::automock)]
-#[async_trait]
-pub trait BrandRepository: Send + Sync {
-    /// Every brand of the project, oldest first.
-    async fn list(&self, project: ProjectId) -> Result<Vec<Brand>, StoreError>;
-
-    /// A brand of any project.
-    async fn find(&self, id: BrandId) -> Result<Option<OfProject<Brand>>, StoreError>;
-
-    /// Stores a brand, refusing [`BrandRefusal::NameTaken`](crate::BrandRefusal).
-    async fn insert(&self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError>;
-
-    /// Changes a brand of the project, refusing one that is not there and [`BrandRefusal::NameTaken`](crate::BrandRefusal).
-    async fn update(&self, stamp: Stamp, id: BrandId, change: BrandChange) -> Result<Brand, BrandError>;
 }
 
 /// Tags of a project.

@@ -34,6 +34,7 @@ mod ownership;
 mod page;
 mod quantity;
 mod random;
+mod record;
 mod refusal;
 mod secrets;
 mod store;
@@ -65,6 +66,9 @@ pub use ownership::OfProject;
 pub use page::{Page, PageError, PageRequest};
 pub use quantity::{Quantity, QuantityError, StockLevel};
 pub use random::Random;
+#[cfg(feature = "mocks")]
+pub use record::MockRecordRepository;
+pub use record::{DeletableRepository, ErrorOf, Record, RecordRepository, RecordService};
 pub use refusal::{RecordError, Refusal};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use secrets::{SecretCipher, Unsealable};

@@ -11,12 +11,13 @@
 //!
 //! **Ports**: [`ports::BranchRepository`], [`ports::ApplicationRepository`], [`ports::DictionaryRepository`],
 //! [`ports::CheckoutOptionRepository`], [`ports::ShopRepository`], [`ports::ProjectRepository`],
-//! [`ports::DepartmentRepository`], [`ports::IntegrationRepository`], [`ports::SuggestionProvider`].
+//! [`ports::IntegrationRepository`], [`ports::SuggestionProvider`], and [`kontor_kernel::DeletableRepository`] of departments.
+
+use kontor_kernel::{DeletableRepository, RecordService};
 
 mod applications;
 mod branches;
 mod checkout;
-mod departments;
 mod dictionaries;
 mod error;
 mod integrations;
@@ -30,7 +31,6 @@ mod suggestions;
 pub use applications::ApplicationService;
 pub use branches::BranchService;
 pub use checkout::CheckoutOptions;
-pub use departments::DepartmentService;
 pub use dictionaries::DictionaryService;
 pub use error::{
     ApplicationError, BranchError, DepartmentError, DepartmentRefusal, DictionaryError, IntegrationError,
@@ -41,6 +41,9 @@ pub use projects::ProjectFounding;
 pub use registry::ApplicationRegistry;
 pub use shops::ShopService;
 pub use suggestions::SuggestionService;
+
+/// Use cases of departments. One with employees cannot be deleted.
+pub type DepartmentService = RecordService<model::Department, dyn DeletableRepository<model::Department>>;
 
 /// The example of the reuse guide, compiled and run.
 #[cfg(doctest)]

@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, DepartmentId, DictionaryItemId, IntegrationId,
-    IntegrationParameterId, OfProject, PaymentTypeId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError, Zone,
+    AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, DictionaryItemId, IntegrationId,
+    IntegrationParameterId, PaymentTypeId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError, Zone,
 };
 
 use crate::model::{AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, SuggestionQuery};
 use crate::model::{
     Application, ApplicationDraft, Branch, BranchDraft, Country, DeliverySubtype, DeliverySubtypeParam, DeliveryType,
-    Department, DepartmentChange, DepartmentDraft, Dictionary, DictionaryItem, PaymentChoice, PaymentType, ProjectInfo,
-    ProjectPlan, ProjectRecords, Shop, StorageUnit,
+    Dictionary, DictionaryItem, PaymentChoice, PaymentType, ProjectInfo, ProjectPlan, ProjectRecords, Shop,
+    StorageUnit,
 };
 use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration};
-use crate::{ApplicationError, DepartmentError, IntegrationError, SuggestionError};
+use crate::{ApplicationError, IntegrationError, SuggestionError};
 
 /// Branches of a project.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -27,31 +27,6 @@ pub trait BranchRepository: Send + Sync {
 
     /// Stores a branch.
     async fn insert(&self, project: ProjectId, draft: BranchDraft, at: DateTime<Utc>) -> Result<Branch, StoreError>;
-}
-
-/// Departments of a project.
-#[cfg_attr(feature = "mocks", mockall::automock)]
-#[async_trait]
-pub trait DepartmentRepository: Send + Sync {
-    /// Every department of the project, oldest first.
-    async fn list(&self, project: ProjectId) -> Result<Vec<Department>, StoreError>;
-
-    /// A department of any project.
-    async fn find(&self, id: DepartmentId) -> Result<Option<OfProject<Department>>, StoreError>;
-
-    /// Stores a department, refusing a branch that is not of the project.
-    async fn insert(&self, stamp: Stamp, draft: DepartmentDraft) -> Result<Department, DepartmentError>;
-
-    /// Changes a department of the project, refusing a branch that is not of the project.
-    async fn update(
-        &self,
-        stamp: Stamp,
-        id: DepartmentId,
-        change: DepartmentChange,
-    ) -> Result<Department, DepartmentError>;
-
-    /// Deletes a department of the project, refusing one with employees in it.
-    async fn delete(&self, stamp: Stamp, id: DepartmentId) -> Result<(), DepartmentError>;
 }
 
 /// Applications of a project.

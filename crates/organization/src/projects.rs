@@ -24,19 +24,10 @@ impl ProjectFounding {
         Self { projects, clock, random, cipher }
     }
 
-    /// A project ready to sell. The ids of delivery types and subtypes carry the contract's meaning.
+    /// A project ready to sell.
     pub async fn found(&self, name: Name) -> Result<FoundedProject, StoreError> {
         let token = AppToken::generate(&*self.random);
-        let plan = ProjectPlan {
-            name,
-            token_fingerprint: token.fingerprint(&*self.cipher),
-            delivery_types: vec![(1, "Pickup"), (2, "Delivery")],
-            delivery_subtypes: vec![(1, 2, "To a pickup point"), (2, 2, "By courier")],
-            payment_types: vec![
-                ("Online", "By card or the fast payment system, on the acquirer's page"),
-                ("At hand-over", "By card or cash when the order is handed over"),
-            ],
-        };
+        let plan = ProjectPlan::ready_to_sell(name, token.fingerprint(&*self.cipher));
         let records = self.projects.found(plan, self.clock.now()).await?;
         Ok(FoundedProject { records, token })
     }

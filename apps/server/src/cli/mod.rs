@@ -157,10 +157,11 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
     // The process has one provider of TLS; a second installation would only tell that it is there.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let file = arguments.config;
-    let load =
-        |bind: Option<SocketAddr>, database_url: Option<String>| Config::load(file, Flags { bind, database_url });
+    let load = |bind: Option<SocketAddr>, database_url: Option<String>| {
+        Config::load(file.clone(), Flags { bind, database_url })
+    };
     match arguments.command {
-        Command::Demo(demo) => demo::run(demo),
+        Command::Demo(arguments) => demo::run(arguments, file),
         Command::Serve { bind, database, no_worker } => operate::serve(&load(bind, database)?, !no_worker),
         Command::Worker { database } => operate::work(&load(None, database)?),
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),

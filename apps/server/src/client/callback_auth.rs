@@ -262,7 +262,7 @@ struct CallbackExchange {
     client_nonce: wire::ClientNonce,
     /// What the device calls itself.
     #[deserr(default)]
-    device: Option<wire::OptionalDevice>,
+    device: Option<wire::DeviceNote>,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -74,7 +74,7 @@ struct ContactLogin {
     /// What the mini-app was started with, unchanged.
     init_data: wire::InitData,
     #[deserr(default)]
-    device: Option<wire::OptionalDevice>,
+    device: Option<wire::DeviceNote>,
 }
 
 /// Signs a customer in with the contact he shared in a mini-app.

@@ -4,6 +4,9 @@ use kontor_kernel::ExposeSecret;
 
 use super::{Config, ConfigError, DEFAULT_SECRET_KEY, Environment, unfit};
 
+/// More would be no limit at all.
+const MOST_CODES: u32 = 100;
+
 impl Config {
     fn check_files(&self) -> Result<(), ConfigError> {
         let needed = [
@@ -31,6 +34,9 @@ impl Config {
         self.redis()?;
         if !(1..=10_000).contains(&self.redis_timeout_ms) {
             return Err(unfit("redis_timeout_ms", "must be between 1 and 10000"));
+        }
+        if !(1..=MOST_CODES).contains(&self.code_limit_factor) {
+            return Err(unfit("code_limit_factor", format!("must be between 1 and {MOST_CODES}")));
         }
         if self.secret_key.expose_secret().len() < 32 {
             return Err(unfit("secret_key", "must have at least 32 characters"));

@@ -1,15 +1,46 @@
-//! How values of the layers are read.
+//! The layers, and how their values are read.
 
-use figment::providers::{Env, Serialized};
+use std::path::PathBuf;
+
+use figment::providers::{Env, Format, Serialized, Toml};
 use figment::value::{Dict, Map};
-use figment::{Metadata, Profile, Provider};
+use figment::{Figment, Metadata, Profile, Provider};
 use kontor_kernel::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer};
 
-use super::Config;
+use super::{Config, ConfigError, Flags};
+
+/// What the operator says: flags, then the environment, then a file. Whatever they leave out is a default.
+#[derive(Clone, Default)]
+pub struct Layers(Figment);
+
+impl Layers {
+    /// Reads the layers; a value that cannot be read is told by [`Layers::over`].
+    pub fn read(file: Option<PathBuf>, flags: Flags) -> Self {
+        let mut figment = Figment::new();
+        if let Some(url) = Env::var("DATABASE_URL") {
+            figment = figment.merge(Serialized::default("database_url", url));
+        }
+        figment = match file {
+            Some(file) => figment.merge(Toml::file_exact(file)),
+            None => figment.merge(Toml::file("kontor.toml")),
+        };
+        // KONTOR_DATABASE_URL wins over the file, the file over DATABASE_URL.
+        Self(figment.merge(EnvironmentLayer(Env::prefixed("KONTOR_"))).merge(Serialized::defaults(flags)))
+    }
+
+    /// The configuration with these defaults, checked.
+    pub fn over(&self, defaults: &Config) -> Result<Config, ConfigError> {
+        // The layers come first: joined to the defaults, their values would lose where they were said.
+        let whole = self.0.clone().join(Serialized::defaults(defaults));
+        let config: Config = whole.extract().map_err(|error| ConfigError::Unreadable(Box::new(error)))?;
+        config.check()?;
+        Ok(config)
+    }
+}
 
 /// `KONTOR_*` as it is written: where the default is a text no number is seen, or `00123` would lose its zeros.
-pub(super) struct EnvironmentLayer(pub(super) Env);
+struct EnvironmentLayer(Env);
 
 impl Provider for EnvironmentLayer {
     fn metadata(&self) -> Metadata {

@@ -6,8 +6,6 @@ mod layers;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use figment::Figment;
-use figment::providers::{Env, Format, Serialized, Toml};
 use kontor_adapter_diesel::DatabaseUrl;
 use kontor_adapter_files::{Bucket, FileStorage};
 use kontor_adapter_limits::RedisUrl;
@@ -15,7 +13,8 @@ use kontor_kernel::{ExposeSecret, Money, SecretString};
 use kontor_payments::verification::VerificationTerms;
 use serde::{Deserialize, Serialize};
 
-use self::layers::{EnvironmentLayer, list, shown};
+pub use self::layers::Layers;
+use self::layers::{list, shown};
 
 /// Where the service runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +77,8 @@ pub struct Config {
     pub redis_url: SecretString,
     /// The longest a request waits for Redis before memory counts, in milliseconds.
     pub redis_timeout_ms: u32,
+    /// Multiplies every rate limit of one-time codes, temporary passwords and calls; `1` in production.
+    pub code_limit_factor: u32,
     /// Proxies whose `X-Forwarded-For` counts: addresses or CIDR ranges, separated by commas.
     #[serde(deserialize_with = "list")]
     pub trusted_proxies: Vec<String>,
@@ -180,6 +181,7 @@ impl Default for Config {
             secret_key: DEFAULT_SECRET_KEY.into(),
             redis_url: String::new().into(),
             redis_timeout_ms: 100,
+            code_limit_factor: 1,
             trusted_proxies: Vec::new(),
             cors_origins: vec!["*".into()],
             answers_memory_mb: 64,
@@ -258,22 +260,7 @@ fn unfit(key: &'static str, reason: impl ToString) -> ConfigError {
 impl Config {
     /// Reads the layers and checks the result.
     pub fn load(file: Option<PathBuf>, flags: Flags) -> Result<Self, ConfigError> {
-        let mut figment = Figment::from(Serialized::defaults(Self::default()));
-        if let Some(url) = Env::var("DATABASE_URL") {
-            figment = figment.merge(Serialized::default("database_url", url));
-        }
-        figment = match file {
-            Some(file) => figment.merge(Toml::file_exact(file)),
-            None => figment.merge(Toml::file("kontor.toml")),
-        };
-        // KONTOR_DATABASE_URL wins over the file, the file over DATABASE_URL.
-        let config: Self = figment
-            .merge(EnvironmentLayer(Env::prefixed("KONTOR_")))
-            .merge(Serialized::defaults(flags))
-            .extract()
-            .map_err(|error| ConfigError::Unreadable(Box::new(error)))?;
-        config.check()?;
-        Ok(config)
+        Layers::read(file, flags).over(&Self::default())
     }
 
     /// The database.

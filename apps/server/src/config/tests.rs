@@ -132,3 +132,35 @@ fn lists_take_commas() {
     assert_eq!(config.proxies().unwrap().len(), 2);
     assert!(load("trusted_proxies = [\"proxy\"]", &[], Flags::default()).unwrap_err().contains("proxy"));
 }
+
+#[test]
+fn limits_of_codes_are_raised_within_reason() {
+    assert_eq!(load("", &[], Flags::default()).unwrap().code_limit_factor, 1);
+    for (factor, fits) in [("1", true), ("100", true), ("0", false), ("101", false), ("-1", false)] {
+        let loaded = load("", &[("KONTOR_CODE_LIMIT_FACTOR", factor)], Flags::default());
+        let loaded = loaded.map(|config| config.code_limit_factor.to_string());
+        match loaded {
+            Ok(loaded) => assert!(fits && loaded == factor, "{factor}"),
+            Err(error) => assert!(!fits && error.to_lowercase().contains("code_limit_factor"), "{factor}: {error}"),
+        }
+    }
+}
+
+#[test]
+#[expect(clippy::result_large_err, reason = "the error is figment's own")]
+fn what_the_operator_says_stands_above_any_defaults() {
+    let defaults = Config { log: "warn".into(), retention_days: 7, ..Config::default() };
+    figment::Jail::expect_with(|jail| {
+        jail.clear_env();
+        jail.create_file("kontor.toml", "log = \"trace\"\ncors_origins = [\"https://shop.example\"]")?;
+        jail.set_env("KONTOR_STAFF_TOKEN_HOURS", "8");
+        let config = Layers::read(None, Flags::default()).over(&defaults).unwrap();
+        assert_eq!((config.log.as_str(), config.retention_days, config.staff_token_hours), ("trace", 7, 8));
+        assert_eq!(config.cors_origins, ["https://shop.example"], "lists are not put together");
+        jail.set_env("KONTOR_RETENTION_DAYS", "soon");
+        let error = Layers::read(None, Flags::default()).over(&defaults).unwrap_err().to_string();
+        assert!(error.to_lowercase().contains("retention_days"), "{error}");
+        assert!(error.contains("KONTOR_"), "tells where it was said: {error}");
+        Ok(())
+    });
+}

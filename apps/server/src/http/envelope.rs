@@ -1,4 +1,25 @@
-//! What stands around records in answers.
+//! What handlers answer, and what stands around the records in it.
+
+use actix_web::http::StatusCode;
+use actix_web::web::Json;
+
+use super::ApiError;
+
+/// `200` with a body, or a refusal.
+pub type Answer<T> = Result<Json<T>, ApiError>;
+
+/// `201` with a body, or a refusal.
+pub type Created<T> = Result<(Json<T>, StatusCode), ApiError>;
+
+/// What there is.
+pub fn answer<T>(body: impl Into<T>) -> Answer<T> {
+    Ok(Json(body.into()))
+}
+
+/// What was created.
+pub fn created<T>(body: impl Into<T>) -> Created<T> {
+    Ok((Json(body.into()), StatusCode::CREATED))
+}
 
 /// One record under its name: `one!(OneBrand { brand: BrandRecord });` answers `{"brand": {...}}`. It comes from whatever
 /// the record comes from.

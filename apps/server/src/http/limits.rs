@@ -63,6 +63,25 @@ pub const ACQUIRER_NOTIFICATIONS: RateRule = per(MINUTE, 1_200, "acquirer-notifi
 /// Messages of the telephony provider: more than it sends, less than would trouble us.
 pub const TELEPHONY_NOTIFICATIONS: RateRule = per(MINUTE, 1_200, "telephony-notifications");
 
+/// Rules of one-time codes, temporary passwords and calls: those that the setting `code_limit_factor` multiplies.
+pub const OF_CODES: [RateRule; 9] = [
+    STAFF_PASSWORD_IP,
+    STAFF_PASSWORD_LOGIN,
+    CUSTOMER_LOGIN_IP,
+    CUSTOMER_LOGIN_CONTACT,
+    SEND_CODE_IP,
+    SEND_CODE_CONTACT,
+    MINIAPP_CONTACT,
+    CALLBACK_INIT_IP,
+    CALLBACK_INIT_PHONE,
+];
+
+/// The rule that counts under this `code_limit_factor`.
+pub fn raised(rule: RateRule, factor: u32) -> RateRule {
+    let factor = if OF_CODES.contains(&rule) { factor } else { 1 };
+    RateRule { limit: rule.limit.saturating_mul(factor), ..rule }
+}
+
 /// One row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {

@@ -53,7 +53,7 @@ impl Policy {
         self
     }
 
-    /// ResponseCache may be remembered.
+    /// Answers may be remembered.
     #[must_use]
     pub const fn server_cached(mut self) -> Self {
         self.server_cached = true;

@@ -1,7 +1,6 @@
 //! Brands of a project.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -11,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{list, one};
+use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::routes::below;
 use crate::http::wire::{self, Given, InputErrors, Patch, PhotoRecord};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
@@ -56,8 +55,8 @@ list!(pub(super) BrandList { brands: [BrandRecord], brands_count });
 /// Every brand of the project.
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = BrandList)))]
 #[get("/api/brands")]
-async fn list_brands(staff: SignedInStaff, service: Data<BrandService>) -> Result<Json<BrandList>, ApiError> {
-    Ok(Json(service.list(&staff).await?.into()))
+async fn list_brands(staff: SignedInStaff, service: Data<BrandService>) -> Answer<BrandList> {
+    answer(service.list(&staff).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -72,24 +71,16 @@ struct NewBrand {
 /// Adds a brand.
 #[utoipa::path(tag = "Dictionaries", request_body = NewBrand, responses((status = 201, body = OneBrand)))]
 #[post("/api/brands")]
-async fn create_brand(
-    staff: SignedInStaff,
-    service: Data<BrandService>,
-    body: Body<NewBrand>,
-) -> Result<(Json<OneBrand>, StatusCode), ApiError> {
+async fn create_brand(staff: SignedInStaff, service: Data<BrandService>, body: Body<NewBrand>) -> Created<OneBrand> {
     let draft = BrandDraft { name: body.0.name.0, photo: body.0.photo.map(|photo| photo.0) };
-    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+    created(service.create(&staff, draft).await?)
 }
 
 /// One brand of the project.
-#[utoipa::path(tag = "Dictionaries", params(("id" = i64, Path)), responses((status = 200, body = OneBrand)))]
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = OneBrand)))]
 #[get("/api/brands/{id}")]
-async fn show_brand(
-    staff: SignedInStaff,
-    service: Data<BrandService>,
-    id: Path<PathId>,
-) -> Result<Json<OneBrand>, ApiError> {
-    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+async fn show_brand(staff: SignedInStaff, service: Data<BrandService>, id: Path<PathId>) -> Answer<OneBrand> {
+    answer(service.read(&staff, id.parse()?).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -107,7 +98,6 @@ struct ChangedBrand {
 /// Changes a brand. Fields that are not sent stay as they are.
 #[utoipa::path(
     tag = "Dictionaries",
-    params(("id" = i64, Path)),
     request_body = ChangedBrand,
     responses((status = 200, body = OneBrand)),
 )]
@@ -117,7 +107,7 @@ async fn update_brand(
     service: Data<BrandService>,
     id: Path<PathId>,
     body: Body<ChangedBrand>,
-) -> Result<Json<OneBrand>, ApiError> {
+) -> Answer<OneBrand> {
     let change = BrandChange { name: body.0.name.into(), photo: body.0.photo.into() };
-    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
+    answer(service.update(&staff, id.parse()?, change).await?)
 }

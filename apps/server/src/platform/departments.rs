@@ -1,7 +1,6 @@
 //! Departments of a project.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -11,9 +10,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{list, one};
+use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::records::Message;
-use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
+use crate::http::wire::{self, Given, In, InputErrors, NamedRecord, Patch};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -61,16 +60,10 @@ one!(OneDepartment { department: DepartmentRecord });
 list!(DepartmentList { departments: [DepartmentRecord], departments_count });
 
 /// Every department of the project.
-#[utoipa::path(
-    tag = "Dictionaries and access",
-    responses((status = 200, body = DepartmentList)),
-)]
+#[utoipa::path(tag = "Dictionaries and access", responses((status = 200, body = DepartmentList)))]
 #[get("/api/departments")]
-async fn list_departments(
-    staff: SignedInStaff,
-    service: Data<DepartmentService>,
-) -> Result<Json<DepartmentList>, ApiError> {
-    Ok(Json(service.list(&staff).await?.into()))
+async fn list_departments(staff: SignedInStaff, service: Data<DepartmentService>) -> Answer<DepartmentList> {
+    answer(service.list(&staff).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -84,40 +77,33 @@ struct NewDepartment {
     branch_id: Option<wire::BranchId>,
 }
 
+impl From<NewDepartment> for DepartmentDraft {
+    fn from(new: NewDepartment) -> Self {
+        let (description, branch_id) = (new.description.map(In::into_inner), new.branch_id.map(In::into_inner));
+        Self { name: new.name.0, description, branch_id }
+    }
+}
+
 /// Adds a department.
-#[utoipa::path(
-    tag = "Dictionaries and access",
-    request_body = NewDepartment,
-    responses((status = 201, body = OneDepartment)),
-)]
+#[utoipa::path(tag = "Dictionaries and access", request_body = NewDepartment, responses((status = 201, body = OneDepartment)))]
 #[post("/api/departments")]
 async fn create_department(
     staff: SignedInStaff,
     service: Data<DepartmentService>,
     body: Body<NewDepartment>,
-) -> Result<(Json<OneDepartment>, StatusCode), ApiError> {
-    let new = body.0;
-    let draft = DepartmentDraft {
-        name: new.name.0,
-        description: new.description.map(|text| text.0),
-        branch_id: new.branch_id.map(|id| id.0),
-    };
-    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+) -> Created<OneDepartment> {
+    created(service.create(&staff, body.0.into()).await?)
 }
 
 /// One department.
-#[utoipa::path(
-    tag = "Dictionaries and access",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OneDepartment)),
-)]
+#[utoipa::path(tag = "Dictionaries and access", responses((status = 200, body = OneDepartment)))]
 #[get("/api/departments/{id}")]
 async fn show_department(
     staff: SignedInStaff,
     service: Data<DepartmentService>,
     id: Path<PathId>,
-) -> Result<Json<OneDepartment>, ApiError> {
-    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+) -> Answer<OneDepartment> {
+    answer(service.read(&staff, id.parse()?).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -135,10 +121,15 @@ struct ChangedDepartment {
     branch_id: Patch<wire::BranchId>,
 }
 
+impl From<ChangedDepartment> for DepartmentChange {
+    fn from(new: ChangedDepartment) -> Self {
+        Self { name: new.name.into(), description: new.description.into(), branch_id: new.branch_id.into() }
+    }
+}
+
 /// Changes a department. Fields that are not sent stay as they are.
 #[utoipa::path(
     tag = "Dictionaries and access",
-    params(("id" = i64, Path)),
     request_body = ChangedDepartment,
     responses((status = 200, body = OneDepartment)),
 )]
@@ -148,28 +139,18 @@ async fn update_department(
     service: Data<DepartmentService>,
     id: Path<PathId>,
     body: Body<ChangedDepartment>,
-) -> Result<Json<OneDepartment>, ApiError> {
-    let changed = body.0;
-    let change = DepartmentChange {
-        name: changed.name.into(),
-        description: changed.description.into(),
-        branch_id: changed.branch_id.into(),
-    };
-    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
+) -> Answer<OneDepartment> {
+    answer(service.update(&staff, id.parse()?, body.0.into()).await?)
 }
 
 /// Deletes a department that has no employees.
-#[utoipa::path(
-    tag = "Dictionaries and access",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = Message)),
-)]
+#[utoipa::path(tag = "Dictionaries and access", responses((status = 200, body = Message)))]
 #[delete("/api/departments/{id}")]
 async fn delete_department(
     staff: SignedInStaff,
     service: Data<DepartmentService>,
     id: Path<PathId>,
-) -> Result<Json<Message>, ApiError> {
+) -> Answer<Message> {
     service.delete(&staff, id.parse()?).await?;
-    Ok(Json(Message::new("The department was deleted.")))
+    answer(Message::new("The department was deleted."))
 }

@@ -1,7 +1,7 @@
 //! Tags of a project.
 
 use actix_web::get;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::Tag;
 use kontor_catalog::{TagRefusal, TagService};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::list;
+use crate::http::envelope::{Answer, answer, list};
 use crate::http::wire::PhotoRecord;
 use crate::http::{ApiError, SignedInStaff};
 
@@ -44,6 +44,6 @@ list!(StaffTagList { tags: [StaffTagRecord], tags_count });
 /// Every tag of the project.
 #[utoipa::path(tag = "Catalog", responses((status = 200, body = StaffTagList)))]
 #[get("/api/tags")]
-async fn list_tags(staff: SignedInStaff, service: Data<TagService>) -> Result<Json<StaffTagList>, ApiError> {
-    Ok(Json(service.list(&staff).await?.into()))
+async fn list_tags(staff: SignedInStaff, service: Data<TagService>) -> Answer<StaffTagList> {
+    answer(service.list(&staff).await?)
 }

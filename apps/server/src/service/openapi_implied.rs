@@ -1,8 +1,9 @@
-//! What an operation's declaration implies, so that no handler has to repeat it: its id, and the refusals that follow
-//! from who may call it and from what it reads.
+//! What an operation's declaration implies, so that no handler has to repeat it: its id, the numbers in its path, and the
+//! refusals that follow from who may call it and from what it reads.
 
-use utoipa::openapi::path::{Operation, ParameterIn};
-use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
+use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
 
 use crate::http::policy::{Access, Policy};
 use crate::http::routes::lies_below;
@@ -15,6 +16,11 @@ pub fn complete(operation: &mut Operation, policy: &Policy) {
     if lies_below(policy.path, "/api/counterparty") {
         operation.operation_id = operation.operation_id.take().map(|id| format!("counterparty_{id}"));
     }
+    let numbers: Vec<_> = placeholders(policy.path).filter(|name| !is_declared(operation, name)).map(number).collect();
+    if !numbers.is_empty() {
+        let declared = operation.parameters.take().unwrap_or_default();
+        operation.parameters = Some(numbers.into_iter().chain(declared).collect());
+    }
     for (status, response) in &mut operation.responses.responses {
         if let RefOr::T(response) = response {
             fill(status, response);
@@ -23,6 +29,25 @@ pub fn complete(operation: &mut Operation, policy: &Policy) {
     for (status, description, schema) in implied(operation, policy) {
         operation.responses.responses.entry(status.to_owned()).or_insert_with(|| refusal(description, schema));
     }
+}
+
+fn placeholders(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}
+
+fn is_declared(operation: &Operation, name: &str) -> bool {
+    let parameters = operation.parameters.iter().flatten();
+    parameters.into_iter().any(|parameter| {
+        matches!(parameter, RefOr::T(Parameter { name: declared, parameter_in: ParameterIn::Path, .. }) if declared == name)
+    })
+}
+
+/// What stands in a path is the number of a record, unless a handler declares something else.
+fn number(name: &str) -> RefOr<Parameter> {
+    let number =
+        ObjectBuilder::new().schema_type(Type::Integer).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)));
+    let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).required(Required::True);
+    parameter.schema(Some(number)).build().into()
 }
 
 /// A declared answer may leave out its description, a refusal its body: it is the usual one.

@@ -70,6 +70,8 @@ pub struct Surroundings {
     pub counters: Counters,
     /// The same as a port.
     pub limiter: Arc<dyn RateLimiter>,
+    /// What limits of codes are multiplied by.
+    pub code_factor: u32,
     /// Where webhooks may lead.
     pub outbound: OutboundPolicy,
     /// Hashing of passwords.
@@ -144,6 +146,7 @@ impl Surroundings {
             files: config.files()?,
             cipher,
             limiter: counters.limiter(),
+            code_factor: config.code_limit_factor,
             counters,
             outbound: outbound_policy(config),
             hasher: Arc::new(Argon2Passwords::new(random.clone())?),
@@ -267,7 +270,7 @@ services! {
     searches: SearchHistory,
     favourites: FavouriteService,
     showcase: ShowcaseService,
-    plan_shelf: StorefrontPlanService,
+    storefront_plans: StorefrontPlanService,
     suggestions: SuggestionService,
     discounts: DiscountService,
     promotions: PromotionService,
@@ -293,11 +296,11 @@ impl Services {
         let searches = Arc::new(SearchHistory::new(store.clone(), clock.clone()));
         let storefront = Arc::new(make.storefront(searches.clone()));
         Self {
-            throttle: Data::new(Throttle::new(limiter)),
+            throttle: Data::new(Throttle::new(limiter, around.code_factor)),
             counters: Data::new(counters),
             favourites: Data::new(FavouriteService::new(store.clone(), storefront.clone(), clock.clone())),
             showcase: Data::new(ShowcaseService::new(store.clone(), around.cleaner.clone(), clock.clone())),
-            plan_shelf: Data::new(StorefrontPlanService::new(store.clone(), around.cleaner.clone())),
+            storefront_plans: Data::new(StorefrontPlanService::new(store.clone(), around.cleaner.clone())),
             suggestions: Data::new(SuggestionService::new(around.suggestions.clone())),
             storefront: Data::from(storefront),
             searches: Data::from(searches),
@@ -328,7 +331,7 @@ impl Services {
             phone_change: Data::new(make.phone_change()),
             verifications: Data::new(make.verifications(charges.clone())),
             branches: Data::new(BranchService::new(store.clone(), clock.clone())),
-            departments: Data::new(DepartmentService { departments: store.clone(), clock: clock.clone() }),
+            departments: Data::new(DepartmentService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService::new(store.clone(), store.clone())),
             checkout_options: Data::new(CheckoutOptions::new(store.clone())),
             shops: Data::new(ShopService::new(store.clone())),
@@ -337,7 +340,7 @@ impl Services {
                 histories: store.clone(),
                 clock: clock.clone(),
             }),
-            brands: Data::new(BrandService { brands: store.clone(), clock: clock.clone() }),
+            brands: Data::new(BrandService::new(store.clone(), clock.clone())),
             tags: Data::new(TagService { tags: store.clone(), clock: clock.clone() }),
             shown_categories: Data::new(make.assortment()),
             shown_brands: Data::new(make.assortment()),

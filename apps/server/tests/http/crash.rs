@@ -15,11 +15,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use kontor::adapters::SystemClock;
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::demo_data::{DemoData, PickupPoint, PromoCode, Shop};
-use kontor_kernel::ProjectId;
+use kontor_adapter_diesel::demo_data::{DemoData, PickupPoint, Shop};
+use kontor_kernel::{Clock as _, ProjectId};
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use self::books::{Audit, Told};
@@ -83,12 +84,17 @@ async fn furnish(site: &Site) -> (Desk, Vec<Item>) {
     stock.push_str(&bulk.1);
     desk.furnish(&cards, &stock).await;
     let data = DemoData {
-        shop: Shop { name: "Shop", address: "Quay 1", phone: "79001110000" },
-        pickup_point: PickupPoint { name: "Gate", address: "Quay 2" },
-        promo: PromoCode { code: PROMO, name: "For the quick", basis_points: 1_000, usage_limit: 20 },
+        shop: Shop { known: None, name: "Shop", address: "Quay 1", phone: "79001110000" },
+        pickup_point: PickupPoint { known: None, name: "Gate", address: "Quay 2" },
+        delivery_types: Vec::new(),
+        delivery_subtypes: Vec::new(),
+        payment_types: Vec::new(),
     };
     let project = ProjectId::new(desk.project["project_id"].as_i64().unwrap()).unwrap();
-    site.connect().add_demo_data(project, data).await.unwrap();
+    site.connect().add_demo_data(project, data, SystemClock.now()).await.unwrap();
+    let promo =
+        json!({ "name": "For the quick", "code": PROMO, "type": "percent", "value": "10.00", "usage_limit": 20 });
+    send(desk.request(Method::POST, "/api/discounts").json(&promo)).await.expect(201);
     let mut items = Vec::new();
     for (name, price, stock) in GOODS {
         let id = desk.product(name).await["id"].as_i64().unwrap();

@@ -32,7 +32,7 @@ fn walk(value: &Value, visit: &mut impl FnMut(&serde_json::Map<String, Value>)) 
 fn the_pinned_description_is_up_to_date() {
     let pinned = include_str!("../../../../docs/openapi.json");
     let current = pinned_text(&description()).unwrap();
-    assert!(pinned == current, "docs/openapi.json differs: run `cargo run -- openapi --out docs/openapi.json`");
+    assert!(pinned == current, "docs/openapi.json differs: run `target/debug/kontor openapi --out docs/openapi.json`");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kontor::adapters::SystemRandom;
-use kontor::http::limits::TABLE;
+use kontor::http::limits::{Limit, OF_CODES, TABLE, raised};
 use kontor::openapi::{description, pinned_text};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -23,8 +23,9 @@ fn the_documented_table_is_the_table_of_the_server() {
     let section = text.split("\n## ").find(|section| section.starts_with("Limits\n")).unwrap();
     let rows = section.lines().filter(|line| line.starts_with("| `"));
     let documented: Vec<String> = rows.map(str::to_owned).collect();
-    let row = |limit: &kontor::http::limits::Limit| {
-        format!("| `{}` | {} | {} |", limit.operation, limit.words(), limit.subject)
+    let row = |limit: &Limit| {
+        let factor = if raised(limit.rule, 2) == limit.rule { "" } else { " multiplies" };
+        format!("| `{}` | {} | {} |{factor} |", limit.operation, limit.words(), limit.subject)
     };
     assert_eq!(documented, TABLE.iter().map(row).collect::<Vec<_>>());
 }
@@ -34,6 +35,21 @@ fn every_rule_has_a_name_of_its_own() {
     let rules: HashSet<_> = TABLE.iter().map(|limit| limit.rule).collect();
     let names: BTreeSet<_> = rules.iter().map(|rule| rule.name).collect();
     assert_eq!(names.len(), rules.len());
+}
+
+#[test]
+fn a_factor_raises_the_limits_of_codes_and_no_others() {
+    for limit in TABLE {
+        let factor = if OF_CODES.contains(&limit.rule) { 7 } else { 1 };
+        let raised = raised(limit.rule, 7);
+        assert_eq!(
+            (raised.limit, raised.window),
+            (limit.rule.limit * factor, limit.rule.window),
+            "{}",
+            limit.rule.name
+        );
+    }
+    assert!(OF_CODES.iter().all(|rule| TABLE.iter().any(|limit| limit.rule == *rule)));
 }
 
 #[test]

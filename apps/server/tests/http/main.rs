@@ -21,6 +21,8 @@ mod client_storefront;
 mod client_verification;
 mod crash;
 mod days;
+mod demo;
+mod demo_process;
 mod description;
 mod description_lint;
 mod desk;

@@ -40,12 +40,12 @@ impl World {
         TestServer::prepare();
         let folder = tempfile::tempdir().unwrap();
         let arguments = DemoArguments {
-            bind: "127.0.0.1:0".parse().unwrap(),
+            bind: "127.0.0.1:0".parse().ok(),
             sandbox_bind: "127.0.0.1:0".parse().unwrap(),
             data: folder.path().to_owned(),
             database: Some(address(&db)),
         };
-        let demo = Demo::start(&arguments).await.unwrap();
+        let demo = Demo::start(&arguments, None).await.unwrap();
         let config = Config::default();
         let project = project::create(&config, &db.database, "Второй", "second", "second@example.com").await.unwrap();
         let http = Client::builder().no_proxy().timeout(Duration::from_mins(1)).build().unwrap();
@@ -143,15 +143,15 @@ async fn a_later_start_of_the_demo_is_quick_and_keeps_everything() {
     TestServer::prepare();
     let folder = tempfile::tempdir().unwrap();
     let arguments = DemoArguments {
-        bind: "127.0.0.1:0".parse().unwrap(),
+        bind: "127.0.0.1:0".parse().ok(),
         sandbox_bind: "127.0.0.1:0".parse().unwrap(),
         data: folder.path().join("shop"),
         database: None,
     };
-    let first = Demo::start(&arguments).await.unwrap();
+    let first = Demo::start(&arguments, None).await.unwrap();
     let (project, token) = (first.file.project_id, first.file.app_token.clone());
     first.stop().await;
-    let second = Demo::start(&arguments).await.unwrap();
+    let second = Demo::start(&arguments, None).await.unwrap();
     assert_eq!((second.file.project_id, &second.file.app_token), (project, &token));
     let products = format!("{}/api/counterparty/products", second.file.base_url);
     let listed = send(Client::new().get(products).header("Token", &token)).await.expect(200);

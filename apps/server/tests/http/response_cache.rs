@@ -396,7 +396,7 @@ database_tests! {
         plain.instance.stop().await;
     }
 
-    /// ResponseCache that are on their way into memory while a commit overtakes them are not found there afterwards.
+    /// Answers that are on their way into memory while a commit overtakes them are not found there afterwards.
     async fn readers_that_race_commits_remember_nothing_old(db: TestDatabase) {
         let store = Arc::new(Store::open(db).await);
         let done = Arc::new(AtomicBool::new(false));

@@ -113,9 +113,9 @@ fn insert_attempt(connection: &mut AnyConnection, new: &NewAttempt) -> Result<Op
 /// Takes the phone, perhaps over from an attempt whose time with it is over.
 fn hold_phone(connection: &mut AnyConnection, new: &NewAttempt, attempt: i64) -> Result<bool, QueryError> {
     let (project, phone) = (new.app.project_id.get(), new.phone.as_str());
-    let hold =
+    let phone_hold =
         (callback_phones::attempt_id.eq(attempt), callback_phones::held_until.eq(new.phone_held_until.naive_utc()));
-    let row = (callback_phones::project_id.eq(project), callback_phones::phone.eq(phone), hold);
+    let row = (callback_phones::project_id.eq(project), callback_phones::phone.eq(phone), phone_hold);
     let held = on_each!(connection, concrete => diesel::insert_into(callback_phones::table)
         .values(row)
         .on_conflict_do_nothing()
@@ -126,7 +126,7 @@ fn hold_phone(connection: &mut AnyConnection, new: &NewAttempt, attempt: i64) ->
     let released = callback_phones::table
         .find((project, phone))
         .filter(callback_phones::held_until.le(new.created_at.naive_utc()));
-    Ok(diesel::update(released).set(hold).execute(connection)? == 1)
+    Ok(diesel::update(released).set(phone_hold).execute(connection)? == 1)
 }
 
 fn free_phone(connection: &mut AnyConnection, attempt: i64) -> Result<(), QueryError> {

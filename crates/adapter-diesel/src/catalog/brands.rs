@@ -1,16 +1,14 @@
-use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_catalog::model::{Brand, BrandChange, BrandDraft, PhotoUrl};
-use kontor_catalog::ports::BrandRepository;
 use kontor_catalog::{BrandError, BrandRefusal};
-use kontor_kernel::{BrandId, OfProject, ProjectId, Stamp, StoreError};
+use kontor_kernel::{OfProject, Stamp, StoreError};
 
 use super::CHUNK;
 use super::categories::photo;
 use crate::collation::sort_key;
-use crate::database::{Abort, AnyConnection, Database, on_duplicate};
-use crate::records::{self, StoredRecord};
+use crate::database::{Abort, AnyConnection, on_duplicate};
+use crate::records::{self, KeptRecord, StoredRecord};
 use crate::schema::brands;
 use crate::stored;
 
@@ -61,57 +59,48 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
     Ok(all)
 }
 
-#[async_trait]
-impl BrandRepository for Database {
-    async fn list(&self, project: ProjectId) -> Result<Vec<Brand>, StoreError> {
-        self.read(move |connection| {
-            let rows: Vec<BrandRow> = brands::table
-                .filter(brands::project_id.eq(project.get()))
-                .order(brands::id)
-                .select(BrandRow::as_select())
-                .load(connection)?;
-            rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
-        })
-        .await
+impl KeptRecord for Brand {
+    fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
+        let rows: Vec<BrandRow> = brands::table
+            .filter(brands::project_id.eq(project))
+            .order(brands::id)
+            .select(BrandRow::as_select())
+            .load(connection)?;
+        rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
     }
 
-    async fn find(&self, id: BrandId) -> Result<Option<OfProject<Brand>>, StoreError> {
-        records::find(self, id.get()).await
+    fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &BrandDraft) -> Result<i64, Abort<BrandError>> {
+        diesel::insert_into(brands::table)
+            .values((
+                brands::project_id.eq(stamp.project_id.get()),
+                brands::name.eq(draft.name.as_str()),
+                brands::name_key.eq(draft.name.key()),
+                brands::sort_key.eq(sort_key(&draft.name)),
+                brands::photo.eq(draft.photo.as_ref().map(PhotoUrl::as_str)),
+                brands::created_at.eq(stamp.at.naive_utc()),
+                brands::updated_at.eq(stamp.at.naive_utc()),
+            ))
+            .returning(brands::id)
+            .get_result(connection)
+            .map_err(on_duplicate(BrandRefusal::NameTaken))
     }
 
-    async fn insert(&self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError> {
-        records::insert(self, stamp, move |connection| {
-            diesel::insert_into(brands::table)
-                .values((
-                    brands::project_id.eq(stamp.project_id.get()),
-                    brands::name.eq(draft.name.as_str()),
-                    brands::name_key.eq(draft.name.key()),
-                    brands::sort_key.eq(sort_key(&draft.name)),
-                    brands::photo.eq(draft.photo.as_ref().map(PhotoUrl::as_str)),
-                    brands::created_at.eq(stamp.at.naive_utc()),
-                    brands::updated_at.eq(stamp.at.naive_utc()),
-                ))
-                .returning(brands::id)
-                .get_result(connection)
-                .map_err(on_duplicate(BrandRefusal::NameTaken))
-        })
-        .await
-    }
-
-    async fn update(&self, stamp: Stamp, id: BrandId, change: BrandChange) -> Result<Brand, BrandError> {
-        records::change(self, stamp, id.get(), move |connection, _: &Brand| {
-            diesel::update(brands::table.find(id.get()))
-                .set((
-                    change.name.as_set().map(|name| {
-                        let keys = (brands::name_key.eq(name.key()), brands::sort_key.eq(sort_key(name)));
-                        (brands::name.eq(name.as_str()), keys)
-                    }),
-                    change.photo.as_set().map(|photo| brands::photo.eq(photo.as_ref().map(PhotoUrl::as_str))),
-                    brands::updated_at.eq(stamp.at.naive_utc()),
-                ))
-                .execute(connection)
-                .map_err(on_duplicate(BrandRefusal::NameTaken))
-        })
-        .await
+    fn update(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        before: &Self,
+        change: &BrandChange,
+    ) -> Result<usize, Abort<BrandError>> {
+        diesel::update(brands::table.find(before.id.get()))
+            .set((
+                change.name.as_set().map(|name| {
+                    let keys = (brands::name_key.eq(name.key()), brands::sort_key.eq(sort_key(name)));
+                    (brands::name.eq(name.as_str()), keys)
+                }),
+                change.photo.as_set().map(|photo| brands::photo.eq(photo.as_ref().map(PhotoUrl::as_str))),
+                brands::updated_at.eq(stamp.at.naive_utc()),
+            ))
+            .execute(connection)
+            .map_err(on_duplicate(BrandRefusal::NameTaken))
     }
 }

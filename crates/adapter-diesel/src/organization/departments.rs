@@ -1,13 +1,11 @@
-use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{BranchId, DepartmentId, OfProject, ProjectId, Stamp, StoreError};
+use kontor_kernel::{BranchId, OfProject, ProjectId, Stamp, StoreError};
 use kontor_organization::model::{Department, DepartmentChange, DepartmentDraft};
-use kontor_organization::ports::DepartmentRepository;
 use kontor_organization::{DepartmentError, DepartmentRefusal};
 
-use crate::database::{Abort, AnyConnection, Database, found, on_reference};
-use crate::records::{self, StoredRecord};
+use crate::database::{Abort, AnyConnection, found, on_reference};
+use crate::records::{self, DeletableRecord, KeptRecord, StoredRecord};
 use crate::schema::{branches, departments};
 use crate::stored;
 
@@ -64,68 +62,57 @@ fn require_branch(
     if found!(connection, own)? { Ok(()) } else { Err(Abort::refused(DepartmentRefusal::UnknownBranch)) }
 }
 
-#[async_trait]
-impl DepartmentRepository for Database {
-    async fn list(&self, project: ProjectId) -> Result<Vec<Department>, StoreError> {
-        self.read(move |connection| {
-            let rows: Vec<(DepartmentRow, Option<String>)> = with_branches!()
-                .filter(departments::project_id.eq(project.get()))
-                .order(departments::id)
-                .load(connection)?;
-            rows.into_iter().map(|row| department(row).map_err(Abort::Store)).collect()
-        })
-        .await
+impl KeptRecord for Department {
+    fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
+        let rows: Vec<(DepartmentRow, Option<String>)> =
+            with_branches!().filter(departments::project_id.eq(project)).order(departments::id).load(connection)?;
+        rows.into_iter().map(|row| department(row).map_err(Abort::Store)).collect()
     }
 
-    async fn find(&self, id: DepartmentId) -> Result<Option<OfProject<Department>>, StoreError> {
-        records::find(self, id.get()).await
+    fn insert(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        draft: &DepartmentDraft,
+    ) -> Result<i64, Abort<DepartmentError>> {
+        require_branch(connection, stamp.project_id, draft.branch_id)?;
+        let id = diesel::insert_into(departments::table)
+            .values((
+                departments::project_id.eq(stamp.project_id.get()),
+                departments::branch_id.eq(draft.branch_id.map(BranchId::get)),
+                departments::name.eq(draft.name.as_str()),
+                departments::description.eq(draft.description.as_deref()),
+                departments::created_at.eq(stamp.at.naive_utc()),
+                departments::updated_at.eq(stamp.at.naive_utc()),
+            ))
+            .returning(departments::id)
+            .get_result(connection)?;
+        Ok(id)
     }
 
-    async fn insert(&self, stamp: Stamp, draft: DepartmentDraft) -> Result<Department, DepartmentError> {
-        records::insert(self, stamp, move |connection| {
-            require_branch(connection, stamp.project_id, draft.branch_id)?;
-            Ok(diesel::insert_into(departments::table)
-                .values((
-                    departments::project_id.eq(stamp.project_id.get()),
-                    departments::branch_id.eq(draft.branch_id.map(BranchId::get)),
-                    departments::name.eq(draft.name.as_str()),
-                    departments::description.eq(draft.description.as_deref()),
-                    departments::created_at.eq(stamp.at.naive_utc()),
-                    departments::updated_at.eq(stamp.at.naive_utc()),
-                ))
-                .returning(departments::id)
-                .get_result(connection)?)
-        })
-        .await
+    fn update(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        before: &Self,
+        change: &DepartmentChange,
+    ) -> Result<usize, Abort<DepartmentError>> {
+        require_branch(connection, stamp.project_id, change.branch_id.as_filled().copied())?;
+        let changed = diesel::update(departments::table.find(before.id.get()))
+            .set((
+                change.name.as_set().map(|name| departments::name.eq(name.as_str())),
+                change.description.as_set().map(|text| departments::description.eq(text.as_deref())),
+                change.branch_id.as_set().map(|id| departments::branch_id.eq(id.map(BranchId::get))),
+                departments::updated_at.eq(stamp.at.naive_utc()),
+            ))
+            .execute(connection)?;
+        Ok(changed)
     }
+}
 
-    async fn update(
-        &self,
-        stamp: Stamp,
-        id: DepartmentId,
-        change: DepartmentChange,
-    ) -> Result<Department, DepartmentError> {
-        records::change(self, stamp, id.get(), move |connection, _: &Department| {
-            require_branch(connection, stamp.project_id, change.branch_id.as_filled().copied())?;
-            Ok(diesel::update(departments::table.find(id.get()))
-                .set((
-                    change.name.as_set().map(|name| departments::name.eq(name.as_str())),
-                    change.description.as_set().map(|text| departments::description.eq(text.as_deref())),
-                    change.branch_id.as_set().map(|id| departments::branch_id.eq(id.map(BranchId::get))),
-                    departments::updated_at.eq(stamp.at.naive_utc()),
-                ))
-                .execute(connection)?)
-        })
-        .await
-    }
-
-    async fn delete(&self, stamp: Stamp, id: DepartmentId) -> Result<(), DepartmentError> {
-        records::delete(self, stamp, id.get(), move |connection, _: &Department| {
-            // Nothing but employees refers to a department.
-            diesel::delete(departments::table.find(id.get()))
-                .execute(connection)
-                .map_err(on_reference(DepartmentRefusal::Staffed))
-        })
-        .await
+impl DeletableRecord for Department {
+    fn delete(connection: &mut AnyConnection, before: &Self) -> Result<usize, Abort<DepartmentError>> {
+        // Nothing but employees refers to a department.
+        diesel::delete(departments::table.find(before.id.get()))
+            .execute(connection)
+            .map_err(on_reference(DepartmentRefusal::Staffed))
     }
 }

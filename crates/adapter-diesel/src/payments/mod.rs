@@ -1,6 +1,6 @@
 //! The ports of payments: charges, refunds, saved methods, verifications.
 //!
-//! What the outcome of a charge means for an order or a customer is not known here; see `settlement`. Rows are locked in
+//! What the outcome of a charge means for an order or a customer is not known here; see `charge_outcomes`. Rows are locked in
 //! one order everywhere: customer, refund, charge, and what the charge is for.
 
 mod charge_rows;

@@ -6,9 +6,8 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Abort, Database, PoolOptions, Topic, database_tests};
 use kontor_auth::model::{Audience, NewIntrospectionClient, TokenOwner};
 use kontor_auth::ports::{IntrospectionClients, TokenRepository};
-use kontor_catalog::model::BrandDraft;
-use kontor_catalog::ports::BrandRepository;
-use kontor_kernel::{ApplicationId, CounterpartyId, Name, ProjectId, Stamp, StoreError, TokenId};
+use kontor_catalog::model::{Brand, BrandDraft};
+use kontor_kernel::{ApplicationId, CounterpartyId, Name, ProjectId, RecordRepository, Stamp, StoreError, TokenId};
 use kontor_organization::ApplicationError;
 use kontor_organization::ports::ApplicationRepository;
 use uuid::Uuid;
@@ -34,7 +33,7 @@ async fn watched(database: &Database) {
 
 async fn add_brand(database: &Database, project: ProjectId, name: &str) {
     let draft = BrandDraft { name: Name::parse(name).unwrap(), photo: None };
-    BrandRepository::insert(database, Stamp::of_system(project, AT), draft).await.unwrap();
+    RecordRepository::<Brand>::insert(database, Stamp::of_system(project, AT), draft).await.unwrap();
 }
 
 async fn client(db: &TestDatabase) {
@@ -74,7 +73,7 @@ database_tests! {
         assert_eq!((current(one)[1], current(other)), (before[1], before_other));
         let clash = BrandDraft { name: Name::parse("Nord").unwrap(), photo: None };
         let before = current(one);
-        BrandRepository::insert(&db.database, Stamp::of_system(one, AT), clash).await.unwrap_err();
+        RecordRepository::<Brand>::insert(&db.database, Stamp::of_system(one, AT), clash).await.unwrap_err();
         assert_eq!(current(one), before, "nothing was committed");
     }
 

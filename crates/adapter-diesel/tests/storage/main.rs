@@ -6,6 +6,7 @@ mod auth;
 mod callback;
 mod catalog;
 mod collation;
+mod demo_data;
 mod favourites;
 mod files;
 mod fixtures;

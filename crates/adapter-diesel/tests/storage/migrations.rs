@@ -1,6 +1,6 @@
 //! Both migration trees: apply, revert, apply again, and compare what came out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
@@ -26,6 +26,59 @@ const SQLITE: &str = "SELECT m.name AS owner, p.name AS name, p.\"notnull\" = 0 
 const POSTGRES: &str = "SELECT table_name::text AS owner, column_name::text AS name, \
     is_nullable = 'YES' AS nullable FROM information_schema.columns WHERE table_schema = 'public' \
     AND table_name <> '__diesel_schema_migrations'";
+
+#[derive(diesel::QueryableByName)]
+struct Index {
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    owner: String,
+    /// Empty where a key of the table made it.
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    name: String,
+    #[diesel(sql_type = diesel::sql_types::Bool)]
+    distinct_values: bool,
+    #[diesel(sql_type = diesel::sql_types::Bool)]
+    partial: bool,
+    /// In their order; `(expression)` for what is no column.
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    columns: String,
+}
+
+// A primary key that is the row's number needs no index in SQLite, so primary keys are left out.
+const SQLITE_INDEXES: &str = "SELECT m.name AS owner, CASE i.origin WHEN 'c' THEN i.name ELSE '' END AS name, \
+    i.\"unique\" = 1 AS distinct_values, i.partial = 1 AS partial, \
+    (SELECT group_concat(coalesce(c.name, '(expression)'), ', ') \
+     FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno) c) AS columns \
+    FROM sqlite_master m JOIN pragma_index_list(m.name) i WHERE m.type = 'table' AND i.origin <> 'pk' \
+    AND m.name <> '__diesel_schema_migrations'";
+const POSTGRES_INDEXES: &str = "SELECT t.relname::text AS owner, \
+    CASE WHEN k.oid IS NULL THEN x.relname::text ELSE '' END AS name, \
+    i.indisunique AS distinct_values, i.indpred IS NOT NULL AS partial, \
+    (SELECT string_agg(coalesce(a.attname::text, '(expression)'), ', ' ORDER BY c.place) \
+     FROM unnest(i.indkey) WITH ORDINALITY AS c(number, place) \
+     LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = c.number AND c.number > 0 \
+     WHERE c.place <= i.indnkeyatts) AS columns \
+    FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid \
+    JOIN pg_namespace n ON n.oid = t.relnamespace LEFT JOIN pg_constraint k ON k.conindid = x.oid AND k.contype = 'u' \
+    WHERE n.nspname = 'public' AND NOT i.indisprimary AND t.relname <> '__diesel_schema_migrations'";
+
+/// What one tree has and the other has no need for, with the reason.
+const ONE_SIDED: [(&str, &str); 0] = [];
+
+async fn indexes(db: &TestDatabase) -> BTreeSet<String> {
+    let query = if db.kind == Kind::Sqlite { SQLITE_INDEXES } else { POSTGRES_INDEXES };
+    db.database
+        .read(move |connection| diesel::sql_query(query).load::<Index>(connection).map_err(Abort::<StoreError>::Query))
+        .await
+        .unwrap()
+        .into_iter()
+        .filter(|index| ONE_SIDED.iter().all(|(name, _)| *name != index.name))
+        .map(|Index { owner, name, distinct_values, partial, columns }| {
+            let unique = if distinct_values { "unique " } else { "" };
+            let part = if partial { " of some rows" } else { "" };
+            format!("{owner}: {unique}index {name} on {columns}{part}")
+        })
+        .collect()
+}
 
 async fn columns(db: &TestDatabase) -> BTreeMap<(String, String), bool> {
     let query = if db.kind == Kind::Sqlite { SQLITE } else { POSTGRES };
@@ -96,4 +149,20 @@ async fn both_trees_make_the_same_tables() {
         assert_eq!(right.get(column), Some(nullable), "{column:?} on PostgreSQL");
     }
     assert_eq!(left.len(), right.len());
+    let (left, right) = (indexes(&sqlite).await, indexes(&postgres).await);
+    let missing =
+        |here: &BTreeSet<String>, there: &BTreeSet<String>| here.difference(there).cloned().collect::<Vec<_>>();
+    let (only_sqlite, only_postgres) = (missing(&left, &right), missing(&right, &left));
+    assert!(left.len() > 100, "{} indexes", left.len());
+    assert_eq!((only_sqlite, only_postgres), (Vec::new(), Vec::new()), "only on SQLite, only on PostgreSQL");
+}
+
+#[test]
+fn both_trees_have_the_same_migrations() {
+    let names = |tree: &str| -> BTreeSet<String> {
+        let folder = format!("{}/../../migrations/{tree}", env!("CARGO_MANIFEST_DIR"));
+        let entries = std::fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    assert_eq!(names("sqlite"), names("postgres"));
 }

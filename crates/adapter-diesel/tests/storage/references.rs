@@ -14,9 +14,9 @@ use kontor_auth::ports::StaffRepository;
 use kontor_catalog::model::WarehouseDraft;
 use kontor_catalog::ports::WarehouseRepository;
 use kontor_catalog::{WarehouseError, WarehouseReference, WarehouseRefusal};
-use kontor_kernel::{BranchId, DepartmentId, Edit, Name, ProjectId, Stamp, StoreError};
-use kontor_organization::model::{BranchDraft, DepartmentChange, DepartmentDraft};
-use kontor_organization::ports::{BranchRepository, DepartmentRepository};
+use kontor_kernel::{BranchId, DepartmentId, Edit, Name, ProjectId, RecordRepository, Stamp, StoreError};
+use kontor_organization::model::{BranchDraft, Department, DepartmentChange, DepartmentDraft};
+use kontor_organization::ports::BranchRepository;
 use kontor_organization::{DepartmentError, DepartmentRefusal};
 use tokio::sync::Notify;
 
@@ -56,19 +56,19 @@ fn draft(branch_id: Option<BranchId>) -> DepartmentDraft {
 }
 
 async fn department(db: &TestDatabase, project: ProjectId) -> DepartmentId {
-    DepartmentRepository::insert(&db.database, Stamp::of_system(project, AT), draft(None)).await.unwrap().id
+    RecordRepository::<Department>::insert(&db.database, Stamp::of_system(project, AT), draft(None)).await.unwrap().id
 }
 
 database_tests! {
     async fn a_department_finds_its_branch_gone(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let branch_id = branch(&db, project).await;
-        let attempt = DepartmentRepository::insert(&db.database, Stamp::of_system(project, AT), draft(Some(branch_id)));
+        let attempt = RecordRepository::<Department>::insert(&db.database, Stamp::of_system(project, AT), draft(Some(branch_id)));
         let refused = deleted_during(&db, format!("DELETE FROM branches WHERE id = {branch_id}"), attempt).await;
         assert!(matches!(refused, Err(DepartmentError::Refused(DepartmentRefusal::UnknownBranch))), "{refused:?}");
         let (other, id) = (branch(&db, project).await, department(&db, project).await);
         let change = DepartmentChange { branch_id: Edit::Set(Some(other)), ..DepartmentChange::default() };
-        let attempt = DepartmentRepository::update(&db.database, Stamp::of_system(project, AT), id, change);
+        let attempt = RecordRepository::<Department>::update(&db.database, Stamp::of_system(project, AT), id, change);
         let refused = deleted_during(&db, format!("DELETE FROM branches WHERE id = {other}"), attempt).await;
         assert!(matches!(refused, Err(DepartmentError::Refused(DepartmentRefusal::UnknownBranch))), "{refused:?}");
     }

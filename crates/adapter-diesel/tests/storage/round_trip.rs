@@ -118,7 +118,7 @@ database_tests! {
                 categories.push(CategoryRepository::insert(database, system(project), draft).await.unwrap().id);
                 if place % 3 == 0 {
                     let draft = BrandDraft { name: some(&mut runner, any_name()), photo: None };
-                    brands.extend(BrandRepository::insert(database, system(project), draft).await.map(|brand| brand.id));
+                    brands.extend(RecordRepository::<Brand>::insert(database, system(project), draft).await.map(|brand| brand.id));
                     let draft = TagDraft { name: some(&mut runner, any_name()), photo: None };
                     tags.extend(TagRepository::insert(database, system(project), draft).await.map(|tag| tag.id));
                 }

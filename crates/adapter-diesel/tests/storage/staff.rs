@@ -10,11 +10,10 @@ use kontor_auth::model::{EmployeeEdit, EmployeeFilter, Login, NewEmployee, NewTo
 use kontor_auth::ports::{DirectoryRepository, ProvedPassword, SignIn, StaffRepository, TokenRepository};
 use kontor_kernel::history::{Histories, HistoryAction};
 use kontor_kernel::{
-    BranchId, DepartmentId, Edit, Email, Line, Name, OfProject, PageRequest, Phone, ProjectId, Resource, RoleId, Stamp,
-    TokenId, UserId,
+    BranchId, DeletableRepository, DepartmentId, Edit, Email, Line, Name, OfProject, PageRequest, Phone, ProjectId,
+    RecordRepository, Resource, RoleId, Stamp, TokenId, UserId,
 };
-use kontor_organization::model::{DepartmentChange, DepartmentDraft};
-use kontor_organization::ports::DepartmentRepository;
+use kontor_organization::model::{Department, DepartmentChange, DepartmentDraft};
 use kontor_organization::{DepartmentError, DepartmentRefusal};
 
 use crate::fixtures;
@@ -86,7 +85,7 @@ database_tests! {
     async fn a_department_is_kept_while_it_has_employees(db: TestDatabase) {
         let (project, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let (own, foreign) = (branch(&db, project, 1).await, branch(&db, other, 2).await);
-        let departments: &dyn DepartmentRepository = &db.database;
+        let departments: &dyn DeletableRepository<Department> = &db.database;
         let stamp = Stamp::of_system(project, START);
         let sales = departments.insert(stamp, draft(Some(own))).await.unwrap();
         assert_eq!(sales.branch.as_ref().map(|(id, name)| (*id, name.as_str())), Some((own, "Main")));
@@ -130,7 +129,7 @@ database_tests! {
         }
         let nowhere = employee(ProjectId::new(999).unwrap(), "anna", RoleChoice::Owner);
         assert!(matches!(db.database.insert_employee(nowhere).await, Err(StaffRegistryError::UnknownProject)));
-        let elsewhere = DepartmentRepository::insert(&db.database, Stamp::of_system(other, START), draft(None)).await.unwrap();
+        let elsewhere = RecordRepository::<Department>::insert(&db.database, Stamp::of_system(other, START), draft(None)).await.unwrap();
         let astray = NewEmployee { department_id: Some(elsewhere.id), ..employee(project, "a", RoleChoice::Owner) };
         assert!(matches!(db.database.insert_employee(astray).await, Err(StaffRegistryError::UnknownDepartment)));
         let away = branch(&db, other, 1).await;

@@ -4,6 +4,7 @@ use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_adapter_diesel::{Abort, database_tests};
+use kontor_catalog::model::{Brand, BrandDraft};
 use kontor_catalog::ports::InventoryRepository;
 use kontor_kernel::{InventoryId, PageRequest, StoreError};
 use kontor_orders::OrderError;
@@ -93,9 +94,9 @@ database_tests! {
             connection.batch_execute("DELETE FROM change_marks WHERE topic = 0")?;
             Ok::<_, Abort<StoreError>>(())
         }).await.unwrap();
-        let brand = kontor_catalog::model::BrandDraft { name: kontor_kernel::Name::parse("Nord").unwrap(), photo: None };
+        let brand = BrandDraft { name: kontor_kernel::Name::parse("Nord").unwrap(), photo: None };
         let stamp = kontor_kernel::Stamp::of_system(project, chrono::DateTime::UNIX_EPOCH);
-        let error = kontor_catalog::ports::BrandRepository::insert(&db.database, stamp, brand).await.unwrap_err();
+        let error = kontor_kernel::RecordRepository::<Brand>::insert(&db.database, stamp, brand).await.unwrap_err();
         names(&error, &["change_marks", "topic 0"]);
         assert_eq!(crate::fixtures::number(&db, "SELECT count(*) AS value FROM brands").await, 0);
         let watch = db.database.watch().unwrap();

@@ -22,7 +22,7 @@ impl Refusal for JobRefusal {}
 #[derive(Debug, thiserror::Error)]
 pub enum PartError {
     /// The job was canceled, or another process has taken it over.
-    #[error("the job is no longer leased by the caller")]
+    #[error("the job is no longer held")]
     Lost,
     /// The import refused the part.
     #[error(transparent)]

@@ -1,8 +1,9 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
-use kontor_kernel::{BrandId, Name, Resource};
+use kontor_kernel::{BrandId, Name, Record, Resource};
 
 use super::{Edit, PhotoUrl};
+use crate::BrandRefusal;
 
 /// A brand of a project's catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,13 @@ pub struct Brand {
     pub created_at: DateTime<Utc>,
     /// When it was last changed.
     pub updated_at: DateTime<Utc>,
+}
+
+impl Record for Brand {
+    type Id = BrandId;
+    type Draft = BrandDraft;
+    type Change = BrandChange;
+    type Refusal = BrandRefusal;
 }
 
 impl Audited for Brand {

@@ -1,6 +1,8 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
-use kontor_kernel::{BranchId, DepartmentId, Edit, Line, Name, Resource};
+use kontor_kernel::{BranchId, DepartmentId, Edit, Line, Name, Record, Resource};
+
+use crate::DepartmentRefusal;
 
 /// A department: employees who work together, perhaps in one branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +19,13 @@ pub struct Department {
     pub created_at: DateTime<Utc>,
     /// When it was last changed.
     pub updated_at: DateTime<Utc>,
+}
+
+impl Record for Department {
+    type Id = DepartmentId;
+    type Draft = DepartmentDraft;
+    type Change = DepartmentChange;
+    type Refusal = DepartmentRefusal;
 }
 
 impl Audited for Department {

@@ -17,6 +17,22 @@ pub struct ProjectPlan {
     pub payment_types: Vec<(&'static str, &'static str)>,
 }
 
+impl ProjectPlan {
+    /// What every project begins with. The ids of delivery types and subtypes carry the contract's meaning.
+    pub fn ready_to_sell(name: Name, token_fingerprint: String) -> Self {
+        Self {
+            name,
+            token_fingerprint,
+            delivery_types: vec![(1, "Pickup"), (2, "Delivery")],
+            delivery_subtypes: vec![(1, 2, "To a pickup point"), (2, 2, "By courier")],
+            payment_types: vec![
+                ("Online", "By card or the fast payment system, on the acquirer's page"),
+                ("At hand-over", "By card or cash when the order is handed over"),
+            ],
+        }
+    }
+}
+
 /// The records of a founded project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProjectRecords {

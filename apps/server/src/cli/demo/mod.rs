@@ -1,31 +1,35 @@
 //! `kontor demo`: the newcomer's one command.
 
+mod desk;
+mod restore;
 mod seed;
+mod sheet;
 mod tour;
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use kontor_adapter_diesel::Database;
-use kontor_kernel::AdjustableClock;
+use kontor_kernel::{AdjustableClock, ExposeSecret};
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, operate, process};
 use crate::adapters::SystemClock;
-use crate::config::{Config, Environment, SmtpTls};
+use crate::config::{Config, Flags, Layers, SmtpTls};
 use crate::service::instance::{Instance, Roles};
+use crate::service::wiring::Surroundings;
 
 pub use tour::tour;
 
 /// Settings of the demo.
 #[derive(Debug, Clone, Args)]
 pub struct DemoArguments {
-    /// The address of the API.
-    #[arg(long, default_value = "127.0.0.1:8080")]
-    pub bind: SocketAddr,
+    /// The address of the API [default: 127.0.0.1:8080].
+    #[arg(long)]
+    pub bind: Option<SocketAddr>,
     /// The address of the emulated outside world.
     #[arg(long, default_value = "127.0.0.1:8090")]
     pub sandbox_bind: SocketAddr,
@@ -35,6 +39,13 @@ pub struct DemoArguments {
     /// Another database than DIR/kontor.db.
     #[arg(long)]
     pub database: Option<String>,
+}
+
+impl DemoArguments {
+    /// Those of them that are settings of every command.
+    fn flags(&self) -> Flags {
+        Flags { bind: self.bind, database_url: self.database.clone() }
+    }
 }
 
 /// The contents of demo.json: everything a visitor needs.
@@ -94,40 +105,57 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Starts everything; the first time it fills the database.
-    pub async fn start(arguments: &DemoArguments) -> Result<Self, Failure> {
-        let config = configuration(arguments)?;
-        let database = operate::open(&config)?;
+    /// Starts everything. `file` is read in the place of `kontor.toml`; what the operator leaves out is the demo's own.
+    /// What its project lacks is made or restored.
+    pub async fn start(arguments: &DemoArguments, file: Option<PathBuf>) -> Result<Self, Failure> {
+        let layers = Layers::read(file, arguments.flags());
+        let own = own(arguments)?;
+        let asked = layers.over(&own)?;
+        let database = operate::open(&asked)?;
         database.migrate()?;
-        Self::start_on(arguments, config, database).await
-    }
 
-    async fn start_on(arguments: &DemoArguments, mut config: Config, database: Database) -> Result<Self, Failure> {
         let clock = Arc::new(AdjustableClock::new(Arc::new(SystemClock)));
         let sandbox = Sandbox::start(SandboxConfig {
             bind: arguments.sandbox_bind,
-            shop_id: config.acquirer_shop_id.clone(),
+            shop_id: asked.acquirer_shop_id.clone(),
+            secret_key: asked.acquirer_secret_key.expose_secret().to_owned(),
+            telephony_api_id: asked.telephony_api_id.expose_secret().to_owned(),
+            suggest_api_key: asked.suggest_api_key.expose_secret().to_owned(),
             ..SandboxConfig::with_adjustable_clock(clock.clone())
         })
         .await?;
-        connect_to(&mut config, &sandbox);
-        let listener = TcpListener::bind(arguments.bind).map_err(|error| format!("{}: {error}", arguments.bind))?;
-        let base_url = format!("http://{}", listener.local_addr()?);
-        config.public_url.clone_from(&base_url);
-        config.acquirer_return_url = format!("{base_url}/docs/");
-        config.verification_return_url.clone_from(&config.acquirer_return_url);
+        let listener = TcpListener::bind(asked.bind).map_err(|error| format!("{}: {error}", asked.bind))?;
+        let base_url = format!("http://{}", reachable(listener.local_addr()?));
+        let config = layers.over(&connected(own, &sandbox, &base_url))?;
         sandbox.set_notification_url(format!("{base_url}/callbacks/acquirer"));
         sandbox.set_call_callback_url(format!("{base_url}/callbacks/telephony"));
+        let around = Surroundings::new(&config, clock.clone())?;
         let instance = Instance::start(&config, &database, clock, Some(listener), Roles::Both)?;
 
-        let path = arguments.data.join("demo.json");
-        let known = read(&path)?;
-        let visit =
-            seed::Visit { config: &config, database: &database, base_url: &base_url, sandbox_url: sandbox.url() };
-        let file = match known {
-            Some(known) => visit.reopen(known).await?,
-            None => visit.furnish().await?,
+        let (path, ledger_path) = (arguments.data.join("demo.json"), arguments.data.join("seed.json"));
+        let visit = seed::Visit {
+            config: &config,
+            database: &database,
+            around: &around,
+            base_url: &base_url,
+            sandbox_url: sandbox.url(),
         };
+        let known = match read(&path)? {
+            Some(known) => {
+                let reopened = visit.reopen(known, read(&ledger_path)?.unwrap_or_default()).await?;
+                if reopened.is_none() {
+                    // Its project may be in another database, and nobody else knows its secrets.
+                    std::fs::rename(&path, path.with_extension("json.old"))?;
+                }
+                reopened
+            }
+            None => None,
+        };
+        let (file, ledger) = match known {
+            Some(known) => known,
+            None => visit.found().await?,
+        };
+        write(&ledger_path, &ledger)?;
         write(&path, &file)?;
         Ok(Self { file, instance, sandbox })
     }
@@ -140,10 +168,10 @@ impl Demo {
 }
 
 /// Runs the command until told to end.
-pub fn run(arguments: DemoArguments) -> Result<(), Failure> {
-    process::log(&Config { log: "warn".into(), log_format: "text".into(), ..Config::default() })?;
+pub fn run(arguments: DemoArguments, file: Option<PathBuf>) -> Result<(), Failure> {
+    process::log(&Layers::read(file.clone(), arguments.flags()).over(&own(&arguments)?)?)?;
     process::runtime()?.block_on(async {
-        let demo = Demo::start(&arguments).await?;
+        let demo = Demo::start(&arguments, file).await?;
         println!("{}", serde_json::to_string_pretty(&demo.file)?);
         println!("\n{}", tour(&demo.file));
         process::ended().await?;
@@ -152,37 +180,53 @@ pub fn run(arguments: DemoArguments) -> Result<(), Failure> {
     })
 }
 
-fn configuration(arguments: &DemoArguments) -> Result<Config, Failure> {
+/// The demo's own settings, as far as they are known before anything runs: a layer below all others.
+fn own(arguments: &DemoArguments) -> Result<Config, Failure> {
     std::fs::create_dir_all(&arguments.data).map_err(|error| format!("{}: {error}", arguments.data.display()))?;
-    let file = arguments.data.join("kontor.db");
-    let database_url = arguments.database.clone().unwrap_or_else(|| format!("sqlite:{}", file.display()));
-    let config = Config {
-        env: Environment::Development,
-        database_url: database_url.into(),
+    let sandbox = SandboxConfig::new(Arc::new(SystemClock));
+    Ok(Config {
+        database_url: format!("sqlite:{}", arguments.data.join("kontor.db").display()).into(),
+        log: "warn".into(),
+        log_format: "text".into(),
+        code_limit_factor: 100,
         acquirer_shop_id: "demo".into(),
+        acquirer_secret_key: sandbox.secret_key.into(),
+        telephony_api_id: sandbox.telephony_api_id.into(),
+        suggest_api_key: sandbox.suggest_api_key.into(),
         files_folder: arguments.data.join("kontor-files").display().to_string(),
         webhook_allow_internal: true,
         ..Config::default()
+    })
+}
+
+/// The same with the addresses of what runs by now. They and credentials tell the demo from a service in production.
+fn connected(own: Config, sandbox: &SandboxHandle, base_url: &str) -> Config {
+    let return_url = format!("{base_url}/docs/");
+    Config {
+        public_url: base_url.to_owned(),
+        acquirer_url: format!("{}/v3", sandbox.url()),
+        acquirer_return_url: return_url.clone(),
+        verification_return_url: return_url,
+        telephony_url: sandbox.url().to_owned(),
+        suggest_url: format!("{}/suggestions/api/4_1/rs", sandbox.url()),
+        smtp_host: sandbox.smtp_addr().ip().to_string(),
+        smtp_port: sandbox.smtp_addr().port(),
+        smtp_tls: SmtpTls::None,
+        ..own
+    }
+}
+
+/// Where somebody on this machine reaches what listens there: an address that stands for all of them is none.
+fn reachable(bound: SocketAddr) -> SocketAddr {
+    let ip = match bound.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
     };
-    config.check()?;
-    Ok(config)
+    SocketAddr::new(ip, bound.port())
 }
 
-/// Only addresses and credentials tell the demo from a service in production.
-fn connect_to(config: &mut Config, sandbox: &SandboxHandle) {
-    let defaults = SandboxConfig::new(Arc::new(SystemClock));
-    config.acquirer_url = format!("{}/v3", sandbox.url());
-    config.acquirer_secret_key = defaults.secret_key.into();
-    sandbox.url().clone_into(&mut config.telephony_url);
-    config.telephony_api_id = defaults.telephony_api_id.into();
-    config.suggest_url = format!("{}/suggestions/api/4_1/rs", sandbox.url());
-    config.suggest_api_key = defaults.suggest_api_key.into();
-    config.smtp_host = sandbox.smtp_addr().ip().to_string();
-    config.smtp_port = sandbox.smtp_addr().port();
-    config.smtp_tls = SmtpTls::None;
-}
-
-fn read(path: &Path) -> Result<Option<DemoFile>, Failure> {
+fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -191,9 +235,12 @@ fn read(path: &Path) -> Result<Option<DemoFile>, Failure> {
 }
 
 /// Whole or not at all: a killed first run starts again, with a project of its own.
-fn write(path: &Path, file: &DemoFile) -> Result<(), Failure> {
+fn write(path: &Path, file: &impl Serialize) -> Result<(), Failure> {
     let draft = path.with_extension("json.new");
     std::fs::write(&draft, serde_json::to_string_pretty(file)? + "\n")?;
     std::fs::rename(&draft, path)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

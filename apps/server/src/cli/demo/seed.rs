@@ -1,156 +1,149 @@
-//! Fills the demo project, through the service's own interface wherever it has one.
+//! Who and what the demo is: its project, employee, application and webhook. Made the first time, made good later.
 
-use kontor_adapter_diesel::demo_data::{PickupPoint, PromoCode, Shop};
-use kontor_adapter_diesel::{Database, DemoData};
-use kontor_kernel::{ProjectId, Random};
-use reqwest::multipart::{Form, Part};
-use reqwest::{Client, Method, RequestBuilder};
+use std::sync::Arc;
+
+use kontor_adapter_diesel::Database;
+use kontor_adapter_diesel::demo_data::{DemoIdentity, DemoProject};
+use kontor_auth::StaffRegistry;
+use kontor_auth::model::{Login, NewPassword};
+use kontor_kernel::{Email, ProjectId};
+use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::desk::{Desk, at};
+use super::restore::{Ledger, Restoration};
 use super::{DemoCustomer, DemoFile, DemoStaff, DemoWebhook};
-use crate::adapters::SystemRandom;
 use crate::cli::{Failure, project};
 use crate::config::Config;
+use crate::service::wiring::Surroundings;
 
-const CATALOGUE: &str = include_str!("catalogue.csv");
-const STOCK: &str = include_str!("stock.csv");
+const NAME: &str = "Hanse Kontor";
+const EMAIL: &str = "owner@example.com";
 const PHONE: &str = "79001234567";
 
 /// One start of the demo.
 pub struct Visit<'a> {
     pub config: &'a Config,
     pub database: &'a Database,
+    pub around: &'a Surroundings,
     pub base_url: &'a str,
     pub sandbox_url: &'a str,
 }
 
-/// The service as its staff reach it.
-struct Desk<'a> {
-    http: Client,
-    base_url: &'a str,
-    bearer: String,
-}
-
 impl Visit<'_> {
-    /// The first run: a project with a catalogue, stock, a shop, a promo code and a webhook.
-    pub async fn furnish(&self) -> Result<DemoFile, Failure> {
-        let random: &dyn Random = &SystemRandom::new();
-        let login = format!("owner-{}", random.digits(6));
-        let created = project::create(self.config, self.database, "Hanse Kontor", &login, "owner@example.com").await?;
-        let desk = self.desk(&created.login, &created.password).await?;
-
-        let warehouse = json!({ "name": "Main warehouse", "branch_id": created.branch_id });
-        desk.post("/api/warehouses", &warehouse).await?;
-        let pictures = format!("{}/pictures", self.sandbox_url);
-        let catalogue = CATALOGUE.replace("{pictures}", &pictures);
-        desk.upload("/api/nomenclatures/import", "catalogue.csv", catalogue).await?;
-        desk.upload("/api/inventories/upload", "stock.csv", STOCK.to_owned()).await?;
-
-        let application = format!("/api/applications/{}", created.application_id);
-        for kind in ["categories", "brands"] {
-            let listed = desk.get(&format!("/api/{kind}")).await?;
-            let (path, field) =
-                (format!("{application}/{kind}"), if kind == "brands" { "brand_id" } else { "category_id" });
-            for item in at(&listed, &format!("/{kind}"))?.as_array().into_iter().flatten() {
-                desk.post(&path, &json!({ field: at(item, "/id")? })).await?;
-            }
-        }
-        let hook_id = self.open_hook(&desk.http).await?;
-        let url = self.hook_url(&hook_id);
-        let webhook = desk.post(&format!("{application}/webhooks"), &json!({ "name": "Demo", "url": url })).await?;
-
-        self.database.add_demo_data(ProjectId::new(created.project_id)?, demo_data()).await?;
-        Ok(DemoFile {
-            base_url: self.base_url.to_owned(),
-            docs_url: format!("{}/docs/", self.base_url),
+    /// The first run: a project, and everything in it.
+    pub async fn found(&self) -> Result<(DemoFile, Ledger), Failure> {
+        let created = project::create(self.config, self.database, NAME, &self.login(), EMAIL).await?;
+        let file = DemoFile {
+            base_url: String::new(),
+            docs_url: String::new(),
             sandbox_url: self.sandbox_url.to_owned(),
             project_id: created.project_id,
             application_id: created.application_id,
             app_token: created.app_token,
             staff: DemoStaff { login: created.login, password: created.password },
             customer: DemoCustomer { phone: PHONE.to_owned() },
-            webhook: DemoWebhook { id: at(&webhook, "/webhook/id")?.as_i64().unwrap_or_default(), hook_id },
-        })
+            webhook: DemoWebhook { id: 0, hook_id: String::new() },
+        };
+        let made = self.reopen(file, Ledger::default()).await?;
+        made.ok_or_else(|| "the new project is gone already".into())
     }
 
-    /// A later run: the sandbox remembers nothing, so the webhook is led to a new receiver.
-    pub async fn reopen(&self, known: DemoFile) -> Result<DemoFile, Failure> {
-        let desk = self.desk(&known.staff.login, &known.staff.password).await?;
-        let hook_id = self.open_hook(&desk.http).await?;
-        let path = format!("/api/applications/{}/webhooks/{}", known.application_id, known.webhook.id);
-        desk.send(Method::PATCH, &path, |request| request.json(&json!({ "url": self.hook_url(&hook_id) }))).await?;
-        Ok(DemoFile {
+    /// Makes good what is missing, and leaves alone what is there. `None` when the project is gone, or is in another
+    /// database.
+    pub async fn reopen(&self, known: DemoFile, ledger: Ledger) -> Result<Option<(DemoFile, Ledger)>, Failure> {
+        let project = ProjectId::new(known.project_id)?;
+        let identity = self.identity(&known);
+        let Some(there) = self.database.demo_project(project, identity).await? else { return Ok(None) };
+        let (desk, staff) = self.employee(project, &there, known.staff).await?;
+        let (application_id, app_token) = match there.application {
+            Some(id) => (id, known.app_token),
+            None => self.application(&desk, &there).await?,
+        };
+        let known = DemoFile { application_id, app_token, staff, ..known };
+        let restoration = Restoration {
+            database: self.database,
+            clock: &*self.around.clock,
+            desk: &desk,
+            sandbox_url: self.sandbox_url,
+            project,
+            identity: self.identity(&known),
+            application: application_id,
+        };
+        let ledger = restoration.run(ledger.of(project)).await?;
+        let webhook = self.webhook(&desk, &there, &known).await?;
+        let file = DemoFile {
             base_url: self.base_url.to_owned(),
             docs_url: format!("{}/docs/", self.base_url),
             sandbox_url: self.sandbox_url.to_owned(),
-            webhook: DemoWebhook { hook_id, ..known.webhook },
+            webhook,
             ..known
-        })
+        };
+        Ok(Some((file, ledger)))
     }
 
-    async fn desk(&self, login: &str, password: &str) -> Result<Desk<'_>, Failure> {
-        let http = Client::builder().no_proxy().build()?;
-        let mut desk = Desk { http, base_url: self.base_url, bearer: String::new() };
-        let answer = desk.post("/api/login", &json!({ "login": login, "password": password })).await?;
-        at(&answer, "/user/access_token/value")?.as_str().unwrap_or_default().clone_into(&mut desk.bearer);
-        Ok(desk)
+    fn identity(&self, file: &DemoFile) -> DemoIdentity {
+        let token_fingerprint = self.around.cipher.fingerprint(&file.app_token);
+        DemoIdentity { login: file.staff.login.clone(), token_fingerprint }
     }
 
-    async fn open_hook(&self, http: &Client) -> Result<String, Failure> {
-        let request = http.post(format!("{}/control/hooks", self.sandbox_url)).json(&json!({}));
-        let hook: Value = request.send().await?.error_for_status()?.json().await?;
-        Ok(at(&hook, "/id")?.as_str().unwrap_or_default().to_owned())
+    fn login(&self) -> String {
+        format!("owner-{}", self.around.random.digits(6))
     }
 
-    fn hook_url(&self, hook_id: &str) -> String {
-        format!("{}/hooks/{hook_id}", self.sandbox_url)
-    }
-}
-
-impl Desk<'_> {
-    async fn get(&self, path: &str) -> Result<Value, Failure> {
-        self.send(Method::GET, path, |request| request).await
-    }
-
-    async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        self.send(Method::POST, path, |request| request.json(body)).await
-    }
-
-    async fn upload(&self, path: &str, name: &'static str, text: String) -> Result<Value, Failure> {
-        let form = Form::new().part("file", Part::text(text).file_name(name));
-        self.send(Method::POST, path, |request| request.multipart(form)).await
-    }
-
-    async fn send(
+    /// The employee, or another one when they can no longer do everything with their password.
+    async fn employee(
         &self,
-        method: Method,
-        path: &str,
-        fill: impl FnOnce(RequestBuilder) -> RequestBuilder,
-    ) -> Result<Value, Failure> {
-        let request = self.http.request(method, format!("{}{path}", self.base_url)).bearer_auth(&self.bearer);
-        let response = fill(request).send().await?;
-        let (status, text) = (response.status(), response.text().await?);
-        if status.is_success() {
-            Ok(serde_json::from_str(&text)?)
-        } else {
-            Err(format!("{path} answered {status}: {text}").into())
+        project: ProjectId,
+        there: &DemoProject,
+        known: DemoStaff,
+    ) -> Result<(Desk<'_>, DemoStaff), Failure> {
+        if there.owner_is_in
+            && let Some(desk) = Desk::open(self.base_url, &known.login, &known.password).await?
+        {
+            return Ok((desk, known));
         }
+        let Surroundings { clock, random, hasher, .. } = self.around.clone();
+        let registry = StaffRegistry::new(Arc::new(self.database.clone()), hasher, clock);
+        let (login, password) = (self.login(), random.alphanumeric(20));
+        let named = Login::parse(&login).map_err(|error| error.to_string())?;
+        let email = Email::parse(EMAIL).map_err(|error| error.to_string())?;
+        let secret = NewPassword::parse(&password).map_err(|error| error.to_string())?;
+        registry.create_owner(project, named, email, &secret, None).await?;
+        let desk = Desk::open(self.base_url, &login, &password).await?;
+        let desk = desk.ok_or("the new employee of the demo cannot sign in")?;
+        Ok((desk, DemoStaff { login, password }))
     }
-}
 
-fn at<'v>(value: &'v Value, pointer: &str) -> Result<&'v Value, Failure> {
-    value.pointer(pointer).ok_or_else(|| format!("an answer lacks {pointer}: {value}").into())
-}
+    /// Another application: the token of the first opens nothing any more.
+    async fn application(&self, desk: &Desk<'_>, there: &DemoProject) -> Result<(i64, String), Failure> {
+        let branch = match there.branch {
+            Some(branch) => branch,
+            None => desk.make("/api/branches", &json!({ "name": NAME }), "/branch/id").await?,
+        };
+        let made = desk.post("/api/applications", &json!({ "name": NAME, "branch_id": branch })).await?;
+        let id = at(&made, "/application/id")?.as_i64().unwrap_or_default();
+        Ok((id, at(&made, "/application/token")?.as_str().unwrap_or_default().to_owned()))
+    }
 
-fn demo_data() -> DemoData {
-    DemoData {
-        shop: Shop { name: "Old Harbour Shop", address: "Speicherstadt 1", phone: "79001110000" },
-        pickup_point: PickupPoint { name: "Harbour Gate", address: "Landing Stage 3" },
-        promo: PromoCode {
-            code: "HANSE10",
-            name: "Ten per cent off the cart",
-            basis_points: 1_000,
-            usage_limit: 1_000,
-        },
+    /// The sandbox remembers no receivers, so a webhook that led to one is led to a new one. One that somebody led
+    /// elsewhere is theirs; the demo gets another.
+    async fn webhook(&self, desk: &Desk<'_>, there: &DemoProject, known: &DemoFile) -> Result<DemoWebhook, Failure> {
+        let request = desk.http.post(format!("{}/control/hooks", self.sandbox_url)).json(&json!({}));
+        let hook: Value = request.send().await?.error_for_status()?.json().await?;
+        let hook_id = at(&hook, "/id")?.as_str().unwrap_or_default().to_owned();
+        let url = format!("{}/hooks/{hook_id}", self.sandbox_url);
+        let path = format!("/api/applications/{}/webhooks", known.application_id);
+        let receivers = format!("{}/hooks/", known.sandbox_url);
+        let ours = |(id, url): &&(i64, String)| *id == known.webhook.id && url.starts_with(&receivers);
+        let id = match there.webhooks.iter().find(ours) {
+            Some((id, _)) => {
+                let body = json!({ "url": url });
+                desk.send(Method::PATCH, &format!("{path}/{id}"), |request| request.json(&body)).await?;
+                *id
+            }
+            None => desk.make(&path, &json!({ "name": "Demo", "url": url }), "/webhook/id").await?,
+        };
+        Ok(DemoWebhook { id, hook_id })
     }
 }

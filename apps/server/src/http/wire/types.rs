@@ -152,7 +152,7 @@ wire_texts! {
         string_schema().min_length(Some(3)).max_length(Some(50));
     Audience = auth::Audience, text, auth::Audience::parse, "must be a text",
         string_schema().min_length(Some(1)).max_length(Some(64));
-    OptionalDevice = Option<auth::Device>, text, auth::Device::parse_optional, "must be a text",
+    DeviceNote = Option<auth::Device>, text, auth::Device::parse_optional, "must be a text",
         string_schema().max_length(Some(255));
     SignedPhone = miniapp::SignedPhone, digits, miniapp::SignedPhone::parse, "must be a text",
         string_schema().min_length(Some(1)).max_length(Some(miniapp::SignedPhone::MAX)).examples(["+79001234567"]);

@@ -20,7 +20,7 @@ pub(super) struct Duty {
     pub step: Step,
 }
 
-/// ResponseCache whether there was anything to do: then the next step follows at once.
+/// Answers whether there was anything to do: then the next step follows at once.
 pub(super) type Step = for<'a> fn(&'a Worker, StepContext<'a>) -> BoxFuture<'a, Result<bool, Trouble>>;
 
 /// Every duty. One that fails or takes long is none of the others' business.

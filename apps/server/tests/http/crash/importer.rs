@@ -104,7 +104,7 @@ impl SentFile {
 #[derive(Default)]
 pub struct Imports {
     pub files: Vec<SentFile>,
-    /// ResponseCache that nobody should get.
+    /// Answers that nobody should get.
     pub strange: Vec<String>,
 }
 

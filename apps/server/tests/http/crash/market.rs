@@ -71,7 +71,7 @@ pub struct Memory {
     pub refused: usize,
     /// Wishes whose outcome nobody told.
     pub lost: usize,
-    /// ResponseCache that nobody should get.
+    /// Answers that nobody should get.
     pub strange: Vec<String>,
 }
 

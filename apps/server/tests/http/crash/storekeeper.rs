@@ -18,7 +18,7 @@ pub struct Ledger {
     pub answered: Vec<(i64, i64)>,
     /// What was asked for without an answer.
     pub lost: usize,
-    /// ResponseCache that nobody should get.
+    /// Answers that nobody should get.
     pub strange: Vec<String>,
 }
 

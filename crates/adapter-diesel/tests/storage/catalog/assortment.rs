@@ -192,10 +192,10 @@ database_tests! {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let stored = brand(&db, mine, "Ёлка").await;
         let again = BrandDraft { name: name("ЁЛКА"), photo: None };
-        let refused = BrandRepository::insert(&db.database, system(mine), again.clone()).await;
+        let refused = RecordRepository::<Brand>::insert(&db.database, system(mine), again.clone()).await;
         assert!(matches!(refused, Err(BrandError::Refused(BrandRefusal::NameTaken))));
-        BrandRepository::insert(&db.database, system(other), again).await.unwrap();
-        assert_eq!(BrandRepository::list(&db.database, mine).await.unwrap(), vec![stored]);
+        RecordRepository::<Brand>::insert(&db.database, system(other), again).await.unwrap();
+        assert_eq!(RecordRepository::<Brand>::list(&db.database, mine).await.unwrap(), vec![stored]);
     }
 
     async fn an_application_shows_what_was_assigned_in_the_order_of_assigning(db: TestDatabase) {
@@ -224,16 +224,16 @@ database_tests! {
         let (stored, second) = (brand(&db, mine, "Ёлка").await, brand(&db, mine, "Слон").await);
         let photo = Some(PhotoUrl::parse("https://cdn.example/a.jpg").unwrap());
         let change = BrandChange { name: Edit::Set(name("ЁЛКА")), photo: Edit::Set(photo.clone()) };
-        let changed = BrandRepository::update(&db.database, system(mine), stored.id, change.clone()).await.unwrap();
+        let changed = RecordRepository::<Brand>::update(&db.database, system(mine), stored.id, change.clone()).await.unwrap();
         assert_eq!((changed.name, changed.photo), (name("ЁЛКА"), photo));
-        let refused = BrandRepository::update(&db.database, system(mine), second.id, change.clone()).await;
+        let refused = RecordRepository::<Brand>::update(&db.database, system(mine), second.id, change.clone()).await;
         assert!(matches!(refused, Err(BrandError::Refused(BrandRefusal::NameTaken))));
-        let refused = BrandRepository::update(&db.database, system(other), stored.id, change).await;
+        let refused = RecordRepository::<Brand>::update(&db.database, system(other), stored.id, change).await;
         assert!(matches!(refused, Err(BrandError::NotFound)));
         let cleared = BrandChange { photo: Edit::Set(None), ..BrandChange::default() };
-        let changed = BrandRepository::update(&db.database, system(mine), stored.id, cleared).await.unwrap();
+        let changed = RecordRepository::<Brand>::update(&db.database, system(mine), stored.id, cleared).await.unwrap();
         assert_eq!((&changed.name, &changed.photo), (&name("ЁЛКА"), &None));
-        assert_eq!(BrandRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(mine, changed)));
+        assert_eq!(RecordRepository::<Brand>::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(mine, changed)));
     }
 
     async fn a_tag_has_a_name_of_its_own_in_its_project(db: TestDatabase) {
@@ -315,7 +315,7 @@ database_tests! {
         let record = brand(&db, project, "Nord").await;
         let change = BrandChange { name: Edit::Set(name("West")), ..BrandChange::default() };
         for _ in 0..2 {
-            BrandRepository::update(&db.database, system(project), record.id, change.clone()).await.unwrap();
+            RecordRepository::<Brand>::update(&db.database, system(project), record.id, change.clone()).await.unwrap();
         }
         let lines = Histories::page(&db.database, project, Resource::Brands, record.id.get(), page(1, 10)).await.unwrap();
         assert_eq!(lines.items.iter().map(|line| line.action).collect::<Vec<_>>(), [HistoryAction::Changed, HistoryAction::Created]);

@@ -49,7 +49,7 @@ pub async fn category(db: &TestDatabase, project: ProjectId, title: &str) -> Cat
 
 pub async fn brand(db: &TestDatabase, project: ProjectId, title: &str) -> Brand {
     let draft = BrandDraft { name: name(title), photo: None };
-    BrandRepository::insert(&db.database, system(project), draft).await.unwrap()
+    RecordRepository::<Brand>::insert(&db.database, system(project), draft).await.unwrap()
 }
 
 pub async fn warehouse(db: &TestDatabase, project: ProjectId) -> WarehouseId {

@@ -1,0 +1,290 @@
+//! What the project of the demo sells: made the first time, made good later. What is there stays as somebody left it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kontor_adapter_diesel::Database;
+use kontor_adapter_diesel::demo_data::{
+    AddedDemoData, DemoData, DemoIdentity, DemoProject, NamedRow, PickupPoint, Shop,
+};
+use kontor_kernel::{Clock, Name, ProjectId};
+use kontor_organization::model::ProjectPlan;
+use reqwest::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::desk::Desk;
+use super::sheet::{self, Row};
+use crate::cli::Failure;
+
+const WAREHOUSE: &str = "Main warehouse";
+const PROMO_CODE: &str = "HANSE10";
+
+/// Which records the demo has made, so that one with another name is known again and one that is gone is missed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ledger {
+    project: i64,
+    warehouse: Option<i64>,
+    promo_code: Option<i64>,
+    shop: Option<i64>,
+    pickup_point: Option<i64>,
+    categories: BTreeMap<String, i64>,
+    brands: BTreeMap<String, i64>,
+    cards: BTreeMap<String, i64>,
+}
+
+impl Ledger {
+    /// What it says about this project: nothing, when it is about another.
+    pub fn of(self, project: ProjectId) -> Self {
+        if self.project == project.get() { self } else { Self { project: project.get(), ..Self::default() } }
+    }
+}
+
+/// One restoration.
+pub struct Restoration<'a> {
+    pub database: &'a Database,
+    pub clock: &'a dyn Clock,
+    pub desk: &'a Desk<'a>,
+    pub sandbox_url: &'a str,
+    pub project: ProjectId,
+    pub identity: DemoIdentity,
+    pub application: i64,
+}
+
+/// Categories and brands: which record stands for which name of the sheets, how it is called now, and which are new.
+#[derive(Default)]
+struct StandIns {
+    ids: BTreeMap<String, i64>,
+    names: BTreeMap<String, String>,
+    made: BTreeSet<i64>,
+}
+
+impl StandIns {
+    fn id(&self, name: &str) -> Option<i64> {
+        self.ids.get(name).copied()
+    }
+
+    /// How what the sheets call so is called now.
+    fn name<'n>(&'n self, name: &'n str) -> &'n str {
+        self.names.get(name).map_or(name, String::as_str)
+    }
+
+    /// The number of a record that was made anew.
+    fn made_anew(&self, name: &str) -> Option<i64> {
+        self.id(name).filter(|id| self.made.contains(id))
+    }
+}
+
+/// The record that was made for it if there still is one, else one of the same name.
+fn settle(known: Option<i64>, there: &[NamedRow], name: &str) -> Option<i64> {
+    let by_number = there.iter().find(|(id, _)| Some(*id) == known);
+    by_number.or_else(|| there.iter().find(|(_, called)| called == name)).map(|(id, _)| *id)
+}
+
+impl Restoration<'_> {
+    /// Makes good whatever is missing, and tells what stands for what now.
+    pub async fn run(&self, known: Ledger) -> Result<Ledger, Failure> {
+        let there = self.look().await?;
+        let AddedDemoData { shop, pickup_point } =
+            self.database.add_demo_data(self.project, demo_data(&known)?, self.clock.now()).await?;
+        let warehouse = self.warehouse(&known, &there).await?;
+        let rows = sheet::catalogue(self.sandbox_url)?;
+        let categories = self.categories(&known, &there, &rows).await?;
+        let brands = self.brands(&known, &there, &rows).await?;
+        let cards = self.cards(&known, there, &rows, &categories, &brands).await?;
+        let there = self.look().await?;
+        self.serve(warehouse, &there).await?;
+        self.stock(warehouse, &there, &cards).await?;
+        self.show("categories", "category_id", &categories, &there.shown_categories).await?;
+        self.show("brands", "brand_id", &brands, &there.shown_brands).await?;
+        let promo_code = Some(self.promo_code(&known, &there).await?);
+        Ok(Ledger {
+            project: self.project.get(),
+            warehouse: Some(warehouse),
+            promo_code,
+            shop: Some(shop),
+            pickup_point: Some(pickup_point),
+            categories: categories.ids,
+            brands: brands.ids,
+            cards,
+        })
+    }
+
+    async fn look(&self) -> Result<DemoProject, Failure> {
+        let there = self.database.demo_project(self.project, self.identity.clone()).await?;
+        there.ok_or_else(|| "the project of the demo is gone".into())
+    }
+
+    async fn warehouse(&self, known: &Ledger, there: &DemoProject) -> Result<i64, Failure> {
+        if let Some(id) = settle(known.warehouse, &there.warehouses, WAREHOUSE) {
+            return Ok(id);
+        }
+        let body = json!({ "name": WAREHOUSE, "branch_id": there.branch });
+        self.desk.make("/api/warehouses", &body, "/warehouse/id").await
+    }
+
+    /// Has the application sell from the warehouse, beside those that do.
+    async fn serve(&self, warehouse: i64, there: &DemoProject) -> Result<(), Failure> {
+        let of_warehouse = there.served.iter().filter(|(served, _)| *served == warehouse);
+        let mut applications: BTreeSet<i64> = of_warehouse.map(|(_, application)| *application).collect();
+        if applications.insert(self.application) {
+            let path = format!("/api/warehouses/{warehouse}");
+            let body = json!({ "application_ids": applications });
+            self.desk.send(Method::PUT, &path, |request| request.json(&body)).await?;
+        }
+        Ok(())
+    }
+
+    async fn categories(&self, known: &Ledger, there: &DemoProject, rows: &[Row]) -> Result<StandIns, Failure> {
+        let mut tree = there.categories.clone();
+        let mut stand_ins = StandIns::default();
+        for path in rows.iter().flat_map(|row| sheet::paths(&row.category)) {
+            if stand_ins.ids.contains_key(path) {
+                continue;
+            }
+            let (parent, name) = match path.rsplit_once(sheet::BELOW) {
+                Some((above, name)) => (stand_ins.id(above), name),
+                None => (None, path),
+            };
+            let by_number = tree.iter().find(|(id, ..)| known.categories.get(path) == Some(id));
+            let same = by_number.or_else(|| tree.iter().find(|(_, above, called)| *above == parent && called == name));
+            let id = if let Some((id, ..)) = same {
+                *id
+            } else {
+                let body = json!({ "name": name, "parent_id": parent });
+                let id = self.desk.make("/api/categories", &body, "/category/id").await?;
+                tree.push((id, parent, name.to_owned()));
+                stand_ins.made.insert(id);
+                id
+            };
+            stand_ins.ids.insert(path.to_owned(), id);
+        }
+        stand_ins.names = stand_ins.ids.iter().map(|(path, id)| (path.clone(), path_of(&tree, *id))).collect();
+        Ok(stand_ins)
+    }
+
+    async fn brands(&self, known: &Ledger, there: &DemoProject, rows: &[Row]) -> Result<StandIns, Failure> {
+        let mut stand_ins = StandIns::default();
+        for name in rows.iter().map(|row| row.brand.as_str()).filter(|name| !name.is_empty()) {
+            if stand_ins.ids.contains_key(name) {
+                continue;
+            }
+            let settled = settle(known.brands.get(name).copied(), &there.brands, name);
+            let id = if let Some(id) = settled {
+                id
+            } else {
+                let id = self.desk.make("/api/brands", &json!({ "name": name }), "/brand/id").await?;
+                stand_ins.made.insert(id);
+                id
+            };
+            let called = there.brands.iter().find(|(brand, _)| *brand == id).map(|(_, called)| called.as_str());
+            stand_ins.names.insert(name.to_owned(), called.unwrap_or(name).to_owned());
+            stand_ins.ids.insert(name.to_owned(), id);
+        }
+        Ok(stand_ins)
+    }
+
+    /// Brings in the cards that are missing, and puts those whose category or brand was deleted under the new one.
+    async fn cards(
+        &self,
+        known: &Ledger,
+        there: DemoProject,
+        rows: &[Row],
+        categories: &StandIns,
+        brands: &StandIns,
+    ) -> Result<BTreeMap<String, i64>, Failure> {
+        let numbered = |there: &DemoProject| {
+            let there: Vec<NamedRow> = there.cards.iter().map(|card| (card.id, card.article.clone())).collect();
+            let ids = rows.iter().filter_map(|row| {
+                let id = settle(known.cards.get(&row.article).copied(), &there, &row.article)?;
+                Some((row.article.clone(), id))
+            });
+            ids.collect::<BTreeMap<_, _>>()
+        };
+        let cards = numbered(&there);
+        for row in rows {
+            let Some(card) = there.cards.iter().find(|card| Some(&card.id) == cards.get(&row.article)) else {
+                continue;
+            };
+            let category = categories.made_anew(&row.category).filter(|_| card.category.is_none());
+            let brand = brands.made_anew(&row.brand).filter(|_| card.brand.is_none());
+            let fields = [("category_id", category), ("brand_id", brand)];
+            let body: BTreeMap<_, _> = fields.into_iter().filter_map(|(field, id)| Some((field, id?))).collect();
+            if !body.is_empty() {
+                let path = format!("/api/nomenclatures/{}", card.id);
+                self.desk.send(Method::PUT, &path, |request| request.json(&body)).await?;
+            }
+        }
+        let missing = rows.iter().filter(|row| !cards.contains_key(&row.article));
+        let lines: String =
+            missing.map(|row| row.line(categories.name(&row.category), brands.name(&row.brand))).collect();
+        if lines.is_empty() {
+            return Ok(cards);
+        }
+        let text = sheet::with_heading(&lines);
+        self.desk.upload("/api/nomenclatures/import", "catalogue.csv", text).await?;
+        Ok(numbered(&self.look().await?))
+    }
+
+    async fn stock(&self, warehouse: i64, there: &DemoProject, cards: &BTreeMap<String, i64>) -> Result<(), Failure> {
+        let stocked: BTreeSet<_> = there.stocked.iter().copied().collect();
+        for (article, quantity, price) in sheet::stock() {
+            let Some(card) = cards.get(article).filter(|card| !stocked.contains(&(**card, warehouse))) else {
+                continue;
+            };
+            let quantity: u32 = quantity.parse()?;
+            let body = json!({
+                "warehouse_id": warehouse, "nomenclature_id": card, "quantity": quantity, "price": price,
+            });
+            // A card that somebody made a service takes no stock; the rest of the demo does.
+            if let Err(error) = self.desk.post("/api/inventories", &body).await {
+                tracing::warn!(article, %error, "the demo cannot restore the stock");
+            }
+        }
+        Ok(())
+    }
+
+    async fn show(&self, kind: &str, field: &str, stand_ins: &StandIns, shown: &[i64]) -> Result<(), Failure> {
+        let path = format!("/api/applications/{}/{kind}", self.application);
+        for id in stand_ins.ids.values().filter(|id| !shown.contains(id)) {
+            self.desk.post(&path, &json!({ field: id })).await?;
+        }
+        Ok(())
+    }
+
+    async fn promo_code(&self, known: &Ledger, there: &DemoProject) -> Result<i64, Failure> {
+        if let Some(id) = settle(known.promo_code, &there.discounts, PROMO_CODE) {
+            return Ok(id);
+        }
+        let body = json!({
+            "name": "Ten per cent off the cart", "code": PROMO_CODE, "type": "percent", "value": "10.00",
+            "usage_limit": 1_000,
+        });
+        self.desk.make("/api/discounts", &body, "/discount/id").await
+    }
+}
+
+/// The names from the top down to a category.
+fn path_of(tree: &[(i64, Option<i64>, String)], id: i64) -> String {
+    let (mut names, mut next) = (Vec::new(), Some(id));
+    while let Some((_, parent, name)) = next.and_then(|next| tree.iter().find(|(id, ..)| *id == next)) {
+        names.push(name.as_str());
+        next = *parent;
+    }
+    names.reverse();
+    names.join(sheet::BELOW)
+}
+
+fn demo_data(known: &Ledger) -> Result<DemoData, Failure> {
+    let any = Name::parse(WAREHOUSE).map_err(|error| error.to_string())?;
+    let ProjectPlan { delivery_types, delivery_subtypes, payment_types, .. } =
+        ProjectPlan::ready_to_sell(any, String::new());
+    let (name, address) = ("Old Harbour Shop", "Speicherstadt 1");
+    Ok(DemoData {
+        shop: Shop { known: known.shop, name, address, phone: "79001110000" },
+        pickup_point: PickupPoint { known: known.pickup_point, name: "Harbour Gate", address: "Landing Stage 3" },
+        delivery_types,
+        delivery_subtypes,
+        payment_types,
+    })
+}

@@ -1,0 +1,213 @@
+//! Records of a project that staff keep: the use cases that all of them share.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::history::Audited;
+use crate::{Clock, OfProject, Permission, ProjectId, RecordError, Refusal, Staff, Stamp, StoreError};
+
+/// A record that staff list, read, create and change, with the permissions of its resource.
+pub trait Record: Audited + Send + Sync + 'static {
+    /// Its number.
+    type Id: Copy + Into<i64> + Send + Sync + 'static;
+    /// What is said about a new one.
+    type Draft: Send + Sync + 'static;
+    /// What is changed.
+    type Change: Send + Sync + 'static;
+    /// What only this kind of record refuses; [`Infallible`](std::convert::Infallible) when there is nothing.
+    type Refusal: Refusal;
+}
+
+/// Why a use case of a record is refused.
+pub type ErrorOf<T> = RecordError<<T as Record>::Refusal>;
+
+/// Where records are kept. Each change is one commit with its line of the history, or nothing.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait RecordRepository<T: Record>: Send + Sync {
+    /// Every record of the project, oldest first.
+    async fn list(&self, project: ProjectId) -> Result<Vec<T>, StoreError>;
+
+    /// A record of any project.
+    async fn find(&self, id: T::Id) -> Result<Option<OfProject<T>>, StoreError>;
+
+    /// Stores a new record of the project.
+    async fn insert(&self, stamp: Stamp, draft: T::Draft) -> Result<T, ErrorOf<T>>;
+
+    /// Changes a record of the project.
+    async fn update(&self, stamp: Stamp, id: T::Id, change: T::Change) -> Result<T, ErrorOf<T>>;
+}
+
+/// Where records are kept that can be deleted, too.
+#[async_trait]
+pub trait DeletableRepository<T: Record>: RecordRepository<T> {
+    /// Deletes a record of the project.
+    async fn delete(&self, stamp: Stamp, id: T::Id) -> Result<(), ErrorOf<T>>;
+}
+
+/// The use cases of records for which the permission and the wall between projects are all that decides. What a record
+/// refers to, and which names are taken, the storage decides in the commit. Records with more rules have a service of
+/// their own.
+pub struct RecordService<T: Record, S: RecordRepository<T> + ?Sized = dyn RecordRepository<T>> {
+    records: Arc<S>,
+    clock: Arc<dyn Clock>,
+    kind: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: Record, S: RecordRepository<T> + ?Sized> RecordService<T, S> {
+    /// Records that are kept there.
+    pub const fn new(records: Arc<S>, clock: Arc<dyn Clock>) -> Self {
+        Self { records, clock, kind: std::marker::PhantomData }
+    }
+
+    /// Every record of the employee's project, oldest first.
+    pub async fn list(&self, staff: &Staff) -> Result<Vec<T>, ErrorOf<T>> {
+        staff.require(Permission::view(T::RESOURCE))?;
+        Ok(self.records.list(staff.project_id).await?)
+    }
+
+    /// One record of the employee's project.
+    pub async fn read(&self, staff: &Staff, id: T::Id) -> Result<T, ErrorOf<T>> {
+        staff.require(Permission::view(T::RESOURCE))?;
+        staff.own(self.records.find(id).await?)
+    }
+
+    /// Adds a record to the employee's project.
+    pub async fn create(&self, staff: &Staff, draft: T::Draft) -> Result<T, ErrorOf<T>> {
+        staff.require(Permission::create(T::RESOURCE))?;
+        self.records.insert(Stamp::of(staff, self.clock.now()), draft).await
+    }
+
+    /// Changes a record of the employee's project.
+    pub async fn update(&self, staff: &Staff, id: T::Id, change: T::Change) -> Result<T, ErrorOf<T>> {
+        staff.require(Permission::edit(T::RESOURCE))?;
+        staff.own(self.records.find(id).await?)?;
+        self.records.update(Stamp::of(staff, self.clock.now()), id, change).await
+    }
+}
+
+impl<T: Record, S: DeletableRepository<T> + ?Sized> RecordService<T, S> {
+    /// Deletes a record of the employee's project.
+    pub async fn delete(&self, staff: &Staff, id: T::Id) -> Result<(), ErrorOf<T>> {
+        staff.require(Permission::edit(T::RESOURCE))?;
+        staff.own(self.records.find(id).await?)?;
+        self.records.delete(Stamp::of(staff, self.clock.now()), id).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::history::AuditedField;
+    use crate::testing::staff_with;
+    use crate::{AccessDenied, BrandId, FixedClock, Resource};
+
+    #[derive(Debug, PartialEq, Eq)]
+    struct Label(i64);
+
+    impl Audited for Label {
+        const RESOURCE: Resource = Resource::Brands;
+
+        fn number(&self) -> i64 {
+            self.0
+        }
+
+        fn audited_fields(&self) -> Vec<AuditedField> {
+            Vec::new()
+        }
+    }
+
+    impl Record for Label {
+        type Id = BrandId;
+        type Draft = i64;
+        type Change = i64;
+        type Refusal = Infallible;
+    }
+
+    mockall::mock! {
+        Shelf {}
+
+        #[async_trait]
+        impl RecordRepository<Label> for Shelf {
+            async fn list(&self, project: ProjectId) -> Result<Vec<Label>, StoreError>;
+            async fn find(&self, id: BrandId) -> Result<Option<OfProject<Label>>, StoreError>;
+            async fn insert(&self, stamp: Stamp, draft: i64) -> Result<Label, RecordError>;
+            async fn update(&self, stamp: Stamp, id: BrandId, change: i64) -> Result<Label, RecordError>;
+        }
+
+        #[async_trait]
+        impl DeletableRepository<Label> for Shelf {
+            async fn delete(&self, stamp: Stamp, id: BrandId) -> Result<(), RecordError>;
+        }
+    }
+
+    fn service(shelf: MockShelf) -> RecordService<Label, MockShelf> {
+        RecordService::new(Arc::new(shelf), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)))
+    }
+
+    fn id() -> BrandId {
+        BrandId::new(7).unwrap()
+    }
+
+    /// The project that `staff_with` works in, and another one.
+    fn projects() -> [ProjectId; 2] {
+        let own = staff_with([]).project_id;
+        [own, ProjectId::new(own.get() + 1).unwrap()]
+    }
+
+    #[tokio::test]
+    async fn each_use_case_needs_its_permission_before_anything_is_asked() {
+        let service = service(MockShelf::new());
+        let missing = |error: RecordError| match error {
+            RecordError::Denied(AccessDenied::MissingPermission(permission)) => permission.to_string(),
+            other => panic!("{other}"),
+        };
+        let nobody = staff_with([]);
+        assert_eq!(missing(service.list(&nobody).await.unwrap_err()), "view-brands");
+        assert_eq!(missing(service.read(&nobody, id()).await.unwrap_err()), "view-brands");
+        assert_eq!(missing(service.create(&nobody, 1).await.unwrap_err()), "create-brands");
+        assert_eq!(missing(service.update(&nobody, id(), 1).await.unwrap_err()), "edit-brands");
+        assert_eq!(missing(service.delete(&nobody, id()).await.unwrap_err()), "edit-brands");
+    }
+
+    #[tokio::test]
+    async fn a_record_of_another_project_is_neither_shown_nor_touched() {
+        let mut shelf = MockShelf::new();
+        let [_, other] = projects();
+        shelf.expect_find().times(3).returning(move |_| Ok(Some(OfProject::new(other, Label(7)))));
+        let (service, staff) = (service(shelf), staff_with(Permission::all()));
+        let foreign = |error| matches!(error, RecordError::Denied(AccessDenied::ForeignProject));
+        assert!(foreign(service.read(&staff, id()).await.unwrap_err()));
+        assert!(foreign(service.update(&staff, id(), 1).await.unwrap_err()));
+        assert!(foreign(service.delete(&staff, id()).await.unwrap_err()));
+    }
+
+    #[tokio::test]
+    async fn a_change_is_stored_in_the_name_of_who_makes_it() {
+        let mut shelf = MockShelf::new();
+        let [own, _] = projects();
+        let staff = staff_with(Permission::all());
+        let expected = Stamp::of(&staff, DateTime::UNIX_EPOCH);
+        shelf.expect_find().returning(move |_| Ok(Some(OfProject::new(own, Label(7)))));
+        shelf.expect_insert().withf(move |stamp, _| *stamp == expected).returning(|_, draft| Ok(Label(draft)));
+        shelf.expect_update().withf(move |stamp, _, _| *stamp == expected).returning(|_, _, change| Ok(Label(change)));
+        shelf.expect_delete().withf(move |stamp, _| *stamp == expected).returning(|_, _| Ok(()));
+        let service = service(shelf);
+        assert_eq!(service.create(&staff, 5).await.unwrap(), Label(5));
+        assert_eq!(service.update(&staff, id(), 6).await.unwrap(), Label(6));
+        service.delete(&staff, id()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_is_not_there_is_not_found() {
+        let mut shelf = MockShelf::new();
+        shelf.expect_find().returning(|_| Ok(None));
+        let refused = service(shelf).update(&staff_with(Permission::all()), id(), 1).await;
+        assert!(matches!(refused, Err(RecordError::NotFound)));
+    }
+}
