@@ -13,7 +13,7 @@ use kontor_catalog::bulk::{
 };
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_catalog::spreadsheet::{ImportMode, ProblemLine};
-use kontor_kernel::{JobId, ProjectId};
+use kontor_kernel::{JobId, ProjectId, Word as _};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -222,7 +222,7 @@ async fn report(
     if arguments.output.json {
         let report = json!({
             "job_id": job.id.get(),
-            "status": job.state.name(),
+            "status": job.state.word(),
             "dry_run": job.options.dry_run,
             "rows": job.total_rows,
             "created": tally.created,
@@ -236,7 +236,7 @@ async fn report(
         println!("{report}");
     } else {
         let would = if job.options.dry_run { " (a dry run: nothing was written)" } else { "" };
-        println!("{}{would}", job.state.name());
+        println!("{}{would}", job.state.word());
         println!(
             "created {}, updated {}, unchanged {}, skipped {}",
             tally.created, tally.updated, tally.unchanged, tally.skipped

@@ -9,7 +9,7 @@ use kontor_catalog::bulk::{
     LeasedJob, NewJob, PartError, PassDone, Step, Tally,
 };
 use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport};
-use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError};
+use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError, Word as _};
 
 use super::job_steps::{self, held_by, stored as count};
 use super::lock_row;
@@ -81,10 +81,10 @@ impl TryFrom<JobRow> for Job {
         let mode = if row.partial { ImportMode::Partial } else { ImportMode::AllOrNothing };
         Ok(Self {
             id: stored::id(row.id)?,
-            kind: JobKind::named(&row.kind).ok_or_else(|| unknown("kind", &row.kind))?,
+            kind: JobKind::from_word(&row.kind).ok_or_else(|| unknown("kind", &row.kind))?,
             options: JobOptions { dry_run: row.dry_run, mode },
-            state: JobState::named(&row.state).ok_or_else(|| unknown("state", &row.state))?,
-            phase: JobPhase::named(&row.phase).ok_or_else(|| unknown("phase", &row.phase))?,
+            state: JobState::from_word(&row.state).ok_or_else(|| unknown("state", &row.state))?,
+            phase: JobPhase::from_word(&row.phase).ok_or_else(|| unknown("phase", &row.phase))?,
             file_name: row.file_name,
             file_bytes: stored::count(row.file_bytes)?,
             total_rows: stored::optional_count(row.total_rows)?,
@@ -113,7 +113,7 @@ fn row(connection: &mut AnyConnection, id: JobId) -> QueryResult<Option<JobRow>>
 
 fn waiting(connection: &mut AnyConnection, project: ProjectId) -> Result<i64, diesel::result::Error> {
     let mine = jobs::table.filter(jobs::project_id.eq(project.get())).filter(jobs::parked_at.is_null());
-    mine.filter(jobs::state.eq(JobState::Queued.name())).count().get_result(connection)
+    mine.filter(jobs::state.eq(JobState::Queued.word())).count().get_result(connection)
 }
 
 /// Jobs that may be taken, in no order, which would keep SQLite from the partial indexes: those whose lease has run out, and the first ones that wait in projects where
@@ -198,9 +198,9 @@ impl JobBook for Database {
             }
             let row = NewJobRow {
                 project_id: project.get(),
-                kind: job.kind.name(),
-                state: JobState::Queued.name(),
-                phase: JobPhase::Checking.name(),
+                kind: job.kind.word(),
+                state: JobState::Queued.word(),
+                phase: JobPhase::Checking.word(),
                 dry_run: job.options.dry_run,
                 partial: job.options.mode == ImportMode::Partial,
                 file_place: &job.place,
@@ -243,13 +243,12 @@ impl JobBook for Database {
 
     async fn list(&self, project: ProjectId, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, StoreError> {
         self.read_snapshot(move |connection| {
-            let all = JobState::ALL;
-            let states = if filter.states.is_empty() { all.as_slice() } else { &filter.states };
+            let states = if filter.states.is_empty() { JobState::all() } else { &filter.states };
             let asked = || {
                 jobs::table
                     .filter(jobs::project_id.eq(project.get()))
-                    .filter(jobs::kind.eq_any(filter.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>()))
-                    .filter(jobs::state.eq_any(states.iter().map(|state| state.name()).collect::<Vec<_>>()))
+                    .filter(jobs::kind.eq_any(filter.kinds.iter().map(|kind| kind.word()).collect::<Vec<_>>()))
+                    .filter(jobs::state.eq_any(states.iter().map(|state| state.word()).collect::<Vec<_>>()))
             };
             let total: i64 = asked().count().get_result(connection)?;
             let rows: Vec<JobRow> = asked()
@@ -283,10 +282,10 @@ impl JobBook for Database {
 
     async fn cancel(&self, id: JobId, at: DateTime<Utc>) -> Result<Option<Job>, StoreError> {
         self.write(move |connection| {
-            let open = [JobState::Queued.name(), JobState::Running.name()];
+            let open = [JobState::Queued.word(), JobState::Running.word()];
             let canceled = diesel::update(jobs::table.find(id.get()).filter(jobs::state.eq_any(open)))
                 .set((
-                    jobs::state.eq(JobState::Canceled.name()),
+                    jobs::state.eq(JobState::Canceled.word()),
                     jobs::parked_at.eq(None::<NaiveDateTime>),
                     jobs::parked_reason.eq(None::<String>),
                     jobs::lease_owner.eq(None::<String>),
@@ -360,7 +359,7 @@ impl JobBook for Database {
                 diesel::update(held_by!(held)).set(nothing).execute(connection)?;
             }
             if still && done.go_on {
-                let top = (jobs::phase.eq(JobPhase::Writing.name()), jobs::checkpoint.eq(0), jobs::done_rows.eq(0));
+                let top = (jobs::phase.eq(JobPhase::Writing.word()), jobs::checkpoint.eq(0), jobs::done_rows.eq(0));
                 diesel::update(held_by!(held)).set(top).execute(connection)?;
             }
             Ok::<_, Abort<StoreError>>(still)
@@ -373,7 +372,7 @@ impl JobBook for Database {
             let problems = u64::try_from(ending.problems.total()).unwrap_or(u64::MAX);
             let counted: Option<i64> = diesel::update(held_by!(held))
                 .set((
-                    jobs::state.eq(ending.state.name()),
+                    jobs::state.eq(ending.state.word()),
                     jobs::failure.eq(ending.failure.as_deref()),
                     jobs::problems_count.eq(jobs::problems_count + count(problems)?),
                     jobs::lease_owner.eq(None::<String>),
@@ -402,7 +401,7 @@ impl JobBook for Database {
 
     async fn leftovers(&self, limit: u32) -> Result<Vec<(JobId, String)>, StoreError> {
         self.read(move |connection| {
-            let over = JobState::ALL.into_iter().filter(|state| state.is_over()).map(JobState::name);
+            let over = JobState::all().iter().filter(|state| state.is_over()).map(|state| state.word());
             let rows: Vec<(i64, Option<String>)> = jobs::table
                 .filter(jobs::file_place.is_not_null())
                 .filter(jobs::state.eq_any(over.collect::<Vec<_>>()))

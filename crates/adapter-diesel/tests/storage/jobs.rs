@@ -14,7 +14,7 @@ use kontor_catalog::bulk::{
 };
 use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader};
 use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetRefused, SheetRow};
-use kontor_kernel::{Clock, FixedClock, JobId, PageRequest, StoreError};
+use kontor_kernel::{Clock, FixedClock, JobId, PageRequest, StoreError, Word as _};
 use tokio::runtime::Handle;
 
 use crate::storehouse::Storehouse;
@@ -538,12 +538,12 @@ database_tests! {
             let page = yard.jobs().list(yard.house.project, filter, page).await.unwrap();
             (page.total, page.items.iter().map(|job| job.id.get()).collect::<Vec<_>>(), db.database.statements() - before)
         };
-        let (total, ids, few) = list(&JobKind::ALL, &[], 2).await;
+        let (total, ids, few) = list(JobKind::all(), &[], 2).await;
         assert_eq!((total, ids[0], ids.len()), (4, stock.get(), 2));
         assert!(ids[0] > ids[1]);
-        let (total, _, more) = list(&JobKind::ALL, &[], 100).await;
+        let (total, _, more) = list(JobKind::all(), &[], 100).await;
         assert_eq!((total, more), (4, few), "as many statements for more rows");
         assert_eq!(list(&[JobKind::Cards], &[], 10).await.0, 3);
-        assert_eq!(list(&JobKind::ALL, &[JobState::Canceled, JobState::Failed], 10).await.0, 1);
+        assert_eq!(list(JobKind::all(), &[JobState::Canceled, JobState::Failed], 10).await.0, 1);
     }
 }

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, JobId, Page, PageRequest, ProjectId, Staff, StoreError, UserId};
+use kontor_kernel::{Clock, JobId, Page, PageRequest, ProjectId, Staff, StoreError, UserId, Word as _};
 
 use super::ports::{JobBook, UploadStore};
 use super::{Job, JobError, JobFilter, JobKind, JobOptions, JobProblem, JobRefusal, NewJob};
@@ -89,7 +89,7 @@ impl BulkService {
 
     /// The jobs of the project that the employee may read, newest first.
     pub async fn list(&self, staff: &Staff, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, JobError> {
-        let asked = if filter.kinds.is_empty() { JobKind::ALL.to_vec() } else { filter.kinds };
+        let asked = if filter.kinds.is_empty() { JobKind::all().to_vec() } else { filter.kinds };
         let kinds: Vec<JobKind> = asked.into_iter().filter(|kind| Self::may_view(staff, *kind)).collect();
         if kinds.is_empty() {
             return Ok(Page { items: Vec::new(), total: 0, request: page });

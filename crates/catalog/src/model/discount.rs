@@ -96,7 +96,8 @@ pub struct PromoTerms {
 }
 
 /// What a discount is to staff at a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum DiscountState {
     /// In force.
     Active,
@@ -108,22 +109,6 @@ pub enum DiscountState {
     Paused,
     /// Stopped for good.
     Archived,
-}
-
-impl DiscountState {
-    /// Every state, by the name the contract's actions suggest.
-    pub const ALL: [(&'static str, Self); 5] = [
-        ("active", Self::Active),
-        ("scheduled", Self::Scheduled),
-        ("expired", Self::Expired),
-        ("paused", Self::Paused),
-        ("archived", Self::Archived),
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        Self::ALL.into_iter().find(|(_, state)| *state == self).map_or("", |(name, _)| name)
-    }
 }
 
 /// Why a discount does not change its status.
@@ -175,7 +160,8 @@ impl Discount {
 }
 
 /// How the number of a discount is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum DiscountKind {
     /// A share.
     Percent,
@@ -201,7 +187,8 @@ impl DiscountKind {
 }
 
 /// What kind of thing a discount is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum TargetKind {
     /// The whole cart.
     Cart,

@@ -3,6 +3,7 @@
 
 mod decision;
 mod jobs;
+mod words;
 
 use std::sync::Arc;
 
@@ -114,8 +115,7 @@ async fn no_category_is_asked_for_without_the_permission() {
     let id = CategoryId::new(7).unwrap();
     assert!(matches!(service.list(&creator).await, Err(CategoryError::Denied(_))));
     assert!(matches!(service.update(&creator, id, CategoryChange::default()).await, Err(CategoryError::Denied(_))));
-    let page = PageRequest::new(1, 10, 100).unwrap();
-    assert!(matches!(service.history(&creator, id, page).await, Err(CategoryError::Denied(_))));
+    assert!(matches!(service.history(&creator, id, page()).await, Err(CategoryError::Denied(_))));
 }
 
 #[tokio::test]
@@ -169,4 +169,97 @@ async fn stock_is_set_by_staff_of_its_project_alone() {
     let refused = inventories(MockInventoryRepository::new()).read(&editor, id).await;
     assert!(matches!(refused, Err(InventoryError::Denied(AccessDenied::MissingPermission(_)))));
     assert_eq!(stock().available(), 3);
+}
+
+fn page() -> PageRequest {
+    PageRequest::new(1, 10, 100).unwrap()
+}
+
+fn listing() -> Listing {
+    Listing::everything(listing::Sort::ascending("id"), page())
+}
+
+fn is_missing<R: Refusal>(error: &RecordError<R>) -> bool {
+    matches!(error, RecordError::Denied(AccessDenied::MissingPermission(_)))
+}
+
+fn is_foreign<R: Refusal>(error: &RecordError<R>) -> bool {
+    matches!(error, RecordError::Denied(AccessDenied::ForeignProject))
+}
+
+#[tokio::test]
+async fn a_foreign_category_is_not_looked_into() {
+    let viewer = staff_with([Permission::view(Resource::Categories)]);
+    let mut port = MockCategoryRepository::new();
+    port.expect_find().times(2).returning(|_| Ok(Some(of(2, category()))));
+    let (service, id) = (categories(port), CategoryId::new(7).unwrap());
+    assert!(is_foreign(&service.children(&viewer, id, listing()).await.unwrap_err()));
+    assert!(is_foreign(&service.history(&viewer, id, page()).await.unwrap_err()));
+}
+
+#[tokio::test]
+async fn what_lies_below_a_category_is_listed_within_the_project() {
+    let viewer = staff_with([Permission::view(Resource::Categories)]);
+    let id = CategoryId::new(7).unwrap();
+    let mut port = MockCategoryRepository::new();
+    port.expect_find().returning(|_| Ok(Some(of(1, category()))));
+    port.expect_page()
+        .withf(move |owner, parent, _| (*owner, *parent) == (project(1), Some(id)))
+        .returning(|_, _, listing| Ok(Page { items: vec![category()], total: 1, request: listing.page }));
+    assert_eq!(categories(port).children(&viewer, id, listing()).await.unwrap().items, [category()]);
+}
+
+#[tokio::test]
+async fn a_warehouse_is_asked_for_and_changed_with_its_permission_in_its_project() {
+    let (id, change) = (WarehouseId::new(7).unwrap(), WarehouseChange::default);
+    let stranger = staff_with([Permission::view(Resource::Inventories), Permission::edit(Resource::Inventories)]);
+    let service = warehouses(MockWarehouseRepository::new());
+    assert!(is_missing(&service.list(&stranger, listing()).await.unwrap_err()));
+    assert!(is_missing(&service.read(&stranger, id).await.unwrap_err()));
+    assert!(is_missing(&service.update(&stranger, id, change()).await.unwrap_err()));
+    assert!(is_missing(&service.history(&stranger, id, page()).await.unwrap_err()));
+
+    let staff = staff_with(Permission::all());
+    let mut port = MockWarehouseRepository::new();
+    port.expect_find().times(3).returning(|_| Ok(Some(of(2, warehouse()))));
+    let service = warehouses(port);
+    assert!(is_foreign(&service.read(&staff, id).await.unwrap_err()));
+    assert!(is_foreign(&service.update(&staff, id, change()).await.unwrap_err()));
+    assert!(is_foreign(&service.history(&staff, id, page()).await.unwrap_err()));
+
+    let unknown = || WarehouseRefusal::UnknownReferences(vec![WarehouseReference::Branch]);
+    let mut port = MockWarehouseRepository::new();
+    port.expect_find().returning(|_| Ok(Some(of(1, warehouse()))));
+    port.expect_update().times(1).returning(move |_, _, _| Err(unknown().into()));
+    let refused = warehouses(port).update(&staff, id, change()).await;
+    assert!(matches!(refused, Err(WarehouseError::Refused(refusal)) if refusal == unknown()));
+}
+
+#[tokio::test]
+async fn stock_is_asked_for_and_added_with_its_permission_in_its_project() {
+    let id = InventoryId::new(7).unwrap();
+    let draft = || InventoryDraft {
+        warehouse_id: WarehouseId::new(1).unwrap(),
+        nomenclature_id: NomenclatureId::new(1).unwrap(),
+        quantity: StockLevel::new(1).unwrap(),
+        price: Money::ZERO,
+    };
+    let stranger = staff_with([Permission::view(Resource::Warehouses), Permission::edit(Resource::Inventories)]);
+    let service = inventories(MockInventoryRepository::new());
+    assert!(is_missing(&service.list(&stranger, listing()).await.unwrap_err()));
+    assert!(is_missing(&service.history(&stranger, id, page()).await.unwrap_err()));
+    assert!(is_missing(&service.create(&stranger, draft()).await.unwrap_err()));
+
+    let staff = staff_with(Permission::all());
+    let mut port = MockInventoryRepository::new();
+    port.expect_find().times(2).returning(|_| Ok(Some(of(2, stock()))));
+    port.expect_insert()
+        .withf(|stamp, _| stamp.project_id == project(1))
+        .times(1)
+        .returning(|_, _| Err(InventoryRefusal::AlreadyStocked.into()));
+    let service = inventories(port);
+    assert!(is_foreign(&service.read(&staff, id).await.unwrap_err()));
+    assert!(is_foreign(&service.history(&staff, id, page()).await.unwrap_err()));
+    let refused = service.create(&staff, draft()).await;
+    assert!(matches!(refused, Err(InventoryError::Refused(InventoryRefusal::AlreadyStocked))), "{refused:?}");
 }

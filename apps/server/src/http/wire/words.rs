@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use kontor_catalog::{bulk, model as catalog, storefront};
-use kontor_kernel::DiscountStatus;
+use kontor_kernel::{DiscountStatus, Word};
 use kontor_orders::model as orders;
 use kontor_organization::model as organization;
 use utoipa::openapi::ObjectBuilder;
@@ -16,17 +16,22 @@ fn word(scalar: Scalar) -> Result<String, String> {
     text(scalar).or(Ok(String::new()))
 }
 
+/// Every word of a type with its value.
+fn all<T: Word>() -> impl Iterator<Item = (&'static str, T)> {
+    T::all().iter().map(|value| (value.word(), *value))
+}
+
 macro_rules! wire_words {
     ($($(#[$doc:meta])+ $name:ident = $type:ty, $read:ident, $words:expr;)+) => {$(
         impl WireValue for $type {
             fn from_scalar(scalar: Scalar) -> Result<Self, String> {
                 let sent = $read(scalar)?;
-                let found = $words.into_iter().find(|(name, _)| *name == sent);
+                let found = $words.into_iter().find(|(name, _): &(_, $type)| *name == sent);
                 found.map(|(_, value)| value).ok_or_else(|| Self::expected().into_owned())
             }
 
             fn expected() -> Cow<'static, str> {
-                Cow::Owned(format!("must be one of {}", $words.map(|(name, _)| name).join(", ")))
+                Cow::Owned(format!("must be one of {}", $words.into_iter().map(|(name, _): (_, $type)| name).collect::<Vec<_>>().join(", ")))
             }
 
             fn schema_name() -> Cow<'static, str> {
@@ -34,7 +39,7 @@ macro_rules! wire_words {
             }
 
             fn schema() -> ObjectBuilder {
-                string_schema().enum_values(Some($words.map(|(name, _)| name)))
+                string_schema().enum_values(Some($words.into_iter().map(|(name, _): (_, $type)| name)))
             }
         }
 
@@ -51,29 +56,22 @@ wire_words! {
     /// By what a company is looked for.
     CompanyField = organization::CompanyField, word, organization::CompanyField::ALL;
     /// What a discount is now.
-    DiscountState = catalog::DiscountState, text, catalog::DiscountState::ALL;
+    DiscountState = catalog::DiscountState, text, all();
     /// What kind of thing a discount is for.
-    DiscountTargetKind = catalog::TargetKind, text, [
-        ("cart", catalog::TargetKind::Cart),
-        ("category", catalog::TargetKind::Category),
-        ("product", catalog::TargetKind::Product),
-    ];
+    DiscountTargetKind = catalog::TargetKind, text, all();
     /// How the number of a discount is meant.
-    DiscountType = catalog::DiscountKind, text, [
-        ("percent", catalog::DiscountKind::Percent),
-        ("fixed", catalog::DiscountKind::Fixed),
-    ];
+    DiscountType = catalog::DiscountKind, text, all();
     /// What a job does.
-    JobKind = bulk::JobKind, text, bulk::JobKind::ALL.map(|kind| (kind.name(), kind));
+    JobKind = bulk::JobKind, text, all();
     /// How far a job is.
-    JobState = bulk::JobState, text, bulk::JobState::ALL.map(|state| (state.name(), state));
+    JobState = bulk::JobState, text, all();
     /// The status of a new discount.
     NewDiscountStatus = FirstStatus, text, [
         ("active", FirstStatus(DiscountStatus::Active)),
         ("paused", FirstStatus(DiscountStatus::Paused)),
     ];
     /// In which order a storefront lists its products.
-    ProductOrder = storefront::ProductOrder, text, storefront::ProductOrder::ALL;
+    ProductOrder = storefront::ProductOrder, text, all();
     /// What became of the goods of an order line.
     ReservationState = orders::ReservationState, text,
         orders::ReservationState::ALL.map(|state| (state.as_str(), state));

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::{Discount, DiscountStats, DiscountUsage};
-use kontor_kernel::{DiscountTarget, Page, Quantity};
+use kontor_kernel::{DiscountTarget, Page, Quantity, Word as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -48,7 +48,7 @@ struct DiscountRecord {
 
 impl DiscountRecord {
     fn of(discount: Discount, at: DateTime<Utc>) -> Self {
-        let status = discount.state(at).name();
+        let status = discount.state(at).word();
         let terms = discount.terms;
         let named = |id: i64| discount.target_name.clone().map(|name| NamedRecord::new(id, name));
         let (target, category, nomenclature) = match terms.target {

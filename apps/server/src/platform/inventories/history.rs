@@ -1,6 +1,7 @@
 //! What happened to stock: its movements.
 
 use kontor_catalog::model::{StockEntry, StockSource};
+use kontor_kernel::Word as _;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -26,7 +27,7 @@ impl From<StockEntry> for StockHistoryRecord {
         let job = entry.source.and_then(StockSource::job);
         Self {
             line: entry.line.into(),
-            reason: entry.reason.name(),
+            reason: entry.reason.word(),
             order_id: order.map(Into::into),
             job_id: job.map(Into::into),
         }

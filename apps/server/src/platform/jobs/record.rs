@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use kontor_catalog::bulk::Job;
 use kontor_catalog::spreadsheet::ImportMode;
-use kontor_kernel::UserId;
+use kontor_kernel::{UserId, Word as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -50,9 +50,9 @@ impl From<Job> for JobRecord {
     fn from(job: Job) -> Self {
         Self {
             id: job.id.get(),
-            kind: job.kind.name(),
-            status: job.state.name(),
-            phase: job.phase.name(),
+            kind: job.kind.word(),
+            status: job.state.word(),
+            phase: job.phase.word(),
             dry_run: job.options.dry_run,
             partial: job.options.mode == ImportMode::Partial,
             file_name: job.file_name,
