@@ -150,7 +150,8 @@ impl Data {
     fn furnish(&self, project: &CreatedProject) -> Result<(), Failure> {
         let staff = Self::staff(project)?;
         let store = Arc::new(self.database.clone());
-        let warehouses = WarehouseService::new(store.clone(), store, Arc::new(SystemClock));
+        let clock = Arc::new(SystemClock);
+        let warehouses = WarehouseService { warehouses: store.clone(), histories: store, clock };
         let draft = WarehouseDraft {
             name: Name::parse(WAREHOUSE)?,
             address: None,

@@ -75,6 +75,11 @@ pub(crate) fn of_project<T>(project: i64, record: Result<T, StoreError>) -> Resu
     Ok(OfProject::new(stored::id(project)?, record?))
 }
 
+/// Those of the project.
+pub(crate) fn within<T>(records: Vec<OfProject<T>>, project: ProjectId) -> Vec<T> {
+    records.into_iter().filter_map(|record| record.within(project)).collect()
+}
+
 /// The record with this number.
 pub(crate) async fn find<T: StoredRecord>(database: &Database, id: i64) -> Result<Option<OfProject<T>>, StoreError> {
     database.read(move |connection| T::load(connection, id)).await
@@ -157,7 +162,8 @@ fn hold<T: StoredRecord, R>(connection: &mut AnyConnection, project: ProjectId, 
     Ok(())
 }
 
-fn load<T: StoredRecord, R: Refusal>(
+/// The record with this number, when it is of the project.
+pub(crate) fn load<T: StoredRecord, R: Refusal>(
     connection: &mut AnyConnection,
     project: ProjectId,
     id: i64,

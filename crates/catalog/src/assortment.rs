@@ -8,21 +8,15 @@ use crate::ports::{ApplicationDirectory, Assignable, AssortmentRepository};
 
 /// Use cases of what an application shows: of its categories, or of its brands.
 pub struct AssortmentService<R: Assignable> {
-    assortment: Arc<dyn AssortmentRepository<R>>,
-    applications: Arc<dyn ApplicationDirectory>,
-    clock: Arc<dyn Clock>,
+    /// What applications show.
+    pub assortment: Arc<dyn AssortmentRepository<R>>,
+    /// Whose applications they are.
+    pub applications: Arc<dyn ApplicationDirectory>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl<R: Assignable> AssortmentService<R> {
-    /// Wires the ports.
-    pub fn new(
-        assortment: Arc<dyn AssortmentRepository<R>>,
-        applications: Arc<dyn ApplicationDirectory>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
-        Self { assortment, applications, clock }
-    }
-
     /// What an application of the employee's project shows, first shown first.
     pub async fn list(&self, staff: &Staff, application: ApplicationId) -> Result<Vec<R>, AssortmentError> {
         staff.require(Permission::view(Resource::Applications))?;
@@ -53,7 +47,7 @@ impl<R: Assignable> AssortmentService<R> {
     pub async fn read(&self, staff: &Staff, application: ApplicationId, id: R::Id) -> Result<R, AssortmentError> {
         staff.require(Permission::view(Resource::Applications))?;
         self.require_own(staff, application).await?;
-        self.assortment.shown(application, id).await?.ok_or(AssortmentError::NotShown)
+        self.assortment.shown(application, id).await?.ok_or(AssortmentError::NotFound)
     }
 
     /// Moves a record by one place; at the end it stays.
@@ -81,8 +75,7 @@ impl<R: Assignable> AssortmentService<R> {
     }
 
     async fn require_own(&self, staff: &Staff, application: ApplicationId) -> Result<(), AssortmentError> {
-        let owner = self.applications.owner(application).await?.ok_or(AssortmentError::NotFound)?;
-        Ok(staff.require_project(owner)?)
+        staff.own(self.applications.owner(application).await?)
     }
 }
 
@@ -93,13 +86,16 @@ mod tests {
     use crate::ports::{MockApplicationDirectory, MockAssortmentRepository};
     use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, CategoryId, FixedClock, ProjectId};
+    use kontor_kernel::{AccessDenied, CategoryId, FixedClock, OfProject, ProjectId};
 
     fn service(owner: Option<i64>) -> AssortmentService<Category> {
         let mut applications = MockApplicationDirectory::new();
-        applications.expect_owner().returning(move |_| Ok(owner.map(|id| ProjectId::new(id).unwrap())));
+        applications
+            .expect_owner()
+            .returning(move |_| Ok(owner.map(|id| OfProject::new(ProjectId::new(id).unwrap(), ()))));
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        AssortmentService::new(Arc::new(MockAssortmentRepository::new()), Arc::new(applications), clock)
+        let assortment = Arc::new(MockAssortmentRepository::new());
+        AssortmentService { assortment, applications: Arc::new(applications), clock }
     }
 
     async fn refusal(owner: Option<i64>) -> AssortmentError {

@@ -9,17 +9,15 @@ use crate::ports::CategoryRepository;
 
 /// Use cases of categories.
 pub struct CategoryService {
-    categories: Arc<dyn CategoryRepository>,
-    histories: Arc<dyn Histories>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub categories: Arc<dyn CategoryRepository>,
+    /// What happened to them.
+    pub histories: Arc<dyn Histories>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl CategoryService {
-    /// Wires the ports.
-    pub fn new(categories: Arc<dyn CategoryRepository>, histories: Arc<dyn Histories>, clock: Arc<dyn Clock>) -> Self {
-        Self { categories, histories, clock }
-    }
-
     /// Every category of the employee's project.
     pub async fn list(&self, staff: &Staff) -> Result<Vec<Category>, CategoryError> {
         staff.require(Permission::view(Resource::Categories))?;
@@ -40,7 +38,7 @@ impl CategoryService {
         listing: Listing,
     ) -> Result<Page<Category>, CategoryError> {
         staff.require(Permission::view(Resource::Categories))?;
-        self.own(staff, id).await?;
+        staff.own(self.categories.find(id).await?)?;
         Ok(self.categories.page(staff.project_id, Some(id), listing).await?)
     }
 
@@ -58,7 +56,7 @@ impl CategoryService {
         change: CategoryChange,
     ) -> Result<Category, CategoryError> {
         staff.require(Permission::edit(Resource::Categories))?;
-        self.own(staff, id).await?;
+        staff.own(self.categories.find(id).await?)?;
         self.categories.update(Stamp::of(staff, self.clock.now()), id, change).await
     }
 
@@ -70,13 +68,7 @@ impl CategoryService {
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, CategoryError> {
         staff.require(Permission::view(Resource::Categories))?;
-        self.own(staff, id).await?;
+        staff.own(self.categories.find(id).await?)?;
         Ok(self.histories.page(staff.project_id, Resource::Categories, id.get(), page).await?)
-    }
-
-    async fn own(&self, staff: &Staff, id: CategoryId) -> Result<Category, CategoryError> {
-        let category = self.categories.find(id).await?.ok_or(CategoryError::NotFound)?;
-        staff.require_project(category.project_id)?;
-        Ok(category)
     }
 }

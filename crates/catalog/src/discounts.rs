@@ -2,27 +2,24 @@ use std::sync::Arc;
 
 use kontor_kernel::{Clock, DiscountId, DiscountStatus, Page, PageRequest, Permission, Resource, Staff, Stamp};
 
-use crate::DiscountError;
 use crate::model::{
     Discount, DiscountChange, DiscountDraft, DiscountFilter, DiscountStats, DiscountTerms, DiscountUsage,
 };
 use crate::ports::{DiscountRepository, DiscountRewrite};
+use crate::{DiscountError, DiscountRefusal};
 
 /// Use cases of discounts and promo codes.
 pub struct DiscountService {
-    discounts: Arc<dyn DiscountRepository>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub discounts: Arc<dyn DiscountRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// How often a change is decided anew on what somebody else left meanwhile.
 const ATTEMPTS: u32 = 5;
 
 impl DiscountService {
-    /// Wires the ports.
-    pub fn new(discounts: Arc<dyn DiscountRepository>, clock: Arc<dyn Clock>) -> Self {
-        Self { discounts, clock }
-    }
-
     /// One page of the discounts of the employee's project, newest first.
     pub async fn list(
         &self,
@@ -43,7 +40,7 @@ impl DiscountService {
     /// One discount of the employee's project.
     pub async fn read(&self, staff: &Staff, id: DiscountId) -> Result<Discount, DiscountError> {
         staff.require(Permission::view(Resource::Discounts))?;
-        self.own(staff, id).await
+        staff.own(self.discounts.find(id).await?)
     }
 
     /// The orders that use the promo code, newest first.
@@ -54,7 +51,7 @@ impl DiscountService {
         page: PageRequest,
     ) -> Result<Page<DiscountUsage>, DiscountError> {
         staff.require(Permission::view(Resource::Discounts))?;
-        self.own(staff, id).await?;
+        staff.own(self.discounts.find(id).await?)?;
         Ok(self.discounts.usages(id, page).await?)
     }
 
@@ -62,7 +59,7 @@ impl DiscountService {
     pub async fn create(&self, staff: &Staff, draft: DiscountDraft) -> Result<Discount, DiscountError> {
         staff.require(Permission::create(Resource::Discounts))?;
         let status = draft.status;
-        let terms = draft.terms().map_err(DiscountError::Refused)?;
+        let terms = draft.terms().map_err(DiscountRefusal::Terms)?;
         self.discounts.insert(Stamp::of(staff, self.clock.now()), terms, status).await
     }
 
@@ -75,7 +72,7 @@ impl DiscountService {
     ) -> Result<Discount, DiscountError> {
         self.rewrite(staff, id, |current| {
             current.changeable()?;
-            let terms = change.clone().apply(current.terms.clone()).map_err(DiscountError::Refused)?;
+            let terms = change.clone().apply(current.terms.clone()).map_err(DiscountRefusal::Terms)?;
             Ok((terms, current.status))
         })
         .await
@@ -100,7 +97,7 @@ impl DiscountService {
     /// Deletes a discount that no order names.
     pub async fn delete(&self, staff: &Staff, id: DiscountId) -> Result<(), DiscountError> {
         staff.require(Permission::edit(Resource::Discounts))?;
-        self.own(staff, id).await?;
+        staff.own(self.discounts.find(id).await?)?;
         self.discounts.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 
@@ -109,28 +106,22 @@ impl DiscountService {
         &self,
         staff: &Staff,
         id: DiscountId,
-        decide: impl Fn(&Discount) -> Result<(DiscountTerms, DiscountStatus), DiscountError> + Send + Sync,
+        decide: impl Fn(&Discount) -> Result<(DiscountTerms, DiscountStatus), DiscountRefusal> + Send + Sync,
     ) -> Result<Discount, DiscountError> {
         staff.require(Permission::edit(Resource::Discounts))?;
         for _ in 0..ATTEMPTS {
-            let current = self.own(staff, id).await?;
+            let current: Discount = staff.own(self.discounts.find(id).await?)?;
             let (terms, status) = decide(&current)?;
             if terms == current.terms && status == current.status {
                 return Ok(current);
             }
             let rewrite = DiscountRewrite { id, version: current.version, terms, status };
             match self.discounts.replace(Stamp::of(staff, self.clock.now()), rewrite).await {
-                Err(DiscountError::Stale) => {}
+                Err(DiscountError::Refused(DiscountRefusal::Stale)) => {}
                 outcome => return outcome,
             }
         }
-        Err(DiscountError::Stale)
-    }
-
-    async fn own(&self, staff: &Staff, id: DiscountId) -> Result<Discount, DiscountError> {
-        let discount = self.discounts.find(id).await?.ok_or(DiscountError::NotFound)?;
-        staff.require_project(discount.project_id)?;
-        Ok(discount)
+        Err(DiscountRefusal::Stale.into())
     }
 }
 
@@ -141,14 +132,13 @@ mod tests {
     use crate::ports::MockDiscountRepository;
     use chrono::{DateTime, TimeDelta, Utc};
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, DiscountTarget, DiscountValue, FixedClock, Money, Name, ProjectId};
+    use kontor_kernel::{AccessDenied, DiscountTarget, DiscountValue, FixedClock, Money, Name, OfProject, ProjectId};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
     fn stored(status: DiscountStatus, ends_in: i64) -> Discount {
         Discount {
             id: DiscountId::new(7).unwrap(),
-            project_id: ProjectId::new(1).unwrap(),
             terms: DiscountTerms {
                 name: Name::parse("Spring").unwrap(),
                 description: None,
@@ -169,10 +159,14 @@ mod tests {
     }
 
     fn service(discounts: MockDiscountRepository) -> DiscountService {
-        DiscountService::new(Arc::new(discounts), Arc::new(FixedClock::at(NOW)))
+        DiscountService { discounts: Arc::new(discounts), clock: Arc::new(FixedClock::at(NOW)) }
     }
 
-    fn finds(discount: Discount) -> MockDiscountRepository {
+    fn of(project: i64, discount: Discount) -> OfProject<Discount> {
+        OfProject::new(ProjectId::new(project).unwrap(), discount)
+    }
+
+    fn finds(discount: OfProject<Discount>) -> MockDiscountRepository {
         let mut discounts = MockDiscountRepository::new();
         discounts.expect_find().returning(move |_| Ok(Some(discount.clone())));
         discounts
@@ -188,13 +182,16 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_archived_stays_so() {
-        let archived = || service(finds(stored(DiscountStatus::Archived, 10)));
+        let archived = || service(finds(of(1, stored(DiscountStatus::Archived, 10))));
         for refused in [
             archived().pause(&editor(), id()).await,
             archived().activate(&editor(), id()).await,
             archived().update(&editor(), id(), DiscountChange::default()).await,
         ] {
-            assert!(matches!(refused, Err(DiscountError::Status(StatusRefused::Archived))), "{refused:?}");
+            assert!(
+                matches!(refused, Err(DiscountError::Refused(DiscountRefusal::Status(StatusRefused::Archived)))),
+                "{refused:?}"
+            );
         }
         let again = archived().archive(&editor(), id()).await.unwrap();
         assert_eq!(again.status, DiscountStatus::Archived);
@@ -202,10 +199,10 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_over_does_not_begin_again() {
-        let over = service(finds(stored(DiscountStatus::Paused, 0)));
+        let over = service(finds(of(1, stored(DiscountStatus::Paused, 0))));
         let refused = over.activate(&editor(), id()).await;
-        assert!(matches!(refused, Err(DiscountError::Status(StatusRefused::PeriodOver))));
-        let last_moment = service(finds(stored(DiscountStatus::Active, 1)));
+        assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::Status(StatusRefused::PeriodOver)))));
+        let last_moment = service(finds(of(1, stored(DiscountStatus::Active, 1))));
         assert!(last_moment.activate(&editor(), id()).await.is_ok(), "active already, so nothing is written");
     }
 
@@ -213,11 +210,11 @@ mod tests {
     async fn a_change_that_lost_a_race_is_decided_on_what_the_winner_left() {
         let mut discounts = MockDiscountRepository::new();
         let paused = Discount { version: 2, ..stored(DiscountStatus::Paused, 10) };
-        let mut reads = vec![paused, stored(DiscountStatus::Active, 10)];
+        let mut reads = vec![of(1, paused), of(1, stored(DiscountStatus::Active, 10))];
         discounts.expect_find().times(2).returning(move |_| Ok(reads.pop()));
         discounts.expect_replace().times(2).returning(|_, rewrite| {
             if rewrite.version == 1 {
-                return Err(DiscountError::Stale);
+                return Err(DiscountRefusal::Stale.into());
             }
             Ok(Discount { terms: rewrite.terms, version: 3, ..stored(rewrite.status, 10) })
         });
@@ -231,7 +228,7 @@ mod tests {
         let viewer = staff_with([Permission::view(Resource::Discounts), Permission::create(Resource::Discounts)]);
         let refused = service(MockDiscountRepository::new()).pause(&viewer, id()).await;
         assert!(matches!(refused, Err(DiscountError::Denied(AccessDenied::MissingPermission(_)))));
-        let foreign = Discount { project_id: ProjectId::new(2).unwrap(), ..stored(DiscountStatus::Active, 10) };
+        let foreign = of(2, stored(DiscountStatus::Active, 10));
         let refused = service(finds(foreign)).delete(&editor(), id()).await;
         assert!(matches!(refused, Err(DiscountError::Denied(AccessDenied::ForeignProject))));
     }

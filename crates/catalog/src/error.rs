@@ -1,29 +1,25 @@
-use kontor_kernel::{AccessDenied, RecordError, Refusal, StockLevel, StoreError};
+use kontor_kernel::{RecordError, Refusal, StockLevel};
 
-use crate::model::{CardRefusal, DiscountRefusal, PlanAssignment, StatusRefused};
+use crate::model::{CardRefusal, PlanAssignment, StatusRefused, TermsRefusal};
 
 /// Why a use case of categories is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum CategoryError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
+pub type CategoryError = RecordError<CategoryRefusal>;
+
+/// What only categories refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum CategoryRefusal {
     /// The named parent is no category of the project.
     #[error("there is no such category")]
     UnknownParent,
     /// Another category of the project has the code.
     #[error("another category has this code")]
     CodeTaken,
-    /// There is no such category.
-    #[error("there is no such category")]
-    NotFound,
     /// The category would lie in itself, directly or further up.
     #[error("a category cannot lie in itself")]
     Cycle,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
+
+impl Refusal for CategoryRefusal {}
 
 /// Why a use case of brands is refused.
 pub type BrandError = RecordError<BrandRefusal>;
@@ -51,38 +47,27 @@ pub enum TagRefusal {
 
 impl Refusal for TagRefusal {}
 
-/// Why a use case of what an application shows is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum AssortmentError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such application.
-    #[error("there is no such application")]
-    NotFound,
-    /// The application does not show the record.
-    #[error("the application does not show this record")]
-    NotShown,
+/// Why a use case of what an application shows is refused; what is not found is the application, or that it shows the
+/// record.
+pub type AssortmentError = RecordError<AssortmentRefusal>;
+
+/// What only the records that an application shows refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AssortmentRefusal {
     /// The record to show is not one of the project.
     #[error("there is no such record")]
     UnknownRecord,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
-/// Why a use case of the subscription plans of an application is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such application.
-    #[error("there is no such application")]
-    UnknownApplication,
-    /// The application has no such assignment.
-    #[error("the application has no such plan")]
-    NotFound,
+impl Refusal for AssortmentRefusal {}
+
+/// Why a use case of the subscription plans of an application is refused; what is not found is the application, or the
+/// assignment.
+pub type PlanError = RecordError<PlanRefusal>;
+
+/// What only the plans of an application refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PlanRefusal {
     /// The item to assign is no subscription plan of the project.
     #[error("there is no such plan")]
     UnknownPlan,
@@ -92,10 +77,9 @@ pub enum PlanError {
     /// The application has as many plans as it may have.
     #[error("an application has at most {most} plans", most = PlanAssignment::MOST_PER_APPLICATION)]
     TooMany,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
+
+impl Refusal for PlanRefusal {}
 
 /// What a warehouse refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,24 +91,20 @@ pub enum WarehouseReference {
 }
 
 /// Why a use case of warehouses is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum WarehouseError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such warehouse.
-    #[error("there is no such warehouse")]
-    NotFound,
+pub type WarehouseError = RecordError<WarehouseRefusal>;
+
+/// What only warehouses refuse.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WarehouseRefusal {
     /// There are pieces in it.
     #[error("there is stock in the warehouse")]
     Stocked,
     /// Records that are not of the project; every one that was found missing.
     #[error("the warehouse refers to records that are not of the project: {0:?}")]
     UnknownReferences(Vec<WarehouseReference>),
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
+
+impl Refusal for WarehouseRefusal {}
 
 /// What a card refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,14 +126,11 @@ pub enum CardReference {
 }
 
 /// Why a use case of catalogue items is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum NomenclatureError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such item.
-    #[error("there is no such item")]
-    NotFound,
+pub type NomenclatureError = RecordError<NomenclatureRefusal>;
+
+/// What only catalogue items refuse.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NomenclatureRefusal {
     /// The card would contradict itself.
     #[error(transparent)]
     Card(#[from] CardRefusal),
@@ -169,10 +146,9 @@ pub enum NomenclatureError {
     /// Somebody else changed the card meanwhile; the change was not made.
     #[error("the card was changed meanwhile")]
     Stale,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
+
+impl Refusal for NomenclatureRefusal {}
 
 /// What stock refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,14 +160,11 @@ pub enum InventoryReference {
 }
 
 /// Why a use case of stock is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum InventoryError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such stock record.
-    #[error("there is no such stock record")]
-    NotFound,
+pub type InventoryError = RecordError<InventoryRefusal>;
+
+/// What only stock refuses.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InventoryRefusal {
     /// Records that are not of the project; every one that was found missing.
     #[error("the stock refers to records that are not of the project: {0:?}")]
     UnknownReferences(Vec<InventoryReference>),
@@ -207,23 +180,19 @@ pub enum InventoryError {
         /// The pieces reserved by orders.
         reserved: StockLevel,
     },
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
+impl Refusal for InventoryRefusal {}
+
 /// Why a use case of discounts is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum DiscountError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such discount.
-    #[error("there is no such discount")]
-    NotFound,
+pub type DiscountError = RecordError<DiscountRefusal>;
+
+/// What only discounts refuse.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DiscountRefusal {
     /// The terms contradict each other; everything that is wrong.
     #[error("the terms of the discount are impossible: {0:?}")]
-    Refused(Vec<DiscountRefusal>),
+    Terms(Vec<TermsRefusal>),
     /// The category is none of the project.
     #[error("there is no such category")]
     UnknownCategory,
@@ -251,10 +220,9 @@ pub enum DiscountError {
     /// Somebody else changed it meanwhile; the change was not made.
     #[error("the discount was changed meanwhile")]
     Stale,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
+
+impl Refusal for DiscountRefusal {}
 
 /// A list of a promotion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -275,18 +243,17 @@ pub struct PromotionReference {
 }
 
 /// Why a use case of promotions is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum PromotionError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
+pub type PromotionError = RecordError<PromotionRefusal>;
+
+/// What only promotions refuse.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PromotionRefusal {
     /// These lists are too long.
     #[error("the promotion has too many records: {0:?}")]
     TooMany(Vec<PromotionList>),
     /// Records that are not of the project; every one that was found missing.
     #[error("the promotion refers to records that are not of the project: {0:?}")]
     UnknownReferences(Vec<PromotionReference>),
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
+
+impl Refusal for PromotionRefusal {}

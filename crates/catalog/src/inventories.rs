@@ -8,16 +8,13 @@ use crate::ports::InventoryRepository;
 
 /// Use cases of stock.
 pub struct InventoryService {
-    inventories: Arc<dyn InventoryRepository>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub inventories: Arc<dyn InventoryRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl InventoryService {
-    /// Wires the ports.
-    pub fn new(inventories: Arc<dyn InventoryRepository>, clock: Arc<dyn Clock>) -> Self {
-        Self { inventories, clock }
-    }
-
     /// One page of the stock of the employee's project. Fields: `id`, `warehouse_id`, `nomenclature_id`, `quantity`,
     /// `reserved`, `price`, `created_at`, `updated_at`; the text is looked for in names and articles.
     pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Inventory>, InventoryError> {
@@ -28,7 +25,7 @@ impl InventoryService {
     /// One stock record of the employee's project.
     pub async fn read(&self, staff: &Staff, id: InventoryId) -> Result<Inventory, InventoryError> {
         staff.require(Permission::view(Resource::Inventories))?;
-        self.own(staff, id).await
+        staff.own(self.inventories.find(id).await?)
     }
 
     /// One page of what happened to stock of the employee's project, the latest first.
@@ -39,7 +36,7 @@ impl InventoryService {
         page: PageRequest,
     ) -> Result<Page<StockEntry>, InventoryError> {
         staff.require(Permission::view(Resource::Inventories))?;
-        self.own(staff, id).await?;
+        staff.own(self.inventories.find(id).await?)?;
         Ok(self.inventories.history(staff.project_id, id, page).await?)
     }
 
@@ -57,12 +54,7 @@ impl InventoryService {
         change: StockChange,
     ) -> Result<Inventory, InventoryError> {
         staff.require(Permission::edit(Resource::Inventories))?;
-        self.own(staff, id).await?;
+        staff.own(self.inventories.find(id).await?)?;
         self.inventories.set_stock(Stamp::of(staff, self.clock.now()), id, change).await
-    }
-    async fn own(&self, staff: &Staff, id: InventoryId) -> Result<Inventory, InventoryError> {
-        let stock = self.inventories.find(id).await?.ok_or(InventoryError::NotFound)?;
-        staff.require_project(stock.project_id)?;
-        Ok(stock)
     }
 }

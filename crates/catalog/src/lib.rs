@@ -56,10 +56,11 @@ pub use assortment::AssortmentService;
 pub use categories::CategoryService;
 pub use discounts::DiscountService;
 pub use error::{
-    AssortmentError, BrandError, BrandRefusal, CardReference, CategoryError, InventoryError, InventoryReference,
-    NomenclatureError, PlanError, TagError, TagRefusal, WarehouseError, WarehouseReference,
+    AssortmentError, AssortmentRefusal, BrandError, BrandRefusal, CardReference, CategoryError, CategoryRefusal,
+    DiscountError, DiscountRefusal, InventoryError, InventoryReference, InventoryRefusal, NomenclatureError,
+    NomenclatureRefusal, PlanError, PlanRefusal, PromotionError, PromotionList, PromotionReference, PromotionRefusal,
+    TagError, TagRefusal, WarehouseError, WarehouseReference, WarehouseRefusal,
 };
-pub use error::{DiscountError, PromotionError, PromotionList, PromotionReference};
 pub use inventories::InventoryService;
 pub use nomenclatures::NomenclatureService;
 pub use plans::PlanService;

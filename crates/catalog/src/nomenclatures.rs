@@ -3,30 +3,24 @@ use std::sync::Arc;
 use kontor_kernel::history::{Histories, HistoryEntry};
 use kontor_kernel::{Clock, Listing, NomenclatureId, Page, PageRequest, Permission, Resource, Staff, Stamp};
 
-use crate::NomenclatureError;
-use crate::model::{Card, CardChange, CardRefusal, Nomenclature};
+use crate::model::{Card, CardChange, Nomenclature};
 use crate::ports::NomenclatureRepository;
+use crate::{NomenclatureError, NomenclatureRefusal};
 
 /// Use cases of catalogue items.
 pub struct NomenclatureService {
-    nomenclatures: Arc<dyn NomenclatureRepository>,
-    histories: Arc<dyn Histories>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub nomenclatures: Arc<dyn NomenclatureRepository>,
+    /// What happened to them.
+    pub histories: Arc<dyn Histories>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// How often a change is applied anew to a card that somebody else changed meanwhile.
 const ATTEMPTS: u32 = 5;
 
 impl NomenclatureService {
-    /// Wires the ports.
-    pub fn new(
-        nomenclatures: Arc<dyn NomenclatureRepository>,
-        histories: Arc<dyn Histories>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
-        Self { nomenclatures, histories, clock }
-    }
-
     /// One page of the items of the employee's project. Fields: `id`, `category_id`, `brand_id`, `kind_id`, `type_id`,
     /// `name`, `price`, `created_at`, `updated_at`; the text is looked for in names and articles.
     pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Nomenclature>, NomenclatureError> {
@@ -37,13 +31,13 @@ impl NomenclatureService {
     /// One item of the employee's project.
     pub async fn read(&self, staff: &Staff, id: NomenclatureId) -> Result<Nomenclature, NomenclatureError> {
         staff.require(Permission::view(Resource::Nomenclatures))?;
-        self.own(staff, id).await
+        staff.own(self.nomenclatures.find(id).await?)
     }
 
     /// Adds an item to the employee's project.
     pub async fn create(&self, staff: &Staff, card: Card) -> Result<Nomenclature, NomenclatureError> {
         staff.require(Permission::create(Resource::Nomenclatures))?;
-        card.require_price().map_err(CardRefusal::from)?;
+        card.require_price().map_err(|error| NomenclatureRefusal::Card(error.into()))?;
         self.nomenclatures.insert(Stamp::of(staff, self.clock.now()), card).await
     }
 
@@ -57,14 +51,14 @@ impl NomenclatureService {
     ) -> Result<Nomenclature, NomenclatureError> {
         staff.require(Permission::edit(Resource::Nomenclatures))?;
         for _ in 0..ATTEMPTS {
-            let current = self.own(staff, id).await?;
-            let card = change.clone().apply(current.card.clone())?;
+            let current: Nomenclature = staff.own(self.nomenclatures.find(id).await?)?;
+            let card = change.clone().apply(current.card.clone()).map_err(NomenclatureRefusal::from)?;
             match self.nomenclatures.replace(Stamp::of(staff, self.clock.now()), current, card).await {
-                Err(NomenclatureError::Stale) => {}
+                Err(NomenclatureError::Refused(NomenclatureRefusal::Stale)) => {}
                 outcome => return outcome,
             }
         }
-        Err(NomenclatureError::Stale)
+        Err(NomenclatureRefusal::Stale.into())
     }
 
     /// One page of what happened to an item of the employee's project, the latest first.
@@ -75,35 +69,28 @@ impl NomenclatureService {
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, NomenclatureError> {
         staff.require(Permission::view(Resource::Nomenclatures))?;
-        self.own(staff, id).await?;
+        staff.own(self.nomenclatures.find(id).await?)?;
         Ok(self.histories.page(staff.project_id, Resource::Nomenclatures, id.get(), page).await?)
-    }
-
-    async fn own(&self, staff: &Staff, id: NomenclatureId) -> Result<Nomenclature, NomenclatureError> {
-        let item = self.nomenclatures.find(id).await?.ok_or(NomenclatureError::NotFound)?;
-        staff.require_project(item.project_id)?;
-        Ok(item)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{CardLabels, Edit, NomenclatureKind};
+    use crate::model::{CardLabels, CardRefusal, Edit, NomenclatureKind};
     use crate::ports::MockNomenclatureRepository;
     use chrono::DateTime;
     use kontor_kernel::history::MockHistories;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, FixedClock, Money, Name, ProjectId};
+    use kontor_kernel::{AccessDenied, FixedClock, Money, Name, OfProject, ProjectId};
 
     fn name(text: &str) -> Name {
         Name::parse(text).unwrap()
     }
 
-    fn stored(project: i64, version: u64, card: Card) -> Nomenclature {
+    fn stored(version: u64, card: Card) -> Nomenclature {
         Nomenclature {
             id: NomenclatureId::new(7).unwrap(),
-            project_id: ProjectId::new(project).unwrap(),
             card,
             labels: CardLabels {
                 kind: name("Goods"),
@@ -121,9 +108,13 @@ mod tests {
         }
     }
 
+    fn of(project: i64, item: Nomenclature) -> OfProject<Nomenclature> {
+        OfProject::new(ProjectId::new(project).unwrap(), item)
+    }
+
     fn service(nomenclatures: MockNomenclatureRepository) -> NomenclatureService {
-        let histories = Arc::new(MockHistories::new());
-        NomenclatureService::new(Arc::new(nomenclatures), histories, Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)))
+        let (nomenclatures, histories) = (Arc::new(nomenclatures), Arc::new(MockHistories::new()));
+        NomenclatureService { nomenclatures, histories, clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)) }
     }
 
     async fn rename(nomenclatures: MockNomenclatureRepository) -> Result<Nomenclature, NomenclatureError> {
@@ -137,10 +128,10 @@ mod tests {
         let mut nomenclatures = MockNomenclatureRepository::new();
         let old = Card::new(name("Old"), NomenclatureKind::Goods);
         let repriced = Card { price: Some(Money::MAX), ..old.clone() };
-        let mut reads = vec![stored(1, 2, repriced), stored(1, 1, old)];
+        let mut reads = vec![of(1, stored(2, repriced)), of(1, stored(1, old))];
         nomenclatures.expect_find().times(2).returning(move |_| Ok(reads.pop()));
         nomenclatures.expect_replace().times(2).returning(|_, seen, card| {
-            if seen.version == 1 { Err(NomenclatureError::Stale) } else { Ok(stored(1, 3, card)) }
+            if seen.version == 1 { Err(NomenclatureRefusal::Stale.into()) } else { Ok(stored(3, card)) }
         });
         let card = rename(nomenclatures).await.unwrap().card;
         assert_eq!((card.name.as_str(), card.price), ("New", Some(Money::MAX)));
@@ -151,9 +142,9 @@ mod tests {
         let mut nomenclatures = MockNomenclatureRepository::new();
         nomenclatures
             .expect_find()
-            .returning(|_| Ok(Some(stored(1, 1, Card::new(name("Old"), NomenclatureKind::Goods)))));
-        nomenclatures.expect_replace().times(5).returning(|_, _, _| Err(NomenclatureError::Stale));
-        assert!(matches!(rename(nomenclatures).await, Err(NomenclatureError::Stale)));
+            .returning(|_| Ok(Some(of(1, stored(1, Card::new(name("Old"), NomenclatureKind::Goods))))));
+        nomenclatures.expect_replace().times(5).returning(|_, _, _| Err(NomenclatureRefusal::Stale.into()));
+        assert!(matches!(rename(nomenclatures).await, Err(NomenclatureError::Refused(NomenclatureRefusal::Stale))));
     }
 
     #[tokio::test]
@@ -161,7 +152,7 @@ mod tests {
         let mut nomenclatures = MockNomenclatureRepository::new();
         nomenclatures
             .expect_find()
-            .returning(|_| Ok(Some(stored(2, 1, Card::new(name("Old"), NomenclatureKind::Goods)))));
+            .returning(|_| Ok(Some(of(2, stored(1, Card::new(name("Old"), NomenclatureKind::Goods))))));
         let refused = rename(nomenclatures).await;
         assert!(matches!(refused, Err(NomenclatureError::Denied(AccessDenied::ForeignProject))));
     }
@@ -171,7 +162,7 @@ mod tests {
         let staff = staff_with([Permission::create(Resource::Nomenclatures)]);
         let card = Card::new(name("Engraving"), NomenclatureKind::Service);
         let refused = service(MockNomenclatureRepository::new()).create(&staff, card).await;
-        assert!(matches!(refused, Err(NomenclatureError::Card(CardRefusal::Price(_)))));
+        assert!(matches!(refused, Err(NomenclatureError::Refused(NomenclatureRefusal::Card(CardRefusal::Price(_))))));
     }
 
     #[tokio::test]

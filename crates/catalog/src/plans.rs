@@ -8,21 +8,15 @@ use crate::ports::{ApplicationDirectory, PlanRepository};
 
 /// Use cases of the subscription plans that an application offers.
 pub struct PlanService {
-    plans: Arc<dyn PlanRepository>,
-    applications: Arc<dyn ApplicationDirectory>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub plans: Arc<dyn PlanRepository>,
+    /// Whose applications they are.
+    pub applications: Arc<dyn ApplicationDirectory>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl PlanService {
-    /// Wires the ports.
-    pub fn new(
-        plans: Arc<dyn PlanRepository>,
-        applications: Arc<dyn ApplicationDirectory>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
-        Self { plans, applications, clock }
-    }
-
     /// One page of the plans of the employee's project, each with how an application of it offers it. The text is looked
     /// for in names and articles.
     pub async fn catalog(
@@ -77,8 +71,7 @@ impl PlanService {
     }
 
     async fn require_own(&self, staff: &Staff, application: ApplicationId) -> Result<(), PlanError> {
-        let owner = self.applications.owner(application).await?.ok_or(PlanError::UnknownApplication)?;
-        Ok(staff.require_project(owner)?)
+        staff.own(self.applications.owner(application).await?)
     }
 }
 
@@ -88,13 +81,17 @@ mod tests {
     use crate::ports::{MockApplicationDirectory, MockPlanRepository};
     use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, FixedClock, NomenclatureId, ProjectId};
+    use kontor_kernel::{AccessDenied, FixedClock, NomenclatureId, OfProject, ProjectId};
+
+    use crate::PlanRefusal;
 
     fn service(plans: MockPlanRepository, owner: Option<i64>) -> PlanService {
         let mut applications = MockApplicationDirectory::new();
-        applications.expect_owner().returning(move |_| Ok(owner.map(|id| ProjectId::new(id).unwrap())));
+        applications
+            .expect_owner()
+            .returning(move |_| Ok(owner.map(|id| OfProject::new(ProjectId::new(id).unwrap(), ()))));
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        PlanService::new(Arc::new(plans), Arc::new(applications), clock)
+        PlanService { plans: Arc::new(plans), applications: Arc::new(applications), clock }
     }
 
     fn draft() -> PlanDraft {
@@ -119,7 +116,7 @@ mod tests {
     async fn only_an_application_of_the_project_offers_its_plans() {
         let staff = staff_with([Permission::view(Resource::Applications), Permission::edit(Resource::Applications)]);
         for refusal in refusals(service(MockPlanRepository::new(), None), &staff).await {
-            assert!(matches!(refusal, PlanError::UnknownApplication), "{refusal}");
+            assert!(matches!(refusal, PlanError::NotFound), "{refusal}");
         }
         for refusal in refusals(service(MockPlanRepository::new(), Some(2)), &staff).await {
             assert!(matches!(refusal, PlanError::Denied(AccessDenied::ForeignProject)), "{refusal}");
@@ -143,9 +140,9 @@ mod tests {
             .withf(|project, to, wish, at| {
                 (project.get(), *to, *at) == (1, application(), DateTime::UNIX_EPOCH) && *wish == draft()
             })
-            .returning(|_, _, _, _| Err(PlanError::SlugTaken));
+            .returning(|_, _, _, _| Err(PlanRefusal::SlugTaken.into()));
         let refused = service(plans, Some(1)).assign(&staff, application(), draft()).await;
-        assert!(matches!(refused, Err(PlanError::SlugTaken)));
+        assert!(matches!(refused, Err(PlanError::Refused(PlanRefusal::SlugTaken))));
         assert_eq!(draft().slug().as_str(), "plan-7");
     }
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    ApplicationId, BrandId, CategoryId, InventoryId, Line, Listing, NomenclatureId, Page, PageRequest,
+    ApplicationId, BrandId, CategoryId, InventoryId, Line, Listing, NomenclatureId, OfProject, Page, PageRequest,
     PlanAssignmentId, ProjectId, Stamp, StoreError, WarehouseId,
 };
 use kontor_kernel::{DiscountId, DiscountStatus};
@@ -33,15 +33,15 @@ pub trait CategoryRepository: Send + Sync {
         listing: Listing,
     ) -> Result<Page<Category>, StoreError>;
 
-    /// A category of any project; the caller checks the owner.
-    async fn find(&self, id: CategoryId) -> Result<Option<Category>, StoreError>;
+    /// A category of any project.
+    async fn find(&self, id: CategoryId) -> Result<Option<OfProject<Category>>, StoreError>;
 
-    /// Stores a category, giving it the next code when it has none. Refuses [`CategoryError::UnknownParent`] and
-    /// [`CategoryError::CodeTaken`].
+    /// Stores a category, giving it the next code when it has none. Refuses `CategoryRefusal::UnknownParent` and
+    /// `CategoryRefusal::CodeTaken`.
     async fn insert(&self, stamp: Stamp, draft: CategoryDraft) -> Result<Category, CategoryError>;
 
-    /// Changes a category of the project. Refuses [`CategoryError::NotFound`], [`CategoryError::UnknownParent`],
-    /// [`CategoryError::CodeTaken`], and [`CategoryError::Cycle`] by what the tree is when the change is stored.
+    /// Changes a category of the project. Refuses `CategoryError::NotFound`, `CategoryRefusal::UnknownParent`,
+    /// `CategoryRefusal::CodeTaken`, and `CategoryRefusal::Cycle` by what the tree is when the change is stored.
     async fn update(&self, stamp: Stamp, id: CategoryId, change: CategoryChange) -> Result<Category, CategoryError>;
 }
 
@@ -85,7 +85,7 @@ pub trait AssortmentRepository<R: Assignable>: Send + Sync {
     async fn shown(&self, application: ApplicationId, id: R::Id) -> Result<Option<R>, StoreError>;
 
     /// Swaps a record with its neighbour; the first cannot move up and the last cannot move down, they stay. Refuses
-    /// [`AssortmentError::NotShown`].
+    /// `AssortmentError::NotFound`.
     async fn shift(
         &self,
         stamp: Stamp,
@@ -94,11 +94,11 @@ pub trait AssortmentRepository<R: Assignable>: Send + Sync {
         shift: Shift,
     ) -> Result<R, AssortmentError>;
 
-    /// Shows a record no more, refusing [`AssortmentError::NotShown`].
+    /// Shows a record no more, refusing `AssortmentError::NotFound`.
     async fn withdraw(&self, stamp: Stamp, application: ApplicationId, id: R::Id) -> Result<(), AssortmentError>;
 
     /// Shows a record of the project after all others; one that is already shown keeps its place. Refuses
-    /// [`AssortmentError::UnknownRecord`].
+    /// `AssortmentRefusal::UnknownRecord`.
     async fn assign(&self, stamp: Stamp, application: ApplicationId, id: R::Id) -> Result<R, AssortmentError>;
 }
 
@@ -106,8 +106,8 @@ pub trait AssortmentRepository<R: Assignable>: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ApplicationDirectory: Send + Sync {
-    /// The project of an application.
-    async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectId>, StoreError>;
+    /// An application of any project.
+    async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError>;
 }
 
 /// Subscription plans of a project, and which of them an application offers.
@@ -125,8 +125,8 @@ pub trait PlanRepository: Send + Sync {
     ) -> Result<Page<CatalogPlan>, StoreError>;
 
     /// Assigns a plan of the project to its application, without a position after all others. One that is assigned
-    /// already stays as it is; of racing wishes one assigns it. Refuses [`PlanError::UnknownPlan`],
-    /// [`PlanError::SlugTaken`] and [`PlanError::TooMany`].
+    /// already stays as it is; of racing wishes one assigns it. Refuses `PlanRefusal::UnknownPlan`,
+    /// `PlanRefusal::SlugTaken` and `PlanRefusal::TooMany`.
     async fn assign(
         &self,
         project: ProjectId,
@@ -135,8 +135,8 @@ pub trait PlanRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<Assigned, PlanError>;
 
-    /// Changes an assignment of the project's application, refusing [`PlanError::NotFound`] and
-    /// [`PlanError::SlugTaken`].
+    /// Changes an assignment of the project's application, refusing `PlanError::NotFound` and
+    /// `PlanRefusal::SlugTaken`.
     async fn update(
         &self,
         project: ProjectId,
@@ -146,7 +146,7 @@ pub trait PlanRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<PlanAssignment, PlanError>;
 
-    /// Takes a plan away from the project's application, refusing [`PlanError::NotFound`].
+    /// Takes a plan away from the project's application, refusing `PlanError::NotFound`.
     async fn withdraw(
         &self,
         project: ProjectId,
@@ -159,22 +159,22 @@ pub trait PlanRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait WarehouseRepository: Send + Sync {
-    /// A warehouse of any project; the caller checks the owner.
-    async fn find(&self, id: WarehouseId) -> Result<Option<Warehouse>, StoreError>;
+    /// A warehouse of any project.
+    async fn find(&self, id: WarehouseId) -> Result<Option<OfProject<Warehouse>>, StoreError>;
 
     /// One page of the project's warehouses.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Warehouse>, StoreError>;
 
-    /// Stores a warehouse with its applications, refusing [`WarehouseError::UnknownReferences`].
+    /// Stores a warehouse with its applications, refusing `WarehouseRefusal::UnknownReferences`.
     async fn insert(&self, stamp: Stamp, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError>;
 
     /// Changes a warehouse of the project and what its applications sell by that, refusing
-    /// [`WarehouseError::UnknownReferences`] and [`WarehouseError::NotFound`].
+    /// `WarehouseRefusal::UnknownReferences` and `WarehouseError::NotFound`.
     async fn update(&self, stamp: Stamp, id: WarehouseId, change: WarehouseChange)
     -> Result<Warehouse, WarehouseError>;
 
     /// Deletes a warehouse of the project with its empty stock records and its integrations; orders go on naming it.
-    /// Refuses [`WarehouseError::NotFound`], and [`WarehouseError::Stocked`] while a piece lies in it.
+    /// Refuses `WarehouseError::NotFound`, and `WarehouseRefusal::Stocked` while a piece lies in it.
     async fn delete(&self, stamp: Stamp, id: WarehouseId) -> Result<(), WarehouseError>;
 }
 
@@ -185,16 +185,16 @@ pub trait NomenclatureRepository: Send + Sync {
     /// One page of the project's items. A search counts and pages through 10,000 items at most.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Nomenclature>, StoreError>;
 
-    /// An item of any project; the caller checks the owner.
-    async fn find(&self, id: NomenclatureId) -> Result<Option<Nomenclature>, StoreError>;
+    /// An item of any project.
+    async fn find(&self, id: NomenclatureId) -> Result<Option<OfProject<Nomenclature>>, StoreError>;
 
-    /// Stores an item and what the applications sell by that. Refuses [`NomenclatureError::UnknownReferences`] and
-    /// [`NomenclatureError::ArticleTaken`].
+    /// Stores an item and what the applications sell by that. Refuses `NomenclatureRefusal::UnknownReferences` and
+    /// `NomenclatureRefusal::ArticleTaken`.
     async fn insert(&self, stamp: Stamp, card: Card) -> Result<Nomenclature, NomenclatureError>;
 
     /// Puts a card in the place of the one that was seen, with what the applications sell by that. Refuses
-    /// [`NomenclatureError::Stale`] when the version seen is gone, [`NomenclatureError::UnknownReferences`],
-    /// [`NomenclatureError::ArticleTaken`] and [`NomenclatureError::Stocked`].
+    /// `NomenclatureRefusal::Stale` when the version seen is gone, `NomenclatureRefusal::UnknownReferences`,
+    /// `NomenclatureRefusal::ArticleTaken` and `NomenclatureRefusal::Stocked`.
     async fn replace(&self, stamp: Stamp, seen: Nomenclature, card: Card) -> Result<Nomenclature, NomenclatureError>;
 }
 
@@ -213,15 +213,15 @@ pub trait InventoryRepository: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<StockEntry>, StoreError>;
 
-    /// A stock record of any project; the caller checks the owner.
-    async fn find(&self, id: InventoryId) -> Result<Option<Inventory>, StoreError>;
+    /// A stock record of any project.
+    async fn find(&self, id: InventoryId) -> Result<Option<OfProject<Inventory>>, StoreError>;
 
-    /// Stores stock, the movement that brought it and what the applications sell by that. Refuses [`InventoryError::UnknownReferences`],
-    /// [`InventoryError::NotStocked`] and [`InventoryError::AlreadyStocked`].
+    /// Stores stock, the movement that brought it and what the applications sell by that. Refuses
+    /// `InventoryRefusal::UnknownReferences`, `InventoryRefusal::NotStocked` and `InventoryRefusal::AlreadyStocked`.
     async fn insert(&self, stamp: Stamp, draft: InventoryDraft) -> Result<Inventory, InventoryError>;
 
     /// Sets quantity and price of the project's stock, with the movement and what the applications sell by that. Refuses
-    /// [`InventoryError::NotFound`], and [`InventoryError::BelowReserved`] in the same statement that writes.
+    /// `InventoryError::NotFound`, and `InventoryRefusal::BelowReserved` in the same statement that writes.
     async fn set_stock(&self, stamp: Stamp, id: InventoryId, change: StockChange) -> Result<Inventory, InventoryError>;
 }
 
@@ -254,14 +254,14 @@ pub trait DiscountRepository: Send + Sync {
     /// The project's discounts in figures, as they are at `at`.
     async fn stats(&self, project: ProjectId, at: DateTime<Utc>) -> Result<DiscountStats, StoreError>;
 
-    /// A discount of any project; the caller checks the owner.
-    async fn find(&self, id: DiscountId) -> Result<Option<Discount>, StoreError>;
+    /// A discount of any project.
+    async fn find(&self, id: DiscountId) -> Result<Option<OfProject<Discount>>, StoreError>;
 
     /// One page of the orders that use a promo code, newest first.
     async fn usages(&self, id: DiscountId, page: PageRequest) -> Result<Page<DiscountUsage>, StoreError>;
 
-    /// Stores a discount, refusing [`DiscountError::UnknownCategory`], [`DiscountError::UnknownProduct`] and
-    /// [`DiscountError::CodeTaken`].
+    /// Stores a discount, refusing `DiscountRefusal::UnknownCategory`, `DiscountRefusal::UnknownProduct` and
+    /// `DiscountRefusal::CodeTaken`.
     async fn insert(
         &self,
         stamp: Stamp,
@@ -270,11 +270,11 @@ pub trait DiscountRepository: Send + Sync {
     ) -> Result<Discount, DiscountError>;
 
     /// Puts terms and status in the place of those with the version. Refuses what [`DiscountRepository::insert`] refuses,
-    /// [`DiscountError::Stale`] when the version is gone, and in the same statement that writes
-    /// [`DiscountError::CodeInUse`] and [`DiscountError::BelowUsed`].
+    /// `DiscountRefusal::Stale` when the version is gone, and in the same statement that writes
+    /// `DiscountRefusal::CodeInUse` and `DiscountRefusal::BelowUsed`.
     async fn replace(&self, stamp: Stamp, rewrite: DiscountRewrite) -> Result<Discount, DiscountError>;
 
-    /// Deletes a discount of the project, refusing [`DiscountError::NotFound`] and [`DiscountError::Ordered`].
+    /// Deletes a discount of the project, refusing `DiscountError::NotFound` and `DiscountRefusal::Ordered`.
     async fn delete(&self, stamp: Stamp, id: DiscountId) -> Result<(), DiscountError>;
 }
 
@@ -285,6 +285,6 @@ pub trait PromotionRepository: Send + Sync {
     /// One page of the project's promotions, newest first.
     async fn list(&self, project: ProjectId, page: PageRequest) -> Result<Page<Promotion>, StoreError>;
 
-    /// Stores a promotion, refusing [`PromotionError::UnknownReferences`].
+    /// Stores a promotion, refusing `PromotionRefusal::UnknownReferences`.
     async fn insert(&self, stamp: Stamp, draft: PromotionDraft) -> Result<Promotion, PromotionError>;
 }

@@ -4,20 +4,17 @@ use kontor_kernel::{Clock, Page, PageRequest, Permission, Resource, Staff, Stamp
 
 use crate::model::{Promotion, PromotionDraft};
 use crate::ports::PromotionRepository;
-use crate::{PromotionError, PromotionList};
+use crate::{PromotionError, PromotionList, PromotionRefusal};
 
 /// Use cases of promotions. Whoever sees discounts sees them, whoever makes discounts makes them.
 pub struct PromotionService {
-    promotions: Arc<dyn PromotionRepository>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub promotions: Arc<dyn PromotionRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl PromotionService {
-    /// Wires the ports.
-    pub fn new(promotions: Arc<dyn PromotionRepository>, clock: Arc<dyn Clock>) -> Self {
-        Self { promotions, clock }
-    }
-
     /// One page of the promotions of the employee's project, newest first.
     pub async fn list(&self, staff: &Staff, page: PageRequest) -> Result<Page<Promotion>, PromotionError> {
         staff.require(Permission::view(Resource::Discounts))?;
@@ -34,7 +31,7 @@ impl PromotionService {
         let long = lists.into_iter().filter(|(_, length)| *length > PromotionDraft::MOST_RECORDS);
         let long: Vec<_> = long.map(|(list, _)| list).collect();
         if !long.is_empty() {
-            return Err(PromotionError::TooMany(long));
+            return Err(PromotionRefusal::TooMany(long).into());
         }
         self.promotions.insert(Stamp::of(staff, self.clock.now()), draft).await
     }

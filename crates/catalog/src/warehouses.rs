@@ -9,17 +9,15 @@ use crate::ports::WarehouseRepository;
 
 /// Use cases of warehouses.
 pub struct WarehouseService {
-    warehouses: Arc<dyn WarehouseRepository>,
-    histories: Arc<dyn Histories>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub warehouses: Arc<dyn WarehouseRepository>,
+    /// What happened to them.
+    pub histories: Arc<dyn Histories>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl WarehouseService {
-    /// Wires the ports.
-    pub fn new(warehouses: Arc<dyn WarehouseRepository>, histories: Arc<dyn Histories>, clock: Arc<dyn Clock>) -> Self {
-        Self { warehouses, histories, clock }
-    }
-
     /// One page of the warehouses of the employee's project. Fields: `id`, `name`, `branch_id`, `created_at`,
     /// `updated_at`.
     pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Warehouse>, WarehouseError> {
@@ -30,7 +28,7 @@ impl WarehouseService {
     /// One warehouse of the employee's project.
     pub async fn read(&self, staff: &Staff, id: WarehouseId) -> Result<Warehouse, WarehouseError> {
         staff.require(Permission::view(Resource::Warehouses))?;
-        self.own(staff, id).await
+        staff.own(self.warehouses.find(id).await?)
     }
 
     /// Adds a warehouse to the employee's project.
@@ -47,14 +45,14 @@ impl WarehouseService {
         change: WarehouseChange,
     ) -> Result<Warehouse, WarehouseError> {
         staff.require(Permission::edit(Resource::Warehouses))?;
-        self.own(staff, id).await?;
+        staff.own(self.warehouses.find(id).await?)?;
         self.warehouses.update(Stamp::of(staff, self.clock.now()), id, change).await
     }
 
     /// Deletes a warehouse of the employee's project that is empty.
     pub async fn delete(&self, staff: &Staff, id: WarehouseId) -> Result<(), WarehouseError> {
         staff.require(Permission::edit(Resource::Warehouses))?;
-        self.own(staff, id).await?;
+        staff.own(self.warehouses.find(id).await?)?;
         self.warehouses.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 
@@ -66,13 +64,7 @@ impl WarehouseService {
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, WarehouseError> {
         staff.require(Permission::view(Resource::Warehouses))?;
-        self.own(staff, id).await?;
+        staff.own(self.warehouses.find(id).await?)?;
         Ok(self.histories.page(staff.project_id, Resource::Warehouses, id.get(), page).await?)
-    }
-
-    async fn own(&self, staff: &Staff, id: WarehouseId) -> Result<Warehouse, WarehouseError> {
-        let warehouse = self.warehouses.find(id).await?.ok_or(WarehouseError::NotFound)?;
-        staff.require_project(warehouse.project_id)?;
-        Ok(warehouse)
     }
 }

@@ -8,10 +8,12 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use kontor_adapter_diesel::Database;
-use kontor_catalog::bulk::{BulkService, Job, JobError, JobKind, JobOptions, JobPhase, JobState, Progress, Submission};
+use kontor_catalog::bulk::{
+    BulkService, Job, JobError, JobKind, JobOptions, JobPhase, JobRefusal, JobState, Progress, Submission,
+};
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_catalog::spreadsheet::{ImportMode, ProblemLine};
-use kontor_kernel::{JobId, ProjectId};
+use kontor_kernel::{JobId, ProjectId, Word as _};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -142,9 +144,9 @@ fn stop_on_signal() -> CancellationToken {
 }
 
 /// Cancels the import, so that nobody else goes on with it.
-async fn canceled(bulk: &BulkService, id: JobId) -> Result<Job, JobError> {
-    match bulk.cancel_any(id).await {
-        Err(JobError::Ended) => bulk.read_any(id).await,
+async fn canceled(bulk: &BulkService, project: ProjectId, id: JobId) -> Result<Job, JobError> {
+    match bulk.cancel_for(project, id).await {
+        Err(JobError::Refused(JobRefusal::Ended)) => bulk.read_for(project, id).await,
         canceled => canceled,
     }
 }
@@ -176,7 +178,8 @@ async fn run_import(
     let owner = format!("console {}", around.random.uuid());
     let mut waits = false;
     let job = loop {
-        let job = if stop.is_cancelled() { canceled(&bulk, id).await? } else { bulk.read_any(id).await? };
+        let job =
+            if stop.is_cancelled() { canceled(&bulk, project, id).await? } else { bulk.read_for(project, id).await? };
         if job.state.is_over() {
             break job;
         }
@@ -219,7 +222,7 @@ async fn report(
     if arguments.output.json {
         let report = json!({
             "job_id": job.id.get(),
-            "status": job.state.name(),
+            "status": job.state.word(),
             "dry_run": job.options.dry_run,
             "rows": job.total_rows,
             "created": tally.created,
@@ -233,7 +236,7 @@ async fn report(
         println!("{report}");
     } else {
         let would = if job.options.dry_run { " (a dry run: nothing was written)" } else { "" };
-        println!("{}{would}", job.state.name());
+        println!("{}{would}", job.state.word());
         println!(
             "created {}, updated {}, unchanged {}, skipped {}",
             tally.created, tally.updated, tally.unchanged, tally.skipped

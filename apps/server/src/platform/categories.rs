@@ -5,11 +5,12 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post, put};
 use deserr::Deserr;
 use kontor_catalog::model::{Category, CategoryChange, CategoryDraft};
-use kontor_catalog::{CategoryError, CategoryService};
+use kontor_catalog::{CategoryRefusal, CategoryService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::{list, one};
 use crate::http::routes::below;
 use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch, PhotoRecord, ZeroIsNull};
 use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
@@ -21,15 +22,12 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     });
 }
 
-impl From<CategoryError> for ApiError {
-    fn from(error: CategoryError) -> Self {
-        match error {
-            CategoryError::Denied(denied) => denied.into(),
-            CategoryError::UnknownParent => Self::invalid("parent_id", "names no category of the project"),
-            CategoryError::CodeTaken => Self::invalid("code", "is the code of another category"),
-            CategoryError::NotFound => Self::not_found(),
-            CategoryError::Cycle => Self::invalid("parent_id", "lies in this category"),
-            CategoryError::Store(error) => error.into(),
+impl From<CategoryRefusal> for ApiError {
+    fn from(refusal: CategoryRefusal) -> Self {
+        match refusal {
+            CategoryRefusal::UnknownParent => Self::invalid("parent_id", "names no category of the project"),
+            CategoryRefusal::CodeTaken => Self::invalid("code", "is the code of another category"),
+            CategoryRefusal::Cycle => Self::invalid("parent_id", "lies in this category"),
         }
     }
 }
@@ -59,31 +57,10 @@ impl From<Category> for CategoryRecord {
     }
 }
 
-/// A list of categories.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct CategoryList {
-    categories: Vec<CategoryRecord>,
-    categories_count: usize,
-}
-
-impl From<Vec<Category>> for CategoryList {
-    fn from(categories: Vec<Category>) -> Self {
-        Self { categories_count: categories.len(), categories: categories.into_iter().map(Into::into).collect() }
-    }
-}
-
-/// One category.
-#[derive(Serialize, ToSchema)]
-pub(super) struct OneCategory {
-    category: CategoryRecord,
-}
-
-impl From<Category> for OneCategory {
-    fn from(category: Category) -> Self {
-        Self { category: category.into() }
-    }
-}
+list!(/// A list of categories.
+    pub(super) CategoryList { categories: [CategoryRecord], categories_count });
+one!(/// One category.
+    pub(super) OneCategory { category: CategoryRecord });
 
 /// Every category of the project.
 #[utoipa::path(tag = "Catalog", responses((status = 200, body = CategoryList)))]

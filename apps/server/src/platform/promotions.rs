@@ -6,13 +6,13 @@ use actix_web::{get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_catalog::model::{Period, Promotion, PromotionDraft};
-use kontor_catalog::{PromotionError, PromotionList as ListOf, PromotionService};
+use kontor_catalog::{PromotionList as ListOf, PromotionRefusal, PromotionService};
 use kontor_kernel::Violations;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::paging::Pagination;
+use crate::http::envelope::{list, one};
 use crate::http::records::{Picture, picture};
 use crate::http::wire::{self, InputErrors, NamedRecord};
 use crate::http::{ApiError, Body, PageQuery, Query, SignedInStaff};
@@ -28,18 +28,16 @@ fn field(list: ListOf) -> &'static str {
     }
 }
 
-impl From<PromotionError> for ApiError {
-    fn from(error: PromotionError) -> Self {
+impl From<PromotionRefusal> for ApiError {
+    fn from(refusal: PromotionRefusal) -> Self {
         let mut violations = Violations::default();
-        match error {
-            PromotionError::Denied(denied) => return denied.into(),
-            PromotionError::Store(error) => return error.into(),
-            PromotionError::TooMany(lists) => {
+        match refusal {
+            PromotionRefusal::TooMany(lists) => {
                 for list in lists {
                     violations.add(field(list), format!("must have at most {}", PromotionDraft::MOST_RECORDS));
                 }
             }
-            PromotionError::UnknownReferences(references) => {
+            PromotionRefusal::UnknownReferences(references) => {
                 for reference in references {
                     let named = match reference.list {
                         ListOf::Discounts => "names no discount of the project",
@@ -88,18 +86,8 @@ impl From<Promotion> for PromotionRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct PromotionList {
-    promotions: Vec<PromotionRecord>,
-    promotions_count: u64,
-    pagination: Pagination,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OnePromotion {
-    promotion: PromotionRecord,
-}
+one!(OnePromotion { promotion: PromotionRecord });
+list!(PromotionList { promotions: [PromotionRecord], promotions_count of all, pagination });
 
 /// The promotions of the project, newest first.
 #[utoipa::path(tag = "Sales", params(PageQuery), responses((status = 200, body = PromotionList)))]
@@ -109,10 +97,7 @@ async fn list_promotions(
     service: Data<PromotionService>,
     query: Query<PageQuery>,
 ) -> Result<Json<PromotionList>, ApiError> {
-    let page = service.list(&staff, query.0.page()?).await?;
-    let (promotions_count, pagination) = (page.total, Pagination::from(&page));
-    let promotions = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(PromotionList { promotions, promotions_count, pagination }))
+    Ok(Json(service.list(&staff, query.0.page()?).await?.into()))
 }
 
 /// A new promotion. It changes no price; the discounts it tells about do.
@@ -158,6 +143,5 @@ async fn create_promotion(
         discount_ids: new.discount_ids.into_iter().flatten().map(|id| id.0).collect(),
         nomenclature_ids: new.nomenclature_ids.into_iter().flatten().map(|id| id.0).collect(),
     };
-    let promotion = service.create(&staff, draft).await?.into();
-    Ok((Json(OnePromotion { promotion }), StatusCode::CREATED))
+    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
 }

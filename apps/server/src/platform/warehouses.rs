@@ -6,13 +6,14 @@ use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_catalog::model::{Warehouse, WarehouseChange, WarehouseDraft};
-use kontor_catalog::{WarehouseError, WarehouseReference, WarehouseService};
+use kontor_catalog::{WarehouseReference, WarehouseRefusal, WarehouseService};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{BranchId, Violations};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::http::envelope::one;
 use crate::http::records::Message;
 use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
 use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
@@ -32,26 +33,22 @@ pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(warehouses_table);
 }
 
-impl From<WarehouseError> for ApiError {
-    fn from(error: WarehouseError) -> Self {
-        match error {
-            WarehouseError::Denied(denied) => denied.into(),
-            WarehouseError::NotFound => Self::not_found(),
-            WarehouseError::Stocked => Self::invalid("id", "is a warehouse with stock"),
-            WarehouseError::UnknownReferences(references) => {
-                let mut violations = Violations::default();
-                for reference in references {
-                    match reference {
-                        WarehouseReference::Branch => violations.add("branch_id", "names no branch of the project"),
-                        WarehouseReference::Application(place) => {
-                            violations.add(format!("application_ids.{place}"), "names no application of the project");
-                        }
-                    }
+impl From<WarehouseRefusal> for ApiError {
+    fn from(refusal: WarehouseRefusal) -> Self {
+        let references = match refusal {
+            WarehouseRefusal::Stocked => return Self::invalid("id", "is a warehouse with stock"),
+            WarehouseRefusal::UnknownReferences(references) => references,
+        };
+        let mut violations = Violations::default();
+        for reference in references {
+            match reference {
+                WarehouseReference::Branch => violations.add("branch_id", "names no branch of the project"),
+                WarehouseReference::Application(place) => {
+                    violations.add(format!("application_ids.{place}"), "names no application of the project");
                 }
-                violations.into()
             }
-            WarehouseError::Store(error) => error.into(),
         }
+        violations.into()
     }
 }
 
@@ -66,14 +63,9 @@ struct WarehouseRecord {
     updated_at: DateTime<Utc>,
 }
 
-#[derive(Serialize, ToSchema)]
-struct OneWarehouse {
-    warehouse: WarehouseRecord,
-}
-
-impl From<Warehouse> for OneWarehouse {
+impl From<Warehouse> for WarehouseRecord {
     fn from(warehouse: Warehouse) -> Self {
-        let warehouse = WarehouseRecord {
+        Self {
             id: warehouse.id.get(),
             name: warehouse.name.into(),
             address: warehouse.address.map(Into::into),
@@ -81,10 +73,11 @@ impl From<Warehouse> for OneWarehouse {
             applications: warehouse.applications.into_iter().map(Into::into).collect(),
             created_at: warehouse.created_at,
             updated_at: warehouse.updated_at,
-        };
-        Self { warehouse }
+        }
     }
 }
+
+one!(OneWarehouse { warehouse: WarehouseRecord });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]

@@ -181,7 +181,7 @@ impl Surroundings {
         let store = Arc::new(database.clone());
         let reader = Arc::new(Spreadsheets::with_limits(Limits::large()));
         let (uploads, clock) = (self.uploads.clone(), self.clock.clone());
-        Arc::new(JobRunner::new(reader, store.clone(), store.clone(), store, uploads, clock))
+        Arc::new(JobRunner { reader, cards: store.clone(), stock: store.clone(), jobs: store, uploads, clock })
     }
 
     /// The use cases of temporary passwords, for requests and for the worker.
@@ -342,17 +342,29 @@ impl Services {
             dictionaries: Data::new(DictionaryService { dictionaries: store.clone(), options: store.clone() }),
             checkout_options: Data::new(CheckoutOptions { options: store.clone() }),
             shops: Data::new(ShopService { shops: store.clone() }),
-            categories: Data::new(CategoryService::new(store.clone(), store.clone(), clock.clone())),
+            categories: Data::new(CategoryService {
+                categories: store.clone(),
+                histories: store.clone(),
+                clock: clock.clone(),
+            }),
             brands: Data::new(BrandService::new(store.clone(), clock.clone())),
             tags: Data::new(TagService { tags: store.clone(), clock: clock.clone() }),
-            shown_categories: Data::new(AssortmentService::new(store.clone(), store.clone(), clock.clone())),
-            shown_brands: Data::new(AssortmentService::new(store.clone(), store.clone(), clock.clone())),
-            plans: Data::new(PlanService::new(store.clone(), store.clone(), clock.clone())),
-            warehouses: Data::new(WarehouseService::new(store.clone(), store.clone(), clock.clone())),
-            nomenclatures: Data::new(NomenclatureService::new(store.clone(), store.clone(), clock.clone())),
-            inventories: Data::new(InventoryService::new(store.clone(), clock.clone())),
-            discounts: Data::new(DiscountService::new(store.clone(), clock.clone())),
-            promotions: Data::new(PromotionService::new(store.clone(), clock.clone())),
+            shown_categories: Data::new(make.assortment()),
+            shown_brands: Data::new(make.assortment()),
+            plans: Data::new(PlanService { plans: store.clone(), applications: store.clone(), clock: clock.clone() }),
+            warehouses: Data::new(WarehouseService {
+                warehouses: store.clone(),
+                histories: store.clone(),
+                clock: clock.clone(),
+            }),
+            nomenclatures: Data::new(NomenclatureService {
+                nomenclatures: store.clone(),
+                histories: store.clone(),
+                clock: clock.clone(),
+            }),
+            inventories: Data::new(InventoryService { inventories: store.clone(), clock: clock.clone() }),
+            discounts: Data::new(DiscountService { discounts: store.clone(), clock: clock.clone() }),
+            promotions: Data::new(PromotionService { promotions: store.clone(), clock: clock.clone() }),
             placement: Data::new(make.placement(charges.clone())),
             charges: Data::from(charges),
             orders: Data::new(make.orders()),

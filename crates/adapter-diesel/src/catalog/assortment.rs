@@ -1,10 +1,10 @@
 use async_trait::async_trait;
 use diesel::prelude::*;
-use kontor_catalog::AssortmentError;
 use kontor_catalog::model::{Brand, Category, Shift};
 use kontor_catalog::ports::{ApplicationDirectory, AssortmentRepository};
+use kontor_catalog::{AssortmentError, AssortmentRefusal};
 use kontor_kernel::history::FieldChange;
-use kontor_kernel::{ApplicationId, BrandId, CategoryId, Listing, Page, ProjectId, Resource, Stamp, StoreError};
+use kontor_kernel::{ApplicationId, BrandId, CategoryId, Listing, OfProject, Page, Resource, Stamp, StoreError};
 
 use super::assortment_order::{Links, Shifted};
 use super::{brands as brand_records, categories as category_records, lock_row};
@@ -13,9 +13,9 @@ use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::histories;
 use crate::listing::{Source, in_order, key_contains};
+use crate::records;
 use crate::schema::{application_brands, application_categories, applications, brands, categories};
 use crate::statement::Statement;
-use crate::stored;
 
 /// Records in the history of the application which part of what it shows, in the order customers see, became another one.
 fn rearranged<R>(
@@ -36,8 +36,12 @@ fn rearranged<R>(
 
 #[async_trait]
 impl ApplicationDirectory for Database {
-    async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectId>, StoreError> {
-        self.read(move |connection| Ok(stored::optional_id(project_of(connection, application.get())?)?)).await
+    async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError> {
+        self.read(move |connection| {
+            let project = project_of(connection, application.get())?;
+            Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
+        })
+        .await
     }
 }
 
@@ -114,7 +118,7 @@ macro_rules! assortment {
                     invalidate(Topic::Storefront, stamp.project_id.get());
                     lock_row!(connection, applications::table.find(application.get()).select(applications::id));
                     match links.shift(connection, application.get(), id.get(), shift)? {
-                        Shifted::NotShown => return Err(Abort::Refused(AssortmentError::NotShown)),
+                        Shifted::NotShown => return Err(Abort::Refused(AssortmentError::NotFound)),
                         Shifted::Stayed => {}
                         Shifted::Past(neighbour) => {
                             let (old, new) = match shift {
@@ -124,7 +128,7 @@ macro_rules! assortment {
                             rearranged(connection, &stamp, application, stringify!($records), &old, &new)?;
                         }
                     }
-                    $load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(AssortmentError::NotShown))
+                    $load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(AssortmentError::NotFound))
                 })
                 .await
             }
@@ -135,7 +139,7 @@ macro_rules! assortment {
                     lock_row!(connection, applications::table.find(application.get()).select(applications::id));
                     let gone = diesel::delete($links::table.find((application.get(), id.get()))).execute(connection)?;
                     if gone == 0 {
-                        return Err(Abort::Refused(AssortmentError::NotShown));
+                        return Err(Abort::Refused(AssortmentError::NotFound));
                     }
                     rearranged(connection, &stamp, application, stringify!($records), &[id.get()], &[])
                 })
@@ -153,7 +157,7 @@ macro_rules! assortment {
                     invalidate(Topic::Storefront, project);
                     let own = $records::table.find(id.get()).filter($records::project_id.eq(project));
                     if !found!(connection, own)? {
-                        return Err(Abort::Refused(AssortmentError::UnknownRecord));
+                        return Err(Abort::refused(AssortmentRefusal::UnknownRecord));
                     }
                     lock_row!(connection, applications::table.find(application.get()).select(applications::id));
                     if !found!(connection, $links::table.find((application.get(), id.get())))? {
@@ -170,7 +174,7 @@ macro_rules! assortment {
                             .execute(connection)?;
                         rearranged(connection, &stamp, application, stringify!($records), &[], &[id.get()])?;
                     }
-                    $load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(AssortmentError::UnknownRecord))
+                    $load(connection, &[id.get()])?.pop().ok_or(Abort::refused(AssortmentRefusal::UnknownRecord))
                 })
                 .await
             }

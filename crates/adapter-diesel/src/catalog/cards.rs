@@ -9,11 +9,12 @@ use kontor_catalog::model::{
     BillingPeriod, Card, CardLabels, Gallery, Nomenclature, NomenclatureKind, Packaging, PhotoUrl, Reference,
     ShareLink, StorageUnit,
 };
-use kontor_kernel::{Name, ProjectId, Quantity, StoreError, TagId};
+use kontor_kernel::{Name, OfProject, ProjectId, Quantity, StoreError, TagId};
 
 use super::CHUNK;
 use super::categories::reference;
 use crate::database::{Abort, AnyConnection, found, on_each};
+use crate::records;
 use crate::schema::{
     brands, categories, countries, dictionary_items, nomenclature_photos, nomenclature_tags, nomenclatures,
     storage_units, tags,
@@ -125,7 +126,6 @@ impl Surroundings {
         };
         Ok(Nomenclature {
             id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
             version: stored::count(row.version)?,
             created_at: stored::moment(row.created_at),
             updated_at: stored::moment(row.updated_at),
@@ -184,7 +184,7 @@ fn card(row: NomenclatureRow, photos: Vec<PhotoUrl>, tags: Vec<TagId>) -> Result
 
 /// These items in this order, with everything about them, in a number of statements that does not grow with the items
 /// of a page.
-pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Nomenclature>, Abort<R>> {
+pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Nomenclature>>, Abort<R>> {
     let mut all = Vec::with_capacity(ids.len());
     for ids in ids.chunks(CHUNK) {
         let mut surroundings = Surroundings::load(connection, ids)?;
@@ -207,7 +207,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
             .load(connection)?;
         let mut rows: HashMap<i64, _> = rows.into_iter().map(|row| (row.0.id, row)).collect();
         for (row, names) in ids.iter().filter_map(|id| rows.remove(id)) {
-            all.push(surroundings.complete(row, names)?);
+            all.push(records::of_project(row.project_id, surroundings.complete(row, names))?);
         }
     }
     Ok(all)

@@ -2,17 +2,16 @@ use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool};
-use kontor_catalog::CategoryError;
 use kontor_catalog::model::{Category, CategoryChange, CategoryCode, CategoryDraft, Edit, PhotoUrl, Reference};
 use kontor_catalog::ports::CategoryRepository;
-use kontor_kernel::{CategoryId, Listing, Page, ProjectId, Stamp, StoreError};
+use kontor_catalog::{CategoryError, CategoryRefusal};
+use kontor_kernel::{CategoryId, Listing, OfProject, Page, ProjectId, Stamp, StoreError};
 
 use super::{CHUNK, lock_row};
 use crate::collation::sort_key;
-use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
-use crate::histories;
 use crate::listing::{Source, in_order, key_contains};
+use crate::records::{self, StoredRecord};
 use crate::schema::{categories, projects};
 use crate::statement::{Statement, by_place};
 use crate::stored;
@@ -38,7 +37,6 @@ fn category((row, parent_id, parent_name): WithParent) -> Result<Category, Store
     let parent = parent_id.zip(parent_name).map(|(id, name)| reference(id, &name)).transpose()?;
     Ok(Category {
         id: stored::id(row.id)?,
-        project_id: stored::id(row.project_id)?,
         name: stored::text(&row.name)?,
         photo: photo(row.photo.as_deref())?,
         parent,
@@ -73,6 +71,15 @@ macro_rules! with_parents {
                 PARENTS.field(categories::name).nullable(),
             ))
     };
+}
+
+impl StoredRecord for Category {
+    const TABLE: &'static str = "categories";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+        let row: Option<WithParent> = with_parents!().filter(categories::id.eq(id)).first(connection).optional()?;
+        Ok(row.map(|row| records::of_project(row.0.project_id, category(row))).transpose()?)
+    }
 }
 
 /// These categories, in no particular order.
@@ -161,14 +168,13 @@ impl CategoryRepository for Database {
         .await
     }
 
-    async fn find(&self, id: CategoryId) -> Result<Option<Category>, StoreError> {
-        self.read(move |connection| Ok(load(connection, &[id.get()])?.pop())).await
+    async fn find(&self, id: CategoryId) -> Result<Option<OfProject<Category>>, StoreError> {
+        records::find(self, id.get()).await
     }
 
     async fn insert(&self, stamp: Stamp, draft: CategoryDraft) -> Result<Category, CategoryError> {
-        self.write(move |connection| {
+        records::insert(self, stamp, move |connection| {
             let project = stamp.project_id;
-            invalidate(Topic::Storefront, project.get());
             require_parent(connection, project, draft.parent_id)?;
             let code = if let Some(code) = draft.code {
                 code.get()
@@ -176,7 +182,7 @@ impl CategoryRepository for Database {
                 lock_row!(connection, projects::table.find(project.get()).select(projects::id));
                 next_code(connection, project)?
             };
-            let id: i64 = diesel::insert_into(categories::table)
+            diesel::insert_into(categories::table)
                 .values((
                     categories::project_id.eq(project.get()),
                     categories::parent_id.eq(draft.parent_id.map(i64::from)),
@@ -191,30 +197,23 @@ impl CategoryRepository for Database {
                 ))
                 .returning(categories::id)
                 .get_result(connection)
-                .map_err(on_duplicate(CategoryError::CodeTaken))?;
-            let created = one(connection, id)?;
-            histories::created(connection, &stamp, &created)?;
-            Ok(created)
+                .map_err(on_duplicate(CategoryRefusal::CodeTaken))
         })
         .await
     }
 
     async fn update(&self, stamp: Stamp, id: CategoryId, change: CategoryChange) -> Result<Category, CategoryError> {
-        self.write(move |connection| {
+        records::change(self, stamp, id.get(), move |connection, _: &Category| {
             let project = stamp.project_id;
-            invalidate(Topic::Storefront, project.get());
             if let Edit::Set(Some(parent)) = change.parent_id {
                 // Two changes that would close a circle together wait for each other here.
                 lock_row!(connection, projects::table.find(project.get()).select(projects::id));
                 require_parent(connection, project, Some(parent))?;
                 if lies_in(connection, parent, id)? {
-                    return Err(Abort::Refused(CategoryError::Cycle));
+                    return Err(Abort::refused(CategoryRefusal::Cycle));
                 }
             }
-            let own = categories::table.find(id.get()).filter(categories::project_id.eq(project.get()));
-            lock_row!(connection, own.select(categories::id));
-            let before = one(connection, id.get())?;
-            let written = diesel::update(own)
+            diesel::update(categories::table.find(id.get()))
                 .set((
                     change.name.as_set().map(|name| {
                         let keys = (categories::name_key.eq(name.key()), categories::sort_key.eq(sort_key(name)));
@@ -227,20 +226,10 @@ impl CategoryRepository for Database {
                     categories::updated_at.eq(stamp.at.naive_utc()),
                 ))
                 .execute(connection)
-                .map_err(on_duplicate(CategoryError::CodeTaken))?;
-            if written == 0 {
-                return Err(Abort::Refused(CategoryError::NotFound));
-            }
-            let after = one(connection, id.get())?;
-            histories::changed(connection, &stamp, &before, &after)?;
-            Ok(after)
+                .map_err(on_duplicate(CategoryRefusal::CodeTaken))
         })
         .await
     }
-}
-
-fn one(connection: &mut AnyConnection, id: i64) -> Result<Category, Abort<CategoryError>> {
-    load(connection, &[id])?.pop().ok_or(Abort::Refused(CategoryError::NotFound))
 }
 
 fn require_parent(
@@ -250,7 +239,7 @@ fn require_parent(
 ) -> Result<(), Abort<CategoryError>> {
     let Some(parent) = parent else { return Ok(()) };
     let own = categories::table.find(parent.get()).filter(categories::project_id.eq(project.get()));
-    if found!(connection, own)? { Ok(()) } else { Err(Abort::Refused(CategoryError::UnknownParent)) }
+    if found!(connection, own)? { Ok(()) } else { Err(Abort::refused(CategoryRefusal::UnknownParent)) }
 }
 
 by_place! {

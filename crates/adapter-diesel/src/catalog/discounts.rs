@@ -2,15 +2,16 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use kontor_catalog::DiscountError;
 use kontor_catalog::model::{Discount, DiscountFilter, DiscountStats, DiscountTerms, DiscountUsage};
 use kontor_catalog::ports::{DiscountRepository, DiscountRewrite};
-use kontor_kernel::{DiscountId, DiscountStatus, DiscountTarget, Page, PageRequest, ProjectId, Stamp, StoreError};
+use kontor_catalog::{DiscountError, DiscountRefusal};
+use kontor_kernel::{
+    DiscountId, DiscountStatus, DiscountTarget, OfProject, Page, PageRequest, ProjectId, PromoCode, Stamp, StoreError,
+};
 
 use super::staff_discounts::{Terms, load, matching};
-use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_reference};
-use crate::histories;
+use crate::records::{self, StoredRecord};
 use crate::schema::{categories, discount_usages, discounts, nomenclatures, orders};
 use crate::statement::{Statement, by_place};
 use crate::stored;
@@ -20,48 +21,39 @@ type Refused = Abort<DiscountError>;
 /// The record a discount is for must be the project's own.
 fn require_target(connection: &mut AnyConnection, project: ProjectId, target: DiscountTarget) -> Result<(), Refused> {
     let (known, refusal) = match target {
-        DiscountTarget::Cart => (true, DiscountError::NotFound),
+        DiscountTarget::Cart => return Ok(()),
         DiscountTarget::Category(id) => {
             let own = categories::table.find(id.get()).filter(categories::project_id.eq(project.get()));
-            (found!(connection, own)?, DiscountError::UnknownCategory)
+            (found!(connection, own)?, DiscountRefusal::UnknownCategory)
         }
         DiscountTarget::Product(id) => {
             let own = nomenclatures::table.find(id.get()).filter(nomenclatures::project_id.eq(project.get()));
-            (found!(connection, own)?, DiscountError::UnknownProduct)
+            (found!(connection, own)?, DiscountRefusal::UnknownProduct)
         }
     };
-    if known { Ok(()) } else { Err(Abort::Refused(refusal)) }
+    if known { Ok(()) } else { Err(Abort::refused(refusal)) }
 }
 
-fn one(connection: &mut AnyConnection, id: i64) -> Result<Discount, Refused> {
-    load(connection, vec![id])?.pop().ok_or(Abort::Refused(DiscountError::NotFound))
+impl StoredRecord for Discount {
+    const TABLE: &'static str = "discounts";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+        Ok(load(connection, vec![id])?.pop())
+    }
 }
 
-/// Why no row was rewritten.
-fn refusal(
-    connection: &mut AnyConnection,
-    project: ProjectId,
-    rewrite: &DiscountRewrite,
-    version: i64,
-) -> Result<DiscountError, Refused> {
-    let row: Option<(i64, i64, Option<String>)> = discounts::table
-        .find(rewrite.id.get())
-        .filter(discounts::project_id.eq(project.get()))
-        .select((discounts::version, discounts::used_count, discounts::code))
-        .first(connection)
-        .optional()?;
-    let code = rewrite.terms.promo.as_ref().map(|promo| promo.code.to_string());
-    let limit = rewrite.terms.promo.as_ref().and_then(|promo| promo.usage_limit).map(|limit| i64::from(limit.get()));
-    Ok(match row {
-        None => DiscountError::NotFound,
-        Some((stands, ..)) if stands != version => DiscountError::Stale,
-        Some((_, used, stands)) if used > 0 && stands != code => DiscountError::CodeInUse,
-        Some((_, used, _)) if limit.is_some_and(|limit| limit < used) => {
-            DiscountError::BelowUsed { used: stored::count(used)? }
-        }
-        // What stood in the way is gone by now.
-        Some(_) => DiscountError::Stale,
-    })
+/// Why the row that is held was not rewritten.
+fn refusal(held: &Discount, rewrite: &DiscountRewrite) -> DiscountRefusal {
+    fn code(terms: &DiscountTerms) -> Option<&PromoCode> {
+        terms.promo.as_ref().map(|promo| &promo.code)
+    }
+    if held.version != rewrite.version {
+        DiscountRefusal::Stale
+    } else if held.used_count > 0 && code(&held.terms) != code(&rewrite.terms) {
+        DiscountRefusal::CodeInUse
+    } else {
+        DiscountRefusal::BelowUsed { used: held.used_count }
+    }
 }
 
 by_place! {
@@ -112,7 +104,8 @@ impl DiscountRepository for Database {
                 .offset(page.offset())
                 .select(discounts::id)
                 .load(connection)?;
-            Ok(Page { items: load(connection, ids)?, total: stored::count(total)?, request: page })
+            let items = records::within(load(connection, ids)?, project);
+            Ok(Page { items, total: stored::count(total)?, request: page })
         })
         .await
     }
@@ -134,8 +127,8 @@ impl DiscountRepository for Database {
         .await
     }
 
-    async fn find(&self, id: DiscountId) -> Result<Option<Discount>, StoreError> {
-        self.read(move |connection| Ok(load(connection, vec![id.get()])?.pop())).await
+    async fn find(&self, id: DiscountId) -> Result<Option<OfProject<Discount>>, StoreError> {
+        records::find(self, id.get()).await
     }
 
     async fn usages(&self, id: DiscountId, page: PageRequest) -> Result<Page<DiscountUsage>, StoreError> {
@@ -175,9 +168,9 @@ impl DiscountRepository for Database {
         terms: DiscountTerms,
         status: DiscountStatus,
     ) -> Result<Discount, DiscountError> {
-        self.write(move |connection| {
+        records::insert(self, stamp, move |connection| {
             require_target(connection, stamp.project_id, terms.target)?;
-            let id: i64 = diesel::insert_into(discounts::table)
+            diesel::insert_into(discounts::table)
                 .values((
                     discounts::project_id.eq(stamp.project_id.get()),
                     Terms::new(&terms, status, stamp.at),
@@ -188,54 +181,39 @@ impl DiscountRepository for Database {
                 ))
                 .returning(discounts::id)
                 .get_result(connection)
-                .map_err(on_duplicate(DiscountError::CodeTaken))?;
-            let created = one(connection, id)?;
-            histories::created(connection, &stamp, &created)?;
-            Ok(created)
+                .map_err(on_duplicate(DiscountRefusal::CodeTaken))
         })
         .await
     }
 
     async fn replace(&self, stamp: Stamp, rewrite: DiscountRewrite) -> Result<Discount, DiscountError> {
         let version = i64::try_from(rewrite.version).map_err(StoreError::corrupt)?;
-        self.write(move |connection| {
-            invalidate(Topic::Storefront, stamp.project_id.get());
+        records::change(self, stamp, rewrite.id.get(), move |connection, held: &Discount| {
             require_target(connection, stamp.project_id, rewrite.terms.target)?;
-            let before = one(connection, rewrite.id.get())?;
             let promo = rewrite.terms.promo.as_ref();
             let most = promo.and_then(|promo| promo.usage_limit).map_or(i64::MAX, |limit| i64::from(limit.get()));
             // No code is the empty one.
             let code = promo.map_or("", |promo| promo.code.as_str());
             let seen = discounts::table
                 .find(rewrite.id.get())
-                .filter(discounts::project_id.eq(stamp.project_id.get()))
                 .filter(discounts::version.eq(version))
                 .filter(discounts::used_count.le(most))
                 .filter(discounts::used_count.eq(0).or(discounts::code.assume_not_null().eq(code)));
             let written = diesel::update(seen)
                 .set((Terms::new(&rewrite.terms, rewrite.status, stamp.at), discounts::version.eq(version + 1)))
                 .execute(connection)
-                .map_err(on_duplicate(DiscountError::CodeTaken))?;
-            if written == 0 {
-                return Err(Abort::Refused(refusal(connection, stamp.project_id, &rewrite, version)?));
-            }
-            let after = one(connection, rewrite.id.get())?;
-            histories::changed(connection, &stamp, &before, &after)?;
-            Ok(after)
+                .map_err(on_duplicate(DiscountRefusal::CodeTaken))?;
+            if written == 0 { Err(Abort::refused(refusal(held, &rewrite))) } else { Ok(written) }
         })
         .await
     }
 
     async fn delete(&self, stamp: Stamp, id: DiscountId) -> Result<(), DiscountError> {
-        self.write(move |connection| {
-            invalidate(Topic::Storefront, stamp.project_id.get());
-            let before = one(connection, id.get())?;
-            let own = discounts::table.find(id.get()).filter(discounts::project_id.eq(stamp.project_id.get()));
+        records::delete(self, stamp, id.get(), move |connection, _: &Discount| {
             // Nothing but orders holds a discount; promotions let it go.
-            match diesel::delete(own).execute(connection).map_err(on_reference(DiscountError::Ordered))? {
-                0 => Err(Abort::Refused(DiscountError::NotFound)),
-                _ => histories::deleted(connection, &stamp, &before),
-            }
+            diesel::delete(discounts::table.find(id.get()))
+                .execute(connection)
+                .map_err(on_reference(DiscountRefusal::Ordered))
         })
         .await
     }

@@ -18,6 +18,7 @@ use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::locks::{lock_named, with_articles};
 use crate::projections::offers;
+use crate::records;
 use crate::schema::{inventories, nomenclatures, projects};
 use crate::statement::{Statement, by_place};
 
@@ -71,7 +72,7 @@ fn known(
             .select(inventories::nomenclature_id)
             .distinct()
             .load(connection)?;
-        for item in cards::load::<ImportError>(connection, &ids)? {
+        for item in records::within(cards::load::<ImportError>(connection, &ids)?, project) {
             let has_stock = stocked.contains(&item.id.get());
             let found = KnownCard { id: item.id, card: item.card, has_stock };
             if let Some(article) = found.card.article.clone() {
@@ -180,7 +181,7 @@ impl CardBook for Database {
                 return Ok(Vec::new());
             }
             let words = import_words::load(connection, project)?;
-            let items = cards::load(connection, &ids)?;
+            let items = records::within(cards::load(connection, &ids)?, project);
             Ok(items.into_iter().map(|item| CardLine::new(item.id, item.card, &words)).collect())
         })
         .await

@@ -5,8 +5,8 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_catalog::model::{Inventory, InventoryDraft, NomenclatureKind, StockChange, StockEntry, StockedItem};
 use kontor_catalog::ports::InventoryRepository;
-use kontor_catalog::{InventoryError, InventoryReference};
-use kontor_kernel::{InventoryId, Listing, Page, PageRequest, ProjectId, Stamp, StockLevel, StoreError};
+use kontor_catalog::{InventoryError, InventoryReference, InventoryRefusal};
+use kontor_kernel::{InventoryId, Listing, OfProject, Page, PageRequest, ProjectId, Stamp, StockLevel, StoreError};
 
 use super::categories::reference;
 use super::lock_row;
@@ -16,6 +16,7 @@ use crate::listing::{Source, unsearched};
 use crate::locks::lock_stocked;
 use crate::projections::offers;
 use crate::projections::search::items_found;
+use crate::records;
 use crate::schema::{inventories, nomenclatures, warehouses};
 use crate::statement::Statement;
 use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
@@ -42,7 +43,6 @@ fn level(pieces: i64) -> Result<StockLevel, StoreError> {
 fn inventory(row: &InventoryRow, warehouse: &str, item: &str, article: Option<&str>) -> Result<Inventory, StoreError> {
     Ok(Inventory {
         id: stored::id(row.id)?,
-        project_id: stored::id(row.project_id)?,
         warehouse: reference(row.warehouse_id, warehouse)?,
         nomenclature: StockedItem {
             id: stored::id(row.nomenclature_id)?,
@@ -58,7 +58,7 @@ fn inventory(row: &InventoryRow, warehouse: &str, item: &str, article: Option<&s
 }
 
 /// These stock records in this order.
-fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Inventory>, Abort<R>> {
+fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Inventory>>, Abort<R>> {
     let rows: Vec<(InventoryRow, String, String, Option<String>)> = inventories::table
         .inner_join(warehouses::table.on(inventories::warehouse_id.eq(warehouses::id)))
         .inner_join(nomenclatures::table.on(inventories::nomenclature_id.eq(nomenclatures::id)))
@@ -66,11 +66,16 @@ fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Inventory>
         .filter(inventories::deleted_at.is_null())
         .select((InventoryRow::as_select(), warehouses::name, nomenclatures::name, nomenclatures::article))
         .load(connection)?;
-    let mut records = HashMap::with_capacity(rows.len());
+    let mut found = HashMap::with_capacity(rows.len());
     for (row, warehouse, item, article) in rows {
-        records.insert(row.id, inventory(&row, &warehouse, &item, article.as_deref())?);
+        let record = inventory(&row, &warehouse, &item, article.as_deref());
+        found.insert(row.id, records::of_project(row.project_id, record)?);
     }
-    Ok(ids.iter().filter_map(|id| records.remove(id)).collect())
+    Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+}
+
+fn one(connection: &mut AnyConnection, project: ProjectId, ids: &[i64]) -> Result<Inventory, Abort<InventoryError>> {
+    records::within(load(connection, ids)?, project).pop().ok_or(Abort::Refused(InventoryError::NotFound))
 }
 
 /// The stock of staff.
@@ -117,12 +122,12 @@ fn require_stockable(
             .filter_map(|(known, reference)| (!known).then_some(reference))
             .collect();
     if !unknown.is_empty() {
-        return Err(Abort::Refused(InventoryError::UnknownReferences(unknown)));
+        return Err(Abort::refused(InventoryRefusal::UnknownReferences(unknown)));
     }
     if card == Some((NomenclatureKind::Goods.id(), false)) {
         Ok(())
     } else {
-        Err(Abort::Refused(InventoryError::NotStocked))
+        Err(Abort::refused(InventoryRefusal::NotStocked))
     }
 }
 
@@ -135,7 +140,7 @@ impl InventoryRepository for Database {
                 own = own.sql(" AND i.nomenclature_id IN ").then(items_found(connection, project, text));
             }
             let found = STOCK.page(connection, own, &listing)?;
-            Ok(found.with_items(load(connection, &found.items)?))
+            Ok(found.with_items(records::within(load(connection, &found.items)?, project)))
         })
         .await
     }
@@ -149,7 +154,7 @@ impl InventoryRepository for Database {
         self.read_snapshot(move |connection| stock::history(connection, project, id, page)).await
     }
 
-    async fn find(&self, id: InventoryId) -> Result<Option<Inventory>, StoreError> {
+    async fn find(&self, id: InventoryId) -> Result<Option<OfProject<Inventory>>, StoreError> {
         self.read(move |connection| Ok(load(connection, &[id.get()])?.pop())).await
     }
 
@@ -165,9 +170,9 @@ impl InventoryRepository for Database {
             };
             let cause = Cause::new(Reason::Creation, &stamp);
             let ids = stock::create(connection, stamp.project_id.get(), &[new], &cause)
-                .map_err(on_duplicate(InventoryError::AlreadyStocked))?;
+                .map_err(on_duplicate(InventoryRefusal::AlreadyStocked))?;
             offers::refresh_locked(connection, &[new.item])?;
-            load(connection, &ids)?.pop().ok_or(Abort::Refused(InventoryError::NotFound))
+            one(connection, stamp.project_id, &ids)
         })
         .await
     }
@@ -190,10 +195,9 @@ impl InventoryRepository for Database {
             };
             let cause = Cause::new(Reason::Edit, &stamp);
             if stock::set(connection, &[wanted], &cause)? == 0 {
-                return Err(Abort::Refused(InventoryError::BelowReserved { reserved }));
+                return Err(Abort::refused(InventoryRefusal::BelowReserved { reserved }));
             }
-            let record: Inventory =
-                load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(InventoryError::NotFound))?;
+            let record = one(connection, stamp.project_id, &[id.get()])?;
             offers::refresh_locked(connection, &[record.nomenclature.id.get()])?;
             Ok(record)
         })

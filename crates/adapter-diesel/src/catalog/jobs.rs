@@ -5,16 +5,17 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::bulk::ports::JobBook;
 use kontor_catalog::bulk::{
-    Ending, Job, JobError, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobState, LeasedJob, NewJob,
-    PartError, PassDone, Step, Tally,
+    Ending, Job, JobError, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState,
+    LeasedJob, NewJob, PartError, PassDone, Step, Tally,
 };
 use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport};
-use kontor_kernel::{JobId, Page, PageRequest, ProjectId, StoreError};
+use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError, Word as _};
 
 use super::job_steps::{self, held_by, stored as count};
 use super::lock_row;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::lease::{Key as _, LeaseRequest, Leased, Queue};
+use crate::records;
 use crate::schema::{job_errors, jobs, projects};
 use crate::statement::Statement;
 use crate::stored;
@@ -80,11 +81,10 @@ impl TryFrom<JobRow> for Job {
         let mode = if row.partial { ImportMode::Partial } else { ImportMode::AllOrNothing };
         Ok(Self {
             id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
-            kind: JobKind::named(&row.kind).ok_or_else(|| unknown("kind", &row.kind))?,
+            kind: JobKind::from_word(&row.kind).ok_or_else(|| unknown("kind", &row.kind))?,
             options: JobOptions { dry_run: row.dry_run, mode },
-            state: JobState::named(&row.state).ok_or_else(|| unknown("state", &row.state))?,
-            phase: JobPhase::named(&row.phase).ok_or_else(|| unknown("phase", &row.phase))?,
+            state: JobState::from_word(&row.state).ok_or_else(|| unknown("state", &row.state))?,
+            phase: JobPhase::from_word(&row.phase).ok_or_else(|| unknown("phase", &row.phase))?,
             file_name: row.file_name,
             file_bytes: stored::count(row.file_bytes)?,
             total_rows: stored::optional_count(row.total_rows)?,
@@ -107,14 +107,13 @@ impl TryFrom<JobRow> for Job {
     }
 }
 
-fn find(connection: &mut AnyConnection, id: i64) -> Result<Option<Job>, Abort<StoreError>> {
-    let row: Option<JobRow> = jobs::table.find(id).select(JobRow::as_select()).first(connection).optional()?;
-    Ok(row.map(Job::try_from).transpose()?)
+fn row(connection: &mut AnyConnection, id: JobId) -> QueryResult<Option<JobRow>> {
+    jobs::table.find(id.get()).select(JobRow::as_select()).first(connection).optional()
 }
 
 fn waiting(connection: &mut AnyConnection, project: ProjectId) -> Result<i64, diesel::result::Error> {
     let mine = jobs::table.filter(jobs::project_id.eq(project.get())).filter(jobs::parked_at.is_null());
-    mine.filter(jobs::state.eq(JobState::Queued.name())).count().get_result(connection)
+    mine.filter(jobs::state.eq(JobState::Queued.word())).count().get_result(connection)
 }
 
 /// Jobs that may be taken, in no order, which would keep SQLite from the partial indexes: those whose lease has run out, and the first ones that wait in projects where
@@ -171,6 +170,7 @@ fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, Le
 fn leased((job, place, tries, owner): LeasedRow) -> Result<LeasedJob, StoreError> {
     let missing = |what: &str| StoreError::corrupt(format!("a job that was taken has no {what}"));
     Ok(LeasedJob {
+        project: stored::id(job.project_id)?,
         job: job.try_into()?,
         place: place.ok_or_else(|| missing("file"))?,
         owner: owner.ok_or_else(|| missing("owner"))?,
@@ -194,13 +194,13 @@ impl JobBook for Database {
         self.write(move |connection| {
             lock_row!(connection, projects::table.find(project.get()).select(projects::id));
             if waiting(connection, project)? >= i64::from(most) {
-                return Err(Abort::Refused(JobError::TooManyWaiting(most)));
+                return Err(Abort::refused(JobRefusal::TooManyWaiting(most)));
             }
             let row = NewJobRow {
                 project_id: project.get(),
-                kind: job.kind.name(),
-                state: JobState::Queued.name(),
-                phase: JobPhase::Checking.name(),
+                kind: job.kind.word(),
+                state: JobState::Queued.word(),
+                phase: JobPhase::Checking.word(),
                 dry_run: job.options.dry_run,
                 partial: job.options.mode == ImportMode::Partial,
                 file_place: &job.place,
@@ -233,19 +233,22 @@ impl JobBook for Database {
         .await
     }
 
-    async fn find(&self, id: JobId) -> Result<Option<Job>, StoreError> {
-        self.read(move |connection| find(connection, id.get())).await
+    async fn find(&self, id: JobId) -> Result<Option<OfProject<Job>>, StoreError> {
+        self.read(move |connection| {
+            let row = row(connection, id)?;
+            Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
+        })
+        .await
     }
 
     async fn list(&self, project: ProjectId, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, StoreError> {
         self.read_snapshot(move |connection| {
-            let all = JobState::ALL;
-            let states = if filter.states.is_empty() { all.as_slice() } else { &filter.states };
+            let states = if filter.states.is_empty() { JobState::all() } else { &filter.states };
             let asked = || {
                 jobs::table
                     .filter(jobs::project_id.eq(project.get()))
-                    .filter(jobs::kind.eq_any(filter.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>()))
-                    .filter(jobs::state.eq_any(states.iter().map(|state| state.name()).collect::<Vec<_>>()))
+                    .filter(jobs::kind.eq_any(filter.kinds.iter().map(|kind| kind.word()).collect::<Vec<_>>()))
+                    .filter(jobs::state.eq_any(states.iter().map(|state| state.word()).collect::<Vec<_>>()))
             };
             let total: i64 = asked().count().get_result(connection)?;
             let rows: Vec<JobRow> = asked()
@@ -279,10 +282,10 @@ impl JobBook for Database {
 
     async fn cancel(&self, id: JobId, at: DateTime<Utc>) -> Result<Option<Job>, StoreError> {
         self.write(move |connection| {
-            let open = [JobState::Queued.name(), JobState::Running.name()];
+            let open = [JobState::Queued.word(), JobState::Running.word()];
             let canceled = diesel::update(jobs::table.find(id.get()).filter(jobs::state.eq_any(open)))
                 .set((
-                    jobs::state.eq(JobState::Canceled.name()),
+                    jobs::state.eq(JobState::Canceled.word()),
                     jobs::parked_at.eq(None::<NaiveDateTime>),
                     jobs::parked_reason.eq(None::<String>),
                     jobs::lease_owner.eq(None::<String>),
@@ -290,7 +293,8 @@ impl JobBook for Database {
                     jobs::finished_at.eq(Some(at.naive_utc())),
                 ))
                 .execute(connection)?;
-            if canceled == 0 { Ok(None) } else { find(connection, id.get()) }
+            let canceled = if canceled == 0 { None } else { row(connection, id)? };
+            Ok::<_, Abort<StoreError>>(canceled.map(Job::try_from).transpose()?)
         })
         .await
     }
@@ -355,7 +359,7 @@ impl JobBook for Database {
                 diesel::update(held_by!(held)).set(nothing).execute(connection)?;
             }
             if still && done.go_on {
-                let top = (jobs::phase.eq(JobPhase::Writing.name()), jobs::checkpoint.eq(0), jobs::done_rows.eq(0));
+                let top = (jobs::phase.eq(JobPhase::Writing.word()), jobs::checkpoint.eq(0), jobs::done_rows.eq(0));
                 diesel::update(held_by!(held)).set(top).execute(connection)?;
             }
             Ok::<_, Abort<StoreError>>(still)
@@ -368,7 +372,7 @@ impl JobBook for Database {
             let problems = u64::try_from(ending.problems.total()).unwrap_or(u64::MAX);
             let counted: Option<i64> = diesel::update(held_by!(held))
                 .set((
-                    jobs::state.eq(ending.state.name()),
+                    jobs::state.eq(ending.state.word()),
                     jobs::failure.eq(ending.failure.as_deref()),
                     jobs::problems_count.eq(jobs::problems_count + count(problems)?),
                     jobs::lease_owner.eq(None::<String>),
@@ -397,7 +401,7 @@ impl JobBook for Database {
 
     async fn leftovers(&self, limit: u32) -> Result<Vec<(JobId, String)>, StoreError> {
         self.read(move |connection| {
-            let over = JobState::ALL.into_iter().filter(|state| state.is_over()).map(JobState::name);
+            let over = JobState::all().iter().filter(|state| state.is_over()).map(|state| state.word());
             let rows: Vec<(i64, Option<String>)> = jobs::table
                 .filter(jobs::file_place.is_not_null())
                 .filter(jobs::state.eq_any(over.collect::<Vec<_>>()))

@@ -1,20 +1,21 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_catalog::NomenclatureError;
 use kontor_catalog::model::{BillingPeriod, Card, Nomenclature, NomenclatureKind, SearchText};
 use kontor_catalog::ports::NomenclatureRepository;
-use kontor_kernel::{Line, Listing, Money, NomenclatureId, Page, ProjectId, Stamp, StoreError};
+use kontor_catalog::{NomenclatureError, NomenclatureRefusal};
+use kontor_kernel::history::Audited as _;
+use kontor_kernel::{Line, Listing, Money, NomenclatureId, OfProject, Page, ProjectId, Stamp, StoreError};
 
 use super::cards;
 use crate::collation::sort_key;
-use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::histories;
 use crate::listing::{Source, unsearched};
 use crate::locks::lock_applications;
 use crate::projections::offers;
 use crate::projections::search::{Search, put, put_anew};
+use crate::records::{self, StoredRecord};
 use crate::schema::{inventories, nomenclatures};
 use crate::statement::Statement;
 use crate::stored;
@@ -105,21 +106,27 @@ fn found_by(card: &Card) -> SearchText {
     SearchText::of(&card.name, card.article.as_ref())
 }
 
+impl StoredRecord for Nomenclature {
+    const TABLE: &'static str = "nomenclatures";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+        Ok(cards::load(connection, &[id])?.pop())
+    }
+}
+
 /// Before a card is written.
 fn begin(connection: &mut AnyConnection, project: ProjectId, card: &Card) -> Result<(), Abort<NomenclatureError>> {
-    invalidate(Topic::Storefront, project.get());
     if card.kind == NomenclatureKind::Service {
         lock_applications(connection, project)?;
     }
     let unknown = cards::unknown(connection, project, card)?;
-    if unknown.is_empty() { Ok(()) } else { Err(Abort::Refused(NomenclatureError::UnknownReferences(unknown))) }
+    if unknown.is_empty() { Ok(()) } else { Err(Abort::refused(NomenclatureRefusal::UnknownReferences(unknown))) }
 }
 
-/// Writes what hangs on a card, and what the applications sell by it, and reads everything back.
-fn finish(connection: &mut AnyConnection, item: i64, card: &Card) -> Result<Nomenclature, Abort<NomenclatureError>> {
+/// Writes what hangs on a card, and what the applications sell by it.
+fn finish(connection: &mut AnyConnection, item: i64, card: &Card) -> QueryResult<()> {
     cards::hang(connection, item, card)?;
-    offers::refresh(connection, &[item])?;
-    cards::load(connection, &[item])?.pop().ok_or(Abort::Refused(NomenclatureError::NotFound))
+    offers::refresh(connection, &[item])
 }
 
 /// One page of the items that a text finds, in the order asked for or the best first.
@@ -136,7 +143,8 @@ fn search(
     } else {
         search.sorted(connection, listing.page, Statement::new(ITEMS.order(listing.sort)?))?
     };
-    Ok(Page { items: cards::load(connection, &found.ids)?, total: stored::count(found.total)?, request: listing.page })
+    let items = records::within(cards::load(connection, &found.ids)?, project);
+    Ok(Page { items, total: stored::count(found.total)?, request: listing.page })
 }
 
 #[async_trait]
@@ -154,18 +162,18 @@ impl NomenclatureRepository for Database {
                 );
             }
             let found = ITEMS.page(connection, own, &listing)?;
-            Ok(found.with_items(cards::load(connection, &found.items)?))
+            Ok(found.with_items(records::within(cards::load(connection, &found.items)?, project)))
         })
         .await
     }
 
-    async fn find(&self, id: NomenclatureId) -> Result<Option<Nomenclature>, StoreError> {
+    async fn find(&self, id: NomenclatureId) -> Result<Option<OfProject<Nomenclature>>, StoreError> {
         self.read_snapshot(move |connection| Ok(cards::load(connection, &[id.get()])?.pop())).await
     }
 
     async fn insert(&self, stamp: Stamp, card: Card) -> Result<Nomenclature, NomenclatureError> {
         let Stamp { project_id: project, at, .. } = stamp;
-        self.write(move |connection| {
+        records::insert(self, stamp, move |connection| {
             begin(connection, project, &card)?;
             let id: i64 = diesel::insert_into(nomenclatures::table)
                 .values((
@@ -177,11 +185,10 @@ impl NomenclatureRepository for Database {
                 ))
                 .returning(nomenclatures::id)
                 .get_result(connection)
-                .map_err(on_duplicate(NomenclatureError::ArticleTaken))?;
+                .map_err(on_duplicate(NomenclatureRefusal::ArticleTaken))?;
             put(connection, project, &[(id, found_by(&card))])?;
-            let created = finish(connection, id, &card)?;
-            histories::created(connection, &stamp, &created)?;
-            Ok(created)
+            finish(connection, id, &card)?;
+            Ok(id)
         })
         .await
     }
@@ -191,6 +198,7 @@ impl NomenclatureRepository for Database {
         let id = seen.id;
         let version = i64::try_from(seen.version).map_err(StoreError::corrupt)?;
         self.write(move |connection| {
+            histories::invalidate_shown(&stamp, Nomenclature::RESOURCE);
             begin(connection, project, &card)?;
             let current = nomenclatures::table
                 .find(id.get())
@@ -199,19 +207,20 @@ impl NomenclatureRepository for Database {
             let written = diesel::update(current)
                 .set((CardRow::new(&card, at)?, nomenclatures::version.eq(version + 1)))
                 .execute(connection)
-                .map_err(on_duplicate(NomenclatureError::ArticleTaken))?;
+                .map_err(on_duplicate(NomenclatureRefusal::ArticleTaken))?;
             if written == 0 {
-                return Err(Abort::Refused(NomenclatureError::Stale));
+                return Err(Abort::refused(NomenclatureRefusal::Stale));
             }
             let stock = inventories::table
                 .filter(inventories::nomenclature_id.eq(id.get()))
                 .filter(inventories::deleted_at.is_null());
             if !card.is_stocked() && found!(connection, stock)? {
-                return Err(Abort::Refused(NomenclatureError::Stocked));
+                return Err(Abort::refused(NomenclatureRefusal::Stocked));
             }
             put_anew(connection, project, &[(id.get(), found_by(&card))])?;
             // What was seen is what was there: its version was.
-            let changed = finish(connection, id.get(), &card)?;
+            finish(connection, id.get(), &card)?;
+            let changed = records::load(connection, project, id.get())?;
             histories::changed(connection, &stamp, &seen, &changed)?;
             Ok(changed)
         })

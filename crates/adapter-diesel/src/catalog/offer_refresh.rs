@@ -28,9 +28,9 @@ by_place! {
     }
 }
 
-/// Begins with a warehouse whose links have just changed, in the same transaction. Returns whether something is left, which
-/// [`Database::refresh_offers_rest`] goes on with.
-pub(super) fn begin(connection: &mut AnyConnection, project: ProjectId, warehouse: WarehouseId) -> QueryResult<bool> {
+/// Begins with a warehouse whose links have just changed, in the same transaction. With what is left
+/// [`Database::refresh_offers_rest`] goes on.
+pub(super) fn begin(connection: &mut AnyConnection, project: ProjectId, warehouse: WarehouseId) -> QueryResult<()> {
     // Before the cards, as every later step has it.
     Statement::new("INSERT INTO shelving (warehouse_id, project_id, after_id) VALUES ")
         .tuple([warehouse.get().into(), project.get().into(), 0_i64.into()])
@@ -40,7 +40,7 @@ pub(super) fn begin(connection: &mut AnyConnection, project: ProjectId, warehous
 }
 
 /// What has no free piece here is shown neither before nor after.
-fn step(connection: &mut AnyConnection, warehouse: i64, after: i64) -> QueryResult<bool> {
+fn step(connection: &mut AnyConnection, warehouse: i64, after: i64) -> QueryResult<()> {
     let rows: Vec<StockRow> =
         Statement::new("SELECT id, nomenclature_id FROM inventories WHERE quantity > reserved AND warehouse_id = ")
             .value(warehouse)
@@ -50,17 +50,12 @@ fn step(connection: &mut AnyConnection, warehouse: i64, after: i64) -> QueryResu
             .rows(connection)?;
     let items: Vec<i64> = rows.iter().map(|row| row.item).collect();
     offers::refresh_availability(connection, &items)?;
-    match rows.last() {
-        Some(last) if rows.len() == STEP => {
-            let reached = Statement::new("UPDATE shelving SET after_id = ").value(last.id);
-            reached.sql(" WHERE warehouse_id = ").value(warehouse).run(connection)?;
-            Ok(true)
-        }
-        _ => {
-            Statement::new("DELETE FROM shelving WHERE warehouse_id = ").value(warehouse).run(connection)?;
-            Ok(false)
-        }
-    }
+    let reached = match rows.last() {
+        Some(last) if rows.len() == STEP => Statement::new("UPDATE shelving SET after_id = ").value(last.id),
+        _ => Statement::new("DELETE FROM shelving"),
+    };
+    reached.sql(" WHERE warehouse_id = ").value(warehouse).run(connection)?;
+    Ok(())
 }
 
 impl Database {

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_catalog::PlanError;
 use kontor_catalog::model::{Assigned, CatalogPlan, PlanAssignment, PlanChange, PlanDraft, PlanPosition, PlanSlug};
 use kontor_catalog::ports::PlanRepository;
+use kontor_catalog::{PlanError, PlanRefusal};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{ApplicationId, Line, Listing, Page, PageRequest, PlanAssignmentId, ProjectId, StoreError};
 
@@ -16,6 +16,7 @@ use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::listing::{Source, unsearched};
 use crate::projections::search::Search;
+use crate::records;
 use crate::schema::{applications, nomenclatures, projects, subscription_nomenclatures};
 use crate::statement::Statement;
 use crate::stored;
@@ -102,7 +103,7 @@ fn free_position(connection: &mut AnyConnection, application: ApplicationId) -> 
         .count()
         .get_result(connection)?;
     if count >= PlanAssignment::MOST_PER_APPLICATION {
-        return Err(Abort::Refused(PlanError::TooMany));
+        return Err(Abort::refused(PlanRefusal::TooMany));
     }
     let last: Option<i64> = subscription_nomenclatures::table
         .filter(subscription_nomenclatures::application_id.eq(application.get()))
@@ -125,7 +126,8 @@ impl PlanRepository for Database {
             let found = page_of(connection, project, text.as_ref(), page)?;
             let currency: String = projects::table.find(project.get()).select(projects::currency).first(connection)?;
             let mut offered = assignments(connection, application, &found.items)?;
-            Ok(found.with_items(cards::load(connection, &found.items)?).map(|item| CatalogPlan {
+            let items = records::within(cards::load(connection, &found.items)?, project);
+            Ok(found.with_items(items).map(|item| CatalogPlan {
                 currency: currency.clone(),
                 assignment: offered.remove(&item.id.get()),
                 item,
@@ -148,7 +150,7 @@ impl PlanRepository for Database {
                 .filter(nomenclatures::project_id.eq(project.get()))
                 .filter(nomenclatures::is_subscription.eq(true));
             if !found!(connection, plan)? {
-                return Err(Abort::Refused(PlanError::UnknownPlan));
+                return Err(Abort::refused(PlanRefusal::UnknownPlan));
             }
             // Whoever adds to the application waits here, so that what is counted below holds.
             lock_row!(connection, applications::table.find(application.get()).select(applications::id));
@@ -175,7 +177,7 @@ impl PlanRepository for Database {
                 ))
                 .returning(subscription_nomenclatures::id)
                 .get_result(connection)
-                .map_err(on_duplicate(PlanError::SlugTaken))?;
+                .map_err(on_duplicate(PlanRefusal::SlugTaken))?;
             let new: AssignmentRow =
                 subscription_nomenclatures::table.find(id).select(AssignmentRow::as_select()).first(connection)?;
             Ok(Assigned::Anew(new.try_into()?))
@@ -206,7 +208,7 @@ impl PlanRepository for Database {
                     subscription_nomenclatures::updated_at.eq(at.naive_utc()),
                 ))
                 .execute(connection)
-                .map_err(on_duplicate(PlanError::SlugTaken))?;
+                .map_err(on_duplicate(PlanRefusal::SlugTaken))?;
             let row: Option<AssignmentRow> = own().select(AssignmentRow::as_select()).first(connection).optional()?;
             Ok(row.ok_or(Abort::Refused(PlanError::NotFound))?.try_into()?)
         })

@@ -5,7 +5,7 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_catalog::model::{PhotoUrl, Promotion, PromotionDraft};
 use kontor_catalog::ports::PromotionRepository;
-use kontor_catalog::{PromotionError, PromotionList, PromotionReference};
+use kontor_catalog::{PromotionError, PromotionList, PromotionReference, PromotionRefusal};
 use kontor_kernel::{Page, PageRequest, ProjectId, Stamp, StoreError};
 
 use super::categories::reference;
@@ -20,7 +20,6 @@ use crate::stored;
 #[diesel(table_name = promotions)]
 struct PromotionRow {
     id: i64,
-    project_id: i64,
     name: String,
     description: Option<String>,
     photo: Option<String>,
@@ -44,7 +43,6 @@ fn by_promotion(rows: Vec<(i64, i64, String)>) -> Links {
 fn promotion(row: PromotionRow, shown: &[(i64, String)], items: &[(i64, String)]) -> Result<Promotion, StoreError> {
     Ok(Promotion {
         id: stored::id(row.id)?,
-        project_id: stored::id(row.project_id)?,
         name: stored::owned(row.name)?,
         description: row.description.map(stored::owned).transpose()?,
         photo: row.photo.as_deref().map(photo).transpose()?,
@@ -133,7 +131,7 @@ impl PromotionRepository for Database {
             let own = own!(connection, nomenclatures, project, items);
             unknown.extend(foreign(PromotionList::Nomenclatures, &items, &own));
             if !unknown.is_empty() {
-                return Err(Abort::Refused(PromotionError::UnknownReferences(unknown)));
+                return Err(Abort::refused(PromotionRefusal::UnknownReferences(unknown)));
             }
             let id: i64 = diesel::insert_into(promotions::table)
                 .values((

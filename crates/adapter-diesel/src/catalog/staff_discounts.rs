@@ -3,11 +3,12 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::model::{Discount, DiscountFilter, DiscountState, DiscountTerms, Period, PromoTerms};
-use kontor_kernel::{DiscountStatus, ProjectId, PromoCode, Quantity, StoreError, Word};
+use kontor_kernel::{DiscountStatus, OfProject, ProjectId, PromoCode, Quantity, StoreError, Word};
 
 use crate::database::{Abort, AnyConnection, Backend};
 use crate::discount_rows::{DiscountRow, number, status, target, target_columns, value};
 use crate::listing::{ESCAPE, containing};
+use crate::records;
 use crate::schema::{categories, discounts, nomenclatures};
 use crate::stored;
 
@@ -43,7 +44,6 @@ fn discount((staff, category, item): (StaffRow, Option<String>, Option<String>))
     };
     Ok(Discount {
         id: stored::id(row.id)?,
-        project_id: stored::id(staff.project_id)?,
         terms: DiscountTerms {
             name: stored::owned(row.name)?,
             description: staff.description.map(stored::owned).transpose()?,
@@ -64,7 +64,7 @@ fn discount((staff, category, item): (StaffRow, Option<String>, Option<String>))
 }
 
 /// These discounts, newest first, each with the name of what it is for.
-pub(super) fn load<R>(connection: &mut AnyConnection, ids: Vec<i64>) -> Result<Vec<Discount>, Abort<R>> {
+pub(super) fn load<R>(connection: &mut AnyConnection, ids: Vec<i64>) -> Result<Vec<OfProject<Discount>>, Abort<R>> {
     let category = discounts::target.eq("category").and(discounts::target_id.eq(categories::id.nullable()));
     let item = discounts::target.eq("product").and(discounts::target_id.eq(nomenclatures::id.nullable()));
     let rows: Vec<(StaffRow, Option<String>, Option<String>)> = discounts::table
@@ -74,7 +74,8 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: Vec<i64>) -> Result<V
         .order(discounts::id.desc())
         .select((StaffRow::as_select(), categories::name.nullable(), nomenclatures::name.nullable()))
         .load(connection)?;
-    rows.into_iter().map(|row| discount(row).map_err(Abort::Store)).collect()
+    let of_project = |row: (StaffRow, _, _)| records::of_project(row.0.project_id, discount(row));
+    rows.into_iter().map(|row| of_project(row).map_err(Abort::Store)).collect()
 }
 
 /// The discounts a filter lets through, as they are at `at`.

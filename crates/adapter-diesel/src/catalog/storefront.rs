@@ -245,7 +245,7 @@ mod tests {
     use crate::database_tests;
     use crate::testing::{Kind, TestDatabase};
     use diesel::connection::SimpleConnection;
-    use kontor_kernel::{ApplicationId, BrandId, CounterpartyId, CustomerScope, ProjectId, TokenId};
+    use kontor_kernel::{ApplicationId, BrandId, CounterpartyId, CustomerScope, ProjectId, TokenId, Word as _};
 
     fn app() -> AppScope {
         let (project_id, application_id) = (ProjectId::new(1).unwrap(), ApplicationId::new(1).unwrap());
@@ -273,9 +273,9 @@ mod tests {
     #[tokio::test]
     async fn every_order_walks_an_index_and_sorts_one_page_at_most() {
         let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
-        let orders = ProductOrder::ALL.map(|(_, order)| Some(order));
+        let orders = ProductOrder::all().iter().copied().map(Some);
         for filter in filters() {
-            for order in orders.into_iter().chain([None]) {
+            for order in orders.clone().chain([None]) {
                 let at = DateTime::UNIX_EPOCH;
                 for visitor in [app().into(), customer().into()] {
                     let query = OfferQuery { visitor, filter: &filter, order, at, discounted: None };
@@ -419,9 +419,9 @@ mod tests {
     #[tokio::test]
     async fn a_far_page_passes_over_its_index_alone() {
         let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
-        let orders = ProductOrder::ALL.map(|(_, order)| Some(order));
+        let orders = ProductOrder::all().iter().copied().map(Some);
         let [all, _, narrow] = filters();
-        for (filter, order) in orders.into_iter().chain([None]).flat_map(|order| [(&all, order), (&narrow, order)]) {
+        for (filter, order) in orders.chain([None]).flat_map(|order| [(&all, order), (&narrow, order)]) {
             let query = OfferQuery { visitor: app().into(), filter, order, at: DateTime::UNIX_EPOCH, discounted: None };
             let plans = [None, Some(1_000_000), Some(1_500)]
                 .map(|total| plan(&db, query.page(PageRequest::new(100, 10, 100).unwrap(), total)));

@@ -3,22 +3,22 @@ use std::collections::{BTreeSet, HashMap};
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_catalog::model::{Edit, Reference, Warehouse, WarehouseChange, WarehouseDraft};
+use kontor_catalog::model::{Reference, Warehouse, WarehouseChange, WarehouseDraft};
 use kontor_catalog::ports::WarehouseRepository;
-use kontor_catalog::{WarehouseError, WarehouseReference};
-use kontor_kernel::{ApplicationId, BranchId, Listing, Page, ProjectId, Stamp, StoreError, WarehouseId};
+use kontor_catalog::{WarehouseError, WarehouseReference, WarehouseRefusal};
+use kontor_kernel::{ApplicationId, BranchId, Listing, OfProject, Page, ProjectId, Stamp, StoreError, WarehouseId};
 use kontor_organization::model::IntegrationOwner;
 
 use super::categories::reference;
-use super::{lock_row, offer_refresh};
+use super::offer_refresh;
 use crate::collation::sort_key;
-use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
 use crate::integration_links;
 use crate::listing::{Source, unsearched};
+use crate::records::{self, StoredRecord};
 use crate::schema::{applications, branches, warehouse_applications, warehouses};
 use crate::statement::Statement;
-use crate::{histories, stock, stored};
+use crate::{stock, stored};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = warehouses)]
@@ -33,7 +33,7 @@ struct WarehouseRow {
 }
 
 /// These warehouses in this order, those that are left out.
-fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Warehouse>, Abort<R>> {
+fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Warehouse>>, Abort<R>> {
     let rows: Vec<(WarehouseRow, String)> = warehouses::table
         .inner_join(branches::table.on(warehouses::branch_id.eq(branches::id)))
         .filter(warehouses::id.eq_any(ids.to_vec()))
@@ -50,11 +50,10 @@ fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Warehouse>
     for (warehouse, id, name) in links {
         served.entry(warehouse).or_default().push(reference(id, &name)?);
     }
-    let mut records = HashMap::with_capacity(rows.len());
+    let mut found = HashMap::with_capacity(rows.len());
     for (row, branch) in rows {
         let record = Warehouse {
             id: stored::id(row.id)?,
-            project_id: stored::id(row.project_id)?,
             name: stored::text(&row.name)?,
             address: stored::optional_text(row.address.as_deref())?,
             branch: reference(row.branch_id, &branch)?,
@@ -62,13 +61,17 @@ fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Warehouse>
             created_at: stored::moment(row.created_at),
             updated_at: stored::moment(row.updated_at),
         };
-        records.insert(row.id, record);
+        found.insert(row.id, OfProject::new(stored::id(row.project_id)?, record));
     }
-    Ok(ids.iter().filter_map(|id| records.remove(id)).collect())
+    Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
 }
 
-fn one(connection: &mut AnyConnection, id: WarehouseId) -> Result<Warehouse, Abort<WarehouseError>> {
-    load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(WarehouseError::NotFound))
+impl StoredRecord for Warehouse {
+    const TABLE: &'static str = "warehouses";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+        Ok(load(connection, &[id])?.pop())
+    }
 }
 
 /// The warehouses of staff.
@@ -85,13 +88,13 @@ const WAREHOUSES: Source = Source {
     search: unsearched,
 };
 
-/// Which of the branch and the applications are not of the project.
-fn unknown(
+/// Refuses a branch and applications that are not of the project.
+fn require_own(
     connection: &mut AnyConnection,
     project: ProjectId,
     branch: Option<BranchId>,
     wanted: Option<&[ApplicationId]>,
-) -> QueryResult<Vec<WarehouseReference>> {
+) -> Result<(), Abort<WarehouseError>> {
     let mut unknown = Vec::new();
     if let Some(branch) = branch {
         let own = branches::table.find(branch.get()).filter(branches::project_id.eq(project.get()));
@@ -108,7 +111,7 @@ fn unknown(
         let foreign = wanted.iter().enumerate().filter(|(_, id)| !own.contains(&id.get()));
         unknown.extend(foreign.map(|(place, _)| WarehouseReference::Application(place)));
     }
-    Ok(unknown)
+    if unknown.is_empty() { Ok(()) } else { Err(Abort::refused(WarehouseRefusal::UnknownReferences(unknown))) }
 }
 
 #[derive(Insertable)]
@@ -130,23 +133,13 @@ fn link(connection: &mut AnyConnection, warehouse: i64, applications: &BTreeSet<
     Ok(())
 }
 
-/// A warehouse of the project that is there.
-#[diesel::dsl::auto_type]
-fn present(project: ProjectId, id: WarehouseId) -> _ {
-    let (project, id): (i64, i64) = (project.get(), id.get());
-    warehouses::table
-        .filter(warehouses::id.eq(id))
-        .filter(warehouses::project_id.eq(project))
-        .filter(warehouses::deleted_at.is_null())
-}
-
 fn numbers(ids: &[ApplicationId]) -> BTreeSet<i64> {
     ids.iter().map(|id| id.get()).collect()
 }
 
 #[async_trait]
 impl WarehouseRepository for Database {
-    async fn find(&self, id: WarehouseId) -> Result<Option<Warehouse>, StoreError> {
+    async fn find(&self, id: WarehouseId) -> Result<Option<OfProject<Warehouse>>, StoreError> {
         self.read_snapshot(move |connection| Ok(load(connection, &[id.get()])?.pop())).await
     }
 
@@ -154,19 +147,15 @@ impl WarehouseRepository for Database {
         self.read_snapshot(move |connection| {
             let own = Statement::new("w.deleted_at IS NULL AND w.project_id = ").value(project.get());
             let found = WAREHOUSES.page(connection, own, &listing)?;
-            Ok(found.with_items(load(connection, &found.items)?))
+            Ok(found.with_items(records::within(load(connection, &found.items)?, project)))
         })
         .await
     }
 
     async fn insert(&self, stamp: Stamp, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError> {
-        self.write(move |connection| {
+        records::insert(self, stamp, move |connection| {
             let (project, at) = (stamp.project_id, stamp.at);
-            invalidate(Topic::Storefront, project.get());
-            let unknown = unknown(connection, project, Some(draft.branch_id), draft.application_ids.as_deref())?;
-            if !unknown.is_empty() {
-                return Err(Abort::Refused(WarehouseError::UnknownReferences(unknown)));
-            }
+            require_own(connection, project, Some(draft.branch_id), draft.application_ids.as_deref())?;
             let links = match &draft.application_ids {
                 Some(ids) => numbers(ids),
                 None => applications::table
@@ -189,9 +178,7 @@ impl WarehouseRepository for Database {
                 .returning(warehouses::id)
                 .get_result(connection)?;
             link(connection, id, &links)?;
-            let created = one(connection, stored::id(id)?)?;
-            histories::created(connection, &stamp, &created)?;
-            Ok(created)
+            Ok(id)
         })
         .await
     }
@@ -202,19 +189,15 @@ impl WarehouseRepository for Database {
         id: WarehouseId,
         change: WarehouseChange,
     ) -> Result<Warehouse, WarehouseError> {
-        let written = self.write(move |connection| {
-            let (project, at) = (stamp.project_id, stamp.at);
-            invalidate(Topic::Storefront, project.get());
-            let links = change.application_ids.as_set();
+        let relinks = change.application_ids.as_set().is_some();
+        let warehouse = records::change(self, stamp, id.get(), move |connection, _: &Warehouse| {
+            let (project, links) = (stamp.project_id, change.application_ids.as_set());
             let branch = change.branch_id.as_set().copied();
-            let unknown = unknown(connection, project, branch, links.map(Vec::as_slice))?;
-            if !unknown.is_empty() {
-                return Err(Abort::Refused(WarehouseError::UnknownReferences(unknown)));
+            require_own(connection, project, branch, links.map(Vec::as_slice))?;
+            if let Some(ids) = links {
+                relink(connection, project, id, &numbers(ids))?;
             }
-            let own = present(project, id);
-            lock_row!(connection, own.select(warehouses::id));
-            let before = one(connection, id)?;
-            let written = diesel::update(own)
+            Ok(diesel::update(warehouses::table.find(id.get()))
                 .set((
                     change
                         .name
@@ -222,61 +205,45 @@ impl WarehouseRepository for Database {
                         .map(|name| (warehouses::name.eq(name.as_str()), warehouses::sort_key.eq(sort_key(name)))),
                     change.address.as_set().map(|address| warehouses::address.eq(address.as_deref())),
                     branch.map(|branch| warehouses::branch_id.eq(branch.get())),
-                    warehouses::updated_at.eq(at.naive_utc()),
+                    warehouses::updated_at.eq(stamp.at.naive_utc()),
                 ))
-                .execute(connection)?;
-            if written == 0 {
-                return Err(Abort::Refused(WarehouseError::NotFound));
-            }
-            let is_left = match &change.application_ids {
-                Edit::Set(ids) => relink(connection, project, id, &numbers(ids))?,
-                Edit::Keep => false,
-            };
-            let after = one(connection, id)?;
-            histories::changed(connection, &stamp, &before, &after)?;
-            Ok((after, is_left))
-        });
-        let (warehouse, is_left) = written.await?;
-        if is_left {
+                .execute(connection)?)
+        })
+        .await?;
+        if relinks {
             self.refresh_offers_rest(id).await;
         }
         Ok(warehouse)
     }
 
     async fn delete(&self, stamp: Stamp, id: WarehouseId) -> Result<(), WarehouseError> {
-        self.write(move |connection| {
-            let own = present(stamp.project_id, id);
-            lock_row!(connection, own.select(warehouses::id));
-            if !found!(connection, own)? {
-                return Err(Abort::Refused(WarehouseError::NotFound));
-            }
-            let before = one(connection, id)?;
+        records::delete(self, stamp, id.get(), move |connection, _: &Warehouse| {
             let at = stamp.at.naive_utc();
             if !stock::retire(connection, id.get(), at)? {
-                return Err(Abort::Refused(WarehouseError::Stocked));
+                return Err(Abort::refused(WarehouseRefusal::Stocked));
             }
             // No piece lies here, so nothing of it is shown.
             let links = warehouse_applications::table.filter(warehouse_applications::warehouse_id.eq(id.get()));
             diesel::delete(links).execute(connection)?;
             integration_links::forget(connection, IntegrationOwner::Warehouse(id))?;
-            diesel::update(own).set(warehouses::deleted_at.eq(at)).execute(connection)?;
-            histories::deleted(connection, &stamp, &before)
+            let gone = diesel::update(warehouses::table.find(id.get())).set(warehouses::deleted_at.eq(at));
+            Ok(gone.execute(connection)?)
         })
         .await
     }
 }
 
-/// Sells from the warehouse in these applications alone. Returns whether [`offer_refresh`] has to go on.
+/// Sells from the warehouse in these applications alone. What is left of [`offer_refresh`] comes after the commit.
 fn relink(
     connection: &mut AnyConnection,
     project: ProjectId,
     warehouse: WarehouseId,
     wanted: &BTreeSet<i64>,
-) -> QueryResult<bool> {
+) -> QueryResult<()> {
     let links = warehouse_applications::table.filter(warehouse_applications::warehouse_id.eq(warehouse.get()));
     let current: Vec<i64> = links.select(warehouse_applications::application_id).load(connection)?;
     if current.into_iter().collect::<BTreeSet<_>>() == *wanted {
-        return Ok(false);
+        return Ok(());
     }
     diesel::delete(links).execute(connection)?;
     link(connection, warehouse.get(), wanted)?;

@@ -4,7 +4,7 @@ use chrono::NaiveDateTime;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_catalog::model::{StockEntry, StockReason, StockSource};
 use kontor_kernel::history::{Author, FieldChange, HistoryAction, HistoryEntry};
-use kontor_kernel::{InventoryId, Page, PageRequest, ProjectId, StoreError};
+use kontor_kernel::{InventoryId, Page, PageRequest, ProjectId, StoreError, Word as _};
 
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{Statement, by_place};
@@ -63,7 +63,7 @@ impl TryFrom<MovementRow> for StockEntry {
     type Error = StoreError;
 
     fn try_from(row: MovementRow) -> Result<Self, StoreError> {
-        let reason = StockReason::ALL.iter().copied().find(|reason| reason.name() == row.reason);
+        let reason = StockReason::from_word(&row.reason);
         let unknown = |column, word| stored::unknown("stock_movements", row.id, column, word);
         let reason = reason.ok_or_else(|| unknown("reason", row.reason.as_str()))?;
         let is_new = matches!(reason, StockReason::Opening | StockReason::Creation)

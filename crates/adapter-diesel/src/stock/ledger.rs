@@ -4,7 +4,7 @@ use chrono::NaiveDateTime;
 use diesel::result::QueryResult;
 use kontor_catalog::model::StockReason;
 use kontor_kernel::history::Author;
-use kontor_kernel::{JobId, Stamp};
+use kontor_kernel::{JobId, Stamp, Word as _};
 
 use super::ROWS;
 use crate::database::AnyConnection;
@@ -62,7 +62,7 @@ impl Cause {
     pub(super) fn values(&self) -> [Value; 6] {
         let (actor, actor_id) = stored::actor(self.by);
         let (source, number) = self.source.map(Source::stored).unzip();
-        [self.reason.name().into(), source.into(), number.into(), actor.into(), actor_id.into(), self.at.into()]
+        [self.reason.word().into(), source.into(), number.into(), actor.into(), actor_id.into(), self.at.into()]
     }
 }
 

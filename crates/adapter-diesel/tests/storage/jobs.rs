@@ -9,12 +9,12 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_catalog::bulk::ports::{JobBook, UploadStore};
 use kontor_catalog::bulk::{
-    Job, JobError, JobFilter, JobKind, JobOptions, JobPhase, JobRunner, JobState, LeasedJob, NewJob, Progress,
-    RunOutcome, Tally, Waits,
+    Job, JobError, JobFilter, JobKind, JobOptions, JobPhase, JobRefusal, JobRunner, JobState, LeasedJob, NewJob,
+    Progress, RunOutcome, Tally, Waits,
 };
 use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader};
 use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetRefused, SheetRow};
-use kontor_kernel::{Clock, FixedClock, JobId, PageRequest, StoreError};
+use kontor_kernel::{Clock, FixedClock, JobId, PageRequest, StoreError, Word as _};
 use tokio::runtime::Handle;
 
 use crate::storehouse::Storehouse;
@@ -111,7 +111,14 @@ impl<'a> Yard<'a> {
         let house = Storehouse::open(db).await;
         let (store, thrown, clock) =
             (Arc::new(db.database.clone()), Arc::new(Texts::default()), Arc::new(FixedClock::at(at())));
-        let runner = JobRunner::new(Arc::new(Grid), store.clone(), store.clone(), store, thrown.clone(), clock.clone());
+        let runner = JobRunner {
+            reader: Arc::new(Grid),
+            cards: store.clone(),
+            stock: store.clone(),
+            jobs: store,
+            uploads: thrown.clone(),
+            clock: clock.clone(),
+        };
         Self { house, runner: Arc::new(runner), thrown, clock }
     }
 
@@ -149,7 +156,7 @@ impl<'a> Yard<'a> {
     }
 
     async fn job(&self, id: JobId) -> Job {
-        JobBook::find(&self.house.db.database, id).await.unwrap().unwrap()
+        JobBook::find(&self.house.db.database, id).await.unwrap().unwrap().within(self.house.project).unwrap()
     }
 
     async fn count(&self, table: &str) -> i64 {
@@ -318,7 +325,7 @@ database_tests! {
             yard.jobs().insert(yard.house.project, new_job(JobKind::Cards, STRICT, "x"), 2, at()).await.unwrap();
         }
         let third = yard.jobs().insert(yard.house.project, new_job(JobKind::Cards, STRICT, "x"), 2, at()).await;
-        assert!(matches!(third, Err(JobError::TooManyWaiting(2))), "{third:?}");
+        assert!(matches!(third, Err(JobError::Refused(JobRefusal::TooManyWaiting(2)))), "{third:?}");
         assert_eq!(yard.count("jobs").await, 2);
     }
 
@@ -531,12 +538,12 @@ database_tests! {
             let page = yard.jobs().list(yard.house.project, filter, page).await.unwrap();
             (page.total, page.items.iter().map(|job| job.id.get()).collect::<Vec<_>>(), db.database.statements() - before)
         };
-        let (total, ids, few) = list(&JobKind::ALL, &[], 2).await;
+        let (total, ids, few) = list(JobKind::all(), &[], 2).await;
         assert_eq!((total, ids[0], ids.len()), (4, stock.get(), 2));
         assert!(ids[0] > ids[1]);
-        let (total, _, more) = list(&JobKind::ALL, &[], 100).await;
+        let (total, _, more) = list(JobKind::all(), &[], 100).await;
         assert_eq!((total, more), (4, few), "as many statements for more rows");
         assert_eq!(list(&[JobKind::Cards], &[], 10).await.0, 3);
-        assert_eq!(list(&JobKind::ALL, &[JobState::Canceled, JobState::Failed], 10).await.0, 1);
+        assert_eq!(list(JobKind::all(), &[JobState::Canceled, JobState::Failed], 10).await.0, 1);
     }
 }

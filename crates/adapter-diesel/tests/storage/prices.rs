@@ -127,7 +127,7 @@ database_tests! {
 
         let id = InventoryId::new(house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {mug}")).await).unwrap();
         let other = InventoryId::new(house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {dear}")).await).unwrap();
-        let none = InventoryRepository::find(&db.database, id).await.unwrap().unwrap();
+        let none = InventoryRepository::find(&db.database, id).await.unwrap().unwrap().within(house.project).unwrap();
         assert_eq!(none.price, None);
         for (sort, expected) in [(Sort::ascending("price"), [id, other]), (Sort::descending("price"), [other, id])] {
             let listed = InventoryRepository::list(&db.database, house.project, sorted(sort)).await.unwrap();
@@ -140,7 +140,7 @@ database_tests! {
         let lines = InventoryRepository::history(&db.database, house.project, id, page(1, 1)).await.unwrap().items;
         assert_eq!((lines[0].line.changes.len(), lines[0].line.changes[0].new.as_deref()), (1, Some("0.00")));
 
-        let card = NomenclatureRepository::find(&db.database, item(service)).await.unwrap().unwrap();
+        let card = NomenclatureRepository::find(&db.database, item(service)).await.unwrap().unwrap().within(house.project).unwrap();
         let change = CardChange { price: Edit::Set(Money::ZERO), ..CardChange::default() };
         let priced = change.apply(card.card.clone()).unwrap();
         NomenclatureRepository::replace(&db.database, system(house.project), card, priced).await.unwrap();
@@ -173,21 +173,22 @@ database_tests! {
         fill(&db);
         db.database.migrate().unwrap();
         let written = |ids: Vec<i64>| ids.into_iter().map(|id| (id, Some(0))).collect::<Vec<_>>();
+        let first = ProjectId::new(1).unwrap();
         let mut kept = Vec::new();
         for id in 1..=12 {
-            let card = NomenclatureRepository::find(&db.database, item(id)).await.unwrap().unwrap().card;
+            let card = NomenclatureRepository::find(&db.database, item(id)).await.unwrap().unwrap().within(first).unwrap().card;
             kept.push((id, card.price.map(Money::minor)));
         }
         assert_eq!(kept.iter().copied().filter(|(_, price)| *price == Some(0)).collect::<Vec<_>>(), written(vec![2, 7, 9, 12]));
         assert_eq!(kept.iter().copied().filter(|(_, price)| *price == Some(700)).count(), 2);
         let mut stock = Vec::new();
         for id in 1..=6 {
-            let record = InventoryRepository::find(&db.database, InventoryId::new(id).unwrap()).await.unwrap().unwrap();
+            let record = InventoryRepository::find(&db.database, InventoryId::new(id).unwrap()).await.unwrap().unwrap().within(first).unwrap();
             stock.push(record.price.map(Money::minor));
         }
         assert_eq!(stock, [None, Some(0), Some(0), None, Some(700), Some(300)]);
         let app = AppScope {
-            project_id: ProjectId::new(1).unwrap(),
+            project_id: first,
             application_id: ApplicationId::new(1).unwrap(),
             wholesale: false,
         };

@@ -13,7 +13,7 @@ use kontor_auth::model::{NewEmployee, RoleChoice};
 use kontor_auth::ports::StaffRepository;
 use kontor_catalog::model::WarehouseDraft;
 use kontor_catalog::ports::WarehouseRepository;
-use kontor_catalog::{WarehouseError, WarehouseReference};
+use kontor_catalog::{WarehouseError, WarehouseReference, WarehouseRefusal};
 use kontor_kernel::{BranchId, DepartmentId, Edit, Name, ProjectId, RecordRepository, Stamp, StoreError};
 use kontor_organization::model::{BranchDraft, Department, DepartmentChange, DepartmentDraft};
 use kontor_organization::ports::BranchRepository;
@@ -80,7 +80,7 @@ database_tests! {
         let draft = WarehouseDraft { name, address: None, branch_id, application_ids: None };
         let attempt = WarehouseRepository::insert(&db.database, Stamp::of_system(project, AT), draft);
         let refused = deleted_during(&db, format!("DELETE FROM branches WHERE id = {branch_id}"), attempt).await;
-        let Err(WarehouseError::UnknownReferences(unknown)) = refused else { panic!("{refused:?}") };
+        let Err(WarehouseError::Refused(WarehouseRefusal::UnknownReferences(unknown))) = refused else { panic!("{refused:?}") };
         assert_eq!(unknown, [WarehouseReference::Branch]);
     }
 

@@ -113,7 +113,7 @@ database_tests! {
             assert_eq!(found.items.iter().map(|one| one.id.get()).collect::<Vec<_>>(), expected, "{text}");
         }
         let code = DiscountId::new(1).unwrap();
-        let used = DiscountRepository::find(&db.database, code).await.unwrap().unwrap();
+        let used = DiscountRepository::find(&db.database, code).await.unwrap().unwrap().within(project).unwrap();
         assert_eq!((used.used_count, used.used_amount.minor(), used.version), (1, 12_000, 1));
 
         let app = |id| AppScope { project_id: project, application_id: ApplicationId::new(id).unwrap(), wholesale: false };
@@ -137,7 +137,7 @@ database_tests! {
         let entry = |quantity, reserved| ("opening".to_owned(), quantity, reserved);
         assert_eq!(changes(&db, 1).await, [entry(10, 3), entry(4, 0)]);
         let first = InventoryId::new(1).unwrap();
-        let stock = InventoryRepository::find(&db.database, first).await.unwrap().unwrap();
+        let stock = InventoryRepository::find(&db.database, first).await.unwrap().unwrap().within(project).unwrap();
         assert_eq!((stock.quantity.get(), stock.reserved.get()), (10, 3));
 
         // The order goes on.
@@ -150,9 +150,9 @@ database_tests! {
         let orders = OrderService { orders: store.clone(), store, clock, random };
         let staff = Staff { project_id: project, ..office.staff };
         Office { orders, staff }.move_to(&order, OrderStatus::Canceled).await.unwrap();
-        let stock = InventoryRepository::find(&db.database, first).await.unwrap().unwrap();
+        let stock = InventoryRepository::find(&db.database, first).await.unwrap().unwrap().within(project).unwrap();
         assert_eq!((stock.quantity.get(), stock.reserved.get()), (10, 0));
-        let used = DiscountRepository::find(&db.database, code).await.unwrap().unwrap();
+        let used = DiscountRepository::find(&db.database, code).await.unwrap().unwrap().within(project).unwrap();
         assert_eq!((used.used_count, used.used_amount.minor()), (0, 0));
         assert_eq!(differences(&db).await, []);
     }

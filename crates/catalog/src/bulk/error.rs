@@ -1,26 +1,22 @@
-use kontor_kernel::{AccessDenied, StoreError};
+use kontor_kernel::{RecordError, Refusal, StoreError};
 
 use crate::spreadsheet::ImportError;
 
 /// Why a use case of jobs is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum JobError {
-    /// The employee may not do this.
-    #[error(transparent)]
-    Denied(#[from] AccessDenied),
-    /// There is no such job.
-    #[error("there is no such job")]
-    NotFound,
+pub type JobError = RecordError<JobRefusal>;
+
+/// What only jobs refuse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum JobRefusal {
     /// The job is over.
     #[error("the job has ended already")]
     Ended,
     /// So many jobs of the project wait already.
     #[error("{0} jobs of the project wait already; try again when one of them has ended")]
     TooManyWaiting(u32),
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
+
+impl Refusal for JobRefusal {}
 
 /// Why a part of a file was not written.
 #[derive(Debug, thiserror::Error)]

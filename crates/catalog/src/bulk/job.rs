@@ -4,31 +4,17 @@ use kontor_kernel::{JobId, Permission, ProjectId, Resource, UserId};
 use crate::spreadsheet::{ImportMode, ImportReport, RowProblems};
 
 /// What a job does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 pub enum JobKind {
     /// Creates and changes cards.
+    #[strum(serialize = "nomenclatures_import")]
     Cards,
     /// Creates and changes stock.
+    #[strum(serialize = "inventories_upload")]
     Stock,
 }
 
 impl JobKind {
-    /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Cards, Self::Stock];
-
-    /// The name that is stored and shown.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cards => "nomenclatures_import",
-            Self::Stock => "inventories_upload",
-        }
-    }
-
-    /// The kind with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
     /// What it takes to start and to cancel such a job.
     pub fn to_start(self) -> &'static [Permission] {
         const CARDS: [Permission; 2] =
@@ -59,7 +45,8 @@ pub struct JobOptions {
 }
 
 /// How a job stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum JobState {
     /// It waits for its turn.
     Queued,
@@ -74,25 +61,6 @@ pub enum JobState {
 }
 
 impl JobState {
-    /// Every state.
-    pub const ALL: [Self; 5] = [Self::Queued, Self::Running, Self::Succeeded, Self::Failed, Self::Canceled];
-
-    /// The name that is stored and shown.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Canceled => "canceled",
-        }
-    }
-
-    /// The state with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
-    }
-
     /// Whether nothing more happens.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::Canceled)
@@ -100,27 +68,13 @@ impl JobState {
 }
 
 /// Which pass over the file it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum JobPhase {
     /// Every row is looked at, nothing is written.
     Checking,
     /// The rows are written.
     Writing,
-}
-
-impl JobPhase {
-    /// The name that is stored and shown.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Checking => "checking",
-            Self::Writing => "writing",
-        }
-    }
-
-    /// The phase with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Checking, Self::Writing].into_iter().find(|phase| phase.name() == name)
-    }
 }
 
 /// What has become of rows; in a dry run, what would become of them.
@@ -156,8 +110,6 @@ impl From<&ImportReport> for Tally {
 pub struct Job {
     /// Its number.
     pub id: JobId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// What it does.
     pub kind: JobKind,
     /// How it goes about it.
@@ -234,6 +186,8 @@ pub struct JobLease {
 pub struct LeasedJob {
     /// As it stands.
     pub job: Job,
+    /// The project it belongs to.
+    pub project: ProjectId,
     /// Where its file is kept.
     pub place: String,
     /// Who took it.
@@ -245,7 +199,7 @@ pub struct LeasedJob {
 impl LeasedJob {
     /// The right to work on it.
     pub fn lease(&self) -> JobLease {
-        JobLease { job: self.job.id, project: self.job.project_id, owner: self.owner.clone() }
+        JobLease { job: self.job.id, project: self.project, owner: self.owner.clone() }
     }
 }
 

@@ -21,7 +21,7 @@ pub mod ports;
 mod runner;
 mod service;
 
-pub use error::{JobError, PartError};
+pub use error::{JobError, JobRefusal, PartError};
 pub use job::{
     Ending, Job, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobState, LeasedJob, NewJob, PassDone,
     Progress, Step, Tally,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{JobId, Page, PageRequest, ProjectId, StoreError};
+use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError};
 
 use super::{Ending, Job, JobError, JobFilter, JobLease, JobProblem, LeasedJob, NewJob, PassDone, Step};
 use crate::spreadsheet::ImportReport;
@@ -13,14 +13,14 @@ use crate::spreadsheet::ImportReport;
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait JobBook: Send + Sync {
-    /// Stores a job that waits for its turn, refusing [`JobError::TooManyWaiting`] when `most` of the project wait.
+    /// Stores a job that waits for its turn, refusing `JobRefusal::TooManyWaiting` when `most` of the project wait.
     async fn insert(&self, project: ProjectId, job: NewJob, most: u32, at: DateTime<Utc>) -> Result<Job, JobError>;
 
     /// How many jobs of the project wait.
     async fn waiting(&self, project: ProjectId) -> Result<u32, StoreError>;
 
-    /// A job of any project; the caller checks the owner.
-    async fn find(&self, id: JobId) -> Result<Option<Job>, StoreError>;
+    /// A job of any project.
+    async fn find(&self, id: JobId) -> Result<Option<OfProject<Job>>, StoreError>;
 
     /// One page of the project's jobs, newest first.
     async fn list(&self, project: ProjectId, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, StoreError>;

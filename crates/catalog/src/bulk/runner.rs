@@ -53,12 +53,18 @@ enum PartSheet {
 
 /// Works on jobs. Runs on a thread that may block.
 pub struct JobRunner {
-    reader: Arc<dyn SheetReader>,
-    cards: Arc<dyn CardBook>,
-    stock: Arc<dyn StockBook>,
-    jobs: Arc<dyn JobBook>,
-    uploads: Arc<dyn UploadStore>,
-    clock: Arc<dyn Clock>,
+    /// Reads the files.
+    pub reader: Arc<dyn SheetReader>,
+    /// Where cards are kept.
+    pub cards: Arc<dyn CardBook>,
+    /// Where stock is kept.
+    pub stock: Arc<dyn StockBook>,
+    /// Where jobs are kept.
+    pub jobs: Arc<dyn JobBook>,
+    /// Where their files are kept.
+    pub uploads: Arc<dyn UploadStore>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// What a pass goes by.
@@ -91,18 +97,6 @@ impl JobRunner {
     const LEFTOVERS: u32 = 20;
     /// How many files are looked at at once, whether a job names them.
     const STRANGERS: usize = 10_000;
-
-    /// Wires the ports.
-    pub fn new(
-        reader: Arc<dyn SheetReader>,
-        cards: Arc<dyn CardBook>,
-        stock: Arc<dyn StockBook>,
-        jobs: Arc<dyn JobBook>,
-        uploads: Arc<dyn UploadStore>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
-        Self { reader, cards, stock, jobs, uploads, clock }
-    }
 
     /// How long a job stays with a process that gives no sign of life.
     fn lease_time() -> TimeDelta {

@@ -1,10 +1,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, JobId, Page, PageRequest, ProjectId, Staff, StoreError, UserId};
+use kontor_kernel::{Clock, JobId, Page, PageRequest, ProjectId, Staff, StoreError, UserId, Word as _};
 
 use super::ports::{JobBook, UploadStore};
-use super::{Job, JobError, JobFilter, JobKind, JobOptions, JobProblem, NewJob};
+use super::{Job, JobError, JobFilter, JobKind, JobOptions, JobProblem, JobRefusal, NewJob};
 
 /// A file that is to be imported in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,9 +21,12 @@ pub struct Submission {
 
 /// Use cases of jobs: sending, watching, stopping.
 pub struct BulkService {
-    jobs: Arc<dyn JobBook>,
-    uploads: Arc<dyn UploadStore>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub jobs: Arc<dyn JobBook>,
+    /// Where their files are kept.
+    pub uploads: Arc<dyn UploadStore>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl BulkService {
@@ -31,11 +34,6 @@ impl BulkService {
     pub const MOST_WAITING: u32 = 20;
     /// How many problems are read at once.
     pub const PAGE: u32 = 500;
-
-    /// Wires the ports.
-    pub fn new(jobs: Arc<dyn JobBook>, uploads: Arc<dyn UploadStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { jobs, uploads, clock }
-    }
 
     /// Refuses when so many jobs of the employee's project wait that no other may; for those who would receive a large
     /// file first.
@@ -47,7 +45,7 @@ impl BulkService {
         if self.jobs.waiting(project).await? < Self::MOST_WAITING {
             Ok(())
         } else {
-            Err(JobError::TooManyWaiting(Self::MOST_WAITING))
+            Err(JobRefusal::TooManyWaiting(Self::MOST_WAITING).into())
         }
     }
 
@@ -91,7 +89,7 @@ impl BulkService {
 
     /// The jobs of the project that the employee may read, newest first.
     pub async fn list(&self, staff: &Staff, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, JobError> {
-        let asked = if filter.kinds.is_empty() { JobKind::ALL.to_vec() } else { filter.kinds };
+        let asked = if filter.kinds.is_empty() { JobKind::all().to_vec() } else { filter.kinds };
         let kinds: Vec<JobKind> = asked.into_iter().filter(|kind| Self::may_view(staff, *kind)).collect();
         if kinds.is_empty() {
             return Ok(Page { items: Vec::new(), total: 0, request: page });
@@ -101,17 +99,16 @@ impl BulkService {
 
     /// One job.
     pub async fn read(&self, staff: &Staff, id: JobId) -> Result<Job, JobError> {
-        let job = self.jobs.find(id).await?.ok_or(JobError::NotFound)?;
-        staff.require_project(job.project_id)?;
+        let job: Job = staff.own(self.jobs.find(id).await?)?;
         if !Self::may_view(staff, job.kind) {
             staff.require(job.kind.to_view())?;
         }
         Ok(job)
     }
 
-    /// One job, for the operator.
-    pub async fn read_any(&self, id: JobId) -> Result<Job, JobError> {
-        self.jobs.find(id).await?.ok_or(JobError::NotFound)
+    /// One job of a project, for the operator.
+    pub async fn read_for(&self, project: ProjectId, id: JobId) -> Result<Job, JobError> {
+        self.jobs.find(id).await?.and_then(|job| job.within(project)).ok_or(JobError::NotFound)
     }
 
     /// Stops a job. What it has written stays.
@@ -120,12 +117,17 @@ impl BulkService {
         for permission in job.kind.to_start() {
             staff.require(*permission)?;
         }
-        self.jobs.cancel(id, self.clock.now()).await?.ok_or(JobError::Ended)
+        self.end(id).await
     }
 
-    /// Stops a job for the operator.
-    pub async fn cancel_any(&self, id: JobId) -> Result<Job, JobError> {
-        self.jobs.cancel(id, self.clock.now()).await?.ok_or(JobError::Ended)
+    /// Stops a job of a project for the operator.
+    pub async fn cancel_for(&self, project: ProjectId, id: JobId) -> Result<Job, JobError> {
+        self.read_for(project, id).await?;
+        self.end(id).await
+    }
+
+    async fn end(&self, id: JobId) -> Result<Job, JobError> {
+        Ok(self.jobs.cancel(id, self.clock.now()).await?.ok_or(JobRefusal::Ended)?)
     }
 
     /// The next lines of the error sheet of a job that was read before; fewer than [`BulkService::PAGE`] are the last.
@@ -140,7 +142,7 @@ mod tests {
     use std::path::Path;
 
     use chrono::{DateTime, Utc};
-    use kontor_kernel::{FixedClock, Permission, Resource, TokenId};
+    use kontor_kernel::{FixedClock, OfProject, Permission, Resource, TokenId};
 
     use super::*;
     use crate::bulk::ports::{MockJobBook, MockUploadStore};
@@ -156,7 +158,8 @@ mod tests {
     }
 
     fn service(jobs: MockJobBook, uploads: MockUploadStore) -> BulkService {
-        BulkService::new(Arc::new(jobs), Arc::new(uploads), Arc::new(FixedClock::at(DateTime::<Utc>::UNIX_EPOCH)))
+        let clock = Arc::new(FixedClock::at(DateTime::<Utc>::UNIX_EPOCH));
+        BulkService { jobs: Arc::new(jobs), uploads: Arc::new(uploads), clock }
     }
 
     fn cards() -> Submission {
@@ -164,10 +167,9 @@ mod tests {
         Submission { kind, options, file, file_name: None }
     }
 
-    fn job(project: i64) -> Job {
+    fn job() -> Job {
         Job {
             id: JobId::new(7).unwrap(),
-            project_id: ProjectId::new(project).unwrap(),
             kind: JobKind::Stock,
             options: JobOptions::default(),
             state: JobState::Queued,
@@ -205,10 +207,10 @@ mod tests {
         jobs.expect_waiting().returning(|_| Ok(BulkService::MOST_WAITING - 1));
         jobs.expect_insert()
             .withf(|_, job, most, _| job.place == "place" && job.file_bytes == 9 && *most == BulkService::MOST_WAITING)
-            .returning(|_, _, most, _| Err(JobError::TooManyWaiting(most)));
+            .returning(|_, _, most, _| Err(JobRefusal::TooManyWaiting(most).into()));
         let editor = staff(&[Permission::edit(Resource::Nomenclatures)]);
         let refused = service(jobs, uploads).submit(&editor, cards()).await;
-        assert!(matches!(refused, Err(JobError::TooManyWaiting(20))), "{refused:?}");
+        assert!(matches!(refused, Err(JobError::Refused(JobRefusal::TooManyWaiting(20)))), "{refused:?}");
     }
 
     #[tokio::test]
@@ -230,9 +232,9 @@ mod tests {
         jobs.expect_waiting().withf(|project| project.get() == 1).returning(|_| Ok(BulkService::MOST_WAITING));
         let (service, editor) =
             (service(jobs, MockUploadStore::new()), staff(&[Permission::edit(Resource::Nomenclatures)]));
-        assert!(matches!(service.has_room(&editor).await, Err(JobError::TooManyWaiting(20))));
+        assert!(matches!(service.has_room(&editor).await, Err(JobError::Refused(JobRefusal::TooManyWaiting(20)))));
         let refused = service.submit_for(editor.project_id, cards()).await;
-        assert!(matches!(refused, Err(JobError::TooManyWaiting(20))), "{refused:?}");
+        assert!(matches!(refused, Err(JobError::Refused(JobRefusal::TooManyWaiting(20)))), "{refused:?}");
     }
 
     #[tokio::test]
@@ -244,8 +246,8 @@ mod tests {
             (2, Permission::edit(Resource::Inventories), false, false),
         ] {
             let mut jobs = MockJobBook::new();
-            jobs.expect_find().returning(move |_| Ok(Some(job(project))));
-            jobs.expect_cancel().returning(move |_, _| Ok(Some(job(project))));
+            jobs.expect_find().returning(move |_| Ok(Some(OfProject::new(ProjectId::new(project).unwrap(), job()))));
+            jobs.expect_cancel().returning(move |_, _| Ok(Some(job())));
             let (service, staff) = (service(jobs, MockUploadStore::new()), staff(&[permission]));
             assert_eq!(service.read(&staff, JobId::new(7).unwrap()).await.is_ok(), reads, "{permission}");
             assert_eq!(service.cancel(&staff, JobId::new(7).unwrap()).await.is_ok(), cancels, "{permission}");
@@ -255,10 +257,10 @@ mod tests {
     #[tokio::test]
     async fn what_is_over_cannot_be_canceled() {
         let mut jobs = MockJobBook::new();
-        jobs.expect_find().returning(|_| Ok(Some(job(1))));
+        jobs.expect_find().returning(|_| Ok(Some(OfProject::new(ProjectId::new(1).unwrap(), job()))));
         jobs.expect_cancel().returning(|_, _| Ok(None));
         let editor = staff(&[Permission::edit(Resource::Inventories)]);
         let ended = service(jobs, MockUploadStore::new()).cancel(&editor, JobId::new(7).unwrap()).await;
-        assert!(matches!(ended, Err(JobError::Ended)), "{ended:?}");
+        assert!(matches!(ended, Err(JobError::Refused(JobRefusal::Ended))), "{ended:?}");
     }
 }

@@ -1,6 +1,6 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
-use kontor_kernel::{CategoryId, Name, ProjectId, Prose, Resource};
+use kontor_kernel::{CategoryId, Name, Prose, Resource};
 
 use super::{Edit, PhotoUrl, Reference};
 
@@ -33,8 +33,6 @@ impl CategoryCode {
 pub struct Category {
     /// The number of the category.
     pub id: CategoryId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// Its name.
     pub name: Name,
     /// Its picture.

@@ -2,7 +2,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{
     CounterpartyId, DiscountId, DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, Line, Money, Name,
-    OrderId, ProjectId, PromoCode, Prose, Quantity, Resource, Word,
+    OrderId, PromoCode, Prose, Quantity, Resource, Word,
 };
 
 use super::{EndsBeforeStart, Period, Phase};
@@ -12,8 +12,6 @@ use super::{EndsBeforeStart, Period, Phase};
 pub struct Discount {
     /// The number of the discount.
     pub id: DiscountId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// What staff say about it.
     pub terms: DiscountTerms,
     /// The name of the category or product it is for.
@@ -98,7 +96,8 @@ pub struct PromoTerms {
 }
 
 /// What a discount is to staff at a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum DiscountState {
     /// In force.
     Active,
@@ -110,22 +109,6 @@ pub enum DiscountState {
     Paused,
     /// Stopped for good.
     Archived,
-}
-
-impl DiscountState {
-    /// Every state, by the name the contract's actions suggest.
-    pub const ALL: [(&'static str, Self); 5] = [
-        ("active", Self::Active),
-        ("scheduled", Self::Scheduled),
-        ("expired", Self::Expired),
-        ("paused", Self::Paused),
-        ("archived", Self::Archived),
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        Self::ALL.into_iter().find(|(_, state)| *state == self).map_or("", |(name, _)| name)
-    }
 }
 
 /// Why a discount does not change its status.
@@ -177,7 +160,8 @@ impl Discount {
 }
 
 /// How the number of a discount is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum DiscountKind {
     /// A share.
     Percent,
@@ -194,7 +178,7 @@ impl DiscountKind {
     }
 
     /// The value with this number: percent, or an amount.
-    fn value(self, number: Money) -> Result<DiscountValue, DiscountRefusal> {
+    fn value(self, number: Money) -> Result<DiscountValue, TermsRefusal> {
         Ok(match self {
             Self::Percent => DiscountValue::percent(number)?,
             Self::Fixed => DiscountValue::fixed(number)?,
@@ -203,7 +187,8 @@ impl DiscountKind {
 }
 
 /// What kind of thing a discount is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum TargetKind {
     /// The whole cart.
     Cart,
@@ -215,7 +200,7 @@ pub enum TargetKind {
 
 /// What makes terms impossible, and in which field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum DiscountRefusal {
+pub enum TermsRefusal {
     /// The number does not fit its type.
     #[error(transparent)]
     Value(#[from] InvalidDiscountValue),

@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{InventoryId, Line, Money, Name, NomenclatureId, ProjectId, StockLevel, WarehouseId};
+use kontor_kernel::{InventoryId, Line, Money, Name, NomenclatureId, StockLevel, WarehouseId};
 
 use super::{Edit, Reference};
 
@@ -8,8 +8,6 @@ use super::{Edit, Reference};
 pub struct Inventory {
     /// The number of the record.
     pub id: InventoryId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// Where the goods lie.
     pub warehouse: Reference<WarehouseId>,
     /// What lies there.

@@ -25,8 +25,8 @@ pub use brand::{Brand, BrandChange, BrandDraft};
 pub use card::{Card, CardChange, CardRefusal, Packaging};
 pub use category::{Category, CategoryChange, CategoryCode, CategoryDraft, InvalidCategoryCode};
 pub use discount::{
-    Discount, DiscountChange, DiscountDraft, DiscountFilter, DiscountKind, DiscountRefusal, DiscountState,
-    DiscountStats, DiscountTerms, DiscountUsage, PromoTerms, StatusRefused, TargetChange, TargetKind,
+    Discount, DiscountChange, DiscountDraft, DiscountFilter, DiscountKind, DiscountState, DiscountStats, DiscountTerms,
+    DiscountUsage, PromoTerms, StatusRefused, TargetChange, TargetKind, TermsRefusal,
 };
 pub use inventory::{Inventory, InventoryDraft, StockChange, StockedItem};
 pub use movement::{StockEntry, StockReason, StockSource};

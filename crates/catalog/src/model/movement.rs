@@ -1,43 +1,26 @@
 use kontor_kernel::history::HistoryEntry;
 use kontor_kernel::{JobId, OrderId};
 
-macro_rules! reasons {
-    ($($(#[doc = $doc:literal])+ $reason:ident => $name:literal,)+) => {
-        /// Why stock changed.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum StockReason {
-            $($(#[doc = $doc])+ $reason,)+
-        }
-
-        impl StockReason {
-            /// Every reason.
-            pub const ALL: &'static [Self] = &[$(Self::$reason,)+];
-
-            /// The name on the wire.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$reason => $name,)+ }
-            }
-        }
-    };
-}
-
-reasons! {
+/// Why stock changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum StockReason {
     /// It lay there when the ledger began.
-    Opening => "opening",
+    Opening,
     /// The stock record was made.
-    Creation => "creation",
+    Creation,
     /// Staff set its figures.
-    Edit => "edit",
+    Edit,
     /// A spreadsheet set its figures.
-    Upload => "upload",
+    Upload,
     /// An order reserved pieces.
-    Reservation => "reservation",
+    Reservation,
     /// An order gave its reservation back.
-    Release => "release",
+    Release,
     /// The pieces of an order left the warehouse.
-    Sale => "sale",
+    Sale,
     /// The ledger was brought in line with figures that something else had written.
-    Correction => "correction",
+    Correction,
 }
 
 /// What a movement of stock was part of.

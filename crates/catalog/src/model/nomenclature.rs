@@ -1,7 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{
-    BrandId, CategoryId, CountryId, Name, NomenclatureId, NomenclatureTypeId, ProjectId, TagId, VatId,
-};
+use kontor_kernel::{BrandId, CategoryId, CountryId, Name, NomenclatureId, NomenclatureTypeId, TagId, VatId};
 
 use super::{Card, Reference, StorageUnit};
 
@@ -52,8 +50,6 @@ impl TryFrom<i64> for NomenclatureKind {
 pub struct Nomenclature {
     /// The number of the item.
     pub id: NomenclatureId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// What staff say about it.
     pub card: Card,
     /// What the numbers on the card stand for.

@@ -1,6 +1,6 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
-use kontor_kernel::{DiscountId, Name, NomenclatureId, ProjectId, PromotionId, Prose, Resource};
+use kontor_kernel::{DiscountId, Name, NomenclatureId, PromotionId, Prose, Resource};
 
 use super::{Period, PhotoUrl, Reference};
 
@@ -9,8 +9,6 @@ use super::{Period, PhotoUrl, Reference};
 pub struct Promotion {
     /// The number of the promotion.
     pub id: PromotionId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// Its name.
     pub name: Name,
     /// HTML.

@@ -1,6 +1,6 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
-use kontor_kernel::{ApplicationId, BranchId, Line, Name, ProjectId, Resource, WarehouseId};
+use kontor_kernel::{ApplicationId, BranchId, Line, Name, Resource, WarehouseId};
 
 use super::{Edit, Reference};
 
@@ -9,8 +9,6 @@ use super::{Edit, Reference};
 pub struct Warehouse {
     /// The number of the warehouse.
     pub id: WarehouseId,
-    /// The project it belongs to.
-    pub project_id: ProjectId,
     /// Its name.
     pub name: Name,
     /// Where it is.

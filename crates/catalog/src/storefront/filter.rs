@@ -31,33 +31,29 @@ impl ProductFilter {
 }
 
 /// In which order products are listed; equal products by number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 pub enum ProductOrder {
     /// `name_asc`
+    #[strum(serialize = "name_asc")]
     NameAscending,
     /// `name_desc`
+    #[strum(serialize = "name_desc")]
     NameDescending,
     /// `popularity_asc`
+    #[strum(serialize = "popularity_asc")]
     PopularityAscending,
     /// `popularity_desc`
+    #[strum(serialize = "popularity_desc")]
     PopularityDescending,
     /// `price_asc`
+    #[strum(serialize = "price_asc")]
     PriceAscending,
     /// `price_desc`
+    #[strum(serialize = "price_desc")]
     PriceDescending,
 }
 
 impl ProductOrder {
-    /// Every order with its name in the contract.
-    pub const ALL: [(&'static str, Self); 6] = [
-        ("name_asc", Self::NameAscending),
-        ("name_desc", Self::NameDescending),
-        ("popularity_asc", Self::PopularityAscending),
-        ("popularity_desc", Self::PopularityDescending),
-        ("price_asc", Self::PriceAscending),
-        ("price_desc", Self::PriceDescending),
-    ];
-
     /// Whether it depends on how often products were looked at.
     pub fn is_by_popularity(self) -> bool {
         matches!(self, Self::PopularityAscending | Self::PopularityDescending)

@@ -7,8 +7,8 @@ use chrono::DateTime;
 use kontor_catalog::bulk::ports::{MockJobBook, MockUploadStore};
 use kontor_catalog::bulk::*;
 use kontor_catalog::spreadsheet::ports::{MockCardBook, MockStockBook};
-use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport, RowProblems};
-use kontor_kernel::{JobId, ProjectId};
+use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport, RowProblems, SheetRefused};
+use kontor_kernel::{JobId, ProjectId, StoreError};
 
 use crate::clock;
 use crate::decision::Grid;
@@ -25,7 +25,6 @@ impl Waits for AtOnce {
 fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
     let job = Job {
         id: JobId::new(7).unwrap(),
-        project_id: ProjectId::new(1).unwrap(),
         kind: JobKind::Cards,
         options: JobOptions { dry_run, mode },
         state: JobState::Running,
@@ -43,8 +42,10 @@ fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
         started_at: None,
         finished_at: None,
     };
-    LeasedJob { job, place: "place".to_owned(), owner: "me".to_owned(), tries }
+    LeasedJob { job, project: ProjectId::new(1).unwrap(), place: "place".to_owned(), owner: "me".to_owned(), tries }
 }
+
+const FILE: &str = "article;name\nA;One\nB;Two\n";
 
 /// A file of two rows, of which the first pass finds so many wrong.
 fn work(jobs: MockJobBook, mut cards: MockCardBook, wrong: usize, leased: &LeasedJob, go_on: bool) -> RunOutcome {
@@ -53,17 +54,27 @@ fn work(jobs: MockJobBook, mut cards: MockCardBook, wrong: usize, leased: &Lease
         (0..wrong).for_each(|_| problems.add(2, "name", "is wrong"));
         Ok(ImportReport { problems, ..ImportReport::default() })
     });
+    run(FILE, jobs, cards, leased, go_on).unwrap()
+}
+
+fn run(
+    file: &'static str,
+    jobs: MockJobBook,
+    cards: MockCardBook,
+    leased: &LeasedJob,
+    go_on: bool,
+) -> Result<RunOutcome, StoreError> {
     let mut uploads = MockUploadStore::new();
     uploads.expect_open().returning(|_| Ok(PathBuf::new()));
-    let runner = JobRunner::new(
-        Arc::new(Grid("article;name\nA;One\nB;Two\n")),
-        Arc::new(cards),
-        Arc::new(MockStockBook::new()),
-        Arc::new(jobs),
-        Arc::new(uploads),
-        clock(),
-    );
-    runner.run(&AtOnce, leased, &mut |_| go_on).unwrap()
+    let runner = JobRunner {
+        reader: Arc::new(Grid(file)),
+        cards: Arc::new(cards),
+        stock: Arc::new(MockStockBook::new()),
+        jobs: Arc::new(jobs),
+        uploads: Arc::new(uploads),
+        clock: clock(),
+    };
+    runner.run(&AtOnce, leased, &mut |_| go_on)
 }
 
 fn ends(jobs: &mut MockJobBook, state: JobState) {
@@ -145,4 +156,82 @@ fn a_job_that_never_gets_on_is_given_up_unread() {
     ends(&mut jobs, JobState::Failed);
     let tired = leased(ImportMode::AllOrNothing, false, JobRunner::MOST_TRIES + 1);
     assert_eq!(work(jobs, MockCardBook::new(), 0, &tired, true), RunOutcome::Over(JobState::Failed));
+}
+
+#[test]
+fn who_loses_the_job_in_the_first_pass_reads_no_further() {
+    let mut jobs = MockJobBook::new();
+    jobs.expect_advance().times(1).returning(|_, _, _| Ok(false));
+    let outcome = work(jobs, MockCardBook::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), true);
+    assert_eq!(outcome, RunOutcome::Lost);
+
+    let mut jobs = MockJobBook::new();
+    jobs.expect_advance().returning(|_, _, _| Ok(true));
+    jobs.expect_checked().times(1).returning(|_, _| Ok(false));
+    let outcome = work(jobs, MockCardBook::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), true);
+    assert_eq!(outcome, RunOutcome::Lost, "nothing is written by who does not hold it at the end of the pass");
+}
+
+#[test]
+fn a_job_that_was_canceled_before_its_end_was_recorded_is_not_told_as_done() {
+    let (mut jobs, mut cards) = (checked(true), MockCardBook::new());
+    cards.expect_import_part().times(1).returning(|_, _, _, _, _| Ok(ImportReport::default()));
+    jobs.expect_finish().times(1).returning(|_, _| Ok(false));
+    let outcome = work(jobs, cards, 0, &leased(ImportMode::AllOrNothing, false, 1), true);
+    assert_eq!(outcome, RunOutcome::Lost);
+}
+
+#[test]
+fn a_job_goes_on_in_its_pass_after_the_rows_that_are_done() {
+    let mut half = leased(ImportMode::AllOrNothing, false, 2);
+    half.job = Job { phase: JobPhase::Writing, checkpoint: 2, done_rows: 1, total_rows: Some(2), ..half.job };
+    let (mut jobs, mut cards) = (MockJobBook::new(), MockCardBook::new());
+    cards
+        .expect_import_part()
+        .withf(|held, step, sheet, _, _| {
+            let rows: Vec<u32> = sheet.rows.iter().map(|row| row.row).collect();
+            (held.owner.as_str(), step.after, step.through, step.rows, rows) == ("me", 2, 3, 1, vec![3])
+        })
+        .times(1)
+        .returning(|_, _, _, _, _| Ok(ImportReport::default()));
+    ends(&mut jobs, JobState::Succeeded);
+    assert_eq!(run(FILE, jobs, cards, &half, true).unwrap(), RunOutcome::Over(JobState::Succeeded));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_fails_the_job_with_the_reason() {
+    let mut jobs = MockJobBook::new();
+    jobs.expect_finish()
+        .withf(|_, ending| ending.failure.as_deref() == Some(&format!("the file {}", SheetRefused::Empty)))
+        .times(1)
+        .returning(|_, ending| Ok(ending.state == JobState::Failed));
+    let outcome = run("", jobs, MockCardBook::new(), &leased(ImportMode::AllOrNothing, false, 1), true);
+    assert_eq!(outcome.unwrap(), RunOutcome::Over(JobState::Failed));
+}
+
+#[test]
+fn rows_that_went_bad_while_they_were_written_fail_the_job_and_are_kept() {
+    let (mut jobs, mut cards) = (checked(true), MockCardBook::new());
+    cards.expect_import_part().times(1).returning(|_, _, _, _, _| {
+        let mut problems = RowProblems::default();
+        problems.add(3, "id", "is gone");
+        Err(PartError::Import(ImportError::Rows(problems)))
+    });
+    jobs.expect_finish()
+        .withf(|_, ending| {
+            let told = ending.failure.as_deref().is_some_and(|text| text.ends_with("0 rows were imported"));
+            (ending.state, ending.problems.total(), told) == (JobState::Failed, 1, true)
+        })
+        .times(1)
+        .returning(|_, _| Ok(true));
+    let outcome = work(jobs, cards, 0, &leased(ImportMode::AllOrNothing, false, 1), true);
+    assert_eq!(outcome, RunOutcome::Over(JobState::Failed));
+}
+
+#[test]
+fn a_storage_that_fails_ends_no_job() {
+    let mut cards = MockCardBook::new();
+    cards.expect_check().times(1).returning(|_, _| Err(StoreError::Unavailable("gone".to_owned()).into()));
+    let outcome = run(FILE, MockJobBook::new(), cards, &leased(ImportMode::AllOrNothing, false, 1), true);
+    assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
 }

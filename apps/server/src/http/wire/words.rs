@@ -56,29 +56,22 @@ wire_words! {
     /// By what a company is looked for.
     CompanyField = organization::CompanyField, word, all();
     /// What a discount is now.
-    DiscountState = catalog::DiscountState, text, catalog::DiscountState::ALL;
+    DiscountState = catalog::DiscountState, text, all();
     /// What kind of thing a discount is for.
-    DiscountTargetKind = catalog::TargetKind, text, [
-        ("cart", catalog::TargetKind::Cart),
-        ("category", catalog::TargetKind::Category),
-        ("product", catalog::TargetKind::Product),
-    ];
+    DiscountTargetKind = catalog::TargetKind, text, all();
     /// How the number of a discount is meant.
-    DiscountType = catalog::DiscountKind, text, [
-        ("percent", catalog::DiscountKind::Percent),
-        ("fixed", catalog::DiscountKind::Fixed),
-    ];
+    DiscountType = catalog::DiscountKind, text, all();
     /// What a job does.
-    JobKind = bulk::JobKind, text, bulk::JobKind::ALL.map(|kind| (kind.name(), kind));
+    JobKind = bulk::JobKind, text, all();
     /// How far a job is.
-    JobState = bulk::JobState, text, bulk::JobState::ALL.map(|state| (state.name(), state));
+    JobState = bulk::JobState, text, all();
     /// The status of a new discount.
     NewDiscountStatus = FirstStatus, text, [
         ("active", FirstStatus(DiscountStatus::Active)),
         ("paused", FirstStatus(DiscountStatus::Paused)),
     ];
     /// In which order a storefront lists its products.
-    ProductOrder = storefront::ProductOrder, text, storefront::ProductOrder::ALL;
+    ProductOrder = storefront::ProductOrder, text, all();
     /// What became of the goods of an order line.
     ReservationState = orders::ReservationState, text,
         [orders::ReservationState::Held, orders::ReservationState::Released, orders::ReservationState::Sold]

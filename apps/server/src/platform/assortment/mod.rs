@@ -8,7 +8,7 @@ use actix_web::{get, post};
 use deserr::Deserr;
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::ports::Assignable;
-use kontor_catalog::{AssortmentError, AssortmentService};
+use kontor_catalog::{AssortmentError, AssortmentRefusal, AssortmentService};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -30,8 +30,10 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 pub(super) fn refusal(error: AssortmentError, field: &str) -> ApiError {
     match error {
         AssortmentError::Denied(denied) => denied.into(),
-        AssortmentError::NotFound | AssortmentError::NotShown => ApiError::not_found(),
-        AssortmentError::UnknownRecord => ApiError::invalid(field, "names no record of the project"),
+        AssortmentError::NotFound => ApiError::not_found(),
+        AssortmentError::Refused(AssortmentRefusal::UnknownRecord) => {
+            ApiError::invalid(field, "names no record of the project")
+        }
         AssortmentError::Store(error) => error.into(),
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{HttpRequest, delete, get, post, put};
-use kontor_catalog::model::DiscountRefusal;
-use kontor_catalog::{DiscountError, DiscountService};
+use kontor_catalog::model::TermsRefusal;
+use kontor_catalog::{DiscountRefusal, DiscountService};
 use kontor_kernel::{Clock, Violations};
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -37,38 +37,37 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(list_discount_usages);
 }
 
-fn field(refusal: DiscountRefusal) -> &'static str {
+fn field(refusal: TermsRefusal) -> &'static str {
     match refusal {
-        DiscountRefusal::Value(_) | DiscountRefusal::ValueRequired => "value",
-        DiscountRefusal::TargetContradicted | DiscountRefusal::TargetRequired => "target",
-        DiscountRefusal::CategoryRequired => "category_id",
-        DiscountRefusal::TwoTargets | DiscountRefusal::ProductRequired => "nomenclature_id",
-        DiscountRefusal::Period(_) => "ends_at",
-        DiscountRefusal::UsageLimitWithoutCode => "usage_limit",
-        DiscountRefusal::CustomerLimitWithoutCode => "customer_limit",
+        TermsRefusal::Value(_) | TermsRefusal::ValueRequired => "value",
+        TermsRefusal::TargetContradicted | TermsRefusal::TargetRequired => "target",
+        TermsRefusal::CategoryRequired => "category_id",
+        TermsRefusal::TwoTargets | TermsRefusal::ProductRequired => "nomenclature_id",
+        TermsRefusal::Period(_) => "ends_at",
+        TermsRefusal::UsageLimitWithoutCode => "usage_limit",
+        TermsRefusal::CustomerLimitWithoutCode => "customer_limit",
     }
 }
 
-impl From<DiscountError> for ApiError {
-    fn from(error: DiscountError) -> Self {
-        match error {
-            DiscountError::Denied(denied) => denied.into(),
-            DiscountError::NotFound => Self::not_found(),
-            DiscountError::Refused(refusals) => {
+impl From<DiscountRefusal> for ApiError {
+    fn from(refusal: DiscountRefusal) -> Self {
+        match refusal {
+            DiscountRefusal::Terms(refusals) => {
                 let mut violations = Violations::default();
                 for refusal in refusals {
                     violations.add(field(refusal), refusal);
                 }
                 violations.into()
             }
-            DiscountError::UnknownCategory => Self::invalid("category_id", "names no category of the project"),
-            DiscountError::UnknownProduct => Self::invalid("nomenclature_id", "names no product of the project"),
-            DiscountError::CodeTaken => Self::invalid("code", "is the code of another discount"),
-            DiscountError::CodeInUse => Self::invalid("code", "must stay, since orders use it"),
-            DiscountError::BelowUsed { .. } => Self::invalid("usage_limit", error),
-            DiscountError::Ordered => Self::invalid("id", error),
-            DiscountError::Status(_) | DiscountError::Stale => Self::Message(StatusCode::CONFLICT, error.to_string()),
-            DiscountError::Store(error) => error.into(),
+            DiscountRefusal::UnknownCategory => Self::invalid("category_id", "names no category of the project"),
+            DiscountRefusal::UnknownProduct => Self::invalid("nomenclature_id", "names no product of the project"),
+            DiscountRefusal::CodeTaken => Self::invalid("code", "is the code of another discount"),
+            DiscountRefusal::CodeInUse => Self::invalid("code", "must stay, since orders use it"),
+            DiscountRefusal::BelowUsed { .. } => Self::invalid("usage_limit", refusal),
+            DiscountRefusal::Ordered => Self::invalid("id", refusal),
+            DiscountRefusal::Status(_) | DiscountRefusal::Stale => {
+                Self::Message(StatusCode::CONFLICT, refusal.to_string())
+            }
         }
     }
 }

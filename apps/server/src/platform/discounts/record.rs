@@ -2,10 +2,11 @@
 
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::{Discount, DiscountStats, DiscountUsage};
-use kontor_kernel::{DiscountTarget, Page, Quantity};
+use kontor_kernel::{DiscountTarget, Page, Quantity, Word as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::envelope::{list, one};
 use crate::http::paging::Pagination;
 use crate::http::resource_page::{ListAddress, PageLinks, PageMeta};
 use crate::http::wire::NamedRecord;
@@ -47,7 +48,7 @@ struct DiscountRecord {
 
 impl DiscountRecord {
     fn of(discount: Discount, at: DateTime<Utc>) -> Self {
-        let status = discount.state(at).name();
+        let status = discount.state(at).word();
         let terms = discount.terms;
         let named = |id: i64| discount.target_name.clone().map(|name| NamedRecord::new(id, name));
         let (target, category, nomenclature) = match terms.target {
@@ -142,20 +143,7 @@ impl From<DiscountUsage> for UsageRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct UsageList {
-    usages: Vec<UsageRecord>,
-    usages_count: u64,
-    pagination: Pagination,
-}
-
-impl From<Page<DiscountUsage>> for UsageList {
-    fn from(page: Page<DiscountUsage>) -> Self {
-        let (usages_count, pagination) = (page.total, Pagination::from(&page));
-        Self { usages: page.items.into_iter().map(Into::into).collect(), usages_count, pagination }
-    }
-}
+list!(pub(super) UsageList { usages: [UsageRecord], usages_count of all, pagination });
 
 /// The discounts of the project in figures.
 #[derive(Serialize, ToSchema)]
@@ -174,14 +162,9 @@ struct StatsRecord {
     discount_amount: String,
 }
 
-#[derive(Serialize, ToSchema)]
-pub(super) struct DiscountFigures {
-    stats: StatsRecord,
-}
-
-impl From<DiscountStats> for DiscountFigures {
+impl From<DiscountStats> for StatsRecord {
     fn from(stats: DiscountStats) -> Self {
-        let record = StatsRecord {
+        Self {
             total: stats.total(),
             active: stats.active,
             scheduled: stats.scheduled,
@@ -191,7 +174,8 @@ impl From<DiscountStats> for DiscountFigures {
             promo_codes: stats.promo_codes,
             usages: stats.usages,
             discount_amount: stats.amount.to_string(),
-        };
-        Self { stats: record }
+        }
     }
 }
+
+one!(pub(super) DiscountFigures { stats: StatsRecord });

@@ -1,12 +1,12 @@
 //! What happened to stock: its movements.
 
 use kontor_catalog::model::{StockEntry, StockSource};
-use kontor_kernel::Page;
+use kontor_kernel::Word as _;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::envelope::list;
 use crate::http::history::HistoryRecord;
-use crate::http::paging::Pagination;
 
 /// One movement. The fields that change are `quantity`, `reserved` and `price`.
 #[derive(Serialize, ToSchema)]
@@ -27,28 +27,12 @@ impl From<StockEntry> for StockHistoryRecord {
         let job = entry.source.and_then(StockSource::job);
         Self {
             line: entry.line.into(),
-            reason: entry.reason.name(),
+            reason: entry.reason.word(),
             order_id: order.map(Into::into),
             job_id: job.map(Into::into),
         }
     }
 }
 
-/// A page of movements, the latest first.
-#[derive(Serialize, ToSchema)]
-pub(super) struct StockHistoryList {
-    histories: Vec<StockHistoryRecord>,
-    #[serde(rename = "historiesCount")]
-    histories_count: u64,
-    pagination: Pagination,
-}
-
-impl From<Page<StockEntry>> for StockHistoryList {
-    fn from(page: Page<StockEntry>) -> Self {
-        Self {
-            pagination: (&page).into(),
-            histories_count: page.total,
-            histories: page.items.into_iter().map(Into::into).collect(),
-        }
-    }
-}
+list!(/// A page of movements, the latest first.
+    pub(super) StockHistoryList { histories: [StockHistoryRecord], histories_count of all, pagination });

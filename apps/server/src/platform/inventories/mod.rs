@@ -8,7 +8,7 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post, put};
 use deserr::Deserr;
 use kontor_catalog::model::{InventoryDraft, StockChange};
-use kontor_catalog::{InventoryError, InventoryReference, InventoryService};
+use kontor_catalog::{InventoryReference, InventoryRefusal, InventoryService};
 use kontor_kernel::Violations;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -28,12 +28,10 @@ pub(super) fn placed_routes(config: &mut ServiceConfig<'_>) {
     config.service(show_inventory).service(update_inventory).service(inventory_history);
 }
 
-impl From<InventoryError> for ApiError {
-    fn from(error: InventoryError) -> Self {
-        match error {
-            InventoryError::Denied(denied) => denied.into(),
-            InventoryError::NotFound => Self::not_found(),
-            InventoryError::UnknownReferences(references) => {
+impl From<InventoryRefusal> for ApiError {
+    fn from(refusal: InventoryRefusal) -> Self {
+        match refusal {
+            InventoryRefusal::UnknownReferences(references) => {
                 let mut violations = Violations::default();
                 for reference in references {
                     match reference {
@@ -47,10 +45,9 @@ impl From<InventoryError> for ApiError {
                 }
                 violations.into()
             }
-            InventoryError::NotStocked => Self::invalid("nomenclature_id", "must name goods"),
-            InventoryError::AlreadyStocked => Self::invalid("nomenclature_id", "already has stock in this warehouse"),
-            InventoryError::BelowReserved { .. } => Self::invalid("quantity", error),
-            InventoryError::Store(error) => error.into(),
+            InventoryRefusal::NotStocked => Self::invalid("nomenclature_id", "must name goods"),
+            InventoryRefusal::AlreadyStocked => Self::invalid("nomenclature_id", "already has stock in this warehouse"),
+            InventoryRefusal::BelowReserved { .. } => Self::invalid("quantity", refusal),
         }
     }
 }

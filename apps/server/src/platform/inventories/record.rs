@@ -3,10 +3,11 @@
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::{Inventory, StockedItem};
 use kontor_kernel::listing::Sort;
-use kontor_kernel::{NomenclatureId, Page, WarehouseId};
+use kontor_kernel::{NomenclatureId, WarehouseId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::envelope::{list, one};
 use crate::http::wire::NamedRecord;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 
@@ -57,31 +58,10 @@ impl From<Inventory> for InventoryRecord {
     }
 }
 
-/// One stock record.
-#[derive(Serialize, ToSchema)]
-pub(super) struct OneInventory {
-    inventory: InventoryRecord,
-}
-
-impl From<Inventory> for OneInventory {
-    fn from(stock: Inventory) -> Self {
-        Self { inventory: stock.into() }
-    }
-}
-
-/// A page of stock, and how much there is in all.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct InventoryList {
-    inventories: Vec<InventoryRecord>,
-    inventories_count: u64,
-}
-
-impl From<Page<Inventory>> for InventoryList {
-    fn from(page: Page<Inventory>) -> Self {
-        Self { inventories_count: page.total, inventories: page.items.into_iter().map(Into::into).collect() }
-    }
-}
+one!(/// One stock record.
+    pub(super) OneInventory { inventory: InventoryRecord });
+list!(/// A page of stock, and how much there is in all.
+    pub(super) InventoryList { inventories: [InventoryRecord], inventories_count of all });
 
 /// `GET /api/tables/inventories`
 pub(super) const TABLE: Table<Inventory> = Table {

@@ -6,7 +6,7 @@ mod record;
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{HttpResponse, get, post};
-use kontor_catalog::bulk::{BulkService, Job, JobError};
+use kontor_catalog::bulk::{BulkService, Job, JobRefusal};
 use kontor_catalog::spreadsheet::{ProblemLine, SpreadsheetService};
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -21,16 +21,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_jobs).service(job_errors).service(cancel_job).service(show_job);
 }
 
-impl From<JobError> for ApiError {
-    fn from(error: JobError) -> Self {
-        match error {
-            JobError::Denied(denied) => denied.into(),
-            JobError::NotFound => Self::not_found(),
-            error @ (JobError::Ended | JobError::TooManyWaiting(_)) => {
-                Self::Message(StatusCode::CONFLICT, error.to_string())
-            }
-            JobError::Store(error) => error.into(),
-        }
+impl From<JobRefusal> for ApiError {
+    fn from(refusal: JobRefusal) -> Self {
+        Self::Message(StatusCode::CONFLICT, refusal.to_string())
     }
 }
 

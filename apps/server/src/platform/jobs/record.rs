@@ -3,11 +3,11 @@
 use chrono::{DateTime, Utc};
 use kontor_catalog::bulk::Job;
 use kontor_catalog::spreadsheet::ImportMode;
-use kontor_kernel::{Page, UserId};
+use kontor_kernel::{UserId, Word as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::paging::Pagination;
+use crate::http::envelope::{list, one};
 
 #[derive(Serialize, ToSchema)]
 struct JobRecord {
@@ -50,9 +50,9 @@ impl From<Job> for JobRecord {
     fn from(job: Job) -> Self {
         Self {
             id: job.id.get(),
-            kind: job.kind.name(),
-            status: job.state.name(),
-            phase: job.phase.name(),
+            kind: job.kind.word(),
+            status: job.state.word(),
+            phase: job.phase.word(),
             dry_run: job.options.dry_run,
             partial: job.options.mode == ImportMode::Partial,
             file_name: job.file_name,
@@ -74,30 +74,7 @@ impl From<Job> for JobRecord {
     }
 }
 
-/// One job.
-#[derive(Serialize, ToSchema)]
-pub struct OneJob {
-    job: JobRecord,
-}
-
-impl From<Job> for OneJob {
-    fn from(job: Job) -> Self {
-        Self { job: job.into() }
-    }
-}
-
-/// A page of jobs, and how many there are in all.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct JobList {
-    jobs: Vec<JobRecord>,
-    jobs_count: u64,
-    pagination: Pagination,
-}
-
-impl From<Page<Job>> for JobList {
-    fn from(page: Page<Job>) -> Self {
-        let pagination = Pagination::from(&page);
-        Self { jobs_count: page.total, pagination, jobs: page.items.into_iter().map(Into::into).collect() }
-    }
-}
+one!(/// One job.
+    pub OneJob { job: JobRecord });
+list!(/// A page of jobs, and how many there are in all.
+    pub(super) JobList { jobs: [JobRecord], jobs_count of all, pagination });

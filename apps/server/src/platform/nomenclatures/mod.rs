@@ -8,7 +8,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post, put};
 use kontor_catalog::model::CardRefusal;
-use kontor_catalog::{CardReference, NomenclatureError, NomenclatureService};
+use kontor_catalog::{CardReference, NomenclatureRefusal, NomenclatureService};
 use kontor_kernel::Violations;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -30,14 +30,12 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     });
 }
 
-impl From<NomenclatureError> for ApiError {
-    fn from(error: NomenclatureError) -> Self {
-        match error {
-            NomenclatureError::Denied(denied) => denied.into(),
-            NomenclatureError::NotFound => Self::not_found(),
-            NomenclatureError::Card(CardRefusal::Billing(refusal)) => Self::invalid("billing_period_months", refusal),
-            NomenclatureError::Card(CardRefusal::Price(refusal)) => Self::invalid("price", refusal),
-            NomenclatureError::UnknownReferences(references) => {
+impl From<NomenclatureRefusal> for ApiError {
+    fn from(refusal: NomenclatureRefusal) -> Self {
+        match refusal {
+            NomenclatureRefusal::Card(CardRefusal::Billing(refusal)) => Self::invalid("billing_period_months", refusal),
+            NomenclatureRefusal::Card(CardRefusal::Price(refusal)) => Self::invalid("price", refusal),
+            NomenclatureRefusal::UnknownReferences(references) => {
                 let mut violations = Violations::default();
                 for reference in references {
                     let (field, message) = match reference {
@@ -53,10 +51,11 @@ impl From<NomenclatureError> for ApiError {
                 }
                 violations.into()
             }
-            NomenclatureError::ArticleTaken => Self::invalid("article", "is the article of another item"),
-            NomenclatureError::Stocked => Self::invalid("kind_id", "must stay goods while warehouses have stock of it"),
-            NomenclatureError::Stale => Self::Message(StatusCode::CONFLICT, error.to_string()),
-            NomenclatureError::Store(error) => error.into(),
+            NomenclatureRefusal::ArticleTaken => Self::invalid("article", "is the article of another item"),
+            NomenclatureRefusal::Stocked => {
+                Self::invalid("kind_id", "must stay goods while warehouses have stock of it")
+            }
+            NomenclatureRefusal::Stale => Self::Message(StatusCode::CONFLICT, refusal.to_string()),
         }
     }
 }

@@ -3,10 +3,11 @@
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::{BillingPeriod, Nomenclature, NomenclatureKind, Packaging, Reference};
 use kontor_kernel::listing::Sort;
-use kontor_kernel::{BrandId, CategoryId, NomenclatureTypeId, Page};
+use kontor_kernel::{BrandId, CategoryId, NomenclatureTypeId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::http::envelope::{list, one};
 use crate::http::records::StorageUnitRecord;
 use crate::http::wire::{NamedRecord, PhotoRecord};
 use crate::table::{Cell, Column, Filter, Table, list_params};
@@ -101,31 +102,10 @@ impl From<Nomenclature> for NomenclatureRecord {
     }
 }
 
-/// One item.
-#[derive(Serialize, ToSchema)]
-pub(super) struct OneNomenclature {
-    nomenclature: NomenclatureRecord,
-}
-
-impl From<Nomenclature> for OneNomenclature {
-    fn from(item: Nomenclature) -> Self {
-        Self { nomenclature: item.into() }
-    }
-}
-
-/// A page of items, and how many there are in all.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct NomenclatureList {
-    nomenclatures: Vec<NomenclatureRecord>,
-    nomenclatures_count: u64,
-}
-
-impl From<Page<Nomenclature>> for NomenclatureList {
-    fn from(page: Page<Nomenclature>) -> Self {
-        Self { nomenclatures_count: page.total, nomenclatures: page.items.into_iter().map(Into::into).collect() }
-    }
-}
+one!(/// One item.
+    pub(super) OneNomenclature { nomenclature: NomenclatureRecord });
+list!(/// A page of items, and how many there are in all.
+    pub(super) NomenclatureList { nomenclatures: [NomenclatureRecord], nomenclatures_count of all });
 
 fn named<Id>(reference: Option<&Reference<Id>>) -> Cell {
     Cell::plain(reference.map(|reference| reference.name.as_str()))

@@ -8,7 +8,7 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, patch, post};
 use deserr::Deserr;
 use kontor_catalog::model::{Assigned, PlanChange, PlanDraft};
-use kontor_catalog::{PlanError, PlanService};
+use kontor_catalog::{PlanRefusal, PlanService};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -22,15 +22,12 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(show_catalog).service(assign_plan).service(change_plan).service(withdraw_plan);
 }
 
-impl From<PlanError> for ApiError {
-    fn from(error: PlanError) -> Self {
-        match error {
-            PlanError::Denied(denied) => denied.into(),
-            PlanError::UnknownApplication | PlanError::NotFound => Self::not_found(),
-            PlanError::UnknownPlan => Self::invalid("nomenclature_id", "names no subscription plan of the project"),
-            PlanError::SlugTaken => Self::invalid("plan_slug", "is the slug of another plan of the application"),
-            PlanError::TooMany => Self::invalid("application", "has as many plans as it may have"),
-            PlanError::Store(error) => error.into(),
+impl From<PlanRefusal> for ApiError {
+    fn from(refusal: PlanRefusal) -> Self {
+        match refusal {
+            PlanRefusal::UnknownPlan => Self::invalid("nomenclature_id", "names no subscription plan of the project"),
+            PlanRefusal::SlugTaken => Self::invalid("plan_slug", "is the slug of another plan of the application"),
+            PlanRefusal::TooMany => Self::invalid("application", "has as many plans as it may have"),
         }
     }
 }

@@ -2,11 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::{BillingPeriod, CatalogPlan, PlanAssignment};
-use kontor_kernel::Page;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::paging::Pagination;
+use crate::http::envelope::{list, one};
 use crate::http::wire::{NamedRecord, PhotoRecord};
 
 #[derive(Serialize, ToSchema)]
@@ -36,17 +35,8 @@ impl From<PlanAssignment> for PlanAssignmentRecord {
     }
 }
 
-/// How an application offers a plan.
-#[derive(Serialize, ToSchema)]
-pub(super) struct OneAssignment {
-    assignment: PlanAssignmentRecord,
-}
-
-impl From<PlanAssignment> for OneAssignment {
-    fn from(assignment: PlanAssignment) -> Self {
-        Self { assignment: assignment.into() }
-    }
-}
+one!(/// How an application offers a plan.
+    pub(super) OneAssignment { assignment: PlanAssignmentRecord });
 
 #[derive(Serialize, ToSchema)]
 struct CatalogPlanRecord {
@@ -83,21 +73,7 @@ impl From<CatalogPlan> for CatalogPlanRecord {
     }
 }
 
-/// A page of the plans of the project.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct PlanPage {
-    subscription_nomenclatures: Vec<CatalogPlanRecord>,
-    subscription_nomenclatures_count: u64,
-    pagination: Pagination,
-}
-
-impl From<Page<CatalogPlan>> for PlanPage {
-    fn from(page: Page<CatalogPlan>) -> Self {
-        Self {
-            subscription_nomenclatures_count: page.total,
-            pagination: (&page).into(),
-            subscription_nomenclatures: page.items.into_iter().map(Into::into).collect(),
-        }
-    }
-}
+list!(/// A page of the plans of the project.
+pub(super) PlanPage {
+    subscription_nomenclatures: [CatalogPlanRecord], subscription_nomenclatures_count of all, pagination
+});

@@ -10,7 +10,9 @@ use kontor_auth::miniapp::{MiniAppLogin, Verifier};
 use kontor_auth::{
     AccessRequestService, AgentService, CallbackLogin, CustomerSessions, Introspection, PhoneChange, StaffSessions,
 };
+use kontor_catalog::AssortmentService;
 use kontor_catalog::bulk::BulkService;
+use kontor_catalog::ports::{Assignable, AssortmentRepository};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::{SearchHistory, StorefrontService};
 use kontor_content::FileService;
@@ -60,8 +62,19 @@ impl Make<'_> {
         }
     }
 
+    pub fn assortment<R: Assignable>(&self) -> AssortmentService<R>
+    where
+        Database: AssortmentRepository<R>,
+    {
+        AssortmentService {
+            assortment: self.store.clone(),
+            applications: self.store.clone(),
+            clock: self.around.clock.clone(),
+        }
+    }
+
     pub fn bulk(&self) -> BulkService {
-        BulkService::new(self.store.clone(), self.around.uploads.clone(), self.around.clock.clone())
+        BulkService { jobs: self.store.clone(), uploads: self.around.uploads.clone(), clock: self.around.clock.clone() }
     }
 
     pub fn webhooks(&self) -> WebhookService {

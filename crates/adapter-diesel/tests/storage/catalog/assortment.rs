@@ -4,7 +4,9 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
-use kontor_catalog::{AssortmentError, BrandError, BrandRefusal, CategoryError, TagError, TagRefusal};
+use kontor_catalog::{
+    AssortmentError, AssortmentRefusal, BrandError, BrandRefusal, CategoryError, CategoryRefusal, TagError, TagRefusal,
+};
 use kontor_kernel::history::*;
 use kontor_kernel::*;
 
@@ -85,7 +87,7 @@ database_tests! {
         assert_eq!(CategoryRepository::list(&db.database, mine).await.unwrap(), vec![root, child]);
         assert!(CategoryRepository::list(&db.database, other).await.unwrap().is_empty());
         let refused = CategoryRepository::insert(&db.database, Stamp::of_system(other, NOON), draft).await;
-        assert!(matches!(refused, Err(CategoryError::UnknownParent)));
+        assert!(matches!(refused, Err(CategoryError::Refused(CategoryRefusal::UnknownParent))));
     }
 
     async fn a_category_gets_the_next_code_of_its_project(db: TestDatabase) {
@@ -94,7 +96,7 @@ database_tests! {
         assert_eq!(category(&db, mine, "First").await.code.get(), 1);
         CategoryRepository::insert(&db.database, Stamp::of_system(mine, NOON), coded.clone()).await.unwrap();
         let refused = CategoryRepository::insert(&db.database, Stamp::of_system(mine, NOON), coded).await;
-        assert!(matches!(refused, Err(CategoryError::CodeTaken)));
+        assert!(matches!(refused, Err(CategoryError::Refused(CategoryRefusal::CodeTaken))));
         assert_eq!(category(&db, mine, "Next").await.code.get(), 41);
         assert_eq!(category(&db, other, "Elsewhere").await.code.get(), 1);
     }
@@ -133,7 +135,7 @@ database_tests! {
         CategoryRepository::update(&db.database, stamp, c.id, into(b.id)).await.unwrap();
         for below in [a.id, b.id, c.id] {
             let refused = CategoryRepository::update(&db.database, stamp, a.id, into(below)).await;
-            assert!(matches!(refused, Err(CategoryError::Cycle)), "{refused:?}");
+            assert!(matches!(refused, Err(CategoryError::Refused(CategoryRefusal::Cycle))), "{refused:?}");
         }
         let freed = CategoryChange { parent_id: Edit::Set(None), ..CategoryChange::default() };
         assert_eq!(CategoryRepository::update(&db.database, stamp, c.id, freed).await.unwrap().parent, None);
@@ -155,7 +157,7 @@ database_tests! {
             for moved in moves {
                 match moved.await.unwrap() {
                     Ok(_) => {}
-                    Err(CategoryError::Cycle) => refused += 1,
+                    Err(CategoryError::Refused(CategoryRefusal::Cycle)) => refused += 1,
                     Err(error) => panic!("{error}"),
                 }
             }
@@ -277,9 +279,9 @@ database_tests! {
         let shown: Option<Category> = db.database.shown(shelf.site, shelf.categories[2]).await.unwrap();
         assert_eq!(shown, None);
         let refused: Result<Category, _> = db.database.shift(shelf.stamp(), shelf.site, shelf.categories[2], Shift::Up).await;
-        assert!(matches!(refused, Err(AssortmentError::NotShown)));
+        assert!(matches!(refused, Err(AssortmentError::NotFound)));
         let again = AssortmentRepository::<Category>::withdraw(&db.database, shelf.stamp(), shelf.site, shelf.categories[2]).await;
-        assert!(matches!(again, Err(AssortmentError::NotShown)));
+        assert!(matches!(again, Err(AssortmentError::NotFound)));
     }
 
     async fn what_is_shown_stands_in_the_history_of_the_application(db: TestDatabase) {
@@ -382,9 +384,9 @@ database_tests! {
         let foreign = category(&db, other, "Foreign").await;
         for id in [foreign.id, CategoryId::new(999).unwrap()] {
             let refused = AssortmentRepository::<Category>::assign(&db.database, system(mine), site, id).await;
-            assert!(matches!(refused, Err(AssortmentError::UnknownRecord)));
+            assert!(matches!(refused, Err(AssortmentError::Refused(AssortmentRefusal::UnknownRecord))));
         }
-        assert_eq!(db.database.owner(site).await.unwrap(), Some(mine));
+        assert_eq!(db.database.owner(site).await.unwrap(), Some(OfProject::new(mine, ())));
         assert_eq!(db.database.owner(ApplicationId::new(999).unwrap()).await.unwrap(), None);
     }
 }

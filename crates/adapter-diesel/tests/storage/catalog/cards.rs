@@ -6,7 +6,7 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
-use kontor_catalog::{CardReference, NomenclatureError, NomenclatureService};
+use kontor_catalog::{CardReference, NomenclatureError, NomenclatureRefusal, NomenclatureService};
 use kontor_kernel::history::{Author, Histories, HistoryAction, HistoryEntry};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::*;
@@ -85,7 +85,7 @@ database_tests! {
         assert_eq!(labels.storage_unit.as_ref().unwrap().abbreviation.as_str(), "kg");
         assert_eq!(labels.vat.as_ref().unwrap().name.as_str(), "10%");
         assert_eq!(labels.tags[1].name.as_str(), "Хит");
-        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(stored));
+        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(project, stored)));
         let plan = Card {
             subscription: Some(BillingPeriod::months(36).unwrap()),
             ..Card::new(name("Клуб"), NomenclatureKind::Service)
@@ -110,7 +110,7 @@ database_tests! {
             CardReference::Type, CardReference::Category, CardReference::Brand, CardReference::Country,
             CardReference::StorageUnit, CardReference::Vat, CardReference::Tag(0),
         ];
-        assert!(matches!(refused, NomenclatureError::UnknownReferences(all) if all == expected));
+        assert!(matches!(refused, NomenclatureError::Refused(NomenclatureRefusal::UnknownReferences(all)) if all == expected));
         assert!(listed(&db, mine, everything()).await.is_empty());
     }
 
@@ -120,10 +120,10 @@ database_tests! {
         item(&db, mine, card.clone()).await;
         item(&db, other, card.clone()).await;
         let refused = NomenclatureRepository::insert(&db.database, Stamp::of_system(mine, NOON), card.clone()).await;
-        assert!(matches!(refused, Err(NomenclatureError::ArticleTaken)));
+        assert!(matches!(refused, Err(NomenclatureError::Refused(NomenclatureRefusal::ArticleTaken))));
         let second = item(&db, mine, goods("B")).await;
         let refused = NomenclatureRepository::replace(&db.database, Stamp::of_system(mine, NOON), second, card).await;
-        assert!(matches!(refused, Err(NomenclatureError::ArticleTaken)));
+        assert!(matches!(refused, Err(NomenclatureError::Refused(NomenclatureRefusal::ArticleTaken))));
     }
 
     async fn a_card_is_replaced_once_per_version(db: TestDatabase) {
@@ -135,15 +135,16 @@ database_tests! {
         let replaced = replaced.unwrap();
         assert_eq!((&replaced.card, replaced.version), (&next, stored.version + 1));
         let late = NomenclatureRepository::replace(&db.database, Stamp::of_system(project, NOON), stored.clone(), goods("C")).await;
-        assert!(matches!(late, Err(NomenclatureError::Stale)));
-        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(replaced));
+        assert!(matches!(late, Err(NomenclatureError::Refused(NomenclatureRefusal::Stale))));
+        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(project, replaced)));
     }
 
     async fn changes_of_one_card_at_once_are_all_kept(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let stored = item(&db, project, goods("A")).await;
         let clock = Arc::new(FixedClock::at(NOON));
-        let service = Arc::new(NomenclatureService::new(Arc::new(db.database.clone()), Arc::new(db.database.clone()), clock));
+        let store = Arc::new(db.database.clone());
+        let service = Arc::new(NomenclatureService { nomenclatures: store.clone(), histories: store, clock });
         let staff = Staff {
             project_id: project,
             user_id: user(&db, project).await,
@@ -163,7 +164,7 @@ database_tests! {
         for task in tasks {
             task.await.unwrap().unwrap();
         }
-        let card = NomenclatureRepository::find(&db.database, stored.id).await.unwrap().unwrap().card;
+        let card = NomenclatureRepository::find(&db.database, stored.id).await.unwrap().unwrap().within(project).unwrap().card;
         assert_eq!((card.name.as_str(), card.price, card.packaging.wholesale), ("B", Some(Money::MAX), true));
         assert_eq!(card.article.as_deref(), Some("A-1"));
         let told = history(&db, project, stored.id).await;
@@ -182,7 +183,7 @@ database_tests! {
         NomenclatureRepository::replace(&db.database, stamp, second.clone(), stored.card.clone()).await.unwrap_err();
         NomenclatureRepository::replace(&db.database, stamp, second.clone(), second.card.clone()).await.unwrap();
         let late = NomenclatureRepository::replace(&db.database, stamp, second.clone(), goods("C")).await;
-        assert!(matches!(late, Err(NomenclatureError::Stale)));
+        assert!(matches!(late, Err(NomenclatureError::Refused(NomenclatureRefusal::Stale))));
         assert_eq!(history(&db, project, second.id).await.len(), 1);
     }
 
@@ -193,8 +194,8 @@ database_tests! {
         let service = Card::new(name("A"), NomenclatureKind::Service);
         let refused =
             NomenclatureRepository::replace(&db.database, Stamp::of_system(project, NOON), stored.clone(), service).await;
-        assert!(matches!(refused, Err(NomenclatureError::Stocked)));
-        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(stored));
+        assert!(matches!(refused, Err(NomenclatureError::Refused(NomenclatureRefusal::Stocked))));
+        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(project, stored)));
     }
 
     async fn a_search_ignores_case_and_knows_no_wildcards(db: TestDatabase) {

@@ -2,10 +2,10 @@
 
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_catalog::PlanError;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
 use kontor_catalog::storefront::ports::StorefrontPlans;
+use kontor_catalog::{PlanError, PlanRefusal};
 use kontor_kernel::*;
 
 use super::records::*;
@@ -130,7 +130,7 @@ database_tests! {
             for wish in wishes {
                 match wish.await.unwrap() {
                     Ok(()) => got += 1,
-                    Err(PlanError::SlugTaken) => {}
+                    Err(PlanError::Refused(PlanRefusal::SlugTaken)) => {}
                     Err(error) => panic!("{error}"),
                 }
             }
@@ -164,7 +164,7 @@ database_tests! {
         for wish in wishes {
             match wish.await.unwrap() {
                 Ok(Assigned::Anew(_)) => assigned += 1,
-                Err(PlanError::TooMany) => {}
+                Err(PlanError::Refused(PlanRefusal::TooMany)) => {}
                 other => panic!("{other:?}"),
             }
         }
@@ -176,10 +176,10 @@ database_tests! {
         let foreign = item(&db, fixtures::project(&db).await, plan_card("Foreign")).await;
         let service = item(&db, club.project, Card { subscription: None, ..plan_card("Service") }).await;
         for wrong in [foreign, service] {
-            assert!(matches!(club.wish(draft(&wrong, "x")).await, Err(PlanError::UnknownPlan)), "{}", wrong.card.name);
+            assert!(matches!(club.wish(draft(&wrong, "x")).await, Err(PlanError::Refused(PlanRefusal::UnknownPlan))), "{}", wrong.card.name);
         }
         let nowhere = PlanDraft { nomenclature_id: NomenclatureId::new(999_999).unwrap(), slug: None, position: None, is_active: true };
-        assert!(matches!(club.wish(nowhere).await, Err(PlanError::UnknownPlan)));
+        assert!(matches!(club.wish(nowhere).await, Err(PlanError::Refused(PlanRefusal::UnknownPlan))));
     }
 
     async fn an_assignment_is_changed_in_its_application_alone(db: TestDatabase) {
@@ -195,7 +195,7 @@ database_tests! {
         assert_eq!((&changed.slug, changed.position, changed.is_active), (&slug("gold"), position(2), true));
         let second = club.assign(draft(&silver, "silver")).await;
         assert_eq!(second.position, position(3));
-        assert!(matches!(club.change(second.id, change.clone()).await, Err(PlanError::SlugTaken)));
+        assert!(matches!(club.change(second.id, change.clone()).await, Err(PlanError::Refused(PlanRefusal::SlugTaken))));
         let elsewhere = PlanRepository::update(&db.database, club.project, club.kiosk, assigned.id, change, NOON).await;
         assert!(matches!(elsewhere, Err(PlanError::NotFound)));
         let elsewhere = PlanRepository::withdraw(&db.database, club.project, club.kiosk, assigned.id).await;

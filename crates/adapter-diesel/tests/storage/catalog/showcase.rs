@@ -30,10 +30,8 @@ async fn offers(db: &TestDatabase) -> Vec<(i64, i64)> {
         .unwrap()
 }
 
-async fn replace(db: &TestDatabase, item: &Nomenclature, card: Card) -> Nomenclature {
-    NomenclatureRepository::replace(&db.database, Stamp::of_system(item.project_id, NOON), item.clone(), card)
-        .await
-        .unwrap()
+async fn replace(db: &TestDatabase, project: ProjectId, item: &Nomenclature, card: Card) -> Nomenclature {
+    NomenclatureRepository::replace(&db.database, Stamp::of_system(project, NOON), item.clone(), card).await.unwrap()
 }
 
 database_tests! {
@@ -54,7 +52,7 @@ database_tests! {
         assert_eq!(offers(&db).await, []);
 
         let category_id = Some(category(&db, project, "Tea").await.id);
-        let tea = replace(&db, &tea, Card { category_id, ..tea.card.clone() }).await;
+        let tea = replace(&db, project, &tea, Card { category_id, ..tea.card.clone() }).await;
         assert_eq!(offers(&db).await, [(site.get(), 0)]);
 
         let change = StockChange { quantity: Edit::Keep, price: Edit::Set("1.50".parse().unwrap()) };
@@ -84,10 +82,10 @@ database_tests! {
         let repair = item(&db, project, Card { price, ..Card::new(name("Repair"), NomenclatureKind::Service) }).await;
         assert_eq!(offers(&db).await, [(site.get(), 1000)]);
         let cheaper = Card { price: Some("9.00".parse().unwrap()), ..repair.card.clone() };
-        let repair = replace(&db, &repair, cheaper).await;
+        let repair = replace(&db, project, &repair, cheaper).await;
         assert_eq!(offers(&db).await, [(site.get(), 900)]);
         let plan = Card { subscription: Some(BillingPeriod::months(1).unwrap()), ..repair.card.clone() };
-        replace(&db, &repair, plan).await;
+        replace(&db, project, &repair, plan).await;
         assert_eq!(offers(&db).await, []);
     }
 }

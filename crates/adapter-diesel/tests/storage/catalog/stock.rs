@@ -4,7 +4,7 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
-use kontor_catalog::{InventoryError, InventoryReference};
+use kontor_catalog::{InventoryError, InventoryReference, InventoryRefusal};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::*;
 
@@ -20,9 +20,14 @@ async fn insert(db: &TestDatabase, project: ProjectId, draft: InventoryDraft) ->
     InventoryRepository::insert(&db.database, clerk(project), draft).await
 }
 
-async fn set_quantity(db: &TestDatabase, stock: &Inventory, pieces: i64) -> Result<Inventory, InventoryError> {
+async fn set_quantity(
+    db: &TestDatabase,
+    project: ProjectId,
+    stock: &Inventory,
+    pieces: i64,
+) -> Result<Inventory, InventoryError> {
     let change = StockChange { quantity: Edit::Set(StockLevel::new(pieces).unwrap()), price: Edit::Keep };
-    db.database.set_stock(clerk(stock.project_id), stock.id, change).await
+    db.database.set_stock(clerk(project), stock.id, change).await
 }
 
 async fn listed(db: &TestDatabase, project: ProjectId, listing: Listing) -> Vec<i64> {
@@ -41,9 +46,9 @@ database_tests! {
         assert_eq!((stored.nomenclature.name.as_str(), stored.nomenclature.article.as_deref()), ("Чай", Some("A-1")));
         assert_eq!((stored.quantity.get(), stored.reserved.get(), stored.available()), (5, 0, 5));
         assert_eq!(stored.price, Some("265.00".parse().unwrap()));
-        assert_eq!(InventoryRepository::find(&db.database, stored.id).await.unwrap(), Some(stored));
+        assert_eq!(InventoryRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(project, stored)));
         let refused = insert(&db, project, draft(place, tea)).await;
-        assert!(matches!(refused, Err(InventoryError::AlreadyStocked)));
+        assert!(matches!(refused, Err(InventoryError::Refused(InventoryRefusal::AlreadyStocked))));
         insert(&db, project, draft(warehouse(&db, project).await, tea)).await.unwrap();
     }
 
@@ -53,21 +58,21 @@ database_tests! {
         let service = item(&db, mine, Card::new(name("Repair"), NomenclatureKind::Service)).await.id;
         let plan = Card { subscription: Some(BillingPeriod::months(1).unwrap()), ..goods("Box") };
         for id in [service, item(&db, mine, plan).await.id] {
-            assert!(matches!(insert(&db, mine, draft(place, id)).await, Err(InventoryError::NotStocked)));
+            assert!(matches!(insert(&db, mine, draft(place, id)).await, Err(InventoryError::Refused(InventoryRefusal::NotStocked))));
         }
         let foreign = draft(warehouse(&db, other).await, item(&db, other, goods("Foreign")).await.id);
         let refused = insert(&db, mine, foreign).await.unwrap_err();
         let expected = [InventoryReference::Warehouse, InventoryReference::Nomenclature];
-        assert!(matches!(refused, InventoryError::UnknownReferences(all) if all == expected));
+        assert!(matches!(refused, InventoryError::Refused(InventoryRefusal::UnknownReferences(all)) if all == expected));
     }
 
     async fn stock_never_falls_below_what_is_reserved(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let stored = stock(&db, project, item(&db, project, goods("A")).await.id, 5).await;
         execute(&db, format!("UPDATE inventories SET reserved = 3 WHERE id = {}", stored.id)).await;
-        let refused = set_quantity(&db, &stored, 2).await.unwrap_err();
-        assert!(matches!(refused, InventoryError::BelowReserved { reserved } if reserved.get() == 3));
-        let lowered = set_quantity(&db, &stored, 3).await.unwrap();
+        let refused = set_quantity(&db, project, &stored, 2).await.unwrap_err();
+        assert!(matches!(refused, InventoryError::Refused(InventoryRefusal::BelowReserved { reserved }) if reserved.get() == 3));
+        let lowered = set_quantity(&db, project, &stored, 3).await.unwrap();
         assert_eq!((lowered.quantity.get(), lowered.available(), lowered.price), (3, 0, stored.price));
         let change = StockChange { quantity: Edit::Keep, price: Edit::Set(Money::MAX) };
         let repriced = db.database.set_stock(clerk(project), stored.id, change).await.unwrap();

@@ -4,7 +4,7 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
-use kontor_catalog::{NomenclatureError, WarehouseError, WarehouseReference};
+use kontor_catalog::{NomenclatureError, NomenclatureRefusal, WarehouseError, WarehouseReference, WarehouseRefusal};
 use kontor_kernel::*;
 
 use super::records::*;
@@ -34,7 +34,7 @@ database_tests! {
         let stored = insert(&db, project, draft(here, None)).await.unwrap();
         assert_eq!(titles(&stored), ["A", "C"]);
         assert_eq!((stored.name.as_str(), stored.address.as_deref()), ("Склад", Some("Тверь")));
-        assert_eq!(WarehouseRepository::find(&db.database, stored.id).await.unwrap(), Some(stored));
+        assert_eq!(WarehouseRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(project, stored)));
         let none = insert(&db, project, draft(here, Some(Vec::new()))).await.unwrap();
         assert!(none.applications.is_empty());
     }
@@ -46,7 +46,7 @@ database_tests! {
         let absent = ApplicationId::new(999).unwrap();
         let refused = insert(&db, mine, draft(foreign, Some(vec![alien, own, absent]))).await.unwrap_err();
         let expected = [WarehouseReference::Branch, WarehouseReference::Application(0), WarehouseReference::Application(2)];
-        assert!(matches!(refused, WarehouseError::UnknownReferences(all) if all == expected));
+        assert!(matches!(refused, WarehouseError::Refused(WarehouseRefusal::UnknownReferences(all)) if all == expected));
     }
 
     async fn a_change_touches_the_named_fields_alone(db: TestDatabase) {
@@ -75,7 +75,7 @@ database_tests! {
         let service = || Card { kind: NomenclatureKind::Service, ..tea.card.clone() };
         let replace = |seen: Nomenclature, card| NomenclatureRepository::replace(&db.database, Stamp::of_system(project, NOON), seen, card);
         let refused = replace(tea.clone(), service()).await;
-        assert!(matches!(refused, Err(NomenclatureError::Stocked)));
+        assert!(matches!(refused, Err(NomenclatureError::Refused(NomenclatureRefusal::Stocked))));
         WarehouseRepository::delete(&db.database, Stamp::of_system(project, NOON), place).await.unwrap();
         let changed = replace(tea.clone(), service()).await.unwrap();
         assert_eq!(changed.card.kind, NomenclatureKind::Service);

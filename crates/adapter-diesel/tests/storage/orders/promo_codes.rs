@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use kontor_adapter_diesel::{Database, database_tests};
-use kontor_catalog::DiscountError;
 use kontor_catalog::model::{Discount, DiscountTerms, Period};
 use kontor_catalog::ports::{DiscountRepository, DiscountRewrite};
-use kontor_kernel::{Clock, DiscountId, DiscountStatus, DiscountValue, Quantity, Stamp, StoreError};
+use kontor_catalog::{DiscountError, DiscountRefusal};
+use kontor_kernel::{Clock, DiscountId, DiscountStatus, DiscountValue, ProjectId, Quantity, Stamp, StoreError};
 use kontor_orders::model::{OrderStatus, PromoProblem};
 use kontor_orders::ports::{CartQuery, CartReader};
 use kontor_orders::{CartSnapshot, PaymentPage, PlacedOutcome, PlacementError, PlacementService};
@@ -27,8 +27,8 @@ struct Interfering {
     change: Mutex<Option<Change>>,
 }
 
-async fn read(database: &Database, id: DiscountId) -> Discount {
-    DiscountRepository::find(database, id).await.unwrap().unwrap()
+async fn read(database: &Database, project: ProjectId, id: DiscountId) -> Discount {
+    DiscountRepository::find(database, id).await.unwrap().unwrap().within(project).unwrap()
 }
 
 async fn rewrite(
@@ -37,7 +37,7 @@ async fn rewrite(
     id: DiscountId,
     change: impl Fn(&mut DiscountTerms, &mut DiscountStatus),
 ) -> Result<Discount, DiscountError> {
-    let current = read(database, id).await;
+    let current = read(database, stamp.project_id, id).await;
     let (mut terms, mut status) = (current.terms, current.status);
     change(&mut terms, &mut status);
     let rewrite = DiscountRewrite { id, version: current.version, terms, status };
@@ -117,7 +117,7 @@ database_tests! {
             assert_eq!(problem(refused), Some(expected));
         }
         assert_eq!((counter.count("orders").await, counter.count("discount_usages").await), (0, 0));
-        assert_eq!((counter.stock(vase).await, read(&db.database, id).await.used_count), ((9, 0), 0));
+        assert_eq!((counter.stock(vase).await, read(&db.database, counter.house.project, id).await.used_count), ((9, 0), 0));
     }
 
     async fn an_order_is_priced_anew_when_the_terms_change_before_its_commit(db: TestDatabase) {
@@ -129,7 +129,7 @@ database_tests! {
         counter.disturbed(id, half).place(counter.customer, &command).await.unwrap();
         let order = counter.only_order().await;
         assert_eq!((order.promo_discount.minor(), order.final_price.minor()), (5_000, 5_000));
-        assert_eq!(read(&db.database, id).await.used_amount.minor(), 5_000);
+        assert_eq!(read(&db.database, counter.house.project, id).await.used_amount.minor(), 5_000);
     }
 
     async fn a_code_in_use_keeps_its_name_and_its_limit_covers_its_orders(db: TestDatabase) {
@@ -143,15 +143,15 @@ database_tests! {
             terms.promo.as_mut().unwrap().usage_limit = Some(Quantity::new(most).unwrap());
         };
         let refused = rewrite(&db.database, counter.stamp(), id, limit(1)).await;
-        assert!(matches!(refused, Err(DiscountError::BelowUsed { used: 2 })), "{refused:?}");
+        assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::BelowUsed { used: 2 }))), "{refused:?}");
         let refused = rewrite(&db.database, counter.stamp(), id, |terms, _| terms.promo = None).await;
-        assert!(matches!(refused, Err(DiscountError::CodeInUse)), "{refused:?}");
+        assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::CodeInUse))), "{refused:?}");
         let full = rewrite(&db.database, counter.stamp(), id, limit(2)).await.unwrap();
         let stale = DiscountRewrite { id, version: full.version - 1, terms: full.terms, status: full.status };
         let refused = DiscountRepository::replace(&db.database, counter.stamp(), stale).await;
-        assert!(matches!(refused, Err(DiscountError::Stale)), "{refused:?}");
+        assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::Stale))), "{refused:?}");
         let refused = DiscountRepository::delete(&db.database, counter.stamp(), id).await;
-        assert!(matches!(refused, Err(DiscountError::Ordered)), "{refused:?}");
+        assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::Ordered))), "{refused:?}");
         assert_eq!(counter.count("histories").await, 1, "only what was done is told");
     }
 
@@ -168,7 +168,7 @@ database_tests! {
         counter.house.run("UPDATE discounts SET used_amount = 1000".to_owned()).await;
         for left in [1, 0] {
             office.move_to(&orders[left], OrderStatus::Canceled).await.unwrap();
-            let discount = read(&db.database, id).await;
+            let discount = read(&db.database, counter.house.project, id).await;
             assert_eq!((discount.used_count, discount.used_amount.minor()), (u64::try_from(left).unwrap(), 0));
         }
     }
@@ -191,10 +191,10 @@ database_tests! {
         let pause = async {
             tokio::task::yield_now().await;
             rewrite(&db.database, counter.stamp(), id, |_, status| *status = DiscountStatus::Paused).await.unwrap();
-            read(&db.database, id).await.used_count
+            read(&db.database, counter.house.project, id).await.used_count
         };
         let (won, at_pause) = tokio::join!(race(&counter.placement, wishes), pause);
-        let discount = read(&db.database, id).await;
+        let discount = read(&db.database, counter.house.project, id).await;
         assert_eq!(discount.used_count, at_pause, "nobody took the code after the pause");
         assert_eq!(u64::try_from(won).unwrap(), at_pause);
         assert_eq!(discount.used_amount.minor(), i64::try_from(at_pause).unwrap() * 1_000);

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::database_tests;
-use kontor_catalog::InventoryError;
 use kontor_catalog::model::{Edit, StockChange};
 use kontor_catalog::ports::InventoryRepository;
 use kontor_catalog::spreadsheet::ImportMode;
 use kontor_catalog::spreadsheet::ports::StockBook;
+use kontor_catalog::{InventoryError, InventoryRefusal};
 use kontor_kernel::{InventoryId, StockLevel};
 use kontor_orders::model::OrderStatus;
 use kontor_orders::{OrderError, OrderRefusal, PlacedOutcome, PlacementError};
@@ -113,7 +113,7 @@ database_tests! {
                 let pieces = StockLevel::new(i64::try_from(1 + round % 2).unwrap()).unwrap();
                 let change = StockChange { quantity: Edit::Set(pieces), price: Edit::Keep };
                 match database.set_stock(clerk(project), stock, change).await {
-                    Ok(_) | Err(InventoryError::BelowReserved { .. }) => {}
+                    Ok(_) | Err(InventoryError::Refused(InventoryRefusal::BelowReserved { .. })) => {}
                     Err(other) => panic!("{other:?}"),
                 }
             }

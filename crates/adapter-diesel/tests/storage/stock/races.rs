@@ -7,7 +7,7 @@ use kontor_catalog::model::{Edit, InventoryDraft, StockChange};
 use kontor_catalog::ports::{InventoryRepository, WarehouseRepository};
 use kontor_catalog::spreadsheet::ImportMode;
 use kontor_catalog::spreadsheet::ports::StockBook;
-use kontor_catalog::{InventoryError, WarehouseError};
+use kontor_catalog::{InventoryError, InventoryRefusal, WarehouseError, WarehouseRefusal};
 use kontor_kernel::{InventoryId, Money, Stamp, StockLevel};
 use kontor_orders::model::OrderStatus;
 use kontor_orders::{OrderError, OrderRefusal, PlacedOutcome, PlacementError};
@@ -64,7 +64,7 @@ database_tests! {
                 let change = StockChange { quantity: Edit::Set(pieces), price: Edit::Keep };
                 match database.set_stock(clerk(project), id, change).await {
                     Ok(_) => done += 1,
-                    Err(InventoryError::BelowReserved { .. }) => {}
+                    Err(InventoryError::Refused(InventoryRefusal::BelowReserved { .. })) => {}
                     Err(other) => panic!("{other:?}"),
                 }
             }
@@ -127,8 +127,8 @@ database_tests! {
                     assert_eq!(stock.quantity, StockLevel::EMPTY);
                     assert_eq!(InventoryRepository::find(&db.database, stock.id).await.unwrap(), None);
                 }
-                (Ok(stock), Err(WarehouseError::Stocked)) => assert_eq!(stock.quantity.get(), 1),
-                (Err(InventoryError::UnknownReferences(_)), Ok(())) => {}
+                (Ok(stock), Err(WarehouseError::Refused(WarehouseRefusal::Stocked))) => assert_eq!(stock.quantity.get(), 1),
+                (Err(InventoryError::Refused(InventoryRefusal::UnknownReferences(_))), Ok(())) => {}
                 other => panic!("{other:?}"),
             }
             let left = "SELECT count(*) AS value FROM inventories i JOIN warehouses w ON w.id = i.warehouse_id \

@@ -5,7 +5,7 @@ use kontor_kernel::{
     CategoryId, DiscountStatus, DiscountTarget, Money, Name, NomenclatureId, PromoCode, Prose, Quantity,
 };
 
-use super::{DiscountKind, DiscountRefusal, DiscountTerms, PromoTerms, TargetKind};
+use super::{DiscountKind, DiscountTerms, PromoTerms, TargetKind, TermsRefusal};
 use crate::model::{Edit, Period};
 
 /// What staff say about a new discount.
@@ -63,7 +63,7 @@ pub struct TargetChange {
 
 impl DiscountDraft {
     /// The terms, or everything that is wrong with them.
-    pub fn terms(self) -> Result<DiscountTerms, Vec<DiscountRefusal>> {
+    pub fn terms(self) -> Result<DiscountTerms, Vec<TermsRefusal>> {
         let value = match self.kind.value(self.number) {
             Ok(value) => value,
             Err(refusal) => {
@@ -92,14 +92,14 @@ fn bare(name: Name, value: kontor_kernel::DiscountValue) -> DiscountTerms {
 
 impl DiscountChange {
     /// The terms after the change, or everything that is wrong with them.
-    pub fn apply(self, terms: DiscountTerms) -> Result<DiscountTerms, Vec<DiscountRefusal>> {
+    pub fn apply(self, terms: DiscountTerms) -> Result<DiscountTerms, Vec<TermsRefusal>> {
         let mut refused = Vec::new();
         let value = match (self.kind, self.number) {
             (Edit::Keep, Edit::Keep) => Ok(terms.value),
             (Edit::Keep, Edit::Set(number)) => DiscountKind::of(terms.value).value(number),
             (Edit::Set(kind), Edit::Set(number)) => kind.value(number),
             (Edit::Set(kind), Edit::Keep) if kind == DiscountKind::of(terms.value) => Ok(terms.value),
-            (Edit::Set(_), Edit::Keep) => Err(DiscountRefusal::ValueRequired),
+            (Edit::Set(_), Edit::Keep) => Err(TermsRefusal::ValueRequired),
         };
         let value = value.unwrap_or_else(|refusal| {
             refused.push(refusal);
@@ -122,10 +122,10 @@ impl DiscountChange {
             Some(PromoTerms { code, usage_limit, customer_limit: self.customer_limit.or(customer_limit) })
         } else {
             if matches!(self.usage_limit, Edit::Set(Some(_))) {
-                refused.push(DiscountRefusal::UsageLimitWithoutCode);
+                refused.push(TermsRefusal::UsageLimitWithoutCode);
             }
             if matches!(self.customer_limit, Edit::Set(Some(_))) {
-                refused.push(DiscountRefusal::CustomerLimitWithoutCode);
+                refused.push(TermsRefusal::CustomerLimitWithoutCode);
             }
             None
         };
@@ -143,11 +143,11 @@ impl DiscountChange {
 }
 
 impl TargetChange {
-    fn apply(self, current: DiscountTarget) -> Result<DiscountTarget, DiscountRefusal> {
+    fn apply(self, current: DiscountTarget) -> Result<DiscountTarget, TermsRefusal> {
         let category = self.category_id.as_set().copied().flatten();
         let product = self.nomenclature_id.as_set().copied().flatten();
         let named = match (category, product) {
-            (Some(_), Some(_)) => return Err(DiscountRefusal::TwoTargets),
+            (Some(_), Some(_)) => return Err(TermsRefusal::TwoTargets),
             (Some(category), None) => Some(DiscountTarget::Category(category)),
             (None, Some(product)) => Some(DiscountTarget::Product(product)),
             (None, None) => None,
@@ -159,7 +159,7 @@ impl TargetChange {
             current => Some(current),
         };
         let Edit::Set(kind) = self.kind else {
-            return named.or(left).ok_or(DiscountRefusal::TargetRequired);
+            return named.or(left).ok_or(TermsRefusal::TargetRequired);
         };
         match (kind, named, left) {
             (TargetKind::Cart, None, _) => Ok(DiscountTarget::Cart),
@@ -167,9 +167,9 @@ impl TargetChange {
             | (TargetKind::Category, None, Some(target @ DiscountTarget::Category(_)))
             | (TargetKind::Product, Some(target @ DiscountTarget::Product(_)), _)
             | (TargetKind::Product, None, Some(target @ DiscountTarget::Product(_))) => Ok(target),
-            (_, Some(_), _) => Err(DiscountRefusal::TargetContradicted),
-            (TargetKind::Category, None, _) => Err(DiscountRefusal::CategoryRequired),
-            (TargetKind::Product, None, _) => Err(DiscountRefusal::ProductRequired),
+            (_, Some(_), _) => Err(TermsRefusal::TargetContradicted),
+            (TargetKind::Category, None, _) => Err(TermsRefusal::CategoryRequired),
+            (TargetKind::Product, None, _) => Err(TermsRefusal::ProductRequired),
         }
     }
 }
@@ -223,11 +223,11 @@ mod tests {
         assert_eq!(
             refused,
             [
-                DiscountRefusal::Value(kontor_kernel::InvalidDiscountValue::Percent),
-                DiscountRefusal::ProductRequired,
-                DiscountRefusal::Period(crate::model::EndsBeforeStart),
-                DiscountRefusal::UsageLimitWithoutCode,
-                DiscountRefusal::CustomerLimitWithoutCode,
+                TermsRefusal::Value(kontor_kernel::InvalidDiscountValue::Percent),
+                TermsRefusal::ProductRequired,
+                TermsRefusal::Period(crate::model::EndsBeforeStart),
+                TermsRefusal::UsageLimitWithoutCode,
+                TermsRefusal::CustomerLimitWithoutCode,
             ]
         );
     }
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn ten_percent_do_not_become_ten_roubles_by_themselves() {
         let fixed = DiscountChange { kind: Edit::Set(DiscountKind::Fixed), ..DiscountChange::default() };
-        assert_eq!(fixed.clone().apply(ten_percent()), Err(vec![DiscountRefusal::ValueRequired]));
+        assert_eq!(fixed.clone().apply(ten_percent()), Err(vec![TermsRefusal::ValueRequired]));
         let fixed = DiscountChange { number: Edit::Set(money("5")), ..fixed };
         assert_eq!(fixed.apply(ten_percent()).unwrap().value, DiscountValue::Fixed(money("5")));
         let same = DiscountChange { kind: Edit::Set(DiscountKind::Percent), ..DiscountChange::default() };
@@ -244,8 +244,8 @@ mod tests {
 
     #[test]
     fn a_target_is_one_thing_and_never_widens_by_silence() {
-        use DiscountRefusal as Refused;
         use TargetKind::{Cart, Category, Product};
+        use TermsRefusal as Refused;
 
         let (cart, shelf, vase) =
             (DiscountTarget::Cart, DiscountTarget::Category(category(3)), DiscountTarget::Product(product(7)));

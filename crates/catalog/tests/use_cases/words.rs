@@ -1,0 +1,24 @@
+//! The words of enums: they stand in stored rows and in the contract, so they stay.
+
+use kontor_catalog::bulk::{JobKind, JobPhase, JobState};
+use kontor_catalog::model::{DiscountKind, DiscountState, StockReason, TargetKind};
+use kontor_catalog::storefront::ProductOrder;
+use kontor_kernel::Word;
+
+fn words<T: Word>() -> Vec<&'static str> {
+    T::all().iter().map(|value| value.word()).collect()
+}
+
+#[test]
+fn words_stay_what_they_are() {
+    assert_eq!(words::<JobKind>(), ["nomenclatures_import", "inventories_upload"]);
+    assert_eq!(words::<JobState>(), ["queued", "running", "succeeded", "failed", "canceled"]);
+    assert_eq!(words::<JobPhase>(), ["checking", "writing"]);
+    let reasons = ["opening", "creation", "edit", "upload", "reservation", "release", "sale", "correction"];
+    assert_eq!(words::<StockReason>(), reasons);
+    assert_eq!(words::<DiscountState>(), ["active", "scheduled", "expired", "paused", "archived"]);
+    assert_eq!(words::<DiscountKind>(), ["percent", "fixed"]);
+    assert_eq!(words::<TargetKind>(), ["cart", "category", "product"]);
+    let orders = ["name_asc", "name_desc", "popularity_asc", "popularity_desc", "price_asc", "price_desc"];
+    assert_eq!(words::<ProductOrder>(), orders);
+}
