@@ -12,7 +12,7 @@ use super::directory_query::EmployeeQuery;
 use super::employee_record::EmployeeRecord;
 use crate::config::Config;
 use crate::http::envelope::{Answer, answer, list};
-use crate::http::{ApiError, Query, SignedInStaff};
+use crate::http::{Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_users).service(list_managers).service(list_responsible_users);

@@ -1,7 +1,6 @@
 //! A change of an order by staff.
 
 use diesel::prelude::*;
-use kontor_kernel::history::Author;
 use kontor_kernel::{Edit, OrderId, Word};
 use kontor_orders::change::OrderUpdate;
 use kontor_orders::model::{OrderStatus, StockEffect};
