@@ -104,7 +104,7 @@ impl Visit<'_> {
             return Ok((desk, known));
         }
         let Surroundings { clock, random, hasher, .. } = self.around.clone();
-        let registry = StaffRegistry::new(Arc::new(self.database.clone()), hasher, clock);
+        let registry = StaffRegistry { staff: Arc::new(self.database.clone()), hasher, clock };
         let (login, password) = (self.login(), random.alphanumeric(20));
         let named = Login::parse(&login).map_err(|error| error.to_string())?;
         let email = Email::parse(EMAIL).map_err(|error| error.to_string())?;
