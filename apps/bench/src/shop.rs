@@ -81,7 +81,13 @@ pub struct Offer {
 /// The use cases of spreadsheets on a database.
 pub fn importer(database: &Database) -> SpreadsheetService {
     let (files, store) = (Arc::new(Spreadsheets::default()), Arc::new(database.clone()));
-    SpreadsheetService::new(files.clone(), files, store.clone(), store, Arc::new(SystemClock))
+    SpreadsheetService {
+        reader: files.clone(),
+        writers: files,
+        cards: store.clone(),
+        stock: store,
+        clock: Arc::new(SystemClock),
+    }
 }
 
 impl Data {

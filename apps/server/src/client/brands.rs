@@ -1,7 +1,7 @@
 //! Brands the application shows.
 
 use actix_web::get;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use chrono::{DateTime, Utc};
 use kontor_catalog::storefront::{StorefrontBrand, StorefrontService};
 use serde::Serialize;
@@ -9,8 +9,9 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::queries::{StorefrontBrandQuery, limit};
+use crate::http::envelope::{Answer, answer, list};
 use crate::http::wire::PhotoRecord;
-use crate::http::{ApiError, CallingApp, Unpaged};
+use crate::http::{CallingApp, Unpaged};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_brands);
@@ -31,12 +32,7 @@ impl From<StorefrontBrand> for ShelfBrandRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct ShelfBrandList {
-    brands: Vec<ShelfBrandRecord>,
-    brands_count: usize,
-}
+list!(ShelfBrandList { brands: [ShelfBrandRecord], brands_count });
 
 /// The brands of the application, highest priority first.
 #[utoipa::path(
@@ -49,8 +45,6 @@ async fn list_brands(
     app: CallingApp,
     service: Data<StorefrontService>,
     query: Unpaged<StorefrontBrandQuery>,
-) -> Result<Json<ShelfBrandList>, ApiError> {
-    let brands = service.brands(*app, limit(query.0.limit.as_ref())?).await?;
-    let brands: Vec<ShelfBrandRecord> = brands.into_iter().map(Into::into).collect();
-    Ok(Json(ShelfBrandList { brands_count: brands.len(), brands }))
+) -> Answer<ShelfBrandList> {
+    answer(service.brands(*app, limit(query.0.limit.as_ref())?).await?)
 }

@@ -1,15 +1,16 @@
 //! Categories the application shows.
 
 use actix_web::get;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use kontor_catalog::storefront::{StorefrontCategory, StorefrontService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::queries::{StorefrontCategoryQuery, limit};
+use crate::http::envelope::{Answer, answer, list};
 use crate::http::wire::{NamedRecord, PhotoRecord};
-use crate::http::{ApiError, CallingApp, Unpaged};
+use crate::http::{CallingApp, Unpaged};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_categories);
@@ -34,12 +35,7 @@ impl From<StorefrontCategory> for ShelfCategoryRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct ShelfCategoryList {
-    categories: Vec<ShelfCategoryRecord>,
-    categories_count: usize,
-}
+list!(ShelfCategoryList { categories: [ShelfCategoryRecord], categories_count });
 
 /// The root categories of the application by position, or those right below a category by name.
 #[utoipa::path(
@@ -52,9 +48,7 @@ async fn list_categories(
     app: CallingApp,
     service: Data<StorefrontService>,
     query: Unpaged<StorefrontCategoryQuery>,
-) -> Result<Json<ShelfCategoryList>, ApiError> {
+) -> Answer<ShelfCategoryList> {
     let limit = limit(query.0.limit.as_ref())?;
-    let categories = service.categories(*app, query.0.parent_id.map(|id| id.0), limit).await?;
-    let categories: Vec<ShelfCategoryRecord> = categories.into_iter().map(Into::into).collect();
-    Ok(Json(ShelfCategoryList { categories_count: categories.len(), categories }))
+    answer(service.categories(*app, query.0.parent_id.map(|id| id.0), limit).await?)
 }

@@ -10,6 +10,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::products::{OneProduct, ProductList, ProductRecord};
 use super::queries::FavouriteQuery;
+use crate::http::envelope::{Answer, answer};
 use crate::http::records::Message;
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, PathId, Query, SignedInCustomer};
@@ -40,9 +41,8 @@ async fn list_favourites(
     customer: SignedInCustomer,
     service: Data<FavouriteService>,
     query: Query<FavouriteQuery>,
-) -> Result<Json<ProductList>, ApiError> {
-    let products = service.list(*customer, query.0.page()?).await?.map(ProductRecord::from).into();
-    Ok(Json(ProductList { products }))
+) -> Answer<ProductList> {
+    answer(service.list(*customer, query.0.page()?).await?.map(ProductRecord::from))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -69,7 +69,7 @@ async fn add_favourite(
 ) -> Result<(Json<OneProduct>, StatusCode), ApiError> {
     let (card, added) = service.add(*customer, body.0.product_id.0).await?;
     let status = if added { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((Json(OneProduct { product: card.into() }), status))
+    Ok((Json(card.into()), status))
 }
 
 /// One product that the application shows or has sold out, whether the customer keeps it or not.
@@ -83,9 +83,8 @@ async fn show_favourite(
     customer: SignedInCustomer,
     service: Data<FavouriteService>,
     id: Path<PathId>,
-) -> Result<Json<OneProduct>, ApiError> {
-    let product = service.read(*customer, id.parse()?).await?.into();
-    Ok(Json(OneProduct { product }))
+) -> Answer<OneProduct> {
+    answer(service.read(*customer, id.parse()?).await?)
 }
 
 /// Keeps a product no longer; the number is that of the product.
@@ -99,7 +98,7 @@ async fn remove_favourite(
     customer: SignedInCustomer,
     service: Data<FavouriteService>,
     id: Path<PathId>,
-) -> Result<Json<Message>, ApiError> {
+) -> Answer<Message> {
     service.remove(*customer, id.parse()?).await?;
     Ok(Json(Message::new("The product is no favourite any more.")))
 }

@@ -1,6 +1,6 @@
 //! Products as customers see them.
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{HttpMessage, HttpRequest, get};
 use chrono::{DateTime, Utc};
 use kontor_catalog::storefront::{
@@ -14,6 +14,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::favourites;
 use super::queries::ProductQuery;
+use crate::http::envelope::{Answer, answer, one};
 use crate::http::paging::Paginator;
 use crate::http::records::StorageUnitRecord;
 use crate::http::response_cache::{RankedByViews, ShownViews};
@@ -135,10 +136,7 @@ impl From<ProductCard> for ProductCardRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-pub(super) struct ProductList {
-    pub products: Paginator<ProductRecord>,
-}
+one!(pub(super) ProductList { products: Paginator<ProductRecord> });
 
 /// What the application offers. With a customer's Bearer his favourites are told, and what he searches for is remembered.
 #[utoipa::path(
@@ -152,19 +150,15 @@ async fn list_products(
     service: Data<StorefrontService>,
     query: Query<ProductQuery>,
     request: HttpRequest,
-) -> Result<Json<ProductList>, ApiError> {
+) -> Answer<ProductList> {
     let (filter, order, page) = query.0.list()?;
     if order.is_some_and(ProductOrder::is_by_popularity) {
         request.extensions_mut().insert(RankedByViews);
     }
-    let products = service.products(*visitor, filter, order, page).await?.map(ProductRecord::from).into();
-    Ok(Json(ProductList { products }))
+    answer(service.products(*visitor, filter, order, page).await?.map(ProductRecord::from))
 }
 
-#[derive(Serialize, ToSchema)]
-pub(super) struct OneProduct {
-    pub product: ProductCardRecord,
-}
+one!(pub(super) OneProduct { product: ProductCardRecord });
 
 /// One product. Looking at it counts as a view, once in 10 minutes per address.
 #[utoipa::path(
@@ -179,11 +173,11 @@ async fn show_product(
     id: Path<PathId>,
     viewer: ClientIp,
     request: HttpRequest,
-) -> Result<Json<OneProduct>, ApiError> {
+) -> Answer<OneProduct> {
     let card = service.product(*visitor, id.parse()?, &viewer.subject()).await?;
     let looked = ShownViews { product: card.product.id, shown: card.views_count, unstored: card.unstored_views };
     request.extensions_mut().insert(looked);
-    Ok(Json(OneProduct { product: card.into() }))
+    answer(card)
 }
 
 #[derive(Serialize, ToSchema)]
@@ -210,7 +204,7 @@ async fn show_prices(
     app: CallingApp,
     service: Data<StorefrontService>,
     query: Unpaged<ProductQuery>,
-) -> Result<Json<Prices>, ApiError> {
+) -> Answer<Prices> {
     let (filter, _) = query.0.filter()?;
-    Ok(Json(service.price_range(*app, filter).await?.into()))
+    answer(service.price_range(*app, filter).await?)
 }

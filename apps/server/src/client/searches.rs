@@ -1,7 +1,7 @@
 //! What customers searched for.
 
 use actix_web::get;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use chrono::{DateTime, Utc};
 use kontor_catalog::storefront::{SearchHistory, SearchRequest};
 use kontor_kernel::Visitor;
@@ -9,7 +9,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::{ApiError, CallingVisitor, SignedInCustomer};
+use crate::http::envelope::{Answer, answer, list};
+use crate::http::{CallingVisitor, SignedInCustomer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_searches).service(list_popular_searches);
@@ -28,34 +29,22 @@ impl From<SearchRequest> for SearchRequestRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct SearchRequestList {
-    search_requests: Vec<SearchRequestRecord>,
-    search_requests_count: usize,
-}
+list!(SearchRequestList { search_requests: [SearchRequestRecord], search_requests_count });
 
-async fn searches(service: &SearchHistory, visitor: Visitor) -> Result<Json<SearchRequestList>, ApiError> {
-    let search_requests: Vec<SearchRequestRecord> = service.of(visitor).await?.into_iter().map(Into::into).collect();
-    Ok(Json(SearchRequestList { search_requests_count: search_requests.len(), search_requests }))
+async fn searches(service: &SearchHistory, visitor: Visitor) -> Answer<SearchRequestList> {
+    answer(service.of(visitor).await?)
 }
 
 /// The last 50 searches of the customer among products, newest first. The same text counts once.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = SearchRequestList)))]
 #[get("/api/counterparty/search/history")]
-async fn list_searches(
-    customer: SignedInCustomer,
-    service: Data<SearchHistory>,
-) -> Result<Json<SearchRequestList>, ApiError> {
+async fn list_searches(customer: SignedInCustomer, service: Data<SearchHistory>) -> Answer<SearchRequestList> {
     searches(&service, (*customer).into()).await
 }
 
 /// The same list, empty without a customer's Bearer.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = SearchRequestList)))]
 #[get("/api/counterparty/search/popular")]
-async fn list_popular_searches(
-    visitor: CallingVisitor,
-    service: Data<SearchHistory>,
-) -> Result<Json<SearchRequestList>, ApiError> {
+async fn list_popular_searches(visitor: CallingVisitor, service: Data<SearchHistory>) -> Answer<SearchRequestList> {
     searches(&service, *visitor).await
 }

@@ -1,7 +1,7 @@
 //! What a storefront shows beside its products.
 
 use actix_web::get;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use chrono::{DateTime, Utc};
 use kontor_catalog::storefront::{Country, ShowcaseService, Slide};
 use serde::Serialize;
@@ -9,8 +9,9 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::products::TagRecord;
+use crate::http::CallingApp;
+use crate::http::envelope::{Answer, answer, list};
 use crate::http::wire::PhotoRecord;
-use crate::http::{ApiError, CallingApp};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_countries).service(list_tags).service(list_slides);
@@ -31,34 +32,22 @@ impl From<Country> for CountryRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct CountryList {
-    countries: Vec<CountryRecord>,
-    countries_count: usize,
-}
+list!(CountryList { countries: [CountryRecord], countries_count });
 
 /// Every country of the system.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = CountryList)))]
 #[get("/api/counterparty/countries")]
-async fn list_countries(_app: CallingApp, service: Data<ShowcaseService>) -> Result<Json<CountryList>, ApiError> {
-    let countries: Vec<CountryRecord> = service.countries().await?.into_iter().map(Into::into).collect();
-    Ok(Json(CountryList { countries_count: countries.len(), countries }))
+async fn list_countries(_app: CallingApp, service: Data<ShowcaseService>) -> Answer<CountryList> {
+    answer(service.countries().await?)
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct TagList {
-    tags: Vec<TagRecord>,
-    tags_count: usize,
-}
+list!(TagList { tags: [TagRecord], tags_count });
 
 /// Every tag of the project, whether the application shows products with it or not.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = TagList)))]
 #[get("/api/counterparty/tags")]
-async fn list_tags(app: CallingApp, service: Data<ShowcaseService>) -> Result<Json<TagList>, ApiError> {
-    let tags: Vec<TagRecord> = service.tags(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(TagList { tags_count: tags.len(), tags }))
+async fn list_tags(app: CallingApp, service: Data<ShowcaseService>) -> Answer<TagList> {
+    answer(service.tags(*app).await?)
 }
 
 #[derive(Serialize, ToSchema)]
@@ -88,17 +77,11 @@ impl From<Slide> for SlideRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct SlideList {
-    slides: Vec<SlideRecord>,
-    slides_count: usize,
-}
+list!(SlideList { slides: [SlideRecord], slides_count });
 
 /// The slides of the application that are shown now, by position.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = SlideList)))]
 #[get("/api/counterparty/slides")]
-async fn list_slides(app: CallingApp, service: Data<ShowcaseService>) -> Result<Json<SlideList>, ApiError> {
-    let slides: Vec<SlideRecord> = service.slides(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(SlideList { slides_count: slides.len(), slides }))
+async fn list_slides(app: CallingApp, service: Data<ShowcaseService>) -> Answer<SlideList> {
+    answer(service.slides(*app).await?)
 }

@@ -1,7 +1,6 @@
 //! Categories of a project.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{get, post, put};
 use deserr::Deserr;
 use kontor_catalog::model::{Category, CategoryChange, CategoryDraft};
@@ -10,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{list, one};
+use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::routes::below;
 use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch, PhotoRecord, ZeroIsNull};
 use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
@@ -65,8 +64,8 @@ one!(/// One category.
 /// Every category of the project.
 #[utoipa::path(tag = "Catalog", responses((status = 200, body = CategoryList)))]
 #[get("/api/categories")]
-async fn list_categories(staff: SignedInStaff, service: Data<CategoryService>) -> Result<Json<CategoryList>, ApiError> {
-    Ok(Json(service.list(&staff).await?.into()))
+async fn list_categories(staff: SignedInStaff, service: Data<CategoryService>) -> Answer<CategoryList> {
+    answer(service.list(&staff).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -98,7 +97,7 @@ async fn create_category(
     staff: SignedInStaff,
     service: Data<CategoryService>,
     body: Body<NewCategory>,
-) -> Result<(Json<OneCategory>, StatusCode), ApiError> {
+) -> Created<OneCategory> {
     let new = body.0;
     let draft = CategoryDraft {
         name: new.name.0,
@@ -107,7 +106,7 @@ async fn create_category(
         code: new.code.map(|code| code.0),
         description: new.description.map(|description| description.0),
     };
-    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+    created(service.create(&staff, draft).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -146,7 +145,7 @@ async fn update_category(
     service: Data<CategoryService>,
     id: Path<PathId>,
     body: Body<ChangedCategory>,
-) -> Result<Json<OneCategory>, ApiError> {
+) -> Answer<OneCategory> {
     let changed = body.0;
     let change = CategoryChange {
         name: changed.name.into(),
@@ -155,7 +154,7 @@ async fn update_category(
         code: changed.code.into(),
         description: changed.description.into(),
     };
-    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
+    answer(service.update(&staff, id.parse()?, change).await?)
 }
 
 /// What happened to a category, the latest first.
@@ -170,7 +169,7 @@ async fn category_history(
     service: Data<CategoryService>,
     id: Path<PathId>,
     query: Query<PageQuery>,
-) -> Result<Json<HistoryList>, ApiError> {
+) -> Answer<HistoryList> {
     let page = query.0.page()?;
-    Ok(Json(service.history(&staff, id.parse()?, page).await?.into()))
+    answer(service.history(&staff, id.parse()?, page).await?)
 }

@@ -9,8 +9,9 @@ use kontor_kernel::listing::Sort;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::assortment::refusal;
+use crate::http::envelope::Answer;
 use crate::http::routes::below;
-use crate::http::{ApiError, PathId, SignedInStaff};
+use crate::http::{PathId, SignedInStaff};
 use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -59,11 +60,7 @@ list_params! {
 /// The categories of the project as a table.
 #[utoipa::path(tag = "Catalog", params(CategoryParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/categories")]
-async fn categories_table(
-    staff: SignedInStaff,
-    service: Data<CategoryService>,
-    asked: Asked,
-) -> Result<Json<TableAnswer>, ApiError> {
+async fn categories_table(staff: SignedInStaff, service: Data<CategoryService>, asked: Asked) -> Answer<TableAnswer> {
     Ok(Json(CATEGORIES.render(&service.page(&staff, CATEGORIES.listing(asked, 15)?).await?)))
 }
 
@@ -87,7 +84,7 @@ async fn children_table(
     service: Data<CategoryService>,
     id: Path<PathId>,
     asked: Asked,
-) -> Result<Json<TableAnswer>, ApiError> {
+) -> Answer<TableAnswer> {
     let listing = CHILDREN.listing(asked, 15)?;
     Ok(Json(CHILDREN.render(&service.children(&staff, id.parse()?, listing).await?)))
 }
@@ -121,7 +118,7 @@ async fn shown_categories_table(
     service: Data<AssortmentService<Category>>,
     id: Path<PathId>,
     asked: Asked,
-) -> Result<Json<TableAnswer>, ApiError> {
+) -> Answer<TableAnswer> {
     let listing = SHOWN_CATEGORIES.listing(asked, 15)?;
     let page = service.page(&staff, id.parse()?, listing).await;
     page.map(|page| Json(SHOWN_CATEGORIES.render(&page))).map_err(|error| refusal(error, "id"))
@@ -165,7 +162,7 @@ async fn shown_brands_table(
     service: Data<AssortmentService<Brand>>,
     id: Path<PathId>,
     asked: Asked,
-) -> Result<Json<TableAnswer>, ApiError> {
+) -> Answer<TableAnswer> {
     let listing = SHOWN_BRANDS.listing(asked, 15)?;
     let page = service.page(&staff, id.parse()?, listing).await;
     page.map(|page| Json(SHOWN_BRANDS.render(&page))).map_err(|error| refusal(error, "id"))

@@ -1,7 +1,6 @@
 //! Promotions: what a shop tells about for a while.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -12,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::{list, one};
+use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::records::{Picture, picture};
 use crate::http::wire::{self, InputErrors, NamedRecord};
 use crate::http::{ApiError, Body, PageQuery, Query, SignedInStaff};
@@ -96,8 +95,8 @@ async fn list_promotions(
     staff: SignedInStaff,
     service: Data<PromotionService>,
     query: Query<PageQuery>,
-) -> Result<Json<PromotionList>, ApiError> {
-    Ok(Json(service.list(&staff, query.0.page()?).await?.into()))
+) -> Answer<PromotionList> {
+    answer(service.list(&staff, query.0.page()?).await?)
 }
 
 /// A new promotion. It changes no price; the discounts it tells about do.
@@ -131,7 +130,7 @@ async fn create_promotion(
     staff: SignedInStaff,
     service: Data<PromotionService>,
     body: Body<NewPromotion>,
-) -> Result<(Json<OnePromotion>, StatusCode), ApiError> {
+) -> Created<OnePromotion> {
     let new = body.0;
     let period = Period::new(new.starts_at.map(|at| at.0), new.ends_at.map(|at| at.0))
         .map_err(|error| ApiError::invalid("ends_at", error))?;
@@ -143,5 +142,5 @@ async fn create_promotion(
         discount_ids: new.discount_ids.into_iter().flatten().map(|id| id.0).collect(),
         nomenclature_ids: new.nomenclature_ids.into_iter().flatten().map(|id| id.0).collect(),
     };
-    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+    created(service.create(&staff, draft).await?)
 }

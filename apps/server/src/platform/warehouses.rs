@@ -1,6 +1,5 @@
 //! Warehouses of a project.
 
-use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
@@ -13,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::http::envelope::one;
+use crate::http::envelope::{Answer, Created, answer, created, one};
 use crate::http::records::Message;
 use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
 use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
@@ -102,7 +101,7 @@ async fn create_warehouse(
     staff: SignedInStaff,
     service: Data<WarehouseService>,
     body: Body<NewWarehouse>,
-) -> Result<(Json<OneWarehouse>, StatusCode), ApiError> {
+) -> Created<OneWarehouse> {
     let new = body.0;
     let draft = WarehouseDraft {
         name: new.name.0,
@@ -110,7 +109,7 @@ async fn create_warehouse(
         branch_id: new.branch_id.0,
         application_ids: new.application_ids.map(|ids| ids.into_iter().map(|id| id.0).collect()),
     };
-    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+    created(service.create(&staff, draft).await?)
 }
 
 /// One warehouse.
@@ -124,8 +123,8 @@ async fn show_warehouse(
     staff: SignedInStaff,
     service: Data<WarehouseService>,
     id: Path<PathId>,
-) -> Result<Json<OneWarehouse>, ApiError> {
-    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+) -> Answer<OneWarehouse> {
+    answer(service.read(&staff, id.parse()?).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -159,7 +158,7 @@ async fn update_warehouse(
     service: Data<WarehouseService>,
     id: Path<PathId>,
     body: Body<ChangedWarehouse>,
-) -> Result<Json<OneWarehouse>, ApiError> {
+) -> Answer<OneWarehouse> {
     let changed = body.0;
     let change = WarehouseChange {
         name: changed.name.into(),
@@ -167,7 +166,7 @@ async fn update_warehouse(
         branch_id: changed.branch_id.into(),
         application_ids: changed.application_ids.into(),
     };
-    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
+    answer(service.update(&staff, id.parse()?, change).await?)
 }
 
 /// Deletes a warehouse in which nothing lies.
@@ -177,11 +176,7 @@ async fn update_warehouse(
     responses((status = 200, body = Message)),
 )]
 #[delete("/api/warehouses/{id}")]
-async fn delete_warehouse(
-    staff: SignedInStaff,
-    service: Data<WarehouseService>,
-    id: Path<PathId>,
-) -> Result<Json<Message>, ApiError> {
+async fn delete_warehouse(staff: SignedInStaff, service: Data<WarehouseService>, id: Path<PathId>) -> Answer<Message> {
     service.delete(&staff, id.parse()?).await?;
     Ok(Json(Message::new("The warehouse was deleted.")))
 }
@@ -198,9 +193,9 @@ async fn warehouse_history(
     service: Data<WarehouseService>,
     id: Path<PathId>,
     query: Query<PageQuery>,
-) -> Result<Json<HistoryList>, ApiError> {
+) -> Answer<HistoryList> {
     let page = query.0.page()?;
-    Ok(Json(service.history(&staff, id.parse()?, page).await?.into()))
+    answer(service.history(&staff, id.parse()?, page).await?)
 }
 
 /// The warehouses of the project as a table.
@@ -210,11 +205,7 @@ async fn warehouse_history(
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/warehouses")]
-async fn warehouses_table(
-    staff: SignedInStaff,
-    service: Data<WarehouseService>,
-    asked: Asked,
-) -> Result<Json<TableAnswer>, ApiError> {
+async fn warehouses_table(staff: SignedInStaff, service: Data<WarehouseService>, asked: Asked) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 

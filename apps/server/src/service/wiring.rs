@@ -301,9 +301,20 @@ impl Services {
         Self {
             throttle: Data::new(Throttle::new(limiter, around.code_factor)),
             counters: Data::new(counters),
-            favourites: Data::new(FavouriteService::new(store.clone(), storefront.clone(), clock.clone())),
-            showcase: Data::new(ShowcaseService::new(store.clone(), around.cleaner.clone(), clock.clone())),
-            storefront_plans: Data::new(StorefrontPlanService::new(store.clone(), around.cleaner.clone())),
+            favourites: Data::new(FavouriteService {
+                favourites: store.clone(),
+                storefront: storefront.clone(),
+                clock: clock.clone(),
+            }),
+            showcase: Data::new(ShowcaseService {
+                showcase: store.clone(),
+                cleaner: around.cleaner.clone(),
+                clock: clock.clone(),
+            }),
+            storefront_plans: Data::new(StorefrontPlanService {
+                shelf: store.clone(),
+                cleaner: around.cleaner.clone(),
+            }),
             suggestions: Data::new(SuggestionService { provider: around.suggestions.clone() }),
             storefront: Data::from(storefront),
             searches: Data::from(searches),

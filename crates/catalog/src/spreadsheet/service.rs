@@ -8,27 +8,21 @@ use super::{CardExport, CardLine, CardSheet, ImportError, ImportMode, ImportRepo
 
 /// Use cases of spreadsheets. Files are read on the calling thread; the server does that where blocking is allowed.
 pub struct SpreadsheetService {
-    reader: Arc<dyn SheetReader>,
-    writers: Arc<dyn SheetWriters>,
-    cards: Arc<dyn CardBook>,
-    stock: Arc<dyn StockBook>,
-    clock: Arc<dyn Clock>,
+    /// Reads files.
+    pub reader: Arc<dyn SheetReader>,
+    /// Writes files.
+    pub writers: Arc<dyn SheetWriters>,
+    /// Where cards are kept.
+    pub cards: Arc<dyn CardBook>,
+    /// Where stock is kept.
+    pub stock: Arc<dyn StockBook>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl SpreadsheetService {
     /// How many items one page of an export has.
     pub const PAGE: u32 = 500;
-
-    /// Wires the ports.
-    pub fn new(
-        reader: Arc<dyn SheetReader>,
-        writers: Arc<dyn SheetWriters>,
-        cards: Arc<dyn CardBook>,
-        stock: Arc<dyn StockBook>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
-        Self { reader, writers, cards, stock, clock }
-    }
 
     /// Refuses who may not import cards; the first step of an import, before anything is received.
     pub fn may_import_cards(&self, staff: &Staff) -> Result<(), ImportError> {

@@ -36,17 +36,15 @@ const TOLD: u32 = 100;
 
 /// Products that customers keep.
 pub struct FavouriteService {
-    favourites: Arc<dyn Favourites>,
-    storefront: Arc<StorefrontService>,
-    clock: Arc<dyn Clock>,
+    /// Where they are kept.
+    pub favourites: Arc<dyn Favourites>,
+    /// What the application shows.
+    pub storefront: Arc<StorefrontService>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl FavouriteService {
-    /// Wires the ports.
-    pub fn new(favourites: Arc<dyn Favourites>, storefront: Arc<StorefrontService>, clock: Arc<dyn Clock>) -> Self {
-        Self { favourites, storefront, clock }
-    }
-
     /// One page of what the customer keeps and the application shows, kept last first.
     pub async fn list(&self, customer: CustomerScope, page: PageRequest) -> Result<Page<Product>, FavouriteError> {
         Ok(self.favourites.page(customer, page, self.clock.now()).await?)

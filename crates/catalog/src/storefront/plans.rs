@@ -84,16 +84,13 @@ impl PlanGroup {
 
 /// The subscription plans of a storefront.
 pub struct StorefrontPlanService {
-    shelf: Arc<dyn StorefrontPlans>,
-    cleaner: Arc<dyn HtmlCleaner>,
+    /// What applications offer.
+    pub shelf: Arc<dyn StorefrontPlans>,
+    /// Cleans what staff wrote as HTML.
+    pub cleaner: Arc<dyn HtmlCleaner>,
 }
 
 impl StorefrontPlanService {
-    /// Wires the ports.
-    pub fn new(shelf: Arc<dyn StorefrontPlans>, cleaner: Arc<dyn HtmlCleaner>) -> Self {
-        Self { shelf, cleaner }
-    }
-
     /// The plans of the application as a price list.
     pub async fn plans(&self, app: AppScope) -> Result<Vec<Plan>, StoreError> {
         self.shelf.plans(app).await
@@ -160,7 +157,8 @@ mod tests {
             application_id: ApplicationId::new(1).unwrap(),
             wholesale: false,
         };
-        let groups = StorefrontPlanService::new(Arc::new(shelf), Arc::new(Upper)).grouped(app).await.unwrap();
+        let service = StorefrontPlanService { shelf: Arc::new(shelf), cleaner: Arc::new(Upper) };
+        let groups = service.grouped(app).await.unwrap();
         let told: Vec<(Option<i64>, Vec<i64>)> = groups
             .iter()
             .map(|group| {

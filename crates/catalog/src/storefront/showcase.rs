@@ -66,17 +66,15 @@ pub struct Slide<Html = SafeHtml> {
 
 /// What a storefront shows beside its products.
 pub struct ShowcaseService {
-    showcase: Arc<dyn Showcase>,
-    cleaner: Arc<dyn HtmlCleaner>,
-    clock: Arc<dyn Clock>,
+    /// What is shown.
+    pub showcase: Arc<dyn Showcase>,
+    /// Cleans what staff wrote as HTML.
+    pub cleaner: Arc<dyn HtmlCleaner>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl ShowcaseService {
-    /// Wires the ports.
-    pub fn new(showcase: Arc<dyn Showcase>, cleaner: Arc<dyn HtmlCleaner>, clock: Arc<dyn Clock>) -> Self {
-        Self { showcase, cleaner, clock }
-    }
-
     /// Every country of the system by number.
     pub async fn countries(&self) -> Result<Vec<Country>, StoreError> {
         self.showcase.countries().await

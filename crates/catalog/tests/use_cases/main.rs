@@ -244,7 +244,7 @@ async fn stock_is_asked_for_and_added_with_its_permission_in_its_project() {
         quantity: StockLevel::new(1).unwrap(),
         price: Money::ZERO,
     };
-    let stranger = staff_with([Permission::view(Resource::Warehouses), Permission::edit(Resource::Inventories)]);
+    let stranger = staff_with([Permission::view(Resource::Warehouses), Permission::edit(Resource::Warehouses)]);
     let service = inventories(MockInventoryRepository::new());
     assert!(is_missing(&service.list(&stranger, listing()).await.unwrap_err()));
     assert!(is_missing(&service.history(&stranger, id, page()).await.unwrap_err()));

@@ -18,6 +18,7 @@ use self::input::{ChangedDiscount, NewDiscount};
 use self::query::DiscountQuery;
 use self::record::{DiscountFigures, DiscountList, OneDiscount, UsageList};
 use crate::config::Config;
+use crate::http::envelope::{Answer, Created, answer};
 use crate::http::records::Message;
 use crate::http::resource_page::ListAddress;
 use crate::http::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
@@ -84,7 +85,7 @@ async fn list_discounts(
     clock: Data<Arc<dyn Clock>>,
     service: Data<DiscountService>,
     query: Query<DiscountQuery>,
-) -> Result<Json<DiscountList>, ApiError> {
+) -> Answer<DiscountList> {
     let (filter, page) = query.0.checked()?;
     let page = service.list(&staff, filter, page).await?;
     let address = ListAddress::of(&request, &config.public_url);
@@ -99,7 +100,7 @@ async fn create_discount(
     clock: Data<Arc<dyn Clock>>,
     service: Data<DiscountService>,
     body: Body<NewDiscount>,
-) -> Result<(Json<OneDiscount>, StatusCode), ApiError> {
+) -> Created<OneDiscount> {
     let discount = service.create(&staff, body.0.into()).await?;
     Ok((Json(OneDiscount::of(discount, clock.now())), StatusCode::CREATED))
 }
@@ -107,11 +108,8 @@ async fn create_discount(
 /// The discounts of the project in figures.
 #[utoipa::path(tag = "Sales", responses((status = 200, body = DiscountFigures)))]
 #[get("/api/discounts/stats")]
-async fn show_discount_stats(
-    staff: SignedInStaff,
-    service: Data<DiscountService>,
-) -> Result<Json<DiscountFigures>, ApiError> {
-    Ok(Json(service.stats(&staff).await?.into()))
+async fn show_discount_stats(staff: SignedInStaff, service: Data<DiscountService>) -> Answer<DiscountFigures> {
+    answer(service.stats(&staff).await?)
 }
 
 /// One discount.
@@ -152,11 +150,7 @@ async fn update_discount(
     responses((status = 200, body = Message), (status = 422, description = "Orders were made with the discount.")),
 )]
 #[delete("/api/discounts/{id}")]
-async fn delete_discount(
-    staff: SignedInStaff,
-    service: Data<DiscountService>,
-    id: Path<PathId>,
-) -> Result<Json<Message>, ApiError> {
+async fn delete_discount(staff: SignedInStaff, service: Data<DiscountService>, id: Path<PathId>) -> Answer<Message> {
     service.delete(&staff, id.parse()?).await?;
     Ok(Json(Message::new("The discount is deleted.")))
 }
@@ -216,7 +210,7 @@ async fn list_discount_usages(
     service: Data<DiscountService>,
     id: Path<PathId>,
     query: Query<PageQuery>,
-) -> Result<Json<UsageList>, ApiError> {
+) -> Answer<UsageList> {
     let page = query.0.page()?;
-    Ok(Json(service.usages(&staff, id.parse()?, page).await?.into()))
+    answer(service.usages(&staff, id.parse()?, page).await?)
 }

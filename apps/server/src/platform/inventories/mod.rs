@@ -3,7 +3,6 @@
 mod history;
 mod record;
 
-use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post, put};
 use deserr::Deserr;
@@ -15,6 +14,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::history::StockHistoryList;
 use self::record::{InventoryList, InventoryParams, OneInventory, TABLE};
+use crate::http::envelope::{Answer, Created, answer, created};
 use crate::http::wire::{self, Given, InputErrors};
 use crate::http::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
 use crate::table::{Asked, TableAnswer};
@@ -63,8 +63,8 @@ async fn list_inventories(
     staff: SignedInStaff,
     service: Data<InventoryService>,
     asked: Asked,
-) -> Result<Json<InventoryList>, ApiError> {
-    Ok(Json(service.list(&staff, TABLE.listing(asked, 100)?).await?.into()))
+) -> Answer<InventoryList> {
+    answer(service.list(&staff, TABLE.listing(asked, 100)?).await?)
 }
 
 /// The stock of the project as a table.
@@ -74,11 +74,7 @@ async fn list_inventories(
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/inventories")]
-async fn inventories_table(
-    staff: SignedInStaff,
-    service: Data<InventoryService>,
-    asked: Asked,
-) -> Result<Json<TableAnswer>, ApiError> {
+async fn inventories_table(staff: SignedInStaff, service: Data<InventoryService>, asked: Asked) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
@@ -104,7 +100,7 @@ async fn create_inventory(
     staff: SignedInStaff,
     service: Data<InventoryService>,
     body: Body<NewInventory>,
-) -> Result<(Json<OneInventory>, StatusCode), ApiError> {
+) -> Created<OneInventory> {
     let new = body.0;
     let draft = InventoryDraft {
         warehouse_id: new.warehouse_id.0,
@@ -112,7 +108,7 @@ async fn create_inventory(
         quantity: new.quantity.0,
         price: new.price.0,
     };
-    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
+    created(service.create(&staff, draft).await?)
 }
 
 /// One stock record.
@@ -126,8 +122,8 @@ async fn show_inventory(
     staff: SignedInStaff,
     service: Data<InventoryService>,
     id: Path<PathId>,
-) -> Result<Json<OneInventory>, ApiError> {
-    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+) -> Answer<OneInventory> {
+    answer(service.read(&staff, id.parse()?).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -156,9 +152,9 @@ async fn update_inventory(
     service: Data<InventoryService>,
     id: Path<PathId>,
     body: Body<ChangedInventory>,
-) -> Result<Json<OneInventory>, ApiError> {
+) -> Answer<OneInventory> {
     let change = StockChange { quantity: body.0.quantity.into(), price: body.0.price.into() };
-    Ok(Json(service.set_stock(&staff, id.parse()?, change).await?.into()))
+    answer(service.set_stock(&staff, id.parse()?, change).await?)
 }
 
 /// What happened to stock, the latest first: its movements.
@@ -173,7 +169,7 @@ async fn inventory_history(
     service: Data<InventoryService>,
     id: Path<PathId>,
     query: Query<PageQuery>,
-) -> Result<Json<StockHistoryList>, ApiError> {
+) -> Answer<StockHistoryList> {
     let page = query.0.page()?;
-    Ok(Json(service.history(&staff, id.parse()?, page).await?.into()))
+    answer(service.history(&staff, id.parse()?, page).await?)
 }

@@ -4,7 +4,7 @@ mod query;
 mod record;
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, get, post};
 use kontor_catalog::bulk::{BulkService, Job, JobRefusal};
 use kontor_catalog::spreadsheet::{ProblemLine, SpreadsheetService};
@@ -14,6 +14,7 @@ use self::query::JobQuery;
 use self::record::JobList;
 pub(super) use self::record::OneJob;
 use crate::http::blocking::blocking;
+use crate::http::envelope::{Answer, answer};
 use crate::http::sheets::{ExportQuery, download};
 use crate::http::{ApiError, PathId, Query, SignedInStaff};
 
@@ -39,13 +40,9 @@ pub(super) fn queued(job: Job) -> HttpResponse {
     responses((status = 200, body = JobList)),
 )]
 #[get("/api/jobs")]
-async fn list_jobs(
-    staff: SignedInStaff,
-    service: Data<BulkService>,
-    query: Query<JobQuery>,
-) -> Result<Json<JobList>, ApiError> {
+async fn list_jobs(staff: SignedInStaff, service: Data<BulkService>, query: Query<JobQuery>) -> Answer<JobList> {
     let page = query.0.page()?;
-    Ok(Json(service.list(&staff, query.0.into(), page).await?.into()))
+    answer(service.list(&staff, query.0.into(), page).await?)
 }
 
 /// How an import stands.
@@ -55,12 +52,8 @@ async fn list_jobs(
     responses((status = 200, body = OneJob)),
 )]
 #[get("/api/jobs/{id}")]
-async fn show_job(
-    staff: SignedInStaff,
-    service: Data<BulkService>,
-    id: Path<PathId>,
-) -> Result<Json<OneJob>, ApiError> {
-    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+async fn show_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<PathId>) -> Answer<OneJob> {
+    answer(service.read(&staff, id.parse()?).await?)
 }
 
 /// Stops an import. What it has written stays.
@@ -70,12 +63,8 @@ async fn show_job(
     responses((status = 200, body = OneJob), (status = 409, description = "The job is over.")),
 )]
 #[post("/api/jobs/{id}/cancel")]
-async fn cancel_job(
-    staff: SignedInStaff,
-    service: Data<BulkService>,
-    id: Path<PathId>,
-) -> Result<Json<OneJob>, ApiError> {
-    Ok(Json(service.cancel(&staff, id.parse()?).await?.into()))
+async fn cancel_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<PathId>) -> Answer<OneJob> {
+    answer(service.cancel(&staff, id.parse()?).await?)
 }
 
 /// What is wrong with the rows of an import, as a spreadsheet: row, column, reason. The first 10,000 problems are kept.

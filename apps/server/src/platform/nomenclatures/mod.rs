@@ -14,6 +14,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedNomenclature, NewNomenclature};
 use self::record::{NomenclatureList, NomenclatureParams, OneNomenclature, TABLE};
+use crate::http::envelope::{Answer, Created, answer, created};
 use crate::http::routes::below;
 use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 use crate::table::{Asked, TableAnswer};
@@ -71,8 +72,8 @@ async fn list_nomenclatures(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
     asked: Asked,
-) -> Result<Json<NomenclatureList>, ApiError> {
-    Ok(Json(service.list(&staff, TABLE.listing(asked, 100)?).await?.into()))
+) -> Answer<NomenclatureList> {
+    answer(service.list(&staff, TABLE.listing(asked, 100)?).await?)
 }
 
 /// The items of the project as a table.
@@ -86,7 +87,7 @@ async fn nomenclatures_table(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
     asked: Asked,
-) -> Result<Json<TableAnswer>, ApiError> {
+) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
@@ -104,9 +105,9 @@ async fn create_nomenclature(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
     body: Body<NewNomenclature>,
-) -> Result<(Json<OneNomenclature>, StatusCode), ApiError> {
+) -> Created<OneNomenclature> {
     let item = service.create(&staff, body.0.card()?).await?;
-    Ok((Json(item.into()), StatusCode::CREATED))
+    created(item)
 }
 
 /// One item.
@@ -120,8 +121,8 @@ async fn show_nomenclature(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
     id: Path<PathId>,
-) -> Result<Json<OneNomenclature>, ApiError> {
-    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+) -> Answer<OneNomenclature> {
+    answer(service.read(&staff, id.parse()?).await?)
 }
 
 /// Changes an item. Fields that are not sent stay as they are.
@@ -140,8 +141,8 @@ async fn update_nomenclature(
     service: Data<NomenclatureService>,
     id: Path<PathId>,
     body: Body<ChangedNomenclature>,
-) -> Result<Json<OneNomenclature>, ApiError> {
-    Ok(Json(service.update(&staff, id.parse()?, body.0.into()).await?.into()))
+) -> Answer<OneNomenclature> {
+    answer(service.update(&staff, id.parse()?, body.0.into()).await?)
 }
 
 /// What happened to an item, the latest first.
@@ -156,7 +157,7 @@ async fn nomenclature_history(
     service: Data<NomenclatureService>,
     id: Path<PathId>,
     query: Query<PageQuery>,
-) -> Result<Json<HistoryList>, ApiError> {
+) -> Answer<HistoryList> {
     let page = query.0.page()?;
-    Ok(Json(service.history(&staff, id.parse()?, page).await?.into()))
+    answer(service.history(&staff, id.parse()?, page).await?)
 }

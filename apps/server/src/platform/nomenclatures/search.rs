@@ -1,16 +1,17 @@
 //! Looking items up while somebody types.
 
 use actix_web::post;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use deserr::Deserr;
 use kontor_catalog::NomenclatureService;
 use kontor_kernel::Listing;
 use utoipa::ToSchema;
 
 use super::record::{NomenclatureList, TABLE};
+use crate::http::envelope::{Answer, answer};
 use crate::http::paging::{PageSize, page_of};
 use crate::http::wire::{self, InputErrors};
-use crate::http::{ApiError, Body, SignedInStaff};
+use crate::http::{Body, SignedInStaff};
 
 const BEST: i64 = 20;
 
@@ -36,8 +37,8 @@ pub(super) async fn search_nomenclature(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
     body: Body<ItemSearch>,
-) -> Result<Json<NomenclatureList>, ApiError> {
+) -> Answer<NomenclatureList> {
     let page = page_of(None, body.0.limit.as_ref(), BEST)?;
     let best = Listing { text: Some(body.0.query.0), unsorted: true, ..Listing::everything(TABLE.order, page) };
-    Ok(Json(service.list(&staff, best).await?.into()))
+    answer(service.list(&staff, best).await?)
 }

@@ -14,6 +14,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::query::PlanQuery;
 use self::record::{OneAssignment, PlanPage};
+use crate::http::envelope::{Answer, answer};
 use crate::http::records::Message;
 use crate::http::wire::{self, Given, InputErrors};
 use crate::http::{ApiError, Body, PathId, Query, SignedInStaff};
@@ -44,10 +45,10 @@ async fn show_catalog(
     service: Data<PlanService>,
     application: Path<PathId>,
     query: Query<PlanQuery>,
-) -> Result<Json<PlanPage>, ApiError> {
+) -> Answer<PlanPage> {
     let page = query.0.page()?;
     let text = query.0.query.map(|text| text.0);
-    Ok(Json(service.catalog(&staff, application.parse()?, text, page).await?.into()))
+    answer(service.catalog(&staff, application.parse()?, text, page).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -137,9 +138,9 @@ async fn change_plan(
     service: Data<PlanService>,
     ids: Ids,
     body: Body<ChangedPlanAssignment>,
-) -> Result<Json<OneAssignment>, ApiError> {
+) -> Answer<OneAssignment> {
     let changed = service.update(&staff, ids.0.parse()?, ids.1.parse()?, body.0.into()).await?;
-    Ok(Json(changed.into()))
+    answer(changed)
 }
 
 /// Takes a plan away from an application: its customers see it no more.
@@ -149,7 +150,7 @@ async fn change_plan(
     responses((status = 200, body = Message)),
 )]
 #[delete("/api/applications/{application}/subscription-nomenclatures/{assignment}")]
-async fn withdraw_plan(staff: SignedInStaff, service: Data<PlanService>, ids: Ids) -> Result<Json<Message>, ApiError> {
+async fn withdraw_plan(staff: SignedInStaff, service: Data<PlanService>, ids: Ids) -> Answer<Message> {
     service.withdraw(&staff, ids.0.parse()?, ids.1.parse()?).await?;
     Ok(Json(Message::new("The application offers the plan no more.")))
 }

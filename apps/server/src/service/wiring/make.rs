@@ -32,13 +32,13 @@ pub struct Make<'a> {
 impl Make<'_> {
     pub fn spreadsheets(&self) -> SpreadsheetService {
         let sheets = Arc::new(Spreadsheets::default());
-        SpreadsheetService::new(
-            sheets.clone(),
-            sheets,
-            self.store.clone(),
-            self.store.clone(),
-            self.around.clock.clone(),
-        )
+        SpreadsheetService {
+            reader: sheets.clone(),
+            writers: sheets,
+            cards: self.store.clone(),
+            stock: self.store.clone(),
+            clock: self.around.clock.clone(),
+        }
     }
 
     pub fn storefront(&self, searches: Arc<SearchHistory>) -> StorefrontService {
