@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use kontor_kernel::{ApplicationId, PaymentTypeId, ProjectId};
-use kontor_organization::ApplicationRegistry;
+use kontor_kernel::{ApplicationId, PaymentTypeId, ProjectId, RecordError};
 use kontor_organization::model::Application;
+use kontor_organization::{ApplicationError, ApplicationRegistry};
 use serde_json::{Value, json};
 
 use super::operate::{open_migrated, until_everybody_knows};
@@ -88,6 +88,10 @@ fn registry(config: &Config) -> Result<ApplicationRegistry, Failure> {
     Ok(ApplicationRegistry { applications: store.clone(), options: store, clock, random, cipher })
 }
 
+fn refused(error: ApplicationError) -> Failure {
+    if let RecordError::NotFound = error { "there is no such application".into() } else { error.into() }
+}
+
 async fn execute(registry: &ApplicationRegistry, command: ApplicationCommand, json: bool) -> Result<(), Failure> {
     match command {
         ApplicationCommand::List { project, .. } => {
@@ -95,15 +99,15 @@ async fn execute(registry: &ApplicationRegistry, command: ApplicationCommand, js
             list(&registry.list(project).await?, json);
         }
         ApplicationCommand::Deactivate(application) => {
-            let application = registry.deactivate(application.id()?).await?;
+            let application = registry.deactivate(application.id()?).await.map_err(refused)?;
             until_everybody_knows();
             tell(&application, "is shut out", json);
         }
         ApplicationCommand::Activate(application) => {
-            tell(&registry.activate(application.id()?).await?, "is let in", json);
+            tell(&registry.activate(application.id()?).await.map_err(refused)?, "is let in", json);
         }
         ApplicationCommand::RotateToken(application) => {
-            let issued = registry.rotate_token(application.id()?).await?;
+            let issued = registry.rotate_token(application.id()?).await.map_err(refused)?;
             until_everybody_knows();
             let (id, token) = (issued.application.id, issued.token.reveal());
             if json {
@@ -117,7 +121,7 @@ async fn execute(registry: &ApplicationRegistry, command: ApplicationCommand, js
         ApplicationCommand::PaymentTypes { application, set } => {
             let id = application.id()?;
             if let Some(set) = set {
-                registry.choose_payment_types(id, chosen(&set)?).await?;
+                registry.choose_payment_types(id, chosen(&set)?).await.map_err(refused)?;
             }
             payment_types(registry, id, json).await?;
         }
@@ -163,7 +167,7 @@ fn chosen(text: &str) -> Result<BTreeSet<PaymentTypeId>, Failure> {
 }
 
 async fn payment_types(registry: &ApplicationRegistry, id: ApplicationId, json: bool) -> Result<(), Failure> {
-    let choices = registry.payment_types(id).await?;
+    let choices = registry.payment_types(id).await.map_err(refused)?;
     if json {
         let types = choices.iter().map(|choice| {
             let kind = &choice.payment_type;
