@@ -162,11 +162,6 @@ impl Staff {
             Err(AccessDenied::MissingPermission(permission))
         }
     }
-
-    /// Refuses a record of another project.
-    pub fn require_project(&self, owner: ProjectId) -> Result<(), AccessDenied> {
-        if owner == self.project_id { Ok(()) } else { Err(AccessDenied::ForeignProject) }
-    }
 }
 
 /// What an App Token proves: which application is calling. It grants no staff rights and names no customer.

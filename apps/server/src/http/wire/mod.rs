@@ -108,24 +108,6 @@ pub enum Patch<T> {
     Set(T),
 }
 
-impl<T> Patch<In<T>> {
-    /// As the domain has it: `None` keeps, `Some(None)` clears.
-    pub fn into_option(self) -> Option<Option<T>> {
-        match self {
-            Self::Keep => None,
-            Self::Clear => Some(None),
-            Self::Set(value) => Some(Some(value.0)),
-        }
-    }
-}
-
-impl<T> Given<In<T>> {
-    /// What the field says, when it was sent.
-    pub fn named(self) -> Option<T> {
-        self.0.map(|value| value.0)
-    }
-}
-
 impl<T: Deserr<InputErrors>> Deserr<InputErrors> for Patch<T> {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
