@@ -92,6 +92,33 @@ fn kernel_and_domains_are_ready_to_be_taken() {
     }
 }
 
+/// Libraries differ a little between systems; the guide tells those of one.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// The libraries that come with a crate, without those of the workspace.
+fn libraries(package: &str) -> usize {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let tree = ["tree", "--locked", "--edges", "normal", "--prefix", "none", "--target", TARGET, "--package", package];
+    let output = std::process::Command::new(cargo).args(tree).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let names = String::from_utf8(output.stdout).unwrap();
+    let named: BTreeSet<Vec<&str>> = names.lines().map(|line| line.split(' ').take(2).collect()).collect();
+    named.iter().filter(|name| !name[0].starts_with("kontor-")).count()
+}
+
+#[test]
+fn the_reuse_guide_tells_what_comes_with_a_crate() {
+    let guide = include_str!("../../../../docs/reuse.md");
+    for name in DOMAINS.iter().chain(["kontor-kernel"].iter()) {
+        let told = guide.lines().find_map(|line| {
+            let mut cells = line.split('|').map(str::trim);
+            cells.find(|cell| *cell == format!("`{name}`"))?;
+            cells.next()?.parse().ok()
+        });
+        assert_eq!(told, Some(libraries(name)), "{name}");
+    }
+}
+
 #[test]
 fn the_kernel_knows_nobody_here() {
     assert!(ours(&dependencies()["kontor-kernel"]).is_empty());
