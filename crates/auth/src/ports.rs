@@ -306,10 +306,10 @@ pub trait RoleRepository: Send + Sync {
     /// Stores a role.
     async fn insert(&self, stamp: Stamp, draft: RoleDraft) -> Result<StaffRole, RoleError>;
 
-    /// Changes a role that still has the version it was decided by, else [`RoleRefusal::Stale`].
+    /// Changes a role that still has the version it was decided by, else [`RoleRefusal::Stale`](crate::RoleRefusal::Stale).
     async fn update(&self, stamp: Stamp, id: RoleId, version: i64, change: RoleChange) -> Result<StaffRole, RoleError>;
 
-    /// Deletes a role that still has this version, else [`RoleRefusal::Stale`]. Refuses one that somebody has.
+    /// Deletes a role that still has this version, else [`RoleRefusal::Stale`](crate::RoleRefusal::Stale). Refuses one that somebody has.
     async fn delete(&self, project: ProjectId, id: RoleId, version: i64) -> Result<(), RoleError>;
 }
 
