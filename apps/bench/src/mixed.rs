@@ -1,5 +1,5 @@
-//! Visitors and customers at the same time: four of five requests read, the fifth is an order. What counts is that nobody
-//! waits much longer than the others.
+//! Visitors and customers at the same time: four of five requests read, the fifth is an order. And carts that are
+//! calculated right after many orders came at once. What counts is that nobody waits much longer than the others.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,17 +31,11 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
 }
 
 fn on(shop: Shop, name: &str, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
-    let target = Target { address: shop.address, expected: 200, requests: requests(&shop, pace)?, once: false };
-    let run = |time| load::answers(&target, pace.connections, pace.threads, time);
-    run(pace.warm_up)?;
-    let mut rounds = Vec::with_capacity(pace.rounds);
-    for _ in 0..pace.rounds {
-        rounds.push(run(pace.round)?);
-    }
-    // The round in the middle: a single disturbed one does not count.
-    rounds.sort_by_key(|(_, answers)| tail(answers));
-    let middle = rounds.len() / 2;
-    let (time, answers) = rounds.into_iter().nth(middle).ok_or("there must be a round")?;
+    let target = |requests| Target { address: shop.address, expected: 200, requests, once: false };
+    let run = |target: &Target, time| load::answers(target, pace.connections, pace.threads, time);
+    let mixed = target(requests(&shop, pace)?);
+    run(&mixed, pace.warm_up)?;
+    let (time, answers) = middle(pace, || run(&mixed, pace.round))?;
     let (orders, reads): (Vec<Answer>, Vec<Answer>) = answers.into_iter().partition(|answer| answer.status == ORDERED);
     let sample = |answers: &[Answer]| Sample::new(time, answers.iter().map(|answer| answer.time).collect());
     let (reads, orders) = (sample(&reads)?, sample(&orders)?);
@@ -50,8 +44,45 @@ fn on(shop: Shop, name: &str, pace: &Pace, report: &mut Report) -> Result<(), Fa
         let title = format!("mixed on {name}, {what}: p99 by p50");
         report.add(Figure::times(title, times, Goal::AtMost(10.0)).alone(&sample));
     }
+    let (burst, baskets) = (target(orders_alone(&shop, pace)?), target(baskets_alone(&shop)?));
+    run(&baskets, pace.warm_up)?;
+    let (time, answers) = middle(pace, || {
+        run(&burst, pace.round)?;
+        run(&baskets, pace.round)
+    })?;
+    let sample = sample(&answers)?;
+    let times = sample.percentile(99).as_secs_f64() / sample.percentile(50).as_secs_f64();
+    let title = format!("precalculate after a burst of orders on {name}: p99 by p50");
+    report.add(Figure::times(title, times, Goal::AtMost(10.0)).alone(&sample));
     shop.close();
     Ok(())
+}
+
+type Round = (Duration, Vec<Answer>);
+
+/// The round in the middle: a single disturbed one does not count.
+fn middle(pace: &Pace, mut run: impl FnMut() -> Result<Round, Failure>) -> Result<Round, Failure> {
+    let mut rounds = Vec::with_capacity(pace.rounds);
+    for _ in 0..pace.rounds {
+        rounds.push(run()?);
+    }
+    rounds.sort_by_key(|(_, answers)| tail(answers));
+    let middle = rounds.len() / 2;
+    rounds.into_iter().nth(middle).ok_or_else(|| "there must be a round".into())
+}
+
+/// Nothing but orders, of every customer in turn.
+fn orders_alone(shop: &Shop, pace: &Pace) -> Result<Arc<[Request]>, Failure> {
+    let (customers, offers) = (shop.customers(pace.connections)?, shop.offers()?);
+    let turns = offers.iter().take(TURNS);
+    let all =
+        turns.flat_map(|offer| customers.iter().map(|bearer| order(shop, bearer, offer.product).answered(ORDERED)));
+    Ok(all.collect())
+}
+
+/// Nothing but carts of three lines.
+fn baskets_alone(shop: &Shop) -> Result<Arc<[Request]>, Failure> {
+    shop.offers()?.chunks_exact(3).take(TURNS).map(|three| basket(shop, three)).collect()
 }
 
 fn tail(answers: &[Answer]) -> Duration {
