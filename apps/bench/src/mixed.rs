@@ -33,29 +33,33 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
 fn on(shop: Shop, name: &str, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     let target = |requests| Target { address: shop.address, expected: 200, requests, once: false };
     let run = |target: &Target, time| load::answers(target, pace.connections, pace.threads, time);
-    let mixed = target(requests(&shop, pace)?);
+    let customers = shop.customers(pace.connections)?;
+    let mixed = target(requests(&shop, &customers)?);
     run(&mixed, pace.warm_up)?;
     let (time, answers) = middle(pace, || run(&mixed, pace.round))?;
     let (orders, reads): (Vec<Answer>, Vec<Answer>) = answers.into_iter().partition(|answer| answer.status == ORDERED);
-    let sample = |answers: &[Answer]| Sample::new(time, answers.iter().map(|answer| answer.time).collect());
-    let (reads, orders) = (sample(&reads)?, sample(&orders)?);
+    let (reads, orders) = (sample(time, &reads)?, sample(time, &orders)?);
     for (what, sample) in [("reads", reads), ("orders", orders)] {
         let times = sample.percentile(99).as_secs_f64() / sample.percentile(50).as_secs_f64();
         let title = format!("mixed on {name}, {what}: p99 by p50");
         report.add(Figure::times(title, times, Goal::AtMost(10.0)).alone(&sample));
     }
-    let (burst, baskets) = (target(orders_alone(&shop, pace)?), target(baskets_alone(&shop)?));
+    let (burst, baskets) = (target(orders_alone(&shop, &customers)?), target(baskets_alone(&shop)?));
     run(&baskets, pace.warm_up)?;
     let (time, answers) = middle(pace, || {
         run(&burst, pace.round)?;
         run(&baskets, pace.round)
     })?;
-    let sample = sample(&answers)?;
+    let sample = sample(time, &answers)?;
     let times = sample.percentile(99).as_secs_f64() / sample.percentile(50).as_secs_f64();
     let title = format!("precalculate after a burst of orders on {name}: p99 by p50");
     report.add(Figure::times(title, times, Goal::AtMost(10.0)).alone(&sample));
     shop.close();
     Ok(())
+}
+
+fn sample(time: Duration, answers: &[Answer]) -> Result<Sample, Failure> {
+    Sample::new(time, answers.iter().map(|answer| answer.time).collect())
 }
 
 type Round = (Duration, Vec<Answer>);
@@ -72,8 +76,8 @@ fn middle(pace: &Pace, mut run: impl FnMut() -> Result<Round, Failure>) -> Resul
 }
 
 /// Nothing but orders, of every customer in turn.
-fn orders_alone(shop: &Shop, pace: &Pace) -> Result<Arc<[Request]>, Failure> {
-    let (customers, offers) = (shop.customers(pace.connections)?, shop.offers()?);
+fn orders_alone(shop: &Shop, customers: &[String]) -> Result<Arc<[Request]>, Failure> {
+    let offers = shop.offers()?;
     let turns = offers.iter().take(TURNS);
     let all =
         turns.flat_map(|offer| customers.iter().map(|bearer| order(shop, bearer, offer.product).answered(ORDERED)));
@@ -82,7 +86,7 @@ fn orders_alone(shop: &Shop, pace: &Pace) -> Result<Arc<[Request]>, Failure> {
 
 /// Nothing but carts of three lines.
 fn baskets_alone(shop: &Shop) -> Result<Arc<[Request]>, Failure> {
-    shop.offers()?.chunks_exact(3).take(TURNS).map(|three| basket(shop, three)).collect()
+    Ok(shop.offers()?.chunks_exact(3).take(TURNS).map(|three| basket(shop, three)).collect())
 }
 
 fn tail(answers: &[Answer]) -> Duration {
@@ -92,8 +96,8 @@ fn tail(answers: &[Answer]) -> Duration {
 }
 
 /// The requests of all connections in turn. Every connection is a customer; they order at different moments.
-fn requests(shop: &Shop, pace: &Pace) -> Result<Arc<[Request]>, Failure> {
-    let (customers, offers) = (shop.customers(pace.connections)?, shop.offers()?);
+fn requests(shop: &Shop, customers: &[String]) -> Result<Arc<[Request]>, Failure> {
+    let offers = shop.offers()?;
     let categories = categories(&offers);
     let mut requests = Vec::with_capacity(TURNS * customers.len());
     let some = |number: usize| categories.get(number % categories.len()).ok_or("nothing is sold");
