@@ -97,12 +97,12 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// The libraries that come with a crate, without those of the workspace.
 fn libraries(package: &str) -> usize {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let tree = ["tree", "--locked", "--edges", "normal", "--prefix", "none", "--target", TARGET, "--package", package];
-    let output = std::process::Command::new(cargo).args(tree).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    let output =
+        std::process::Command::new(env!("CARGO")).args(tree).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let names = String::from_utf8(output.stdout).unwrap();
-    let named: BTreeSet<Vec<&str>> = names.lines().map(|line| line.split(' ').take(2).collect()).collect();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let named: BTreeSet<Vec<&str>> = lines.lines().map(|line| line.split(' ').take(2).collect()).collect();
     named.iter().filter(|name| !name[0].starts_with("kontor-")).count()
 }
 
