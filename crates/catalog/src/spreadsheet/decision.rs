@@ -173,6 +173,7 @@ fn draft(
     if let Some(path) = row.category.as_set().and_then(Option::as_ref)
         && path.names().len() > CategoryPath::DEEPEST
         && words.category(path).is_err()
+        && !is_at(words, card.category_id, path)
     {
         problem(CardColumn::Category, &format!("must have at most {} levels", CategoryPath::DEEPEST));
     }
@@ -219,7 +220,9 @@ impl CardDraft {
     /// The category that has to be created first.
     pub fn missing_category(&self, words: &Vocabulary) -> Option<&CategoryPath> {
         let path = self.category.as_set()?.as_ref()?;
-        words.category(path).is_err().then_some(path)
+        // Where categories share a name, the way down from the first of them may not lead to that of the card.
+        let is_there = is_at(words, self.card.category_id, path) || words.category(path).is_ok();
+        (!is_there).then_some(path)
     }
 
     /// The brand that has to be created first.

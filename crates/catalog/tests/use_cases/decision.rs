@@ -85,6 +85,18 @@ fn a_path_that_several_have_keeps_the_item_where_it_is() {
 }
 
 #[test]
+fn an_item_stays_below_the_second_of_two_that_share_a_name() {
+    let (mut words, id) = (words(), |number| CategoryId::new(number).unwrap());
+    words.add_category(VocabularyCategory { id: id(4), parent: None, name: name("Kitchen") });
+    words.add_category(VocabularyCategory { id: id(5), parent: Some(id(4)), name: name("Plates") });
+    let mut known = mug(false);
+    known.values_mut().for_each(|known| known.card.category_id = Some(id(5)));
+    let sheet = CardSheet::read(&Grid("article;category\nM;Kitchen / Plates\n"), Path::new(""), 100).unwrap();
+    let report = Decision::of(&sheet, &words, &known).foresee(&words);
+    assert_eq!((report.unchanged, report.problems.total()), (1, 0), "the first Kitchen has no plates");
+}
+
+#[test]
 fn no_path_deeper_than_twenty_is_made() {
     let deep: &'static str = "article;name;category\nN;New;a / a / a / a / a / a / a / a / a / a / a / a / a / a / a / a / a / a / a / a / a\n";
     assert_eq!(wrong(deep, &HashMap::new()), [(2, "category")]);
