@@ -90,7 +90,9 @@ fn an_item_stays_below_the_second_of_two_that_share_a_name() {
     words.add_category(VocabularyCategory { id: id(4), parent: None, name: name("Kitchen") });
     words.add_category(VocabularyCategory { id: id(5), parent: Some(id(4)), name: name("Plates") });
     let mut known = mug(false);
-    known.values_mut().for_each(|known| known.card.category_id = Some(id(5)));
+    for known in known.values_mut() {
+        known.card.category_id = Some(id(5));
+    }
     let sheet = CardSheet::read(&Grid("article;category\nM;Kitchen / Plates\n"), Path::new(""), 100).unwrap();
     let report = Decision::of(&sheet, &words, &known).foresee(&words);
     assert_eq!((report.unchanged, report.problems.total()), (1, 0), "the first Kitchen has no plates");
