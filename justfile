@@ -34,7 +34,7 @@ crash orders="2000" seconds="240":
     CRASH_ORDERS={{orders}} CRASH_SECONDS={{seconds}} \
         cargo test --release -p kontor --test http -- crash:: --nocapture --test-threads 1
 
-# What each crate that others may take brings along: its libraries, and the seconds to build it from nothing.
+# The seconds that each crate which others may take needs to build from nothing.
 crate-costs:
     .ci/crate-costs
 

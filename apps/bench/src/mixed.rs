@@ -40,9 +40,7 @@ fn on(shop: Shop, name: &str, pace: &Pace, report: &mut Report) -> Result<(), Fa
     let (orders, reads): (Vec<Answer>, Vec<Answer>) = answers.into_iter().partition(|answer| answer.status == ORDERED);
     let (reads, orders) = (sample(time, &reads)?, sample(time, &orders)?);
     for (what, sample) in [("reads", reads), ("orders", orders)] {
-        let times = sample.percentile(99).as_secs_f64() / sample.percentile(50).as_secs_f64();
-        let title = format!("mixed on {name}, {what}: p99 by p50");
-        report.add(Figure::times(title, times, Goal::AtMost(10.0)).alone(&sample));
+        report.add(tail_by_middle(format!("mixed on {name}, {what}"), &sample));
     }
     let (burst, baskets) = (target(orders_alone(&shop, &customers)?), target(baskets_alone(&shop)?));
     run(&baskets, pace.warm_up)?;
@@ -51,11 +49,14 @@ fn on(shop: Shop, name: &str, pace: &Pace, report: &mut Report) -> Result<(), Fa
         run(&baskets, pace.round)
     })?;
     let sample = sample(time, &answers)?;
-    let times = sample.percentile(99).as_secs_f64() / sample.percentile(50).as_secs_f64();
-    let title = format!("precalculate after a burst of orders on {name}: p99 by p50");
-    report.add(Figure::times(title, times, Goal::AtMost(10.0)).alone(&sample));
+    report.add(tail_by_middle(format!("precalculate after a burst of orders on {name}"), &sample));
     shop.close();
     Ok(())
+}
+
+fn tail_by_middle(title: String, sample: &Sample) -> Figure {
+    let times = sample.percentile(99).as_secs_f64() / sample.percentile(50).as_secs_f64();
+    Figure::times(format!("{title}: p99 by p50"), times, Goal::AtMost(10.0)).alone(sample)
 }
 
 fn sample(time: Duration, answers: &[Answer]) -> Result<Sample, Failure> {

@@ -6,6 +6,7 @@ use kontor_kernel::{ProjectId, StoreError};
 
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found};
+use crate::organization::projects::{insert_delivery_subtype, insert_delivery_type, insert_payment_type};
 use crate::schema::{
     application_brands, application_categories, applications, branches, brands, categories, delivery_subtype_params,
     delivery_subtypes, delivery_types, discounts, inventories, nomenclatures, payment_types, roles, shops, users,
@@ -247,42 +248,19 @@ fn catalogue(connection: &mut AnyConnection, project: i64, application: i64) -> 
 fn add_checkout_options(connection: &mut AnyConnection, project: i64, data: &DemoData) -> QueryResult<()> {
     for (id, name) in &data.delivery_types {
         if !found!(connection, delivery_types::table.find((project, *id)))? {
-            diesel::insert_into(delivery_types::table)
-                .values((
-                    delivery_types::project_id.eq(project),
-                    delivery_types::id.eq(id),
-                    delivery_types::name.eq(name),
-                    delivery_types::price.eq(0),
-                    delivery_types::is_active.eq(true),
-                ))
-                .execute(connection)?;
+            insert_delivery_type(connection, project, *id, name)?;
         }
     }
     for (id, delivery_type, name) in &data.delivery_subtypes {
         if !found!(connection, delivery_subtypes::table.find((project, *id)))? {
-            diesel::insert_into(delivery_subtypes::table)
-                .values((
-                    delivery_subtypes::project_id.eq(project),
-                    delivery_subtypes::id.eq(id),
-                    delivery_subtypes::delivery_type_id.eq(delivery_type),
-                    delivery_subtypes::name.eq(name),
-                    delivery_subtypes::price.eq(0),
-                    delivery_subtypes::is_active.eq(true),
-                ))
-                .execute(connection)?;
+            insert_delivery_subtype(connection, project, *id, *delivery_type, name)?;
         }
     }
     for (name, description) in &data.payment_types {
         let same =
             payment_types::table.filter(payment_types::project_id.eq(project)).filter(payment_types::name.eq(name));
         if !found!(connection, same)? {
-            diesel::insert_into(payment_types::table)
-                .values((
-                    payment_types::project_id.eq(project),
-                    payment_types::name.eq(name),
-                    payment_types::description.eq(description),
-                ))
-                .execute(connection)?;
+            insert_payment_type(connection, project, name, description)?;
         }
     }
     Ok(())

@@ -93,7 +93,6 @@ pub(crate) async fn insert<T: StoredRecord, R: Refusal>(
 ) -> Result<T, RecordError<R>> {
     database
         .write(move |connection| {
-            histories::invalidate_shown(&stamp, T::RESOURCE);
             let id = insert(connection)?;
             let created = load(connection, stamp.project_id, id)?;
             histories::created(connection, &stamp, &created)?;
@@ -102,7 +101,7 @@ pub(crate) async fn insert<T: StoredRecord, R: Refusal>(
         .await
 }
 
-/// Changes a record of the project. It is held before it is looked at, so changes of one record come one after the other,
+/// Changes a record of the project. It is locked before it is read, so changes of one record come one after the other,
 /// and the history tells what each of them changed. `change` sees the record as it was, and returns the number of rows it
 /// changed.
 pub(crate) async fn change<T: StoredRecord, R: Refusal>(
@@ -113,9 +112,9 @@ pub(crate) async fn change<T: StoredRecord, R: Refusal>(
 ) -> Result<T, RecordError<R>> {
     database
         .write(move |connection| {
+            // A change that leaves all fields as they are writes no line of the history, but the row.
             histories::invalidate_shown(&stamp, T::RESOURCE);
-            hold::<T, _>(connection, stamp.project_id, id)?;
-            let before = load(connection, stamp.project_id, id)?;
+            let before = lock(connection, stamp.project_id, id)?;
             confirm(change(connection, &before)?)?;
             let after = load(connection, stamp.project_id, id)?;
             histories::changed(connection, &stamp, &before, &after)?;
@@ -133,9 +132,7 @@ pub(crate) async fn delete<T: StoredRecord, R: Refusal>(
 ) -> Result<(), RecordError<R>> {
     database
         .write(move |connection| {
-            histories::invalidate_shown(&stamp, T::RESOURCE);
-            hold::<T, _>(connection, stamp.project_id, id)?;
-            let before: T = load(connection, stamp.project_id, id)?;
+            let before: T = lock(connection, stamp.project_id, id)?;
             confirm(delete(connection, &before)?)?;
             histories::deleted(connection, &stamp, &before)
         })
@@ -147,8 +144,12 @@ fn confirm<R: Refusal>(written: usize) -> Result<(), Abort<RecordError<R>>> {
     if written == 0 { Err(Abort::Refused(RecordError::NotFound)) } else { Ok(()) }
 }
 
-/// SQLite has one writer at a time: nobody else comes in between.
-fn hold<T: StoredRecord, R>(connection: &mut AnyConnection, project: ProjectId, id: i64) -> Result<(), Abort<R>> {
+/// The record of the project, locked until the step ends. SQLite has one writer at a time: nobody else comes in between.
+fn lock<T: StoredRecord, R: Refusal>(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    id: i64,
+) -> Result<T, Abort<RecordError<R>>> {
     if let AnyConnection::Postgres(_) = connection {
         Statement::new("SELECT id FROM ")
             .sql(T::TABLE)
@@ -159,7 +160,7 @@ fn hold<T: StoredRecord, R>(connection: &mut AnyConnection, project: ProjectId, 
             .sql(" FOR NO KEY UPDATE")
             .run(connection)?;
     }
-    Ok(())
+    load(connection, project, id)
 }
 
 /// The record with this number, when it is of the project.

@@ -12,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::envelope::{Answer, Created, answer, created, list, one};
 use crate::http::records::Message;
-use crate::http::wire::{self, Given, In, InputErrors, NamedRecord, Patch};
+use crate::http::wire::{self, Given, InputErrors, NamedRecord, Patch};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -79,8 +79,11 @@ struct NewDepartment {
 
 impl From<NewDepartment> for DepartmentDraft {
     fn from(new: NewDepartment) -> Self {
-        let (description, branch_id) = (new.description.map(In::into_inner), new.branch_id.map(In::into_inner));
-        Self { name: new.name.0, description, branch_id }
+        Self {
+            name: new.name.0,
+            description: new.description.map(|text| text.0),
+            branch_id: new.branch_id.map(|id| id.0),
+        }
     }
 }
 

@@ -7,5 +7,5 @@ mod departments;
 mod dictionaries;
 pub(crate) mod integrations;
 pub(crate) mod payment_types;
-mod projects;
+pub(crate) mod projects;
 mod shops;

@@ -86,42 +86,70 @@ impl ProjectRepository for Database {
     }
 }
 
-fn insert_checkout_options(
-    connection: &mut AnyConnection,
-    project: ProjectId,
-    plan: &ProjectPlan,
-) -> Result<(), diesel::result::Error> {
+fn insert_checkout_options(connection: &mut AnyConnection, project: ProjectId, plan: &ProjectPlan) -> QueryResult<()> {
+    let project = project.get();
     for (id, name) in &plan.delivery_types {
-        diesel::insert_into(delivery_types::table)
-            .values((
-                delivery_types::project_id.eq(project.get()),
-                delivery_types::id.eq(id),
-                delivery_types::name.eq(name),
-                delivery_types::price.eq(0),
-                delivery_types::is_active.eq(true),
-            ))
-            .execute(connection)?;
+        insert_delivery_type(connection, project, *id, name)?;
     }
     for (id, delivery_type, name) in &plan.delivery_subtypes {
-        diesel::insert_into(delivery_subtypes::table)
-            .values((
-                delivery_subtypes::project_id.eq(project.get()),
-                delivery_subtypes::id.eq(id),
-                delivery_subtypes::delivery_type_id.eq(delivery_type),
-                delivery_subtypes::name.eq(name),
-                delivery_subtypes::price.eq(0),
-                delivery_subtypes::is_active.eq(true),
-            ))
-            .execute(connection)?;
+        insert_delivery_subtype(connection, project, *id, *delivery_type, name)?;
     }
     for (name, description) in &plan.payment_types {
-        diesel::insert_into(payment_types::table)
-            .values((
-                payment_types::project_id.eq(project.get()),
-                payment_types::name.eq(name),
-                payment_types::description.eq(description),
-            ))
-            .execute(connection)?;
+        insert_payment_type(connection, project, name, description)?;
     }
     Ok(())
+}
+
+/// An active type of delivery that costs nothing.
+pub(crate) fn insert_delivery_type(
+    connection: &mut AnyConnection,
+    project: i64,
+    id: i64,
+    name: &str,
+) -> QueryResult<usize> {
+    diesel::insert_into(delivery_types::table)
+        .values((
+            delivery_types::project_id.eq(project),
+            delivery_types::id.eq(id),
+            delivery_types::name.eq(name),
+            delivery_types::price.eq(0),
+            delivery_types::is_active.eq(true),
+        ))
+        .execute(connection)
+}
+
+/// An active subtype of a type of delivery that costs nothing.
+pub(crate) fn insert_delivery_subtype(
+    connection: &mut AnyConnection,
+    project: i64,
+    id: i64,
+    delivery_type: i64,
+    name: &str,
+) -> QueryResult<usize> {
+    diesel::insert_into(delivery_subtypes::table)
+        .values((
+            delivery_subtypes::project_id.eq(project),
+            delivery_subtypes::id.eq(id),
+            delivery_subtypes::delivery_type_id.eq(delivery_type),
+            delivery_subtypes::name.eq(name),
+            delivery_subtypes::price.eq(0),
+            delivery_subtypes::is_active.eq(true),
+        ))
+        .execute(connection)
+}
+
+/// A payment type.
+pub(crate) fn insert_payment_type(
+    connection: &mut AnyConnection,
+    project: i64,
+    name: &str,
+    description: &str,
+) -> QueryResult<usize> {
+    diesel::insert_into(payment_types::table)
+        .values((
+            payment_types::project_id.eq(project),
+            payment_types::name.eq(name),
+            payment_types::description.eq(description),
+        ))
+        .execute(connection)
 }

@@ -1,6 +1,6 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use kontor_kernel::{CategoryId, Name, NomenclatureId, Prose, TagId};
+use kontor_kernel::{Name, NomenclatureId, Prose, TagId};
 
 use super::columns::Column;
 use super::vocabulary::SEVERAL;
@@ -166,14 +166,13 @@ fn draft(
     }
     if let Some(path) = row.category.as_set().and_then(Option::as_ref)
         && words.is_ambiguous(path)
-        && !is_at(words, card.category_id, path)
+        && !card.category_id.is_some_and(|id| words.is_at(id, path))
     {
         problem(CardColumn::Category, "several categories have this path; give one of them another name");
     }
     if let Some(path) = row.category.as_set().and_then(Option::as_ref)
         && path.names().len() > CategoryPath::DEEPEST
-        && words.category(path).is_err()
-        && !is_at(words, card.category_id, path)
+        && words.find_category(path, card.category_id).is_none()
     {
         problem(CardColumn::Category, &format!("must have at most {} levels", CategoryPath::DEEPEST));
     }
@@ -202,11 +201,6 @@ fn unfound(row: &CardRow, words: &Vocabulary, column: CardColumn) -> &'static st
     if is_ambiguous { SEVERAL } else { "there is no such record" }
 }
 
-/// Whether a category has this path, whatever others have it, too.
-fn is_at(words: &Vocabulary, category: Option<CategoryId>, path: &CategoryPath) -> bool {
-    category.and_then(|id| words.path(id)).is_some_and(|current| current.key() == path.key())
-}
-
 /// Spreadsheet programs change the ends of lines; that alone is no change.
 fn same_lines(before: Option<&Prose>, after: Option<Prose>) -> Option<Prose> {
     let plain = |text: &Prose| text.as_str().replace("\r\n", "\n").replace('\r', "\n");
@@ -220,9 +214,7 @@ impl CardDraft {
     /// The category that has to be created first.
     pub fn missing_category(&self, words: &Vocabulary) -> Option<&CategoryPath> {
         let path = self.category.as_set()?.as_ref()?;
-        // Where categories share a name, the way down from the first of them may not lead to that of the card.
-        let is_there = is_at(words, self.card.category_id, path) || words.category(path).is_ok();
-        (!is_there).then_some(path)
+        words.find_category(path, self.card.category_id).is_none().then_some(path)
     }
 
     /// The brand that has to be created first.
@@ -241,8 +233,7 @@ impl CardDraft {
     pub fn resolve(self, words: &Vocabulary) -> Option<ResolvedCard> {
         let mut card = self.card;
         if let Edit::Set(path) = &self.category {
-            let keeps = |path: &CategoryPath| card.category_id.filter(|id| is_at(words, Some(*id), path));
-            card.category_id = path.as_ref().and_then(|path| keeps(path).or_else(|| words.category(path).ok()));
+            card.category_id = path.as_ref().and_then(|path| words.find_category(path, card.category_id));
         }
         if let Edit::Set(name) = &self.brand {
             card.brand_id = name.as_ref().and_then(|name| words.brands().find(name, card.brand_id));

@@ -170,6 +170,17 @@ impl Vocabulary {
         parent.ok_or((None, 0))
     }
 
+    /// The category that a cell means. The `current` one of its card is meant whenever the cell has its path, whatever others
+    /// have that path, too; else it is as [`Vocabulary::category`] says.
+    pub fn find_category(&self, path: &CategoryPath, current: Option<CategoryId>) -> Option<CategoryId> {
+        current.filter(|id| self.is_at(*id, path)).or_else(|| self.category(path).ok())
+    }
+
+    /// Whether a category has this path.
+    pub fn is_at(&self, category: CategoryId, path: &CategoryPath) -> bool {
+        self.path(category).is_some_and(|own| own.key() == path.key())
+    }
+
     /// The path of a category.
     pub fn path(&self, category: CategoryId) -> Option<CategoryPath> {
         let mut names = Vec::new();

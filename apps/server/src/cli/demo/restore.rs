@@ -22,7 +22,7 @@ const PROMO_CODE: &str = "HANSE10";
 /// Which records the demo has made, so that one with another name is known again and one that is gone is missed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Ledger {
+pub struct MadeRecords {
     project: i64,
     warehouse: Option<i64>,
     promo_code: Option<i64>,
@@ -33,7 +33,7 @@ pub struct Ledger {
     cards: BTreeMap<String, i64>,
 }
 
-impl Ledger {
+impl MadeRecords {
     /// What it says about this project: nothing, when it is about another.
     pub fn of(self, project: ProjectId) -> Self {
         if self.project == project.get() { self } else { Self { project: project.get(), ..Self::default() } }
@@ -53,13 +53,13 @@ pub struct Restoration<'a> {
 
 /// Categories and brands: which record stands for which name of the sheets, how it is called now, and which are new.
 #[derive(Default)]
-struct StandIns {
+struct MatchedRecords {
     ids: BTreeMap<String, i64>,
     names: BTreeMap<String, String>,
     made: BTreeSet<i64>,
 }
 
-impl StandIns {
+impl MatchedRecords {
     fn id(&self, name: &str) -> Option<i64> {
         self.ids.get(name).copied()
     }
@@ -76,14 +76,14 @@ impl StandIns {
 }
 
 /// The record that was made for it if there still is one, else one of the same name.
-fn settle(known: Option<i64>, there: &[NamedRow], name: &str) -> Option<i64> {
+fn match_record(known: Option<i64>, there: &[NamedRow], name: &str) -> Option<i64> {
     let by_number = there.iter().find(|(id, _)| Some(*id) == known);
     by_number.or_else(|| there.iter().find(|(_, called)| called == name)).map(|(id, _)| *id)
 }
 
 impl Restoration<'_> {
     /// Makes good whatever is missing, and tells what stands for what now.
-    pub async fn run(&self, known: Ledger) -> Result<Ledger, Failure> {
+    pub async fn run(&self, known: MadeRecords) -> Result<MadeRecords, Failure> {
         let there = self.look().await?;
         let AddedDemoData { shop, pickup_point } =
             self.database.add_demo_data(self.project, demo_data(&known)?, self.clock.now()).await?;
@@ -98,7 +98,7 @@ impl Restoration<'_> {
         self.show("categories", "category_id", &categories, &there.shown_categories).await?;
         self.show("brands", "brand_id", &brands, &there.shown_brands).await?;
         let promo_code = Some(self.promo_code(&known, &there).await?);
-        Ok(Ledger {
+        Ok(MadeRecords {
             project: self.project.get(),
             warehouse: Some(warehouse),
             promo_code,
@@ -115,8 +115,8 @@ impl Restoration<'_> {
         there.ok_or_else(|| "the project of the demo is gone".into())
     }
 
-    async fn warehouse(&self, known: &Ledger, there: &DemoProject) -> Result<i64, Failure> {
-        if let Some(id) = settle(known.warehouse, &there.warehouses, WAREHOUSE) {
+    async fn warehouse(&self, known: &MadeRecords, there: &DemoProject) -> Result<i64, Failure> {
+        if let Some(id) = match_record(known.warehouse, &there.warehouses, WAREHOUSE) {
             return Ok(id);
         }
         let body = json!({ "name": WAREHOUSE, "branch_id": there.branch });
@@ -135,15 +135,20 @@ impl Restoration<'_> {
         Ok(())
     }
 
-    async fn categories(&self, known: &Ledger, there: &DemoProject, rows: &[Row]) -> Result<StandIns, Failure> {
+    async fn categories(
+        &self,
+        known: &MadeRecords,
+        there: &DemoProject,
+        rows: &[Row],
+    ) -> Result<MatchedRecords, Failure> {
         let mut tree = there.categories.clone();
-        let mut stand_ins = StandIns::default();
+        let mut matched = MatchedRecords::default();
         for path in rows.iter().flat_map(|row| sheet::paths(&row.category)) {
-            if stand_ins.ids.contains_key(path) {
+            if matched.ids.contains_key(path) {
                 continue;
             }
             let (parent, name) = match path.rsplit_once(sheet::BELOW) {
-                Some((above, name)) => (stand_ins.id(above), name),
+                Some((above, name)) => (matched.id(above), name),
                 None => (None, path),
             };
             let by_number = tree.iter().find(|(id, ..)| known.categories.get(path) == Some(id));
@@ -154,49 +159,49 @@ impl Restoration<'_> {
                 let body = json!({ "name": name, "parent_id": parent });
                 let id = self.desk.make("/api/categories", &body, "/category/id").await?;
                 tree.push((id, parent, name.to_owned()));
-                stand_ins.made.insert(id);
+                matched.made.insert(id);
                 id
             };
-            stand_ins.ids.insert(path.to_owned(), id);
+            matched.ids.insert(path.to_owned(), id);
         }
-        stand_ins.names = stand_ins.ids.iter().map(|(path, id)| (path.clone(), path_of(&tree, *id))).collect();
-        Ok(stand_ins)
+        matched.names = matched.ids.iter().map(|(path, id)| (path.clone(), path_of(&tree, *id))).collect();
+        Ok(matched)
     }
 
-    async fn brands(&self, known: &Ledger, there: &DemoProject, rows: &[Row]) -> Result<StandIns, Failure> {
-        let mut stand_ins = StandIns::default();
+    async fn brands(&self, known: &MadeRecords, there: &DemoProject, rows: &[Row]) -> Result<MatchedRecords, Failure> {
+        let mut matched = MatchedRecords::default();
         for name in rows.iter().map(|row| row.brand.as_str()).filter(|name| !name.is_empty()) {
-            if stand_ins.ids.contains_key(name) {
+            if matched.ids.contains_key(name) {
                 continue;
             }
-            let settled = settle(known.brands.get(name).copied(), &there.brands, name);
+            let settled = match_record(known.brands.get(name).copied(), &there.brands, name);
             let id = if let Some(id) = settled {
                 id
             } else {
                 let id = self.desk.make("/api/brands", &json!({ "name": name }), "/brand/id").await?;
-                stand_ins.made.insert(id);
+                matched.made.insert(id);
                 id
             };
             let called = there.brands.iter().find(|(brand, _)| *brand == id).map(|(_, called)| called.as_str());
-            stand_ins.names.insert(name.to_owned(), called.unwrap_or(name).to_owned());
-            stand_ins.ids.insert(name.to_owned(), id);
+            matched.names.insert(name.to_owned(), called.unwrap_or(name).to_owned());
+            matched.ids.insert(name.to_owned(), id);
         }
-        Ok(stand_ins)
+        Ok(matched)
     }
 
     /// Brings in the cards that are missing, and puts those whose category or brand was deleted under the new one.
     async fn cards(
         &self,
-        known: &Ledger,
+        known: &MadeRecords,
         there: DemoProject,
         rows: &[Row],
-        categories: &StandIns,
-        brands: &StandIns,
+        categories: &MatchedRecords,
+        brands: &MatchedRecords,
     ) -> Result<BTreeMap<String, i64>, Failure> {
         let numbered = |there: &DemoProject| {
             let there: Vec<NamedRow> = there.cards.iter().map(|card| (card.id, card.article.clone())).collect();
             let ids = rows.iter().filter_map(|row| {
-                let id = settle(known.cards.get(&row.article).copied(), &there, &row.article)?;
+                let id = match_record(known.cards.get(&row.article).copied(), &there, &row.article)?;
                 Some((row.article.clone(), id))
             });
             ids.collect::<BTreeMap<_, _>>()
@@ -244,16 +249,16 @@ impl Restoration<'_> {
         Ok(())
     }
 
-    async fn show(&self, kind: &str, field: &str, stand_ins: &StandIns, shown: &[i64]) -> Result<(), Failure> {
+    async fn show(&self, kind: &str, field: &str, matched: &MatchedRecords, shown: &[i64]) -> Result<(), Failure> {
         let path = format!("/api/applications/{}/{kind}", self.application);
-        for id in stand_ins.ids.values().filter(|id| !shown.contains(id)) {
+        for id in matched.ids.values().filter(|id| !shown.contains(id)) {
             self.desk.post(&path, &json!({ field: id })).await?;
         }
         Ok(())
     }
 
-    async fn promo_code(&self, known: &Ledger, there: &DemoProject) -> Result<i64, Failure> {
-        if let Some(id) = settle(known.promo_code, &there.discounts, PROMO_CODE) {
+    async fn promo_code(&self, known: &MadeRecords, there: &DemoProject) -> Result<i64, Failure> {
+        if let Some(id) = match_record(known.promo_code, &there.discounts, PROMO_CODE) {
             return Ok(id);
         }
         let body = json!({
@@ -275,7 +280,7 @@ fn path_of(tree: &[(i64, Option<i64>, String)], id: i64) -> String {
     names.join(sheet::BELOW)
 }
 
-fn demo_data(known: &Ledger) -> Result<DemoData, Failure> {
+fn demo_data(known: &MadeRecords) -> Result<DemoData, Failure> {
     let any = Name::parse(WAREHOUSE).map_err(|error| error.to_string())?;
     let ProjectPlan { delivery_types, delivery_subtypes, payment_types, .. } =
         ProjectPlan::ready_to_sell(any, String::new());

@@ -11,7 +11,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::desk::{Desk, at};
-use super::restore::{Ledger, Restoration};
+use super::restore::{MadeRecords, Restoration};
 use super::{DemoCustomer, DemoFile, DemoStaff, DemoWebhook};
 use crate::cli::{Failure, project};
 use crate::config::Config;
@@ -32,7 +32,7 @@ pub struct Visit<'a> {
 
 impl Visit<'_> {
     /// The first run: a project, and everything in it.
-    pub async fn found(&self) -> Result<(DemoFile, Ledger), Failure> {
+    pub async fn found(&self) -> Result<(DemoFile, MadeRecords), Failure> {
         let created = project::create(self.config, self.database, NAME, &self.login(), EMAIL).await?;
         let file = DemoFile {
             base_url: String::new(),
@@ -45,13 +45,17 @@ impl Visit<'_> {
             customer: DemoCustomer { phone: PHONE.to_owned() },
             webhook: DemoWebhook { id: 0, hook_id: String::new() },
         };
-        let made = self.reopen(file, Ledger::default()).await?;
+        let made = self.reopen(file, MadeRecords::default()).await?;
         made.ok_or_else(|| "the new project is gone already".into())
     }
 
     /// Makes good what is missing, and leaves alone what is there. `None` when the project is gone, or is in another
     /// database.
-    pub async fn reopen(&self, known: DemoFile, ledger: Ledger) -> Result<Option<(DemoFile, Ledger)>, Failure> {
+    pub async fn reopen(
+        &self,
+        known: DemoFile,
+        ledger: MadeRecords,
+    ) -> Result<Option<(DemoFile, MadeRecords)>, Failure> {
         let project = ProjectId::new(known.project_id)?;
         let identity = self.identity(&known);
         let Some(there) = self.database.demo_project(project, identity).await? else { return Ok(None) };

@@ -56,13 +56,6 @@ pub trait WireValue: Sized {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct In<T>(pub T);
 
-impl<T> In<T> {
-    /// The value.
-    pub fn into_inner(self) -> T {
-        self.0
-    }
-}
-
 impl<T: WireValue> Deserr<InputErrors> for In<T> {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
