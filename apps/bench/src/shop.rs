@@ -20,6 +20,9 @@ use kontor_catalog::spreadsheet::{ImportMode, SpreadsheetService};
 use kontor_kernel::{BranchId, Name, Permission, ProjectId, Staff, StoreError, TokenId, UserId, hex};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::Failure;
 use crate::catalogue::{self, ROWS, WAREHOUSE};
@@ -105,8 +108,9 @@ impl Data {
         config.check()?;
         // The same lines that production writes, to a file; services of later parts write to the first one's.
         let log = std::fs::File::create(folder.path().join("kontor.log"))?;
-        let filter = tracing_subscriber::EnvFilter::try_new(&config.log)?;
-        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Arc::new(log)).json().try_init();
+        let filter: Targets = config.log.parse()?;
+        let lines = tracing_subscriber::fmt::layer().with_writer(Arc::new(log)).json();
+        let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
 
         let options = PoolOptions { connections: config.database_connections, ..PoolOptions::default() };
         let database = Database::open(config.database()?, options)?;

@@ -19,7 +19,7 @@ by_place! {
 }
 
 fn is_postgres(connection: &AnyConnection) -> bool {
-    matches!(connection, AnyConnection::Postgres(_))
+    connection.is_postgres()
 }
 
 fn project(connection: &mut AnyConnection, project: ProjectId, how: &'static str) -> QueryResult<()> {

@@ -150,7 +150,7 @@ fn lock<T: StoredRecord, R: Refusal>(
     project: ProjectId,
     id: i64,
 ) -> Result<T, Abort<RecordError<R>>> {
-    if let AnyConnection::Postgres(_) = connection {
+    if connection.is_postgres() {
         Statement::new("SELECT id FROM ")
             .sql(T::TABLE)
             .sql(" WHERE id = ")

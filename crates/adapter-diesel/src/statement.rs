@@ -172,12 +172,12 @@ impl Statement {
                 line: String as Text,
             }
         }
-        let lines: Vec<String> = if matches!(connection, AnyConnection::Sqlite(_)) {
-            let steps: Vec<StepRow> = Self::new("EXPLAIN QUERY PLAN ").then(self).rows(connection)?;
-            steps.into_iter().map(|step| step.detail).collect()
-        } else {
+        let lines: Vec<String> = if connection.is_postgres() {
             let lines: Vec<LineRow> = Self::new("EXPLAIN (COSTS OFF) ").then(self).once().rows(connection)?;
             lines.into_iter().map(|row| row.line).collect()
+        } else {
+            let steps: Vec<StepRow> = Self::new("EXPLAIN QUERY PLAN ").then(self).rows(connection)?;
+            steps.into_iter().map(|step| step.detail).collect()
         };
         Ok(lines.into_iter().map(|line| line + "\n").collect())
     }

@@ -121,7 +121,7 @@ impl SweptTable {
     /// The guard stands inside and outside: between the two another process may have renewed the row.
     fn delete(&self, connection: &AnyConnection, now: DateTime<Utc>, retention: TimeDelta) -> Statement {
         // SQLite looks rows up by their number, and several columns by the first of them alone.
-        let key = if matches!(connection, AnyConnection::Sqlite(_)) { "rowid" } else { self.key };
+        let key = if connection.is_postgres() { self.key } else { "rowid" };
         let Self { table, moment, .. } = *self;
         let guarded = |statement: Statement| self.guarded(statement, now, retention);
         if let Some((owner, by)) = self.owner {

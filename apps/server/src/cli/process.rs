@@ -1,7 +1,9 @@
 //! What every long-running command needs: a runtime, logs, an end.
 
 use tokio::runtime::Runtime;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use super::Failure;
 use crate::config::Config;
@@ -13,9 +15,10 @@ pub fn runtime() -> Result<Runtime, Failure> {
 
 /// Sends structured logs to standard error.
 pub fn log(config: &Config) -> Result<(), Failure> {
-    let filter = EnvFilter::try_new(&config.log)?;
-    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    if config.log_format == "text" { logs.try_init() } else { logs.json().try_init() }
+    let filter: Targets = config.log.parse()?;
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let chosen = tracing_subscriber::registry().with(filter);
+    Ok(if config.log_format == "text" { chosen.with(lines).try_init() } else { chosen.with(lines.json()).try_init() }?)
 }
 
 /// Waits for the signal to end.

@@ -99,7 +99,7 @@ pub struct Config {
     pub import_inline_rows: u32,
     /// Where files of jobs are kept; empty for a folder beside the SQLite database, or `kontor-imports`.
     pub import_folder: String,
-    /// What is logged, in the syntax of `tracing`'s environment filter.
+    /// What is logged: the least level for all (`info`), and others for single targets (`info,kontor::request=debug`).
     pub log: String,
     /// `json` or `text`.
     pub log_format: String,

@@ -8,7 +8,7 @@ use kontor_auth::model::{EmployeeChange, Login, NewEmployee, RoleChoice, is_last
 use kontor_kernel::{BranchId, DepartmentId, FileId, Name, Phone, UserId};
 
 use super::{EMPLOYEE, end_staff_tokens};
-use crate::database::{Abort, AnyConnection, found, on_duplicate};
+use crate::database::{Abort, AnyConnection, Driver, found, on_duplicate};
 use crate::people::is_avatar;
 use crate::schema::{branches, departments, projects, roles, temporary_passwords, users};
 use crate::stored;
@@ -25,9 +25,9 @@ fn refused<T>(reason: StaffRegistryError) -> Outcome<T> {
 /// Holds a project still, so that of changes that could each take its last owner one comes first. SQLite has one writer.
 fn hold_project(connection: &mut AnyConnection, project: i64) -> Outcome {
     let held = projects::table.find(project).select(projects::id);
-    let known = match connection {
-        AnyConnection::Postgres(pg) => held.for_no_key_update().first::<i64>(pg).optional()?,
-        AnyConnection::Sqlite(sqlite) => held.first::<i64>(sqlite).optional()?,
+    let known = match connection.driver() {
+        Driver::Postgres(pg) => held.for_no_key_update().first::<i64>(pg).optional()?,
+        Driver::Sqlite(sqlite) => held.first::<i64>(sqlite).optional()?,
     };
     if known.is_some() { Ok(()) } else { refused(StaffRegistryError::UnknownProject) }
 }

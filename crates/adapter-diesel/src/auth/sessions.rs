@@ -90,7 +90,7 @@ fn start(
     .value(guard::COUNTERPARTY)
     .sql(" AND t.subject_id = ")
     .value(customer.counterparty_id.get());
-    if matches!(connection, AnyConnection::Postgres(_)) {
+    if connection.is_postgres() {
         insert = insert.sql(" FOR KEY SHARE OF t");
     }
     insert = insert.sql(" ON CONFLICT (token_id) WHERE status = 'active' DO NOTHING RETURNING id");

@@ -64,7 +64,7 @@ fn store_some(connection: &mut AnyConnection, uses: &[TokenUse]) -> Result<(), Q
 }
 
 fn lock(connection: &mut AnyConnection, table: &'static str, ids: &[i64]) -> Result<(), QueryError> {
-    if matches!(connection, AnyConnection::Postgres(_)) {
+    if connection.is_postgres() {
         Statement::new(format!("SELECT id FROM {table} WHERE id"))
             .among(ids)
             .sql(" ORDER BY id FOR NO KEY UPDATE")

@@ -11,7 +11,7 @@ use kontor_kernel::{InventoryId, Listing, OfProject, Page, PageRequest, ProjectI
 use super::categories::reference;
 use super::lock_row;
 use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
+use crate::database::{Abort, AnyConnection, Database, Driver, found, on_duplicate};
 use crate::listing::{Source, unsearched};
 use crate::locks::lock_stocked;
 use crate::projections::offers;
@@ -107,7 +107,7 @@ fn require_stockable(
         .find(draft.warehouse_id.get())
         .filter(warehouses::project_id.eq(project.get()))
         .filter(warehouses::deleted_at.is_null());
-    if let AnyConnection::Postgres(pg) = connection {
+    if let Driver::Postgres(pg) = connection.driver() {
         own.select(warehouses::id).for_share().load::<i64>(pg)?;
     }
     let has_warehouse = found!(connection, own)?;

@@ -43,7 +43,7 @@ const CHUNK: usize = 1000;
 /// needs nothing.
 macro_rules! lock_row {
     ($connection:expr, $record:expr) => {
-        if let $crate::database::AnyConnection::Postgres(pg) = $connection {
+        if let $crate::database::Driver::Postgres(pg) = $connection.driver() {
             $record.for_no_key_update().load::<i64>(pg)?;
         }
     };

@@ -84,10 +84,7 @@ impl Database {
 
     async fn refresh_offers(&self, warehouse: Option<WarehouseId>) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            let held = match connection {
-                AnyConnection::Postgres(_) => " LIMIT 1 FOR UPDATE",
-                AnyConnection::Sqlite(_) => " LIMIT 1",
-            };
+            let held = if connection.is_postgres() { " LIMIT 1 FOR UPDATE" } else { " LIMIT 1" };
             let next: Option<BegunRow> = begun(warehouse).sql(held).row(connection).optional()?;
             let Some(BegunRow { warehouse, project, after }) = next else { return Ok(false) };
             invalidate(Topic::Storefront, project);

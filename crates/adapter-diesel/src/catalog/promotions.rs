@@ -11,7 +11,7 @@ use kontor_kernel::{Page, PageRequest, ProjectId, Stamp, StoreError};
 use super::categories::reference;
 use super::staff_discounts::period;
 use super::storefront::photo;
-use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::database::{Abort, AnyConnection, Database, Driver, on_each};
 use crate::histories;
 use crate::schema::{discounts, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions};
 use crate::stored;
@@ -86,9 +86,9 @@ macro_rules! own {
             .filter($table::project_id.eq($project.get()))
             .filter($table::id.eq_any($ids.to_vec()))
             .select($table::id);
-        let own: Vec<i64> = match $connection {
-            AnyConnection::Postgres(pg) => own.for_key_share().load(pg)?,
-            AnyConnection::Sqlite(sqlite) => own.load(sqlite)?,
+        let own: Vec<i64> = match $connection.driver() {
+            Driver::Postgres(pg) => own.for_key_share().load(pg)?,
+            Driver::Sqlite(sqlite) => own.load(sqlite)?,
         };
         own.into_iter().collect::<BTreeSet<i64>>()
     }};

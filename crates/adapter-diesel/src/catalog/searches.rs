@@ -27,10 +27,7 @@ by_place! {
 /// Those who have not left, kept from leaving until the transaction ends.
 fn present(connection: &mut AnyConnection, customers: &[i64]) -> Result<BTreeSet<i64>, QueryError> {
     let statement = Statement::new("SELECT id FROM counterparties WHERE deleted_at IS NULL AND id").among(customers);
-    let statement = match connection {
-        AnyConnection::Postgres(_) => statement.sql(" ORDER BY id FOR SHARE"),
-        AnyConnection::Sqlite(_) => statement,
-    };
+    let statement = if connection.is_postgres() { statement.sql(" ORDER BY id FOR SHARE") } else { statement };
     let rows: Vec<IdRow> = statement.rows(connection)?;
     Ok(rows.into_iter().map(|row| row.id).collect())
 }

@@ -129,9 +129,10 @@ struct Words {
 
 impl Words {
     fn of(connection: &AnyConnection) -> Self {
-        match connection {
-            AnyConnection::Postgres(_) => Self { larger: "greatest", smaller: "least" },
-            AnyConnection::Sqlite(_) => Self { larger: "max", smaller: "min" },
+        if connection.is_postgres() {
+            Self { larger: "greatest", smaller: "least" }
+        } else {
+            Self { larger: "max", smaller: "min" }
         }
     }
 

@@ -16,7 +16,7 @@ const CHUNK: usize = 500;
 /// The items in one order, so that two processes storing views wait for each other instead of blocking each other.
 fn add(connection: &mut AnyConnection, views: &[(i64, i64)]) -> Result<(), QueryError> {
     let ids: Vec<i64> = views.iter().map(|(id, _)| *id).collect();
-    if matches!(connection, AnyConnection::Postgres(_)) {
+    if connection.is_postgres() {
         Statement::new("SELECT id FROM nomenclatures WHERE id")
             .among(&ids)
             .sql(" ORDER BY id FOR NO KEY UPDATE")

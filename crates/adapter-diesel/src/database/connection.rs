@@ -1,4 +1,4 @@
-//! One connection type for both databases, and how a connection is made ready.
+//! How a connection is made ready.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,27 +7,15 @@ use diesel::connection::{Connection, InstrumentationEvent, SimpleConnection, Tra
 use diesel::r2d2::{ManageConnection, R2D2Connection};
 use diesel::{ConnectionError, PgConnection, SqliteConnection};
 
-use super::DatabaseUrl;
-
-/// A connection to either database. Queries written against it compile for both.
-#[derive(diesel::MultiConnection)]
-pub enum AnyConnection {
-    /// PostgreSQL.
-    Postgres(PgConnection),
-    /// SQLite.
-    Sqlite(SqliteConnection),
-}
-
-/// What boxed queries are built for.
-pub(crate) type Backend = <AnyConnection as Connection>::Backend;
+use super::{AnyConnection, DatabaseUrl, Driver};
 
 /// Runs the same statement on the concrete connection, for the few forms (batch insert, upsert) that diesel cannot
 /// build for both at once.
 macro_rules! on_each {
     ($connection:expr, $concrete:ident => $statement:expr) => {
-        match $connection {
-            $crate::database::AnyConnection::Postgres($concrete) => $statement,
-            $crate::database::AnyConnection::Sqlite($concrete) => $statement,
+        match $connection.driver() {
+            $crate::database::Driver::Postgres($concrete) => $statement,
+            $crate::database::Driver::Sqlite($concrete) => $statement,
         }
     };
 }
@@ -98,13 +86,13 @@ impl ManageConnection for Manager {
                     connection.batch_execute("PRAGMA query_only = ON;")?;
                 }
                 connection.set_instrumentation(self.count());
-                Ok(AnyConnection::Sqlite(connection))
+                Ok(Driver::Sqlite(connection).into())
             }
             DatabaseUrl::Postgres(url) => {
                 let mut connection = PgConnection::establish(url)?;
                 connection.batch_execute(POSTGRES_SETTINGS)?;
                 connection.set_instrumentation(self.count());
-                Ok(AnyConnection::Postgres(connection))
+                Ok(Driver::Postgres(connection).into())
             }
         }
     }

@@ -19,6 +19,15 @@ impl<R> Abort<R> {
     pub fn refused(reason: impl Into<R>) -> Self {
         Self::Refused(reason.into())
     }
+
+    /// The same, with another reason.
+    pub(super) fn map<S>(self, reason: impl FnOnce(R) -> S) -> Abort<S> {
+        match self {
+            Self::Refused(refused) => Abort::Refused(reason(refused)),
+            Self::Query(error) => Abort::Query(error),
+            Self::Store(error) => Abort::Store(error),
+        }
+    }
 }
 
 impl<R> From<QueryError> for Abort<R> {

@@ -273,10 +273,7 @@ impl CacheVersions {
         let open =
             Open { versions: self, slots: invalidations.slots(), stripes: invalidations.stripes(), committed: false };
         open.each(Word::open);
-        let lane = match connection {
-            AnyConnection::Postgres(_) => self.lane.fetch_add(1, Ordering::Relaxed) % LANES,
-            AnyConnection::Sqlite(_) => 0,
-        };
+        let lane = if connection.is_postgres() { self.lane.fetch_add(1, Ordering::Relaxed) % LANES } else { 0 };
         let lane = i64::try_from(lane).unwrap_or_default();
         if invalidations.everything {
             let raised = Statement::new("UPDATE change_marks SET version = version + 1 WHERE lane = ")

@@ -12,10 +12,7 @@ const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
 fn tree(connection: &AnyConnection) -> EmbeddedMigrations {
-    match connection {
-        AnyConnection::Postgres(_) => POSTGRES,
-        AnyConnection::Sqlite(_) => SQLITE,
-    }
+    if connection.is_postgres() { POSTGRES } else { SQLITE }
 }
 
 fn failed(error: impl std::fmt::Display) -> StoreError {
@@ -33,7 +30,7 @@ fn patiently<T>(
     connection: &mut AnyConnection,
     work: impl FnOnce(&mut AnyConnection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    if matches!(connection, AnyConnection::Sqlite(_)) {
+    if !connection.is_postgres() {
         return work(connection);
     }
     let row = Statement::new("SELECT current_setting('statement_timeout')").row(connection);

@@ -1,5 +1,6 @@
 //! Connections, pools, transactions and migrations of both databases.
 
+mod any_connection;
 mod batches;
 mod connection;
 mod connections;
@@ -11,14 +12,16 @@ mod migrations;
 mod pages;
 mod pool;
 mod statistics;
+mod step;
 mod tables;
 mod url;
 mod watch;
 #[cfg(feature = "test-support")]
 mod write_check;
 
-pub use connection::AnyConnection;
-pub(crate) use connection::{Backend, found, on_each};
+pub(crate) use any_connection::Backend;
+pub use any_connection::{AnyConnection, Driver};
+pub(crate) use connection::{found, on_each};
 pub(crate) use constraints::{on_duplicate, on_reference};
 pub use failure::Abort;
 pub use invalidation::{CacheVersion, CacheVersions, TRUST, Topic};

@@ -10,12 +10,13 @@ use kontor_kernel::StoreError;
 
 use super::connection::{Manager, Role, give_up};
 use super::connections::Connections;
-use super::failure::{Abort, at_commit, conclude, is_demoted, is_lost, passes};
+use super::failure::{Abort, at_commit, is_demoted, is_lost, passes};
 use super::invalidation::{CacheVersions, Invalidations, invalidate_everything};
 use super::memory::Memories;
 use super::pages::PageReaders;
+use super::step::{Answer, Outcome, Step, hide, reveal};
 use super::tables::Tables;
-use super::{AnyConnection, DatabaseUrl};
+use super::{AnyConnection, DatabaseUrl, Driver};
 
 /// How many connections to keep.
 #[derive(Debug, Clone, Copy)]
@@ -179,23 +180,7 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        let inner = Arc::clone(&self.inner);
-        blocking(move || {
-            let mut attempt = 1;
-            loop {
-                let mut connection = inner.readers.take()?;
-                let outcome = work(&mut connection);
-                let lost = outcome.is_err() && inner.readers.is_lost(&mut connection);
-                match outcome {
-                    Err(Abort::Query(error)) if lost && attempt < ATTEMPTS && is_lost(&error) => {
-                        drop(connection);
-                        inner.again(&error, &mut attempt);
-                    }
-                    outcome => return outcome.map_err(conclude),
-                }
-            }
-        })
-        .await
+        reveal(self.read_step(hide(work)).await)
     }
 
     /// Runs a short reading step: few rows, all found by key, so little work that handing it to another thread and back
@@ -209,14 +194,7 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        if self.inner.writer.is_some() {
-            // Nothing below waits, so a task that reads again and again would keep its thread from all others.
-            tokio::task::coop::consume_budget().await;
-            if let Some(mut connection) = self.inner.readers.try_take() {
-                return work(&mut connection).map_err(conclude);
-            }
-        }
-        self.read(work).await
+        reveal(self.read_brief_step(hide(work)).await)
     }
 
     /// Reads a page for a visitor: few statements, each over one range of an index. On SQLite by threads of their own,
@@ -229,21 +207,7 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        let Some(readers) = self.inner.pages() else { return self.read(work).await };
-        let (answer, answered) = tokio::sync::oneshot::channel();
-        let asked = readers.ask(Box::new(move |connection| {
-            // Nobody waits any longer when the visitor has gone.
-            if !answer.is_closed() {
-                let _ = answer.send(work(connection));
-            }
-        }));
-        if !asked {
-            return Err(StoreError::Unavailable("too many pages are being read".to_owned()).into());
-        }
-        match answered.await {
-            Ok(outcome) => outcome.map_err(conclude),
-            Err(_) => Err(StoreError::Failed("reading a page broke off".to_owned()).into()),
-        }
+        reveal(self.read_page_step(hide(work)).await)
     }
 
     /// Runs a reading step whose statements all see the data of one moment.
@@ -255,7 +219,7 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        self.read(move |connection| at_one_moment(connection, &work)).await
+        reveal(self.read_step(at_one_moment(hide(work))).await)
     }
 
     /// As [`Database::read_snapshot`], of a step as short as those of [`Database::read_brief`].
@@ -267,7 +231,7 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        self.read_brief(move |connection| at_one_moment(connection, &work)).await
+        reveal(self.read_brief_step(at_one_moment(hide(work))).await)
     }
 
     /// Runs one whole step in one transaction: everything is committed, or nothing. The step runs again when
@@ -282,36 +246,7 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        let inner = Arc::clone(&self.inner);
-        blocking(move || {
-            let pool = inner.writing();
-            inner.writes.fetch_add(1, Ordering::Relaxed);
-            let mut attempt = 1;
-            loop {
-                let mut connection = pool.take()?;
-                // Of an attempt that was given up.
-                Invalidations::take();
-                #[cfg(feature = "test-support")]
-                super::write_check::forget();
-                let outcome = begin(&mut connection).map_err(Abort::Query).map(|()| work(&mut connection));
-                let outcome = match outcome {
-                    Ok(done) => commit(&inner, &mut connection, done),
-                    Err(error) => Err(error),
-                };
-                if matches!(&outcome, Err(Abort::Query(error)) if is_demoted(error)) {
-                    give_up(&mut connection);
-                }
-                let lost = outcome.is_err() && pool.is_lost(&mut connection);
-                match outcome {
-                    Err(Abort::Query(error)) if attempt < ATTEMPTS && (lost || passes(&error)) => {
-                        drop(connection);
-                        inner.again(&error, &mut attempt);
-                    }
-                    outcome => return outcome.map_err(conclude),
-                }
-            }
-        })
-        .await
+        reveal(self.write_step(hide(work)).await)
     }
 
     /// As [`Database::write`], for records that are written by other means than this crate's ports: nothing that is
@@ -324,11 +259,11 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        self.write(move |connection| {
+        let step = move |connection: &mut AnyConnection| {
             invalidate_everything();
             work(connection)
-        })
-        .await
+        };
+        self.write(step).await
     }
 
     /// Runs work on a connection for writing outside any transaction, on the calling thread.
@@ -338,38 +273,113 @@ impl Database {
     ) -> Result<T, StoreError> {
         work(&mut *self.inner.writing().take()?)
     }
+
+    async fn read_step(&self, step: Step) -> Outcome {
+        let inner = Arc::clone(&self.inner);
+        blocking(move || {
+            let mut attempt = 1;
+            loop {
+                let mut connection = inner.readers.take()?;
+                let outcome = step(&mut connection);
+                let lost = outcome.is_err() && inner.readers.is_lost(&mut connection);
+                match outcome {
+                    Err(Abort::Query(error)) if lost && attempt < ATTEMPTS && is_lost(&error) => {
+                        drop(connection);
+                        inner.again(&error, &mut attempt);
+                    }
+                    outcome => return outcome,
+                }
+            }
+        })
+        .await
+    }
+
+    async fn read_brief_step(&self, step: Step) -> Outcome {
+        if self.inner.writer.is_some() {
+            // Nothing below waits, so a task that reads again and again would keep its thread from all others.
+            tokio::task::coop::consume_budget().await;
+            if let Some(mut connection) = self.inner.readers.try_take() {
+                return step(&mut connection);
+            }
+        }
+        self.read_step(step).await
+    }
+
+    async fn read_page_step(&self, step: Step) -> Outcome {
+        let Some(readers) = self.inner.pages() else { return self.read_step(step).await };
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        let asked = readers.ask(Box::new(move |connection| {
+            // Nobody waits any longer when the visitor has gone.
+            if !answer.is_closed() {
+                let _ = answer.send(step(connection));
+            }
+        }));
+        if !asked {
+            return Err(StoreError::Unavailable("too many pages are being read".to_owned()).into());
+        }
+        answered.await.unwrap_or_else(|_| Err(StoreError::Failed("reading a page broke off".to_owned()).into()))
+    }
+
+    async fn write_step(&self, step: Step) -> Outcome {
+        let inner = Arc::clone(&self.inner);
+        blocking(move || {
+            let pool = inner.writing();
+            inner.writes.fetch_add(1, Ordering::Relaxed);
+            let mut attempt = 1;
+            loop {
+                let mut connection = pool.take()?;
+                // Of an attempt that was given up.
+                Invalidations::take();
+                #[cfg(feature = "test-support")]
+                super::write_check::forget();
+                let outcome = begin(&mut connection).map_err(Abort::Query).map(|()| step(&mut connection));
+                let outcome = outcome.and_then(|done| commit(&inner, &mut connection, done));
+                if matches!(&outcome, Err(Abort::Query(error)) if is_demoted(error)) {
+                    give_up(&mut connection);
+                }
+                let lost = outcome.is_err() && pool.is_lost(&mut connection);
+                match outcome {
+                    Err(Abort::Query(error)) if attempt < ATTEMPTS && (lost || passes(&error)) => {
+                        drop(connection);
+                        inner.again(&error, &mut attempt);
+                    }
+                    outcome => return outcome,
+                }
+            }
+        })
+        .await
+    }
 }
 
 type Transactions = <AnyConnection as Connection>::TransactionManager;
 
 /// SQLite takes the write lock at the start: a later upgrade from a read could not wait for another writer.
 fn begin(connection: &mut AnyConnection) -> Result<(), QueryError> {
-    match connection {
-        AnyConnection::Postgres(pg) => AnsiTransactionManager::begin_transaction(pg),
-        AnyConnection::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction_sql(sqlite, "BEGIN IMMEDIATE"),
+    match connection.driver() {
+        Driver::Postgres(pg) => AnsiTransactionManager::begin_transaction(pg),
+        Driver::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction_sql(sqlite, "BEGIN IMMEDIATE"),
     }
 }
 
-/// Reads in a transaction that changes nothing and sees the data as they were at its first statement.
-fn at_one_moment<T, R>(
-    connection: &mut AnyConnection,
-    work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>>,
-) -> Result<T, Abort<R>> {
-    match connection {
-        AnyConnection::Postgres(pg) => AnsiTransactionManager::begin_transaction_sql(
-            pg,
-            "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        )?,
-        AnyConnection::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction(sqlite)?,
-    }
-    match work(connection) {
-        Ok(value) => Transactions::commit_transaction(connection).map(|()| value).map_err(Abort::Query),
-        Err(abort) => Err(rolled_back(connection, abort)),
-    }
+/// The step in a transaction that changes nothing and sees the data as they were at its first statement.
+fn at_one_moment(step: Step) -> Step {
+    Box::new(move |connection| {
+        match connection.driver() {
+            Driver::Postgres(pg) => AnsiTransactionManager::begin_transaction_sql(
+                pg,
+                "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            )?,
+            Driver::Sqlite(sqlite) => AnsiTransactionManager::begin_transaction(sqlite)?,
+        }
+        match step(connection) {
+            Ok(answer) => Transactions::commit_transaction(connection).map(|()| answer).map_err(Abort::Query),
+            Err(abort) => Err(rolled_back(connection, abort)),
+        }
+    })
 }
 
 /// Commits, with the counters of what the step invalidated.
-fn commit<T, R>(inner: &Inner, connection: &mut AnyConnection, done: Result<T, Abort<R>>) -> Result<T, Abort<R>> {
+fn commit(inner: &Inner, connection: &mut AnyConnection, done: Outcome) -> Outcome {
     let invalidations = Invalidations::take();
     let mut open = None;
     let done = done.and_then(|value| {
@@ -394,7 +404,7 @@ fn commit<T, R>(inner: &Inner, connection: &mut AnyConnection, done: Result<T, A
 
 /// A lost connection needs no rolling back. One that cannot even do that is broken and leaves the pool; the first error is
 /// the one to tell.
-fn rolled_back<R>(connection: &mut AnyConnection, abort: Abort<R>) -> Abort<R> {
+fn rolled_back(connection: &mut AnyConnection, abort: Abort<Answer>) -> Abort<Answer> {
     if !matches!(&abort, Abort::Query(error) if is_lost(error))
         && let Err(error) = Transactions::rollback_transaction(connection)
     {
@@ -403,15 +413,9 @@ fn rolled_back<R>(connection: &mut AnyConnection, abort: Abort<R>) -> Abort<R> {
     abort
 }
 
-async fn blocking<T, R>(work: impl FnOnce() -> Result<T, R> + Send + 'static) -> Result<T, R>
-where
-    T: Send + 'static,
-    R: From<StoreError> + Send + 'static,
-{
-    match tokio::task::spawn_blocking(work).await {
-        Ok(outcome) => outcome,
-        Err(error) => Err(StoreError::Failed(error.to_string()).into()),
-    }
+async fn blocking(work: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {
+    let outcome = tokio::task::spawn_blocking(work).await;
+    outcome.unwrap_or_else(|error| Err(StoreError::Failed(error.to_string()).into()))
 }
 
 #[cfg(test)]

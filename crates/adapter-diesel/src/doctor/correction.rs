@@ -81,10 +81,7 @@ impl Database {
 
 /// Records that nobody changes until the end of the transaction.
 fn held(connection: &mut AnyConnection, records: Statement) -> Result<Vec<i64>, Abort<StoreError>> {
-    let records = match connection {
-        AnyConnection::Postgres(_) => records.sql(" FOR NO KEY UPDATE"),
-        AnyConnection::Sqlite(_) => records,
-    };
+    let records = if connection.is_postgres() { records.sql(" FOR NO KEY UPDATE") } else { records };
     let rows: Vec<IdRow> = records.rows(connection)?;
     Ok(rows.into_iter().map(|row| row.id).collect())
 }

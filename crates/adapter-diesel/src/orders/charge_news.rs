@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::history::{self, Entry};
 use super::reserved_stock;
 use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, Driver};
 use crate::schema::orders;
 use crate::stored;
 
@@ -54,10 +54,10 @@ fn one(order: i64) -> _ {
 }
 
 fn lock(connection: &mut AnyConnection, id: OrderId) -> Result<Locked, Abort<StoreError>> {
-    let (project, application, status): (i64, i64, i64) = match connection {
-        AnyConnection::Postgres(pg) => one(id.get()).for_no_key_update().get_result(pg)?,
+    let (project, application, status): (i64, i64, i64) = match connection.driver() {
+        Driver::Postgres(pg) => one(id.get()).for_no_key_update().get_result(pg)?,
         // SQLite has one writer.
-        AnyConnection::Sqlite(sqlite) => one(id.get()).get_result(sqlite)?,
+        Driver::Sqlite(sqlite) => one(id.get()).get_result(sqlite)?,
     };
     let status =
         OrderStatus::from_id(status).ok_or_else(|| StoreError::corrupt(format!("order {id} has status {status}")))?;

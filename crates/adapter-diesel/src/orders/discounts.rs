@@ -34,7 +34,7 @@ by_place! {
 pub(super) fn keep_automatic(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Abort<PlaceRefused>> {
     let AppliedDiscounts { seen, covering } = &order.automatic;
     let covering: Vec<i64> = covering.iter().map(|id| id.get()).collect();
-    if !covering.is_empty() && matches!(connection, AnyConnection::Postgres(_)) {
+    if !covering.is_empty() && connection.is_postgres() {
         let held = Statement::new("SELECT id FROM discounts WHERE id").among(&covering);
         held.sql(" ORDER BY id FOR SHARE").run(connection)?;
     }

@@ -9,7 +9,7 @@ use kontor_payments::model::{
 };
 use kontor_payments::ports::SavedMethodStore;
 
-use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::database::{Abort, AnyConnection, Database, Driver, on_each};
 use crate::schema::saved_payment_methods as table;
 use crate::stored;
 
@@ -99,9 +99,9 @@ pub(super) fn lock_method(
     method: &MethodReference,
 ) -> QueryResult<bool> {
     let (id, customer, provider) = (method.id.get(), new.counterparty_id.get(), method.provider_id.to_string());
-    let found: Option<i64> = match connection {
-        AnyConnection::Postgres(pg) => active(id, customer, provider).for_share().get_result(pg).optional()?,
-        AnyConnection::Sqlite(sqlite) => active(id, customer, provider).get_result(sqlite).optional()?,
+    let found: Option<i64> = match connection.driver() {
+        Driver::Postgres(pg) => active(id, customer, provider).for_share().get_result(pg).optional()?,
+        Driver::Sqlite(sqlite) => active(id, customer, provider).get_result(sqlite).optional()?,
     };
     Ok(found.is_some())
 }

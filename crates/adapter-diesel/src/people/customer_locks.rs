@@ -6,7 +6,7 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 
-use crate::database::AnyConnection;
+use crate::database::{AnyConnection, Driver};
 use crate::schema::counterparties;
 
 #[diesel::dsl::auto_type]
@@ -19,19 +19,19 @@ fn present(customer: i64) -> _ {
 
 /// Keeps a customer from leaving until the transaction ends. `false` when he has left, or never was.
 pub(crate) fn lock_customer(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
-    let found: Option<i64> = match connection {
-        AnyConnection::Postgres(pg) => present(customer).for_share().get_result(pg).optional()?,
+    let found: Option<i64> = match connection.driver() {
+        Driver::Postgres(pg) => present(customer).for_share().get_result(pg).optional()?,
         // SQLite has one writer: nobody leaves while this transaction writes.
-        AnyConnection::Sqlite(sqlite) => present(customer).get_result(sqlite).optional()?,
+        Driver::Sqlite(sqlite) => present(customer).get_result(sqlite).optional()?,
     };
     Ok(found.is_some())
 }
 
 /// The same for those who will change his record: one after the other.
 pub(crate) fn lock_customer_exclusively(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
-    let found: Option<i64> = match connection {
-        AnyConnection::Postgres(pg) => present(customer).for_no_key_update().get_result(pg).optional()?,
-        AnyConnection::Sqlite(sqlite) => present(customer).get_result(sqlite).optional()?,
+    let found: Option<i64> = match connection.driver() {
+        Driver::Postgres(pg) => present(customer).for_no_key_update().get_result(pg).optional()?,
+        Driver::Sqlite(sqlite) => present(customer).get_result(sqlite).optional()?,
     };
     Ok(found.is_some())
 }

@@ -24,10 +24,7 @@ const ADDED: &str = " ON CONFLICT (application_id, category_id, slot) \
 
 /// The row that this connection writes to.
 fn slot(connection: &AnyConnection) -> String {
-    match connection {
-        AnyConnection::Sqlite(_) => "0".to_owned(),
-        AnyConnection::Postgres(_) => format!("pg_backend_pid() % {SLOTS}"),
-    }
+    if connection.is_postgres() { format!("pg_backend_pid() % {SLOTS}") } else { "0".to_owned() }
 }
 
 by_place! {

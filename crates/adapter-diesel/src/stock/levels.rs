@@ -122,7 +122,7 @@ pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause:
 
 /// Holds records still until the transaction ends. SQLite has one writer and needs nothing.
 fn lock_levels(connection: &mut AnyConnection, wanted: &[StockLevels]) -> QueryResult<()> {
-    if matches!(connection, AnyConnection::Postgres(_)) {
+    if connection.is_postgres() {
         let ids: Vec<i64> = wanted.iter().map(|to| to.inventory).collect();
         let rows = Statement::new("SELECT id FROM inventories WHERE id").among(&ids);
         rows.sql(" ORDER BY id FOR NO KEY UPDATE").run(connection)?;

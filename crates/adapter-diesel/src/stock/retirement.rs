@@ -18,7 +18,7 @@ pub(crate) fn retire(connection: &mut AnyConnection, warehouse: i64, at: NaiveDa
         return Ok(false);
     }
     lock_shelved(connection, warehouse)?;
-    if matches!(connection, AnyConnection::Postgres(_)) {
+    if connection.is_postgres() {
         Statement::new("SELECT id FROM inventories WHERE warehouse_id = ")
             .value(warehouse)
             .sql(" AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE")
@@ -34,7 +34,7 @@ pub(crate) fn retire(connection: &mut AnyConnection, warehouse: i64, at: NaiveDa
 
 /// Keeps the warehouses of a project from being deleted while stock is put into one.
 pub(crate) fn keep_warehouses(connection: &mut AnyConnection, project: i64) -> QueryResult<()> {
-    if matches!(connection, AnyConnection::Postgres(_)) {
+    if connection.is_postgres() {
         Statement::new("SELECT id FROM warehouses WHERE project_id = ")
             .value(project)
             .sql(" AND deleted_at IS NULL ORDER BY id FOR SHARE")

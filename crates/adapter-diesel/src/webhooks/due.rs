@@ -130,10 +130,7 @@ pub(super) fn take(
 ) -> Result<Vec<i64>, Abort<StoreError>> {
     let webhooks: Vec<i64> = due.iter().map(|due| due.webhook).collect();
     let held = Statement::new("SELECT id, hangs, paused_until FROM webhooks WHERE id").among(&webhooks);
-    let held = match connection {
-        AnyConnection::Postgres(_) => held.sql(" ORDER BY id FOR NO KEY UPDATE"),
-        AnyConnection::Sqlite(_) => held,
-    };
+    let held = if connection.is_postgres() { held.sql(" ORDER BY id FOR NO KEY UPDATE") } else { held };
     let held: Vec<CircuitRow> = held.rows(connection)?;
     let running = running(connection, request.now)?;
     let mut deliveries = Vec::new();

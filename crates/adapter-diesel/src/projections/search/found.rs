@@ -149,10 +149,7 @@ impl Search {
         let leading = i64::try_from(ids.len()).unwrap_or(i64::MAX);
         let mut known = None;
         if leading < last {
-            let order = match connection {
-                AnyConnection::Sqlite(_) => "nomenclature_search.rowid",
-                AnyConnection::Postgres(_) => self.id,
-            };
+            let order = if connection.is_postgres() { self.id } else { "nomenclature_search.rowid" };
             let skipped = (first - leading).max(0);
             let wanted = last - leading - skipped;
             let others = self
@@ -214,10 +211,7 @@ impl Search {
 
     /// From the index or row by row, whichever is sooner done for so many. PostgreSQL decides by its statistics.
     fn either(&self, connection: &AnyConnection, total: i64) -> Statement {
-        match connection {
-            AnyConnection::Sqlite(_) if total > FEW => self.looked_at(),
-            _ => self.matched(connection),
-        }
+        if total > FEW && !connection.is_postgres() { self.looked_at() } else { self.matched(connection) }
     }
 
     /// The first by this order, and the last; what is asked of each of them follows `SELECT`.
@@ -225,10 +219,7 @@ impl Search {
         if self.finds_nothing() {
             return Ok(None);
         }
-        let total = match connection {
-            AnyConnection::Sqlite(_) => self.count(connection, FEW + 1)?,
-            AnyConnection::Postgres(_) => 0,
-        };
+        let total = if connection.is_postgres() { 0 } else { self.count(connection, FEW + 1)? };
         let found = || self.either(connection, total);
         if total <= FEW {
             let both = Statement::new("SELECT min(").then(value.clone()).sql(") AS lowest, max(").then(value);

@@ -29,7 +29,7 @@ pub(crate) fn put(
     project: ProjectId,
     items: &[(i64, SearchText)],
 ) -> Result<(), QueryError> {
-    if matches!(connection, AnyConnection::Postgres(_)) {
+    if connection.is_postgres() {
         return Ok(());
     }
     for items in items.chunks(ROWS) {
@@ -48,7 +48,7 @@ pub(crate) fn put_anew(
     project: ProjectId,
     items: &[(i64, SearchText)],
 ) -> Result<(), QueryError> {
-    if matches!(connection, AnyConnection::Postgres(_)) {
+    if connection.is_postgres() {
         return Ok(());
     }
     for chunk in items.chunks(ROWS) {
@@ -120,9 +120,10 @@ pub(crate) const PLACE: &str = "nomenclatures.search_text";
 /// Projects and numbers of those of these items that are not found or sorted by what their cards say.
 pub(crate) fn off(connection: &mut AnyConnection, items: &[i64]) -> Result<Vec<(i64, i64)>, Abort<StoreError>> {
     // The index of SQLite does not tell what it holds, but of which items it holds something.
-    let listed = match connection {
-        AnyConnection::Sqlite(_) => "EXISTS (SELECT 1 FROM nomenclature_search_docsize d WHERE d.id = n.id)",
-        AnyConnection::Postgres(_) => "TRUE",
+    let listed = if connection.is_postgres() {
+        "TRUE"
+    } else {
+        "EXISTS (SELECT 1 FROM nomenclature_search_docsize d WHERE d.id = n.id)"
     };
     let select = "SELECT n.id, n.project_id, n.name, n.article, n.search_text, n.article_search, n.sort_key, ";
     let rows: Vec<EntryRow> = Statement::new(format!("{select}{listed} FROM nomenclatures n WHERE n.id"))

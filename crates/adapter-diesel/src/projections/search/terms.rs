@@ -87,17 +87,17 @@ pub(super) fn conditions(alias: &str, query: &SearchQuery) -> String {
 /// `(SELECT ...)`: the items of a project that a text finds, for lists of what refers to items.
 pub(crate) fn items_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
     let query = SearchQuery::of(text);
-    match connection {
-        _ if query.terms().is_empty() => Statement::new("(NULL)"),
-        AnyConnection::Sqlite(_) => {
-            Statement::new("(SELECT rowid FROM nomenclature_search WHERE nomenclature_search MATCH ")
-                .value(expression(project, &query))
-                .sql(")")
-        }
-        AnyConnection::Postgres(_) => Statement::new("(SELECT s.id FROM nomenclatures s WHERE s.project_id = ")
+    if query.terms().is_empty() {
+        Statement::new("(NULL)")
+    } else if connection.is_postgres() {
+        Statement::new("(SELECT s.id FROM nomenclatures s WHERE s.project_id = ")
             .value(project.get())
             .sql(format!(" AND {})", conditions("s", &query)))
-            .once(),
+            .once()
+    } else {
+        Statement::new("(SELECT rowid FROM nomenclature_search WHERE nomenclature_search MATCH ")
+            .value(expression(project, &query))
+            .sql(")")
     }
 }
 
@@ -110,18 +110,17 @@ pub(super) fn matched(
     table: &str,
     id: &str,
 ) -> Statement {
-    match connection {
-        AnyConnection::Sqlite(_) => Statement::new(format!(
+    if connection.is_postgres() {
+        Statement::new(format!(" FROM nomenclatures s JOIN {table} ON {id} = s.id WHERE s.project_id = "))
+            .value(project.get())
+            .sql(format!(" AND {}", conditions("s", query)))
+            .once()
+    } else {
+        Statement::new(format!(
             " FROM nomenclature_search CROSS JOIN {table} ON {id} = nomenclature_search.rowid \
              WHERE nomenclature_search MATCH "
         ))
-        .value(expression(project, query)),
-        AnyConnection::Postgres(_) => {
-            Statement::new(format!(" FROM nomenclatures s JOIN {table} ON {id} = s.id WHERE s.project_id = "))
-                .value(project.get())
-                .sql(format!(" AND {}", conditions("s", query)))
-                .once()
-        }
+        .value(expression(project, query))
     }
 }
 

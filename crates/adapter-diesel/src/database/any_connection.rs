@@ -1,0 +1,157 @@
+//! One connection type for both databases.
+
+use diesel::backend::Backend as DieselBackend;
+use diesel::connection::{
+    CacheSize, Connection, ConnectionSealed, DefaultLoadingMode, Instrumentation, LoadConnection, SimpleConnection,
+    TransactionManager, TransactionManagerStatus,
+};
+use diesel::expression::QueryMetadata;
+use diesel::migration::MigrationConnection;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::sql_types::Untyped;
+use diesel::{ConnectionResult, PgConnection, QueryResult, SqliteConnection};
+
+/// The connection to one of the databases.
+#[derive(diesel::MultiConnection)]
+pub enum Driver {
+    /// PostgreSQL.
+    Postgres(PgConnection),
+    /// SQLite.
+    Sqlite(SqliteConnection),
+}
+
+/// What queries are built for.
+pub(crate) type Backend = <Driver as Connection>::Backend;
+
+/// A connection to either database. Queries written against it compile for both.
+///
+/// Left alone, diesel compiles the whole way of a query into the database, through the driver's cache of statements, once
+/// more for every query and every database. Here a query is handed on as a trait object: what is compiled for each is its own
+/// text and values, and the rest once.
+pub struct AnyConnection {
+    driver: Driver,
+}
+
+impl AnyConnection {
+    /// The connection to the database that it is, for statements that only one of them has.
+    pub fn driver(&mut self) -> &mut Driver {
+        &mut self.driver
+    }
+
+    /// Whether it leads to PostgreSQL, and not to SQLite.
+    pub fn is_postgres(&self) -> bool {
+        matches!(self.driver, Driver::Postgres(_))
+    }
+}
+
+impl From<Driver> for AnyConnection {
+    fn from(driver: Driver) -> Self {
+        Self { driver }
+    }
+}
+
+/// A query of which only its text and its values are known.
+struct Erased<Q>(Q);
+
+impl<Q: QueryFragment<DB>, DB: DieselBackend> QueryFragment<DB> for Erased<Q> {
+    fn walk_ast<'b>(&'b self, pass: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        self.0.walk_ast(pass)
+    }
+}
+
+/// The text is the key to the prepared statement.
+impl<Q> QueryId for Erased<Q> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<Q> Query for Erased<Q> {
+    type SqlType = Untyped;
+}
+
+impl ConnectionSealed for AnyConnection {}
+
+impl SimpleConnection for AnyConnection {
+    fn batch_execute(&mut self, query: &str) -> QueryResult<()> {
+        self.driver.batch_execute(query)
+    }
+}
+
+impl Connection for AnyConnection {
+    type Backend = Backend;
+    type TransactionManager = Self;
+
+    fn establish(url: &str) -> ConnectionResult<Self> {
+        Driver::establish(url).map(Self::from)
+    }
+
+    fn execute_returning_count<T>(&mut self, source: &T) -> QueryResult<usize>
+    where
+        T: QueryFragment<Backend> + QueryId,
+    {
+        let source: &dyn QueryFragment<Backend> = source;
+        self.driver.execute_returning_count(&Erased(source))
+    }
+
+    fn transaction_state(&mut self) -> &mut Self {
+        self
+    }
+
+    fn instrumentation(&mut self) -> &mut dyn Instrumentation {
+        self.driver.instrumentation()
+    }
+
+    fn set_instrumentation(&mut self, instrumentation: impl Instrumentation) {
+        self.driver.set_instrumentation(instrumentation);
+    }
+
+    fn set_prepared_statement_cache_size(&mut self, size: CacheSize) {
+        self.driver.set_prepared_statement_cache_size(size);
+    }
+}
+
+impl LoadConnection for AnyConnection {
+    type Cursor<'conn, 'query> = <Driver as LoadConnection<DefaultLoadingMode>>::Cursor<'conn, 'query>;
+    type Row<'conn, 'query> = <Driver as LoadConnection<DefaultLoadingMode>>::Row<'conn, 'query>;
+
+    fn load<'conn, 'query, T>(&'conn mut self, source: T) -> QueryResult<Self::Cursor<'conn, 'query>>
+    where
+        T: Query + QueryFragment<Backend> + QueryId + 'query,
+        Backend: QueryMetadata<T::SqlType>,
+    {
+        load(&mut self.driver, Box::new(source))
+    }
+}
+
+fn load<'conn, 'query>(
+    driver: &'conn mut Driver,
+    source: Box<dyn QueryFragment<Backend> + 'query>,
+) -> QueryResult<<AnyConnection as LoadConnection>::Cursor<'conn, 'query>> {
+    driver.load(Erased(source))
+}
+
+impl TransactionManager<Self> for AnyConnection {
+    type TransactionStateData = Self;
+
+    fn begin_transaction(connection: &mut Self) -> QueryResult<()> {
+        Driver::begin_transaction(&mut connection.driver)
+    }
+
+    fn rollback_transaction(connection: &mut Self) -> QueryResult<()> {
+        Driver::rollback_transaction(&mut connection.driver)
+    }
+
+    fn commit_transaction(connection: &mut Self) -> QueryResult<()> {
+        Driver::commit_transaction(&mut connection.driver)
+    }
+
+    fn transaction_manager_status_mut(connection: &mut Self) -> &mut TransactionManagerStatus {
+        Driver::transaction_manager_status_mut(&mut connection.driver)
+    }
+}
+
+impl MigrationConnection for AnyConnection {
+    fn setup(&mut self) -> QueryResult<usize> {
+        self.driver.setup()
+    }
+}
