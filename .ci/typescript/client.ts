@@ -16,7 +16,8 @@ export function nextAction(refusal: Answer<"counterparty_contact_auth", 401>): s
 }
 
 export function firstError(refusal: Answer<"create_branch", 422>): string | undefined {
-  const errors: Record<string, string[]> = refusal.errors;
+  // A write under an idempotency key is also refused by name, without fields.
+  const errors: Record<string, string[]> = refusal.errors ?? {};
   return Object.values(errors)[0]?.[0];
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kontor_payments::model::{GatewayPayment, GatewayRefund};
+use kontor_payments::model::GatewayPayment;
 use kontor_payments::ports::{Answer, Reading};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -68,14 +68,15 @@ fn refusal(status: u16, body: &[u8]) -> Refusal {
     }
 }
 
-/// What came of asking for a refund. Nobody waits for it, so a request that was never sent is simply sent again.
-pub(crate) fn refunded(exchange: Exchange) -> Answer<GatewayRefund> {
+/// What came of asking for a refund or a receipt. Nobody waits for it, so a request that was never sent is simply sent
+/// again.
+pub(crate) fn asked<T>(exchange: Exchange, object: impl Fn(Value) -> Result<T, String>) -> Answer<T> {
     let unknown = |why| Answer::Unknown { why, retry_after: None };
     let (status, body) = match exchange {
         Exchange::NotSent(why) | Exchange::Lost(why) => return unknown(why),
         Exchange::Answered { status: 200, body } => {
-            return match parse::<Value>(&body).and_then(wire::refund) {
-                Ok(refund) => Answer::Known(refund),
+            return match parse::<Value>(&body).and_then(object) {
+                Ok(known) => Answer::Known(known),
                 Err(why) => unknown(why),
             };
         }
@@ -87,7 +88,7 @@ pub(crate) fn refunded(exchange: Exchange) -> Answer<GatewayRefund> {
     }
 }
 
-/// What came of reading a payment or a refund.
+/// What came of reading a payment, a refund or a receipt.
 pub(crate) fn read<T>(exchange: Exchange, object: impl Fn(Value) -> Result<T, String>) -> Reading<T> {
     match exchange {
         Exchange::NotSent(why) | Exchange::Lost(why) => Reading::Unknown { why },

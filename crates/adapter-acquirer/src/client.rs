@@ -3,14 +3,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::{DateTime, SecondsFormat, Utc};
 use kontor_kernel::{ExposeSecret, SecretString};
-use kontor_payments::model::{ChargeRequest, GatewayPayment, GatewayRefund, ProviderId, RefundRequest};
+use kontor_payments::model::{
+    ChargeRequest, GatewayPayment, GatewayReceipt, GatewayRefund, HandOverRequest, ProviderId, RefundRequest,
+};
 use kontor_payments::ports::{Answer, PaymentGateway, Reading};
 use reqwest::redirect::Policy;
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 
 use crate::answer::{self, Exchange};
-use crate::wire;
+use crate::{receipt, wire};
 
 /// Where the acquirer is and who we are to it.
 #[derive(Debug, Clone)]
@@ -192,7 +194,7 @@ impl PaymentGateway for AcquirerClient {
             .post(format!("{}/refunds", self.config.url))
             .header("Idempotence-Key", request.key.to_string())
             .json(&wire::refund_body(request));
-        let answer = answer::refunded(exchange(self.authorized(call)).await);
+        let answer = answer::asked(exchange(self.authorized(call)).await, wire::refund);
         match &answer {
             Answer::Known(refund) => {
                 tracing::info!(payment = %request.payment, refund = %refund.id, "refund asked for");
@@ -221,5 +223,41 @@ impl PaymentGateway for AcquirerClient {
             read => Some(read),
         };
         self.look_through("refunds", ("payment_id", request.payment.as_str()), meets).await
+    }
+
+    async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt> {
+        let call = self
+            .http
+            .post(format!("{}/receipts", self.config.url))
+            .header("Idempotence-Key", &request.key)
+            .json(&receipt::hand_over_body(request));
+        let answer = answer::asked(exchange(self.authorized(call)).await, receipt::receipt);
+        match &answer {
+            Answer::Known(receipt) => {
+                tracing::info!(payment = %request.payment, receipt = %receipt.id, "receipt asked for");
+            }
+            Answer::Refused { code, description } => {
+                tracing::warn!(payment = %request.payment, %code, %description, "the acquirer refuses a receipt");
+            }
+            Answer::Unknown { why, .. } => {
+                tracing::warn!(payment = %request.payment, %why, "the outcome of a receipt request is unknown");
+            }
+        }
+        answer
+    }
+
+    async fn read_receipt(&self, id: &ProviderId) -> Reading<GatewayReceipt> {
+        answer::read(self.get(&format!("/receipts/{id}"), &[]).await, |object| {
+            let receipt = receipt::receipt(object)?;
+            same("receipt", id, &receipt.id).map(|()| receipt)
+        })
+    }
+
+    async fn find_receipt(&self, request: &HandOverRequest) -> Reading<GatewayReceipt> {
+        let meets = |object| match receipt::receipt(object) {
+            Ok(receipt) if !request.is_met_by(&receipt) => None,
+            read => Some(read),
+        };
+        self.look_through("receipts", ("payment_id", request.payment.as_str()), meets).await
     }
 }

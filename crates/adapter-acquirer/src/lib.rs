@@ -12,6 +12,7 @@
 
 mod answer;
 mod client;
+mod receipt;
 mod wire;
 
 pub use client::{AcquirerClient, AcquirerConfig, ClientError};

@@ -9,6 +9,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::receipt;
+
 /// The body that asks for a payment. A saved method is charged without the customer, who has nothing to confirm.
 pub(crate) fn body(request: &ChargeRequest) -> Value {
     let mut body = json!({
@@ -18,6 +20,9 @@ pub(crate) fn body(request: &ChargeRequest) -> Value {
         "metadata": metadata(request),
     });
     let Some(fields) = body.as_object_mut() else { return body };
+    if let Some(receipt) = &request.receipt {
+        fields.insert("receipt".to_owned(), receipt::body(receipt, &request.currency));
+    }
     if let Some(saved) = &request.saved_method {
         fields.insert("payment_method_id".to_owned(), json!(saved.provider_id.as_str()));
         return body;
@@ -44,12 +49,16 @@ fn purpose(metadata: &Value) -> Option<ChargePurpose> {
 
 /// The body that asks for a refund.
 pub(crate) fn refund_body(request: &RefundRequest) -> Value {
-    json!({
+    let mut body = json!({
         "payment_id": request.payment.as_str(),
         "amount": { "value": request.amount.to_string(), "currency": request.currency },
         "description": request.description,
         "metadata": { "attempt": request.key.to_string() },
-    })
+    });
+    if let (Some(receipt), Some(fields)) = (&request.receipt, body.as_object_mut()) {
+        fields.insert("receipt".to_owned(), receipt::body(receipt, &request.currency));
+    }
+    body
 }
 
 #[derive(Deserialize)]
@@ -65,6 +74,8 @@ struct PaymentObject {
     metadata: Option<Value>,
     #[serde(default)]
     payment_method: Option<MethodObject>,
+    #[serde(default)]
+    receipt_registration: Option<String>,
 }
 
 /// A method of whatever kind. One that is not `saved`, or of a kind that is not asked for, cannot be charged again.
@@ -99,9 +110,10 @@ impl MethodObject {
     }
 }
 
+/// A sum and its currency.
 #[derive(Deserialize)]
-struct Amount {
-    value: String,
+pub(crate) struct Amount {
+    pub value: String,
     currency: String,
 }
 
@@ -146,6 +158,7 @@ pub(crate) fn payment(object: Value) -> Result<GatewayPayment, String> {
         purpose: object.metadata.as_ref().and_then(purpose),
         key,
         saved_method: object.payment_method.and_then(MethodObject::saved),
+        receipt: receipt::registration(object.receipt_registration.as_deref()),
     })
 }
 
@@ -157,6 +170,8 @@ struct RefundObject {
     amount: Amount,
     #[serde(default)]
     cancellation_details: Option<Cancellation>,
+    #[serde(default)]
+    receipt_registration: Option<String>,
 }
 
 /// A refund object; `Err` says why it cannot be one.
@@ -177,10 +192,11 @@ pub(crate) fn refund(object: Value) -> Result<GatewayRefund, String> {
         currency: object.amount.currency,
         reason: object.cancellation_details.and_then(|details| details.reason),
         key,
+        receipt: receipt::registration(object.receipt_registration.as_deref()),
     })
 }
 
-/// One page of payments or refunds.
+/// One page of payments, refunds or receipts.
 #[derive(Deserialize)]
 pub(crate) struct ObjectList {
     pub items: Vec<Value>,
@@ -204,7 +220,7 @@ pub(crate) struct ErrorObject {
 mod tests {
     use super::*;
     use kontor_kernel::{OrderId, SavedMethodId, SubscriptionId};
-    use kontor_payments::model::MethodReference;
+    use kontor_payments::model::{MethodReference, Registration};
 
     #[test]
     fn the_same_request_is_the_same_body() {
@@ -218,6 +234,7 @@ mod tests {
             return_url: "https://shop.example/7".to_owned(),
             save_method: false,
             saved_method: None,
+            receipt: None,
         };
         assert_eq!(
             body(&request).to_string(),
@@ -252,6 +269,8 @@ mod tests {
             broken[path] = value;
             assert!(payment(broken).is_err(), "{path}");
         }
+        let with_receipt = json!({ "id": "p-1", "status": "succeeded", "amount": object["amount"], "receipt_registration": "canceled" });
+        assert_eq!(payment(with_receipt).unwrap().receipt, Some(Registration::Canceled));
         let object = json!({ "id": "r-1", "payment_id": "p-1", "status": "succeeded", "amount": object["amount"] });
         assert_eq!(refund(object.clone()).unwrap().status, GatewayStatus::Succeeded);
         for (path, value) in [("status", json!("odd")), ("payment_id", json!(null)), ("amount", json!({}))] {

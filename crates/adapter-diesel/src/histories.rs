@@ -6,6 +6,7 @@ use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::history::{Audited, Author, FieldChange, Histories, HistoryAction, HistoryEntry, diff};
 use kontor_kernel::{Page, PageRequest, ProjectId, Resource, Stamp, StoreError, Word};
 
+use crate::database::idempotency::names;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::histories;
@@ -43,7 +44,8 @@ pub(crate) fn deleted<C: Audited, R>(
 
 /// What staff change is seldom, and most of it is shown somewhere: nothing of the project is remembered beyond it.
 pub(crate) fn invalidate_shown(stamp: &Stamp, resource: Resource) {
-    if !matches!(stamp.author, Author::Customer(_)) {
+    // Customers are shown to nobody but themselves and staff.
+    if !matches!(stamp.author, Author::Customer(_)) && resource != Resource::Counterparties {
         invalidate(Topic::Storefront, stamp.project_id.get());
     }
     if resource == Resource::Applications {
@@ -59,6 +61,7 @@ fn write<C: Audited, R>(
     changes: &[FieldChange],
 ) -> Result<(), Abort<R>> {
     invalidate_shown(stamp, C::RESOURCE);
+    names(C::KIND, record.number(), action == HistoryAction::Created);
     let (user, customer) = author(stamp);
     diesel::insert_into(histories::table)
         .values((
@@ -190,6 +193,62 @@ impl TryFrom<LineRow> for HistoryEntry {
     }
 }
 
+/// The lines of a record, the latest first.
+fn lines(project: ProjectId, resource: Resource, number: i64) -> Statement {
+    Statement::new(
+        "SELECT h.id, h.deed, h.user_id, u.first_name || ' ' || u.last_name, h.counterparty_id, \
+         coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), h.changes, h.created_at \
+         FROM histories h LEFT JOIN users u ON u.id = h.user_id \
+         LEFT JOIN counterparties c ON c.id = h.counterparty_id WHERE h.project_id = ",
+    )
+    .value(project.get())
+    .sql(" AND h.resource = ")
+    .value(resource.name())
+    .sql(" AND h.resource_id = ")
+    .value(number)
+    .sql(" ORDER BY h.id DESC")
+}
+
+by_place! {
+    struct ChangesRow {
+        id: i64 as BigInt,
+        changes: String as Text,
+    }
+}
+
+/// Writes the lines of a record anew, as `rewrite` makes them: where nobody may read any more what stood in it.
+pub(crate) fn rewrite<R>(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    resource: Resource,
+    number: i64,
+    rewrite: impl Fn(Vec<FieldChange>) -> Vec<FieldChange>,
+) -> Result<(), Abort<R>> {
+    let lines: Vec<ChangesRow> = Statement::new("SELECT id, changes FROM histories WHERE project_id = ")
+        .value(project.get())
+        .sql(" AND resource = ")
+        .value(resource.name())
+        .sql(" AND resource_id = ")
+        .value(number)
+        .sql(" ORDER BY id")
+        .rows(connection)?;
+    let lines: Result<Vec<(i64, String)>, StoreError> = lines
+        .into_iter()
+        .map(|line| {
+            let changes: Vec<FieldChange> = serde_json::from_str(&line.changes).map_err(StoreError::corrupt)?;
+            Ok((line.id, serde_json::to_string(&rewrite(changes)).map_err(StoreError::corrupt)?))
+        })
+        .collect();
+    for chunk in lines?.chunks(LINES) {
+        Statement::new("UPDATE histories SET changes = v.column2 FROM (VALUES ")
+            .tuples(chunk.iter().map(|(id, changes)| [(*id).into(), changes.as_str().into()]))
+            .once()
+            .sql(") AS v WHERE histories.id = v.column1")
+            .run(connection)?;
+    }
+    Ok(())
+}
+
 #[async_trait]
 impl Histories for Database {
     async fn page(
@@ -205,23 +264,22 @@ impl Histories for Database {
                 .filter(histories::resource.eq(resource.name()))
                 .filter(histories::resource_id.eq(number));
             let total: i64 = of_record.count().get_result(connection)?;
-            let lines: Vec<LineRow> = Statement::new(
-                "SELECT h.id, h.deed, h.user_id, u.first_name || ' ' || u.last_name, h.counterparty_id, \
-                 coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), h.changes, h.created_at \
-                 FROM histories h LEFT JOIN users u ON u.id = h.user_id \
-                 LEFT JOIN counterparties c ON c.id = h.counterparty_id WHERE h.project_id = ",
-            )
-            .value(project.get())
-            .sql(" AND h.resource = ")
-            .value(resource.name())
-            .sql(" AND h.resource_id = ")
-            .value(number)
-            .sql(" ORDER BY h.id DESC LIMIT ")
-            .value(page.limit())
-            .sql(" OFFSET ")
-            .value(page.offset())
-            .rows(connection)?;
+            let lines: Vec<LineRow> = lines(project, resource, number)
+                .sql(" LIMIT ")
+                .value(page.limit())
+                .sql(" OFFSET ")
+                .value(page.offset())
+                .rows(connection)?;
             Ok(stored::page(lines.into_iter().map(HistoryEntry::try_from), total, page)?)
+        })
+        .await
+    }
+
+    async fn all(&self, project: ProjectId, resource: Resource, number: i64) -> Result<Vec<HistoryEntry>, StoreError> {
+        self.read(move |connection| {
+            let lines: Vec<LineRow> = lines(project, resource, number).rows(connection)?;
+            let lines: Result<Vec<HistoryEntry>, StoreError> = lines.into_iter().map(HistoryEntry::try_from).collect();
+            Ok(lines?)
         })
         .await
     }

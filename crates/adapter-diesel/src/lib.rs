@@ -32,6 +32,7 @@ mod payments;
 mod people;
 mod projections;
 pub mod queues;
+mod receipt_terms;
 mod records;
 mod schema;
 mod statement;
@@ -44,6 +45,7 @@ pub mod upkeep;
 mod webhooks;
 mod workers;
 
+pub use database::idempotency::{IdempotentRequest, KeptKey, KeyClaim, KeyOwner, SavedAnswer};
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};
 pub use database::{CacheVersion, CacheVersions, TRUST, Topic, Watch};
 pub use demo_data::DemoData;

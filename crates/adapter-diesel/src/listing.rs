@@ -3,12 +3,11 @@
 
 use std::collections::HashMap;
 
-use diesel::sql_types::BigInt;
 use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
 use kontor_kernel::{Line, Listing, Page, StoreError};
 
 use crate::database::{Abort, AnyConnection};
-use crate::statement::{Statement, Value, by_place};
+use crate::statement::{IdRow, Statement, Value};
 use crate::stored;
 
 /// Where the records of a list stand.
@@ -57,12 +56,6 @@ pub(crate) fn key_contains(column: &'static str, text: &Line<255>) -> Statement 
 pub(crate) fn in_order<T>(ids: &[i64], records: Vec<T>, number: impl Fn(&T) -> i64) -> Vec<T> {
     let mut records: HashMap<i64, T> = records.into_iter().map(|record| (number(&record), record)).collect();
     ids.iter().filter_map(|id| records.remove(id)).collect()
-}
-
-by_place! {
-    struct IdRow {
-        id: i64 as BigInt,
-    }
 }
 
 impl From<FilterValue> for Value {

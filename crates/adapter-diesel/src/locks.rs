@@ -4,26 +4,15 @@
 //! for nobody who waits for him.
 
 use diesel::result::QueryResult;
-use diesel::sql_types::BigInt;
 use kontor_kernel::ProjectId;
 
 use crate::database::AnyConnection;
-use crate::statement::{Statement, by_place};
+use crate::statement::{IdRow, Statement};
 
 const CHUNK: usize = 500;
 
-by_place! {
-    struct IdRow {
-        id: i64 as BigInt,
-    }
-}
-
-fn is_postgres(connection: &AnyConnection) -> bool {
-    connection.is_postgres()
-}
-
 fn project(connection: &mut AnyConnection, project: ProjectId, how: &'static str) -> QueryResult<()> {
-    if is_postgres(connection) {
+    if connection.is_postgres() {
         let own = Statement::new("SELECT id FROM projects WHERE id = ").value(project.get());
         own.sql(how).run(connection)?;
     }
@@ -43,7 +32,7 @@ pub(crate) fn lock_applications(connection: &mut AnyConnection, of: ProjectId) -
 
 /// Nobody else changes these cards, or what the applications show of them.
 pub(crate) fn lock_cards(connection: &mut AnyConnection, items: &[i64]) -> QueryResult<()> {
-    if !is_postgres(connection) {
+    if !connection.is_postgres() {
         return Ok(());
     }
     let mut items = items.to_vec();
@@ -63,7 +52,7 @@ pub(crate) fn lock_named<'a>(
     articles: impl IntoIterator<Item = &'a str>,
     numbers: impl IntoIterator<Item = i64>,
 ) -> QueryResult<()> {
-    if !is_postgres(connection) {
+    if !connection.is_postgres() {
         return Ok(());
     }
     let (articles, numbers): (Vec<&str>, Vec<i64>) = (articles.into_iter().collect(), numbers.into_iter().collect());
@@ -99,7 +88,7 @@ pub(crate) fn with_articles<'a>(
 
 /// The card of a stock record.
 pub(crate) fn lock_stocked(connection: &mut AnyConnection, project: ProjectId, inventory: i64) -> QueryResult<()> {
-    if is_postgres(connection) {
+    if connection.is_postgres() {
         Statement::new(
             "SELECT n.id FROM inventories i JOIN nomenclatures n ON n.id = i.nomenclature_id WHERE i.project_id = ",
         )
@@ -114,7 +103,7 @@ pub(crate) fn lock_stocked(connection: &mut AnyConnection, project: ProjectId, i
 
 /// The cards of everything in a warehouse.
 pub(crate) fn lock_shelved(connection: &mut AnyConnection, warehouse: i64) -> QueryResult<()> {
-    if is_postgres(connection) {
+    if connection.is_postgres() {
         Statement::new(
             "SELECT n.id FROM nomenclatures n WHERE n.id IN (SELECT i.nomenclature_id FROM inventories i \
              WHERE i.deleted_at IS NULL AND i.warehouse_id = ",

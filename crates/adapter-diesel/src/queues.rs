@@ -7,10 +7,11 @@ use crate::lease::{Parked, Queue, count_parked, list_parked, release_parked};
 use crate::{auth, catalog, content, payments, webhooks};
 
 /// Every table whose rows are leased.
-const QUEUES: [&Queue; 6] = [
+const QUEUES: [&Queue; 7] = [
     &webhooks::DELIVERIES,
     &payments::CHARGES,
     &payments::REFUNDS,
+    &payments::RECEIPTS,
     &catalog::JOBS,
     &auth::PASSWORD_REQUESTS,
     &content::CONTENTS,

@@ -7,6 +7,7 @@ diesel::table! {
         currency -> Text,
         created_at -> Timestamp,
         time_zone -> Text,
+        language -> Text,
     }
 }
 
@@ -245,6 +246,37 @@ diesel::table! {
         verified_at -> Nullable<Timestamp>,
         deleted_at -> Nullable<Timestamp>,
         avatar_id -> Nullable<BigInt>,
+        search_text -> Nullable<Text>,
+        sort_key -> Nullable<Binary>,
+    }
+}
+
+diesel::table! {
+    counterparty_contacts (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        counterparty_id -> BigInt,
+        kind -> Text,
+        value -> Text,
+        name -> Nullable<Text>,
+        comment -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    counterparty_bank_requisites (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        counterparty_id -> BigInt,
+        bik -> Text,
+        bank_name -> Text,
+        correspondent_account -> Nullable<Text>,
+        account -> Text,
+        comment -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
     }
 }
 
@@ -567,7 +599,7 @@ diesel::table! {
     orders (id) {
         id -> BigInt,
         project_id -> BigInt,
-        application_id -> BigInt,
+        application_id -> Nullable<BigInt>,
         counterparty_id -> BigInt,
         manager_id -> Nullable<BigInt>,
         status_id -> BigInt,
@@ -588,6 +620,9 @@ diesel::table! {
         payment_link -> Nullable<Text>,
         comment -> Nullable<Text>,
         paid_at -> Nullable<Timestamp>,
+        captured -> BigInt,
+        refunded -> BigInt,
+        refunding -> BigInt,
         version -> BigInt,
         created_at -> Timestamp,
         updated_at -> Timestamp,
@@ -607,9 +642,38 @@ diesel::table! {
         product_discount -> BigInt,
         promo_discount -> BigInt,
         total -> BigInt,
+        refunded_quantity -> BigInt,
+        refunded_amount -> BigInt,
+        vat_code -> Nullable<Integer>,
         state -> Text,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    order_refunds (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        order_id -> BigInt,
+        refund_id -> Nullable<BigInt>,
+        state -> Text,
+        amount -> BigInt,
+        reason -> Text,
+        restock -> Bool,
+        actor -> Text,
+        actor_id -> Nullable<BigInt>,
+        created_at -> Timestamp,
+        settled_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
+    order_refund_lines (order_refund_id, reservation_id) {
+        order_refund_id -> BigInt,
+        reservation_id -> BigInt,
+        quantity -> BigInt,
+        amount -> BigInt,
     }
 }
 
@@ -663,6 +727,7 @@ diesel::table! {
         state -> Text,
         amount -> BigInt,
         description -> Text,
+        receipt -> Nullable<Text>,
         request_key -> Text,
         idempotence_key -> Text,
         key_made_at -> Timestamp,
@@ -676,6 +741,42 @@ diesel::table! {
         lease_owner -> Nullable<Text>,
         parked_at -> Nullable<Timestamp>,
         parked_reason -> Nullable<Text>,
+        settled_at -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    receipt_settings (project_id) {
+        project_id -> BigInt,
+        tax_system_code -> Nullable<Integer>,
+        default_vat_code -> Integer,
+    }
+}
+
+diesel::table! {
+    receipts (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        charge_id -> BigInt,
+        refund_id -> Nullable<BigInt>,
+        kind -> Text,
+        state -> Text,
+        body -> Nullable<Text>,
+        idempotence_key -> Nullable<Text>,
+        key_made_at -> Timestamp,
+        asked_at -> Timestamp,
+        tries -> Integer,
+        provider_receipt_id -> Nullable<Text>,
+        reason -> Nullable<Text>,
+        checks -> Integer,
+        next_check_at -> Nullable<Timestamp>,
+        leased_until -> Nullable<Timestamp>,
+        lease_owner -> Nullable<Text>,
+        parked_at -> Nullable<Timestamp>,
+        parked_reason -> Nullable<Text>,
+        concern_at -> Nullable<Timestamp>,
         settled_at -> Nullable<Timestamp>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
@@ -987,6 +1088,22 @@ diesel::table! {
 }
 
 // One call per group of tables that really join: the macro's work is quadratic.
+diesel::table! {
+    notifications (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        application_id -> BigInt,
+        counterparty_id -> BigInt,
+        order_id -> BigInt,
+        code -> Text,
+        amount -> BigInt,
+        language -> Text,
+        title -> Text,
+        body -> Nullable<Text>,
+        created_at -> Timestamp,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, counterparties, applications, introspection_clients);
 diesel::allow_tables_to_appear_in_same_query!(counterparties, dictionary_items, users);
 diesel::allow_tables_to_appear_in_same_query!(files, counterparties);
@@ -1011,7 +1128,8 @@ diesel::allow_tables_to_appear_in_same_query!(
 diesel::allow_tables_to_appear_in_same_query!(application_categories, categories);
 diesel::allow_tables_to_appear_in_same_query!(application_brands, brands);
 diesel::allow_tables_to_appear_in_same_query!(orders, counterparties, reservations);
-diesel::allow_tables_to_appear_in_same_query!(charges, refunds, verifications, saved_payment_methods);
+diesel::allow_tables_to_appear_in_same_query!(projects, receipt_settings);
+diesel::allow_tables_to_appear_in_same_query!(charges, refunds, receipts, verifications, saved_payment_methods);
 diesel::allow_tables_to_appear_in_same_query!(webhook_deliveries, webhooks, outbox_events);
 diesel::allow_tables_to_appear_in_same_query!(warehouse_applications, applications);
 diesel::allow_tables_to_appear_in_same_query!(warehouses, branches);

@@ -182,6 +182,11 @@ impl Statement {
         Ok(lines.into_iter().map(|line| line + "\n").collect())
     }
 
+    /// With a clause that locks rows until the transaction ends, on PostgreSQL; SQLite has one writer and needs none.
+    pub fn locked(self, connection: &AnyConnection, clause: &'static str) -> Self {
+        if connection.is_postgres() { self.sql(clause) } else { self }
+    }
+
     /// Not to be kept prepared: the text has forms without number.
     pub fn once(mut self) -> Self {
         self.unbounded = true;
@@ -238,6 +243,13 @@ macro_rules! by_place {
     };
 }
 pub(crate) use by_place;
+
+by_place! {
+    /// One number.
+    pub(crate) struct IdRow {
+        pub id: i64 as BigInt,
+    }
+}
 
 impl QueryId for Statement {
     type QueryId = ();

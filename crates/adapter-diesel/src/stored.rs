@@ -4,7 +4,9 @@ use std::fmt::Display;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::history::Author;
-use kontor_kernel::{Email, InvalidId, Line, Money, Page, PageRequest, Phone, Prose, StoreError, Word};
+use kontor_kernel::{
+    BankAccount, Bik, Email, Inn, InvalidId, Kpp, Line, Money, Page, PageRequest, Phone, Prose, StoreError, Word,
+};
 
 /// A stored word that this service does not know, with the record and the column where it stands. It is never taken for
 /// another one.
@@ -41,6 +43,10 @@ from_text! {
     Email => Email::parse;
     Phone => Phone::parse;
     Prose => Prose::parse;
+    Inn => Inn::parse;
+    Kpp => Kpp::parse;
+    Bik => Bik::parse;
+    BankAccount => BankAccount::parse;
     uuid::Uuid => uuid::Uuid::parse_str;
 }
 

@@ -10,13 +10,13 @@ use crate::database::InvalidatingWrites;
 #[cfg(feature = "test-support")]
 use crate::database::Topic;
 use crate::database::{Database, DatabaseUrl, PoolOptions, Tables};
-use crate::projections::search::fill_missing;
+use crate::projections::search::{fill_customers, fill_missing};
 use crate::projections::sort_keys::fill_sort_keys;
 
 static TABLES: Tables = Tables {
     growing: "nomenclatures, nomenclature_photos, nomenclature_tags, inventories, stock_movements, \
-              storefront_offers, histories",
-    fills: &[fill_missing, fill_names, fill_sort_keys],
+              storefront_offers, histories, counterparties",
+    fills: &[fill_missing, fill_names, fill_sort_keys, fill_customers],
     #[cfg(feature = "test-support")]
     invalidating: INVALIDATING,
 };

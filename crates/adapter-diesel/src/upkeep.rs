@@ -21,6 +21,8 @@ enum Keep {
     Afterwards,
     /// An hour after it.
     AnHour,
+    /// 180 days after it.
+    HalfAYear,
 }
 
 /// A table that grows unless it is swept.
@@ -53,9 +55,11 @@ pub const SWEPT_TABLES: &[SweptTable] = &[
     // A worker that lives is seen every few seconds.
     swept("workers", "name", "seen_at", Keep::AnHour, ""),
     swept("access_tokens", "id", "expires_at", Keep::UntilThen, ""),
+    swept("idempotency_keys", "id", "expires_at", Keep::UntilThen, ""),
     swept("one_time_codes", "(project_id, contact)", "expires_at", Keep::UntilThen, ""),
     swept("phone_change_codes", "counterparty_id", "expires_at", Keep::UntilThen, ""),
     swept("temporary_passwords", "user_id", "expires_at", Keep::UntilThen, ""),
+    swept("notifications", "id", "created_at", Keep::HalfAYear, ""),
     // A nonce stays used for as long as its attempt is kept.
     swept("callback_attempts", "id", "expires_at", Keep::Afterwards, ""),
     swept("agent_access_requests", "id", "expires_at", Keep::Afterwards, ""),
@@ -96,6 +100,7 @@ impl SweptTable {
             Keep::UntilThen => now,
             Keep::Afterwards => now.checked_sub_signed(retention).unwrap_or(DateTime::<Utc>::MIN_UTC),
             Keep::AnHour => now - TimeDelta::hours(1),
+            Keep::HalfAYear => now - TimeDelta::days(180),
         };
         let until = until.naive_utc();
         let statement = statement.sql(self.moment).sql(" <= ").value(until);

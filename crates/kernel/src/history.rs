@@ -136,6 +136,9 @@ pub trait Histories: Send + Sync {
         number: i64,
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, StoreError>;
+
+    /// The whole history of a record of the project, the latest first.
+    async fn all(&self, project: ProjectId, resource: Resource, number: i64) -> Result<Vec<HistoryEntry>, StoreError>;
 }
 
 #[cfg(test)]

@@ -67,6 +67,10 @@ ids! {
     DepartmentId;
     /// A customer.
     CounterpartyId;
+    /// A way to reach a customer, noted beside their record.
+    CustomerContactId;
+    /// An account in a bank, noted beside the record it belongs to.
+    BankRequisiteId;
     /// An issued access token (the part before the `|`).
     TokenId;
     /// One time a customer was there, from his first sign of life to his last.
@@ -115,6 +119,12 @@ ids! {
     ChargeId;
     /// A refund of a charge, in part or in full.
     RefundId;
+    /// What goes back of an order in one step: money, and with it goods.
+    OrderRefundId;
+    /// What a customer was told.
+    NotificationId;
+    /// A fiscal receipt on its way to the register.
+    ReceiptId;
     /// A payment method that a customer has saved.
     SavedMethodId;
     /// A subscription of a customer.

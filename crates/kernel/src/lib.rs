@@ -1,6 +1,6 @@
 //! The shared vocabulary of every other crate.
 //!
-//! **Owns** identifiers, [`Money`], [`Quantity`], [`Phone`], [`Email`], pages, [`Violations`], the actors with their
+//! **Owns** identifiers, [`Money`], [`Quantity`], [`Phone`], [`Email`], numbers of companies and bank accounts, pages, [`Violations`], the actors with their
 //! permissions and scopes, and the ports for time, randomness, secrets and rate limits.
 //!
 //! **Invariants**
@@ -27,6 +27,7 @@ mod hex;
 pub mod history;
 mod html;
 mod ids;
+mod language;
 mod limits;
 pub mod listing;
 mod money;
@@ -36,6 +37,7 @@ mod quantity;
 mod random;
 mod record;
 mod refusal;
+mod requisites;
 mod secrets;
 mod store;
 #[cfg(feature = "mocks")]
@@ -57,6 +59,7 @@ pub use hex::hex;
 pub use history::Stamp;
 pub use html::{HtmlCleaner, SafeHtml};
 pub use ids::*;
+pub use language::Language;
 #[cfg(feature = "mocks")]
 pub use limits::MockRateLimiter;
 pub use limits::{Quota, RateLimiter, RateRule};
@@ -70,6 +73,7 @@ pub use random::Random;
 pub use record::MockRecordRepository;
 pub use record::{DeletableRepository, ErrorOf, Record, RecordRepository, RecordService};
 pub use refusal::{RecordError, Refusal};
+pub use requisites::{BankAccount, Bik, Inn, Kpp, RequisiteError};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use secrets::{SecretCipher, Unsealable};
 pub use store::StoreError;

@@ -36,6 +36,11 @@ impl Quantity {
     pub fn get(self) -> u32 {
         self.0
     }
+
+    /// Both together; `None` beyond the largest count.
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        self.0.checked_add(other.0).filter(|sum| *sum <= LARGEST).map(Self)
+    }
 }
 
 /// How many pieces lie in a warehouse: 0 to 1,000,000,000.

@@ -3,21 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
+use kontor_kernel::history::Author;
 use kontor_kernel::{
     ApplicationId, CounterpartyId, DiscountId, Edit, InventoryId, Money, NomenclatureId, OrderId, PaymentTypeId, Phone,
     ProjectId, Quantity, Stamp, UserId,
 };
-use kontor_payments::model::NewCharge;
+use kontor_payments::model::{NewCharge, RefundIntent, VatCode};
+use uuid::Uuid;
 
 use crate::model::{Address, Delivery, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, Transition};
 use crate::pricing::LinePrice;
+use crate::refund::DecidedRefund;
 
 /// A remark of the staff: 1 to 65,535 characters.
 pub type Comment = kontor_kernel::Prose;
 
-/// A line of an order to be stored.
+/// A line of an order to be stored: pieces of one item from one place. A line of the cart that comes from several
+/// warehouses is several of these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedLine {
+    /// The place of the line in the cart, counted from 0.
+    pub position: usize,
     /// The item.
     pub item: NomenclatureId,
     /// Its name at this moment.
@@ -30,6 +36,8 @@ pub struct PlacedLine {
     pub unit_price: Money,
     /// What the line costs.
     pub price: LinePrice,
+    /// Its VAT; `None` when the project has no receipts made.
+    pub vat: Option<VatCode>,
 }
 
 /// The use of a promo code.
@@ -58,10 +66,16 @@ pub struct AppliedDiscounts {
 pub struct PlacedOrder {
     /// The project.
     pub project_id: ProjectId,
-    /// Where it is made.
-    pub application_id: ApplicationId,
-    /// Who makes it.
+    /// Where it is made; `None` when staff make it for the project.
+    pub application_id: Option<ApplicationId>,
+    /// Who gets it.
     pub counterparty_id: CounterpartyId,
+    /// Who makes it.
+    pub author: Author,
+    /// Who takes care of it.
+    pub manager_id: Option<UserId>,
+    /// A remark of the staff.
+    pub comment: Option<Comment>,
     /// [`OrderStatus::Created`], or [`OrderStatus::WaitingForPayment`] with a payment.
     pub status: OrderStatus,
     /// The lines.
@@ -96,7 +110,7 @@ impl PlacedOrder {
         let payment = self.payment.as_ref()?;
         Some(NewCharge {
             project_id: self.project_id,
-            application_id: Some(self.application_id),
+            application_id: self.application_id,
             counterparty_id: self.counterparty_id,
             request: payment.request(order_id),
             next_check_at: payment.next_check_at,
@@ -110,23 +124,65 @@ impl PlacedOrder {
     }
 }
 
-/// All that is written when staff change an order.
+/// All that is written when an order changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderUpdate {
     /// Who changes it, and when.
     pub stamp: Stamp,
-    /// The order.
-    pub order_id: OrderId,
-    /// The version it was decided on.
-    pub version: i64,
     /// Where it moves.
     pub transition: Option<Transition>,
-    /// What the outbox hears, when the move says that the money has arrived.
-    pub paid: Option<PaidEvent>,
+    /// What arrives with the move.
+    pub captured: Option<Captured>,
+    /// What goes back.
+    pub refund: Option<OrderedRefund>,
     /// Who takes care of it.
     pub manager: Edit<Option<UserId>>,
     /// The remark.
     pub comment: Edit<Option<Comment>>,
     /// Where the goods are handed over.
     pub address: Edit<Option<Address>>,
+}
+
+impl OrderUpdate {
+    /// One that changes nothing yet.
+    pub fn of(stamp: Stamp) -> Self {
+        Self {
+            stamp,
+            transition: None,
+            captured: None,
+            refund: None,
+            manager: Edit::Keep,
+            comment: Edit::Keep,
+            address: Edit::Keep,
+        }
+    }
+}
+
+/// Money that arrives with a move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// How much.
+    pub amount: Money,
+    /// What the outbox hears; `None` for an order of no application, which has no webhooks.
+    pub event: Option<PaidEvent>,
+}
+
+/// A refund to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderedRefund {
+    /// Names it for good.
+    pub key: Uuid,
+    /// What goes back.
+    pub decided: DecidedRefund,
+    /// Why.
+    pub reason: String,
+    /// Whether the goods go back to their warehouses.
+    pub restock: bool,
+}
+
+impl OrderedRefund {
+    /// What the acquirer is asked for; `None` when no money goes back.
+    pub fn intent(&self, order: OrderId) -> Option<RefundIntent> {
+        RefundIntent::new(self.key, self.decided.amount, format!("Refund of order {order}")).ok()
+    }
 }

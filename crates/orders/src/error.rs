@@ -1,11 +1,18 @@
-use kontor_kernel::{OrderId, RecordError, Refusal, StoreError};
+use kontor_kernel::{AccessDenied, OrderId, RecordError, Refusal, StoreError, Violations};
 
 use crate::model::{CartRefused, TransitionRefused};
 use crate::placement::OrderRefused;
+use crate::refund::RefundRefused;
 
 /// Why a cart cannot be priced.
 #[derive(Debug, thiserror::Error)]
 pub enum CartError {
+    /// The employee may not.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// What staff named and the project does not have, by field.
+    #[error("the project has no such application or customer")]
+    Missing(Violations),
     /// These items cannot be sold as asked.
     #[error(transparent)]
     Refused(#[from] CartRefused),
@@ -17,6 +24,9 @@ pub enum CartError {
 /// Why an order was not placed.
 #[derive(Debug, thiserror::Error)]
 pub enum PlacementError {
+    /// The employee may not.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
     /// Every reason against it.
     #[error(transparent)]
     Refused(#[from] OrderRefused),
@@ -43,7 +53,7 @@ pub enum PlacementError {
 pub type OrderError = RecordError<OrderRefusal>;
 
 /// What only orders refuse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OrderRefusal {
     /// The order cannot move there.
     #[error(transparent)]
@@ -51,9 +61,9 @@ pub enum OrderRefusal {
     /// The named manager is not an employee of the project.
     #[error("there is no such employee")]
     UnknownManager,
-    /// The order changed faster than the change could be decided; the same call may succeed later.
-    #[error("the order is being changed by others, try again")]
-    Busy,
+    /// Nothing goes back.
+    #[error(transparent)]
+    Refund(#[from] RefundRefused),
 }
 
 impl Refusal for OrderRefusal {}

@@ -60,7 +60,7 @@
 //! use kontor_kernel::{AppScope, ApplicationId, FixedClock, NomenclatureId, ProjectId, Quantity};
 //! use kontor_orders::model::{Cart, CartLine, Promo, PromoCode, PromoProblem};
 //! use kontor_orders::ports::{MockCartReader, MockOrderReader, MockOrderStore};
-//! use kontor_orders::{CartSnapshot, ItemKind, OfferedItem, Packaging, PaymentPage, PlacementService};
+//! use kontor_orders::{CartSnapshot, FewestWarehouses, ItemKind, OfferedItem, Packaging, PaymentPage, PlacementService};
 //! use kontor_payments::ChargeService;
 //! use kontor_payments::ports::{MockChargeStore, MockPaymentGateway};
 //!
@@ -73,6 +73,7 @@
 //!         categories: vec![],
 //!         kind: ItemKind::Service { price: "150.00".parse().unwrap() },
 //!         packaging: Packaging { wholesale: false, pieces_per_pack: 1 },
+//!         vat: None,
 //!     };
 //!     let promo = query.promo.map(|_| Promo { discount: None, used_by_customer: 0 });
 //!     Ok(CartSnapshot { items: vec![consultation], promo, ..CartSnapshot::default() })
@@ -91,6 +92,7 @@
 //!     clock,
 //!     random,
 //!     page: PaymentPage { return_url: "https://shop.example/thanks".to_owned() },
+//!     allocation: Arc::new(FewestWarehouses),
 //! };
 //!
 //! let app = AppScope { project_id: ProjectId::new(1)?, application_id: ApplicationId::new(1)?, wholesale: false };
@@ -111,13 +113,15 @@ pub mod model;
 mod placement;
 pub mod ports;
 pub mod pricing;
+pub mod refund;
 mod reservations;
 
 pub use error::{CartError, OrderError, OrderRefusal, PlacementError};
 pub use lifecycle::{OrderChange, OrderService};
 pub use placement::{
-    CartSnapshot, CartView, CartViewLine, ItemKind, OfferedItem, OrderCommand, OrderRefused, Packaging, PaymentPage,
-    PaymentProblem, PlacedOutcome, PlacementService, WarehouseStock,
+    Allocated, Allocation, CartSnapshot, CartView, CartViewLine, FewestWarehouses, ItemKind, Missing, OfferedItem,
+    OrderCommand, OrderRefused, Packaging, PaymentPage, PaymentProblem, PlacedOutcome, PlacementService,
+    StaffOrderCommand, WarehouseStock,
 };
 
 pub use reservations::ReservationService;

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use kontor_kernel::{
-    Clock, CustomerScope, Edit, Listing, OrderId, Page, Permission, Random, Resource, Staff, Stamp, StoreError, UserId,
+    ApplicationId, Clock, CustomerScope, Edit, Listing, OrderId, Page, Permission, Random, Resource, Staff, Stamp,
+    StoreError, UserId,
 };
+use uuid::Uuid;
 
-use crate::change::{Comment, OrderUpdate};
+use crate::change::{Captured, Comment, OrderUpdate, OrderedRefund};
 use crate::error::{OrderError, OrderRefusal};
-use crate::model::{Address, Order, OrderStatus, PaidEvent, TransitionRefused};
-use crate::ports::{ChangeRefused, OrderReader, OrderStore};
+use crate::model::{Address, Named, Order, OrderStatus, PaidEvent};
+use crate::ports::{OrderReader, OrderStore};
+use crate::refund::{self, DecidedRefund, RefundCommand};
 
 /// What staff change about an order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,9 +39,6 @@ pub struct OrderService {
     pub random: Arc<dyn Random>,
 }
 
-/// How often a change is decided anew when the order changes meanwhile.
-const TRIES: u32 = 5;
-
 impl OrderService {
     /// The customer's orders in the calling application, newest first.
     pub async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError> {
@@ -48,7 +48,8 @@ impl OrderService {
     /// One of these orders; any other is not found.
     pub async fn one_of_customer(&self, customer: CustomerScope, id: OrderId) -> Result<Order, OrderError> {
         let own = |order: &Order| {
-            order.customer.id == customer.counterparty_id && order.application.id == customer.app.application_id
+            let here = order.application.as_ref().is_some_and(|made| made.id == customer.app.application_id);
+            here && order.customer.id == customer.counterparty_id
         };
         let found = self.orders.find(id).await?.and_then(|order| order.within(customer.app.project_id));
         found.filter(own).ok_or(OrderError::NotFound)
@@ -66,46 +67,83 @@ impl OrderService {
         staff.own(self.orders.find(id).await?)
     }
 
-    /// Changes an order. What was decided on a state that others changed meanwhile is decided anew.
-    pub async fn update(&self, staff: &Staff, id: OrderId, change: &OrderChange) -> Result<Order, OrderError> {
+    /// Changes an order.
+    pub async fn update(&self, staff: &Staff, id: OrderId, change: OrderChange) -> Result<Order, OrderError> {
         staff.require(Permission::edit(Resource::Orders))?;
-        for _ in 0..TRIES {
-            let order = staff.own(self.orders.find(id).await?)?;
-            let update = self.decide(staff, &order, change).map_err(OrderRefusal::from)?;
-            match self.store.update(update).await {
-                Ok(()) => return staff.own(self.orders.find(id).await?),
-                Err(ChangeRefused::Stale) => {}
-                Err(ChangeRefused::UnknownManager) => return Err(OrderRefusal::UnknownManager.into()),
-                Err(ChangeRefused::Store(error)) => return Err(error.into()),
-            }
-        }
-        Err(OrderRefusal::Busy.into())
+        let (event_id, stamp, editor) = (self.random.uuid(), Stamp::of(staff, self.clock.now()), staff.clone());
+        let decide = move |found| decide(&editor.own(Some(found))?, &change, stamp, event_id);
+        self.store.change(id, Box::new(decide)).await?;
+        self.reread(staff, id).await
     }
 
-    fn decide(&self, staff: &Staff, order: &Order, change: &OrderChange) -> Result<OrderUpdate, TransitionRefused> {
-        let at = self.clock.now();
-        let to = change.status.as_set().filter(|status| **status != order.status);
-        let transition = to.map(|status| order.transition_context().move_to(*status)).transpose()?;
-        let paid = transition.filter(|step| step.pays).map(|_| PaidEvent {
-            event_id: self.random.uuid(),
-            order_id: order.id,
-            application_id: order.application.id,
-            project_id: staff.project_id,
-            amount: order.final_price,
-            currency: order.currency.clone(),
-            paid_at: at,
-        });
-        Ok(OrderUpdate {
-            stamp: Stamp::of(staff, at),
-            order_id: order.id,
-            version: order.version,
-            transition,
-            paid,
-            manager: change.manager,
-            comment: change.comment.clone(),
-            address: change.address.clone(),
-        })
+    /// Cancels an order. Orders stay in the books: none is ever removed.
+    pub async fn cancel(&self, staff: &Staff, id: OrderId) -> Result<Order, OrderError> {
+        self.update(staff, id, OrderChange { status: Edit::Set(OrderStatus::Canceled), ..OrderChange::default() }).await
     }
+
+    /// Gives money back, and with it goods. A worker asks the acquirer for the money of an order that was paid online; what
+    /// was paid otherwise counts as given back at once.
+    pub async fn refund(&self, staff: &Staff, id: OrderId, command: RefundCommand) -> Result<Order, OrderError> {
+        staff.require(Permission::edit(Resource::Orders))?;
+        let (key, stamp, editor) = (self.random.uuid(), Stamp::of(staff, self.clock.now()), staff.clone());
+        let decide = move |found| {
+            let decided = refund::decide(&editor.own(Some(found))?, &command).map_err(OrderRefusal::from)?;
+            let (reason, restock) = (command.reason.to_string(), command.restock);
+            let transition = decided.transition;
+            let refund = Some(OrderedRefund { key, decided, reason, restock });
+            Ok(OrderUpdate { transition, refund, ..OrderUpdate::of(stamp) })
+        };
+        self.store.change(id, Box::new(decide)).await?;
+        self.reread(staff, id).await
+    }
+
+    /// What a refund would give back, without giving anything.
+    pub async fn preview_refund(
+        &self,
+        staff: &Staff,
+        id: OrderId,
+        command: &RefundCommand,
+    ) -> Result<(Order, DecidedRefund), OrderError> {
+        staff.require(Permission::edit(Resource::Orders))?;
+        let order = staff.own(self.orders.find(id).await?)?;
+        let decided = refund::decide(&order, command).map_err(OrderRefusal::from)?;
+        Ok((order, decided))
+    }
+
+    /// An order that was changed: when it cannot be read, nobody may believe that nothing was done.
+    async fn reread(&self, staff: &Staff, id: OrderId) -> Result<Order, OrderError> {
+        let found = self.orders.find(id).await.map_err(|error| match error {
+            StoreError::Unavailable(why) => StoreError::OutcomeUnknown(format!("order {id} cannot be read: {why}")),
+            error => error,
+        })?;
+        staff.own(found)
+    }
+}
+
+fn decide(order: &Order, change: &OrderChange, stamp: Stamp, event_id: Uuid) -> Result<OrderUpdate, OrderError> {
+    let to = change.status.as_set().filter(|status| **status != order.status);
+    let transition = to.map(|status| order.transition_context().move_to(*status)).transpose();
+    let transition = transition.map_err(OrderRefusal::from)?;
+    let event = |application: &Named<ApplicationId>| PaidEvent {
+        event_id,
+        order_id: order.id,
+        application_id: application.id,
+        project_id: stamp.project_id,
+        amount: order.final_price,
+        currency: order.currency.clone(),
+        paid_at: stamp.at,
+    };
+    let captured = transition
+        .filter(|step| step.pays)
+        .map(|_| Captured { amount: order.final_price, event: order.application.as_ref().map(event) });
+    Ok(OrderUpdate {
+        transition,
+        captured,
+        manager: change.manager,
+        comment: change.comment.clone(),
+        address: change.address.clone(),
+        ..OrderUpdate::of(stamp)
+    })
 }
 
 #[cfg(test)]

@@ -2,19 +2,36 @@
 
 use async_trait::async_trait;
 use kontor_kernel::{
-    AppScope, CounterpartyId, CustomerScope, Listing, NomenclatureId, OfProject, OrderId, Page, ProjectId, StoreError,
+    AppScope, ApplicationId, CounterpartyId, CustomerScope, Listing, NomenclatureId, OfProject, OrderId, Page,
+    ProjectId, StoreError,
 };
 use kontor_payments::model::Charge;
 
+use crate::OrderError;
 use crate::change::{OrderUpdate, PlacedOrder};
 use crate::model::{DeliveryRequest, Order, PromoCode, ReservationRecord};
 use crate::placement::CartSnapshot;
+
+/// Where something is sold: in an application, or by staff from all warehouses of the project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SalesPoint {
+    /// The project.
+    pub project_id: ProjectId,
+    /// The application, if it is one.
+    pub application_id: Option<ApplicationId>,
+}
+
+impl From<AppScope> for SalesPoint {
+    fn from(app: AppScope) -> Self {
+        Self { project_id: app.project_id, application_id: Some(app.application_id) }
+    }
+}
 
 /// What to read for pricing or placing a cart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CartQuery {
     /// Where it is sold.
-    pub app: AppScope,
+    pub point: SalesPoint,
     /// To whom, when somebody is signed in.
     pub customer: Option<CounterpartyId>,
     /// What.
@@ -23,6 +40,8 @@ pub struct CartQuery {
     pub promo: Option<PromoCode>,
     /// How it is delivered; `None` while only prices are asked.
     pub delivery: Option<DeliveryRequest>,
+    /// Whether application and customer are numbers that staff sent, and may be wrong.
+    pub by_staff: bool,
 }
 
 /// Everything that decides about a cart.
@@ -61,17 +80,6 @@ pub enum PlaceRefused {
     /// The customer has left.
     #[error("the customer has left")]
     CustomerGone,
-    /// The storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-/// Why a change of an order could not be committed. Nothing of it is stored.
-#[derive(Debug, thiserror::Error)]
-pub enum ChangeRefused {
-    /// The order, or its payment, is no longer what the change was decided on.
-    #[error("the order has changed meanwhile")]
-    Stale,
     /// The manager is not an employee of the project.
     #[error("there is no such employee")]
     UnknownManager,
@@ -80,6 +88,9 @@ pub enum ChangeRefused {
     Store(#[from] StoreError),
 }
 
+/// Decides about an order as it stands, while nobody else changes it. It may be asked more than once.
+pub type Decision = Box<dyn Fn(OfProject<Order>) -> Result<OrderUpdate, OrderError> + Send + Sync>;
+
 /// Writes orders.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
@@ -87,8 +98,11 @@ pub trait OrderStore: Send + Sync {
     /// Commits a whole order: stock, promo use, order, lines, charge, history; or nothing of it.
     async fn place(&self, order: PlacedOrder) -> Result<Placed, PlaceRefused>;
 
-    /// Commits a whole change by staff, unless the order is no longer the one it was decided on.
-    async fn update(&self, update: OrderUpdate) -> Result<(), ChangeRefused>;
+    /// Locks an order, has `decide` look at it as it stands, and commits what it decides: status, stock, promo use, details,
+    /// history, event, refund; or nothing of it. The money of a refund is set aside where it came from: what has gone back,
+    /// is on its way and is asked for never exceeds what has arrived. Refuses an order that is not there and a manager who is
+    /// no employee of the project.
+    async fn change(&self, id: OrderId, decide: Decision) -> Result<(), OrderError>;
 }
 
 /// Reads orders.

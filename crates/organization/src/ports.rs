@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
     AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, DictionaryItemId, IntegrationId,
-    IntegrationParameterId, OfProject, PaymentTypeId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError, Zone,
+    IntegrationParameterId, Language, OfProject, PaymentTypeId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError,
+    Zone,
 };
 
 use crate::model::{AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, SuggestionQuery};
@@ -157,6 +158,9 @@ pub trait ProjectRepository: Send + Sync {
 
     /// Has the days of a project begin in another zone; whether there is such a project.
     async fn set_time_zone(&self, project: ProjectId, zone: Zone) -> Result<bool, StoreError>;
+
+    /// Has a project speak another language to its customers from now on; whether there is such a project.
+    async fn set_language(&self, project: ProjectId, language: Language) -> Result<bool, StoreError>;
 
     /// Removes a project that was founded a moment ago and that nobody works in: one with an employee stays.
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError>;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, Name, ProjectId, Random, SecretCipher, StoreError, Zone};
+use kontor_kernel::{Clock, Language, Name, ProjectId, Random, SecretCipher, StoreError, Zone};
 
 use crate::model::{AppToken, FoundedProject, ProjectPlan};
 use crate::ports::ProjectRepository;
@@ -29,6 +29,11 @@ impl ProjectFounding {
     /// Has the days of a project begin in another zone; whether there is such a project.
     pub async fn set_time_zone(&self, project: ProjectId, zone: Zone) -> Result<bool, StoreError> {
         self.projects.set_time_zone(project, zone).await
+    }
+
+    /// Has a project speak another language to its customers from now on; whether there is such a project.
+    pub async fn set_language(&self, project: ProjectId, language: Language) -> Result<bool, StoreError> {
+        self.projects.set_language(project, language).await
     }
 
     /// Takes a founding back when the project could get no owner.

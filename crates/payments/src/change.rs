@@ -3,7 +3,9 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::model::{ChargeFailure, ChargeState, GatewayMethod, ProviderId, RefundIntent, RefundState};
+use crate::model::{
+    ChargeFailure, ChargeState, GatewayMethod, ProviderId, ReceiptState, RefundIntent, RefundState, Registration,
+};
 
 /// Whether a change was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub enum ChargeChange {
         refund: Option<RefundIntent>,
         /// The method to be saved.
         method: Option<GatewayMethod>,
+        /// How the receipt of the payment stands; `None` when it was asked for without one.
+        receipt: Option<Registration>,
     },
     /// There will be no money. What that means for the purpose is committed with it.
     Failed {
@@ -100,6 +104,8 @@ pub enum RefundChange {
     Succeeded {
         /// The acquirer's identifier of the refund.
         provider_id: ProviderId,
+        /// How its receipt stands; `None` when there is none.
+        receipt: Option<Registration>,
     },
     /// The outcome is still unknown.
     Postponed {
@@ -154,5 +160,77 @@ impl RefundChange {
             | Self::Retry { next_check_at, .. } => Some(*next_check_at),
             Self::Succeeded { .. } | Self::Failed { .. } => None,
         }
+    }
+}
+
+/// What became known of an open receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReceiptChange {
+    /// The register is at work.
+    Pending {
+        /// The acquirer's identifier of a receipt that was asked for by itself.
+        provider_id: Option<ProviderId>,
+        /// Whether it takes too long, which people are told once.
+        overdue: bool,
+        /// When to ask again.
+        next_check_at: DateTime<Utc>,
+    },
+    /// It is registered.
+    Succeeded {
+        /// The acquirer's identifier of a receipt that was asked for by itself.
+        provider_id: Option<ProviderId>,
+    },
+    /// There is no receipt, and there will be none by itself.
+    Canceled {
+        /// Why.
+        why: String,
+    },
+    /// Still unknown.
+    Postponed {
+        /// What happened.
+        why: String,
+        /// Whether the acquirer was asked for the receipt and did not answer.
+        unanswered: bool,
+        /// Whether it takes too long, which people are told once.
+        overdue: bool,
+        /// When to ask again.
+        next_check_at: DateTime<Utc>,
+    },
+    /// This try surely made no receipt; another one is due under another key.
+    Retry {
+        /// The new key.
+        key: String,
+        /// Why the last try made none.
+        why: String,
+        /// When to try.
+        next_check_at: DateTime<Utc>,
+    },
+}
+
+impl ReceiptChange {
+    /// The state it leads to; `None` when the receipt stays where it is.
+    pub fn state(&self) -> Option<ReceiptState> {
+        match self {
+            Self::Pending { .. } => Some(ReceiptState::Pending),
+            Self::Succeeded { .. } => Some(ReceiptState::Succeeded),
+            Self::Canceled { .. } => Some(ReceiptState::Canceled),
+            Self::Retry { .. } => Some(ReceiptState::Due),
+            Self::Postponed { .. } => None,
+        }
+    }
+
+    /// When to ask again; `None` once the outcome is known.
+    pub fn next_check_at(&self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::Pending { next_check_at, .. }
+            | Self::Postponed { next_check_at, .. }
+            | Self::Retry { next_check_at, .. } => Some(*next_check_at),
+            Self::Succeeded { .. } | Self::Canceled { .. } => None,
+        }
+    }
+
+    /// Whether people are to be told that it takes too long.
+    pub fn is_overdue(&self) -> bool {
+        matches!(self, Self::Pending { overdue: true, .. } | Self::Postponed { overdue: true, .. })
     }
 }

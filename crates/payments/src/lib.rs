@@ -11,9 +11,10 @@
 //! - What has gone back, what is on its way and what is asked for never exceed what has arrived.
 //! - Another key for a refund is made only when the acquirer surely gave nothing back.
 //! - A saved method that was deactivated is charged no more.
+//! - A receipt sums exactly to the money it is about; one that is not registered in time is told to people.
 //!
 //! **Ports**: [`ports::PaymentGateway`], [`ports::ChargeStore`], [`ports::RefundStore`], [`ports::SavedMethodStore`],
-//! [`ports::VerificationStore`]. With the feature `testing`, `testing::contract` says what the stores must do, as
+//! [`ports::VerificationStore`], [`ports::ReceiptStore`], [`ports::ReceiptSettings`]. With the feature `testing`, `testing::contract` says what the stores must do, as
 //! functions that the tests of an adapter run.
 //!
 //! A use case with mocked ports (feature `mocks`): an answer that is lost settles nothing.
@@ -61,6 +62,7 @@
 //!             return_url: "https://shop.example".to_owned(),
 //!             save_method: true,
 //!             saved_method: None,
+//!             receipt: None,
 //!         },
 //!         next_check_at: DateTime::UNIX_EPOCH + kontor_payments::TAKEOVER,
 //!         at: DateTime::UNIX_EPOCH,
@@ -78,6 +80,7 @@ mod charging;
 mod error;
 pub mod model;
 pub mod ports;
+mod receipts;
 mod refunding;
 mod saved_methods;
 #[cfg(feature = "testing")]
@@ -87,9 +90,10 @@ pub mod verification;
 
 pub use charging::{ChargeService, Charged, Notified, Opened, ReconciledCharges};
 pub use error::{SavedMethodError, VerificationError};
+pub use receipts::{ReceiptService, ReconciledReceipts};
 pub use refunding::{ReconciledRefunds, RefundService};
 pub use saved_methods::SavedMethodService;
-pub use timing::TAKEOVER;
+pub use timing::{RECEIPT_OVERDUE, TAKEOVER};
 
 /// The example of the reuse guide, compiled and run.
 #[cfg(doctest)]

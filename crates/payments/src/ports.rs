@@ -4,20 +4,23 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ChargeId, CustomerScope, Money, RefundId, SavedMethodId, StoreError, VerificationId};
+use kontor_kernel::{
+    ChargeId, CustomerScope, Money, ProjectId, ReceiptId, RefundId, SavedMethodId, StoreError, VerificationId,
+};
 use uuid::Uuid;
 
-use crate::change::{Change, ChargeChange, RefundChange};
+use crate::change::{Change, ChargeChange, ReceiptChange, RefundChange};
 use crate::model::{
-    Charge, ChargeRequest, GatewayPayment, GatewayRefund, MethodReference, NewCharge, NewRefund, ProviderId, Refund,
-    RefundRequest, SavedMethod,
+    Charge, ChargeRequest, FiscalReceipt, GatewayPayment, GatewayReceipt, GatewayRefund, HandOverRequest,
+    MethodReference, NewCharge, NewRefund, ProviderId, ReceiptTerms, Refund, RefundRequest, SavedMethod,
 };
 use crate::verification::{NewVerification, Verification};
 
-/// What the acquirer answered to a request that moves money: a [`GatewayPayment`] or a [`GatewayRefund`].
+/// What the acquirer answered to a request that changes something: a [`GatewayPayment`], a [`GatewayRefund`] or a
+/// [`GatewayReceipt`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer<T> {
-    /// It has the payment or the refund.
+    /// It has what was asked for.
     Known(T),
     /// It refuses this request. An earlier one under the same key may have gone through.
     Refused {
@@ -35,7 +38,7 @@ pub enum Answer<T> {
     },
 }
 
-/// What the acquirer answered to a question about a payment or a refund.
+/// What the acquirer answered to a question about any of these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reading<T> {
     /// It has it.
@@ -70,6 +73,15 @@ pub trait PaymentGateway: Send + Sync {
 
     /// Looks among the refunds of the payment for one that [meets](RefundRequest::is_met_by) the request.
     async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund>;
+
+    /// Asks for the receipt of a hand-over. Equal requests under one key make one receipt.
+    async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt>;
+
+    /// Reads a receipt that was asked for by itself.
+    async fn read_receipt(&self, id: &ProviderId) -> Reading<GatewayReceipt>;
+
+    /// Looks among the receipts of the payment for one that [meets](HandOverRequest::is_met_by) the request.
+    async fn find_receipt(&self, request: &HandOverRequest) -> Reading<GatewayReceipt>;
 }
 
 /// What came of storing a charge.
@@ -154,6 +166,43 @@ pub trait RefundStore: Send + Sync {
         change: RefundChange,
         at: DateTime<Utc>,
     ) -> Result<Change, StoreError>;
+}
+
+/// Keeps receipts. They come into being with the outcome of a charge ([`ChargeStore::record`]) or a refund
+/// ([`RefundStore::record`]) that had one, and in the commit that hands over what was prepaid, once for each charge.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ReceiptStore: Send + Sync {
+    /// Leases the open receipt that has been due longest, so that nobody else works on it until `until` or the next
+    /// [`ReceiptStore::record`].
+    async fn lease(
+        &self,
+        owner: &str,
+        at: DateTime<Utc>,
+        until: DateTime<Utc>,
+    ) -> Result<Option<FiscalReceipt>, StoreError>;
+
+    /// Commits what became known of an open receipt, in the try it became known for. [`Change::Stale`] when its outcome
+    /// is already known, or another try is under way: then nothing is written.
+    async fn record(
+        &self,
+        id: ReceiptId,
+        tries: u32,
+        change: ReceiptChange,
+        at: DateTime<Utc>,
+    ) -> Result<Change, StoreError>;
+}
+
+/// Keeps which projects have receipts made, and how.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ReceiptSettings: Send + Sync {
+    /// The terms of a project; `None` when it has no receipts made.
+    async fn receipt_terms(&self, project: ProjectId) -> Result<Option<ReceiptTerms>, StoreError>;
+
+    /// Switches receipts on by these terms, or off. What was asked for before stays as it is. `false` when there is no
+    /// such project.
+    async fn set_receipt_terms(&self, project: ProjectId, terms: Option<ReceiptTerms>) -> Result<bool, StoreError>;
 }
 
 /// Keeps saved payment methods. They come into being with the outcome of a charge ([`ChargeStore::record`]).

@@ -19,6 +19,15 @@ pub(crate) const CLOCK_SKEW: TimeDelta = TimeDelta::minutes(5);
 /// What is not the one asked for is looked at again after this.
 pub(crate) const SUSPICIOUS_PAUSE: TimeDelta = TimeDelta::hours(1);
 
+/// How many tries of a refund or a receipt may be refused before people must look.
+pub(crate) const MOST_TRIES: u32 = 12;
+
+/// How long to wait before another try of these.
+pub(crate) const NEXT_TRY: TimeDelta = TimeDelta::hours(1);
+
+/// A receipt that is not registered after this is told to people.
+pub const RECEIPT_OVERDUE: TimeDelta = TimeDelta::days(3);
+
 /// How long the call that follows the commit may take before a worker takes over; longer than the acquirer's client
 /// waits.
 pub const TAKEOVER: TimeDelta = TimeDelta::seconds(60);
@@ -32,6 +41,23 @@ pub(crate) fn next_check(checks: u32, at: DateTime<Utc>, asked_pause: Option<Dur
         3 => 60,
         _ => 300,
     };
+    after(seconds, at, asked_pause)
+}
+
+/// When to ask again how a receipt stands after `checks` questions: registers take seconds, or a whole day.
+pub(crate) fn next_registration_check(checks: u32, at: DateTime<Utc>, asked_pause: Option<Duration>) -> DateTime<Utc> {
+    let seconds = match checks {
+        0 => 5,
+        1 => 15,
+        2 => 60,
+        3 => 300,
+        4 => 900,
+        _ => 3_600,
+    };
+    after(seconds, at, asked_pause)
+}
+
+fn after(seconds: i64, at: DateTime<Utc>, asked_pause: Option<Duration>) -> DateTime<Utc> {
     let asked = asked_pause.and_then(|pause| TimeDelta::from_std(pause).ok()).unwrap_or_default();
     at + TimeDelta::seconds(seconds).max(asked.min(TimeDelta::hours(1)))
 }
@@ -44,6 +70,8 @@ mod tests {
     fn questions_become_rarer() {
         let pauses: Vec<_> = (0..6).map(|n| (next_check(n, DateTime::UNIX_EPOCH, None)).timestamp()).collect();
         assert_eq!(pauses, [2, 5, 15, 60, 300, 300]);
+        let pauses = (0..7).map(|n| next_registration_check(n, DateTime::UNIX_EPOCH, None).timestamp());
+        assert_eq!(pauses.collect::<Vec<_>>(), [5, 15, 60, 300, 900, 3_600, 3_600]);
         let asked = next_check(0, DateTime::UNIX_EPOCH, Some(Duration::from_secs(40)));
         assert_eq!(asked.timestamp(), 40);
     }

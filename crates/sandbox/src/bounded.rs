@@ -49,6 +49,11 @@ impl<T> Bounded<T> {
         self.entries.iter().rev().map(|(_, item)| item)
     }
 
+    /// All entries, to change them.
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.entries.iter_mut().map(|(_, item)| item)
+    }
+
     /// The entries older than the one with this identifier, newest first. `None` when it is not in.
     pub fn older_than(&self, id: &str) -> Option<impl Iterator<Item = &T>> {
         Some(self.entries.iter().take(self.position(id)?).rev().map(|(_, item)| item))

@@ -12,7 +12,7 @@ use crate::world::World;
 const LATEST: usize = 100;
 
 const OFFERS: &[(&str, &str)] = &[
-    ("/v3", "Acquirer: YooKassa API v3 (payments, refunds, payment methods, me)"),
+    ("/v3", "Acquirer: YooKassa API v3 (payments, refunds, receipts, payment methods, me)"),
     ("/pay/{id}, /bind/{id}", "The payer's pages"),
     ("/code/call", "Telephony: SMS.RU flash call"),
     ("/callcheck/add, /callcheck/status", "Telephony: SMS.RU check by an incoming call"),
@@ -26,7 +26,11 @@ const OFFERS: &[(&str, &str)] = &[
     ("POST /control/payment_methods/{id}", "{outcome: succeed|decline|expire, card?, reason?, times?}"),
     ("POST /control/refunds/{id}", "{outcome: succeed|decline}"),
     ("GET /control/notifications", "What became of the latest notifications"),
-    ("GET, POST /control/acquirer", "{notification_url?, notification_urls?, refunds?: pending|succeeded|canceled}"),
+    (
+        "GET, POST /control/acquirer",
+        "{notification_url?, notification_urls?, refunds?, receipts?: pending|succeeded|canceled}",
+    ),
+    ("GET /control/receipts", "The latest receipts that were asked for by themselves"),
     (
         "POST /control/contacts",
         "{token, phone, user_id?} gives a contact that MAX has signed for the bot with this token",

@@ -1,5 +1,6 @@
 //! The ports of the kernel on this machine.
 
+mod answer_seal;
 mod clock;
 mod html;
 mod password;
@@ -7,6 +8,7 @@ mod random;
 mod service_key;
 mod uploads;
 
+pub use answer_seal::AnswerSeal;
 pub use clock::SystemClock;
 pub use html::HtmlAllowList;
 pub use password::Argon2Passwords;

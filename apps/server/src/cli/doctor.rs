@@ -2,11 +2,13 @@
 
 use clap::Args;
 use kontor_adapter_diesel::doctor::{Corrected, Difference, Examined};
+use kontor_adapter_diesel::queues::MOST_TOLD;
 use kontor_adapter_diesel::{Database, Parked};
 use kontor_kernel::{Clock, ProjectId};
 use serde_json::json;
 
 use super::operate::open_migrated;
+use super::receipt::tell_concern;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
@@ -24,7 +26,7 @@ pub struct DoctorArguments {
     /// First put parked rows back into their queues. What still cannot be read is parked again when its turn comes.
     #[arg(long)]
     release_parked: bool,
-    /// Print one JSON object per line: what was put back, every parked row, every difference, then what was examined; with --correct then what was put right,
+    /// Print one JSON object per line: what was put back, every parked row, every receipt that is not registered, every difference, then what was examined; with --correct then what was put right,
     /// what still differs, and what was examined again.
     #[arg(long)]
     json: bool,
@@ -48,23 +50,34 @@ pub fn run(
         // Queues belong to no project.
         let parked = if project.is_none() { database.parked().await? } else { Vec::new() };
         report.parked(&parked);
-        let parked = match parked.len() {
-            0 => Ok(()),
-            rows => Err(format!("{rows} rows of queues cannot be read; mend them, then --release-parked").into()),
-        };
+        let concerns = database.receipt_concerns(project, MOST_TOLD).await?;
+        for concern in &concerns {
+            tell_concern(concern, report.json);
+        }
+        let waiting = waiting(parked.len(), concerns.len());
         let found = examine(&database, project, &report).await?;
         if found == 0 {
-            return parked;
+            return waiting;
         }
         if !arguments.correct {
             return Err(format!("{found} figures differ from what they are derived from").into());
         }
         report.corrected(database.correct(project, SystemClock.now()).await?);
         match examine(&database, project, &report).await? {
-            0 => parked,
+            0 => waiting,
             left => Err(format!("{left} figures still differ; they cannot be what they are derived from").into()),
         }
     })
+}
+
+/// What people must see to before all is well.
+fn waiting(parked: usize, receipts: usize) -> Result<(), Failure> {
+    let parked =
+        (parked > 0).then(|| format!("{parked} rows of queues cannot be read; mend them, then --release-parked"));
+    let receipts =
+        (receipts > 0).then(|| format!("{receipts} receipts are not registered; see `kontor receipt --help`"));
+    let waiting: Vec<String> = parked.into_iter().chain(receipts).collect();
+    if waiting.is_empty() { Ok(()) } else { Err(waiting.join("; ").into()) }
 }
 
 /// Returns how many figures differ, having told each.
@@ -127,16 +140,17 @@ impl Report {
     }
 
     fn examined(&self, examined: Examined) {
-        let Examined { inventories, discounts, items, applications, differences } = examined;
+        let Examined { inventories, discounts, items, applications, orders, differences } = examined;
         if self.json {
             let looked_at = json!({
                 "inventories": inventories, "discounts": discounts, "nomenclatures": items, "applications": applications,
+                "orders": orders,
             });
             println!("{}", json!({ "examined": looked_at, "differences": differences }));
         } else {
             println!(
-                "examined {inventories} stock records, {discounts} discounts, {items} items, {applications} applications: \
-                 {differences} differences"
+                "examined {inventories} stock records, {discounts} discounts, {items} items, {applications} applications, \
+                 {orders} orders: {differences} differences"
             );
         }
     }

@@ -12,6 +12,7 @@ mod operate;
 mod output;
 mod process;
 pub mod project;
+mod receipt;
 mod sandbox;
 mod tag;
 mod user;
@@ -74,12 +75,17 @@ enum Command {
         revert: Option<usize>,
     },
     /// Derives stock, reservations, uses of discounts and offers anew and compares. Changes nothing; fails when
-    /// something differs.
+    /// something differs, or a receipt is not registered.
     Doctor(doctor::DoctorArguments),
     /// Projects.
     Project {
         #[command(subcommand)]
         command: project::ProjectCommand,
+    },
+    /// Fiscal receipts: which projects have them made, and those that people must look at.
+    Receipt {
+        #[command(subcommand)]
+        command: receipt::ReceiptCommand,
     },
     /// Backends that ask what a customer's token is worth.
     Introspection {
@@ -167,6 +173,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
         Command::Doctor(arguments) => doctor::run(|database| load(None, database), arguments),
         Command::Project { command } => project::run(|database| load(None, database), command),
+        Command::Receipt { command } => receipt::run(|database| load(None, database), command),
         Command::Introspection { command } => introspection::run(|database| load(None, database), command),
         Command::Miniapp { command } => miniapp::run(|database| load(None, database), command),
         Command::Application { command } => application::run(|database| load(None, database), command),

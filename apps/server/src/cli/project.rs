@@ -1,4 +1,4 @@
-//! `kontor project create` and `kontor project time-zone`
+//! `kontor project create`, `kontor project time-zone` and `kontor project language`
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
 use kontor_auth::model::{Login, NewPassword};
 use kontor_auth::{StaffRegistry, StaffRegistryError};
-use kontor_kernel::{Email, Name, ProjectId, StoreError, Zone};
+use kontor_kernel::{Email, Language, Name, ProjectId, StoreError, Word as _, Zone};
 use kontor_organization::ProjectFounding;
 use kontor_organization::model::ProjectRecords;
 use serde::Serialize;
@@ -25,6 +25,8 @@ pub enum ProjectCommand {
     Create(CreateArguments),
     /// In which zone the days of a project begin: those of filters and reports.
     TimeZone(TimeZoneArguments),
+    /// In which language a project speaks to its customers from now on.
+    Language(LanguageArguments),
 }
 
 /// Settings of `kontor project create`.
@@ -56,6 +58,19 @@ pub struct TimeZoneArguments {
     output: Output,
 }
 
+/// Settings of `kontor project language`.
+#[derive(Args)]
+pub struct LanguageArguments {
+    /// The number of the project.
+    #[arg(long)]
+    project: i64,
+    /// `ru` or `en`.
+    #[arg(long)]
+    language: String,
+    #[command(flatten)]
+    output: Output,
+}
+
 /// What the owner needs, shown this once.
 #[derive(Serialize)]
 pub struct CreatedProject {
@@ -81,6 +96,7 @@ pub fn run(
     let arguments = match command {
         ProjectCommand::Create(arguments) => arguments,
         ProjectCommand::TimeZone(arguments) => return set_time_zone(load, arguments),
+        ProjectCommand::Language(arguments) => return set_language(load, arguments),
     };
     let config = load(arguments.output.database)?;
     let database = open_migrated(&config)?;
@@ -111,10 +127,7 @@ fn set_time_zone(
 ) -> Result<(), Failure> {
     let zone = Zone::parse(&arguments.zone).map_err(|error| format!("--zone {error}"))?;
     let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
-    let config = load(arguments.output.database)?;
-    let store = Arc::new(open_migrated(&config)?);
-    let Surroundings { clock, random, cipher, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
-    let founding = ProjectFounding { projects: store, clock, random, cipher };
+    let founding = founding(load, arguments.output.database)?;
     if !process::runtime()?.block_on(founding.set_time_zone(project, zone))? {
         return Err(format!("there is no project {project}").into());
     }
@@ -125,6 +138,36 @@ fn set_time_zone(
         println!("time_zone   {zone}");
     }
     Ok(())
+}
+
+fn set_language(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    arguments: LanguageArguments,
+) -> Result<(), Failure> {
+    let language = Language::from_word(&arguments.language).ok_or("--language must be ru or en")?;
+    let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
+    let founding = founding(load, arguments.output.database)?;
+    if !process::runtime()?.block_on(founding.set_language(project, language))? {
+        return Err(format!("there is no project {project}").into());
+    }
+    if arguments.output.json {
+        println!("{}", serde_json::json!({ "project_id": project.get(), "language": language.word() }));
+    } else {
+        println!("project_id  {project}");
+        println!("language    {}", language.word());
+    }
+    Ok(())
+}
+
+/// What changes projects of a migrated database.
+fn founding(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    database: Option<String>,
+) -> Result<ProjectFounding, Failure> {
+    let config = load(database)?;
+    let projects = Arc::new(open_migrated(&config)?);
+    let Surroundings { clock, random, cipher, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
+    Ok(ProjectFounding { projects, clock, random, cipher })
 }
 
 /// Founds a project and its owner.

@@ -10,6 +10,7 @@ mod favourites;
 mod heartbeat;
 mod introspection;
 mod miniapps;
+mod notifications;
 mod orders;
 mod payment_types;
 mod phone_change;
@@ -46,6 +47,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     profile::routes(config);
     phone_change::routes(config);
     verification::routes(config);
+    notifications::routes(config);
     settings::routes(config);
     categories::routes(config);
     brands::routes(config);

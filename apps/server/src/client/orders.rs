@@ -8,14 +8,14 @@ use actix_web::{get, post};
 use deserr::Deserr;
 use kontor_kernel::Violations;
 use kontor_orders::model::{CartRefused, DeliveryRequest, Order};
-use kontor_orders::{OrderCommand, OrderRefusal, OrderService, PlacedOutcome, PlacementError, PlacementService};
+use kontor_orders::{OrderCommand, OrderService, PlacedOutcome, PlacementService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::Type;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::cart::{ProductLine, cart};
+use crate::http::cart_record::{ProductLine, cart};
 use crate::http::envelope::{list, one};
 use crate::http::order_record::OrderRecord;
 use crate::http::wire::{self, In, InputErrors, Scalar, WireValue};
@@ -23,32 +23,6 @@ use crate::http::{ApiError, Body, PathId, SignedInCustomer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_own_orders).service(place_order).service(show_own_order);
-}
-
-impl From<PlacementError> for ApiError {
-    fn from(error: PlacementError) -> Self {
-        match error {
-            PlacementError::Refused(refused) => refused.violations().into(),
-            PlacementError::PaymentRefused { order_id, reason } => {
-                tracing::warn!(order = %order_id, %reason, "an order is canceled: its payment was refused");
-                let message = "The payment could not be created; the order is canceled.".to_owned();
-                Self::Message(StatusCode::BAD_GATEWAY, message)
-            }
-            PlacementError::CustomerGone => Self::unauthenticated("Unauthenticated."),
-            PlacementError::Busy => Self::Message(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
-            PlacementError::Store(error) => error.into(),
-        }
-    }
-}
-
-impl From<OrderRefusal> for ApiError {
-    fn from(refusal: OrderRefusal) -> Self {
-        match refusal {
-            OrderRefusal::Transition(refused) => Self::invalid("status_id", refused),
-            OrderRefusal::UnknownManager => Self::invalid("manager_id", refusal),
-            OrderRefusal::Busy => Self::Message(StatusCode::CONFLICT, refusal.to_string()),
-        }
-    }
 }
 
 /// A field that may not be sent.

@@ -21,6 +21,8 @@ pub const POLICIES: &[Policy] = &[
     post("/api/counterparty/phone/request_change", CustomerAlone),
     post("/api/counterparty/phone/verify_change", CustomerAlone),
     post("/api/counterparty/verifications/sbp-payment", CustomerAlone),
+    // Notifications
+    get("/api/counterparty/notifications", Customer),
     // Catalog
     get("/api/counterparty/products", Visitor).server_cached(),
     get("/api/counterparty/products/{id}", Visitor).server_cached(),

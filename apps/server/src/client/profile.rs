@@ -6,7 +6,7 @@ use actix_web::{delete, get, put};
 use chrono::{DateTime, NaiveDate, Utc};
 use deserr::Deserr;
 use kontor_catalog::storefront::FavouriteService;
-use kontor_customers::model::{Customer, CustomerKind, Manager, PersonalData, ProfileChange};
+use kontor_customers::model::{Customer, PersonalData, ProfileChange};
 use kontor_customers::{CustomerError, ProfileService};
 use kontor_kernel::CustomerScope;
 use serde::Serialize;
@@ -15,6 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::products::ProductRecord;
 use crate::config::Config;
+use crate::http::customer_record::{CustomerType, ManagerRecord};
 use crate::http::envelope::{Answer, answer, one};
 use crate::http::file_contents::avatar;
 use crate::http::records::{Message, Picture};
@@ -37,40 +38,6 @@ impl From<CustomerError> for ApiError {
                 "A payment is still running; try again when it has ended.".to_owned(),
             ),
             CustomerError::Store(error) => error.into(),
-        }
-    }
-}
-
-#[derive(Serialize, ToSchema)]
-struct CustomerType {
-    id: i64,
-    name: String,
-    created_at: DateTime<Utc>,
-}
-
-impl From<CustomerKind> for CustomerType {
-    fn from(kind: CustomerKind) -> Self {
-        Self { id: kind.id, name: kind.name.into(), created_at: kind.created_at }
-    }
-}
-
-#[derive(Serialize, ToSchema)]
-struct ManagerRecord {
-    id: i64,
-    first_name: String,
-    last_name: String,
-    middle_name: Option<String>,
-    name: String,
-}
-
-impl From<Manager> for ManagerRecord {
-    fn from(manager: Manager) -> Self {
-        Self {
-            id: manager.id.get(),
-            name: manager.name(),
-            first_name: manager.first_name.into(),
-            last_name: manager.last_name.into(),
-            middle_name: manager.middle_name.map(Into::into),
         }
     }
 }

@@ -11,7 +11,7 @@ use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::Type;
 
 use crate::http::ApiError;
-use crate::http::paging::{PageNumber, PageSize, page_of};
+use crate::http::paging::{PageNumber, PageSize, Size, page_of};
 use crate::http::wire::{self, In, InputErrors, Many, Scalar, WireValue};
 
 /// The most records a list can be limited to: a whole number of at least 1.
@@ -59,6 +59,26 @@ pub(super) struct FavouriteQuery {
 }
 
 impl FavouriteQuery {
+    /// The page.
+    pub fn page(&self) -> Result<PageRequest, Violations> {
+        page_of(self.page.as_ref(), self.per_page.as_ref(), 10)
+    }
+}
+
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct NotificationQuery {
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1)]
+    page: Option<PageNumber>,
+    /// At most 50, without it 10.
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 50)]
+    per_page: Option<In<Size<50>>>,
+}
+
+impl NotificationQuery {
     /// The page.
     pub fn page(&self) -> Result<PageRequest, Violations> {
         page_of(self.page.as_ref(), self.per_page.as_ref(), 10)

@@ -73,7 +73,8 @@ fn media_type(request: &HttpRequest) -> String {
     content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-fn unreadable(error: &actix_web::Error) -> ApiError {
+/// Why a body cannot be had.
+pub(super) fn unreadable(error: &actix_web::Error) -> ApiError {
     if error.as_response_error().status_code() == StatusCode::PAYLOAD_TOO_LARGE {
         ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large.".to_owned())
     } else {

@@ -27,6 +27,7 @@ macro_rules! one {
     ($(#[$meta:meta])* $visibility:vis $name:ident { $key:ident: $record:ty }) => {
         $(#[$meta])*
         #[derive(serde::Serialize, utoipa::ToSchema)]
+        #[serde(rename_all = "camelCase")]
         $visibility struct $name {
             $key: $record,
         }

@@ -124,6 +124,12 @@ impl From<StoreError> for ApiError {
     }
 }
 
+impl From<NamedError> for ApiError {
+    fn from(named: NamedError) -> Self {
+        Self::Named(named)
+    }
+}
+
 impl From<Infallible> for ApiError {
     fn from(never: Infallible) -> Self {
         match never {}

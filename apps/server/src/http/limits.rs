@@ -51,6 +51,8 @@ pub const CALLBACK_INIT_IP: RateRule = per(MINUTE, 60, "callback-init-ip");
 pub const CALLBACK_INIT_PHONE: RateRule = per(HOUR, 10, "callback-init-phone");
 /// Verifications by payment: asking again is how a client learns the outcome.
 pub const VERIFICATION_CUSTOMER: RateRule = per(MINUTE, 60, "verification-customer");
+/// What customers were told: clients ask again and again.
+pub const NOTIFICATIONS: RateRule = per(MINUTE, 60, "notifications");
 /// What a cart costs.
 pub const PRECALCULATE: RateRule = per(MINUTE, 30, "precalculate");
 /// Suggested addresses to customers: people type, a letter at a time.
@@ -98,7 +100,7 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// The whole table. The rules of one operation stand in the order in which they count.
-pub const TABLE: [Limit; 31] = [
+pub const TABLE: [Limit; 32] = [
     row("POST /api/login", STAFF_LOGIN_IP, "address"),
     row("POST /api/login", STAFF_LOGIN, "address and login"),
     row("POST /api/login", STAFF_LOGIN_ACCOUNT, "login"),
@@ -123,6 +125,7 @@ pub const TABLE: [Limit; 31] = [
     row("POST /api/counterparty/phone/verify_change", CUSTOMER_LOGIN_IP, "address"),
     row("POST /api/counterparty/phone/verify_change", CUSTOMER_LOGIN_CONTACT, "project and contact"),
     row("POST /api/counterparty/verifications/sbp-payment", VERIFICATION_CUSTOMER, "customer"),
+    row("GET /api/counterparty/notifications", NOTIFICATIONS, "customer"),
     row("POST /api/counterparty/orders/precalculate", PRECALCULATE, "application and address"),
     row("POST /api/counterparty/search_address", SUGGEST_ADDRESS, "application and address"),
     row("POST /api/search_address", SUGGEST_STAFF, "employee"),

@@ -3,15 +3,20 @@
 pub mod blocking;
 pub mod body;
 pub mod caching;
+pub mod cart_record;
 pub mod client_ip;
+pub mod customer_record;
 pub mod delivery_option;
+pub mod dry_run;
 pub mod envelope;
 pub mod error;
 pub mod failures;
 pub mod file_contents;
 pub mod history;
+pub mod idempotency;
 pub mod limits;
 pub mod named;
+pub mod order_errors;
 pub mod order_record;
 pub mod paging;
 pub mod password_queue;
@@ -34,6 +39,7 @@ pub mod wire;
 
 pub use body::{Body, Form, Query, Unpaged};
 pub use client_ip::{ClientIp, TrustedProxies};
+pub use dry_run::DryRun;
 pub use error::ApiError;
 pub use failures::FailureLog;
 pub use history::HistoryList;

@@ -98,16 +98,23 @@ pub struct OrderProductRecord {
     photos: Vec<Picture>,
 }
 
-impl From<&OrderLine> for OrderProductRecord {
-    fn from(line: &OrderLine) -> Self {
-        Self {
-            id: line.item.id.get(),
-            name: line.item.name.clone(),
-            price: line.unit_price.to_string(),
-            quantity: line.quantity.get(),
-            photos: line.photos.iter().map(|url| Picture { url: url.clone() }).collect(),
+/// An item that comes from several warehouses stands once for each price.
+fn products(lines: &[OrderLine]) -> Vec<OrderProductRecord> {
+    let mut products: Vec<OrderProductRecord> = Vec::with_capacity(lines.len());
+    for line in lines {
+        let (id, price) = (line.item.id.get(), line.unit_price.to_string());
+        match products.iter_mut().find(|product| product.id == id && product.price == price) {
+            Some(product) => product.quantity = product.quantity.saturating_add(line.quantity.get()),
+            None => products.push(OrderProductRecord {
+                id,
+                name: line.item.name.clone(),
+                price,
+                quantity: line.quantity.get(),
+                photos: line.photos.iter().map(|url| Picture { url: url.clone() }).collect(),
+            }),
         }
     }
+    products
 }
 
 /// What both surfaces show of an order.
@@ -159,7 +166,7 @@ impl From<&Order> for OrderRecord {
             acquirer_payment_method_type: order.payment_method.map(PaymentMethod::word),
             address: order.address.clone().unwrap_or_default(),
             shop: order.shop.clone().map(Into::into),
-            products: order.lines.iter().map(Into::into).collect(),
+            products: products(&order.lines),
             payment_link: order.payment_link.clone(),
             created_at: order.created_at,
             redeemed_count: 0,

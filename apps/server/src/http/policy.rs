@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actix_web::http::Method;
+use actix_web::http::{Method, StatusCode};
 use kontor_kernel::{Permission, RateRule};
 
 use super::traffic::Traffic;
@@ -43,6 +43,8 @@ pub struct Policy {
     pub server_cached: bool,
     /// Whether a refused App Token is told in the structured body, as the other `401` of the endpoint.
     pub structured: bool,
+    /// The `GET` that shows what a write did, where it does not follow from the path.
+    pub told_by: Option<&'static str>,
 }
 
 impl Policy {
@@ -60,6 +62,13 @@ impl Policy {
         self
     }
 
+    /// What it does is shown at another path than its own.
+    #[must_use]
+    pub const fn told_by(mut self, path: &'static str) -> Self {
+        self.told_by = Some(path);
+        self
+    }
+
     /// An endpoint whose every `401` has the structured body.
     #[must_use]
     pub const fn structured(mut self) -> Self {
@@ -72,7 +81,15 @@ macro_rules! rows {
     ($($name:ident => $method:ident,)+) => {$(
         #[doc = concat!("A row of a `", stringify!($method), "` endpoint.")]
         pub const fn $name(path: &'static str, access: Access) -> Policy {
-            Policy { method: Method::$method, path, access, limited: None, server_cached: false, structured: false }
+            Policy {
+                method: Method::$method,
+                path,
+                access,
+                limited: None,
+                server_cached: false,
+                structured: false,
+                told_by: None,
+            }
         }
     )+};
 }
@@ -85,17 +102,33 @@ rows! {
     delete => DELETE,
 }
 
+/// How what a write did is told anew.
+#[derive(Clone)]
+pub enum Telling {
+    /// An endpoint shows the record, in the same form as the write.
+    Record {
+        /// The endpoint.
+        by: Arc<Endpoint>,
+        /// The status of the write when it succeeds.
+        status: StatusCode,
+    },
+    /// The record is gone, and a message says so.
+    Gone,
+}
+
 /// A row of the policies, and what is counted of its requests.
 pub struct Endpoint {
     /// The row.
     pub policy: &'static Policy,
     /// The counters.
     pub traffic: Traffic,
+    /// Where what it writes can be read in the form of its own answer.
+    pub telling: Option<Telling>,
 }
 
 impl Endpoint {
     /// Of a row that nobody has called yet.
-    pub fn of(policy: &'static Policy) -> Arc<Self> {
-        Arc::new(Self { policy, traffic: Traffic::new(policy.method.as_str(), policy.path) })
+    pub fn of(policy: &'static Policy, telling: Option<Telling>) -> Arc<Self> {
+        Arc::new(Self { policy, traffic: Traffic::new(policy.method.as_str(), policy.path), telling })
     }
 }

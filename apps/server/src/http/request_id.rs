@@ -6,6 +6,9 @@ use std::sync::Arc;
 use kontor_kernel::Random;
 use uuid::{Builder, Uuid};
 
+/// The identifier of a request, in the request.
+pub struct RequestId(pub String);
+
 /// Identifiers ahead of the requests of one HTTP thread: the operating system is asked for the randomness of many at once.
 pub struct RequestIds {
     random: Arc<dyn Random>,

@@ -18,9 +18,9 @@ const COLUMNS: &[Column<Order>] = &[
         Cell::linked(customer.name.clone(), format!("/api/counterparties/{}", customer.id))
     }),
     Column::new("phone", "Phone", |order| Cell::plain(order.customer.phone.clone())),
-    Column::with_icon("application", "Application", |order| {
-        let application = &order.application;
-        Cell::linked(application.name.clone(), format!("/api/applications/{}", application.id))
+    Column::with_icon("application", "Application", |order| match &order.application {
+        None => Cell::plain(Value::Null),
+        Some(made) => Cell::linked(made.name.clone(), format!("/api/applications/{}", made.id)),
     }),
     Column::new("price", "Sum", |order| Cell::plain(order.final_price.to_string())),
     Column::new("manager", "Manager", |order| {

@@ -1,7 +1,7 @@
 //! Orders of the project.
 
 use actix_web::web::{Data, Json, Path};
-use actix_web::{get, put};
+use actix_web::{delete, get, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::{Edit, Word};
@@ -11,9 +11,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use super::order_placement;
+use super::order_refunds::{self, OrderRefundRecord};
 use super::order_table::{ORDERS, OrderParams, OrderTableParams, TABLE};
 use crate::http::envelope::{list, one};
 use crate::http::order_record::{OrderRecord, OrderStatusId};
+use crate::http::records::Message;
 use crate::http::routes::below;
 use crate::http::wire::{self, InputErrors, NamedRecord, Patch};
 use crate::http::{ApiError, Body, PathId, SignedInStaff};
@@ -22,7 +25,8 @@ use crate::table::{Asked, TableAnswer};
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(table_of_orders);
     below(config, "/api/orders", |config| {
-        config.service(list_orders).service(show_order).service(edit_order);
+        config.service(list_orders).service(order_placement::create_order).service(order_placement::calculate_order);
+        config.service(show_order).service(edit_order).service(cancel_order).service(order_refunds::request_refund);
     });
 }
 
@@ -52,6 +56,10 @@ struct ReservationRecord {
     product_discount_amount: String,
     promo_discount_amount: String,
     total: String,
+    /// Pieces that have been taken back.
+    refunded_quantity: u32,
+    /// Decimal string: what of the total has gone back, is on its way or is asked for.
+    refunded_amount: String,
     /// `held`, `released` or `sold`.
     state: &'static str,
 }
@@ -68,6 +76,8 @@ impl From<&OrderLine> for ReservationRecord {
             product_discount_amount: line.product_discount.to_string(),
             promo_discount_amount: line.promo_discount.to_string(),
             total: line.total.to_string(),
+            refunded_quantity: line.refunded_quantity,
+            refunded_amount: line.refunded_amount.to_string(),
             state: line.state.word(),
         }
     }
@@ -75,15 +85,27 @@ impl From<&OrderLine> for ReservationRecord {
 
 /// An order as staff see it.
 #[derive(Serialize, ToSchema)]
-struct StaffOrder {
+pub(super) struct StaffOrder {
     #[serde(flatten)]
     order: OrderRecord,
     counterparty: OrderCustomer,
-    application: NamedRecord,
+    /// `null` when it was made for the project.
+    application: Option<NamedRecord>,
     manager: Option<NamedRecord>,
     comment: Option<String>,
     reservations: Vec<ReservationRecord>,
+    /// `unpaid`, `pending`, `paid`, `partially_refunded` or `refunded`.
+    payment_state: &'static str,
     paid_at: Option<DateTime<Utc>>,
+    /// Decimal string: what has arrived.
+    captured_amount: String,
+    /// Decimal string: what of it has gone back.
+    refunded_amount: String,
+    /// Decimal string: what of it is on its way back.
+    refunding_amount: String,
+    /// What goes or went back, oldest first.
+    refunds: Vec<OrderRefundRecord>,
+    version: i64,
     updated_at: DateTime<Utc>,
 }
 
@@ -93,7 +115,13 @@ impl From<Order> for StaffOrder {
         Self {
             order: (&order).into(),
             counterparty: OrderCustomer { id: customer.id.get(), name: customer.name, phone: customer.phone },
-            application: order.application.into(),
+            payment_state: order.payment_state().word(),
+            captured_amount: order.captured.to_string(),
+            refunded_amount: order.refunded.to_string(),
+            refunding_amount: order.refunding.to_string(),
+            refunds: order.refunds.iter().map(Into::into).collect(),
+            version: order.version,
+            application: order.application.map(Into::into),
             manager: order.manager.map(Into::into),
             comment: order.comment,
             reservations: order.lines.iter().map(Into::into).collect(),
@@ -103,7 +131,7 @@ impl From<Order> for StaffOrder {
     }
 }
 
-one!(OneOrder { order: StaffOrder });
+one!(pub(super) OneOrder { order: StaffOrder });
 list!(OrderList { orders: [StaffOrder], orders_count of all });
 
 /// Every order of the project, newest first.
@@ -174,7 +202,24 @@ async fn edit_order(
         comment: patch.comment.into(),
         address: patch.address.into(),
     };
-    Ok(Json(service.update(&staff, id.parse()?, &change).await?.into()))
+    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
+}
+
+/// Cancels an order: goods and promo code are free again. Orders stay in the books, none is ever removed; a paid one is
+/// refunded first.
+#[utoipa::path(
+    tag = "Orders",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = Message)),
+)]
+#[delete("/api/orders/{id}")]
+async fn cancel_order(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    id: Path<PathId>,
+) -> Result<Json<Message>, ApiError> {
+    service.cancel(&staff, id.parse()?).await?;
+    Ok(Json(Message::new("The order was canceled.")))
 }
 
 /// Orders for the staff screen.

@@ -1,7 +1,7 @@
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{
-    Agents, Applications, Branches, Brands, Categories, Departments, Dictionaries, Discounts, Files, Inventories,
-    Nomenclatures, Orders, Permissions, Reservations, Roles, Users, Warehouses, Webhooks,
+    Agents, Applications, Branches, Brands, Categories, Counterparties, Departments, Dictionaries, Discounts, Files,
+    Inventories, Nomenclatures, Orders, Permissions, Reservations, Roles, Users, Warehouses, Webhooks,
 };
 
 use crate::http::policy::Access::{self, Public, Staff};
@@ -143,11 +143,30 @@ pub const POLICIES: &[Policy] = &[
     get("/api/jobs/{id}", ANY_STAFF),
     get("/api/jobs/{id}/errors", ANY_STAFF),
     post("/api/jobs/{id}/cancel", ANY_STAFF),
+    // Customers
+    get("/api/counterparties", staff!(view Counterparties)),
+    post("/api/counterparties", staff!(create Counterparties)),
+    get("/api/counterparties/{id}", staff!(view Counterparties)),
+    put("/api/counterparties/{id}", staff!(edit Counterparties)),
+    delete("/api/counterparties/{id}", staff!(edit Counterparties)),
+    get("/api/counterparties/{id}/bank_requisites", staff!(view Counterparties)),
+    post("/api/counterparties/{id}/bank_requisites", staff!(edit Counterparties)),
+    put("/api/counterparties/{id}/bank_requisites/{requisiteId}", staff!(edit Counterparties)),
+    get("/api/counterparties/{id}/contacts", staff!(view Counterparties)),
+    post("/api/counterparties/{id}/contacts", staff!(edit Counterparties)),
+    put("/api/counterparties/{id}/contacts/{contactId}", staff!(edit Counterparties)),
+    get("/api/counterparties/{id}/history", staff!(view Counterparties)),
+    get("/api/tables/counterparties", staff!(view Counterparties)),
     // Orders
     get("/api/orders", staff!(view Orders)),
+    post("/api/orders", staff!(create Orders)),
+    post("/api/orders/calculator", staff!(view Orders)),
     get("/api/orders/{id}", staff!(view Orders)),
     put("/api/orders/{id}", staff!(edit Orders)),
+    post("/api/orders/{id}/request-refund", staff!(edit Orders)),
+    delete("/api/orders/{id}", staff!(edit Orders)),
     get("/api/tables/orders", staff!(view Orders)),
+    get("/api/tables/orders/{id}/nomenclatures", staff!(view Orders)),
     // Files
     post("/api/files", staff!(create Files)),
     get("/api/files/{id}", staff!(view Files)),

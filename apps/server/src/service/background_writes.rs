@@ -1,5 +1,5 @@
 //! Writes in the background what requests only buffer, every few seconds and many at a time: views of products, searches,
-//! uses of tokens;
+//! uses of tokens, and answers to requests with keys, which wait for less;
 //! and sorts measured times into their buckets.
 
 use std::sync::Arc;
@@ -11,8 +11,12 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::http::idempotency::Desk;
+
 /// How long a write may wait.
 const WAIT: Duration = Duration::from_secs(5);
+/// How long an answer may wait, of which a process that dies leaves the effect alone.
+const ANSWERS_WAIT: Duration = Duration::from_millis(250);
 
 /// The buffers that requests write to.
 pub struct BufferedWrites {
@@ -24,27 +28,44 @@ pub struct BufferedWrites {
     pub staff: Arc<StaffGuard>,
     /// Uses of customers' tokens.
     pub customers: Arc<CustomerGuard>,
+    /// Answers to requests with keys.
+    pub answers: Arc<Desk>,
 }
 
 /// The task that empties the buffers.
 pub struct BackgroundWriter {
     stop: CancellationToken,
-    running: JoinHandle<()>,
+    running: [JoinHandle<()>; 2],
 }
 
 impl BackgroundWriter {
     /// Starts storing.
     pub fn start(left: BufferedWrites, metrics: PrometheusHandle) -> Self {
         let stop = CancellationToken::new();
-        let running = tokio::spawn(run(left, metrics, stop.clone()));
-        Self { stop, running }
+        let answers = tokio::spawn(keep_answers(Arc::clone(&left.answers), stop.clone()));
+        let others = tokio::spawn(run(left, metrics, stop.clone()));
+        Self { stop, running: [answers, others] }
     }
 
     /// Stores what is left, ends.
     pub async fn stop(self) {
         self.stop.cancel();
-        if let Err(error) = self.running.await {
-            tracing::warn!(%error, "buffered writes were not stored to the end");
+        for running in self.running {
+            if let Err(error) = running.await {
+                tracing::warn!(%error, "buffered writes were not stored to the end");
+            }
+        }
+    }
+}
+
+async fn keep_answers(answers: Arc<Desk>, stop: CancellationToken) {
+    while !stop.is_cancelled() {
+        tokio::select! {
+            () = tokio::time::sleep(ANSWERS_WAIT) => {}
+            () = stop.cancelled() => {}
+        }
+        if let Err(error) = answers.store().await {
+            tracing::warn!(%error, "answers could not be stored and are kept");
         }
     }
 }

@@ -78,6 +78,13 @@ pub async fn metrics_text(
         }
         Err(error) => tracing::warn!(%error, "parked rows cannot be counted"),
     }
+    match database.count_receipt_concerns().await {
+        Ok(receipts) => {
+            let receipts = u32::try_from(receipts).unwrap_or(u32::MAX);
+            metrics::gauge!("kontor_receipts_to_look_at").set(f64::from(receipts));
+        }
+        Err(error) => tracing::warn!(%error, "receipts that people must look at cannot be counted"),
+    }
     let bytes = u32::try_from(answers.bytes() / 1024).unwrap_or(u32::MAX);
     metrics::gauge!("kontor_answers_remembered_bytes").set(f64::from(bytes) * 1024.0);
     HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(prometheus.render())

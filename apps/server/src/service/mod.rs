@@ -9,6 +9,7 @@ pub mod messaging;
 pub mod observe;
 pub mod openapi;
 mod openapi_implied;
+mod openapi_keys;
 mod openapi_webhooks;
 pub mod policies;
 pub mod routes;

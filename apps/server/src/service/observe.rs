@@ -14,8 +14,9 @@ use uuid::Uuid;
 
 use crate::http::caching::declare;
 use crate::http::error::quota_headers;
+use crate::http::idempotency::has_key;
 use crate::http::policy::Endpoint;
-use crate::http::request_id::RequestIds;
+use crate::http::request_id::{RequestId, RequestIds};
 use crate::http::throttle::TightestQuota;
 use crate::http::traffic::count_apart;
 use crate::http::{ApiError, FailureLog};
@@ -81,6 +82,9 @@ pub async fn observe(
         let refusal = ApiError::Message(status, "The headers are too large.".to_owned());
         request.into_response(refusal.error_response()).map_into_right_body()
     } else {
+        if has_key(request.headers()) {
+            request.extensions_mut().insert(RequestId(id.to_owned()));
+        }
         // Errors of handlers and extractors are responses by now; the request must not be held while it is routed.
         with_request_id(next.call(request).await?, id)
     };

@@ -8,9 +8,9 @@ use utoipa::openapi::{
 };
 use utoipa_actix_web::AppExt;
 
-use super::openapi_webhooks;
 use super::policies::describe;
 use super::routes::routes;
+use super::{openapi_keys, openapi_webhooks};
 
 /// The whole description.
 pub fn description() -> OpenApi {
@@ -63,6 +63,7 @@ fn components() -> utoipa::openapi::Components {
         .security_scheme("customer", bearer("Counterparty Bearer `<id>|<secret>`, the whole value unchanged."))
         .security_scheme("staff", bearer("Employee Bearer `<id>|<secret>`, the whole value unchanged."))
         .security_scheme("backend", SecurityScheme::Http(backend))
+        .parameter(openapi_keys::PARAMETER, openapi_keys::parameter())
         .schema("Message", message)
         .schema("ValidationErrors", errors)
         .schemas_from_iter(openapi_webhooks::schemas())

@@ -5,6 +5,8 @@ use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn}
 use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
 use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
 
+use super::openapi_keys;
+use crate::http::idempotency::heeds_keys;
 use crate::http::policy::{Access, Policy};
 use crate::http::routes::lies_below;
 
@@ -28,6 +30,9 @@ pub fn complete(operation: &mut Operation, policy: &Policy) {
     }
     for (status, description, schema) in implied(operation, policy) {
         operation.responses.responses.entry(status.to_owned()).or_insert_with(|| refusal(description, schema));
+    }
+    if heeds_keys(policy) {
+        openapi_keys::complete(operation);
     }
 }
 

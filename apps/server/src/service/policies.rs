@@ -5,17 +5,19 @@ use std::sync::Arc;
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::Method;
+use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, web};
 use kontor_kernel::{AppScope, RateRule, Visitor};
 use matchit::Router;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::path::Operation;
-use utoipa::openapi::{OpenApi, PathItem, SecurityRequirement};
+use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
 
 use super::openapi_implied as implied;
-use crate::http::policy::{Access, Endpoint, Policy};
+use crate::http::idempotency::recovery::may_tell;
+use crate::http::idempotency::{has_key, heeds_keys, serve};
+use crate::http::policy::{Access, Endpoint, Policy, Telling};
 use crate::http::response_cache::memory;
 use crate::http::scopes::{Admitted, admit};
 use crate::http::{ApiError, ClientIp, NamedError, Throttle};
@@ -91,7 +93,7 @@ impl Policies {
             if !routes.remove(&name) {
                 without_route.push(name);
             }
-            alike.push(Endpoint::of(policy));
+            alike.push(Endpoint::of(policy, telling(api, policy)));
         }
         fill_from_placeholders(&mut by_shape);
         let mut tree = Router::new();
@@ -110,6 +112,36 @@ impl Policies {
     fn find(&self, method: &Method, path: &str) -> Option<&Arc<Endpoint>> {
         self.0.at(path).ok()?.value.iter().find(|endpoint| endpoint.policy.method == *method)
     }
+}
+
+/// The status of success of an operation, and the name of its schema.
+fn success<'a>(api: &'a OpenApi, policy: &Policy) -> Option<(StatusCode, &'a str)> {
+    let item = api.paths.paths.get(policy.path)?;
+    let operation = match policy.method {
+        Method::GET => item.get.as_ref(),
+        Method::POST => item.post.as_ref(),
+        Method::PUT => item.put.as_ref(),
+        Method::PATCH => item.patch.as_ref(),
+        Method::DELETE => item.delete.as_ref(),
+        _ => None,
+    };
+    let (status, response) = operation?.responses.responses.iter().find(|(status, _)| status.starts_with('2'))?;
+    let RefOr::T(response) = response else { return None };
+    let RefOr::T(content) = response.content.get("application/json")? else { return None };
+    match content.schema.as_ref()? {
+        RefOr::Ref(schema) => Some((StatusCode::from_bytes(status.as_bytes()).ok()?, schema.ref_location.as_str())),
+        RefOr::T(_) => None,
+    }
+}
+
+/// Where what a write did can be read: an endpoint that shows it in the form of the write's own answer.
+fn telling(api: &OpenApi, write: &'static Policy) -> Option<Telling> {
+    let (status, schema) = success(api, write).filter(|_| write.method != Method::GET)?;
+    if write.method == Method::DELETE {
+        return schema.ends_with("/Message").then_some(Telling::Gone);
+    }
+    let shows = |read: &&Policy| may_tell(write, read) && success(api, read).is_some_and(|(_, shown)| shown == schema);
+    all().find(shows).map(|read| Telling::Record { by: Endpoint::of(read, None), status })
 }
 
 /// The application, when nobody in particular asks.
@@ -144,7 +176,7 @@ pub async fn enforce(
             request.extensions_mut().insert(endpoint);
             return Ok(request.into_response(answer).map_into_right_body());
         }
-        let policy = endpoint.policy;
+        let (policy, called) = (endpoint.policy, Arc::clone(&endpoint));
         request.extensions_mut().insert(endpoint);
         if let Some(rule) = policy.limited
             && let Err(refusal) = count_address(request.request(), rule).await
@@ -153,6 +185,10 @@ pub async fn enforce(
         }
         let admitted = admit(request.request(), policy.access).await;
         match admitted {
+            Ok(admitted) if has_key(request.headers()) && heeds_keys(policy) => {
+                let response = serve(request, next, called, admitted).await?;
+                return Ok(response.map_into_right_body());
+            }
             Ok(admitted) => {
                 if let (Some(answers), Some(question), Some(app)) = (answers, question, nobody(&admitted)) {
                     pending = answers.begin(question, app).map(|pending| (answers, pending));

@@ -55,10 +55,12 @@ fn cors(origins: &[String]) -> Cors {
             known && lies_below(request.uri.path(), "/api/counterparty")
         })
         .allowed_methods(["GET", "POST", "PUT", "PATCH", "DELETE"])
-        .allowed_headers(["Token", "Authorization", "Content-Type", "Accept"])
+        .allowed_headers(["Token", "Authorization", "Content-Type", "Accept", "Idempotency-Key"])
         .expose_headers([
             "X-Request-ID",
             "Retry-After",
+            "Idempotent-Replayed",
+            "Idempotency-Key-Expires",
             "X-RateLimit-Limit",
             "X-RateLimit-Remaining",
             "X-RateLimit-Reset",

@@ -32,7 +32,8 @@ use kontor_catalog::{
 };
 use kontor_catalog::{DiscountService, PlanService, PromotionService};
 use kontor_content::{FileService, FileSweeper};
-use kontor_customers::ProfileService;
+use kontor_customers::model::{BankRequisite, CustomerContact};
+use kontor_customers::{CustomerPartService, NotificationService, ProfileService, StaffCustomerService};
 use kontor_kernel::{Clock, HtmlCleaner, Random, RateLimiter, SecretCipher};
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
@@ -41,7 +42,7 @@ use kontor_organization::{
 };
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
-use kontor_payments::{ChargeService, RefundService};
+use kontor_payments::{ChargeService, ReceiptService, RefundService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, DeliveryWorker, WebhookService};
 
@@ -54,6 +55,7 @@ use super::counters::Counters;
 use super::messaging::{MessagingError, call_checks, code_messenger, mailer, outbound_policy};
 use crate::adapters::{Argon2Passwords, FolderUploads, HtmlAllowList, ServiceKey, SystemRandom};
 use crate::config::{Config, ConfigError};
+use crate::http::idempotency::Desk;
 use crate::http::response_cache::ResponseCache;
 use crate::http::{FailureLog, Throttle};
 
@@ -176,6 +178,12 @@ impl Surroundings {
         RefundService { refunds: Arc::new(database.clone()), gateway, clock, random }
     }
 
+    /// The use cases of receipts, for the worker.
+    pub fn receipts(&self, database: &Database) -> ReceiptService {
+        let Self { acquirer: gateway, clock, .. } = self.clone();
+        ReceiptService { receipts: Arc::new(database.clone()), gateway, clock }
+    }
+
     /// Who works on jobs, for the worker and for the command line.
     pub fn job_runner(&self, database: &Database) -> Arc<JobRunner> {
         let store = Arc::new(database.clone());
@@ -252,6 +260,10 @@ services! {
     agents: AgentService,
     access_requests: AccessRequestService,
     profiles: ProfileService,
+    notifications: NotificationService,
+    customers: StaffCustomerService,
+    customer_contacts: CustomerPartService<CustomerContact>,
+    bank_requisites: CustomerPartService<BankRequisite>,
     phone_change: PhoneChange,
     verifications: VerificationService,
     branches: BranchService,
@@ -285,6 +297,7 @@ services! {
     charges: ChargeService,
     placement: PlacementService,
     orders: OrderService,
+    desk: Desk,
     reservations: ReservationService,
     integrations: IntegrationService,
 }
@@ -346,6 +359,10 @@ impl Services {
             agents: Data::new(make.agents()),
             access_requests: Data::new(make.access_requests()),
             profiles: Data::new(ProfileService { customers: store.clone(), clock: clock.clone() }),
+            notifications: Data::new(NotificationService { notifications: store.clone() }),
+            customers: Data::new(make.customers()),
+            customer_contacts: Data::new(make.customer_parts()),
+            bank_requisites: Data::new(make.customer_parts()),
             phone_change: Data::new(make.phone_change()),
             verifications: Data::new(make.verifications(charges.clone())),
             branches: Data::new(BranchService { branches: store.clone(), clock: clock.clone() }),
@@ -379,7 +396,8 @@ impl Services {
             placement: Data::new(make.placement(charges.clone())),
             charges: Data::from(charges),
             orders: Data::new(make.orders()),
-            reservations: Data::new(ReservationService { reservations: store.clone() }),
+            desk: Data::new(Desk::new(database.clone(), clock.clone(), cipher.clone(), random.clone())),
+            reservations: Data::new(ReservationService { reservations: store.clone(), orders: store.clone() }),
             integrations: Data::new(IntegrationService {
                 integrations: store.clone(),
                 clock: clock.clone(),
@@ -416,6 +434,7 @@ impl Services {
             searches: self.searches.clone().into_inner(),
             staff: self.staff_guard.clone().into_inner(),
             customers: self.customer_guard.clone().into_inner(),
+            answers: self.desk.clone().into_inner(),
         }
     }
 }

@@ -146,7 +146,7 @@ fn front(file: &DemoFile) -> Shopfront {
 }
 
 /// The steps of the tour, without a shell: look, price with the promo code, sign in, order, pay, hear of it, be seen by
-/// staff. Gives what the storefront counts.
+/// staff, get money back. Gives what the storefront counts.
 async fn walk(file: &DemoFile) -> Value {
     let front = front(file);
     let products = front.request(Method::GET, "/api/counterparty/products");
@@ -162,10 +162,17 @@ async fn walk(file: &DemoFile) -> Value {
     anna.wait_for_status(order, 22).await;
     let staff = Staff::of(file).await;
     send(staff.request(Method::GET, &format!("/api/orders/{order}"))).await.expect(200);
+    let refund = json!({ "amount": "1.00", "reason": "a chip in the glaze", "restock": true });
+    send(staff.request(Method::POST, &format!("/api/orders/{order}/request-refund")).json(&refund)).await.expect(200);
     let received = format!("{}/control/hooks/{}", file.sandbox_url, file.webhook.hook_id);
     let until = std::time::Instant::now() + crate::process::PATIENCE;
     while send(front.http.get(&received)).await.expect(200)["deliveries"] == json!([]) {
         assert!(std::time::Instant::now() < until, "nothing was delivered");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let seen = async || send(staff.request(Method::GET, &format!("/api/orders/{order}"))).await.expect(200);
+    while seen().await["order"]["refunds"][0]["state"] != "succeeded" {
+        assert!(std::time::Instant::now() < until, "the money does not go back");
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     let all = front.request(Method::GET, "/api/counterparty/products");

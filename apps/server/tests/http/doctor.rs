@@ -23,7 +23,7 @@ database_tests! {
         let number = project["project_id"].to_string();
         let sound = site.command(&["doctor", "--json"]).output().unwrap();
         assert!(sound.status.success());
-        let examined = json!({ "inventories": 2, "discounts": 0, "nomenclatures": 2, "applications": 1 });
+        let examined = json!({ "inventories": 2, "discounts": 0, "nomenclatures": 2, "applications": 1, "orders": 0 });
         assert_eq!(lines(&sound.stdout), [json!({ "examined": examined, "differences": 0 })]);
 
         site.execute(&["UPDATE inventories SET quantity = quantity + 1 WHERE price = 1000"]).await;

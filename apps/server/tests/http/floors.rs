@@ -47,7 +47,17 @@ const STORAGE: &[Floor] = &[
     floor(
         "what domains share",
         Coupling::Acyclic,
-        &["applications", "discount_rows", "integration_links", "lease", "locks", "people", "projections", "stock"],
+        &[
+            "applications",
+            "discount_rows",
+            "integration_links",
+            "lease",
+            "locks",
+            "people",
+            "projections",
+            "receipt_terms",
+            "stock",
+        ],
     ),
     floor(
         "domains",

@@ -186,6 +186,37 @@ impl Shopfront {
         self.server.insert(format!("SELECT count(*) AS id FROM {table}")).await
     }
 
+    /// Stock of an item in a warehouse more.
+    pub async fn another_warehouse(&self, item: i64, quantity: i64, price: i64) {
+        let (p, branch, app) = (self.project.id, self.project.branch_id, self.project.application_id);
+        let warehouse = self
+            .server
+            .insert(format!(
+                "INSERT INTO warehouses (project_id, branch_id, name, created_at, updated_at) \
+                 VALUES ({p}, {branch}, 'Second', {AT}, {AT}) RETURNING id"
+            ))
+            .await;
+        let join = "INSERT INTO warehouse_applications (warehouse_id, application_id) VALUES";
+        self.server.insert(format!("{join} ({warehouse}, {app}) RETURNING warehouse_id AS id")).await;
+        self.server
+            .insert(format!(
+                "INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, created_at, \
+                 updated_at) VALUES ({p}, {warehouse}, {item}, {quantity}, 0, {price}, {AT}, {AT}) RETURNING id"
+            ))
+            .await;
+    }
+
+    /// Waits until so much of an order has gone back.
+    pub async fn until_refunded(&self, order: i64, amount: &str) {
+        let until = Instant::now() + PATIENCE;
+        let minor: i64 = amount.replace('.', "").parse().unwrap();
+        let gone = || self.server.insert(format!("SELECT refunded AS id FROM orders WHERE id = {order}"));
+        while gone().await != minor {
+            assert!(Instant::now() < until, "the money is still on its way");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// How many pieces of an item are reserved.
     pub async fn reserved(&self, item: i64) -> i64 {
         self.server.insert(format!("SELECT reserved AS id FROM inventories WHERE nomenclature_id = {item}")).await

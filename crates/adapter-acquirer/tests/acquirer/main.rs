@@ -1,6 +1,8 @@
 //! The client against the emulated acquirer, and against things that are no acquirer.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod receipts;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,6 +45,7 @@ fn request(key: u128) -> ChargeRequest {
         return_url: "https://shop.example/7".to_owned(),
         save_method: false,
         saved_method: None,
+        receipt: None,
     }
 }
 
@@ -121,6 +124,7 @@ fn way_back(payment: &GatewayPayment, key: u128) -> RefundRequest {
         whole: true,
         currency: "RUB".to_owned(),
         description: "Verification 3".to_owned(),
+        receipt: None,
     }
 }
 

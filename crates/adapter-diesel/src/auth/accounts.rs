@@ -9,6 +9,7 @@ use kontor_kernel::{AppScope, Contact, CounterpartyId, ProjectId, StoreError, To
 use super::{Holder, insert_token};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::people::lock_customer;
+use crate::projections::search::note_customer;
 use crate::schema::{counterparties, login_contacts};
 use crate::stored;
 
@@ -77,17 +78,17 @@ pub(super) fn owner<R>(
     Ok(ContactOwner::of(stored::optional_id(signs_in)?, &recorded))
 }
 
-pub(super) fn create(
+pub(super) fn create<R>(
     connection: &mut AnyConnection,
     project: ProjectId,
     contact: &Contact,
     at: NaiveDateTime,
-) -> Result<i64, QueryError> {
+) -> Result<i64, Abort<R>> {
     let (phone, email) = match contact {
         Contact::Phone(phone) => (Some(phone.as_str()), None),
         Contact::Email(email) => (None, Some(email.as_str())),
     };
-    diesel::insert_into(counterparties::table)
+    let id = diesel::insert_into(counterparties::table)
         .values((
             counterparties::project_id.eq(project.get()),
             counterparties::is_company.eq(false),
@@ -97,7 +98,9 @@ pub(super) fn create(
             counterparties::updated_at.eq(at),
         ))
         .returning(counterparties::id)
-        .get_result(connection)
+        .get_result(connection)?;
+    note_customer(connection, id)?;
+    Ok(id)
 }
 
 /// Binds the contact, unless a racing call did: the key of the table lets one of them win.

@@ -14,6 +14,7 @@ use kontor_kernel::{
 use super::agent_records::{load, written};
 use super::tokens::{abilities, permission};
 use super::{AGENT, end_staff_tokens, guard};
+use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, leave_valid};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::listing::{Source, unsearched};
@@ -224,7 +225,12 @@ impl AgentRepository for Database {
     }
 
     async fn insert(&self, new: NewAgent) -> Result<Agent, StoreError> {
-        self.write(move |connection| insert(connection, &new)).await
+        self.write(move |connection| {
+            let agent = insert(connection, &new)?;
+            made("agents", agent.id.get());
+            Ok(agent)
+        })
+        .await
     }
 
     async fn update(&self, update: AgentUpdate) -> Result<Agent, AgentError> {
@@ -308,6 +314,7 @@ impl AgentRepository for Database {
                     expires_at: token.expires_at,
                 },
             )?;
+            made("tokens", id);
             Ok(AgentToken {
                 id: stored::id(id)?,
                 name: Some(token.name.clone()),

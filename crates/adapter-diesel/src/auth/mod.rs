@@ -30,13 +30,11 @@ use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, UserId};
 
 use crate::database::AnyConnection;
 use crate::database::invalidation::{Topic, leave_valid};
-use crate::people::guard;
+use crate::people::{EMPLOYEE, guard};
 use crate::schema::access_tokens;
 
 /// What `users.kind` and `roles.kind` say of agents.
 const AGENT: &str = "agent";
-/// What `users.kind` says of employees.
-const EMPLOYEE: &str = "employee";
 
 /// Who gets a token.
 enum Holder {

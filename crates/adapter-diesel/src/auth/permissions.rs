@@ -8,6 +8,7 @@ use kontor_auth::{PermissionError, PermissionRefusal};
 use kontor_kernel::{Line, OfProject, PermissionId, ProjectId, ScreenId, StoreError};
 
 use super::permission_rows::{PermissionRow, of_project, permission, reference, stored_name, with_screens};
+use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_reference};
 use crate::schema::{permissions, screens};
 
@@ -50,6 +51,7 @@ impl PermissionRepository for Database {
                 .returning(permissions::id)
                 .get_result(connection)
                 .map_err(on_duplicate(PermissionRefusal::NameTaken))?;
+            made("permissions", id);
             load(connection, id)?.ok_or(Abort::Refused(PermissionError::NotFound))
         })
         .await

@@ -4,11 +4,14 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use kontor_auth::model::{NewPhoneCode, PhoneChangeTry, PhoneChanged, PhoneStanding};
 use kontor_auth::ports::PhoneRepository;
-use kontor_kernel::{Contact, CounterpartyId, Phone, ProjectId, StoreError};
+use kontor_kernel::history::{Author, FieldChange};
+use kontor_kernel::{Contact, CounterpartyId, Phone, ProjectId, Resource, Stamp, StoreError};
 
 use super::accounts::{bind, bound, owner};
 use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::histories;
 use crate::people::{contacts, forget_contacts, lock_customer, lock_customer_exclusively};
+use crate::projections::search::note_customer;
 use crate::schema::{counterparties, phone_change_codes};
 
 /// Whether somebody else has the phone.
@@ -32,9 +35,15 @@ fn take(connection: &mut AnyConnection, attempt: &PhoneChangeTry) -> Result<Phon
     if !bind(connection, project, phone, customer)? && taken(connection, project, attempt.customer, phone)? {
         return Ok(PhoneChanged::Taken);
     }
+    let before: Option<String> =
+        counterparties::table.find(customer).select(counterparties::phone_1).first(connection)?;
     diesel::update(counterparties::table.find(customer))
         .set((counterparties::phone_1.eq(phone.as_str()), counterparties::updated_at.eq(attempt.at.naive_utc())))
         .execute(connection)?;
+    note_customer(connection, customer)?;
+    let own = Stamp { project_id: project, author: Author::Customer(attempt.customer), at: attempt.at };
+    let change = FieldChange { field: "phone_1".to_owned(), old: before, new: Some(phone.to_string()) };
+    histories::changed_many(connection, &own, Resource::Counterparties, &[(customer, vec![change])])?;
     let mut former = contacts(connection, project.get(), customer)?;
     former.retain(|contact| !contact.contains('@') && contact != phone.as_str());
     forget_contacts(connection, project.get(), &former)?;

@@ -12,6 +12,7 @@ use kontor_kernel::{OfProject, PermissionId, ProjectId, RoleId, Stamp, StoreErro
 use super::guard;
 use super::permission_rows::{RoleKey, of_project, of_roles};
 use super::registry::STAFF;
+use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database, on_each, on_reference};
 use crate::records;
 use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
@@ -167,6 +168,7 @@ impl RoleRepository for Database {
                 ))
                 .returning(roles::id)
                 .get_result(connection)?;
+            made("roles", id);
             grant(connection, id, &draft.permissions)?;
             written(connection, stamp.project_id, id)
         })

@@ -9,6 +9,7 @@ use kontor_kernel::{ApplicationId, BrandId, CategoryId, Listing, OfProject, Page
 use super::assortment_order::{Links, Shifted};
 use super::{brands as brand_records, categories as category_records, lock_row};
 use crate::applications::project_of;
+use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::histories;
@@ -160,6 +161,7 @@ macro_rules! assortment {
                         return Err(Abort::refused(AssortmentRefusal::UnknownRecord));
                     }
                     lock_row!(connection, applications::table.find(application.get()).select(applications::id));
+                    made(stringify!($records), id.get());
                     if !found!(connection, $links::table.find((application.get(), id.get())))? {
                         let last: Option<i64> = $links::table
                             .filter($links::application_id.eq(application.get()))

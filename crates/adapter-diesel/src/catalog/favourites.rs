@@ -10,6 +10,7 @@ use kontor_kernel::{AppScope, CustomerScope, NomenclatureId, Page, PageRequest, 
 
 use super::storefront::{ProductRow, TotalRow, known_total};
 use super::storefront_query::{count_favourites, favourites as kept};
+use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::people::lock_customer;
 use crate::projections::offers;
@@ -77,6 +78,7 @@ impl Favourites for Database {
                 at.naive_utc().into(),
             ])
             .sql(" ON CONFLICT (project_id, counterparty_id, nomenclature_id) DO NOTHING");
+            made("favourites", id.get());
             Ok(if statement.run(connection)? == 0 { Keeping::Kept } else { Keeping::Added })
         })
         .await

@@ -60,7 +60,7 @@ struct StockRow {
 /// On PostgreSQL records that are to be written are held still until the end of the transaction. Sorted, and not read in the
 /// order of their numbers, which could mean all of them.
 fn locked(connection: &AnyConnection, records: Statement, lock: bool) -> Statement {
-    if lock && connection.is_postgres() { records.sql(" ORDER BY id + 0 FOR NO KEY UPDATE") } else { records }
+    if lock { records.locked(connection, " ORDER BY id + 0 FOR NO KEY UPDATE") } else { records }
 }
 
 fn target(

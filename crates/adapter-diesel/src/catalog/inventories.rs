@@ -10,6 +10,7 @@ use kontor_kernel::{InventoryId, Listing, OfProject, Page, PageRequest, ProjectI
 
 use super::categories::reference;
 use super::lock_row;
+use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, Driver, found, on_duplicate};
 use crate::listing::{Source, unsearched};
@@ -172,6 +173,9 @@ impl InventoryRepository for Database {
             let ids = stock::create(connection, stamp.project_id.get(), &[new], &cause)
                 .map_err(on_duplicate(InventoryRefusal::AlreadyStocked))?;
             offers::refresh_locked(connection, &[new.item])?;
+            for id in &ids {
+                made("inventories", *id);
+            }
             one(connection, stamp.project_id, &ids)
         })
         .await

@@ -84,8 +84,8 @@ impl Database {
 
     async fn refresh_offers(&self, warehouse: Option<WarehouseId>) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            let held = if connection.is_postgres() { " LIMIT 1 FOR UPDATE" } else { " LIMIT 1" };
-            let next: Option<BegunRow> = begun(warehouse).sql(held).row(connection).optional()?;
+            let next = begun(warehouse).sql(" LIMIT 1").locked(connection, " FOR UPDATE");
+            let next: Option<BegunRow> = next.row(connection).optional()?;
             let Some(BegunRow { warehouse, project, after }) = next else { return Ok(false) };
             invalidate(Topic::Storefront, project);
             step(connection, warehouse, after)?;

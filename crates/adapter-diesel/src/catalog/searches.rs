@@ -6,29 +6,21 @@ use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use diesel::sql_types::BigInt;
 use kontor_catalog::storefront::ports::SearchLog;
 use kontor_catalog::storefront::{Search, SearchRequest};
 use kontor_kernel::{StoreError, Visitor};
 
 use crate::database::{AnyConnection, Database};
 use crate::schema::search_requests;
-use crate::statement::{Statement, by_place};
+use crate::statement::{IdRow, Statement};
 use crate::stored;
 
 const CHUNK: usize = 500;
 
-by_place! {
-    struct IdRow {
-        id: i64 as BigInt,
-    }
-}
-
 /// Those who have not left, kept from leaving until the transaction ends.
 fn present(connection: &mut AnyConnection, customers: &[i64]) -> Result<BTreeSet<i64>, QueryError> {
     let statement = Statement::new("SELECT id FROM counterparties WHERE deleted_at IS NULL AND id").among(customers);
-    let statement = if connection.is_postgres() { statement.sql(" ORDER BY id FOR SHARE") } else { statement };
-    let rows: Vec<IdRow> = statement.rows(connection)?;
+    let rows: Vec<IdRow> = statement.locked(connection, " ORDER BY id FOR SHARE").rows(connection)?;
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 

@@ -3,15 +3,20 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use kontor_customers::CustomerError;
-use kontor_kernel::Word;
+use kontor_customers::model::{StaffCustomer, without_personal_values};
+use kontor_kernel::history::Audited as _;
+use kontor_kernel::{CounterpartyId, Stamp, Word};
 use kontor_payments::model::ChargeState;
 
+use super::{notifications, parts};
 use crate::database::{Abort, AnyConnection, found};
-use crate::people::forget_customer;
+use crate::histories;
+use crate::people::{forget_customer, forget_receipts, lock_customer_exclusively};
+use crate::projections::search::note_customer;
+use crate::records::StoredRecord as _;
 use crate::schema::{charges, counterparties, favourites, saved_payment_methods, search_requests};
 
-/// A company keeps its name and numbers: they are no person's.
+/// Everything personal that a record has. A company keeps its name and numbers: they are no person's.
 #[derive(AsChangeset)]
 #[diesel(table_name = counterparties, treat_none_as_null = true)]
 struct Emptied {
@@ -28,12 +33,21 @@ struct Emptied {
     deleted_at: Option<NaiveDateTime>,
 }
 
-pub(super) fn leave(
-    connection: &mut AnyConnection,
-    project: i64,
-    customer: i64,
-    at: NaiveDateTime,
-) -> Result<(), Abort<CustomerError>> {
+/// Why somebody does not leave.
+pub(super) enum Stays {
+    /// There is nobody, or they have left before.
+    Unknown,
+    /// A payment may still take place.
+    Paying,
+}
+
+/// The stamp says who lets them leave: they themselves, or an employee.
+pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: CounterpartyId) -> Result<(), Abort<Stays>> {
+    let (project, customer, at) = (stamp.project_id.get(), id.get(), stamp.at.naive_utc());
+    // Nobody changes what is to be told about them meanwhile.
+    lock_customer_exclusively(connection, customer)?;
+    let before = StaffCustomer::load(connection, customer)?.and_then(|found| found.within(stamp.project_id));
+    let before = before.ok_or(Abort::Refused(Stays::Unknown))?;
     let emptied = Emptied {
         first_name: None,
         last_name: None,
@@ -57,14 +71,31 @@ pub(super) fn leave(
     .set((emptied, counterparties::updated_at.eq(at)))
     .execute(connection)?;
     if left == 0 {
-        return Err(Abort::Refused(CustomerError::NotFound));
+        return Err(Abort::Refused(Stays::Unknown));
     }
     if has_open_payment(connection, customer)? {
-        return Err(Abort::Refused(CustomerError::ChargeRunning));
+        return Err(Abort::Refused(Stays::Paying));
     }
     diesel::delete(saved_payment_methods::table.filter(saved_payment_methods::counterparty_id.eq(customer)))
         .execute(connection)?;
+    forget_receipts(connection, customer)?;
     forget_likings(connection, project, customer)?;
+    parts::forget(connection, customer)?;
+    notifications::forget(connection, customer)?;
+    if !before.is_company {
+        let numbers = (
+            counterparties::name.eq(None::<String>),
+            counterparties::inn.eq(None::<String>),
+            counterparties::kpp.eq(None::<String>),
+        );
+        diesel::update(counterparties::table.find(customer)).set(numbers).execute(connection)?;
+    }
+    note_customer(connection, customer)?;
+    let is_company = before.is_company;
+    histories::rewrite(connection, stamp.project_id, StaffCustomer::RESOURCE, customer, |changes| {
+        without_personal_values(changes, is_company)
+    })?;
+    histories::deleted(connection, stamp, &before.anonymous())?;
     Ok(forget_customer(connection, project, customer)?)
 }
 

@@ -1,5 +1,12 @@
 //! The ports of customer records.
 
+mod bank_requisites;
+mod contacts;
 mod leave;
+mod notifications;
+mod parts;
 mod profile;
 mod records;
+mod sign_in;
+mod staff;
+mod staff_records;

@@ -3,11 +3,15 @@
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_customers::CustomerError;
-use kontor_customers::model::DecidedChange;
-use kontor_kernel::{Edit, FileId};
+use kontor_customers::model::{DecidedChange, StaffCustomer};
+use kontor_kernel::history::Author;
+use kontor_kernel::{Edit, FileId, Stamp};
 
 use crate::database::{Abort, AnyConnection};
-use crate::people::is_avatar;
+use crate::histories;
+use crate::people::{is_avatar, lock_customer_exclusively};
+use crate::projections::search::note_customer;
+use crate::records::StoredRecord as _;
 use crate::schema::{counterparties, login_contacts};
 
 pub(super) fn change(connection: &mut AnyConnection, change: &DecidedChange) -> Result<(), Abort<CustomerError>> {
@@ -42,8 +46,20 @@ pub(super) fn change(connection: &mut AnyConnection, change: &DecidedChange) -> 
         .filter(counterparties::id.eq(customer))
         .filter(counterparties::project_id.eq(project))
         .filter(counterparties::deleted_at.is_null());
-    let changed = diesel::update(present).set(columns).execute(connection)?;
-    if changed == 1 { Ok(()) } else { Err(Abort::Refused(CustomerError::NotFound)) }
+    if !lock_customer_exclusively(connection, customer)? {
+        return Err(Abort::Refused(CustomerError::NotFound));
+    }
+    let before = record(connection, change)?;
+    diesel::update(present).set(columns).execute(connection)?;
+    note_customer(connection, customer)?;
+    let after = record(connection, change)?;
+    let own = Stamp { project_id: change.project_id, author: Author::Customer(change.customer), at: change.at };
+    histories::changed(connection, &own, &before, &after)
+}
+
+fn record(connection: &mut AnyConnection, change: &DecidedChange) -> Result<StaffCustomer, Abort<CustomerError>> {
+    let found = StaffCustomer::load(connection, change.customer.get())?;
+    found.and_then(|record| record.within(change.project_id)).ok_or(Abort::Refused(CustomerError::NotFound))
 }
 
 /// His picture, which staff give him.

@@ -4,23 +4,25 @@ use diesel::prelude::*;
 use kontor_customers::CustomerError;
 use kontor_customers::model::{Customer, CustomerKind, DecidedChange, Manager};
 use kontor_customers::ports::CustomerRepository;
-use kontor_kernel::{CounterpartyId, FileId, OfProject, ProjectId, StoreError};
+use kontor_kernel::history::Author;
+use kontor_kernel::{CounterpartyId, FileId, OfProject, ProjectId, Stamp, StoreError};
 
-use super::{leave, profile};
+use super::leave::{Stays, leave};
+use super::profile;
 use crate::database::Database;
 use crate::people::{READY, avatar_key};
 use crate::schema::{counterparties, dictionary_items, files, users};
 use crate::{records, stored};
 
 /// Persons and companies in the dictionary `counterparty_types`.
-const PERSON: i64 = 1;
-const COMPANY: i64 = 2;
+pub(super) const PERSON: i64 = 1;
+pub(super) const COMPANY: i64 = 2;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = counterparties)]
-struct CustomerRow {
-    id: i64,
-    project_id: i64,
+pub(super) struct CustomerRow {
+    pub(super) id: i64,
+    pub(super) project_id: i64,
     first_name: Option<String>,
     last_name: Option<String>,
     middle_name: Option<String>,
@@ -35,7 +37,7 @@ struct CustomerRow {
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = dictionary_items)]
-struct KindRow {
+pub(super) struct KindRow {
     id: i64,
     name: String,
     created_at: NaiveDateTime,
@@ -43,7 +45,7 @@ struct KindRow {
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = users)]
-struct ManagerRow {
+pub(super) struct ManagerRow {
     id: i64,
     first_name: String,
     last_name: String,
@@ -63,9 +65,26 @@ impl TryFrom<ManagerRow> for Manager {
     }
 }
 
-type Row = (CustomerRow, KindRow, Option<ManagerRow>, Option<String>);
+/// What stands in the record of every customer, as it comes out of [`customers`].
+pub(super) type Row = (CustomerRow, KindRow, Option<ManagerRow>, Option<String>);
 
-fn customer((row, kind, manager, avatar): Row) -> Result<Customer, StoreError> {
+/// Customers who have not left, with what their records refer to.
+macro_rules! customers {
+    () => {{
+        let person = counterparties::is_company.eq(false).and(dictionary_items::id.eq(PERSON));
+        let company = counterparties::is_company.eq(true).and(dictionary_items::id.eq(COMPANY));
+        let kind = dictionary_items::dictionary.eq("counterparty_types").and(person.or(company));
+        let shown = files::id.nullable().eq(counterparties::avatar_id).and(files::state.eq(READY));
+        counterparties::table
+            .inner_join(dictionary_items::table.on(kind))
+            .left_join(users::table.on(users::id.nullable().eq(counterparties::manager_id)))
+            .left_join(files::table.on(shown))
+            .filter(counterparties::deleted_at.is_null())
+    }};
+}
+pub(super) use customers;
+
+pub(super) fn customer((row, kind, manager, avatar): Row) -> Result<Customer, StoreError> {
     Ok(Customer {
         id: stored::id(row.id)?,
         kind: CustomerKind {
@@ -92,16 +111,8 @@ fn customer((row, kind, manager, avatar): Row) -> Result<Customer, StoreError> {
 impl CustomerRepository for Database {
     async fn find(&self, id: CounterpartyId) -> Result<Option<OfProject<Customer>>, StoreError> {
         self.read(move |connection| {
-            let person = counterparties::is_company.eq(false).and(dictionary_items::id.eq(PERSON));
-            let company = counterparties::is_company.eq(true).and(dictionary_items::id.eq(COMPANY));
-            let kind = dictionary_items::dictionary.eq("counterparty_types").and(person.or(company));
-            let shown = files::id.nullable().eq(counterparties::avatar_id).and(files::state.eq(READY));
-            let row: Option<Row> = counterparties::table
-                .inner_join(dictionary_items::table.on(kind))
-                .left_join(users::table.on(users::id.nullable().eq(counterparties::manager_id)))
-                .left_join(files::table.on(shown))
+            let row: Option<Row> = customers!()
                 .filter(counterparties::id.eq(id.get()))
-                .filter(counterparties::deleted_at.is_null())
                 .select((
                     CustomerRow::as_select(),
                     KindRow::as_select(),
@@ -129,6 +140,15 @@ impl CustomerRepository for Database {
     }
 
     async fn leave(&self, project: ProjectId, id: CounterpartyId, at: DateTime<Utc>) -> Result<(), CustomerError> {
-        self.write(move |connection| leave::leave(connection, project.get(), id.get(), at.naive_utc())).await
+        self.write(move |connection| {
+            let own = Stamp { project_id: project, author: Author::Customer(id), at };
+            leave(connection, &own, id).map_err(|stays| {
+                stays.map(|stays| match stays {
+                    Stays::Unknown => CustomerError::NotFound,
+                    Stays::Paying => CustomerError::ChargeRunning,
+                })
+            })
+        })
+        .await
     }
 }

@@ -6,7 +6,6 @@ use diesel::connection::{
     TransactionManager, TransactionManagerStatus,
 };
 use diesel::expression::QueryMetadata;
-use diesel::migration::MigrationConnection;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::Untyped;
 use diesel::{ConnectionResult, PgConnection, QueryResult, SqliteConnection};
@@ -147,11 +146,5 @@ impl TransactionManager<Self> for AnyConnection {
 
     fn transaction_manager_status_mut(connection: &mut Self) -> &mut TransactionManagerStatus {
         Driver::transaction_manager_status_mut(&mut connection.driver)
-    }
-}
-
-impl MigrationConnection for AnyConnection {
-    fn setup(&mut self) -> QueryResult<usize> {
-        self.driver.setup()
     }
 }

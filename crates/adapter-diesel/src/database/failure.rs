@@ -21,11 +21,21 @@ impl<R> Abort<R> {
     }
 
     /// The same, with another reason.
-    pub(super) fn map<S>(self, reason: impl FnOnce(R) -> S) -> Abort<S> {
+    pub(crate) fn map<S>(self, reason: impl FnOnce(R) -> S) -> Abort<S> {
         match self {
             Self::Refused(refused) => Abort::Refused(reason(refused)),
             Self::Query(error) => Abort::Query(error),
             Self::Store(error) => Abort::Store(error),
+        }
+    }
+}
+
+impl Abort<StoreError> {
+    /// The same in a step that refuses for other reasons: storage that fails is no refusal there.
+    pub(crate) fn in_step<R>(self) -> Abort<R> {
+        match self {
+            Self::Refused(error) | Self::Store(error) => Abort::Store(error),
+            Self::Query(error) => Abort::Query(error),
         }
     }
 }

@@ -6,6 +6,7 @@ mod connection;
 mod connections;
 mod constraints;
 mod failure;
+pub(crate) mod idempotency;
 pub(crate) mod invalidation;
 mod memory;
 mod migrations;

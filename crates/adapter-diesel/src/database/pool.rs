@@ -11,6 +11,7 @@ use kontor_kernel::StoreError;
 use super::connection::{Manager, Role, give_up};
 use super::connections::Connections;
 use super::failure::{Abort, at_commit, is_demoted, is_lost, passes};
+use super::idempotency::{self, Serving};
 use super::invalidation::{CacheVersions, Invalidations, invalidate_everything};
 use super::memory::Memories;
 use super::pages::PageReaders;
@@ -322,6 +323,7 @@ impl Database {
 
     async fn write_step(&self, step: Step) -> Outcome {
         let inner = Arc::clone(&self.inner);
+        let request = idempotency::current();
         blocking(move || {
             let pool = inner.writing();
             inner.writes.fetch_add(1, Ordering::Relaxed);
@@ -330,6 +332,7 @@ impl Database {
                 let mut connection = pool.take()?;
                 // Of an attempt that was given up.
                 Invalidations::take();
+                let _serving = Serving::begin(request.as_ref());
                 #[cfg(feature = "test-support")]
                 super::write_check::forget();
                 let outcome = begin(&mut connection).map_err(Abort::Query).map(|()| step(&mut connection));
@@ -387,6 +390,8 @@ fn commit(inner: &Inner, connection: &mut AnyConnection, done: Outcome) -> Outco
         if let Some(what) = super::write_check::forgotten(&invalidations, inner.tables.invalidating) {
             return Err(Abort::Store(StoreError::Failed(format!("a step changes {what}, and does not invalidate it"))));
         }
+        // Before the counters, which others wait for.
+        idempotency::note(connection)?;
         open = inner.versions.open(&invalidations, connection)?;
         Ok(value)
     });
@@ -394,10 +399,11 @@ fn commit(inner: &Inner, connection: &mut AnyConnection, done: Outcome) -> Outco
         Ok(value) => Transactions::commit_transaction(connection).map(|()| value).map_err(at_commit),
         Err(abort) => Err(rolled_back(connection, abort)),
     };
-    if outcome.is_ok()
-        && let Some(open) = open
-    {
-        open.committed();
+    if outcome.is_ok() {
+        idempotency::committed();
+        if let Some(open) = open {
+            open.committed();
+        }
     }
     outcome
 }

@@ -8,7 +8,7 @@ use crate::database::{Abort, AnyConnection};
 use crate::projections::offer_counts::{self, OffCount};
 use crate::projections::offers::{self, OffOffer};
 use crate::projections::search;
-use crate::statement::by_place;
+use crate::statement::{IdRow, by_place};
 
 by_place! {
     struct StockRow {
@@ -33,7 +33,7 @@ pub(super) fn stock(
     let sum = |column: &str| format!("CAST(COALESCE((SELECT sum(m.{column}) {MOVEMENTS}), 0) AS BIGINT)");
     let left = |column: &str| format!("COALESCE((SELECT m.{column} {MOVEMENTS} ORDER BY m.id DESC LIMIT 1), 0)");
     let what = format!(
-        "t.project_id, t.id, t.quantity, t.reserved, {}, {}, {}, {}, CAST(COALESCE((SELECT sum(r.quantity) \
+        "t.project_id, t.id, t.quantity, t.reserved, {}, {}, {}, {}, CAST(COALESCE((SELECT sum(r.quantity - r.refunded_quantity) \
          FROM reservations r WHERE r.inventory_id = t.id AND r.state = 'held'), 0) AS BIGINT)",
         sum("quantity"),
         sum("reserved"),
@@ -93,12 +93,6 @@ pub(super) fn discounts(
     })
 }
 
-by_place! {
-    pub(super) struct IdRow {
-        pub id: i64 as BigInt,
-    }
-}
-
 /// What the applications show of items, and what these are found by.
 pub(super) fn items(
     connection: &mut AnyConnection,
@@ -155,11 +149,11 @@ pub(super) fn counts(
     Ok(Seen { count: count(&rows), last: ids.last().copied(), differences: off.into_iter().map(differ).collect() })
 }
 
-fn count<T>(rows: &[T]) -> u64 {
+pub(super) fn count<T>(rows: &[T]) -> u64 {
     u64::try_from(rows.len()).unwrap_or(u64::MAX)
 }
 
-fn compared(
+pub(super) fn compared(
     (project_id, id): (i64, i64),
     figure: &'static str,
     source: &'static str,

@@ -3,12 +3,11 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::{ProjectId, StoreError};
 
-use super::checks::IdRow;
 use super::next;
 use crate::database::invalidation::{Topic, invalidate_everything, leave_valid};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::projections::{offer_counts, offers, search};
-use crate::statement::Statement;
+use crate::statement::{IdRow, Statement};
 use crate::stock;
 
 /// What was put right.
@@ -81,8 +80,7 @@ impl Database {
 
 /// Records that nobody changes until the end of the transaction.
 fn held(connection: &mut AnyConnection, records: Statement) -> Result<Vec<i64>, Abort<StoreError>> {
-    let records = if connection.is_postgres() { records.sql(" FOR NO KEY UPDATE") } else { records };
-    let rows: Vec<IdRow> = records.rows(connection)?;
+    let rows: Vec<IdRow> = records.locked(connection, " FOR NO KEY UPDATE").rows(connection)?;
     Ok(rows.into_iter().map(|row| row.id).collect())
 }
 

@@ -5,6 +5,7 @@
 
 mod checks;
 mod correction;
+mod money;
 
 use kontor_kernel::{ProjectId, StoreError};
 
@@ -45,6 +46,8 @@ pub struct Examined {
     pub items: u64,
     /// Applications, with how many offers they have.
     pub applications: u64,
+    /// Orders, with their money.
+    pub orders: u64,
     /// How much was found.
     pub differences: u64,
 }
@@ -57,7 +60,8 @@ impl Database {
     /// - uses of a discount: the orders that use it;
     /// - what an application shows: cards, stock, prices and warehouses;
     /// - what an item is found by: its name and article;
-    /// - how many offers an application has, in all and per category: its offers.
+    /// - how many offers an application has, in all and per category: its offers;
+    /// - the money of an order: its lines, its charge, and what goes back of both.
     pub async fn examine(
         &self,
         project: Option<ProjectId>,
@@ -65,11 +69,12 @@ impl Database {
     ) -> Result<Examined, StoreError> {
         let mut examined = Examined::default();
         let project = project.map(ProjectId::get);
-        let checks: [(Check, Tally); 4] = [
+        let checks: [(Check, Tally); 5] = [
             (checks::stock, |examined| &mut examined.inventories),
             (checks::discounts, |examined| &mut examined.discounts),
             (checks::items, |examined| &mut examined.items),
             (checks::counts, |examined| &mut examined.applications),
+            (money::orders, |examined| &mut examined.orders),
         ];
         for (check, count) in checks {
             let mut last = 0;

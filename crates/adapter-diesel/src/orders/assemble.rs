@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
+use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamp};
 use kontor_kernel::{InvalidId, OfProject, Quantity, StoreError, Word};
 use kontor_orders::model::{
-    Customer, DeliveryWay, Named, Order, OrderLine, OrderStatus, PaymentMethod, PaymentType, Place, ReservationState,
+    Customer, DeliveryWay, Named, Order, OrderLine, OrderRefund, OrderStatus, PaymentMethod, PaymentType, Place,
+    ReservationState,
 };
 
+use super::refunds;
 use crate::database::{Abort, AnyConnection};
+use crate::receipt_terms;
 use crate::records;
 use crate::statement::Statement;
 use crate::stored;
@@ -21,10 +24,10 @@ struct OrderRow {
     id: i64,
     #[diesel(sql_type = BigInt)]
     project_id: i64,
-    #[diesel(sql_type = BigInt)]
-    application_id: i64,
-    #[diesel(sql_type = Text)]
-    application_name: String,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    application_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    application_name: Option<String>,
     #[diesel(sql_type = BigInt)]
     counterparty_id: i64,
     #[diesel(sql_type = Nullable<Text>)]
@@ -108,6 +111,12 @@ struct OrderRow {
     #[diesel(sql_type = Nullable<Timestamp>)]
     paid_at: Option<NaiveDateTime>,
     #[diesel(sql_type = BigInt)]
+    captured: i64,
+    #[diesel(sql_type = BigInt)]
+    refunded: i64,
+    #[diesel(sql_type = BigInt)]
+    refunding: i64,
+    #[diesel(sql_type = BigInt)]
     version: i64,
     #[diesel(sql_type = Timestamp)]
     created_at: NaiveDateTime,
@@ -127,11 +136,11 @@ const SELECT: &str = "\
     sh.address AS shop_address, o.address, o.payment_type_id, pt.name AS payment_type_name, \
     pt.description AS payment_type_description, pt.photo AS payment_type_photo, o.payment_method_type, \
     o.payment_link, o.comment, EXISTS (SELECT 1 FROM charges t WHERE t.purpose = 'order' AND \
-    t.purpose_id = o.id AND t.state IN ('prepared', 'pending')) AS payment_open, o.paid_at, o.version, o.created_at, \
+    t.purpose_id = o.id AND t.state IN ('prepared', 'pending')) AS payment_open, o.paid_at, o.captured, o.refunded, o.refunding, o.version, o.created_at, \
     o.updated_at \
     FROM orders o \
     JOIN projects p ON p.id = o.project_id \
-    JOIN applications a ON a.id = o.application_id \
+    LEFT JOIN applications a ON a.id = o.application_id \
     JOIN counterparties c ON c.id = o.counterparty_id \
     LEFT JOIN users u ON u.id = o.manager_id \
     LEFT JOIN dictionary_items s ON s.dictionary = 'order_statuses' AND s.id = o.status_id \
@@ -167,13 +176,20 @@ struct LineRow {
     promo_discount: i64,
     #[diesel(sql_type = BigInt)]
     total: i64,
+    #[diesel(sql_type = BigInt)]
+    refunded_quantity: i64,
+    #[diesel(sql_type = BigInt)]
+    refunded_amount: i64,
+    #[diesel(sql_type = Nullable<Integer>)]
+    vat_code: Option<i32>,
     #[diesel(sql_type = Text)]
     state: String,
 }
 
 const LINES: &str = "\
     SELECT r.id, r.order_id, r.nomenclature_id, r.name, n.article, w.id AS warehouse_id, w.name AS warehouse_name, \
-    r.quantity, r.unit_price, r.product_discount, r.promo_discount, r.total, r.state FROM reservations r \
+    r.quantity, r.unit_price, r.product_discount, r.promo_discount, r.total, r.refunded_quantity, r.refunded_amount, \
+    r.vat_code, r.state FROM reservations r \
     JOIN nomenclatures n ON n.id = r.nomenclature_id \
     LEFT JOIN inventories i ON i.id = r.inventory_id \
     LEFT JOIN warehouses w ON w.id = i.warehouse_id WHERE r.order_id";
@@ -212,9 +228,13 @@ pub(super) fn orders(
         let photos = photos_of.get(&row.nomenclature_id).cloned().unwrap_or_default();
         lines_of.entry(row.order_id).or_default().push(line(row, photos)?);
     }
+    // Of what is not paid nothing goes back.
+    let paid: Vec<i64> = rows.iter().filter(|row| row.paid_at.is_some()).map(|row| row.id).collect();
+    let mut refunds_of = if paid.is_empty() { BTreeMap::new() } else { refunds::of_orders(connection, &paid)? };
     let assemble = |row: OrderRow| {
         let lines = lines_of.remove(&row.id).unwrap_or_default();
-        records::of_project(row.project_id, order(row, lines)).map_err(Abort::Store)
+        let refunds = refunds_of.remove(&row.id).unwrap_or_default();
+        records::of_project(row.project_id, order(row, lines, refunds)).map_err(Abort::Store)
     };
     rows.into_iter().map(assemble).collect()
 }
@@ -232,11 +252,14 @@ fn line(row: LineRow, photos: Vec<String>) -> Result<OrderLine, StoreError> {
         product_discount: stored::money(row.product_discount)?,
         promo_discount: stored::money(row.promo_discount)?,
         total: stored::money(row.total)?,
+        vat: row.vat_code.map(receipt_terms::vat).transpose()?,
+        refunded_quantity: u32::try_from(row.refunded_quantity).map_err(StoreError::corrupt)?,
+        refunded_amount: stored::money(row.refunded_amount)?,
         state: state.ok_or_else(|| stored::unknown("reservations", row.id, "state", &row.state))?,
     })
 }
 
-fn order(row: OrderRow, lines: Vec<OrderLine>) -> Result<Order, StoreError> {
+fn order(row: OrderRow, lines: Vec<OrderLine>, refunds: Vec<OrderRefund>) -> Result<Order, StoreError> {
     let status = OrderStatus::from_id(row.status_id);
     let method = |name: &str| {
         PaymentMethod::parse(name).map_err(|_| stored::unknown("orders", row.id, "payment_method_type", name))
@@ -246,7 +269,7 @@ fn order(row: OrderRow, lines: Vec<OrderLine>) -> Result<Order, StoreError> {
     let manager = full_name([row.manager_last_name, row.manager_first_name, None]);
     Ok(Order {
         id: stored::id(row.id)?,
-        application: Named { id: stored::id(row.application_id)?, name: row.application_name },
+        application: named(row.application_id, row.application_name)?,
         customer: Customer {
             id: stored::id(row.counterparty_id)?,
             name: row.company.unwrap_or(person),
@@ -294,6 +317,10 @@ fn order(row: OrderRow, lines: Vec<OrderLine>) -> Result<Order, StoreError> {
         lines,
         payment_open: row.payment_open,
         paid_at: row.paid_at.map(stored::moment),
+        captured: stored::money(row.captured)?,
+        refunded: stored::money(row.refunded)?,
+        refunding: stored::money(row.refunding)?,
+        refunds,
         version: row.version,
         created_at: stored::moment(row.created_at),
         updated_at: stored::moment(row.updated_at),

@@ -1,20 +1,31 @@
 //! A change of an order by staff.
 
 use diesel::prelude::*;
-use kontor_kernel::{Edit, OrderId, Word};
+use kontor_kernel::{Edit, OfProject, OrderId};
 use kontor_orders::change::OrderUpdate;
-use kontor_orders::model::{OrderStatus, StockEffect};
-use kontor_orders::ports::ChangeRefused;
-use kontor_payments::model::{ChargePurpose, ChargeState};
+use kontor_orders::model::{Order, OrderStatus, StockEffect};
+use kontor_orders::{OrderError, OrderRefusal};
 
 use super::history::{self, Entry};
-use super::reserved_stock;
+use super::{assemble, notices, reserved_stock};
 use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, found};
-use crate::schema::{charges, orders, users};
+use crate::database::{Abort, AnyConnection};
+use crate::people::is_employee;
+use crate::schema::orders;
+use crate::statement::Statement;
 use crate::stored;
 
-type Refused = Abort<ChangeRefused>;
+type Refused = Abort<OrderError>;
+
+/// The order, which nobody else changes until the transaction ends.
+pub(crate) fn locked(connection: &mut AnyConnection, order: OrderId) -> Result<OfProject<Order>, Refused> {
+    let row = || Statement::new(" WHERE o.id = ").value(order.get());
+    if connection.is_postgres() {
+        Statement::new("SELECT o.id FROM orders o").then(row()).sql(" FOR NO KEY UPDATE").run(connection)?;
+    }
+    let found = assemble::orders(connection, row()).map_err(Abort::in_step)?;
+    found.into_iter().next().ok_or(Abort::Refused(OrderError::NotFound))
+}
 
 /// `None` leaves a column as it is.
 #[derive(AsChangeset)]
@@ -22,60 +33,70 @@ type Refused = Abort<ChangeRefused>;
 struct Columns {
     status_id: Option<i64>,
     paid_at: Option<chrono::NaiveDateTime>,
+    captured: Option<i64>,
     updated_at: chrono::NaiveDateTime,
 }
 
-pub(crate) fn apply(connection: &mut AnyConnection, change: &OrderUpdate) -> Result<(), Refused> {
-    let (order, project, at) = (change.order_id.get(), change.stamp.project_id.get(), change.stamp.at.naive_utc());
-    if let Some(manager) = change.manager.as_filled() {
-        let own = users::table.find(manager.get()).filter(users::project_id.eq(project));
-        if !found!(connection, own)? {
-            return Err(Abort::Refused(ChangeRefused::UnknownManager));
-        }
+/// Writes a change of an order that is locked. What goes back is written before: its goods are not released twice.
+pub(crate) fn apply(connection: &mut AnyConnection, order: OrderId, change: &OrderUpdate) -> Result<(), Refused> {
+    let (id, project, at) = (order.get(), change.stamp.project_id.get(), change.stamp.at.naive_utc());
+    if let Some(manager) = change.manager.as_filled()
+        && !is_employee(connection, change.stamp.project_id, *manager)?
+    {
+        return Err(Abort::Refused(OrderRefusal::UnknownManager.into()));
     }
     let columns = Columns {
         status_id: change.transition.map(|step| step.to.id()),
-        paid_at: change.paid.as_ref().map(|event| event.paid_at.naive_utc()),
+        paid_at: change.captured.as_ref().map(|_| at),
+        captured: change.captured.as_ref().map(|captured| captured.amount.minor()),
         updated_at: at,
     };
-    let current: Option<i64> =
-        diesel::update(orders::table.filter(orders::id.eq(order)).filter(orders::version.eq(change.version)))
-            .set((columns, orders::version.eq(orders::version + 1)))
-            .returning(orders::status_id)
-            .get_result(connection)
-            .optional()?;
-    let status = current.ok_or(Abort::Refused(ChangeRefused::Stale))?;
-    write_details(connection, change)?;
+    let status: i64 = diesel::update(orders::table.find(id))
+        .set((columns, orders::version.eq(orders::version + 1)))
+        .returning(orders::status_id)
+        .get_result(connection)?;
+    write_details(connection, order, change)?;
     if change.transition.is_some() {
         invalidate(Topic::Storefront, project);
     }
     match change.transition.map(|step| step.stock) {
         Some(StockEffect::Release) => {
-            if has_open_payment(connection, change.order_id)? {
-                return Err(Abort::Refused(ChangeRefused::Stale));
-            }
-            reserved_stock::release(connection, order, change.stamp.author, at)?;
+            diesel::update(orders::table.find(id)).set(orders::payment_link.eq(None::<String>)).execute(connection)?;
+            reserved_stock::release(connection, id, change.stamp.author, at)?;
         }
-        Some(StockEffect::Sell) => reserved_stock::sell(connection, order, change.stamp.author, at)?,
+        Some(StockEffect::Sell) => reserved_stock::sell(connection, id, change.stamp.author, at)?,
         Some(StockEffect::Keep) | None => {}
     }
-    if let Some(event) = &change.paid {
+    if let Some(event) = change.captured.as_ref().and_then(|captured| captured.event.as_ref()) {
         history::announce_paid(connection, event)?;
     }
+    if let Some(step) = change.transition {
+        let amount = change.captured.as_ref().map(|captured| captured.amount);
+        notices::tell(connection, order, step.notice, amount, at)?;
+    }
+    let returned = change.refund.as_ref().map(|refund| refund.decided.amount.to_string());
     let entry = Entry {
         project,
-        order,
+        order: id,
         actor: change.stamp.author,
-        event: if change.transition.is_some() { "status_changed" } else { "changed" },
-        status: OrderStatus::from_id(status).ok_or_else(|| stored::unknown("orders", order, "status_id", status))?,
-        detail: None,
+        event: match (&change.refund, change.transition) {
+            (Some(_), _) => "refund_requested",
+            (None, Some(_)) => "status_changed",
+            (None, None) => "changed",
+        },
+        status: OrderStatus::from_id(status).ok_or_else(|| stored::unknown("orders", id, "status_id", status))?,
+        detail: returned.as_deref(),
     };
     Ok(history::write(connection, &entry, at)?)
 }
 
 /// Each detail may also be emptied.
-fn write_details(connection: &mut AnyConnection, change: &OrderUpdate) -> Result<(), diesel::result::Error> {
-    let order = orders::table.find(change.order_id.get());
+fn write_details(
+    connection: &mut AnyConnection,
+    order: OrderId,
+    change: &OrderUpdate,
+) -> Result<(), diesel::result::Error> {
+    let order = orders::table.find(order.get());
     if let Edit::Set(manager) = change.manager {
         diesel::update(order).set(orders::manager_id.eq(manager.map(i64::from))).execute(connection)?;
     }
@@ -86,14 +107,4 @@ fn write_details(connection: &mut AnyConnection, change: &OrderUpdate) -> Result
         diesel::update(order).set(orders::address.eq(address.as_deref())).execute(connection)?;
     }
     Ok(())
-}
-
-/// The charge is stored together with its order, so one that is not open now never will be.
-fn has_open_payment(connection: &mut AnyConnection, order: OrderId) -> Result<bool, diesel::result::Error> {
-    let purpose = ChargePurpose::Order(order);
-    let open = charges::table
-        .filter(charges::purpose.eq(purpose.kind()))
-        .filter(charges::purpose_id.eq(purpose.number()))
-        .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::word)));
-    found!(connection, open)
 }

@@ -1,7 +1,7 @@
 //! What an order hears of its charge. What becomes of the order is decided by the domain; the statement that moves it has
 //! the guard.
 
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::history::Author;
 use kontor_kernel::{Money, OrderId, StoreError};
@@ -9,7 +9,7 @@ use kontor_orders::model::{AfterCharge, ChargeOutcome, OrderStatus, PaidEvent, S
 use uuid::Uuid;
 
 use super::history::{self, Entry};
-use super::reserved_stock;
+use super::{notices, reserved_stock};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Driver};
 use crate::schema::orders;
@@ -44,7 +44,7 @@ pub(crate) enum ChargeNews<'a> {
 struct Locked {
     id: OrderId,
     project: i64,
-    application: i64,
+    application: Option<i64>,
     status: OrderStatus,
 }
 
@@ -54,7 +54,7 @@ fn one(order: i64) -> _ {
 }
 
 fn lock(connection: &mut AnyConnection, id: OrderId) -> Result<Locked, Abort<StoreError>> {
-    let (project, application, status): (i64, i64, i64) = match connection.driver() {
+    let (project, application, status): (i64, Option<i64>, i64) = match connection.driver() {
         Driver::Postgres(pg) => one(id.get()).for_no_key_update().get_result(pg)?,
         // SQLite has one writer.
         Driver::Sqlite(sqlite) => one(id.get()).get_result(sqlite)?,
@@ -64,12 +64,22 @@ fn lock(connection: &mut AnyConnection, id: OrderId) -> Result<Locked, Abort<Sto
     Ok(Locked { id, project, application, status })
 }
 
+/// What must follow beyond the order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "money may be kept that belongs to the customer"]
+pub(crate) enum Follows {
+    /// Nothing.
+    Nothing,
+    /// The money goes back: the order is canceled.
+    Refund,
+}
+
 pub(crate) fn hear(
     connection: &mut AnyConnection,
     order: OrderId,
     news: &ChargeNews<'_>,
     at: DateTime<Utc>,
-) -> Result<(), Abort<StoreError>> {
+) -> Result<Follows, Abort<StoreError>> {
     let order = lock(connection, order)?;
     match news {
         ChargeNews::Link(url) => {
@@ -79,41 +89,64 @@ pub(crate) fn hear(
             diesel::update(waits)
                 .set((orders::payment_link.eq(url), orders::updated_at.eq(at.naive_utc())))
                 .execute(connection)?;
-            Ok(())
         }
-        ChargeNews::Suspicious { why } => enter(connection, &order, "payment_suspicious", order.status, why, at),
+        ChargeNews::Suspicious { why } => enter(connection, &order, "payment_suspicious", order.status, why, at)?,
         ChargeNews::Succeeded { event_id, amount, currency } => {
             match order.status.after_charge(ChargeOutcome::Succeeded) {
                 AfterCharge::Moves(step) => {
-                    let event = PaidEvent {
-                        event_id: *event_id,
-                        order_id: order.id,
-                        application_id: stored::id(order.application)?,
-                        project_id: stored::id(order.project)?,
-                        amount: *amount,
-                        currency: (*currency).to_owned(),
-                        paid_at: at,
-                    };
                     follow(connection, &order, step, at)?;
-                    history::announce_paid(connection, &event)?;
-                    enter(connection, &order, "paid", step.to, "", at)
+                    capture(connection, &order, *amount, at)?;
+                    if let Some(application) = order.application {
+                        let event = PaidEvent {
+                            event_id: *event_id,
+                            order_id: order.id,
+                            application_id: stored::id(application)?,
+                            project_id: stored::id(order.project)?,
+                            amount: *amount,
+                            currency: (*currency).to_owned(),
+                            paid_at: at,
+                        };
+                        history::announce_paid(connection, &event)?;
+                    }
+                    notices::tell(connection, order.id, step.notice, Some(*amount), at.naive_utc())?;
+                    enter(connection, &order, "paid", step.to, "", at)?;
+                }
+                AfterCharge::Returns => {
+                    capture(connection, &order, *amount, at)?;
+                    enter(connection, &order, "paid_after_cancellation", order.status, &amount.to_string(), at)?;
+                    return Ok(Follows::Refund);
                 }
                 AfterCharge::Unexpected => {
                     // Nothing moves an order away while its charge is open; should it ever happen, the money must be seen.
                     tracing::error!(order = %order.id, "money arrived for an order that does not wait for it");
-                    enter(connection, &order, "paid_out_of_turn", order.status, "money arrived out of turn", at)
+                    capture(connection, &order, *amount, at)?;
+                    enter(connection, &order, "paid_out_of_turn", order.status, "money arrived out of turn", at)?;
                 }
-                AfterCharge::Stays => Ok(()),
+                AfterCharge::Stays => {}
             }
         }
         ChargeNews::Failed { reason } => match order.status.after_charge(ChargeOutcome::Failed) {
             AfterCharge::Moves(step) => {
                 follow(connection, &order, step, at)?;
-                enter(connection, &order, "payment_failed", step.to, reason, at)
+                notices::tell(connection, order.id, step.notice, None, at.naive_utc())?;
+                enter(connection, &order, "payment_failed", step.to, reason, at)?;
             }
-            AfterCharge::Stays | AfterCharge::Unexpected => Ok(()),
+            AfterCharge::Stays | AfterCharge::Returns | AfterCharge::Unexpected => {}
         },
     }
+    Ok(Follows::Nothing)
+}
+
+fn capture(
+    connection: &mut AnyConnection,
+    order: &Locked,
+    amount: Money,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<StoreError>> {
+    diesel::update(orders::table.find(order.id.get()))
+        .set((orders::captured.eq(amount.minor()), orders::paid_at.eq(at.naive_utc())))
+        .execute(connection)?;
+    Ok(())
 }
 
 /// Moves the order, with what that does to its goods.
@@ -124,11 +157,9 @@ fn follow(
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
     let (id, moment) = (order.id.get(), at.naive_utc());
-    let paid_at: Option<NaiveDateTime> = step.pays.then_some(moment);
     let moved = diesel::update(orders::table.filter(orders::id.eq(id)).filter(orders::status_id.eq(step.from.id())))
         .set((
             orders::status_id.eq(step.to.id()),
-            paid_at.map(|paid_at| orders::paid_at.eq(paid_at)),
             orders::payment_link.eq(None::<String>),
             orders::version.eq(orders::version + 1),
             orders::updated_at.eq(moment),

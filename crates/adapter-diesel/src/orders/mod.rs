@@ -8,12 +8,15 @@ mod change;
 mod charge_news;
 mod discounts;
 mod history;
+mod notices;
 mod place;
 mod reader;
+mod refunds;
 mod reservations;
 mod reserved_stock;
 mod snapshot;
 
-pub(crate) use change::apply as change;
-pub(crate) use charge_news::{ChargeNews, hear};
+pub(crate) use change::{apply, locked};
+pub(crate) use charge_news::{ChargeNews, Follows, hear};
 pub(crate) use place::place;
+pub(crate) use refunds::{Giving, give_back, hear_refund};

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::history::Author;
 use kontor_kernel::{InventoryId, OrderId, Word};
 use kontor_orders::change::{PlacedLine, PlacedOrder};
 use kontor_orders::model::{PaymentMethod, ReservationState};
@@ -13,10 +12,11 @@ use kontor_orders::ports::PlaceRefused;
 use super::discounts;
 use super::history::{self, Entry};
 use super::snapshot::SERVICE;
+use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, on_each};
 use crate::locks::lock_cards;
-use crate::people::lock_customer;
+use crate::people::{is_employee, lock_customer};
 use crate::projections::offers;
 use crate::schema::{discount_usages, nomenclatures, orders, reservations};
 use crate::stock::{self, Cause, Movement, Reason, Reserved};
@@ -30,6 +30,11 @@ pub(crate) fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Resu
     if !lock_customer(connection, order.counterparty_id.get())? {
         return Err(Abort::Refused(PlaceRefused::CustomerGone));
     }
+    if let Some(manager) = order.manager_id
+        && !is_employee(connection, order.project_id, manager)?
+    {
+        return Err(Abort::Refused(PlaceRefused::UnknownManager));
+    }
     invalidate(Topic::Storefront, order.project_id.get());
     let reserved = reserve(connection, order, at)?;
     keep_services(connection, order)?;
@@ -39,8 +44,7 @@ pub(crate) fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Resu
     }
     let id = insert_order(connection, order, at)?;
     insert_lines(connection, order, id, at)?;
-    let customer = Author::Customer(order.counterparty_id);
-    stock::enter(connection, &reserved, &Cause::of_order(Reason::Reservation, id, customer, at))?;
+    stock::enter(connection, &reserved, &Cause::of_order(Reason::Reservation, id, order.author, at))?;
     if let Some(promo) = &order.promo {
         diesel::insert_into(discount_usages::table)
             .values((
@@ -52,11 +56,12 @@ pub(crate) fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Resu
             ))
             .execute(connection)?;
     }
+    made("orders", id);
     let order_id = stored::id(id)?;
     let entry = Entry {
         project: order.project_id.get(),
         order: id,
-        actor: customer,
+        actor: order.author,
         event: "created",
         status: order.status,
         detail: None,
@@ -71,15 +76,15 @@ pub(crate) fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Resu
 /// Reserves the stock of every line. The cards are held first, as everybody does who changes stock: what storefronts show
 /// may follow from it. Those of services are held with them, in one order, so that nobody waits in a circle.
 fn reserve(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime) -> Result<Vec<Movement>, Refused> {
-    let with_stock = |(line, placed): (usize, _)| place_of(placed).map(|inventory| (inventory, line, placed));
-    let mut lines: Vec<_> = order.lines.iter().enumerate().filter_map(with_stock).collect();
-    lines.sort_by_key(|(inventory, ..)| *inventory);
+    let mut lines: Vec<_> =
+        order.lines.iter().filter_map(|line| place_of(line).map(|inventory| (inventory, line))).collect();
+    lines.sort_by_key(|(inventory, _)| *inventory);
     lock_cards(connection, &order.lines.iter().map(|line| line.item.get()).collect::<Vec<_>>())?;
     let mut reserved = Vec::with_capacity(lines.len());
-    for (inventory, line, placed) in lines {
-        match stock::reserve(connection, inventory, placed.quantity.get().into(), placed.unit_price, at)? {
+    for (inventory, line) in lines {
+        match stock::reserve(connection, inventory, line.quantity.get().into(), line.unit_price, at)? {
             Reserved::Done(movement) => reserved.push(movement),
-            Reserved::NotEnough => return Err(Abort::Refused(PlaceRefused::OutOfStock { line })),
+            Reserved::NotEnough => return Err(Abort::Refused(PlaceRefused::OutOfStock { line: line.position })),
             Reserved::PriceChanged => return Err(Abort::Refused(PlaceRefused::Stale)),
         }
     }
@@ -118,7 +123,7 @@ fn insert_order(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDa
         .values((
             (
                 orders::project_id.eq(order.project_id.get()),
-                orders::application_id.eq(order.application_id.get()),
+                orders::application_id.eq(order.application_id.map(i64::from)),
                 orders::counterparty_id.eq(order.counterparty_id.get()),
                 orders::status_id.eq(order.status.id()),
                 orders::original_price.eq(order.original_price.minor()),
@@ -137,6 +142,8 @@ fn insert_order(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDa
                 orders::phone.eq(order.phone.as_deref()),
                 orders::payment_type_id.eq(order.payment_type_id.map(i64::from)),
                 orders::payment_method_type.eq(order.payment_method().map(PaymentMethod::word)),
+                orders::manager_id.eq(order.manager_id.map(i64::from)),
+                orders::comment.eq(order.comment.as_deref()),
             ),
             (orders::version.eq(1), orders::created_at.eq(at), orders::updated_at.eq(at)),
         ))
@@ -157,6 +164,7 @@ struct NewLine {
     product_discount: i64,
     promo_discount: i64,
     total: i64,
+    vat_code: Option<i32>,
     state: &'static str,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
@@ -179,6 +187,7 @@ fn insert_lines(
         product_discount: line.price.product_discount.minor(),
         promo_discount: line.price.promo_discount.minor(),
         total: line.price.total().minor(),
+        vat_code: line.vat.map(|vat| vat.get().into()),
         state: ReservationState::Held.word(),
         created_at: at,
         updated_at: at,

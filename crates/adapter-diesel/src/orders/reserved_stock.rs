@@ -15,14 +15,18 @@ use crate::stock::{Cause, Reason, enter, give_back, take_out};
 
 type HeldLine = (Option<i64>, i64, i64);
 
-/// The reserved lines of an order whose row the caller has locked, by ascending inventory. The cards are held first, as everybody
+/// The reserved pieces of an order whose row the caller has locked, by ascending inventory. The cards are held first, as everybody
 /// does who changes stock.
 fn held(connection: &mut AnyConnection, order: i64) -> QueryResult<Vec<(i64, i64)>> {
     let lines: Vec<HeldLine> = reservations::table
         .filter(reservations::order_id.eq(order))
         .filter(reservations::state.eq(ReservationState::Held.word()))
         .order(reservations::inventory_id)
-        .select((reservations::inventory_id, reservations::quantity, reservations::nomenclature_id))
+        .select((
+            reservations::inventory_id,
+            reservations::quantity - reservations::refunded_quantity,
+            reservations::nomenclature_id,
+        ))
         .load(connection)?;
     let stocked = lines.iter().filter(|(inventory, ..)| inventory.is_some());
     lock_cards(connection, &stocked.map(|(.., item)| *item).collect::<Vec<_>>())?;

@@ -5,20 +5,22 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use kontor_kernel::{AppScope, CategoryId, StoreError};
+use kontor_kernel::{CategoryId, StoreError};
 use kontor_orders::model::{
     DeliveryRequest, Discount, DiscountTarget, ParamReference, Promo, References, ShopReference, SubtypeReference,
 };
-use kontor_orders::ports::{CartQuery, CartReader};
-use kontor_orders::{CartSnapshot, ItemKind, OfferedItem, Packaging, WarehouseStock};
+use kontor_orders::ports::{CartQuery, CartReader, SalesPoint};
+use kontor_orders::{CartSnapshot, ItemKind, Missing, OfferedItem, Packaging, WarehouseStock};
+use kontor_payments::model::{ReceiptTerms, VatCode};
 
 use super::discounts::{automatic, used_by};
 use crate::applications::is_taken;
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, found};
 use crate::discount_rows::DiscountRow;
+use crate::receipt_terms::terms;
 use crate::schema::{
-    counterparties, delivery_subtype_params, delivery_subtypes, delivery_types, inventories, nomenclatures, projects,
-    shops,
+    applications, counterparties, delivery_subtype_params, delivery_subtypes, delivery_types, inventories,
+    nomenclatures, projects, receipt_settings, shops,
 };
 use crate::statement::Statement;
 use crate::stored;
@@ -35,6 +37,7 @@ struct CardRow {
     price: Option<i64>,
     wholesale: bool,
     pieces_per_pack: i32,
+    vat_id: Option<i64>,
 }
 
 #[derive(QueryableByName)]
@@ -68,7 +71,7 @@ impl CartReader for Database {
 }
 
 fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapshot, Failed> {
-    let project = query.app.project_id.get();
+    let project = query.point.project_id.get();
     let ids: Vec<i64> = query.items.iter().map(|item| item.get()).collect();
     let discounts = discounts(connection, query, &ids)?;
     let by_category = |discount: &Discount| matches!(discount.target, DiscountTarget::Category(_));
@@ -84,31 +87,62 @@ fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapsho
             Some(Promo { discount: Some(discount), used_by_customer })
         }
     };
-    let phone: Option<Option<String>> = match query.customer {
+    let contacts: Option<(Option<String>, Option<String>)> = match query.customer {
         None => None,
         Some(customer) => counterparties::table
             .find(customer.get())
             .filter(counterparties::project_id.eq(project))
-            .select(counterparties::phone_1)
+            .filter(counterparties::deleted_at.is_null())
+            .select((counterparties::phone_1, counterparties::email))
             .first(connection)
             .optional()?,
     };
+    let missing = Missing {
+        application: query.by_staff && !has_application(connection, query.point)?,
+        customer: query.by_staff && query.customer.is_some() && contacts.is_none(),
+    };
+    let (phone, email) = contacts.unwrap_or_default();
+    let (currency, receipts) = terms_of_trade(connection, project)?;
     Ok(CartSnapshot {
-        currency: projects::table.find(project).select(projects::currency).first(connection)?,
+        currency,
+        receipts,
         items,
         automatic,
         promo,
+        missing,
         references: match &query.delivery {
             None => References::default(),
-            Some(delivery) => references(connection, query.app, delivery)?,
+            Some(delivery) => references(connection, query.point, delivery)?,
         },
-        phone: stored::optional_text(phone.flatten().as_deref())?,
+        phone: stored::optional_text(phone.as_deref())?,
+        email: stored::optional_text(email.as_deref())?,
     })
+}
+
+/// The currency of a project, and how it has receipts made.
+fn terms_of_trade(connection: &mut AnyConnection, project: i64) -> Result<(String, Option<ReceiptTerms>), Failed> {
+    let (currency, receipts): (String, Option<(Option<i32>, i32)>) = projects::table
+        .left_join(receipt_settings::table.on(receipt_settings::project_id.eq(projects::id)))
+        .filter(projects::id.eq(project))
+        .select((
+            projects::currency,
+            (receipt_settings::tax_system_code, receipt_settings::default_vat_code).nullable(),
+        ))
+        .first(connection)?;
+    Ok((currency, receipts.map(|(tax_system, vat)| terms(tax_system, vat)).transpose()?))
+}
+
+fn has_application(connection: &mut AnyConnection, point: SalesPoint) -> Result<bool, Failed> {
+    let Some(application) = point.application_id else { return Ok(true) };
+    let own = applications::table
+        .filter(applications::id.eq(application.get()))
+        .filter(applications::project_id.eq(point.project_id.get()));
+    Ok(found!(connection, own)?)
 }
 
 /// Automatic discounts that may concern these items, and the one with the promo code.
 fn discounts(connection: &mut AnyConnection, query: &CartQuery, ids: &[i64]) -> Result<Vec<Discount>, Failed> {
-    let project = query.app.project_id.get();
+    let project = query.point.project_id.get();
     let automatic = Statement::new("SELECT *").then(automatic(project, ids));
     let statement = match &query.promo {
         None => automatic,
@@ -131,9 +165,9 @@ fn items(
     with_ancestors: bool,
 ) -> Result<Vec<OfferedItem>, Failed> {
     let cards: Vec<CardRow> = Statement::new(
-        "SELECT id, name, kind_id, category_id, price, wholesale, pieces_per_pack FROM nomenclatures WHERE project_id = ",
+        "SELECT id, name, kind_id, category_id, price, wholesale, pieces_per_pack, vat_id FROM nomenclatures WHERE project_id = ",
     )
-    .value(query.app.project_id.get())
+    .value(query.point.project_id.get())
     .sql(" AND is_subscription = ")
     .value(false)
     .sql(" AND id")
@@ -162,6 +196,7 @@ fn items(
             categories,
             kind,
             packaging: Packaging { wholesale: card.wholesale, pieces_per_pack },
+            vat: card.vat_id.and_then(VatCode::of_dictionary),
         });
     }
     Ok(items)
@@ -172,14 +207,20 @@ fn places(
     query: &CartQuery,
     ids: &[i64],
 ) -> Result<BTreeMap<i64, Vec<WarehouseStock>>, Failed> {
-    let rows: Vec<StockRow> = Statement::new(
-        "SELECT i.id, i.warehouse_id, i.nomenclature_id, i.quantity, i.reserved, i.price FROM inventories i \
-         JOIN warehouse_applications w ON w.warehouse_id = i.warehouse_id AND w.application_id = ",
-    )
-    .value(query.app.application_id.get())
-    .sql(" WHERE i.nomenclature_id")
-    .among(ids)
-    .load(connection)?;
+    let stock = Statement::new(
+        "SELECT i.id, i.warehouse_id, i.nomenclature_id, i.quantity, i.reserved, i.price FROM inventories i ",
+    );
+    let stock = match query.point.application_id {
+        Some(application) => stock
+            .sql("JOIN warehouse_applications w ON w.warehouse_id = i.warehouse_id AND w.application_id = ")
+            .value(application.get())
+            .sql(" WHERE i.nomenclature_id"),
+        None => stock
+            .sql("WHERE i.project_id = ")
+            .value(query.point.project_id.get())
+            .sql(" AND i.deleted_at IS NULL AND i.nomenclature_id"),
+    };
+    let rows: Vec<StockRow> = stock.among(ids).load(connection)?;
     let mut places: BTreeMap<i64, Vec<WarehouseStock>> = BTreeMap::new();
     for row in rows {
         let Some(price) = stored::optional_money(row.price)? else { continue };
@@ -211,8 +252,12 @@ fn ancestors(connection: &mut AnyConnection, cards: &[CardRow]) -> Result<BTreeM
     Ok(ancestors)
 }
 
-fn references(connection: &mut AnyConnection, app: AppScope, delivery: &DeliveryRequest) -> Result<References, Failed> {
-    let project = app.project_id.get();
+fn references(
+    connection: &mut AnyConnection,
+    point: SalesPoint,
+    delivery: &DeliveryRequest,
+) -> Result<References, Failed> {
+    let project = point.project_id.get();
     let delivery_type = delivery_types::table
         .find((project, delivery.type_id.get()))
         .select(delivery_types::is_active)
@@ -250,7 +295,7 @@ fn references(connection: &mut AnyConnection, app: AppScope, delivery: &Delivery
     };
     let payment_type = match delivery.payment_type_id {
         None => false,
-        Some(id) => is_taken(connection, app, id)?,
+        Some(id) => is_taken(connection, point.project_id, point.application_id, id)?,
     };
     Ok(References {
         delivery_type,

@@ -6,6 +6,7 @@ use kontor_organization::model::{Application, ApplicationDraft};
 use kontor_organization::ports::ApplicationRepository;
 use kontor_organization::{ApplicationError, ApplicationRefusal};
 
+use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, Memory, found, on_each};
 use crate::locks::lock_services;
@@ -126,6 +127,7 @@ impl ApplicationRepository for Database {
                 ))
                 .returning(applications::id)
                 .get_result(connection)?;
+            made("applications", id);
             // Services are sold in every application of their project from its first moment.
             let services: Vec<i64> = nomenclatures::table
                 .filter(nomenclatures::project_id.eq(project.get()))

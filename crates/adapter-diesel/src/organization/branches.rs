@@ -5,6 +5,7 @@ use kontor_kernel::{ProjectId, StoreError};
 use kontor_organization::model::{Branch, BranchDraft};
 use kontor_organization::ports::BranchRepository;
 
+use crate::database::idempotency::made;
 use crate::database::{Abort, Database};
 use crate::schema::branches;
 use crate::stored;
@@ -73,6 +74,7 @@ impl BranchRepository for Database {
                 ))
                 .returning(branches::id)
                 .get_result(connection)?;
+            made("branches", id);
             Ok(Branch { id: stored::id(id)?, details: draft.clone(), created_at: at, updated_at: at })
         })
         .await

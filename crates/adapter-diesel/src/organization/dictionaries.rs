@@ -83,14 +83,21 @@ impl DictionaryRepository for Database {
 
     async fn project_info(&self, project: ProjectId) -> Result<Option<ProjectInfo>, StoreError> {
         self.read(move |connection| {
-            let row: Option<(String, String, String, NaiveDateTime)> = projects::table
+            let row: Option<(String, String, String, String, NaiveDateTime)> = projects::table
                 .find(project.get())
-                .select((projects::name, projects::currency, projects::time_zone, projects::created_at))
+                .select((
+                    projects::name,
+                    projects::currency,
+                    projects::time_zone,
+                    projects::language,
+                    projects::created_at,
+                ))
                 .first(connection)
                 .optional()?;
-            row.map(|(name, currency, zone, created_at)| {
+            row.map(|(name, currency, zone, language, created_at)| {
                 let time_zone = Zone::parse(&zone).map_err(StoreError::corrupt)?;
-                Ok(ProjectInfo { name, currency, time_zone, created_at: stored::moment(created_at) })
+                let language = stored::word("projects", project, "language", &language)?;
+                Ok(ProjectInfo { name, currency, time_zone, language, created_at: stored::moment(created_at) })
             })
             .transpose()
         })

@@ -88,8 +88,8 @@ fn link(
     owner: IntegrationOwner,
     id: IntegrationId,
 ) -> Result<i64, Abort<IntegrationError>> {
-    let shared = if connection.is_postgres() { " FOR SHARE" } else { "" };
-    let own = number(connection, of_owner(owner).sql(shared))? == Some(stamp.project_id.get());
+    let record = of_owner(owner).locked(connection, " FOR SHARE");
+    let own = number(connection, record)? == Some(stamp.project_id.get());
     let fits = Statement::new("SELECT id FROM integrations WHERE owner = ").value(owner.kind().word());
     let fits = number(connection, fits.sql(" AND id = ").value(id.get()))?.is_some();
     if !(own && fits) {

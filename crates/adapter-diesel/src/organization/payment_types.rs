@@ -42,7 +42,7 @@ pub(super) fn of_application(
     app: AppScope,
 ) -> Result<Vec<PaymentType>, Abort<StoreError>> {
     let rows: Vec<TypeRow> = Statement::new("SELECT p.id, p.name, p.description, p.photo")
-        .then(taken_by(app))
+        .then(taken_by(app.project_id, app.application_id))
         .sql(" ORDER BY p.id")
         .load(connection)?;
     Ok(rows.into_iter().map(PaymentType::try_from).collect::<Result<_, _>>()?)

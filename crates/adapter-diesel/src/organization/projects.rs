@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{ProjectId, StoreError, Zone};
+use kontor_kernel::{Language, ProjectId, StoreError, Word as _, Zone};
 use kontor_organization::model::{ProjectPlan, ProjectRecords};
 use kontor_organization::ports::ProjectRepository;
 
@@ -60,6 +60,14 @@ impl ProjectRepository for Database {
             invalidate(Topic::Storefront, project.get());
             let own = projects::table.find(project.get());
             Ok(diesel::update(own).set(projects::time_zone.eq(zone.name())).execute(connection)? == 1)
+        })
+        .await
+    }
+
+    async fn set_language(&self, project: ProjectId, language: Language) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let own = projects::table.find(project.get());
+            Ok(diesel::update(own).set(projects::language.eq(language.word())).execute(connection)? == 1)
         })
         .await
     }

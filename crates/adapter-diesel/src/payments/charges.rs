@@ -2,16 +2,18 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{StoreError, Word};
+use kontor_kernel::{ChargeId, StoreError, Word};
 use kontor_payments::change::ChargeChange;
-use kontor_payments::model::{Charge, ChargeState, NewCharge};
+use kontor_payments::model::{Charge, ChargePurpose, ChargeState, NewCharge};
 use kontor_payments::ports::ChargeStored;
 
 use super::charge_rows::{ChargeRow, insert, standing};
+use super::receipts::{self, About};
 use super::refunds::insert_refund;
 use super::saved_methods;
 use crate::database::{Abort, AnyConnection};
 use crate::schema::charges;
+use crate::statement::{IdRow, Statement};
 
 /// Stores a charge by itself. The caller holds the customer.
 pub(crate) fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<ChargeStored, Abort<StoreError>> {
@@ -123,7 +125,11 @@ pub(crate) fn record(
     }
     let row: ChargeRow = charges::table.find(id).select(ChargeRow::as_select()).first(connection)?;
     let known = Charge::try_from(row)?;
-    if let ChargeChange::Succeeded { refund, method, .. } = change {
+    if let ChargeChange::Succeeded { refund, method, receipt, .. } = change {
+        if let Some(told) = receipt {
+            let about = About { project: known.project_id.get(), charge: id, refund: None };
+            receipts::follow(connection, &about, *told, moment)?;
+        }
         if let Some(order) = refund {
             let set_aside = charges::refunding.eq(charges::refunding + order.amount().minor());
             diesel::update(charges::table.find(id)).set(set_aside).execute(connection)?;
@@ -134,4 +140,14 @@ pub(crate) fn record(
         }
     }
     Ok(Some(Known { charge: known, repeated }))
+}
+
+/// The charge that this was paid with, locked until the transaction ends.
+pub(crate) fn lock_paid(connection: &mut AnyConnection, purpose: ChargePurpose) -> QueryResult<Option<ChargeId>> {
+    let paid = Statement::new("SELECT id FROM charges WHERE state = 'succeeded' AND purpose = ")
+        .value(purpose.kind())
+        .sql(" AND purpose_id = ")
+        .value(purpose.number());
+    let row: Option<IdRow> = paid.locked(connection, " FOR NO KEY UPDATE").row(connection).optional()?;
+    Ok(row.and_then(|row| ChargeId::new(row.id).ok()))
 }

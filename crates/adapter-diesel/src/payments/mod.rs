@@ -1,4 +1,4 @@
-//! The ports of payments: charges, refunds, saved methods, verifications.
+//! The ports of payments: charges, refunds, saved methods, verifications, receipts.
 //!
 //! What the outcome of a charge means for an order or a customer is not known here; see `charge_outcomes`. Rows are locked in
 //! one order everywhere: customer, refund, charge, and what the charge is for.
@@ -6,11 +6,19 @@
 mod charge_rows;
 mod charges;
 mod queues;
+mod receipt_concerns;
+mod receipt_rows;
+mod receipt_settings;
+mod receipts;
 mod refund_rows;
 mod refunds;
 mod saved_methods;
 mod verifications;
 
 pub(crate) use charge_rows::{Key, insert, load};
-pub(crate) use charges::{Known, record, store};
-pub(crate) use queues::{CHARGES, REFUNDS, lease_charge};
+pub(crate) use charges::{Known, lock_paid, record, store};
+pub(crate) use queues::{CHARGES, RECEIPTS, REFUNDS, lease_charge, lease_refund};
+pub(crate) use receipts::hand_over;
+pub(crate) use refunds::{
+    find as load_refund, of_charge as refunds_of, record as record_refund, store as store_refund,
+};

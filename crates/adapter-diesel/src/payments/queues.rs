@@ -1,11 +1,12 @@
-//! Charges and refunds whose outcome is not known yet, as queues.
+//! Charges, refunds and receipts whose outcome is not known yet, as queues.
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::StoreError;
-use kontor_payments::model::{Charge, Refund};
+use kontor_payments::model::{Charge, FiscalReceipt, Refund};
 
 use super::charge_rows::ChargeRow;
+use super::receipt_rows::{self, ReceiptWithOrigin};
 use super::refund_rows::{self, RefundWithCharge};
 use crate::database::{AnyConnection, Database};
 use crate::lease::{LeaseRequest, Leased, Queue};
@@ -23,10 +24,21 @@ pub(crate) const CHARGES: Queue = Queue {
 pub(crate) const REFUNDS: Queue =
     Queue { table: "refunds", key: "id", due: Some("next_check_at"), open: "state IN ('due', 'pending')", on_park: "" };
 
+pub(crate) const RECEIPTS: Queue = Queue {
+    table: "receipts",
+    key: "id",
+    due: Some("next_check_at"),
+    open: "state IN ('due', 'pending')",
+    on_park: "",
+};
+
 const LEASED_CHARGES: Leased<i64, ChargeRow, Charge> = Leased { load: load_charges, read: Charge::try_from };
 
 const LEASED_REFUNDS: Leased<i64, RefundWithCharge, Refund> =
     Leased { load: refund_rows::with_numbers, read: refund_rows::read };
+
+const LEASED_RECEIPTS: Leased<i64, ReceiptWithOrigin, FiscalReceipt> =
+    Leased { load: receipt_rows::with_numbers, read: receipt_rows::read };
 
 fn load_charges(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, ChargeRow)>> {
     let rows: Vec<ChargeRow> =
@@ -46,7 +58,7 @@ pub(crate) async fn lease_charge(
 }
 
 /// Leases the refund that has been due longest.
-pub(super) async fn lease_refund(
+pub(crate) async fn lease_refund(
     database: &Database,
     owner: &str,
     at: DateTime<Utc>,
@@ -54,4 +66,15 @@ pub(super) async fn lease_refund(
 ) -> Result<Option<Refund>, StoreError> {
     let request = LeaseRequest::new(owner, at, until, 1);
     Ok(database.lease_rows(&REFUNDS, request, Statement::new(""), LEASED_REFUNDS).await?.pop())
+}
+
+/// Leases the receipt that has been due longest.
+pub(super) async fn lease_receipt(
+    database: &Database,
+    owner: &str,
+    at: DateTime<Utc>,
+    until: DateTime<Utc>,
+) -> Result<Option<FiscalReceipt>, StoreError> {
+    let request = LeaseRequest::new(owner, at, until, 1);
+    Ok(database.lease_rows(&RECEIPTS, request, Statement::new(""), LEASED_RECEIPTS).await?.pop())
 }

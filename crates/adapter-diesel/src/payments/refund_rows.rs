@@ -3,7 +3,7 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::StoreError;
-use kontor_payments::model::{ChargeRequest, Refund, RefundRequest};
+use kontor_payments::model::{ChargeRequest, Receipt, Refund, RefundRequest};
 
 use super::charge_rows::{provider_id, purpose};
 use crate::database::{Abort, AnyConnection};
@@ -19,6 +19,7 @@ pub(super) struct RefundRow {
     state: String,
     amount: i64,
     description: String,
+    receipt: Option<String>,
     idempotence_key: String,
     key_made_at: NaiveDateTime,
     asked_at: NaiveDateTime,
@@ -44,6 +45,11 @@ fn count(number: i32) -> Result<u32, StoreError> {
     u32::try_from(number).map_err(StoreError::corrupt)
 }
 
+/// What the register prints.
+pub(super) fn receipt(text: Option<&str>) -> Result<Option<Receipt>, StoreError> {
+    text.map(serde_json::from_str).transpose().map_err(StoreError::corrupt)
+}
+
 /// A refund with what its charge tells.
 pub(super) type RefundWithCharge = (RefundRow, PaidRow);
 
@@ -64,6 +70,7 @@ pub(super) fn read((row, paid): RefundWithCharge) -> Result<Refund, StoreError> 
             whole: row.amount == paid.captured,
             currency: asked.currency,
             description: row.description,
+            receipt: receipt(row.receipt.as_deref())?,
         },
         key_made_at: stored::moment(row.key_made_at),
         asked_at: stored::moment(row.asked_at),

@@ -1,17 +1,16 @@
 //! Refunds: what is set aside for them, who works on them and what becomes known.
 
-use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::{ChargeId, RefundId, StoreError, Word};
 use kontor_payments::change::{Change, RefundChange};
 use kontor_payments::model::{NewRefund, Refund, RefundIntent, RefundState};
-use kontor_payments::ports::{RefundStore, RefundStored};
+use kontor_payments::ports::RefundStored;
 use uuid::Uuid;
 
-use super::queues::lease_refund;
+use super::receipts::{self, About};
 use super::refund_rows::{Key, load};
-use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::database::{Abort, AnyConnection, on_each};
 use crate::schema::{charges, refunds};
 use crate::stored;
 
@@ -23,14 +22,16 @@ pub(super) fn insert_refund(
     order: &RefundIntent,
     next_check_at: NaiveDateTime,
     at: NaiveDateTime,
-) -> QueryResult<Option<i64>> {
+) -> Result<Option<i64>, Abort<StoreError>> {
     let key = order.key().to_string();
+    let receipt = order.receipt().map(serde_json::to_string).transpose().map_err(StoreError::corrupt)?;
     let values = (
         refunds::project_id.eq(project),
         refunds::charge_id.eq(charge),
         refunds::state.eq(RefundState::Due.word()),
         refunds::amount.eq(order.amount().minor()),
         refunds::description.eq(order.description()),
+        refunds::receipt.eq(receipt),
         refunds::request_key.eq(key.clone()),
         refunds::idempotence_key.eq(key),
         refunds::key_made_at.eq(at),
@@ -41,14 +42,14 @@ pub(super) fn insert_refund(
         refunds::created_at.eq(at),
         refunds::updated_at.eq(at),
     );
-    on_each!(connection, concrete => {
+    Ok(on_each!(connection, concrete => {
         diesel::insert_into(refunds::table)
             .values(values)
             .on_conflict_do_nothing()
             .returning(refunds::id)
             .get_result(concrete)
             .optional()
-    })
+    })?)
 }
 
 fn by_request(connection: &mut AnyConnection, order: &RefundIntent) -> Result<Option<Refund>, Abort<StoreError>> {
@@ -86,7 +87,8 @@ fn take_back(
     Ok(())
 }
 
-fn store(connection: &mut AnyConnection, new: &NewRefund) -> Result<RefundStored, Abort<StoreError>> {
+/// Stores a refund and sets its money aside on the charge.
+pub(crate) fn store(connection: &mut AnyConnection, new: &NewRefund) -> Result<RefundStored, Abort<StoreError>> {
     let (charge, order, at) = (new.charge_id.get(), &new.order, new.at.naive_utc());
     if let Some(known) = by_request(connection, order)? {
         return Ok(RefundStored::Present(known));
@@ -162,13 +164,13 @@ struct Returned {
 }
 
 /// A change counts only for the try it is about, and while the outcome is open.
-fn record(
+pub(crate) fn record(
     connection: &mut AnyConnection,
     id: i64,
     key: Uuid,
     change: &RefundChange,
     at: NaiveDateTime,
-) -> QueryResult<Change> {
+) -> Result<Change, Abort<StoreError>> {
     let under_way = refunds::table
         .filter(refunds::id.eq(id))
         .filter(refunds::idempotence_key.eq(key.to_string()))
@@ -179,15 +181,15 @@ fn record(
         lease_owner: None,
         updated_at: at,
     };
-    let written: Option<(i64, i64)> = diesel::update(under_way)
+    let written: Option<(i64, i64, i64)> = diesel::update(under_way)
         .set((Learned::of(change, at), returned, refunds::checks.eq(refunds::checks + 1)))
-        .returning((refunds::charge_id, refunds::amount))
+        .returning((refunds::project_id, refunds::charge_id, refunds::amount))
         .get_result(connection)
         .optional()?;
-    let Some((charge_id, amount)) = written else { return Ok(Change::Stale) };
+    let Some((project, charge_id, amount)) = written else { return Ok(Change::Stale) };
     let row = refunds::table.find(id);
     match change {
-        RefundChange::Pending { provider_id, .. } | RefundChange::Succeeded { provider_id } => {
+        RefundChange::Pending { provider_id, .. } | RefundChange::Succeeded { provider_id, .. } => {
             diesel::update(row).set(refunds::provider_refund_id.eq(provider_id.as_str())).execute(connection)?;
         }
         RefundChange::Retry { .. } => {
@@ -202,42 +204,25 @@ fn record(
         RefundChange::Postponed { .. } | RefundChange::Suspicious { .. } | RefundChange::Failed { .. } => {}
     }
     match change {
-        RefundChange::Succeeded { .. } => take_back(connection, charge_id, amount, true, at)?,
+        RefundChange::Succeeded { receipt, .. } => {
+            take_back(connection, charge_id, amount, true, at)?;
+            if let Some(told) = receipt {
+                let about = About { project, charge: charge_id, refund: Some(id) };
+                receipts::follow(connection, &about, *told, at)?;
+            }
+        }
         RefundChange::Failed { .. } => take_back(connection, charge_id, amount, false, at)?,
         _ => {}
     }
     Ok(Change::Done)
 }
 
-#[async_trait]
-impl RefundStore for Database {
-    async fn store(&self, new: NewRefund) -> Result<RefundStored, StoreError> {
-        self.write(move |connection| store(connection, &new)).await
-    }
+/// A refund of any project.
+pub(crate) fn find(connection: &mut AnyConnection, id: RefundId) -> Result<Option<Refund>, Abort<StoreError>> {
+    Ok(load(connection, &Key::Ids(vec![id.get()]))?.pop())
+}
 
-    async fn find(&self, id: RefundId) -> Result<Option<Refund>, StoreError> {
-        self.read(move |connection| Ok::<_, Abort<StoreError>>(load(connection, &Key::Ids(vec![id.get()]))?.pop()))
-            .await
-    }
-
-    async fn of_charge(&self, charge: ChargeId) -> Result<Vec<Refund>, StoreError> {
-        self.read(move |connection| load(connection, &Key::Charge(charge.get()))).await
-    }
-
-    async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError> {
-        lease_refund(self, owner, at, until).await
-    }
-
-    async fn record(
-        &self,
-        id: RefundId,
-        key: Uuid,
-        change: RefundChange,
-        at: DateTime<Utc>,
-    ) -> Result<Change, StoreError> {
-        self.write(move |connection| {
-            Ok::<_, Abort<StoreError>>(record(connection, id.get(), key, &change, at.naive_utc())?)
-        })
-        .await
-    }
+/// The refunds of a charge, oldest first.
+pub(crate) fn of_charge(connection: &mut AnyConnection, charge: ChargeId) -> Result<Vec<Refund>, Abort<StoreError>> {
+    load(connection, &Key::Charge(charge.get()))
 }

@@ -8,6 +8,7 @@ use diesel::result::Error as QueryError;
 
 use crate::database::{AnyConnection, Driver};
 use crate::schema::counterparties;
+use crate::statement::Statement;
 
 #[diesel::dsl::auto_type]
 fn present(customer: i64) -> _ {
@@ -34,6 +35,38 @@ pub(crate) fn lock_customer_exclusively(connection: &mut AnyConnection, customer
         Driver::Sqlite(sqlite) => present(customer).get_result(sqlite).optional()?,
     };
     Ok(found.is_some())
+}
+
+/// By what a customer is held whose number is not known yet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CustomerOf {
+    /// Whose order it is.
+    Order(i64),
+    /// Whose order this charge pays for; of a charge for something else nobody is held.
+    Charge(i64),
+    /// Whose charge this refund gives back.
+    Refund(i64),
+}
+
+/// As [`lock_customer`], where what is written does not depend on whether he has left.
+pub(crate) fn hold_customer(connection: &mut AnyConnection, of: CustomerOf) -> Result<(), QueryError> {
+    // SQLite has one writer.
+    if !connection.is_postgres() {
+        return Ok(());
+    }
+    let whose = match of {
+        CustomerOf::Order(id) => Statement::new("SELECT counterparty_id FROM orders WHERE id = ").value(id),
+        CustomerOf::Charge(id) => {
+            let of_order = "SELECT counterparty_id FROM charges WHERE purpose = 'order' AND id = ";
+            Statement::new(of_order).value(id)
+        }
+        CustomerOf::Refund(id) => {
+            let joined = "SELECT c.counterparty_id FROM refunds r JOIN charges c ON c.id = r.charge_id WHERE r.id = ";
+            Statement::new(joined).value(id)
+        }
+    };
+    Statement::new("SELECT id FROM counterparties WHERE id = (").then(whose).sql(") FOR SHARE").run(connection)?;
+    Ok(())
 }
 
 /// Notes that a customer has proved who they are, unless they have left.

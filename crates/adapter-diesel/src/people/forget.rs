@@ -3,6 +3,7 @@ use diesel::result::Error as QueryError;
 
 use super::{guard, sessions};
 use crate::database::AnyConnection;
+use crate::database::idempotency::{KeyOwner, forget_keys};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::schema::{access_tokens, callback_attempts, login_contacts, one_time_codes, phone_change_codes};
 
@@ -39,9 +40,22 @@ pub(crate) fn contacts(connection: &mut AnyConnection, project: i64, customer: i
 /// Forgets everything that signs a customer in, and ends what he signed in with.
 pub(crate) fn forget_customer(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<(), QueryError> {
     let contacts = contacts(connection, project, customer)?;
+    take_away(connection, project, customer, &contacts)
+}
+
+/// Takes contacts away from a customer: they sign them in no more, and whoever is signed in as this customer has to come
+/// anew.
+pub(crate) fn take_away(
+    connection: &mut AnyConnection,
+    project: i64,
+    customer: i64,
+    contacts: &[String],
+) -> Result<(), QueryError> {
     sessions::close_of_customer(connection, customer)?;
-    forget_contacts(connection, project, &contacts)?;
+    forget_contacts(connection, project, contacts)?;
     diesel::delete(phone_change_codes::table.find(customer)).execute(connection)?;
+    // Nobody can ask again for what his requests with keys were answered, and it tells of him.
+    forget_keys(connection, KeyOwner { guard: guard::COUNTERPARTY, id: Some(customer) })?;
     let tokens = access_tokens::table
         .filter(access_tokens::guard.eq(guard::COUNTERPARTY))
         .filter(access_tokens::subject_id.eq(customer));

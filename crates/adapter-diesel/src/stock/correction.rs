@@ -4,26 +4,19 @@ use std::collections::BTreeSet;
 
 use chrono::NaiveDateTime;
 use diesel::result::QueryResult;
-use diesel::sql_types::BigInt;
 use kontor_kernel::history::Author;
 
 use super::ledger::INSERT;
 use super::{Cause, Reason};
 use crate::database::AnyConnection;
-use crate::statement::{Statement, by_place};
-
-by_place! {
-    struct IdRow {
-        id: i64 as BigInt,
-    }
-}
+use crate::statement::{IdRow, Statement};
 
 /// Brings movements and figures of stock records in line, by one movement per record whose ledger differs. The pieces are what
 /// the record says, the reserved ones what order lines hold, unless fewer lie there. The caller holds the records.
 /// Returns how many records were not in line.
 pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDateTime) -> QueryResult<usize> {
     const MOVEMENTS: &str = "FROM stock_movements m WHERE m.project_id = s.project_id AND m.inventory_id = s.id";
-    const HELD: &str = "CAST(COALESCE((SELECT sum(r.quantity) FROM reservations r WHERE r.inventory_id = s.id \
+    const HELD: &str = "CAST(COALESCE((SELECT sum(r.quantity - r.refunded_quantity) FROM reservations r WHERE r.inventory_id = s.id \
                         AND r.state = 'held'), 0) AS BIGINT)";
     let sum = |column: &str| format!("CAST(COALESCE((SELECT sum(m.{column}) {MOVEMENTS}), 0) AS BIGINT)");
     let left = |column: &str| format!("COALESCE((SELECT m.{column} {MOVEMENTS} ORDER BY m.id DESC LIMIT 1), 0)");

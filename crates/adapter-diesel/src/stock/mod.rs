@@ -16,7 +16,7 @@ pub(crate) use history::history;
 pub(crate) use kontor_catalog::model::StockReason as Reason;
 pub(crate) use ledger::{Cause, Movement, enter};
 pub(crate) use levels::{NewStock, StockLevels, create, set};
-pub(crate) use reserve::{Reserved, give_back, reserve, take_out};
+pub(crate) use reserve::{Reserved, give_back, put_back, reserve, take_out};
 pub(crate) use retirement::{keep_warehouses, retire};
 
 /// Rows per statement, well below the number of values a statement takes.

@@ -96,3 +96,19 @@ pub(crate) fn take_out(
         .get_result(connection)?;
     Ok(movement(inventory, after, -pieces, -pieces))
 }
+
+/// Lays pieces that had left back into the warehouse. `None` when it is deleted, and its stock with it.
+pub(crate) fn put_back(
+    connection: &mut AnyConnection,
+    inventory: i64,
+    pieces: i64,
+    at: NaiveDateTime,
+) -> QueryResult<Option<Movement>> {
+    let kept = inventories::table.filter(inventories::id.eq(inventory)).filter(inventories::deleted_at.is_null());
+    let after: Option<Figures> = diesel::update(kept)
+        .set((inventories::quantity.eq(inventories::quantity + pieces), inventories::updated_at.eq(at)))
+        .returning(figures())
+        .get_result(connection)
+        .optional()?;
+    Ok(after.map(|after| movement(inventory, after, pieces, 0)))
+}

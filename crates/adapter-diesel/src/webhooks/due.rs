@@ -130,8 +130,7 @@ pub(super) fn take(
 ) -> Result<Vec<i64>, Abort<StoreError>> {
     let webhooks: Vec<i64> = due.iter().map(|due| due.webhook).collect();
     let held = Statement::new("SELECT id, hangs, paused_until FROM webhooks WHERE id").among(&webhooks);
-    let held = if connection.is_postgres() { held.sql(" ORDER BY id FOR NO KEY UPDATE") } else { held };
-    let held: Vec<CircuitRow> = held.rows(connection)?;
+    let held: Vec<CircuitRow> = held.locked(connection, " ORDER BY id FOR NO KEY UPDATE").rows(connection)?;
     let running = running(connection, request.now)?;
     let mut deliveries = Vec::new();
     for endpoint in &held {

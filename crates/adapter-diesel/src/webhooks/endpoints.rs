@@ -7,6 +7,7 @@ use kontor_webhooks::ports::{NewWebhook, WebhookRepository};
 use kontor_webhooks::{WebhookError, WebhookRefusal};
 
 use crate::applications::project_of;
+use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, leave_valid};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{applications, webhooks};
@@ -119,6 +120,7 @@ impl WebhookRepository for Database {
                 ))
                 .returning(webhooks::id)
                 .get_result(connection)?;
+            made("webhooks", id);
             Ok(Webhook {
                 id: stored::id(id)?,
                 application_id: new.application_id,

@@ -70,6 +70,7 @@ fn subscription(counter: &Counter<'_>, number: i64) -> NewCharge {
             return_url: "https://shop.example".to_owned(),
             save_method: true,
             saved_method: None,
+            receipt: None,
         },
         next_check_at: counter.clock.now() + TAKEOVER,
         at: counter.clock.now(),

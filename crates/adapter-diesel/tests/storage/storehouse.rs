@@ -89,6 +89,25 @@ impl<'a> Storehouse<'a> {
         house
     }
 
+    /// A warehouse of the branch that serves this application.
+    pub async fn another_warehouse(&self, app: AppScope) -> i64 {
+        let warehouse = insert(
+            self.db,
+            format!(
+                "INSERT INTO warehouses (project_id, branch_id, name, created_at, updated_at) \
+                 SELECT project_id, branch_id, 'W', {AT}, {AT} FROM warehouses WHERE id = {} RETURNING id AS number",
+                self.near
+            ),
+        )
+        .await;
+        let app = app.application_id;
+        self.run(format!(
+            "INSERT INTO warehouse_applications (warehouse_id, application_id) VALUES ({warehouse}, {app})"
+        ))
+        .await;
+        warehouse
+    }
+
     pub async fn run(&self, sql: String) {
         self.db
             .database

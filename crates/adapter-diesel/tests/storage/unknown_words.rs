@@ -71,7 +71,7 @@ database_tests! {
         let vase = counter.goods("Vase", 5, 100).await;
         force(&db, format!("UPDATE nomenclatures SET kind_id = 7, price = 1 WHERE id = {vase}")).await;
         let items = counter.command(&[(vase, 1)]).cart.items();
-        let query = CartQuery { app: counter.customer.app, customer: None, items, promo: None, delivery: None };
+        let query = CartQuery { point: counter.customer.app.into(), customer: None, items, promo: None, delivery: None, by_staff: false };
         let error = db.database.snapshot(query).await.unwrap_err();
         names(&error, &["nomenclatures", &vase.to_string(), "kind_id", "`7`"]);
     }

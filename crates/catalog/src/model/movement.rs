@@ -21,6 +21,10 @@ pub enum StockReason {
     Sale,
     /// The ledger was brought in line with figures that something else had written.
     Correction,
+    /// Pieces that were handed over came back.
+    Return,
+    /// Pieces of an order are lost.
+    WriteOff,
 }
 
 /// What a movement of stock was part of.

@@ -83,7 +83,7 @@ fn chains(pieces: &[Vec<String>]) -> Vec<String> {
     joined.chunk_by(meet).filter(|chain| chain.len() > 1).map(<[String]>::concat).collect()
 }
 
-/// What an item is found by: its name and article as words.
+/// What an item is found by: its name and article as words. Other records are found by their texts in the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchText {
     words: Vec<String>,
@@ -93,8 +93,14 @@ pub struct SearchText {
 impl SearchText {
     /// Of an item with this name and article.
     pub fn of(name: &Name, article: Option<&Line<100>>) -> Self {
+        let texts = std::iter::once(name.as_str()).chain(article.map(Line::as_str));
+        Self { article: article.and_then(|article| plain(article)), ..Self::of_texts(texts) }
+    }
+
+    /// Of a record with these texts.
+    pub fn of_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut words = Vec::new();
-        for text in std::iter::once(name.as_str()).chain(article.map(Line::as_str)) {
+        for text in texts {
             let pieces = pieces(text);
             let chains = chains(&pieces);
             for piece in pieces {
@@ -108,7 +114,7 @@ impl SearchText {
             }
             words.extend(chains);
         }
-        Self { words, article: article.and_then(|article| plain(article)) }
+        Self { words, article: None }
     }
 
     /// Every word, in the order of the text.

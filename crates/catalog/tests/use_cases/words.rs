@@ -14,7 +14,18 @@ fn words_stay_what_they_are() {
     assert_eq!(words::<JobKind>(), ["nomenclatures_import", "inventories_upload"]);
     assert_eq!(words::<JobState>(), ["queued", "running", "succeeded", "failed", "canceled"]);
     assert_eq!(words::<JobPhase>(), ["checking", "writing"]);
-    let reasons = ["opening", "creation", "edit", "upload", "reservation", "release", "sale", "correction"];
+    let reasons = [
+        "opening",
+        "creation",
+        "edit",
+        "upload",
+        "reservation",
+        "release",
+        "sale",
+        "correction",
+        "return",
+        "write_off",
+    ];
     assert_eq!(words::<StockReason>(), reasons);
     assert_eq!(words::<DiscountState>(), ["active", "scheduled", "expired", "paused", "archived"]);
     assert_eq!(words::<DiscountKind>(), ["percent", "fixed"]);

@@ -47,6 +47,16 @@ pub struct DecidedChange {
     pub at: DateTime<Utc>,
 }
 
+/// Notes what is wrong with a day of birth.
+pub(super) fn check_birthday(birthday: NaiveDate, at: DateTime<Utc>, wrong: &mut Violations) {
+    if birthday > at.date_naive() {
+        wrong.add("birthday", "must not be in the future");
+    }
+    if FIRST_BIRTHDAY.is_some_and(|first| birthday < first) {
+        wrong.add("birthday", "must not be before 1900-01-01");
+    }
+}
+
 impl ProfileChange {
     /// The change of a record of the project, or everything against it.
     pub fn decide(
@@ -57,12 +67,7 @@ impl ProfileChange {
     ) -> Result<DecidedChange, Violations> {
         let mut wrong = Violations::default();
         if let Some(&birthday) = self.data.birthday.as_filled() {
-            if birthday > at.date_naive() {
-                wrong.add("birthday", "must not be in the future");
-            }
-            if FIRST_BIRTHDAY.is_some_and(|first| birthday < first) {
-                wrong.add("birthday", "must not be before 1900-01-01");
-            }
+            check_birthday(birthday, at, &mut wrong);
         }
         if self.phone_1.as_set().is_some_and(|phone| *phone != record.phone_1) {
             wrong.add("phone_1", "is changed by phone/request_change and phone/verify_change");

@@ -81,10 +81,10 @@ pub enum LineProblem {
     /// The item stands in an earlier line.
     #[error("the product stands in the cart twice")]
     Repeated,
-    /// No warehouse of the application has so many pieces.
+    /// The warehouses of the application have fewer pieces.
     #[error("only {available} pieces are available")]
     NotEnough {
-        /// The most pieces that one warehouse can give.
+        /// How many they have together.
         available: u32,
     },
     /// Price times quantity is more than an amount can be.

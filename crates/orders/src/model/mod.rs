@@ -3,19 +3,29 @@
 mod cart;
 mod delivery;
 mod discount;
+mod moves;
+mod notice_text;
 mod order;
 mod payment;
 mod reservation;
 mod status;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use cart::{Cart, CartLine, CartRefused, LineProblem, LineRefused};
 pub use delivery::{Address, Delivery, DeliveryRequest, ParamReference, References, ShopReference, SubtypeReference};
 pub use discount::{Discount, Promo, PromoProblem};
 pub use kontor_kernel::{DiscountStatus, DiscountTarget, DiscountValue, InvalidPromoCode, PromoCode};
 pub use kontor_payments::model::PaymentMethod;
-pub use order::{Customer, DeliveryWay, Named, Order, OrderLine, PaymentType, Place, ReservationState};
+pub use moves::{
+    AfterCharge, ChargeOutcome, MOVES, MoneyCondition, MoveBy, Notice, StockEffect, Transition, TransitionContext,
+    TransitionRefused,
+};
+pub use notice_text::{NoticeSubject, NoticeText};
+pub use order::{
+    Customer, DeliveryWay, Named, Order, OrderLine, OrderRefund, OrderRefundState, PaymentState, PaymentType, Place,
+    ReservationState,
+};
 pub use payment::{PaidEvent, PreparedPayment};
 pub use reservation::ReservationRecord;
-pub use status::{
-    AfterCharge, ChargeOutcome, OrderStatus, StockEffect, Transition, TransitionContext, TransitionRefused,
-};
+pub use status::OrderStatus;

@@ -3,9 +3,11 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
     ApplicationId, CounterpartyId, DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, Money, NomenclatureId,
-    OrderId, PaymentTypeId, Quantity, ReservationId, ShopId, UserId, WarehouseId,
+    OrderId, OrderRefundId, PaymentTypeId, Quantity, ReservationId, ShopId, UserId, WarehouseId,
 };
 use strum::{EnumString, IntoStaticStr, VariantArray};
+
+use kontor_payments::model::VatCode;
 
 use super::{OrderStatus, PaymentMethod, TransitionContext};
 
@@ -101,8 +103,73 @@ pub struct OrderLine {
     pub promo_discount: Money,
     /// What is left to pay for the line.
     pub total: Money,
+    /// Its VAT on receipts; `None` where none were made when it was ordered.
+    pub vat: Option<VatCode>,
+    /// How many of its pieces have been taken back.
+    pub refunded_quantity: u32,
+    /// How much of its money has gone back, is on its way or is asked for.
+    pub refunded_amount: Money,
     /// What happened to the goods.
     pub state: ReservationState,
+}
+
+impl OrderLine {
+    /// Pieces that have not been taken back.
+    pub fn pieces_left(&self) -> u32 {
+        self.quantity.get().saturating_sub(self.refunded_quantity)
+    }
+
+    /// Money that has not gone back.
+    pub fn money_left(&self) -> Money {
+        self.total.saturating_sub(self.refunded_amount)
+    }
+}
+
+/// Where the money of an order stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum PaymentState {
+    /// None has arrived.
+    Unpaid,
+    /// The outcome of a charge is still open.
+    Pending,
+    /// It has arrived.
+    Paid,
+    /// A part of it has gone back, is on its way or is asked for.
+    PartiallyRefunded,
+    /// All of it has gone back, is on its way or is asked for.
+    Refunded,
+}
+
+/// Where a refund of an order stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum OrderRefundState {
+    /// The acquirer is asked for it.
+    Pending,
+    /// The customer has their money.
+    Succeeded,
+    /// The acquirer gives nothing back. The money is the shop's again, the goods stay where they are.
+    Failed,
+}
+
+/// A refund of an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderRefund {
+    /// Its number.
+    pub id: OrderRefundId,
+    /// How much.
+    pub amount: Money,
+    /// Where it stands.
+    pub state: OrderRefundState,
+    /// Why.
+    pub reason: String,
+    /// Whether the goods went back to their warehouses.
+    pub restock: bool,
+    /// When it was asked for.
+    pub created_at: DateTime<Utc>,
+    /// When its outcome became known.
+    pub settled_at: Option<DateTime<Utc>>,
 }
 
 /// An order.
@@ -110,8 +177,8 @@ pub struct OrderLine {
 pub struct Order {
     /// The number of the order.
     pub id: OrderId,
-    /// Where it was made.
-    pub application: Named<ApplicationId>,
+    /// Where it was made; `None` when staff made it for the project.
+    pub application: Option<Named<ApplicationId>>,
     /// Who made it.
     pub customer: Customer,
     /// Who takes care of it.
@@ -156,6 +223,14 @@ pub struct Order {
     pub payment_open: bool,
     /// When the money arrived.
     pub paid_at: Option<DateTime<Utc>>,
+    /// What has arrived.
+    pub captured: Money,
+    /// What of it has gone back.
+    pub refunded: Money,
+    /// What of it is on its way back.
+    pub refunding: Money,
+    /// What goes or went back, oldest first.
+    pub refunds: Vec<OrderRefund>,
     /// Grows with every change.
     pub version: i64,
     /// When it was made.
@@ -176,7 +251,23 @@ impl Order {
             status: self.status,
             online: self.payment_method.is_some(),
             paid: self.paid_at.is_some(),
-            payment_open: self.payment_open,
+            returned: self.paid_at.is_some() && self.left_to_refund().is_zero(),
+        }
+    }
+
+    /// What has arrived, less what has gone back, is on its way and is asked for.
+    pub fn left_to_refund(&self) -> Money {
+        self.captured.saturating_sub(self.refunded).saturating_sub(self.refunding)
+    }
+
+    /// Where its money stands.
+    pub fn payment_state(&self) -> PaymentState {
+        match (self.paid_at, self.left_to_refund()) {
+            (None, _) if self.payment_open => PaymentState::Pending,
+            (None, _) => PaymentState::Unpaid,
+            (Some(_), left) if left == self.captured => PaymentState::Paid,
+            (Some(_), left) if left.is_zero() => PaymentState::Refunded,
+            (Some(_), _) => PaymentState::PartiallyRefunded,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use kontor_kernel::{ApplicationId, Money, OrderId, ProjectId};
-use kontor_payments::model::{ChargePurpose, ChargeRequest, PaymentMethod};
+use kontor_payments::model::{ChargePurpose, ChargeRequest, PaymentMethod, Receipt};
 use uuid::Uuid;
 
 use super::OrderStatus;
@@ -22,6 +22,8 @@ pub struct PreparedPayment {
     pub return_url: String,
     /// When a worker takes over if the call that follows the commit is never finished.
     pub next_check_at: DateTime<Utc>,
+    /// The receipt that goes with it; `None` when the project has none made.
+    pub receipt: Option<Receipt>,
 }
 
 impl PreparedPayment {
@@ -37,6 +39,7 @@ impl PreparedPayment {
             return_url: self.return_url.replace("{order_id}", &order_id.to_string()),
             save_method: false,
             saved_method: None,
+            receipt: self.receipt.clone(),
         }
     }
 }
@@ -97,6 +100,7 @@ mod tests {
             method: PaymentMethod::Sbp,
             return_url: "https://shop.example/thanks?order={order_id}".to_owned(),
             next_check_at: DateTime::UNIX_EPOCH,
+            receipt: None,
         };
         let request = prepared.request(OrderId::new(7).unwrap());
         assert_eq!(request.return_url, "https://shop.example/thanks?order=7");

@@ -1,15 +1,19 @@
 //! The decision: from a snapshot and a wish to an order, or to every reason against it.
 
 use chrono::{DateTime, Utc};
-use kontor_kernel::{CustomerScope, Violations};
+use kontor_kernel::history::Author;
+use kontor_kernel::{ApplicationId, CounterpartyId, UserId, Violations};
 use kontor_payments::TAKEOVER;
 use uuid::Uuid;
 
-use super::snapshot::{CartSnapshot, ChosenLine};
-use crate::change::{AppliedDiscounts, PlacedLine, PlacedOrder, PromoUse};
+use super::allocation::Allocation;
+use super::receipt::{receipt, vat};
+use super::snapshot::{CartSnapshot, ChosenLine, Quote};
+use crate::change::{AppliedDiscounts, Comment, PlacedLine, PlacedOrder, PromoUse};
 use crate::model::{
     Cart, CartRefused, DeliveryRequest, Discount, OrderStatus, PaymentMethod, PreparedPayment, PromoCode, PromoProblem,
 };
+use crate::ports::SalesPoint;
 use crate::pricing::Pricing;
 
 /// What a customer orders.
@@ -25,12 +29,33 @@ pub struct OrderCommand {
     pub payment_method: Option<PaymentMethod>,
 }
 
+/// What staff order for a customer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StaffOrderCommand {
+    /// In which application; `None` for the project, from all its warehouses.
+    pub application_id: Option<ApplicationId>,
+    /// For whom.
+    pub counterparty_id: CounterpartyId,
+    /// Who takes care of it.
+    pub manager_id: Option<UserId>,
+    /// A remark.
+    pub comment: Option<Comment>,
+    /// What.
+    pub order: OrderCommand,
+}
+
 /// Why an order cannot be paid online.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PaymentProblem {
     /// There is nothing to pay.
     #[error("there is nothing to pay online")]
     NothingToPay,
+    /// The receipt has nowhere to go: the customer has neither a phone nor an e-mail address.
+    #[error("needs a phone or an e-mail address in the profile, where the receipt is sent")]
+    NoContact,
+    /// More than a receipt can tell.
+    #[error("is more than a receipt can tell")]
+    NoReceipt,
 }
 
 /// Every reason against an order.
@@ -45,6 +70,8 @@ pub struct OrderRefused {
     pub delivery: Violations,
     /// About the online payment.
     pub payment: Option<PaymentProblem>,
+    /// About the application, the customer and the manager that staff named, by field.
+    pub parties: Violations,
 }
 
 impl OrderRefused {
@@ -60,19 +87,35 @@ impl OrderRefused {
         if let Some(problem) = self.payment {
             all.add("payment_method_type", problem);
         }
+        all.merge(self.parties.clone());
         all
     }
 
     fn is_empty(&self) -> bool {
-        self.cart.is_none() && self.promo.is_none() && self.delivery.is_empty() && self.payment.is_none()
+        self.cart.is_none()
+            && self.promo.is_none()
+            && self.delivery.is_empty()
+            && self.payment.is_none()
+            && self.parties.is_empty()
     }
+}
+
+/// Who orders for whom, and where.
+#[derive(Debug, Clone)]
+pub(super) struct Buyer {
+    pub point: SalesPoint,
+    pub counterparty_id: CounterpartyId,
+    pub author: Author,
+    pub manager_id: Option<UserId>,
+    pub comment: Option<Comment>,
 }
 
 /// What an order needs besides the snapshot.
 pub(super) struct Circumstances<'a> {
-    pub customer: CustomerScope,
+    pub buyer: &'a Buyer,
     pub key: Uuid,
     pub return_url: &'a str,
+    pub allocation: &'a dyn Allocation,
     pub at: DateTime<Utc>,
 }
 
@@ -82,21 +125,24 @@ pub(super) fn decide(
     command: &OrderCommand,
     circumstances: &Circumstances<'_>,
 ) -> Result<PlacedOrder, OrderRefused> {
-    let mut refused = OrderRefused::default();
+    let mut refused = OrderRefused { parties: snapshot.missing.violations(), ..OrderRefused::default() };
     let delivery = command.delivery.check(&snapshot.references).map_err(|problems| refused.delivery = problems).ok();
-    let priced = snapshot
-        .choose(&command.cart)
-        .and_then(|chosen| snapshot.price(&chosen, circumstances.at).map(|pricing| (chosen, pricing)))
+    let quote = snapshot
+        .quote(&command.cart, circumstances.allocation, circumstances.at)
         .map_err(|problems| refused.cart = Some(problems))
         .ok();
-    if let Some((_, pricing)) = &priced {
+    let mut slip = None;
+    if let Some(Quote { lines, pricing }) = &quote {
         refused.promo = pricing.promo_problem;
-        if command.payment_method.is_some() && pricing.final_price().is_zero() {
-            refused.payment = Some(PaymentProblem::NothingToPay);
+        if command.payment_method.is_some() {
+            match receipt(snapshot, lines, pricing) {
+                Ok(receipt) => slip = receipt,
+                Err(problem) => refused.payment = Some(problem),
+            }
         }
     }
-    match (delivery, priced) {
-        (Some(delivery), Some((chosen, pricing))) if refused.is_empty() => {
+    match (delivery, quote) {
+        (Some(delivery), Some(Quote { lines: chosen, pricing })) if refused.is_empty() => {
             let payment = command.payment_method.map(|method| PreparedPayment {
                 key: circumstances.key,
                 amount: pricing.final_price(),
@@ -104,13 +150,17 @@ pub(super) fn decide(
                 method,
                 return_url: circumstances.return_url.to_owned(),
                 next_check_at: circumstances.at + TAKEOVER,
+                receipt: slip,
             });
             Ok(PlacedOrder {
-                project_id: circumstances.customer.app.project_id,
-                application_id: circumstances.customer.app.application_id,
-                counterparty_id: circumstances.customer.counterparty_id,
+                project_id: circumstances.buyer.point.project_id,
+                application_id: circumstances.buyer.point.application_id,
+                counterparty_id: circumstances.buyer.counterparty_id,
+                author: circumstances.buyer.author,
+                manager_id: circumstances.buyer.manager_id,
+                comment: circumstances.buyer.comment.clone(),
                 status: if payment.is_some() { OrderStatus::WaitingForPayment } else { OrderStatus::Created },
-                lines: lines(&chosen, &pricing),
+                lines: lines(snapshot, &chosen, &pricing),
                 original_price: pricing.original_price(),
                 product_discount: pricing.product_discount(),
                 promo_discount: pricing.promo_discount(),
@@ -141,14 +191,16 @@ fn promo_use(command: &OrderCommand, pricing: &Pricing) -> Option<PromoUse> {
     Some(PromoUse { discount_id: discount.id, code: code.to_string(), version: discount.version })
 }
 
-fn lines(chosen: &[ChosenLine<'_>], pricing: &Pricing) -> Vec<PlacedLine> {
+fn lines(snapshot: &CartSnapshot, chosen: &[ChosenLine<'_>], pricing: &Pricing) -> Vec<PlacedLine> {
     let line = |(line, price): (&ChosenLine<'_>, _)| PlacedLine {
+        position: line.position,
         item: line.item.id,
         name: line.item.name.clone(),
         inventory: line.inventory,
         quantity: line.quantity,
         unit_price: line.unit_price,
         price,
+        vat: vat(snapshot, line.item),
     };
     chosen.iter().zip(pricing.lines.iter().copied()).map(line).collect()
 }

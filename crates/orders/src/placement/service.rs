@@ -1,13 +1,18 @@
 use std::sync::Arc;
 
-use kontor_kernel::{AppScope, Clock, CustomerScope, OrderId, Random, StoreError};
+use kontor_kernel::history::Author;
+use kontor_kernel::{
+    AppScope, ApplicationId, Clock, CounterpartyId, CustomerScope, OrderId, Permission, ProjectId, Random, Resource,
+    Staff, Stamp, StoreError, Violations,
+};
 use kontor_payments::{ChargeService, Opened};
 
-use super::decide::{Circumstances, OrderCommand, OrderRefused, decide};
+use super::allocation::Allocation;
+use super::decide::{Buyer, Circumstances, OrderCommand, OrderRefused, StaffOrderCommand, decide};
 use super::snapshot::CartView;
 use crate::error::{CartError, PlacementError};
 use crate::model::{Cart, CartRefused, LineProblem, LineRefused, Order, PromoCode, PromoProblem};
-use crate::ports::{CartQuery, CartReader, OrderReader, OrderStore, PlaceRefused, Placed};
+use crate::ports::{CartQuery, CartReader, OrderReader, OrderStore, PlaceRefused, Placed, SalesPoint};
 
 /// Where the payment page sends the payer back to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +46,8 @@ pub struct PlacementService {
     pub random: Arc<dyn Random>,
     /// Where payers come back to.
     pub page: PaymentPage,
+    /// Which warehouses lines come from.
+    pub allocation: Arc<dyn Allocation>,
 }
 
 /// How often a decision is repeated when others change what it was based on.
@@ -54,9 +61,33 @@ impl PlacementService {
         cart: &Cart,
         promo: Option<PromoCode>,
     ) -> Result<CartView, CartError> {
-        let query = CartQuery { app, customer: None, items: cart.items(), promo, delivery: None };
+        let query = CartQuery {
+            point: app.into(),
+            customer: None,
+            items: cart.items(),
+            promo,
+            delivery: None,
+            by_staff: false,
+        };
         let snapshot = self.carts.snapshot(query).await?;
-        Ok(snapshot.view(cart, self.clock.now())?)
+        Ok(snapshot.view(cart, &*self.allocation, self.clock.now())?)
+    }
+
+    /// What a cart would cost that staff put together, for a customer where one is named.
+    pub async fn calculate(
+        &self,
+        staff: &Staff,
+        application_id: Option<ApplicationId>,
+        customer: Option<CounterpartyId>,
+        cart: &Cart,
+        promo: Option<PromoCode>,
+    ) -> Result<CartView, CartError> {
+        staff.require(Permission::view(Resource::Orders))?;
+        let point = SalesPoint { project_id: staff.project_id, application_id };
+        let query = CartQuery { point, customer, items: cart.items(), promo, delivery: None, by_staff: true };
+        let snapshot = self.carts.snapshot(query).await?;
+        snapshot.missing.violations().into_result().map_err(CartError::Missing)?;
+        Ok(snapshot.view(cart, &*self.allocation, self.clock.now())?)
     }
 
     /// Stores an order and, for an online payment, asks the acquirer for it. The order, its reservation of the stock and its
@@ -66,37 +97,66 @@ impl PlacementService {
         customer: CustomerScope,
         command: &OrderCommand,
     ) -> Result<PlacedOutcome, PlacementError> {
-        let placed = self.commit(customer, command).await?;
+        let buyer = Buyer {
+            point: customer.app.into(),
+            counterparty_id: customer.counterparty_id,
+            author: Author::Customer(customer.counterparty_id),
+            manager_id: None,
+            comment: None,
+        };
+        self.place_for(&buyer, command).await
+    }
+
+    /// The same, by an employee for a customer of their project.
+    pub async fn place_by_staff(
+        &self,
+        staff: &Staff,
+        command: &StaffOrderCommand,
+    ) -> Result<PlacedOutcome, PlacementError> {
+        staff.require(Permission::create(Resource::Orders))?;
+        let buyer = Buyer {
+            point: SalesPoint { project_id: staff.project_id, application_id: command.application_id },
+            counterparty_id: command.counterparty_id,
+            author: Stamp::of(staff, self.clock.now()).author,
+            manager_id: command.manager_id,
+            comment: command.comment.clone(),
+        };
+        self.place_for(&buyer, &command.order).await
+    }
+
+    async fn place_for(&self, buyer: &Buyer, command: &OrderCommand) -> Result<PlacedOutcome, PlacementError> {
+        let placed = self.commit(buyer, command).await?;
+        let (project, id) = (buyer.point.project_id, placed.order_id);
         let Some(charge) = placed.charge else {
-            return Ok(PlacedOutcome::Ready(self.read(customer, placed.order_id).await?));
+            return Ok(PlacedOutcome::Ready(self.read(project, id).await?));
         };
         match self.charges.open(&charge).await {
             // The order is committed: a storage that fails now must not look like an order that failed.
-            Ok(Opened::Unclear) | Err(_) => {
-                Ok(PlacedOutcome::PaymentUnclear(self.read(customer, placed.order_id).await?))
-            }
-            Ok(Opened::Known) => Ok(PlacedOutcome::Ready(self.read(customer, placed.order_id).await?)),
-            Ok(Opened::Refused { reason }) => Err(PlacementError::PaymentRefused { order_id: placed.order_id, reason }),
+            Ok(Opened::Unclear) | Err(_) => Ok(PlacedOutcome::PaymentUnclear(self.read(project, id).await?)),
+            Ok(Opened::Known) => Ok(PlacedOutcome::Ready(self.read(project, id).await?)),
+            Ok(Opened::Refused { reason }) => Err(PlacementError::PaymentRefused { order_id: id, reason }),
         }
     }
 
-    async fn commit(&self, customer: CustomerScope, command: &OrderCommand) -> Result<Placed, PlacementError> {
+    async fn commit(&self, buyer: &Buyer, command: &OrderCommand) -> Result<Placed, PlacementError> {
         let mut last = PlaceRefused::Stale;
         for _ in 0..TRIES {
             let snapshot = self
                 .carts
                 .snapshot(CartQuery {
-                    app: customer.app,
-                    customer: Some(customer.counterparty_id),
+                    point: buyer.point,
+                    customer: Some(buyer.counterparty_id),
                     items: command.cart.items(),
                     promo: command.promo_code.clone(),
                     delivery: Some(command.delivery.clone()),
+                    by_staff: !matches!(buyer.author, Author::Customer(_)),
                 })
                 .await?;
             let circumstances = Circumstances {
-                customer,
+                buyer,
                 key: self.random.uuid(),
                 return_url: &self.page.return_url,
+                allocation: &*self.allocation,
                 at: self.clock.now(),
             };
             let order = decide(&snapshot, command, &circumstances)?;
@@ -104,6 +164,10 @@ impl PlacementService {
                 Ok(placed) => return Ok(placed),
                 Err(PlaceRefused::Store(error)) => return Err(error.into()),
                 Err(PlaceRefused::CustomerGone) => return Err(PlacementError::CustomerGone),
+                Err(PlaceRefused::UnknownManager) => {
+                    let parties = Violations::one("manager_id", PlaceRefused::UnknownManager);
+                    return Err(OrderRefused { parties, ..OrderRefused::default() }.into());
+                }
                 // The next snapshot shows what is left: perhaps another warehouse has the goods.
                 Err(refused) => last = refused,
             }
@@ -112,12 +176,12 @@ impl PlacementService {
     }
 
     /// An order that is committed: when it cannot be read, nobody may believe that there is none.
-    async fn read(&self, customer: CustomerScope, id: OrderId) -> Result<Order, StoreError> {
+    async fn read(&self, project: ProjectId, id: OrderId) -> Result<Order, StoreError> {
         let found = self.orders.find(id).await.map_err(|error| match error {
             StoreError::Unavailable(why) => StoreError::OutcomeUnknown(format!("order {id} cannot be read: {why}")),
             error => error,
         })?;
-        let order = found.and_then(|order| order.within(customer.app.project_id));
+        let order = found.and_then(|order| order.within(project));
         order.ok_or_else(|| StoreError::Corrupt(format!("order {id} was stored and cannot be found")))
     }
 }
@@ -133,6 +197,6 @@ fn give_up(last: &PlaceRefused) -> PlacementError {
             OrderRefused { promo: Some(PromoProblem::LimitReached), ..OrderRefused::default() }.into()
         }
         PlaceRefused::CustomerGone => PlacementError::CustomerGone,
-        PlaceRefused::Stale | PlaceRefused::Store(_) => PlacementError::Busy,
+        PlaceRefused::Stale | PlaceRefused::UnknownManager | PlaceRefused::Store(_) => PlacementError::Busy,
     }
 }

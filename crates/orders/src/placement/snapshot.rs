@@ -1,9 +1,11 @@
 //! What is known at one moment about the items of a cart, and the cart priced by it.
 
 use chrono::{DateTime, Utc};
-use kontor_kernel::{CategoryId, InventoryId, Money, NomenclatureId, Phone, Quantity, WarehouseId};
+use kontor_kernel::{CategoryId, Email, InventoryId, Money, NomenclatureId, Phone, Quantity, Violations, WarehouseId};
+use kontor_payments::model::{ReceiptTerms, VatCode};
 
-use crate::model::{Cart, CartRefused, Discount, LineProblem, LineRefused, Promo, References};
+use super::allocation::{Allocated, Allocation};
+use crate::model::{Cart, CartLine, CartRefused, Discount, LineProblem, LineRefused, Promo, References};
 use crate::pricing::{PriceLine, Pricing, price};
 
 /// The stock of an item in one warehouse of the application.
@@ -63,6 +65,31 @@ pub struct OfferedItem {
     pub kind: ItemKind,
     /// How it is packed.
     pub packaging: Packaging,
+    /// Its VAT; `None` when its card says nothing about it.
+    pub vat: Option<VatCode>,
+}
+
+/// What staff named and the project does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Missing {
+    /// The application.
+    pub application: bool,
+    /// The customer.
+    pub customer: bool,
+}
+
+impl Missing {
+    /// By field of the request.
+    pub(super) fn violations(self) -> Violations {
+        let mut all = Violations::default();
+        if self.application {
+            all.add("application_id", "there is no such application");
+        }
+        if self.customer {
+            all.add("counterparty_id", "there is no such customer");
+        }
+        all
+    }
 }
 
 /// What is known at one moment. Items that the application does not sell are missing.
@@ -78,74 +105,117 @@ pub struct CartSnapshot {
     pub promo: Option<Promo>,
     /// What the project has under the ids of the delivery, when one was asked for.
     pub references: References,
+    /// What staff named and the project does not have.
+    pub missing: Missing,
     /// The phone of the customer's profile.
     pub phone: Option<Phone>,
+    /// The e-mail address of the customer's profile.
+    pub email: Option<Email>,
+    /// How the project has receipts made; `None` when it has none.
+    pub receipts: Option<ReceiptTerms>,
 }
 
-/// A line with the stock it is taken from.
+/// Pieces of a line of the cart that come from one place. A line that comes from several is several of these, side by side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChosenLine<'a> {
+    /// The place of the line in the cart, counted from 0.
+    pub position: usize,
     pub item: &'a OfferedItem,
     pub inventory: Option<InventoryId>,
     pub quantity: Quantity,
     pub unit_price: Money,
 }
 
+/// What a cart costs and where it comes from. Carts that are looked at, ordered or changed are all priced by this.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Quote<'a> {
+    pub lines: Vec<ChosenLine<'a>>,
+    pub pricing: Pricing,
+}
+
 impl CartSnapshot {
-    /// Takes each line from the cheapest warehouse that has enough of it; at equal prices from the oldest warehouse.
-    pub(super) fn choose(&self, cart: &Cart) -> Result<Vec<ChosenLine<'_>>, CartRefused> {
+    /// Allocates the lines of a cart and prices them at `at`.
+    pub(super) fn quote(
+        &self,
+        cart: &Cart,
+        allocation: &dyn Allocation,
+        at: DateTime<Utc>,
+    ) -> Result<Quote<'_>, CartRefused> {
+        let lines = self.choose(cart, allocation)?;
+        let priced = |chosen: &ChosenLine<'_>| PriceLine {
+            item: chosen.item.id,
+            categories: chosen.item.categories.clone(),
+            quantity: chosen.quantity,
+            unit_price: chosen.unit_price,
+        };
+        let pricing = price(&lines.iter().map(priced).collect::<Vec<_>>(), &self.automatic, self.promo.as_ref(), at)
+            .map_err(|refused| of_cart(refused, &lines))?;
+        Ok(Quote { lines, pricing })
+    }
+
+    fn choose(&self, cart: &Cart, allocation: &dyn Allocation) -> Result<Vec<ChosenLine<'_>>, CartRefused> {
         let mut chosen = Vec::with_capacity(cart.lines().len());
         let mut refused = Vec::new();
         for (line, wanted) in cart.lines().iter().enumerate() {
             let item = self.items.iter().find(|item| item.id == wanted.item).ok_or(LineProblem::Unknown);
-            match item.and_then(|item| Self::place(item, wanted.quantity)) {
-                Ok(taken) => chosen.push(taken),
+            match item.and_then(|item| item.allocate(line, *wanted, allocation)) {
+                Ok(taken) => chosen.extend(taken),
                 Err(problem) => refused.push(LineRefused { line, problem }),
             }
         }
         if refused.is_empty() { Ok(chosen) } else { Err(CartRefused::Lines(refused)) }
     }
 
-    fn place(item: &OfferedItem, quantity: Quantity) -> Result<ChosenLine<'_>, LineProblem> {
-        match &item.kind {
-            ItemKind::Service { price } => Ok(ChosenLine { item, inventory: None, quantity, unit_price: *price }),
-            ItemKind::Goods { places } => {
-                let enough = places.iter().filter(|place| place.available >= quantity.get());
-                let best = enough.min_by_key(|place| (place.price, place.warehouse));
-                let available = places.iter().map(|place| place.available).max();
-                match (best, available) {
-                    (Some(place), _) => {
-                        Ok(ChosenLine { item, inventory: Some(place.inventory), quantity, unit_price: place.price })
-                    }
-                    (None, Some(available)) => Err(LineProblem::NotEnough { available }),
-                    (None, None) => Err(LineProblem::Unknown),
-                }
+    /// What the cart costs at `at`.
+    pub fn view(&self, cart: &Cart, allocation: &dyn Allocation, at: DateTime<Utc>) -> Result<CartView, CartRefused> {
+        let Quote { lines, pricing } = self.quote(cart, allocation, at)?;
+        let mut shown: Vec<CartViewLine> = Vec::with_capacity(cart.lines().len());
+        for line in lines {
+            let (item, unit_price, packaging) = (line.item.id, line.unit_price, line.item.packaging);
+            let same = shown.iter_mut().find(|shown| shown.item == item && shown.unit_price == unit_price);
+            match same.and_then(|shown| Some((shown.quantity.checked_add(line.quantity)?, shown))) {
+                Some((quantity, shown)) => shown.quantity = quantity,
+                None => shown.push(CartViewLine { item, unit_price, quantity: line.quantity, packaging }),
             }
         }
+        Ok(CartView { lines: shown, pricing })
     }
+}
 
-    pub(super) fn price(&self, chosen: &[ChosenLine<'_>], at: DateTime<Utc>) -> Result<Pricing, CartRefused> {
-        let line = |line: &ChosenLine<'_>| PriceLine {
-            item: line.item.id,
-            categories: line.item.categories.clone(),
-            quantity: line.quantity,
-            unit_price: line.unit_price,
-        };
-        let lines: Vec<_> = chosen.iter().map(line).collect();
-        price(&lines, &self.automatic, self.promo.as_ref(), at)
-    }
+/// Prices know only the chosen lines; customers know those of the cart.
+fn of_cart(refused: CartRefused, chosen: &[ChosenLine<'_>]) -> CartRefused {
+    let CartRefused::Lines(lines) = refused else { return refused };
+    let mut lines: Vec<LineRefused> = lines
+        .into_iter()
+        .map(|refused| LineRefused {
+            line: chosen.get(refused.line).map_or(refused.line, |chosen| chosen.position),
+            ..refused
+        })
+        .collect();
+    lines.dedup();
+    CartRefused::Lines(lines)
+}
 
-    /// What the cart costs at `at`.
-    pub fn view(&self, cart: &Cart, at: DateTime<Utc>) -> Result<CartView, CartRefused> {
-        let chosen = self.choose(cart)?;
-        let pricing = self.price(&chosen, at)?;
-        let line = |line: &ChosenLine<'_>| CartViewLine {
-            item: line.item.id,
-            unit_price: line.unit_price,
-            quantity: line.quantity,
-            packaging: line.item.packaging,
-        };
-        Ok(CartView { lines: chosen.iter().map(line).collect(), pricing })
+impl OfferedItem {
+    fn allocate(
+        &self,
+        position: usize,
+        wanted: CartLine,
+        allocation: &dyn Allocation,
+    ) -> Result<Vec<ChosenLine<'_>>, LineProblem> {
+        let chosen =
+            |inventory, quantity, unit_price| ChosenLine { position, item: self, inventory, quantity, unit_price };
+        match &self.kind {
+            ItemKind::Service { price } => Ok(vec![chosen(None, wanted.quantity, *price)]),
+            ItemKind::Goods { places } if places.is_empty() => Err(LineProblem::Unknown),
+            ItemKind::Goods { places } => {
+                let available = || places.iter().fold(0_u32, |sum, place| sum.saturating_add(place.available));
+                let taken = allocation.allocate(places, wanted.quantity);
+                let taken = taken.ok_or_else(|| LineProblem::NotEnough { available: available() })?;
+                let of_place = |from: Allocated| chosen(Some(from.place.inventory), from.quantity, from.place.price);
+                Ok(taken.into_iter().map(of_place).collect())
+            }
+        }
     }
 }
 
@@ -165,7 +235,8 @@ pub struct CartViewLine {
 /// A priced cart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CartView {
-    /// The lines, in the order of the cart.
+    /// The lines, in the order of the cart. A line whose pieces cost differently, since they come from several
+    /// warehouses, stands once for each price.
     pub lines: Vec<CartViewLine>,
     /// What it costs.
     pub pricing: Pricing,

@@ -1,25 +1,28 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use chrono::DateTime;
-use kontor_kernel::testing::CountingRandom;
+use kontor_kernel::history::Author;
+use kontor_kernel::testing::{CountingRandom, staff_with};
 use kontor_kernel::{
-    AppScope, ApplicationId, CategoryId, CounterpartyId, CustomerScope, DeliveryTypeId, DiscountId, FixedClock,
-    InventoryId, Money, NomenclatureId, OrderId, ProjectId, Quantity, ShopId, StoreError, TokenId, WarehouseId,
+    AppScope, ApplicationId, CategoryId, CounterpartyId, CustomerScope, DeliveryTypeId, DiscountId, Email, FixedClock,
+    InventoryId, Money, NomenclatureId, OrderId, Permission, Phone, ProjectId, Quantity, Resource, ShopId, StoreError,
+    TokenId, WarehouseId,
 };
 use kontor_payments::ChargeService;
+use kontor_payments::model::{ReceiptContact, ReceiptTerms, TaxSystem, VatCode};
 use kontor_payments::ports::{MockChargeStore, MockPaymentGateway};
 use uuid::Uuid;
 
-use super::decide::{Circumstances, decide};
+use super::decide::{Buyer, Circumstances, decide};
 use super::service::{PaymentPage, PlacementService};
 use super::*;
-use crate::error::PlacementError;
+use crate::error::{CartError, PlacementError};
 use crate::model::{
     Cart, CartLine, DeliveryRequest, Discount, DiscountStatus, DiscountTarget, DiscountValue, OrderStatus,
     PaymentMethod, Promo, PromoCode, References, ShopReference,
 };
-use crate::ports::{MockCartReader, MockOrderReader, MockOrderStore, PlaceRefused, Placed};
+use crate::ports::{CartQuery, MockCartReader, MockOrderReader, MockOrderStore, PlaceRefused, Placed};
 
 fn customer() -> CustomerScope {
     CustomerScope {
@@ -34,10 +37,18 @@ fn customer() -> CustomerScope {
 }
 
 fn circumstances() -> Circumstances<'static> {
+    static BUYER: LazyLock<Buyer> = LazyLock::new(|| Buyer {
+        point: customer().app.into(),
+        counterparty_id: customer().counterparty_id,
+        author: Author::Customer(customer().counterparty_id),
+        manager_id: None,
+        comment: None,
+    });
     Circumstances {
-        customer: customer(),
+        buyer: &BUYER,
         key: Uuid::nil(),
         return_url: "https://shop.example",
+        allocation: &FewestWarehouses,
         at: DateTime::UNIX_EPOCH,
     }
 }
@@ -60,6 +71,7 @@ fn snapshot(places: Vec<WarehouseStock>) -> CartSnapshot {
             categories: vec![],
             kind: ItemKind::Goods { places },
             packaging: Packaging { wholesale: true, pieces_per_pack: 6 },
+            vat: None,
         }],
         references: References {
             delivery_type: Some(true),
@@ -88,15 +100,74 @@ fn command(quantity: i64) -> OrderCommand {
 }
 
 #[test]
-fn a_line_comes_from_the_cheapest_warehouse_that_has_enough() {
-    let places = vec![place(1, 1, 900, 3), place(2, 3, 1_000, 9), place(3, 2, 1_000, 9), place(4, 4, 1_100, 99)];
-    let taken = |quantity| {
-        let order = decide(&snapshot(places.clone()), &command(quantity), &circumstances()).unwrap();
-        order.lines[0].inventory.map(InventoryId::get)
+fn a_line_that_no_warehouse_has_alone_comes_from_several() {
+    let places = vec![place(1, 1, 900, 5), place(2, 2, 1_000, 2)];
+    let order = decide(&snapshot(places.clone()), &command(7), &circumstances()).unwrap();
+    let taken: Vec<_> = order.lines.iter().map(|line| (line.position, line.inventory.map(InventoryId::get))).collect();
+    assert_eq!(taken, [(0, Some(1)), (0, Some(2))]);
+    // Each piece costs what its warehouse asks for.
+    assert_eq!((order.original_price.minor(), order.final_price.minor()), (5 * 900 + 2 * 1_000, 6_500));
+    let refused = decide(&snapshot(places), &command(8), &circumstances()).unwrap_err();
+    assert_eq!(refused.violations().first(), Some("only 7 pieces are available"));
+}
+
+fn online(quantity: i64) -> OrderCommand {
+    OrderCommand { payment_method: Some(PaymentMethod::BankCard), ..command(quantity) }
+}
+
+fn with_receipts(places: Vec<WarehouseStock>) -> CartSnapshot {
+    let terms = ReceiptTerms { tax_system: TaxSystem::new(2).ok(), default_vat: VatCode::new(7).unwrap() };
+    CartSnapshot { receipts: Some(terms), phone: Phone::parse("79001234567").ok(), ..snapshot(places) }
+}
+
+#[test]
+fn the_payment_of_an_order_has_a_receipt_about_all_of_it() {
+    let mut snapshot = with_receipts(vec![place(1, 1, 999, 5), place(2, 2, 1_000, 2)]);
+    let order = decide(&snapshot, &online(7), &circumstances()).unwrap();
+    let payment = order.payment.as_ref().unwrap();
+    let receipt = payment.receipt.as_ref().unwrap();
+    assert_eq!((receipt.total(), receipt.tax_system()), (payment.amount, TaxSystem::new(2).ok()));
+    let lines: Vec<_> = receipt.lines().iter().map(|line| (line.quantity(), line.price().minor())).collect();
+    assert_eq!(lines, [(5, 999), (2, 1_000)]);
+    assert!(receipt.lines().iter().all(|line| line.vat() == VatCode::new(7).unwrap()));
+    assert_eq!(payment.request(OrderId::new(7).unwrap()).receipt.as_ref(), Some(receipt));
+    snapshot.items[0].vat = VatCode::new(4).ok();
+    let order = decide(&snapshot, &online(7), &circumstances()).unwrap();
+    assert!(order.lines.iter().all(|line| line.vat == VatCode::new(4).ok()));
+    // Who pays when they get it gets their receipt there.
+    assert_eq!(decide(&snapshot, &command(7), &circumstances()).unwrap().payment, None);
+    snapshot.receipts = None;
+    let order = decide(&snapshot, &online(7), &circumstances()).unwrap();
+    assert_eq!((order.payment.unwrap().receipt, order.lines[0].vat), (None, None));
+}
+
+#[test]
+fn a_receipt_goes_to_the_phone_or_else_to_the_address() {
+    let mut snapshot = with_receipts(vec![place(1, 1, 999, 5)]);
+    let contact = |snapshot: &CartSnapshot| {
+        let order = decide(snapshot, &online(1), &circumstances())?;
+        Ok::<_, OrderRefused>(order.payment.unwrap().receipt.unwrap().customer().clone())
     };
-    assert_eq!((taken(3), taken(4), taken(10)), (Some(1), Some(3), Some(4)));
-    let refused = decide(&snapshot(places.clone()), &command(100), &circumstances()).unwrap_err();
-    assert_eq!(refused.violations().first(), Some("only 99 pieces are available"));
+    snapshot.email = Email::parse("anna@example.com").ok();
+    assert!(matches!(contact(&snapshot), Ok(ReceiptContact::Phone(_))));
+    snapshot.phone = None;
+    assert!(matches!(contact(&snapshot), Ok(ReceiptContact::Email(_))));
+    snapshot.email = None;
+    let refused = contact(&snapshot).unwrap_err();
+    assert_eq!(refused.payment, Some(PaymentProblem::NoContact));
+    assert!(refused.violations().fields().contains_key("payment_method_type"));
+    assert!(decide(&snapshot, &command(1), &circumstances()).is_ok());
+}
+
+#[test]
+fn a_cart_shows_one_line_for_each_price() {
+    let shown = |second| {
+        let snapshot = snapshot(vec![place(1, 1, 900, 5), place(2, 2, second, 2)]);
+        let view = snapshot.view(&command(7).cart, &FewestWarehouses, DateTime::UNIX_EPOCH).unwrap();
+        view.lines.iter().map(|line| (line.unit_price.minor(), line.quantity.get())).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(900), [(900, 7)]);
+    assert_eq!(shown(1_000), [(900, 5), (1_000, 2)]);
 }
 
 #[test]
@@ -129,7 +200,8 @@ fn an_online_order_waits_for_its_payment() {
 
 #[test]
 fn packs_are_rounded_up() {
-    let view = snapshot(vec![place(1, 1, 500, 20)]).view(&command(13).cart, DateTime::UNIX_EPOCH).unwrap();
+    let view =
+        snapshot(vec![place(1, 1, 500, 20)]).view(&command(13).cart, &FewestWarehouses, DateTime::UNIX_EPOCH).unwrap();
     assert_eq!(view.packs(), 3);
 }
 
@@ -148,7 +220,8 @@ fn reading(carts: MockCartReader, store: MockOrderStore, orders: MockOrderReader
     };
     let page = PaymentPage { return_url: "https://shop.example".to_owned() };
     let (carts, store, orders) = (Arc::new(carts), Arc::new(store), Arc::new(orders));
-    PlacementService { carts, store, orders, charges: Arc::new(charges), clock, random, page }
+    let allocation = Arc::new(FewestWarehouses);
+    PlacementService { carts, store, orders, charges: Arc::new(charges), clock, random, page, allocation }
 }
 
 #[tokio::test]
@@ -222,4 +295,46 @@ fn an_order_names_the_discounts_it_was_priced_by() {
     let ids = |ids: Vec<&DiscountId>| ids.into_iter().map(|id| id.get()).collect::<Vec<_>>();
     assert_eq!((ids(by.seen.keys().collect()), ids(by.covering.iter().collect())), (vec![1, 2], vec![2]));
     assert!(by.seen.values().all(|version| *version == 4));
+}
+
+fn staff_command(lines: OrderCommand) -> StaffOrderCommand {
+    let counterparty_id = CounterpartyId::new(4).unwrap();
+    StaffOrderCommand { application_id: None, counterparty_id, manager_id: None, comment: None, order: lines }
+}
+
+#[tokio::test]
+async fn staff_order_for_a_customer_of_the_project() {
+    let mut carts = MockCartReader::new();
+    let asked = |query: &CartQuery| query.by_staff && query.point.application_id.is_none();
+    carts.expect_snapshot().withf(asked).once().returning(|_| Ok(snapshot(vec![place(1, 1, 500, 9)])));
+    let mut store = MockOrderStore::new();
+    store
+        .expect_place()
+        .withf(|order| order.application_id.is_none() && !matches!(order.author, Author::Customer(_)))
+        .once()
+        .returning(|_| Err(PlaceRefused::UnknownManager));
+    let staff = staff_with([Permission::create(Resource::Orders)]);
+    let refused = service(carts, store).place_by_staff(&staff, &staff_command(command(1))).await;
+    let Err(PlacementError::Refused(refused)) = refused else { panic!("{refused:?}") };
+    assert_eq!(refused.violations().fields().keys().collect::<Vec<_>>(), ["manager_id"]);
+}
+
+#[tokio::test]
+async fn what_staff_name_must_be_of_the_project_and_they_must_be_allowed() {
+    let mut carts = MockCartReader::new();
+    let missing = Missing { application: true, customer: true };
+    let found = move |_| Ok(CartSnapshot { missing, ..snapshot(vec![place(1, 1, 500, 9)]) });
+    carts.expect_snapshot().times(2).returning(found);
+    let service = service(carts, MockOrderStore::new());
+    let staff = staff_with([Permission::create(Resource::Orders), Permission::view(Resource::Orders)]);
+    let refused = service.place_by_staff(&staff, &staff_command(command(1))).await;
+    let Err(PlacementError::Refused(refused)) = refused else { panic!("{refused:?}") };
+    assert_eq!(refused.violations().fields().keys().collect::<Vec<_>>(), ["application_id", "counterparty_id"]);
+    let refused = service.calculate(&staff, None, None, &command(1).cart, None).await;
+    assert!(matches!(refused, Err(CartError::Missing(_))), "{refused:?}");
+    let idle = staff_with([Permission::edit(Resource::Orders)]);
+    let refused = service.place_by_staff(&idle, &staff_command(command(1))).await;
+    assert!(matches!(refused, Err(PlacementError::Denied(_))), "{refused:?}");
+    let refused = service.calculate(&idle, None, None, &command(1).cart, None).await;
+    assert!(matches!(refused, Err(CartError::Denied(_))), "{refused:?}");
 }

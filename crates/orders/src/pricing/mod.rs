@@ -18,7 +18,8 @@ use kontor_kernel::{CategoryId, Money, NomenclatureId, Quantity};
 use crate::model::{
     CartRefused, Discount, DiscountTarget, DiscountValue, LineProblem, LineRefused, Promo, PromoProblem,
 };
-use share::{distribute, percent};
+pub(crate) use share::distribute;
+use share::percent;
 
 /// A line to be priced.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ pub(super) fn percent(amount: i64, points: u16) -> i64 {
 
 /// Splits `amount` in proportion to `weights` by largest remainder; equal remainders go to the earlier part. No part
 /// exceeds its weight as long as the amount does not exceed their sum.
-pub(super) fn distribute(amount: i64, weights: &[i64]) -> Vec<i64> {
+pub(crate) fn distribute(amount: i64, weights: &[i64]) -> Vec<i64> {
     let whole: i128 = weights.iter().copied().map(i128::from).sum();
     if whole <= 0 {
         return vec![0; weights.len()];

@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{DictionaryItemId, InvalidId, Zone};
+use kontor_kernel::{DictionaryItemId, InvalidId, Language, Word as _, Zone};
 
 /// What staff cannot change about a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub struct ProjectInfo {
     pub currency: String,
     /// Where its days begin.
     pub time_zone: Zone,
+    /// In which it speaks to its customers.
+    pub language: Language,
     /// When it was founded.
     pub created_at: DateTime<Utc>,
 }
@@ -28,10 +30,15 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Every setting of a project: `1` project name, `2` currency, `3` time zone.
+    /// Every setting of a project: `1` project name, `2` currency, `3` time zone, `4` language.
     pub fn of(info: ProjectInfo) -> Result<Vec<Self>, InvalidId> {
-        let ProjectInfo { name, currency, time_zone, created_at } = info;
-        let values = [("project_name", name), ("currency", currency), ("time_zone", time_zone.name().to_owned())];
+        let ProjectInfo { name, currency, time_zone, language, created_at } = info;
+        let values = [
+            ("project_name", name),
+            ("currency", currency),
+            ("time_zone", time_zone.name().to_owned()),
+            ("language", language.word().to_owned()),
+        ];
         (1..)
             .zip(values)
             .map(|(id, (name, value))| Ok(Self { id: DictionaryItemId::new(id)?, name, value, created_at }))

@@ -7,6 +7,7 @@ use super::inquiry::{Finding, inquire};
 use crate::change::{Change, ChargeChange};
 use crate::model::{
     Charge, ChargeFailure, ChargePurpose, ChargeState, GatewayPayment, GatewayStatus, NewCharge, ProviderId,
+    Registration,
 };
 use crate::ports::{Answer, ChargeStore, ChargeStored, PaymentGateway, Reading};
 use crate::timing::{LEASE, SUSPICIOUS_PAUSE, next_check};
@@ -211,6 +212,7 @@ impl ChargeService {
                     event_id: self.random.uuid(),
                     refund: charge.automatic_refund(self.random.uuid()),
                     method: payment.saved_method.filter(|_| charge.request.save_method),
+                    receipt: charge.request.receipt.as_ref().map(|_| payment.receipt.unwrap_or(Registration::Pending)),
                 };
                 self.record(charge, news, Learned::Succeeded).await
             }

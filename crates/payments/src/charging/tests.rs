@@ -35,6 +35,7 @@ fn charge() -> Charge {
             return_url: "https://shop.example".to_owned(),
             save_method: false,
             saved_method: None,
+            receipt: None,
         },
         confirmation_url: None,
         captured: Money::ZERO,
@@ -59,6 +60,7 @@ fn payment(status: GatewayStatus) -> GatewayPayment {
         purpose: Some(request.purpose),
         key: Some(request.key),
         saved_method: None,
+        receipt: None,
     }
 }
 

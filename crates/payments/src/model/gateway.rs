@@ -6,7 +6,7 @@ use kontor_kernel::Money;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{ChargePurpose, PaymentMethod};
+use super::{ChargePurpose, PaymentMethod, Registration};
 
 /// A text that cannot be an identifier of the acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -83,6 +83,8 @@ pub struct GatewayPayment {
     pub key: Option<Uuid>,
     /// The method, when the acquirer has saved it.
     pub saved_method: Option<GatewayMethod>,
+    /// How its receipt stands; `None` when it has none.
+    pub receipt: Option<Registration>,
 }
 
 /// A method that the acquirer has saved and will charge again.
@@ -117,6 +119,8 @@ pub struct GatewayRefund {
     pub reason: Option<String>,
     /// The key of the request, by its metadata.
     pub key: Option<Uuid>,
+    /// How its receipt stands; `None` when it has none.
+    pub receipt: Option<Registration>,
 }
 
 /// A payment or refund that is not the one that was asked for.

@@ -1,19 +1,29 @@
 //! The values of payments.
 
 mod charge;
+mod fiscal;
 mod gateway;
 mod method;
 mod purpose;
+mod receipt;
 mod refund;
 mod request;
 mod saved_method;
 
 pub use charge::{Charge, ChargeFailure, ChargeState, NewCharge};
+pub use fiscal::{
+    FiscalReceipt, GatewayReceipt, HandOverRequest, ReceiptConcern, ReceiptKind, ReceiptState, ReceiptTask,
+    ReceiptTerms,
+};
 pub use gateway::{
     GatewayMethod, GatewayPayment, GatewayRefund, GatewayStatus, InvalidProviderId, PaymentMismatch, ProviderId,
 };
 pub use method::{PaymentMethod, UnknownPaymentMethod};
 pub use purpose::ChargePurpose;
+pub use receipt::{
+    InvalidTaxSystem, InvalidVatCode, LONGEST_DESCRIPTION, MOST_LINES, PaymentMode, PaymentSubject, Receipt,
+    ReceiptContact, ReceiptItem, ReceiptLine, ReceiptProblem, Registration, TaxSystem, VatCode,
+};
 pub use refund::{NewRefund, NothingToRefund, Refund, RefundIntent, RefundRequest, RefundState};
 pub use request::ChargeRequest;
 pub use saved_method::{MethodReference, SavedMethod};
@@ -33,6 +43,11 @@ mod tests {
         assert_eq!(words::<ChargeState>(), states);
         assert_eq!(words::<RefundState>(), ["due", "pending", "succeeded", "failed"]);
         assert_eq!(words::<PaymentMethod>(), ["bank_card", "sbp", "sberbank", "tinkoff_bank", "yoo_money"]);
+        assert_eq!(words::<ReceiptState>(), ["due", "pending", "succeeded", "canceled"]);
+        assert_eq!(words::<ReceiptKind>(), ["payment", "refund", "hand_over"]);
+        assert_eq!(words::<Registration>(), ["pending", "succeeded", "canceled"]);
+        assert_eq!(words::<PaymentSubject>(), ["commodity", "service"]);
+        assert_eq!(words::<PaymentMode>(), ["full_prepayment", "full_payment"]);
         assert_eq!(ChargeState::from_word("paid"), None);
     }
 }

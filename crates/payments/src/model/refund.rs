@@ -5,7 +5,7 @@ use kontor_kernel::{ChargeId, Money, ProjectId, RefundId};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
-use super::{ChargePurpose, GatewayRefund, GatewayStatus, PaymentMismatch, ProviderId};
+use super::{ChargePurpose, GatewayRefund, GatewayStatus, PaymentMismatch, ProviderId, Receipt, ReceiptProblem};
 
 /// Where a refund stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
@@ -42,12 +42,29 @@ pub struct RefundIntent {
     key: Uuid,
     amount: Money,
     description: String,
+    receipt: Option<Receipt>,
 }
 
 impl RefundIntent {
     /// Under a key that names the refund for good. The payer reads the description, at most 250 characters.
     pub fn new(key: Uuid, amount: Money, description: String) -> Result<Self, NothingToRefund> {
-        if amount.is_zero() { Err(NothingToRefund) } else { Ok(Self { key, amount, description }) }
+        if amount.is_zero() { Err(NothingToRefund) } else { Ok(Self { key, amount, description, receipt: None }) }
+    }
+
+    /// With the receipt of a part of a payment that had one. A refund of all that was paid needs none: the acquirer uses
+    /// the payment's. Refused when it is about other money.
+    pub fn with_receipt(self, receipt: Receipt) -> Result<Self, ReceiptProblem> {
+        let (lines, amount) = (receipt.total(), self.amount);
+        if lines == amount {
+            Ok(Self { receipt: Some(receipt), ..self })
+        } else {
+            Err(ReceiptProblem::SumDiffers { lines, amount })
+        }
+    }
+
+    /// What the register prints about it.
+    pub fn receipt(&self) -> Option<&Receipt> {
+        self.receipt.as_ref()
     }
 
     /// Names the refund for good, and is the idempotence key of the first try.
@@ -125,6 +142,8 @@ pub struct RefundRequest {
     pub currency: String,
     /// What the payer reads, at most 250 characters.
     pub description: String,
+    /// The receipt of a partial refund; of all that was paid the acquirer uses the payment's.
+    pub receipt: Option<Receipt>,
 }
 
 impl RefundRequest {
@@ -162,6 +181,7 @@ mod tests {
             whole: false,
             currency: "RUB".to_owned(),
             description: String::new(),
+            receipt: None,
         };
         let own = GatewayRefund {
             id: id("ref-1"),
@@ -171,6 +191,7 @@ mod tests {
             currency: "RUB".to_owned(),
             reason: None,
             key: Some(request.key),
+            receipt: None,
         };
         let others = GatewayRefund { key: Some(Uuid::from_u128(2)), ..own.clone() };
         let by_hand = GatewayRefund { key: None, ..own.clone() };

@@ -4,7 +4,7 @@ use kontor_kernel::Money;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{ChargePurpose, GatewayPayment, MethodReference, PaymentMethod, PaymentMismatch, ProviderId};
+use super::{ChargePurpose, GatewayPayment, MethodReference, PaymentMethod, PaymentMismatch, ProviderId, Receipt};
 
 /// What the acquirer is asked for. It is stored word for word before the first call, so that every repetition is the
 /// same request under the same key.
@@ -33,6 +33,9 @@ pub struct ChargeRequest {
     /// The saved method to be charged, without the customer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved_method: Option<MethodReference>,
+    /// The fiscal receipt, about exactly the amount; `None` where none is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<Receipt>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
@@ -85,6 +88,7 @@ mod tests {
             return_url: "https://shop.example/7".to_owned(),
             save_method: false,
             saved_method: None,
+            receipt: None,
         };
         let stored = serde_json::to_string(&request).unwrap();
         // Older rows hold exactly this.

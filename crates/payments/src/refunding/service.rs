@@ -1,19 +1,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::TimeDelta;
 use kontor_kernel::{ChargeId, Clock, Random, StoreError};
 
 use crate::change::{Change, RefundChange};
-use crate::model::{ChargePurpose, GatewayRefund, GatewayStatus, NewRefund, ProviderId, Refund, RefundIntent};
+use crate::model::{
+    ChargePurpose, GatewayRefund, GatewayStatus, NewRefund, ProviderId, Refund, RefundIntent, Registration,
+};
 use crate::ports::{Answer, PaymentGateway, Reading, RefundStore, RefundStored};
-use crate::timing::{KEY_LIFETIME, LEASE, SURELY_ABSENT, SUSPICIOUS_PAUSE, next_check};
-
-/// How many tries may be refused before people must look.
-const MOST_TRIES: u32 = 12;
-
-/// How long to wait before another try.
-const NEXT_TRY: TimeDelta = TimeDelta::hours(1);
+use crate::timing::{KEY_LIFETIME, LEASE, MOST_TRIES, NEXT_TRY, SURELY_ABSENT, SUSPICIOUS_PAUSE, next_check};
 
 /// Use cases of refunds.
 pub struct RefundService {
@@ -102,7 +97,10 @@ impl RefundService {
             return self.suspicious(mismatch.to_string());
         }
         match known.status {
-            GatewayStatus::Succeeded => RefundChange::Succeeded { provider_id: known.id },
+            GatewayStatus::Succeeded => {
+                let asked = refund.request.receipt.as_ref().map(|_| Registration::Pending);
+                RefundChange::Succeeded { provider_id: known.id, receipt: known.receipt.or(asked) }
+            }
             GatewayStatus::Pending => {
                 let next_check_at = next_check(refund.checks, self.clock.now(), None);
                 RefundChange::Pending { provider_id: known.id, next_check_at }

@@ -26,6 +26,7 @@ fn due() -> Refund {
             whole: true,
             currency: "RUB".to_owned(),
             description: "Verification 3".to_owned(),
+            receipt: None,
         },
         key_made_at: DateTime::UNIX_EPOCH,
         asked_at: DateTime::UNIX_EPOCH,
@@ -46,6 +47,7 @@ fn refund(status: GatewayStatus) -> GatewayRefund {
         currency: "RUB".to_owned(),
         reason: None,
         key: Some(Uuid::from_u128(6)),
+        receipt: None,
     }
 }
 

@@ -80,6 +80,7 @@ fn new_charge(customer: CustomerScope) -> NewCharge {
             return_url: "https://shop.example".to_owned(),
             save_method: false,
             saved_method: None,
+            receipt: None,
         },
         next_check_at: noon(),
         at: noon(),
@@ -98,7 +99,7 @@ async fn charge<F: Fixture>(fixture: &F, id: ChargeId) -> Charge {
 }
 
 fn success() -> ChargeChange {
-    ChargeChange::Succeeded { provider_id: provider("pay"), event_id: key(), refund: None, method: None }
+    ChargeChange::Succeeded { provider_id: provider("pay"), event_id: key(), refund: None, method: None, receipt: None }
 }
 
 async fn recorded<F: Fixture>(fixture: &F, id: ChargeId, change: ChargeChange) -> Change {
@@ -289,7 +290,7 @@ pub async fn refunds_never_exceed_what_has_arrived<F: Fixture>(fixture: &F) {
     let exceeds = |left| RefundStored::Exceeds { left: money(left) };
     assert_eq!(RefundStore::store(&*store, new_refund(paid.id, 11)).await.unwrap(), exceeds(10));
     // What has gone back is gone; what the acquirer will not give back can be asked for again.
-    let gone = RefundChange::Succeeded { provider_id: provider("ref") };
+    let gone = RefundChange::Succeeded { provider_id: provider("ref"), receipt: None };
     assert_eq!(refund_recorded(fixture, &refunds[0], gone.clone()).await, Change::Done);
     assert_eq!(refund_recorded(fixture, &refunds[0], gone).await, Change::Stale);
     let failed = RefundChange::Failed { why: "no".to_owned() };
@@ -342,7 +343,7 @@ pub async fn a_refund_is_recorded_under_its_key<F: Fixture>(fixture: &F) {
     assert_eq!(refund_recorded(fixture, &refund, retry.clone()).await, Change::Done);
     let second = RefundStore::find(&*store, refund.id).await.unwrap().unwrap();
     assert_eq!((second.state, &second.provider_id, second.tries, second.checks), (RefundState::Due, &None, 1, 0));
-    let gone = RefundChange::Succeeded { provider_id: provider("ref") };
+    let gone = RefundChange::Succeeded { provider_id: provider("ref"), receipt: None };
     for late in [gone.clone(), retry] {
         assert_eq!(refund_recorded(fixture, &refund, late).await, Change::Stale);
     }
@@ -363,6 +364,7 @@ pub async fn money_that_is_due_back_is_set_aside<F: Fixture>(fixture: &F) {
         event_id: key(),
         refund: Some(order.clone()),
         method: None,
+        receipt: None,
     };
     let outcomes = join_all((0..4).map(|_| recorded(fixture, new.id, change.clone()))).await;
     assert_eq!(outcomes.into_iter().filter(|outcome| *outcome == Change::Done).count(), 1);
@@ -392,7 +394,13 @@ pub async fn a_method_is_saved_with_its_charge<F: Fixture>(fixture: &F) {
     for method in &cards {
         let new = stored(fixture, new_charge(anna)).await;
         let method = Some(method.clone());
-        let change = ChargeChange::Succeeded { provider_id: provider("pay"), event_id: key(), refund: None, method };
+        let change = ChargeChange::Succeeded {
+            provider_id: provider("pay"),
+            event_id: key(),
+            refund: None,
+            method,
+            receipt: None,
+        };
         assert_eq!(recorded(fixture, new.id, change).await, Change::Done);
     }
     let saved = store.list(anna).await.unwrap();
@@ -414,8 +422,13 @@ pub async fn a_deactivated_method_is_charged_no_more<F: Fixture>(fixture: &F) {
     let store = fixture.store();
     let anna = fixture.customer().await;
     let new = stored(fixture, new_charge(anna)).await;
-    let change =
-        ChargeChange::Succeeded { provider_id: provider("pay"), event_id: key(), refund: None, method: Some(card()) };
+    let change = ChargeChange::Succeeded {
+        provider_id: provider("pay"),
+        event_id: key(),
+        refund: None,
+        method: Some(card()),
+        receipt: None,
+    };
     assert_eq!(recorded(fixture, new.id, change).await, Change::Done);
     let id = store.list(anna).await.unwrap()[0].id;
     let reference = store.reference(anna, id).await.unwrap();

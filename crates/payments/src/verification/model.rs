@@ -65,6 +65,7 @@ impl NewVerification {
                 return_url: self.terms.return_url.clone(),
                 save_method: false,
                 saved_method: None,
+                receipt: None,
             },
             next_check_at: self.next_check_at,
             at: self.at,

@@ -57,6 +57,7 @@ fn payment(status: GatewayStatus) -> GatewayPayment {
         purpose: Some(request.purpose),
         key: Some(request.key),
         saved_method: None,
+        receipt: None,
     }
 }
 

@@ -52,6 +52,12 @@ impl Amount {
         Self(self.0.saturating_sub(other.0))
     }
 
+    /// So many thousandths of a piece at this price, rounded to kopecks; `None` beyond all measure.
+    pub fn times_thousandths(self, pieces: i64) -> Option<Self> {
+        let exact = i128::from(self.0) * i128::from(pieces);
+        i64::try_from((exact + 500) / 1_000).ok().map(Self)
+    }
+
     /// What reaches the shop after the acquirer's commission of 3.5 %.
     pub fn after_commission(self) -> Self {
         Self(self.0 - self.0.saturating_mul(35) / 1_000)

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::ledger::{Ledger, Object, Shop};
 use super::order::{self, BindingOrder, PaymentOrder, RefundOrder};
+use super::receipt::ReceiptOrder;
 use super::refusal::Refusal;
 use super::{idempotence, listing};
 use crate::gate;
@@ -29,6 +30,8 @@ pub fn routes(config: &mut ServiceConfig) {
             .service(resource("/payments/{id}/cancel").route(web::post().to(cancel)))
             .service(resource("/refunds").route(web::get().to(list_refunds)).route(web::post().to(create_refund)))
             .service(resource("/refunds/{id}").route(web::get().to(show_refund)))
+            .service(resource("/receipts").route(web::get().to(list_receipts)).route(web::post().to(create_receipt)))
+            .service(resource("/receipts/{id}").route(web::get().to(show_receipt)))
             .service(resource("/payment_methods").route(web::post().to(create_binding)))
             .service(resource("/payment_methods/{id}").route(web::get().to(show_method)))
             .service(resource("/me").route(web::get().to(me)))
@@ -58,6 +61,10 @@ async fn create_refund(call: HttpRequest, world: Data<World>, body: Bytes) -> Ht
     write(&call, &world, &body, |ledger, fields, now| ledger.create_refund(RefundOrder::read(fields)?, now))
 }
 
+async fn create_receipt(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
+    write(&call, &world, &body, |ledger, fields, now| ledger.create_receipt(ReceiptOrder::read(fields)?, now))
+}
+
 async fn create_binding(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
     write(&call, &world, &body, |ledger, fields, now| ledger.create_binding(BindingOrder::read(fields)?, now))
 }
@@ -68,6 +75,10 @@ async fn show_payment(call: HttpRequest, world: Data<World>, id: Path<String>) -
 
 async fn show_refund(call: HttpRequest, world: Data<World>, id: Path<String>) -> HttpResponse {
     show(&call, &world, &Object::Refund(id.into_inner()))
+}
+
+async fn show_receipt(call: HttpRequest, world: Data<World>, id: Path<String>) -> HttpResponse {
+    show(&call, &world, &Object::Receipt(id.into_inner()))
 }
 
 async fn show_method(call: HttpRequest, world: Data<World>, id: Path<String>) -> HttpResponse {
@@ -90,6 +101,14 @@ async fn list_refunds(
     read(&call, &world, |ledger| listing::refunds(ledger, &listing::Query(query.into_inner())))
 }
 
+async fn list_receipts(
+    call: HttpRequest,
+    world: Data<World>,
+    query: web::Query<HashMap<String, String>>,
+) -> HttpResponse {
+    read(&call, &world, |ledger| listing::receipts(ledger, &listing::Query(query.into_inner())))
+}
+
 async fn me(call: HttpRequest, world: Data<World>) -> HttpResponse {
     read(&call, &world, |ledger| {
         Ok(json!({
@@ -108,6 +127,7 @@ fn show(call: &HttpRequest, world: &World, object: &Object) -> HttpResponse {
             Object::Payment(_) => "Payment",
             Object::Refund(_) => "Refund",
             Object::Method(_) => "Payment method",
+            Object::Receipt(_) => "Receipt",
         };
         ledger.view(object).ok_or_else(|| Refusal::not_found(&format!("{what} doesn't exist or access denied")))
     })

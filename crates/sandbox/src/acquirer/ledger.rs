@@ -11,6 +11,7 @@ use super::method::{Decline, Kind, Method, SavedMethod};
 use super::order::{BindingOrder, PaymentOrder, RefundOrder, Source};
 use super::payer::Act;
 use super::payment::{CONFIRMATION_WINDOW, Payment, Status, Verdict};
+use super::receipt::{About, Receipt, ReceiptOrder, Registration, Slip};
 use super::refund::{Refund, RefundStatus};
 use super::refusal::Refusal;
 use super::{amount::Amount, view};
@@ -42,6 +43,7 @@ pub enum Object {
     Payment(String),
     Refund(String),
     Method(String),
+    Receipt(String),
 }
 
 /// Something the shop is notified of.
@@ -61,6 +63,7 @@ pub struct Ledger {
     pub payments: Bounded<Payment>,
     pub refunds: Bounded<Refund>,
     pub methods: Bounded<SavedMethod>,
+    pub receipts: Bounded<Receipt>,
     keys: Keys<Result<Object, Refusal>>,
     /// What waits for the payer, oldest first.
     to_confirm: Deadlines,
@@ -68,6 +71,8 @@ pub struct Ledger {
     to_capture: Deadlines,
     /// How new refunds end.
     pub refunds_end: RefundStatus,
+    /// What the register makes of receipts.
+    receipts_end: Registration,
     events: Vec<Event>,
 }
 
@@ -79,10 +84,12 @@ impl Ledger {
             payments: Bounded::new(capacity),
             refunds: Bounded::new(capacity),
             methods: Bounded::new(capacity),
+            receipts: Bounded::new(capacity),
             keys: Keys::new(capacity.saturating_mul(4)),
             to_confirm: Deadlines::new(capacity.saturating_mul(2)),
             to_capture: Deadlines::new(capacity),
             refunds_end: RefundStatus::Succeeded,
+            receipts_end: Registration::Succeeded,
             events: Vec::new(),
         }
     }
@@ -98,6 +105,7 @@ impl Ledger {
             Object::Payment(id) => self.payments.get(id).map(|payment| view::payment(payment, &self.shop)),
             Object::Refund(id) => self.refunds.get(id).map(view::refund),
             Object::Method(id) => self.methods.get(id).map(|saved| view::saved_method(saved, &self.shop)),
+            Object::Receipt(id) => self.receipts.get(id).map(view::receipt),
         }
     }
 
@@ -148,7 +156,7 @@ impl Ledger {
             confirmation: order.confirmation,
             metadata: order.metadata,
             merchant_customer_id: order.merchant_customer_id,
-            has_receipt: order.has_receipt,
+            receipt: order.receipt.map(|body| Slip { state: Registration::Pending, body }),
         };
         self.payments.put(&id, payment);
         if status == Status::Pending {
@@ -200,6 +208,10 @@ impl Ledger {
             .get(&order.payment_id)
             .ok_or_else(|| Refusal::invalid("Payment doesn't exist or access denied").at("payment_id"))?;
         let total = payment.refunded(order.amount)?;
+        if order.receipt.is_none() && payment.needs_receipt_to_refund(order.amount) {
+            return Err(Refusal::invalid("Receipt is required for a partial refund").at("receipt"));
+        }
+        let has_receipt = order.receipt.is_some() || payment.receipt.is_some();
         let before = view::payment(payment, &self.shop);
         let id = self.chance.id();
         let refund = Refund {
@@ -210,7 +222,7 @@ impl Ledger {
             created_at: now,
             description: order.description,
             metadata: order.metadata,
-            has_receipt: order.has_receipt,
+            receipt: has_receipt.then_some(self.receipts_end),
         };
         let status = refund.status;
         self.refunds.put(&id, refund);
@@ -244,6 +256,38 @@ impl Ledger {
         Some(object)
     }
 
+    /// `POST /v3/receipts`
+    pub fn create_receipt(&mut self, order: ReceiptOrder, now: DateTime<Utc>) -> Result<Object, Refusal> {
+        let unknown = |parameter: &str| Refusal::invalid("Payment doesn't exist or access denied").at(parameter);
+        match &order.about {
+            About::Payment(id) => {
+                let paid = self.payments.get(id).is_some_and(|payment| payment.status.is_paid());
+                paid.then_some(()).ok_or_else(|| unknown("payment_id"))?;
+            }
+            About::Refund(id) => self.refunds.get(id).map(|_| ()).ok_or_else(|| unknown("refund_id"))?,
+        }
+        let id = format!("rt_{}", self.chance.id());
+        self.receipts.put(&id, Receipt { id: id.clone(), order, state: self.receipts_end, created_at: now });
+        Ok(Object::Receipt(id))
+    }
+
+    /// What the register makes of receipts from now on.
+    pub fn receipts_end(&self) -> Registration {
+        self.receipts_end
+    }
+
+    /// Changes what the register makes of receipts; those that wait for it get it, too.
+    pub fn end_receipts(&mut self, end: Registration) {
+        self.receipts_end = end;
+        let of_payments = self.payments.all_mut().filter(|payment| payment.status.is_paid());
+        let of_payments = of_payments.filter_map(|payment| payment.receipt.as_mut()).map(|slip| &mut slip.state);
+        let of_refunds = self.refunds.all_mut().filter_map(|refund| refund.receipt.as_mut());
+        let alone = self.receipts.all_mut().map(|receipt| &mut receipt.state);
+        for state in of_payments.chain(of_refunds).chain(alone).filter(|state| **state == Registration::Pending) {
+            *state = end;
+        }
+    }
+
     /// `POST /v3/payment_methods`
     pub fn create_binding(&mut self, order: BindingOrder, now: DateTime<Utc>) -> Result<Object, Refusal> {
         if !self.shop.saving_allowed {
@@ -274,7 +318,7 @@ impl Ledger {
             let _ = match &object {
                 Object::Payment(id) => self.act_on_payment(id, &Act::Expire, now),
                 Object::Method(id) => self.act_on_binding(id, &Act::Expire, now),
-                Object::Refund(_) => Ok(()),
+                Object::Refund(_) | Object::Receipt(_) => Ok(()),
             };
         }
         while let Some(object) = self.to_capture.take_due(now) {
@@ -295,6 +339,9 @@ impl Ledger {
         let stale = (before, view::payment(payment, &self.shop));
         change(payment);
         let status = payment.status;
+        if let (Status::Succeeded { .. }, Some(slip)) = (status, payment.receipt.as_mut()) {
+            slip.state = self.receipts_end;
+        }
         let object = Object::Payment(id.to_owned());
         if let Status::WaitingForCapture { until, .. } = status {
             self.to_capture.add(until, object.clone());
@@ -305,7 +352,7 @@ impl Ledger {
     }
 
     pub(super) fn tell(&mut self, name: &'static str, object: &Object, stale: (&'static str, Value)) {
-        let (Object::Payment(id) | Object::Refund(id) | Object::Method(id)) = object;
+        let (Object::Payment(id) | Object::Refund(id) | Object::Method(id) | Object::Receipt(id)) = object;
         if let Some(view) = self.view(object) {
             self.events.push(Event { name, object_id: id.clone(), object: view, stale });
         }

@@ -1,4 +1,4 @@
-//! `GET /v3/payments` and `GET /v3/refunds`: filters and pages, newest first.
+//! `GET /v3/payments`, `GET /v3/refunds` and `GET /v3/receipts`: filters and pages, newest first.
 
 use std::collections::HashMap;
 
@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::ledger::Ledger;
 use super::payment::Status;
+use super::receipt::About;
 use super::refusal::Refusal;
 use super::view;
 use crate::bounded::Bounded;
@@ -95,6 +96,26 @@ pub fn refunds(ledger: &Ledger, query: &Query) -> Result<Value, Refusal> {
                 && created.contains(Some(refund.created_at))
         },
         |refund| (refund.id.clone(), view::refund(refund)),
+    )
+}
+
+/// A page of receipts.
+pub fn receipts(ledger: &Ledger, query: &Query) -> Result<Value, Refusal> {
+    let created = query.interval("created_at")?;
+    page(
+        &ledger.receipts,
+        query,
+        |receipt| {
+            let (payment, refund) = match &receipt.order.about {
+                About::Payment(id) => (Some(id.as_str()), None),
+                About::Refund(id) => (None, Some(id.as_str())),
+            };
+            query.matches("status", Some(receipt.state.name()))
+                && query.matches("payment_id", payment)
+                && query.matches("refund_id", refund)
+                && created.contains(Some(receipt.created_at))
+        },
+        |receipt| (receipt.id.clone(), view::receipt(receipt)),
     )
 }
 

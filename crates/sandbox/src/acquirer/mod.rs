@@ -13,6 +13,7 @@ mod order;
 pub mod page;
 mod payer;
 mod payment;
+mod receipt;
 mod refund;
 mod refusal;
 mod view;
@@ -28,6 +29,7 @@ pub use ledger::{Ledger, Object, Shop};
 pub use method::{Decline, Kind, SavedMethod};
 pub use order::is_web_url;
 pub use payer::{Act, Means, NoAct};
+pub use receipt::Registration;
 pub use refund::RefundStatus;
 
 use crate::chance::Chance;

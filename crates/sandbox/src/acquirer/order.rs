@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::amount::Amount;
 use super::method::Kind;
 use super::payment::Confirmation;
+use super::receipt;
 use super::refusal::Refusal;
 
 const CARD_LIMITS: (Amount, Amount) = (Amount::roubles(1), Amount::roubles(350_000));
@@ -31,7 +32,7 @@ pub struct PaymentOrder {
     pub confirmation: Option<Confirmation>,
     pub metadata: Map<String, Value>,
     pub merchant_customer_id: Option<String>,
-    pub has_receipt: bool,
+    pub receipt: Option<Value>,
 }
 
 impl PaymentOrder {
@@ -67,7 +68,7 @@ impl PaymentOrder {
             confirmation,
             metadata: metadata(body)?,
             merchant_customer_id: text(body, "merchant_customer_id", 200)?,
-            has_receipt: receipt(body)?,
+            receipt: receipt::slip(body, Some(amount))?,
         })
     }
 }
@@ -79,22 +80,23 @@ pub struct RefundOrder {
     pub amount: Amount,
     pub description: Option<String>,
     pub metadata: Map<String, Value>,
-    pub has_receipt: bool,
+    pub receipt: Option<Value>,
 }
 
 impl RefundOrder {
     pub fn read(body: &Map<String, Value>) -> Result<Self, Refusal> {
+        let payment_id = text(body, "payment_id", 36)?.ok_or_else(|| wrong("payment_id"))?;
+        let amount =
+            Amount::read(body.get("amount"), "amount").map_err(|refusal| match refusal.description.as_str() {
+                "Currency code is illegal" => Refusal::invalid("Currencies do not match").at("amount.currency"),
+                _ => refusal,
+            })?;
         Ok(Self {
-            payment_id: text(body, "payment_id", 36)?.ok_or_else(|| wrong("payment_id"))?,
-            amount: Amount::read(body.get("amount"), "amount").map_err(|refusal| {
-                match refusal.description.as_str() {
-                    "Currency code is illegal" => Refusal::invalid("Currencies do not match").at("amount.currency"),
-                    _ => refusal,
-                }
-            })?,
+            payment_id,
+            amount,
             description: text(body, "description", 250)?,
             metadata: metadata(body)?,
-            has_receipt: receipt(body)?,
+            receipt: receipt::slip(body, Some(amount))?,
         })
     }
 }
@@ -122,16 +124,17 @@ impl BindingOrder {
 
 /// The optional sum of `POST /v3/payments/{id}/capture`.
 pub fn capture_sum(body: &Map<String, Value>) -> Result<Option<Amount>, Refusal> {
-    receipt(body)?;
-    given(body, "amount").map(|amount| Amount::read(Some(amount), "amount")).transpose()
+    let sum = given(body, "amount").map(|amount| Amount::read(Some(amount), "amount")).transpose()?;
+    receipt::slip(body, sum)?;
+    Ok(sum)
 }
 
-fn wrong(parameter: &str) -> Refusal {
+pub(super) fn wrong(parameter: &str) -> Refusal {
     Refusal::invalid("Invalid request parameter").at(parameter)
 }
 
 /// A field that is there and not null.
-fn given<'a>(body: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+pub(super) fn given<'a>(body: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     body.get(name).filter(|value| !value.is_null())
 }
 
@@ -234,28 +237,6 @@ fn metadata(body: &Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
             Ok((name.clone(), Value::String(text)))
         })
         .collect()
-}
-
-/// Whether a receipt came along; a malformed one is refused.
-fn receipt(body: &Map<String, Value>) -> Result<bool, Refusal> {
-    let Some(receipt) = given(body, "receipt") else { return Ok(false) };
-    let items = receipt.get("items").and_then(Value::as_array).ok_or_else(|| wrong("receipt.items"))?;
-    if items.is_empty() || items.len() > 80 {
-        return Err(wrong("receipt.items"));
-    }
-    for (number, item) in items.iter().enumerate() {
-        let path = |field: &str| format!("receipt.items[{number}].{field}");
-        for field in ["description", "quantity", "amount", "vat_code"] {
-            if item.get(field).is_none_or(Value::is_null) {
-                return Err(wrong(&path(field)));
-            }
-        }
-        let vat_code = item.get("vat_code").and_then(|code| code.as_i64().or_else(|| code.as_str()?.parse().ok()));
-        if !vat_code.is_some_and(|code| (1..=12).contains(&code)) {
-            return Err(wrong(&path("vat_code")));
-        }
-    }
-    Ok(true)
 }
 
 #[cfg(test)]

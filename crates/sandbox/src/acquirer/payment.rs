@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::amount::Amount;
 use super::method::Method;
+use super::receipt::Slip;
 use super::refusal::Refusal;
 
 /// How long the payer may take to confirm.
@@ -138,7 +139,8 @@ pub struct Payment {
     pub confirmation: Option<Confirmation>,
     pub metadata: Map<String, Value>,
     pub merchant_customer_id: Option<String>,
-    pub has_receipt: bool,
+    /// The receipt that came with it; the register gets it once the money is taken.
+    pub receipt: Option<Slip>,
 }
 
 impl Payment {
@@ -183,6 +185,11 @@ impl Payment {
         Ok(total)
     }
 
+    /// Whether a refund of this sum must come with a receipt: of all that was paid, the payment's is used.
+    pub fn needs_receipt_to_refund(&self, sum: Amount) -> bool {
+        self.receipt.is_some() && sum != self.amount
+    }
+
     /// Whether anything is left to give back.
     pub fn is_refundable(&self) -> bool {
         matches!(self.status, Status::Succeeded { .. }) && self.refunded < self.amount
@@ -215,7 +222,7 @@ mod tests {
             confirmation: None,
             metadata: Map::new(),
             merchant_customer_id: None,
-            has_receipt: false,
+            receipt: None,
         }
     }
 

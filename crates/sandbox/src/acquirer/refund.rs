@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use super::amount::Amount;
+use super::receipt::Registration;
 use crate::named::named;
 
 named! {
@@ -25,5 +26,6 @@ pub struct Refund {
     pub created_at: DateTime<Utc>,
     pub description: Option<String>,
     pub metadata: Map<String, Value>,
-    pub has_receipt: bool,
+    /// How its receipt stands; `None` when it has none.
+    pub receipt: Option<Registration>,
 }

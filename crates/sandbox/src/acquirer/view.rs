@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::ledger::Shop;
 use super::method::{Method, SavedMethod, Standing};
 use super::payment::{Confirmation, Payment, Status};
+use super::receipt::{About, Receipt, Registration};
 use super::refund::{Refund, RefundStatus};
 use crate::world::moment;
 
@@ -47,11 +48,11 @@ pub fn payment(payment: &Payment, shop: &Shop) -> Value {
         Status::Pending | Status::Canceled(_) => None,
     };
     let succeeded = captured_at.is_some();
-    let receipt = match status {
-        Status::Succeeded { .. } => "succeeded",
-        Status::Pending | Status::WaitingForCapture { .. } => "pending",
-        Status::Canceled(_) => "canceled",
-    };
+    let receipt = payment.receipt.as_ref().map(|slip| match status {
+        Status::Succeeded { .. } => slip.state.name(),
+        Status::Pending | Status::WaitingForCapture { .. } => Registration::Pending.name(),
+        Status::Canceled(_) => Registration::Canceled.name(),
+    });
     let pending_confirmation = payment.confirmation.as_ref().filter(|_| status == Status::Pending);
     Fields::of(json!({
         "id": payment.id,
@@ -76,7 +77,7 @@ pub fn payment(payment: &Payment, shop: &Shop) -> Value {
         "cancellation_details",
         canceled.map(|canceled| json!({ "party": canceled.party.name(), "reason": canceled.reason })),
     )
-    .with("receipt_registration", payment.has_receipt.then_some(receipt))
+    .with("receipt_registration", receipt)
     .with("merchant_customer_id", payment.merchant_customer_id.as_deref())
     .done()
 }
@@ -84,6 +85,11 @@ pub fn payment(payment: &Payment, shop: &Shop) -> Value {
 /// The refund object.
 pub fn refund(refund: &Refund) -> Value {
     let canceled = json!({ "party": "refund_network", "reason": "rejected_by_payee" });
+    let receipt = refund.receipt.map(|state| match refund.status {
+        RefundStatus::Succeeded => state.name(),
+        RefundStatus::Pending => Registration::Pending.name(),
+        RefundStatus::Canceled => Registration::Canceled.name(),
+    });
     Fields::of(json!({
         "id": refund.id,
         "payment_id": refund.payment_id,
@@ -94,7 +100,29 @@ pub fn refund(refund: &Refund) -> Value {
     }))
     .with("description", refund.description.as_deref())
     .with("cancellation_details", (refund.status == RefundStatus::Canceled).then_some(canceled))
-    .with("receipt_registration", refund.has_receipt.then_some(refund.status.name()))
+    .with("receipt_registration", receipt)
+    .done()
+}
+
+/// The object of a receipt that was asked for by itself.
+pub fn receipt(receipt: &Receipt) -> Value {
+    let (kind, of_payment, of_refund) = match &receipt.order.about {
+        About::Payment(id) => ("payment", Some(id.as_str()), None),
+        About::Refund(id) => ("refund", None, Some(id.as_str())),
+    };
+    let registered = (receipt.state == Registration::Succeeded).then(|| moment(receipt.created_at));
+    Fields::of(json!({
+        "id": receipt.id,
+        "type": kind,
+        "status": receipt.state.name(),
+        "items": receipt.order.items,
+        "settlements": receipt.order.settlements,
+    }))
+    .with("payment_id", of_payment)
+    .with("refund_id", of_refund)
+    .with("tax_system_code", receipt.order.tax_system_code.clone())
+    .with("fiscal_provider_id", registered.as_ref().map(|_| receipt.id.as_str()))
+    .with("registered_at", registered)
     .done()
 }
 

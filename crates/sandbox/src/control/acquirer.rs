@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::input::{Input, Wrong, required};
 use crate::acquirer::{
-    Act, CardNumber, DECLINE_REASONS, Decline, Kind, Ledger, Means, NoAct, Object, RefundStatus, decline_reason,
+    Act, CardNumber, DECLINE_REASONS, Decline, Kind, Ledger, Means, NoAct, Object, RefundStatus, Registration,
+    decline_reason,
 };
 use crate::world::World;
 
@@ -20,12 +21,14 @@ pub async fn settings(world: Data<World>) -> HttpResponse {
     answer_settings(&world)
 }
 
-/// `POST /control/acquirer`: `notification_url` or `notification_urls`, and how new `refunds` end.
+/// `POST /control/acquirer`: `notification_url` or `notification_urls`, how new `refunds` end, and what the register makes
+/// of `receipts`, also of those that wait for it.
 pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
-    let input = Input::read(&body, &["notification_url", "notification_urls", "refunds"])?;
+    let input = Input::read(&body, &["notification_url", "notification_urls", "refunds", "receipts"])?;
     let one = input.text("notification_url")?;
     let several = input.texts("notification_urls")?;
     let refunds = input.one_of("refunds", RefundStatus::NAMES, RefundStatus::named)?;
+    let receipts = input.one_of("receipts", Registration::NAMES, Registration::named)?;
     let name = if several.is_some() { "notification_urls" } else { "notification_url" };
     let urls = several.unwrap_or_else(|| one.map(str::to_owned).into_iter().collect());
     if !urls.iter().all(|url| crate::acquirer::is_web_url(url)) {
@@ -37,6 +40,9 @@ pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, 
     if let Some(refunds) = refunds {
         world.with_ledger(|ledger, _| ledger.refunds_end = refunds);
     }
+    if let Some(receipts) = receipts {
+        world.with_ledger(|ledger, _| ledger.end_receipts(receipts));
+    }
     Ok(answer_settings(&world))
 }
 
@@ -46,6 +52,7 @@ fn answer_settings(world: &World) -> HttpResponse {
         "notification_url": urls.first(),
         "notification_urls": urls,
         "refunds": world.with_ledger(|ledger, _| ledger.refunds_end.name()),
+        "receipts": world.with_ledger(|ledger, _| ledger.receipts_end().name()),
     }))
 }
 
@@ -57,17 +64,30 @@ pub async fn payments(world: Data<World>, query: Query<HashMap<String, String>>)
     };
     let payments: Vec<Value> = world.with_ledger(|ledger, _| {
         let brief = ledger.payments.newest().take(limit).map(|payment| {
-            json!({
+            let mut brief = json!({
                 "id": payment.id,
                 "status": payment.status.name(),
                 "amount": payment.amount.view(),
                 "description": payment.description,
                 "metadata": payment.metadata,
-            })
+            });
+            if let (Some(slip), Some(fields)) = (&payment.receipt, brief.as_object_mut()) {
+                fields.insert("receipt".to_owned(), slip.body.clone());
+            }
+            brief
         });
         brief.collect()
     });
     Ok(HttpResponse::Ok().json(json!({ "payments": payments })))
+}
+
+/// `GET /control/receipts`: those that were asked for by themselves, newest first.
+pub async fn receipts(world: Data<World>) -> HttpResponse {
+    let objects: Vec<Value> = world.with_ledger(|ledger, _| {
+        let views = ledger.receipts.newest().take(USUAL_PAGE);
+        views.filter_map(|receipt| ledger.view(&Object::Receipt(receipt.id.clone()))).collect()
+    });
+    HttpResponse::Ok().json(json!({ "receipts": objects }))
 }
 
 /// `POST /control/payments/{id}`: what the payer does. The card decides how `succeed` ends.

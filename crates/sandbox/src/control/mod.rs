@@ -24,6 +24,7 @@ pub fn routes(config: &mut ServiceConfig) {
             )
             .service(path("/payments").route(web::get().to(acquirer::payments)))
             .service(path("/payments/{id}").route(web::post().to(acquirer::act_on_payment)))
+            .service(path("/receipts").route(web::get().to(acquirer::receipts)))
             .service(path("/payment_methods/{id}").route(web::post().to(acquirer::act_on_method)))
             .service(path("/refunds/{id}").route(web::post().to(acquirer::end_refund)))
             .service(path("/notifications").route(web::get().to(acquirer::notifications)))

@@ -9,6 +9,7 @@ mod mail;
 mod notifications;
 mod page;
 mod peers;
+mod receipts;
 mod suggest;
 mod support;
 mod telephony;

@@ -132,7 +132,7 @@ impl Demo {
         let around = Surroundings::new(&config, clock.clone())?;
         let instance = Instance::start(&config, &database, clock, Some(listener), Roles::Both)?;
 
-        let (path, ledger_path) = (arguments.data.join("demo.json"), arguments.data.join("seed.json"));
+        let (path, made_path) = (arguments.data.join("demo.json"), arguments.data.join("seed.json"));
         let visit = seed::Visit {
             config: &config,
             database: &database,
@@ -142,7 +142,7 @@ impl Demo {
         };
         let known = match read(&path)? {
             Some(known) => {
-                let reopened = visit.reopen(known, read(&ledger_path)?.unwrap_or_default()).await?;
+                let reopened = visit.reopen(known, read(&made_path)?.unwrap_or_default()).await?;
                 if reopened.is_none() {
                     // Its project may be in another database, and nobody else knows its secrets.
                     std::fs::rename(&path, path.with_extension("json.old"))?;
@@ -151,11 +151,11 @@ impl Demo {
             }
             None => None,
         };
-        let (file, ledger) = match known {
+        let (file, made) = match known {
             Some(known) => known,
             None => visit.found().await?,
         };
-        write(&ledger_path, &ledger)?;
+        write(&made_path, &made)?;
         write(&path, &file)?;
         Ok(Self { file, instance, sandbox })
     }

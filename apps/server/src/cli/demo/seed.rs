@@ -6,7 +6,8 @@ use kontor_adapter_diesel::Database;
 use kontor_adapter_diesel::demo_data::{DemoIdentity, DemoProject};
 use kontor_auth::StaffRegistry;
 use kontor_auth::model::{Login, NewPassword};
-use kontor_kernel::{Email, ProjectId};
+use kontor_kernel::{Email, Language, ProjectId};
+use kontor_organization::ports::ProjectRepository as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -34,6 +35,8 @@ impl Visit<'_> {
     /// The first run: a project, and everything in it.
     pub async fn found(&self) -> Result<(DemoFile, MadeRecords), Failure> {
         let created = project::create(self.config, self.database, NAME, &self.login(), EMAIL).await?;
+        // The demo is in English.
+        self.database.set_language(ProjectId::new(created.project_id)?, Language::En).await?;
         let file = DemoFile {
             base_url: String::new(),
             docs_url: String::new(),
@@ -51,11 +54,7 @@ impl Visit<'_> {
 
     /// Makes good what is missing, and leaves alone what is there. `None` when the project is gone, or is in another
     /// database.
-    pub async fn reopen(
-        &self,
-        known: DemoFile,
-        ledger: MadeRecords,
-    ) -> Result<Option<(DemoFile, MadeRecords)>, Failure> {
+    pub async fn reopen(&self, known: DemoFile, made: MadeRecords) -> Result<Option<(DemoFile, MadeRecords)>, Failure> {
         let project = ProjectId::new(known.project_id)?;
         let identity = self.identity(&known);
         let Some(there) = self.database.demo_project(project, identity).await? else { return Ok(None) };
@@ -74,7 +73,7 @@ impl Visit<'_> {
             identity: self.identity(&known),
             application: application_id,
         };
-        let ledger = restoration.run(ledger.of(project)).await?;
+        let made = restoration.run(made.of(project)).await?;
         let webhook = self.webhook(&desk, &there, &known).await?;
         let file = DemoFile {
             base_url: self.base_url.to_owned(),
@@ -83,7 +82,7 @@ impl Visit<'_> {
             webhook,
             ..known
         };
-        Ok(Some((file, ledger)))
+        Ok(Some((file, made)))
     }
 
     fn identity(&self, file: &DemoFile) -> DemoIdentity {

@@ -2,7 +2,7 @@
 
 use super::DemoFile;
 
-/// Shell commands, in order, from the first look to the paid order and the received webhook. They need `sh` and `curl`.
+/// Shell commands, in order, from the first look to the paid order, the received webhook and a refund. They need `sh` and `curl`.
 pub fn tour(file: &DemoFile) -> String {
     let DemoFile { base_url, sandbox_url, app_token, docs_url, .. } = file;
     let (phone, hook) = (&file.customer.phone, &file.webhook.hook_id);
@@ -42,6 +42,15 @@ curl -s -w '\n' "$SANDBOX/control/hooks/{hook}"
 # 7. Staff see the order.
 STAFF=$(curl -s "$API/api/login" -H "$JSON" -d '{{"login":"{login}","password":"{password}"}}' | grep -o '[0-9]*|[A-Za-z0-9]*' | head -n 1)
 curl -s -w '\n' "$API/api/tables/orders" -H "Authorization: Bearer $STAFF"
+
+# 8. One mug came back broken. What would that give back? Then it goes back: its money through the acquirer, the mug as a loss.
+ID=$(echo "$ORDER" | grep -o '"order":{{"id":[0-9]*' | grep -o '[0-9]*$')
+LINE=$(curl -s "$API/api/orders/$ID" -H "Authorization: Bearer $STAFF" | grep -o '"reservations":\[{{"id":[0-9]*' | grep -o '[0-9]*$')
+BACK='{{"lines":[{{"id":'$LINE',"quantity":1}}],"reason":"broken","restock":false}}'
+curl -s -w '\n' "$API/api/orders/$ID/request-refund?dry_run=1" -H "Authorization: Bearer $STAFF" -H "$JSON" -d "$BACK"
+curl -s -w '\n' "$API/api/orders/$ID/request-refund" -H "Authorization: Bearer $STAFF" -H "$JSON" -d "$BACK"
+sleep 2
+curl -s "$API/api/orders/$ID" -H "Authorization: Bearer $STAFF" | grep -o '"refunds":\[[^]]*\]'
 "#
     )
 }

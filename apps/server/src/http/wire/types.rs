@@ -106,6 +106,7 @@ wire_ids! {
     OrderId;
     PaymentTypeId => "/api/counterparty/payment_types";
     PermissionId => "/api/permissions";
+    ReservationId;
     ScreenId => "/api/screens";
     ShopId => "/api/counterparty/shops";
     StorageUnitId => "/api/storage_units";
@@ -180,6 +181,14 @@ wire_texts! {
         string_schema().min_length(Some(1)).max_length(Some(auth::Reason::MAX));
     PhotoUrl = catalog::PhotoUrl, text, catalog::PhotoUrl::parse, "must be an http or https address",
         string_schema().format(Some(SchemaFormat::Custom("uri".to_owned()))).max_length(Some(catalog::PhotoUrl::MAX));
+    Inn = kernel::Inn, digits, kernel::Inn::parse, "must be a text",
+        string_schema().pattern(Some("^(\\d{10}|\\d{12})$")).examples(["7707083893"]);
+    Kpp = kernel::Kpp, digits, kernel::Kpp::parse, "must be a text",
+        string_schema().pattern(Some("^\\d{4}[0-9A-Z]{2}\\d{3}$")).examples(["770701001"]);
+    Bik = kernel::Bik, text, kernel::Bik::parse, "must be a text",
+        string_schema().pattern(Some("^0\\d{8}$")).examples(["044525225"]);
+    BankAccount = kernel::BankAccount, text, kernel::BankAccount::parse, "must be a text",
+        string_schema().pattern(Some("^\\d{20}$")).examples(["40702810938000000001"]);
     PlanSlug = catalog::PlanSlug, text, catalog::PlanSlug::parse, "must be a text",
         string_schema()
             .max_length(Some(catalog::PlanSlug::MAX))
@@ -213,6 +222,8 @@ impl<const MAX: usize> WireValue for kernel::Line<MAX> {
 pub type Name = In<kernel::Name>;
 /// A postal address or a link: one line of at most 500 characters.
 pub type Line500 = In<kernel::Line<500>>;
+/// A reason: one line of at most 250 characters.
+pub type Line250 = In<kernel::Line<250>>;
 /// What suggestions are looked for by: one line of at most 300 characters.
 pub type Line300 = In<kernel::Line<300>>;
 /// An article: one line of at most 100 characters.

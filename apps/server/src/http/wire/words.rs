@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use kontor_catalog::{bulk, model as catalog, storefront};
+use kontor_customers::model as customers;
 use kontor_kernel::{DiscountStatus, Word};
 use kontor_orders::model as orders;
 use kontor_organization::model as organization;
@@ -53,6 +54,8 @@ macro_rules! wire_words {
 pub struct FirstStatus(pub DiscountStatus);
 
 wire_words! {
+    /// How a customer is reached.
+    ContactKind = customers::ContactKind, text, all();
     /// By what a company is looked for.
     CompanyField = organization::CompanyField, word, all();
     /// What a discount is now.

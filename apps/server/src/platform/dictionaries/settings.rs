@@ -19,7 +19,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[derive(Serialize, ToSchema)]
 struct SettingRecord {
     id: i64,
-    /// `project_name`, `currency` (ISO 4217) or `time_zone` (IANA), in which days of filters are counted.
+    /// `project_name`, `currency` (ISO 4217), `time_zone` (IANA), in which days of filters are counted, or `language` (`ru`,
+    /// `en`), in which customers are told.
     name: &'static str,
     value: String,
     created_at: DateTime<Utc>,

@@ -13,7 +13,7 @@ use crate::http::history::HistoryRecord;
 struct StockHistoryRecord {
     #[serde(flatten)]
     line: HistoryRecord,
-    /// `opening`, `creation`, `edit`, `upload`, `reservation`, `release`, `sale` or `correction`
+    /// `opening`, `creation`, `edit`, `upload`, `reservation`, `release`, `sale`, `correction`, `return` or `write_off`
     reason: &'static str,
     /// The order it was done for.
     order_id: Option<i64>,

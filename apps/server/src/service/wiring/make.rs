@@ -16,7 +16,10 @@ use kontor_catalog::ports::{Assignable, AssortmentRepository};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::{SearchHistory, StorefrontService};
 use kontor_content::FileService;
-use kontor_orders::{OrderService, PlacementService};
+use kontor_customers::model::CustomerPart;
+use kontor_customers::ports::CustomerPartRepository;
+use kontor_customers::{CustomerPartService, StaffCustomerService};
+use kontor_orders::{FewestWarehouses, OrderService, PlacementService};
 use kontor_payments::ChargeService;
 use kontor_payments::verification::VerificationService;
 use kontor_webhooks::WebhookService;
@@ -69,6 +72,25 @@ impl Make<'_> {
         AssortmentService {
             assortment: self.store.clone(),
             applications: self.store.clone(),
+            clock: self.around.clock.clone(),
+        }
+    }
+
+    pub fn customers(&self) -> StaffCustomerService {
+        StaffCustomerService {
+            customers: self.store.clone(),
+            histories: self.store.clone(),
+            clock: self.around.clock.clone(),
+        }
+    }
+
+    pub fn customer_parts<P: CustomerPart>(&self) -> CustomerPartService<P>
+    where
+        Database: CustomerPartRepository<P>,
+    {
+        CustomerPartService {
+            customers: self.store.clone(),
+            parts: self.store.clone(),
             clock: self.around.clock.clone(),
         }
     }
@@ -135,7 +157,8 @@ impl Make<'_> {
     pub fn placement(&self, charges: Arc<ChargeService>) -> PlacementService {
         let Surroundings { clock, random, payment_page: page, .. } = self.around.clone();
         let (carts, store, orders) = (self.store.clone(), self.store.clone(), self.store.clone());
-        PlacementService { carts, store, orders, charges, clock, random, page }
+        let allocation = Arc::new(FewestWarehouses);
+        PlacementService { carts, store, orders, charges, clock, random, page, allocation }
     }
 
     pub fn orders(&self) -> OrderService {

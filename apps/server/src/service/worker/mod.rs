@@ -13,7 +13,7 @@ use kontor_auth::TemporaryPasswords;
 use kontor_catalog::bulk::JobRunner;
 use kontor_content::FileSweeper;
 use kontor_kernel::Clock;
-use kontor_payments::{ChargeService, RefundService};
+use kontor_payments::{ChargeService, ReceiptService, RefundService};
 use kontor_webhooks::DeliveryWorker;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +34,8 @@ pub struct Worker {
     pub charges: Arc<ChargeService>,
     /// Refunds whose outcome is not known yet.
     pub refunds: RefundService,
+    /// Receipts that are not registered yet.
+    pub receipts: ReceiptService,
     /// How long what is over is kept.
     pub retention: TimeDelta,
     /// Temporary passwords that employees asked for.

@@ -53,6 +53,15 @@ pub(super) async fn refunds(worker: &Worker) -> Result<bool, Trouble> {
     Ok(round.checked > 0)
 }
 
+/// Asks for a receipt, or how it stands.
+pub(super) async fn receipts(worker: &Worker) -> Result<bool, Trouble> {
+    let round = worker.receipts.reconcile(&worker.name, 1).await?;
+    for (purpose, why) in round.suspicious {
+        tracing::error!(%purpose, %why, "a receipt needs to be looked at");
+    }
+    Ok(round.checked > 0)
+}
+
 /// Sends a temporary password. The log names no login: whether it is known is nobody's business.
 pub(super) async fn send_passwords(worker: &Worker) -> Result<bool, Trouble> {
     let round = worker.passwords.send_due(&worker.name).await?;

@@ -82,6 +82,10 @@ impl Records {
             ("branches", shop.project.branch_id.to_string()),
             ("brands", brand.to_string()),
             ("categories", shop.category.to_string()),
+            ("counterparties", shop.customer.to_string()),
+            // The customer in front of them is foreign already.
+            ("bank_requisites", "1".to_owned()),
+            ("contacts", "1".to_owned()),
             ("files", file.to_string()),
             ("jobs", job.to_string()),
             ("nomenclatures", item.to_string()),
@@ -139,6 +143,12 @@ pub fn body(policy: &Policy) -> Value {
         ("PUT", "/api/warehouses/{id}/integrations/{integration_id}") => json!({ "is_active": true }),
         ("POST", "/api/warehouses/{id}/integrations/{integration_id}/parameters") => {
             json!({ "key": "token", "value": "x" })
+        }
+        ("POST", "/api/orders/{id}/request-refund") => json!({ "reason": "late", "restock": true }),
+        ("PUT", "/api/counterparties/{id}") => json!({ "is_company": false }),
+        ("POST", "/api/counterparties/{id}/contacts") => json!({ "kind": "phone", "value": "79001234567" }),
+        ("POST", "/api/counterparties/{id}/bank_requisites") => {
+            json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" })
         }
         ("PUT", "/api/orders/{id}") => json!({ "status_id": 3 }),
         _ => json!({}),

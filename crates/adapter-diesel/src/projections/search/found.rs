@@ -7,7 +7,7 @@ use kontor_kernel::{Line, PageRequest, ProjectId};
 
 use super::terms::{conditions, matched};
 use crate::database::AnyConnection;
-use crate::statement::{Statement, by_place};
+use crate::statement::{IdRow, Statement, by_place};
 
 /// A search counts and pages through so many items: whoever gets more looks for something else next, and nobody waits
 /// until a million are counted.
@@ -18,12 +18,6 @@ const FEW: i64 = 2_000;
 
 /// Items with the article that was typed.
 const EXACT: i64 = 20;
-
-by_place! {
-    struct IdRow {
-        id: i64 as BigInt,
-    }
-}
 
 by_place! {
     struct TotalRow {

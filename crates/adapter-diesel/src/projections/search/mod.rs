@@ -1,13 +1,15 @@
-//! Finding items by what people type.
+//! Finding items, and customers, by what people type.
 //!
 //! [`kontor_catalog::model::SearchQuery`] says what is found. SQLite answers from an FTS5 table of three letters each,
 //! PostgreSQL by the trigrams of `pg_trgm`; both indexes are kept per project, so that a search walks nothing of another
 //! one's.
 
+mod customers;
 mod found;
 mod index;
 mod terms;
 
+pub(crate) use customers::{customers_found, fill_customers, note_customer};
 pub(crate) use found::Search;
 pub(crate) use index::{PLACE, fill_missing, off, refill};
 pub(crate) use index::{put, put_anew};

@@ -12,12 +12,13 @@ use kontor_kernel::{
 };
 use kontor_orders::model::{Cart, CartLine, DeliveryRequest, Order, PaymentMethod, PromoCode};
 use kontor_orders::ports::OrderReader;
-use kontor_orders::{OrderCommand, PaymentPage, PlacedOutcome, PlacementError, PlacementService};
+use kontor_orders::{FewestWarehouses, OrderCommand, PaymentPage, PlacedOutcome, PlacementError, PlacementService};
 use kontor_payments::model::{
-    ChargeRequest, GatewayMethod, GatewayPayment, GatewayRefund, GatewayStatus, ProviderId, RefundRequest,
+    ChargeRequest, GatewayMethod, GatewayPayment, GatewayReceipt, GatewayRefund, GatewayStatus, HandOverRequest,
+    ProviderId, RefundRequest, Registration,
 };
 use kontor_payments::ports::{Answer, PaymentGateway, Reading};
-use kontor_payments::{ChargeService, RefundService};
+use kontor_payments::{ChargeService, ReceiptService, RefundService};
 use uuid::Uuid;
 
 use crate::storehouse::{Item, Storehouse};
@@ -52,6 +53,9 @@ pub struct Acquirer {
     pub mood: Mutex<Mood>,
     pub payments: Mutex<Vec<(Uuid, GatewayPayment)>>,
     pub refunds: Mutex<Vec<(Uuid, GatewayRefund)>>,
+    pub receipts: Mutex<Vec<(String, GatewayReceipt)>>,
+    /// What the register makes of receipts.
+    pub register: Mutex<Registration>,
     pub requests: AtomicU64,
 }
 
@@ -66,6 +70,18 @@ impl Acquirer {
         let (_, payment) = payments.last_mut().unwrap();
         payment.status = status;
         payment.id.clone()
+    }
+
+    /// What the register makes of receipts from now on, those of the past among them.
+    pub fn registers(&self, end: Registration) {
+        *self.register.lock().unwrap() = end;
+        let (mut payments, mut receipts) = (self.payments.lock().unwrap(), self.receipts.lock().unwrap());
+        payments.iter_mut().filter_map(|(_, payment)| payment.receipt.as_mut()).for_each(|receipt| *receipt = end);
+        receipts.iter_mut().for_each(|(_, receipt)| receipt.status = end);
+    }
+
+    fn registration(&self) -> Registration {
+        *self.register.lock().unwrap()
     }
 
     pub fn count(&self) -> usize {
@@ -87,6 +103,7 @@ impl Acquirer {
             purpose: Some(request.purpose),
             key: Some(key),
             saved_method: request.save_method.then(|| card(key)),
+            receipt: request.receipt.as_ref().map(|_| self.registration()),
         };
         payments.push((key, payment.clone()));
         payment
@@ -145,6 +162,7 @@ impl PaymentGateway for Acquirer {
                 currency: request.currency.clone(),
                 reason: None,
                 key: Some(id),
+                receipt: request.receipt.as_ref().map(|_| self.registration()),
             };
             refunds.push((id, made.clone()));
             made
@@ -165,6 +183,43 @@ impl PaymentGateway for Acquirer {
         let refunds = self.refunds.lock().unwrap();
         let found = refunds.iter().find(|(_, refund)| request.is_met_by(refund));
         found.map_or(Reading::Absent, |(_, refund)| Reading::Known(refund.clone()))
+    }
+
+    async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt> {
+        let mood = *self.mood.lock().unwrap();
+        match mood {
+            Mood::Silent => return Answer::Unknown { why: "no answer".to_owned(), retry_after: None },
+            Mood::Refuses => return Answer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() },
+            Mood::Pending | Mood::Paid | Mood::LosesTheAnswer => {}
+        }
+        let mut receipts = self.receipts.lock().unwrap();
+        let known = receipts.iter().find(|(key, _)| *key == request.key).map(|(_, known)| known.clone());
+        let receipt = known.unwrap_or_else(|| {
+            let made = GatewayReceipt {
+                id: ProviderId::parse(&format!("rt-{}", receipts.len())).unwrap(),
+                payment: Some(request.payment.clone()),
+                status: self.registration(),
+                prepaid: request.receipt.total(),
+            };
+            receipts.push((request.key.clone(), made.clone()));
+            made
+        });
+        if mood == Mood::LosesTheAnswer {
+            return Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
+        }
+        Answer::Known(receipt)
+    }
+
+    async fn read_receipt(&self, id: &ProviderId) -> Reading<GatewayReceipt> {
+        let receipts = self.receipts.lock().unwrap();
+        let found = receipts.iter().find(|(_, receipt)| receipt.id == *id);
+        found.map_or(Reading::Absent, |(_, receipt)| Reading::Known(receipt.clone()))
+    }
+
+    async fn find_receipt(&self, request: &HandOverRequest) -> Reading<GatewayReceipt> {
+        let receipts = self.receipts.lock().unwrap();
+        let found = receipts.iter().find(|(_, receipt)| request.is_met_by(receipt));
+        found.map_or(Reading::Absent, |(_, receipt)| Reading::Known(receipt.clone()))
     }
 }
 
@@ -187,6 +242,7 @@ pub struct Counter<'a> {
     pub acquirer: Arc<Acquirer>,
     pub payments: Arc<ChargeService>,
     pub refunds: Arc<RefundService>,
+    pub receipts: Arc<ReceiptService>,
     pub placement: Arc<PlacementService>,
     pub customer: CustomerScope,
     pub category: i64,
@@ -217,6 +273,8 @@ impl<'a> Counter<'a> {
             mood: Mutex::new(Mood::Pending),
             payments: Mutex::default(),
             refunds: Mutex::default(),
+            receipts: Mutex::default(),
+            register: Mutex::new(Registration::Succeeded),
             requests: AtomicU64::new(0),
         });
         let store = Arc::new(db.database.clone());
@@ -232,6 +290,8 @@ impl<'a> Counter<'a> {
             clock: clock.clone(),
             random: random.clone(),
         });
+        let receipts =
+            Arc::new(ReceiptService { receipts: store.clone(), gateway: acquirer.clone(), clock: clock.clone() });
         let page = PaymentPage { return_url: "https://shop.example/{order_id}".to_owned() };
         let placement = Arc::new(PlacementService {
             carts: store.clone(),
@@ -241,12 +301,13 @@ impl<'a> Counter<'a> {
             clock: clock.clone(),
             random: random.clone(),
             page,
+            allocation: Arc::new(FewestWarehouses),
         });
         let app = house.first;
         let token_id = TokenId::new(1).unwrap();
         let customer = CustomerScope { app, counterparty_id: CounterpartyId::new(1).unwrap(), token_id };
         let mut counter =
-            Self { house, clock, random, acquirer, payments, refunds, placement, customer, category, shop };
+            Self { house, clock, random, acquirer, payments, refunds, receipts, placement, customer, category, shop };
         counter.customer = counter.another_customer().await;
         counter
     }

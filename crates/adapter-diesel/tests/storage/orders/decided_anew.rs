@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use kontor_adapter_diesel::{Abort, Database, database_tests};
 use kontor_kernel::StoreError;
 use kontor_orders::ports::{CartQuery, CartReader};
-use kontor_orders::{CartSnapshot, ItemKind, PaymentPage, PlacedOutcome, PlacementError, PlacementService};
+use kontor_orders::{
+    CartSnapshot, FewestWarehouses, ItemKind, PaymentPage, PlacedOutcome, PlacementError, PlacementService,
+};
 
 use super::counter::Counter;
 use super::races::race;
@@ -55,6 +57,7 @@ impl Counter<'_> {
             clock: self.clock.clone(),
             random: self.random.clone(),
             page: PaymentPage { return_url: String::new() },
+            allocation: Arc::new(FewestWarehouses),
         }
     }
 
@@ -175,7 +178,7 @@ database_tests! {
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..400 {
             let items = counter.command(&[(vase, 1), (repair, 1)]).cart.items();
-            let query = CartQuery { app: counter.customer.app, customer: None, items, promo: None, delivery: None };
+            let query = CartQuery { point: counter.customer.app.into(), customer: None, items, promo: None, delivery: None, by_staff: false };
             let snapshot = db.database.snapshot(query).await.unwrap();
             let price = |item: &kontor_orders::OfferedItem| match &item.kind {
                 ItemKind::Service { price } => price.minor(),

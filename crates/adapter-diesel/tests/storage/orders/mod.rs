@@ -4,10 +4,13 @@
 pub mod counter;
 mod decided_anew;
 mod lifecycle;
+mod notices;
 pub mod office;
 mod payments;
 mod placement;
 mod promo_codes;
 mod races;
+mod receipts;
+mod refunds;
 mod sale_prices;
 mod verifications;

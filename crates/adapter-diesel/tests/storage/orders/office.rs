@@ -1,10 +1,18 @@
 //! The staff who move orders on.
 
-use kontor_kernel::{Edit, Permission, Resource, Staff, TokenId, UserId};
+use kontor_kernel::{Edit, Line, OrderId, Permission, Quantity, ReservationId, Resource, Staff, TokenId, UserId};
 use kontor_orders::model::{Order, OrderStatus};
+use kontor_orders::refund::{RefundCommand, RefundLine};
 use kontor_orders::{OrderChange, OrderError, OrderService};
 
 use super::counter::Counter;
+
+pub fn take_back(lines: &[(ReservationId, i64)]) -> RefundCommand {
+    let line =
+        |(line, pieces): &(ReservationId, i64)| RefundLine { line: *line, quantity: Quantity::new(*pieces).unwrap() };
+    let reason = Line::parse("broken").unwrap();
+    RefundCommand { lines: lines.iter().map(line).collect(), amount: None, reason, restock: true }
+}
 
 /// Staff at their desk.
 pub struct Office {
@@ -44,6 +52,11 @@ impl Office {
 
     pub async fn move_to(&self, order: &Order, status: OrderStatus) -> Result<Order, OrderError> {
         let change = OrderChange { status: Edit::Set(status), ..OrderChange::default() };
-        self.orders.update(&self.staff, order.id, &change).await
+        self.orders.update(&self.staff, order.id, change).await
+    }
+
+    /// Takes these pieces of these lines back; without any, everything that is left.
+    pub async fn take_back(&self, order: OrderId, lines: &[(ReservationId, i64)]) -> Result<Order, OrderError> {
+        self.orders.refund(&self.staff, order, take_back(lines)).await
     }
 }

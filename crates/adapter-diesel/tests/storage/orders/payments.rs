@@ -138,6 +138,7 @@ database_tests! {
             event_id: uuid::Uuid::from_u128(n),
             refund: None,
             method: None,
+            receipt: None,
         };
         let failed = ChargeChange::Failed {
             provider_id: None,

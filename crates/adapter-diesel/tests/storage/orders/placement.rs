@@ -84,11 +84,12 @@ database_tests! {
         let order = counter.placed(&counter.command(&[(item, 2)])).await;
         assert_eq!((order.product_discount.minor(), order.final_price.minor()), (5_000, 15_000));
         let query = CartQuery {
-            app: counter.house.first,
+            point: counter.house.first.into(),
             customer: None,
             items: order.lines.iter().map(|line| line.item.id).collect(),
             promo: None,
             delivery: None,
+            by_staff: false,
         };
         let snapshot = db.database.snapshot(query).await.unwrap();
         let mut categories: Vec<_> = snapshot.items[0].categories.iter().copied().map(CategoryId::get).collect();

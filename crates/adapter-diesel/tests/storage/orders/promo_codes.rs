@@ -11,7 +11,7 @@ use kontor_catalog::{DiscountError, DiscountRefusal};
 use kontor_kernel::{Clock, DiscountId, DiscountStatus, DiscountValue, ProjectId, Quantity, Stamp, StoreError};
 use kontor_orders::model::{OrderStatus, PromoProblem};
 use kontor_orders::ports::{CartQuery, CartReader};
-use kontor_orders::{CartSnapshot, PaymentPage, PlacedOutcome, PlacementError, PlacementService};
+use kontor_orders::{CartSnapshot, FewestWarehouses, PaymentPage, PlacedOutcome, PlacementError, PlacementService};
 
 use super::counter::Counter;
 use super::office::Office;
@@ -78,6 +78,7 @@ impl Counter<'_> {
             clock: self.clock.clone(),
             random: self.random.clone(),
             page: PaymentPage { return_url: String::new() },
+            allocation: Arc::new(FewestWarehouses),
         }
     }
 }

@@ -39,6 +39,25 @@ database_tests! {
         assert_eq!(counter.house.offers().await, []);
     }
 
+    /// Each order takes two pieces, and three of them need two warehouses.
+    async fn the_last_pieces_of_three_warehouses(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let (house, vase) = (&counter.house, counter.goods("Vase", 3, 100).await);
+        let third = house.another_warehouse(house.first).await;
+        house.stock(house.far, vase, 1, 100).await;
+        house.stock(third, vase, 3, 120).await;
+        house.db.database.rebuild_offers().await.unwrap();
+        let wishes = vec![(counter.customer, counter.command(&[(vase, 2)])); 40];
+        assert_eq!(race(&counter.placement, wishes).await, 3);
+        let figures = |column: &str| format!("SELECT CAST(sum({column}) AS BIGINT) AS number FROM inventories WHERE nomenclature_id = {vase}");
+        let (pieces, reserved) = (house.number(figures("quantity")).await, house.number(figures("reserved")).await);
+        let lines = "SELECT CAST(sum(quantity) AS BIGINT) AS number FROM reservations WHERE state = 'held'".to_owned();
+        assert_eq!((pieces, reserved, house.number(lines).await), (7, 6, 6));
+        let wrong = "SELECT count(*) AS number FROM inventories i WHERE i.reserved <> (SELECT coalesce(sum(r.quantity), 0) \
+                     FROM reservations r WHERE r.inventory_id = i.id)";
+        assert_eq!(house.number(wrong.to_owned()).await, 0, "each piece is reserved where it lies");
+    }
+
     async fn carts_that_overlap_neither_oversell_nor_block_each_other(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let (vase, cup) = (counter.goods("Vase", 20, 100).await, counter.goods("Cup", 20, 100).await);
@@ -82,7 +101,9 @@ database_tests! {
         let page = kontor_orders::PaymentPage { return_url: String::new() };
         let (charges, clock, random) = (counter.payments.clone(), counter.clock.clone(), counter.random.clone());
         let (carts, orders) = (store.clone(), store.clone());
-        let elsewhere = Arc::new(PlacementService { carts, store, orders, charges, clock, random, page });
+        let allocation = Arc::new(kontor_orders::FewestWarehouses);
+        let elsewhere = PlacementService { carts, store, orders, charges, clock, random, page, allocation };
+        let elsewhere = Arc::new(elsewhere);
         let wishes = || vec![(counter.customer, counter.command(&[(vase, 1)])); 30];
         let (here, there) = tokio::join!(race(&counter.placement, wishes()), race(&elsewhere, wishes()));
         assert_eq!((here + there, counter.stock(vase).await), (10, (10, 10)));

@@ -108,7 +108,7 @@ database_tests! {
         broken.run(format!("UPDATE inventories SET quantity = 4 WHERE project_id = {}", broken.project)).await;
         let mut found = Vec::new();
         let examined = db.database.examine(Some(sound.project), |one| found.push(one)).await.unwrap();
-        assert_eq!((examined, found.len()), (Examined { inventories: 1, discounts: 0, items: 1, applications: 2, differences: 0 }, 0));
+        assert_eq!((examined, found.len()), (Examined { inventories: 1, discounts: 0, items: 1, applications: 2, orders: 0, differences: 0 }, 0));
         let examined = db.database.examine(Some(broken.project), |one| found.push(one)).await.unwrap();
         assert_eq!((examined.differences, found[0].project_id), (2, broken.project.get()));
     }

@@ -1,20 +1,24 @@
 //! Where payments meet what is paid for: a charge is stored with its order, and its outcome is committed with all that
 //! follows from it. Stands above the folders of both, which do not know each other.
 
+mod changes;
+mod refunds;
+
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ChargeId, StoreError};
-use kontor_orders::change::{OrderUpdate, PlacedOrder};
-use kontor_orders::ports::{ChangeRefused, OrderStore, PlaceRefused, Placed};
+use kontor_kernel::{ChargeId, OrderId, StoreError};
+use kontor_orders::OrderError;
+use kontor_orders::change::PlacedOrder;
+use kontor_orders::ports::{Decision, OrderStore, PlaceRefused, Placed};
 use kontor_payments::change::{Change, ChargeChange};
 use kontor_payments::model::{Charge, ChargePurpose, NewCharge, ProviderId};
 use kontor_payments::ports::{ChargeStore, ChargeStored};
 use uuid::Uuid;
 
 use crate::database::{Abort, AnyConnection, Database};
-use crate::orders::{self, ChargeNews};
+use crate::orders::{self, ChargeNews, Follows};
 use crate::payments::{self, Key, Known};
-use crate::people;
+use crate::people::{self, CustomerOf};
 
 /// Commits what became known of a charge, with what follows for its purpose.
 fn record(
@@ -23,6 +27,9 @@ fn record(
     change: &ChargeChange,
     at: DateTime<Utc>,
 ) -> Result<Change, Abort<StoreError>> {
+    if matches!(change, ChargeChange::Succeeded { .. } | ChargeChange::Failed { .. }) {
+        people::hold_customer(connection, CustomerOf::Charge(id))?;
+    }
     let Some(known) = payments::record(connection, id, change, at)? else { return Ok(Change::Stale) };
     let purpose = known.charge.purpose();
     if let ChargeChange::Suspicious { why, .. } = change {
@@ -30,8 +37,10 @@ fn record(
     }
     match purpose {
         ChargePurpose::Order(order) => {
-            if let Some(news) = for_order(change, &known) {
-                orders::hear(connection, order, &news, at)?;
+            if let Some(news) = for_order(change, &known)
+                && orders::hear(connection, order, &news, at)? == Follows::Refund
+            {
+                refunds::return_unwanted(connection, order, change, &known, at)?;
             }
         }
         ChargePurpose::Verification(_) => {
@@ -99,10 +108,7 @@ impl ChargeStore for Database {
 fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, Abort<PlaceRefused>> {
     let order_id = orders::place(connection, order)?;
     let Some(new) = order.charge(order_id) else { return Ok(Placed { order_id, charge: None }) };
-    let charge = payments::insert(connection, &new).map_err(|abort| match abort {
-        Abort::Refused(error) | Abort::Store(error) => Abort::Store(error),
-        Abort::Query(error) => Abort::Query(error),
-    })?;
+    let charge = payments::insert(connection, &new).map_err(Abort::in_step)?;
     let clash = || StoreError::corrupt("the key of a charge was used before");
     Ok(Placed { order_id, charge: Some(charge.ok_or_else(clash)?) })
 }
@@ -113,7 +119,7 @@ impl OrderStore for Database {
         self.write(move |connection| place(connection, &order)).await
     }
 
-    async fn update(&self, update: OrderUpdate) -> Result<(), ChangeRefused> {
-        self.write(move |connection| orders::change(connection, &update)).await
+    async fn change(&self, id: OrderId, decide: Decision) -> Result<(), OrderError> {
+        self.write(move |connection| changes::change(connection, id, &decide)).await
     }
 }

@@ -1,0 +1,195 @@
+//! `kontor receipt`: which projects have fiscal receipts made, and those that people must look at.
+
+use clap::{Args, Subcommand};
+use kontor_adapter_diesel::Database;
+use kontor_adapter_diesel::queues::MOST_TOLD;
+use kontor_kernel::{Clock, ProjectId, ReceiptId, Word};
+use kontor_payments::model::{ReceiptConcern, ReceiptTerms, TaxSystem, VatCode};
+use kontor_payments::ports::ReceiptSettings;
+use serde_json::json;
+
+use super::operate::open_migrated;
+use super::output::Output;
+use super::{Failure, process};
+use crate::adapters::SystemClock;
+use crate::config::{Config, ConfigError};
+
+/// What can be done with receipts.
+#[derive(Subcommand)]
+pub enum ReceiptCommand {
+    /// Has receipts made for the online orders of a project, from the next order on.
+    On {
+        #[command(flatten)]
+        place: Place,
+        /// The VAT of items that have none of their own, by the acquirer's code: 1 none, 2 0 %, 3 10 %, 4 20 %, 5 10/110,
+        /// 6 20/120, 7 5 %, 8 7 %, 9 5/105, 10 7/107, 11 22 %, 12 22/122.
+        #[arg(long, default_value_t = 1)]
+        vat_code: u8,
+        /// The seller's system of taxation, when they have several, by the acquirer's code: 1 general, 2 simplified
+        /// (income), 3 simplified (income less costs), 4 imputed income, 5 agricultural, 6 patent.
+        #[arg(long)]
+        tax_system: Option<u8>,
+    },
+    /// Has none made any more. Orders that were paid with one keep theirs.
+    Off {
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Whether a project has receipts made, and how.
+    Show {
+        #[command(flatten)]
+        place: Place,
+    },
+    /// The receipts that are canceled or have been waited for for three days.
+    List {
+        /// The project; without it all.
+        #[arg(long)]
+        project: Option<i64>,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Asks again for a receipt that was canceled, once what was wrong is put right.
+    Again {
+        #[command(flatten)]
+        one: One,
+    },
+    /// Takes a receipt as done that somebody has made by hand.
+    Settle {
+        #[command(flatten)]
+        one: One,
+    },
+}
+
+/// Which project.
+#[derive(Args)]
+pub struct Place {
+    /// The project.
+    #[arg(long)]
+    project: i64,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Which receipt.
+#[derive(Args)]
+pub struct One {
+    /// The number of the receipt, as `list` tells it.
+    #[arg(long)]
+    receipt: i64,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Runs the command.
+pub fn run(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    command: ReceiptCommand,
+) -> Result<(), Failure> {
+    match command {
+        ReceiptCommand::On { place, vat_code, tax_system } => {
+            let default_vat = VatCode::new(vat_code).map_err(|error| format!("--vat-code {error}"))?;
+            let system = tax_system.map(TaxSystem::new).transpose();
+            let tax_system = system.map_err(|error| format!("--tax-system {error}"))?;
+            set(load, &place, Some(ReceiptTerms { tax_system, default_vat }))
+        }
+        ReceiptCommand::Off { place } => set(load, &place, None),
+        ReceiptCommand::Show { place } => {
+            let project = project(place.project)?;
+            let database = open_migrated(&load(place.output.database)?)?;
+            tell(project, process::runtime()?.block_on(database.receipt_terms(project))?, place.output.json);
+            Ok(())
+        }
+        ReceiptCommand::List { project: number, output } => {
+            let of = number.map(project).transpose()?;
+            let database = open_migrated(&load(output.database)?)?;
+            for concern in process::runtime()?.block_on(database.receipt_concerns(of, MOST_TOLD))? {
+                tell_concern(&concern, output.json);
+            }
+            Ok(())
+        }
+        ReceiptCommand::Again { one } => {
+            let what = "there is no canceled receipt with this number that can be asked for again";
+            decide(load, one, what, |database, id| {
+                process::runtime()?.block_on(database.ask_for_receipt_again(id, SystemClock.now())).map_err(Into::into)
+            })
+        }
+        ReceiptCommand::Settle { one } => {
+            let what = "there is no receipt with this number that anybody must look at";
+            decide(load, one, what, |database, id| {
+                process::runtime()?.block_on(database.settle_receipt(id, SystemClock.now())).map_err(Into::into)
+            })
+        }
+    }
+}
+
+fn project(number: i64) -> Result<ProjectId, Failure> {
+    ProjectId::new(number).map_err(|error| format!("--project {error}").into())
+}
+
+fn set(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    place: &Place,
+    terms: Option<ReceiptTerms>,
+) -> Result<(), Failure> {
+    let project = project(place.project)?;
+    let database = open_migrated(&load(place.output.database.clone())?)?;
+    if !process::runtime()?.block_on(database.set_receipt_terms(project, terms))? {
+        return Err(format!("there is no project {project}").into());
+    }
+    tell(project, terms, place.output.json);
+    Ok(())
+}
+
+fn tell(project: ProjectId, terms: Option<ReceiptTerms>, as_json: bool) {
+    let vat_code = terms.map(|terms| terms.default_vat.get());
+    let tax_system = terms.and_then(|terms| terms.tax_system).map(TaxSystem::get);
+    if as_json {
+        let on = terms.is_some();
+        println!(
+            "{}",
+            json!({ "project_id": project.get(), "receipts": on, "vat_code": vat_code, "tax_system": tax_system })
+        );
+        return;
+    }
+    let number = |code: Option<u8>| code.map_or("-".to_owned(), |code| code.to_string());
+    println!("project_id  {project}");
+    println!("receipts    {}", if terms.is_some() { "on" } else { "off" });
+    println!("vat_code    {}", number(vat_code));
+    println!("tax_system  {}", number(tax_system));
+}
+
+/// A receipt that people must look at, as `list` and `kontor doctor` tell it.
+pub(super) fn tell_concern(concern: &ReceiptConcern, as_json: bool) {
+    let ReceiptConcern { id, project_id, purpose, kind, state, since, reason } = concern;
+    let (kind, state) = (kind.word(), state.word());
+    if as_json {
+        let (purpose, number) = (purpose.kind(), purpose.number());
+        let receipt = json!({
+            "receipt_id": id.get(), "project_id": project_id.get(), "purpose": purpose, "number": number, "kind": kind,
+            "state": state, "since": since, "reason": reason,
+        });
+        println!("{}", json!({ "receipt": receipt }));
+        return;
+    }
+    let reason = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    println!("receipt {id} of {purpose} (project {project_id}, {kind}) is {state} since {since}{reason}");
+}
+
+fn decide(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    one: One,
+    otherwise: &str,
+    decide: impl FnOnce(&Database, ReceiptId) -> Result<bool, Failure>,
+) -> Result<(), Failure> {
+    let id = ReceiptId::new(one.receipt).map_err(|error| format!("--receipt {error}"))?;
+    let database = open_migrated(&load(one.output.database)?)?;
+    if !decide(&database, id)? {
+        return Err(otherwise.into());
+    }
+    if one.output.json {
+        println!("{}", json!({ "receipt_id": id.get() }));
+    } else {
+        println!("receipt_id  {id}");
+    }
+    Ok(())
+}

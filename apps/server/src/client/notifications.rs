@@ -1,0 +1,77 @@
+//! What the signed-in customer was told.
+
+use actix_web::web::{Data, Json};
+use actix_web::{HttpRequest, get};
+use chrono::{DateTime, Utc};
+use kontor_customers::NotificationService;
+use kontor_customers::model::Notification;
+use kontor_kernel::Page;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::queries::NotificationQuery;
+use crate::http::envelope::Answer;
+use crate::http::limits::NOTIFICATIONS;
+use crate::http::paging::Pagination;
+use crate::http::{Query, SignedInCustomer, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_notifications);
+}
+
+#[derive(Serialize, ToSchema)]
+struct NotificationRecord {
+    id: i64,
+    /// Always `null` for now.
+    icon: Option<String>,
+    title: String,
+    /// The code of what happened: `order_paid`, `order_payment_failed`, `order_in_processing`, `order_ready`,
+    /// `order_issued`, `order_canceled`, `order_changed`, `order_refund_requested` or `order_refunded`.
+    status: String,
+    body: Option<String>,
+    /// Always `null` for now.
+    action_url: Option<String>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Notification> for NotificationRecord {
+    fn from(notification: Notification) -> Self {
+        let Notification { id, title, code, body, created_at } = notification;
+        Self { id: id.get(), icon: None, title, status: code, body, action_url: None, created_at }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct NotificationList {
+    notifications: Vec<NotificationRecord>,
+    pagination: Pagination,
+}
+
+impl From<Page<Notification>> for NotificationList {
+    fn from(page: Page<Notification>) -> Self {
+        let pagination = Pagination::from(&page);
+        Self { notifications: page.items.into_iter().map(NotificationRecord::from).collect(), pagination }
+    }
+}
+
+/// What the customer was told in the calling application, newest first: what became of their orders.
+#[utoipa::path(
+    tag = "Client: notifications",
+    params(NotificationQuery),
+    responses(
+        (status = 200, body = NotificationList),
+        (status = 429, description = "Too many requests; `Retry-After` says when to try again."),
+    ),
+)]
+#[get("/api/counterparty/notifications")]
+async fn list_notifications(
+    request: HttpRequest,
+    customer: SignedInCustomer,
+    throttle: Data<Throttle>,
+    service: Data<NotificationService>,
+    query: Query<NotificationQuery>,
+) -> Answer<NotificationList> {
+    throttle.hit(&request, &[(NOTIFICATIONS, &customer.counterparty_id.to_string())]).await?;
+    Ok(Json(service.list(*customer, query.0.page()?).await?.into()))
+}

@@ -1,0 +1,135 @@
+//! A cart on the wire: what both surfaces calculate.
+
+use deserr::Deserr;
+use kontor_orders::model::{Cart, CartLine, CartRefused, Discount, PromoProblem};
+use kontor_orders::{CartError, CartView, CartViewLine};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::ApiError;
+use super::order_record::number;
+use super::wire::{self, InputErrors};
+
+impl From<CartError> for ApiError {
+    fn from(error: CartError) -> Self {
+        match error {
+            CartError::Denied(denied) => denied.into(),
+            CartError::Missing(missing) => missing.into(),
+            CartError::Refused(refused) => refused.violations().into(),
+            CartError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// One line of a cart.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub struct ProductLine {
+    id: wire::NomenclatureId,
+    quantity: wire::Quantity,
+}
+
+/// The lines as a cart.
+pub fn cart(lines: &[ProductLine]) -> Result<Cart, CartRefused> {
+    Cart::new(lines.iter().map(|line| CartLine { item: line.id.0, quantity: line.quantity.0 }).collect())
+}
+
+#[derive(Serialize, ToSchema)]
+struct AppliedDiscount {
+    id: i64,
+    code: Option<String>,
+    name: String,
+    /// `percent` or `fixed`.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// Decimal string: percent or an amount.
+    value: String,
+}
+
+impl From<Discount> for AppliedDiscount {
+    fn from(discount: Discount) -> Self {
+        let (kind, value) = (discount.value.kind(), discount.value.to_string());
+        Self { id: discount.id.get(), code: discount.code, name: discount.name, kind, value }
+    }
+}
+
+/// Why the promo code takes nothing off.
+#[derive(Serialize, ToSchema)]
+struct DiscountError {
+    /// `unknown`, `not_started`, `expired`, `paused`, `limit_reached`, `customer_limit`, `minimum_sum` or
+    /// `not_applicable`.
+    code: &'static str,
+    message: String,
+}
+
+impl From<PromoProblem> for DiscountError {
+    fn from(problem: PromoProblem) -> Self {
+        Self { code: problem.code(), message: problem.to_string() }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct CartProduct {
+    id: i64,
+    /// Decimal string: one piece before discounts.
+    price: String,
+    quantity: u32,
+    pieces_per_pack: u32,
+    /// How many packs the quantity makes up.
+    quantity_pack: u32,
+    wholesale: bool,
+}
+
+impl From<CartViewLine> for CartProduct {
+    fn from(line: CartViewLine) -> Self {
+        Self {
+            id: line.item.get(),
+            price: line.unit_price.to_string(),
+            quantity: line.quantity.get(),
+            pieces_per_pack: line.packaging.pieces_per_pack,
+            quantity_pack: line.packaging.packs(line.quantity),
+            wholesale: line.packaging.wholesale,
+        }
+    }
+}
+
+/// What a cart costs.
+#[derive(Serialize, ToSchema)]
+pub struct CartRecord {
+    /// Decimal string, as `original_price`.
+    price: String,
+    /// Decimal string, as `total_discount_amount`.
+    discount: String,
+    /// Decimal string, as `final_price`.
+    total: String,
+    quantity_pack: u64,
+    original_price: f64,
+    product_discount_amount: f64,
+    promo_discount_amount: f64,
+    total_discount_amount: f64,
+    final_price: f64,
+    applied_discount: Option<AppliedDiscount>,
+    discount_error: Option<DiscountError>,
+    products: Vec<CartProduct>,
+}
+
+impl From<CartView> for CartRecord {
+    fn from(view: CartView) -> Self {
+        let quantity_pack = view.packs();
+        let pricing = view.pricing;
+        Self {
+            price: pricing.original_price().to_string(),
+            discount: pricing.total_discount().to_string(),
+            total: pricing.final_price().to_string(),
+            quantity_pack,
+            original_price: number(pricing.original_price()),
+            product_discount_amount: number(pricing.product_discount()),
+            promo_discount_amount: number(pricing.promo_discount()),
+            total_discount_amount: number(pricing.total_discount()),
+            final_price: number(pricing.final_price()),
+            applied_discount: pricing.applied.map(Into::into),
+            discount_error: pricing.promo_problem.map(Into::into),
+            products: view.lines.into_iter().map(Into::into).collect(),
+        }
+    }
+}

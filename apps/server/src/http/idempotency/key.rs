@@ -1,0 +1,72 @@
+//! The key of a request, and within what it is one.
+
+use actix_web::dev::ServiceRequest;
+use actix_web::http::StatusCode;
+use actix_web::http::header::CONTENT_TYPE;
+use kontor_adapter_diesel::KeyOwner;
+
+use super::KEY;
+use crate::http::scopes::Admitted;
+use crate::http::{ApiError, NamedError, NextAction};
+
+/// The longest key, in characters.
+const LONGEST: usize = 255;
+
+/// A key as it came.
+pub(super) struct Presented {
+    pub key: String,
+    pub owner: KeyOwner,
+    /// Everything that the key is one within.
+    pub scope: String,
+}
+
+fn refused(text: &str) -> ApiError {
+    NamedError::new(StatusCode::BAD_REQUEST, "idempotency_key_invalid", NextAction::FixInput, text).into()
+}
+
+/// The one key of a request, well formed.
+fn key(request: &ServiceRequest) -> Result<String, ApiError> {
+    let mut keys = request.headers().get_all(KEY);
+    let (Some(key), None) = (keys.next(), keys.next()) else {
+        return Err(refused("The header Idempotency-Key must come once."));
+    };
+    let key = key.as_bytes();
+    if key.is_empty() || key.len() > LONGEST || !key.iter().all(u8::is_ascii_graphic) {
+        return Err(refused("The header Idempotency-Key must have 1 to 255 visible ASCII characters."));
+    }
+    Ok(key.iter().copied().map(char::from).collect())
+}
+
+/// Whose the key is, and of which project.
+fn owner(admitted: &Admitted) -> (KeyOwner, String) {
+    let of = |guard, id: Option<i64>, project: String| (KeyOwner { guard, id }, project);
+    match admitted {
+        Admitted::Anybody => of("anybody", None, String::new()),
+        Admitted::App(app) => of("application", Some(app.application_id.get()), app.project_id.to_string()),
+        Admitted::Visitor(visitor) => match visitor.counterparty_id {
+            Some(customer) => of("counterparty", Some(customer.get()), visitor.app.project_id.to_string()),
+            None => of("application", Some(visitor.app.application_id.get()), visitor.app.project_id.to_string()),
+        },
+        Admitted::Customer(scope) => {
+            of("counterparty", Some(scope.counterparty_id.get()), scope.app.project_id.to_string())
+        }
+        Admitted::Staff(staff) => of("user", Some(staff.user_id.get()), staff.project_id.to_string()),
+        // The name that a backend gives itself is in its credentials; nothing that a backend calls writes.
+        Admitted::Backend(_) => of("backend", None, String::new()),
+    }
+}
+
+/// The key with its scope, or what is wrong with it.
+pub(super) fn presented(request: &ServiceRequest, admitted: &Admitted) -> Result<Presented, ApiError> {
+    let key = key(request)?;
+    let content_type = request.headers().get(CONTENT_TYPE).map(|value| value.as_bytes().to_ascii_lowercase());
+    if content_type.is_some_and(|media| media.trim_ascii_start().starts_with(b"multipart/")) {
+        return Err(refused("An upload takes no Idempotency-Key: send it without one."));
+    }
+    let (owner, project) = owner(admitted);
+    let path = request.uri().path_and_query().map_or("", |path| path.as_str());
+    let id = owner.id.map(|id| id.to_string()).unwrap_or_default();
+    // None of these has a line break in it.
+    let scope = [project.as_str(), owner.guard, &id, request.method().as_str(), path].join("\n");
+    Ok(Presented { key, owner, scope })
+}

@@ -1,0 +1,265 @@
+//! `Idempotency-Key`: a write that is sent again under its key is carried out once, and answered alike.
+//!
+//! **Where it stands.** After the caller has proved themselves and their address was counted, before anything else of the
+//! request is looked at: of two equal requests the second is answered by the first, whatever became of the records since.
+//!
+//! **How it holds.** The key is stored in the commit of what the request does ([`kontor_adapter_diesel::IdempotentRequest`]).
+//! The answer follows within a second, in a commit that many share; until then it is in memory. When the process dies in
+//! between, the key says what was done, and the answer is read anew ([`recovery`]).
+
+mod answer;
+mod desk;
+mod key;
+pub mod recovery;
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use actix_web::web::Bytes;
+use actix_web::{Error, HttpMessage, HttpResponse, web};
+use kontor_adapter_diesel::{IdempotentRequest, KeptKey, KeyClaim};
+use tokio::time::Instant;
+
+use self::answer::{KeptAnswer, capture};
+pub use self::desk::Desk;
+use self::desk::{Ticket, Turn, end_of};
+use self::key::{Presented, presented};
+use super::body::unreadable;
+use super::policy::{Endpoint, Policy};
+use super::routes::lies_below;
+use super::scopes::Admitted;
+use super::{ApiError, NamedError, NextAction};
+
+/// The header of a request.
+pub const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// Says that an answer is not the first to its request.
+pub const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+/// Says until when the same request has the same answer.
+pub const EXPIRES: HeaderName = HeaderName::from_static("idempotency-key-expires");
+
+/// How long a request waits for the answer to the same request.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often the answer of another process is looked for.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Whether an endpoint heeds keys: whatever it is that a client writes. Providers have their own ways to repeat.
+pub fn heeds_keys(policy: &Policy) -> bool {
+    policy.method != Method::GET && !lies_below(policy.path, "/callbacks")
+}
+
+/// Whether a request has a key, be it a good one.
+pub fn has_key(headers: &HeaderMap) -> bool {
+    headers.contains_key(KEY)
+}
+
+fn in_progress() -> ApiError {
+    let text = "The same request is still being worked on. Send it again with the same key.";
+    NamedError::new(StatusCode::CONFLICT, "idempotency_in_progress", NextAction::Poll, text).retry_after(1).into()
+}
+
+fn reused() -> ApiError {
+    let text = "The key was used for a request with another body. A new request needs a new key.";
+    NamedError::new(StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused", NextAction::FixInput, text).into()
+}
+
+/// A request on its way: everything that it takes to answer it.
+struct Errand<B> {
+    desk: Arc<Desk>,
+    next: Rc<Next<B>>,
+    endpoint: Arc<Endpoint>,
+    claim: KeyClaim,
+    key: String,
+    until: Instant,
+}
+
+impl<B> Clone for Errand<B> {
+    fn clone(&self) -> Self {
+        Self {
+            desk: Arc::clone(&self.desk),
+            next: Rc::clone(&self.next),
+            endpoint: Arc::clone(&self.endpoint),
+            claim: self.claim.clone(),
+            key: self.key.clone(),
+            until: self.until,
+        }
+    }
+}
+
+/// What is known of a key that this process is not working on.
+enum Known {
+    Nothing,
+    Reused,
+    Answered(KeptAnswer, HeaderValue),
+    /// Another process works on it.
+    Elsewhere,
+    /// It was carried out, and the answer is lost.
+    Lost(KeptKey),
+}
+
+/// Answers a request with a key. The caller has proved themselves.
+pub async fn serve<B: MessageBody + 'static>(
+    mut request: ServiceRequest,
+    next: Next<B>,
+    endpoint: Arc<Endpoint>,
+    admitted: Admitted,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let Presented { key, owner, scope } = match presented(&request, &admitted) {
+        Ok(presented) => presented,
+        Err(refusal) => return Ok(request.error_response(refusal)),
+    };
+    let desk = request.app_data::<web::Data<Desk>>().map(|desk| Arc::clone(desk));
+    let Some(desk) = desk else { return Ok(request.error_response(ApiError::internal(&"no desk is wired"))) };
+    let body = match request.extract::<Bytes>().await {
+        Ok(body) => body,
+        Err(error) => return Ok(request.error_response(unreadable(&error))),
+    };
+    let claim = desk.claim(&scope, &key, owner, &body);
+    request.set_payload(Payload::from(body));
+    request.extensions_mut().insert(admitted);
+    let errand = Errand { desk, next: Rc::new(next), endpoint, claim, key, until: Instant::now() + PATIENCE };
+    errand.answer(request).await
+}
+
+impl<B: MessageBody + 'static> Errand<B> {
+    async fn answer(self, request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
+        loop {
+            let wait = match self.desk.turn(&self.claim) {
+                Turn::Reused => return Ok(self.refuse(request, reused())),
+                Turn::Answered(answer, until) => {
+                    return Ok(request.into_response(answer.replayed(end_of(until))));
+                }
+                Turn::Wait(running) => Some(running),
+                Turn::Mine(ticket) => match self.look().await {
+                    Err(error) => return Ok(self.refuse(request, error)),
+                    Ok(Known::Nothing) => return self.carry_out(request, ticket).await,
+                    Ok(Known::Reused) => return Ok(self.refuse(request, reused())),
+                    Ok(Known::Answered(answer, end)) => return Ok(request.into_response(answer.replayed(end))),
+                    Ok(Known::Lost(kept)) => {
+                        let end = end_of(kept.expires_at);
+                        let response = recovery::recover(request, &self.next, &self.endpoint, &kept).await?;
+                        return Ok(marked(response, end));
+                    }
+                    Ok(Known::Elsewhere) => None,
+                },
+            };
+            let pause = async {
+                match wait {
+                    Some(mut running) => drop(running.changed().await),
+                    None => tokio::time::sleep(LOOK).await,
+                }
+            };
+            if tokio::time::timeout_at(self.until, pause).await.is_err() {
+                return Ok(self.refuse(request, in_progress()));
+            }
+        }
+    }
+
+    fn refuse(&self, request: ServiceRequest, refusal: ApiError) -> ServiceResponse<BoxBody> {
+        let mut response = request.error_response(refusal);
+        response.headers_mut().insert(EXPIRES, end_of(self.claim.expires_at));
+        response
+    }
+
+    async fn look(&self) -> Result<Known, ApiError> {
+        let Some(kept) = self.desk.kept(&self.claim).await? else { return Ok(Known::Nothing) };
+        if kept.fingerprint != self.claim.fingerprint {
+            return Ok(Known::Reused);
+        }
+        if let Some(sealed) = &kept.answer {
+            let opened = self.desk.open(&self.claim, &self.key, sealed);
+            return Ok(match opened {
+                Some(answer) => Known::Answered(answer, end_of(kept.expires_at)),
+                None => Known::Lost(kept),
+            });
+        }
+        // This process would know if it were still at it.
+        let elsewhere = kept.process != self.claim.process && kept.leased_until > self.claim.at;
+        Ok(if elsewhere { Known::Elsewhere } else { Known::Lost(kept) })
+    }
+
+    /// Whoever sent the request may hang up: what has begun is brought to its end, and its answer is kept.
+    async fn carry_out(self, request: ServiceRequest, ticket: Ticket) -> Result<ServiceResponse<BoxBody>, Error> {
+        let running = actix_web::rt::spawn(async move {
+            let work = IdempotentRequest::new(self.claim.clone());
+            let response = Arc::clone(&work).run(self.next.call(request)).await?;
+            self.settle(&work, response, ticket).await
+        });
+        running.await.unwrap_or_else(|error| Err(ApiError::internal(&error).into()))
+    }
+
+    async fn settle(
+        self,
+        work: &IdempotentRequest,
+        response: ServiceResponse<B>,
+        ticket: Ticket,
+    ) -> Result<ServiceResponse<BoxBody>, Error> {
+        let status = response.status();
+        let refused_without_effect = !work.is_stored() && !status.is_success();
+        if work.is_overtaken() || refused_without_effect && self.desk.is_kept(&self.claim).await {
+            let (request, _) = response.into_parts();
+            drop(ticket);
+            return Ok(ServiceResponse::new(request, self.of_another().await));
+        }
+        let (mut response, answer) = capture(response);
+        response.headers_mut().insert(EXPIRES, end_of(self.claim.expires_at));
+        match (keeping(status, work), answer) {
+            (Keeping::Answer, Some(answer)) => ticket.answered(answer, &self.claim, &self.key, work.is_stored()),
+            (Keeping::Nothing, _) => self.desk.free(&self.claim).await,
+            _ => {}
+        }
+        Ok(response)
+    }
+
+    /// The answer of whoever was faster.
+    async fn of_another(&self) -> HttpResponse {
+        loop {
+            match self.look().await {
+                Ok(Known::Answered(answer, end)) => return answer.replayed(end),
+                Ok(Known::Reused) => return HttpResponse::from_error(reused()),
+                Err(error) => return HttpResponse::from_error(error),
+                Ok(Known::Elsewhere | Known::Lost(_) | Known::Nothing) if Instant::now() >= self.until => {
+                    return HttpResponse::from_error(in_progress());
+                }
+                Ok(_) => tokio::time::sleep(LOOK).await,
+            }
+        }
+    }
+}
+
+/// What is kept of a request that has ended.
+enum Keeping {
+    /// Its answer.
+    Answer,
+    /// What it did alone: the next one reads how that stands.
+    State,
+    /// Nothing: the next one is carried out.
+    Nothing,
+}
+
+fn keeping(status: StatusCode, work: &IdempotentRequest) -> Keeping {
+    match status {
+        // What is not known yet will be; a fault of ours is no answer.
+        StatusCode::ACCEPTED => Keeping::State,
+        status if status.is_server_error() => Keeping::State,
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS if work.is_stored() => {
+            Keeping::Nothing
+        }
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS => Keeping::State,
+        // Wrong fields are found before anything is written.
+        _ if work.is_stored() || work.has_begun() && !status.is_success() => Keeping::Answer,
+        _ => Keeping::State,
+    }
+}
+
+/// An answer that is not the first.
+fn marked(mut response: ServiceResponse<BoxBody>, end: HeaderValue) -> ServiceResponse<BoxBody> {
+    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    response.headers_mut().insert(EXPIRES, end);
+    response
+}

@@ -1,0 +1,147 @@
+//! What was done, read anew, when the answer to it is lost.
+
+use std::sync::Arc;
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::uri::{PathAndQuery, Uri};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, HttpResponse};
+use kontor_adapter_diesel::KeptKey;
+
+use crate::http::policy::{Endpoint, Policy, Telling};
+use crate::http::records::Message;
+use crate::http::scopes::admit;
+use crate::http::{ApiError, NamedError, NextAction};
+
+fn is_placeholder(segment: &str) -> bool {
+    segment.starts_with('{')
+}
+
+/// The last word of a path that is no placeholder: what its records are called.
+fn kind(path: &str) -> Option<&str> {
+    path.rsplit('/').find(|segment| !is_placeholder(segment))
+}
+
+/// Whether an endpoint may show what another one writes. Whether it does in the same form, its description says.
+pub fn may_tell(write: &Policy, read: &Policy) -> bool {
+    let is_item_of = |collection: &str, item: &str| {
+        item.strip_prefix(collection)
+            .and_then(|rest| rest.strip_prefix('/'))
+            .is_some_and(|rest| is_placeholder(rest) && !rest.contains('/'))
+    };
+    if read.method != Method::GET {
+        return false;
+    }
+    if let Some(told_by) = write.told_by {
+        return read.path == told_by;
+    }
+    match write.method {
+        Method::PUT | Method::PATCH => read.path == write.path,
+        // A new record of a list, or something that is done to a record.
+        Method::POST => {
+            let acted_on = write.path.rsplit_once('/').map(|(record, _)| record);
+            is_item_of(write.path, read.path)
+                || acted_on.is_some_and(|record| read.path == record && record.ends_with('}'))
+        }
+        _ => false,
+    }
+}
+
+/// The path to read: as far as both templates are the same, as the write was sent; beyond, the record that it names.
+fn path(template: &str, write: &str, sent: &str, record: Option<&(String, i64)>) -> Option<String> {
+    let (mut written, mut sent) = (write.split('/'), sent.split('/'));
+    let mut is_same = true;
+    let segments = template.split('/').map(|segment| {
+        let (as_written, as_sent) = (written.next(), sent.next());
+        is_same = is_same && as_written == Some(segment);
+        match (is_same, as_sent) {
+            (true, Some(sent)) => Some(sent.to_owned()),
+            _ if is_placeholder(segment) => {
+                let (resource, id) = record?;
+                (Some(resource.as_str()) == kind(template)).then(|| id.to_string())
+            }
+            _ => Some(segment.to_owned()),
+        }
+    });
+    segments.collect::<Option<Vec<_>>>().map(|segments| segments.join("/"))
+}
+
+fn lost(kept: &KeptKey) -> ApiError {
+    let about = kept.record.as_ref().map(|(resource, id)| format!(" It concerns {resource}/{id}."));
+    let text = format!("The request was carried out, but its answer is lost.{}", about.unwrap_or_default());
+    NamedError::new(StatusCode::CONFLICT, "idempotency_result_lost", NextAction::ContactSupport, text).into()
+}
+
+/// Answers a request that was carried out before with what it did.
+pub(super) async fn recover<B: MessageBody + 'static>(
+    mut request: ServiceRequest,
+    next: &Next<B>,
+    endpoint: &Arc<Endpoint>,
+    kept: &KeptKey,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let (by, status) = match endpoint.telling.clone() {
+        None => return Ok(request.error_response(lost(kept))),
+        Some(Telling::Gone) => {
+            return Ok(request.into_response(HttpResponse::Ok().json(Message::new("The record was deleted."))));
+        }
+        Some(Telling::Record { by, status }) => (by, status),
+    };
+    let path = path(by.policy.path, endpoint.policy.path, request.path(), kept.record.as_ref());
+    let path = path.and_then(|path| PathAndQuery::try_from(path).ok());
+    let Some(path) = path else { return Ok(request.error_response(lost(kept))) };
+    let mut parts = request.uri().clone().into_parts();
+    parts.path_and_query = Some(path);
+    let uri = Uri::from_parts(parts).map_err(|error| ApiError::internal(&error))?;
+    request.match_info_mut().get_mut().update(&uri);
+    request.head_mut().uri = uri;
+    request.head_mut().method = Method::GET;
+    let Ok(admitted) = admit(request.request(), by.policy.access).await else {
+        return Ok(request.error_response(lost(kept)));
+    };
+    request.extensions_mut().insert(Arc::clone(&by));
+    request.extensions_mut().insert(admitted);
+    let response = next.call(request).await?;
+    response.request().extensions_mut().insert(Arc::clone(endpoint));
+    if response.status() != StatusCode::OK {
+        return Ok(ServiceResponse::new(response.request().clone(), HttpResponse::from_error(lost(kept))));
+    }
+    let mut response = response.map_into_boxed_body();
+    *response.response_mut().status_mut() = status;
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::policy::{Access, get, post, put};
+
+    #[test]
+    fn what_was_written_is_read_where_it_stands() {
+        let seven = |kind: &str| (kind.to_owned(), 7);
+        let brands = seven("brands");
+        let (one, all) = ("/api/brands/{id}", "/api/brands");
+        assert_eq!(path(one, all, all, Some(&brands)).unwrap(), "/api/brands/7");
+        assert_eq!(path(one, one, "/api/brands/3", None).unwrap(), "/api/brands/3");
+        assert_eq!(path(one, all, all, Some(&seven("tags"))), None);
+        assert_eq!(path(one, all, all, None), None);
+        let (one, all) = ("/api/applications/{a}/webhooks/{w}", "/api/applications/{a}/webhooks");
+        let sent = "/api/applications/5/webhooks";
+        assert_eq!(path(one, all, sent, Some(&seven("webhooks"))).unwrap(), "/api/applications/5/webhooks/7");
+        let import = "/api/nomenclatures/import";
+        assert_eq!(path("/api/jobs/{id}", import, import, Some(&seven("jobs"))).unwrap(), "/api/jobs/7");
+    }
+
+    #[test]
+    fn only_what_shows_the_record_tells_of_it() {
+        let tells = |write: &Policy, path| may_tell(write, &get(path, Access::Public));
+        let new = post("/api/brands", Access::Public);
+        assert!(tells(&new, "/api/brands/{id}"));
+        assert!(!tells(&new, "/api/brands") && !tells(&new, "/api/brands/{id}/history"));
+        let changed = put("/api/brands/{id}", Access::Public);
+        assert!(tells(&changed, "/api/brands/{id}") && !tells(&changed, "/api/brands"));
+        let paused = post("/api/discounts/{id}/pause", Access::Public);
+        assert!(tells(&paused, "/api/discounts/{id}") && !tells(&paused, "/api/discounts"));
+    }
+}

@@ -1,0 +1,164 @@
+//! Customers of the project.
+
+mod bank_requisites;
+mod contacts;
+mod input;
+mod record;
+mod table;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post, put};
+use kontor_customers::{CustomerPartRefusal, CustomerReference, StaffCustomerRefusal, StaffCustomerService};
+use kontor_kernel::Violations;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::input::{ChangedCustomer, NewCustomer};
+use self::record::{CustomerHistory, CustomerList, OneCounterparty, StaffCustomerRecord, shown};
+use self::table::{CustomerParams, TABLE};
+use crate::config::Config;
+use crate::http::envelope::{Answer, Created, answer, created};
+use crate::http::named::NamedErrorBody;
+use crate::http::records::Message;
+use crate::http::{ApiError, Body, NamedError, NextAction, PathId, SignedInStaff};
+use crate::table::{Asked, TableAnswer};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_counterparties)
+        .service(create_counterparty)
+        .service(show_counterparty)
+        .service(update_counterparty)
+        .service(delete_counterparty)
+        .service(show_counterparty_history);
+    contacts::routes(config);
+    bank_requisites::routes(config);
+}
+
+/// The table lies elsewhere.
+pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+    config.service(table_of_counterparties);
+}
+
+impl From<StaffCustomerRefusal> for ApiError {
+    fn from(refusal: StaffCustomerRefusal) -> Self {
+        let references = match refusal {
+            StaffCustomerRefusal::Invalid(violations) => return violations.into(),
+            StaffCustomerRefusal::PaymentOpen => {
+                let text = "A payment of the customer is still running; try again when it has ended.";
+                let code = "counterparty_payment_open";
+                return Self::Named(NamedError::new(StatusCode::CONFLICT, code, NextAction::Wait, text));
+            }
+            StaffCustomerRefusal::Unavailable(references) => references,
+        };
+        let mut violations = Violations::default();
+        for reference in references {
+            match reference {
+                CustomerReference::Manager => violations.add("manager_id", "names no employee of the project"),
+                CustomerReference::Phone => violations.add("phone_1", "is taken"),
+                CustomerReference::Email => violations.add("email", "is taken"),
+            }
+        }
+        violations.into()
+    }
+}
+
+impl From<CustomerPartRefusal> for ApiError {
+    fn from(refusal: CustomerPartRefusal) -> Self {
+        match refusal {
+            CustomerPartRefusal::Invalid(violations) => violations.into(),
+            CustomerPartRefusal::TooMany => Self::invalid("id", "is a customer with as many as they may have"),
+        }
+    }
+}
+
+/// The customers of the project who have not left, the latest first.
+#[utoipa::path(tag = "Customers", params(CustomerParams), responses((status = 200, body = CustomerList)))]
+#[get("/api/counterparties")]
+async fn list_counterparties(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    config: Data<Config>,
+    asked: Asked,
+) -> Answer<CustomerList> {
+    let page = service.list(&staff, TABLE.listing(asked, 100)?).await?;
+    answer(shown(page, &config))
+}
+
+/// Adds a customer, a person or a company. Several customers may have a contact that signs none of them in.
+#[utoipa::path(tag = "Customers", request_body = NewCustomer, responses((status = 201, body = OneCounterparty)))]
+#[post("/api/counterparties")]
+async fn create_counterparty(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    config: Data<Config>,
+    body: Body<NewCustomer>,
+) -> Created<OneCounterparty> {
+    created(StaffCustomerRecord::of(service.create(&staff, body.0.into()).await?, &config))
+}
+
+/// One customer.
+#[utoipa::path(tag = "Customers", responses((status = 200, body = OneCounterparty)))]
+#[get("/api/counterparties/{id}")]
+async fn show_counterparty(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    config: Data<Config>,
+    id: Path<PathId>,
+) -> Answer<OneCounterparty> {
+    answer(StaffCustomerRecord::of(service.read(&staff, id.parse()?).await?, &config))
+}
+
+/// Changes a customer. Fields that are not sent stay as they are. A phone or an e-mail address that is taken away signs
+/// nobody in any more, and who signed in by it has to come anew.
+#[utoipa::path(tag = "Customers", request_body = ChangedCustomer, responses((status = 200, body = OneCounterparty)))]
+#[put("/api/counterparties/{id}")]
+async fn update_counterparty(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    config: Data<Config>,
+    id: Path<PathId>,
+    body: Body<ChangedCustomer>,
+) -> Answer<OneCounterparty> {
+    answer(StaffCustomerRecord::of(service.update(&staff, id.parse()?, body.0.into()).await?, &config))
+}
+
+/// Lets a customer leave as they could themselves: everything personal is cleared, in the history, too; orders stay.
+#[utoipa::path(
+    tag = "Customers",
+    responses(
+        (status = 200, body = Message),
+        (status = 409, description = "`counterparty_payment_open`: a payment is still running.", body = NamedErrorBody),
+    ),
+)]
+#[delete("/api/counterparties/{id}")]
+async fn delete_counterparty(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    id: Path<PathId>,
+) -> Answer<Message> {
+    service.delete(&staff, id.parse()?).await?;
+    answer(Message::new("The customer was deleted."))
+}
+
+/// Everything that happened to a customer, the latest first.
+#[utoipa::path(tag = "Customers", responses((status = 200, body = CustomerHistory)))]
+#[get("/api/counterparties/{id}/history")]
+async fn show_counterparty_history(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    id: Path<PathId>,
+) -> Answer<CustomerHistory> {
+    answer(service.history(&staff, id.parse()?).await?)
+}
+
+/// Customers for the staff screen.
+#[utoipa::path(tag = "Customers", params(CustomerParams), responses((status = 200, body = TableAnswer)))]
+#[get("/api/tables/counterparties")]
+async fn table_of_counterparties(
+    staff: SignedInStaff,
+    service: Data<StaffCustomerService>,
+    asked: Asked,
+) -> Answer<TableAnswer> {
+    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
+}

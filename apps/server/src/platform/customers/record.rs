@@ -1,0 +1,76 @@
+//! A customer as staff see them.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use kontor_customers::model::StaffCustomer;
+use kontor_kernel::Page;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::config::Config;
+use crate::http::customer_record::{CustomerType, ManagerRecord};
+use crate::http::envelope::{list, one};
+use crate::http::file_contents::avatar;
+use crate::http::history::HistoryRecord;
+use crate::http::records::Picture;
+
+/// The record of a customer as staff see it.
+#[derive(Serialize, ToSchema)]
+pub(super) struct StaffCustomerRecord {
+    id: i64,
+    r#type: CustomerType,
+    manager: Option<ManagerRecord>,
+    avatar: Option<Picture>,
+    /// Of a company.
+    name: Option<String>,
+    inn: Option<String>,
+    /// Of a company.
+    kpp: Option<String>,
+    first_name: Option<String>,
+    last_name: Option<String>,
+    middle_name: Option<String>,
+    birthday: Option<NaiveDate>,
+    address: Option<String>,
+    phone_1: Option<String>,
+    phone_2: Option<String>,
+    email: Option<String>,
+    orders_count: u64,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl StaffCustomerRecord {
+    pub(super) fn of(customer: StaffCustomer, config: &Config) -> Self {
+        let record = customer.record;
+        Self {
+            id: record.id.get(),
+            r#type: record.kind.into(),
+            manager: record.manager.map(Into::into),
+            avatar: avatar(record.avatar.as_ref(), config),
+            name: customer.name.map(Into::into),
+            inn: customer.inn.map(|inn| inn.to_string()),
+            kpp: customer.kpp.map(|kpp| kpp.to_string()),
+            first_name: record.first_name.map(Into::into),
+            last_name: record.last_name.map(Into::into),
+            middle_name: record.middle_name.map(Into::into),
+            birthday: record.birthday,
+            address: record.address,
+            phone_1: record.phone_1.map(|phone| phone.to_string()),
+            phone_2: record.phone_2.map(|phone| phone.to_string()),
+            email: record.email.map(|email| email.to_string()),
+            orders_count: customer.orders,
+            created_at: record.created_at,
+            updated_at: record.updated_at,
+        }
+    }
+}
+
+one!(pub(super) OneCounterparty { counterparty: StaffCustomerRecord });
+list!(pub(super) CustomerList { counterparties: [StaffCustomerRecord], counterparties_count of all });
+list!(/// The whole history of a customer, the latest first.
+    pub(super) CustomerHistory { histories: [HistoryRecord], histories_count });
+
+/// A page of customers on the wire.
+pub(super) fn shown(page: Page<StaffCustomer>, config: &Config) -> Page<StaffCustomerRecord> {
+    let items = page.items.into_iter().map(|customer| StaffCustomerRecord::of(customer, config)).collect();
+    Page { items, total: page.total, request: page.request }
+}

@@ -1,0 +1,137 @@
+//! Orders that staff make for customers.
+
+use actix_web::http::StatusCode;
+use actix_web::post;
+use actix_web::web::{Data, Json};
+use deserr::Deserr;
+use kontor_kernel::Violations;
+use kontor_orders::model::{CartRefused, DeliveryRequest};
+use kontor_orders::{CartError, OrderCommand, PlacedOutcome, PlacementService, StaffOrderCommand};
+use utoipa::ToSchema;
+
+use super::orders::OneOrder;
+use crate::http::cart_record::{CartRecord, ProductLine, cart};
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, SignedInStaff};
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct StaffOrderInput {
+    /// For whom.
+    counterparty_id: wire::CounterpartyId,
+    /// In which application, from its warehouses; without one for the project, from all warehouses. The customer sees only
+    /// orders of applications.
+    #[deserr(default)]
+    application_id: Option<wire::ApplicationId>,
+    #[deserr(default)]
+    manager_id: Option<wire::UserId>,
+    #[deserr(default)]
+    comment: Option<wire::Prose>,
+    delivery_type_id: wire::DeliveryTypeId,
+    /// Required when `delivery_type_id` is 2.
+    #[deserr(default)]
+    delivery_subtype_id: Option<wire::DeliverySubtypeId>,
+    /// Required when `delivery_subtype_id` is 1.
+    #[deserr(default)]
+    delivery_subtype_param_id: Option<wire::DeliverySubtypeParamId>,
+    /// Required when `delivery_type_id` is 1.
+    #[deserr(default)]
+    shop_id: Option<wire::ShopId>,
+    /// Required when `delivery_subtype_id` is 2.
+    #[deserr(default)]
+    address: Option<wire::Line500>,
+    #[deserr(default)]
+    payment_type_id: Option<wire::PaymentTypeId>,
+    /// Makes a `payment_link` for the customer; without it they pay otherwise.
+    #[deserr(default)]
+    payment_method_type: Option<wire::PaymentMethodType>,
+    #[deserr(default)]
+    promo_code: Option<wire::PromoCode>,
+    products: Vec<ProductLine>,
+}
+
+impl TryFrom<StaffOrderInput> for StaffOrderCommand {
+    type Error = Violations;
+
+    fn try_from(input: StaffOrderInput) -> Result<Self, Violations> {
+        let cart = cart(&input.products).map_err(|refused: CartRefused| refused.violations())?;
+        let delivery = DeliveryRequest {
+            type_id: input.delivery_type_id.0,
+            subtype_id: input.delivery_subtype_id.map(|id| id.0),
+            subtype_param_id: input.delivery_subtype_param_id.map(|id| id.0),
+            shop_id: input.shop_id.map(|id| id.0),
+            address: input.address.map(|address| address.0),
+            payment_type_id: input.payment_type_id.map(|id| id.0),
+        };
+        Ok(Self {
+            application_id: input.application_id.map(|id| id.0),
+            counterparty_id: input.counterparty_id.0,
+            manager_id: input.manager_id.map(|id| id.0),
+            comment: input.comment.map(|comment| comment.0),
+            order: OrderCommand {
+                cart,
+                promo_code: input.promo_code.map(|code| code.0),
+                delivery,
+                payment_method: input.payment_method_type.map(|method| method.0),
+            },
+        })
+    }
+}
+
+/// Makes an order for a customer of the project. It is priced and allocated as the customer's own would be.
+#[utoipa::path(
+    tag = "Orders",
+    request_body = StaffOrderInput,
+    responses(
+        (status = 201, body = OneOrder),
+        (status = 202, body = OneOrder, description = "The payment is still being clarified."),
+        (status = 502, description = "The payment was refused; the order is canceled."),
+    ),
+)]
+#[post("/api/orders")]
+pub(super) async fn create_order(
+    staff: SignedInStaff,
+    service: Data<PlacementService>,
+    body: Body<StaffOrderInput>,
+) -> Result<(Json<OneOrder>, StatusCode), ApiError> {
+    let command = StaffOrderCommand::try_from(body.0)?;
+    let (order, status) = match service.place_by_staff(&staff, &command).await? {
+        PlacedOutcome::Ready(order) => (order, StatusCode::CREATED),
+        PlacedOutcome::PaymentUnclear(order) => (order, StatusCode::ACCEPTED),
+    };
+    Ok((Json(order.into()), status))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct StaffCartInput {
+    /// In which application; without one from all warehouses of the project.
+    #[deserr(default)]
+    application_id: Option<wire::ApplicationId>,
+    /// Whose uses of the promo code count.
+    #[deserr(default)]
+    counterparty_id: Option<wire::CounterpartyId>,
+    products: Vec<ProductLine>,
+    #[deserr(default)]
+    promo_code: Option<wire::PromoCode>,
+}
+
+/// What an order would cost. Nothing is written, and a promo code that cannot be used does not fail.
+#[utoipa::path(
+    tag = "Orders",
+    request_body = StaffCartInput,
+    responses((status = 200, body = CartRecord)),
+)]
+#[post("/api/orders/calculator")]
+pub(super) async fn calculate_order(
+    staff: SignedInStaff,
+    service: Data<PlacementService>,
+    body: Body<StaffCartInput>,
+) -> Result<Json<CartRecord>, ApiError> {
+    let Body(input) = body;
+    let cart = cart(&input.products).map_err(CartError::from)?;
+    let (application, customer) = (input.application_id.map(|id| id.0), input.counterparty_id.map(|id| id.0));
+    let promo = input.promo_code.map(|code| code.0);
+    let view = service.calculate(&staff, application, customer, &cart, promo).await?;
+    Ok(Json(view.into()))
+}

@@ -1,0 +1,158 @@
+//! Refunds of orders.
+
+use actix_web::post;
+use actix_web::web::{Data, Json, Path};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_kernel::Word;
+use kontor_orders::OrderService;
+use kontor_orders::model::OrderRefund;
+use kontor_orders::refund::{DecidedRefund, RefundCommand, RefundLine, ReturnEffect, ReturnedLine};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::orders::StaffOrder;
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
+
+/// A refund of an order.
+#[derive(Serialize, ToSchema)]
+pub(super) struct OrderRefundRecord {
+    id: i64,
+    /// Decimal string.
+    amount: String,
+    /// `pending`, `succeeded` or `failed`.
+    state: &'static str,
+    reason: String,
+    /// Whether the goods went back to their warehouses.
+    restock: bool,
+    created_at: DateTime<Utc>,
+    settled_at: Option<DateTime<Utc>>,
+}
+
+impl From<&OrderRefund> for OrderRefundRecord {
+    fn from(refund: &OrderRefund) -> Self {
+        Self {
+            id: refund.id.get(),
+            amount: refund.amount.to_string(),
+            state: refund.state.word(),
+            reason: refund.reason.clone(),
+            restock: refund.restock,
+            created_at: refund.created_at,
+            settled_at: refund.settled_at,
+        }
+    }
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct RefundedLine {
+    /// The order line: an `id` of `reservations`.
+    id: wire::ReservationId,
+    quantity: wire::Quantity,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct RefundRequest {
+    /// Pieces to be taken back.
+    #[deserr(default)]
+    lines: Vec<RefundedLine>,
+    /// Decimal string. With `lines` at most what they cost; alone it gives money back and leaves the goods.
+    #[deserr(default)]
+    amount: Option<wire::Money>,
+    /// The customer reads it.
+    reason: wire::Line250,
+    /// Whether the pieces go back to their warehouses; otherwise they are written off.
+    restock: bool,
+}
+
+impl From<RefundRequest> for RefundCommand {
+    fn from(request: RefundRequest) -> Self {
+        let line = |line: RefundedLine| RefundLine { line: line.id.0, quantity: line.quantity.0 };
+        Self {
+            lines: request.lines.into_iter().map(line).collect(),
+            amount: request.amount.map(|amount| amount.0),
+            reason: request.reason.0,
+            restock: request.restock,
+        }
+    }
+}
+
+/// What goes back of a line.
+#[derive(Serialize, ToSchema)]
+struct ReturnedLineRecord {
+    /// The order line.
+    id: i64,
+    quantity: u32,
+    /// Decimal string.
+    amount: String,
+    /// What becomes of the goods: `none`, `release`, `write_off` or `restock`.
+    stock: &'static str,
+}
+
+impl From<ReturnedLine> for ReturnedLineRecord {
+    fn from(line: ReturnedLine) -> Self {
+        let stock = match line.effect {
+            ReturnEffect::None => "none",
+            ReturnEffect::Release => "release",
+            ReturnEffect::WriteOff => "write_off",
+            ReturnEffect::Restock => "restock",
+        };
+        Self { id: line.line.get(), quantity: line.quantity, amount: line.amount.to_string(), stock }
+    }
+}
+
+/// What a refund would give back.
+#[derive(Serialize, ToSchema)]
+struct RefundPreview {
+    /// Decimal string.
+    amount: String,
+    /// Decimal string: what could still be refunded afterwards.
+    left: String,
+    lines: Vec<ReturnedLineRecord>,
+    /// Where the order would be afterwards.
+    status_id: i64,
+}
+
+/// The order after the refund; with `dry_run` as it is, and what would go back.
+#[derive(Serialize, ToSchema)]
+struct RefundAnswer {
+    order: StaffOrder,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preview: Option<RefundPreview>,
+}
+
+fn preview(order: &kontor_orders::model::Order, decided: DecidedRefund) -> RefundPreview {
+    RefundPreview {
+        amount: decided.amount.to_string(),
+        left: order.left_to_refund().saturating_sub(decided.amount).to_string(),
+        status_id: decided.transition.map_or(order.status, |step| step.to).id(),
+        lines: decided.lines.into_iter().map(Into::into).collect(),
+    }
+}
+
+/// Gives back money of a paid order, and with it goods. Without `lines` and `amount` everything that is left goes back.
+#[utoipa::path(
+    tag = "Orders",
+    params(("id" = i64, Path), DryRun),
+    request_body = RefundRequest,
+    responses((status = 200, body = RefundAnswer)),
+)]
+#[post("/api/orders/{id}/request-refund")]
+pub(super) async fn request_refund(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    id: Path<PathId>,
+    dry_run: Query<DryRun>,
+    body: Body<RefundRequest>,
+) -> Result<Json<RefundAnswer>, ApiError> {
+    let (id, command) = (id.parse()?, RefundCommand::from(body.0));
+    if dry_run.0.is_set() {
+        let (order, decided) = service.preview_refund(&staff, id, &command).await?;
+        let preview = Some(preview(&order, decided));
+        return Ok(Json(RefundAnswer { order: order.into(), preview }));
+    }
+    let order = service.refund(&staff, id, command).await?;
+    Ok(Json(RefundAnswer { order: order.into(), preview: None }))
+}

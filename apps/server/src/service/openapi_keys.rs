@@ -1,0 +1,65 @@
+//! What every write that heeds an `Idempotency-Key` takes and answers besides.
+
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{AnyOfBuilder, Type};
+use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, ResponseBuilder};
+
+/// The name of the parameter among the components.
+pub const PARAMETER: &str = "IdempotencyKey";
+
+const NAMED: &str = "NamedErrorBody";
+const ERRORS: &str = "ValidationErrors";
+
+/// The header of a request.
+pub fn parameter() -> Parameter {
+    let key = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(255))
+        .pattern(Some("^[!-~]+$"));
+    ParameterBuilder::new()
+        .name("Idempotency-Key")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "Sent again under its key within 48 hours, the request is not carried out again but answered alike, with \
+             `Idempotent-Replayed: true`. `Idempotency-Key-Expires` says until when.",
+        ))
+        .schema(Some(key))
+        .build()
+}
+
+fn schema(name: &str) -> RefOr<utoipa::openapi::Schema> {
+    Ref::from_schema_name(name).into()
+}
+
+fn is_of_fields(schema: Option<&RefOr<utoipa::openapi::Schema>>) -> bool {
+    matches!(schema, Some(RefOr::Ref(reference)) if reference.ref_location.ends_with(ERRORS))
+}
+
+/// Adds the header and the refusals to the description of a write.
+pub fn complete(operation: &mut Operation) {
+    let header = RefOr::Ref(Ref::new(format!("#/components/parameters/{PARAMETER}")));
+    operation.parameters.get_or_insert_default().push(header);
+    let refusals = [
+        ("400", "The Idempotency-Key is wrong, or came twice."),
+        ("409", "The same request is still being worked on, or its answer is lost."),
+        ("422", "The Idempotency-Key was used for another body."),
+    ];
+    for (status, description) in refusals {
+        let response = operation.responses.responses.entry(status.to_owned()).or_insert_with(|| {
+            let content = ContentBuilder::new().schema(Some(schema(NAMED))).build();
+            ResponseBuilder::new().description(description).content("application/json", content).build().into()
+        });
+        let RefOr::T(response) = response else { continue };
+        // Wrong fields and a key of another body have the same status and other bodies.
+        for content in response.content.values_mut() {
+            if let RefOr::T(content) = content
+                && is_of_fields(content.schema.as_ref())
+            {
+                let either = AnyOfBuilder::new().item(schema(ERRORS)).item(schema(NAMED)).build();
+                content.schema = Some(RefOr::T(utoipa::openapi::Schema::AnyOf(either)));
+            }
+        }
+    }
+}

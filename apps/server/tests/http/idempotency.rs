@@ -1,0 +1,374 @@
+//! `Idempotency-Key` on both surfaces.
+
+use futures_util::future::join_all;
+use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
+use kontor_kernel::Clock;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::keyed::{
+    Second, assert_named, assert_replays, is_replayed, keyed, keys, lose_answers, thrice, until_stored,
+};
+use crate::office::Office;
+use crate::shopfront::Shopfront;
+use crate::support::{Answer, send};
+
+const BRANDS: &str = "/api/brands";
+
+async fn brand(office: &Office, key: &str, name: &str) -> Answer {
+    send(keyed(office.server.as_staff(&office.owner, Method::POST, BRANDS), key).json(&json!({ "name": name }))).await
+}
+
+async fn count(office: &Office, table: &str) -> i64 {
+    office.server.insert(format!("SELECT COUNT(*) AS id FROM {table}")).await
+}
+
+async fn order(shop: &Shopfront, key: &str, body: &Value) -> Answer {
+    let path = "/api/counterparty/orders";
+    send(keyed(shop.server.as_customer(&shop.project, &shop.bearer, Method::POST, path), key).json(body)).await
+}
+
+database_tests! {
+    async fn a_request_is_carried_out_once(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let first = brand(&office, "key-1", "Acme").await;
+        first.expect(201);
+        assert_replays(&first, &brand(&office, "key-1", "Acme").await);
+        until_stored(&office.server).await;
+        assert_replays(&first, &brand(&office, "key-1", "Acme").await);
+        let elsewhere = Second::start(&office.server);
+        let again = elsewhere.as_staff(&office.server, &office.owner, Method::POST, BRANDS);
+        assert_replays(&first, &send(keyed(again, "key-1").json(&json!({ "name": "Acme" }))).await);
+        elsewhere.stop().await;
+        assert_eq!((count(&office, "brands").await, keys(&office.server).await), (1, 1));
+        let expires = first.headers["idempotency-key-expires"].to_str().unwrap();
+        let expires = chrono::DateTime::parse_from_rfc2822(expires).unwrap();
+        let hours = (expires.to_utc() - office.server.clock.now()).num_minutes();
+        assert!((2_875..=2_880).contains(&hours), "{hours}");
+        assert!(!is_replayed(&brand(&office, "key-2", "Acme").await));
+        let keyless = office.post(BRANDS, json!({ "name": "Bolt" })).await;
+        assert!(keyless.headers.get("idempotency-key-expires").is_none());
+    }
+
+    async fn a_key_is_one_within_its_caller_and_its_address(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let first = brand(&office, "k", "Acme").await;
+        first.expect(201);
+        let reused = brand(&office, "k", "Bolt").await;
+        assert_named(&reused, 422, "idempotency_key_reused", "fix_input");
+        until_stored(&office.server).await;
+        assert_named(&brand(&office, "k", "Bolt").await, 422, "idempotency_key_reused", "fix_input");
+        let departments = office.server.as_staff(&office.owner, Method::POST, "/api/departments");
+        send(keyed(departments, "k").json(&json!({ "name": "Acme" }))).await.expect(201);
+        let queried = office.server.as_staff(&office.owner, Method::POST, "/api/brands?a=1");
+        let queried = send(keyed(queried, "k").json(&json!({ "name": "Acme" }))).await;
+        assert!(!is_replayed(&queried));
+        let other = office.server.staff_with(&office.project, &["create-brands", "view-brands"]).await;
+        let other = office.server.as_staff(&other, Method::POST, BRANDS);
+        assert!(!is_replayed(&send(keyed(other, "k").json(&json!({ "name": "Acme" }))).await));
+        let stranger = office.server.owner(&office.server.project().await).await;
+        let stranger = office.server.as_staff(&stranger, Method::POST, BRANDS);
+        assert!(!is_replayed(&send(keyed(stranger, "k").json(&json!({ "name": "Acme" }))).await));
+        let stolen = send(keyed(office.server.request(Method::POST, BRANDS), "k").json(&json!({ "name": "Acme" }))).await;
+        stolen.expect(401);
+    }
+
+    async fn a_wrong_key_is_named(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (longest, too_long) = ("k".repeat(255), "k".repeat(256));
+        for wrong in [too_long.as_str(), "", "two words"] {
+            assert_named(&brand(&office, wrong, "Acme").await, 400, "idempotency_key_invalid", "fix_input");
+        }
+        let request = || office.server.as_staff(&office.owner, Method::POST, BRANDS).json(&json!({ "name": "Acme" }));
+        let letters = reqwest::header::HeaderValue::from_bytes("ключ".as_bytes()).unwrap();
+        let other_letters = send(request().header("Idempotency-Key", letters)).await;
+        assert_named(&other_letters, 400, "idempotency_key_invalid", "fix_input");
+        let two = send(keyed(keyed(request(), "a"), "b")).await;
+        assert_named(&two, 400, "idempotency_key_invalid", "fix_input");
+        let upload = office.server.as_staff(&office.owner, Method::POST, "/api/files");
+        let form = reqwest::multipart::Form::new().text("file_type_id", "1");
+        assert_named(&send(keyed(upload, "k").multipart(form)).await, 400, "idempotency_key_invalid", "fix_input");
+        assert_eq!((count(&office, "brands").await, keys(&office.server).await), (0, 0));
+        brand(&office, &longest, "Acme").await.expect(201);
+        let read = office.server.as_staff(&office.owner, Method::GET, BRANDS);
+        send(keyed(read, &too_long)).await.expect(200);
+    }
+
+    async fn of_many_equal_requests_one_acts(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let answers = join_all((0..20).map(|_| brand(&office, "k", "Acme"))).await;
+        let (firsts, others): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| !is_replayed(answer));
+        assert_eq!((firsts.len(), others.len()), (1, 19));
+        for again in others {
+            assert_replays(firsts[0], again);
+        }
+        let elsewhere = Second::start(&office.server);
+        let there = || {
+            let request = elsewhere.as_staff(&office.server, &office.owner, Method::POST, "/api/departments");
+            send(keyed(request, "k").json(&json!({ "name": "Sales" })))
+        };
+        let here = || {
+            let request = office.server.as_staff(&office.owner, Method::POST, "/api/departments");
+            send(keyed(request, "k").json(&json!({ "name": "Sales" })))
+        };
+        let answers = futures_util::future::join(join_all((0..10).map(|_| here())), join_all((0..10).map(|_| there()))).await;
+        let bodies: std::collections::BTreeSet<String> =
+            answers.0.iter().chain(&answers.1).map(|answer| answer.expect(201).to_string()).collect();
+        assert_eq!((bodies.len(), count(&office, "departments").await), (1, 1));
+        elsewhere.stop().await;
+    }
+
+    async fn refusals_are_kept_and_wrong_fields_are_not(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let department = office.create("/api/departments", json!({ "name": "Sales" })).await;
+        let user = office.get("/api/user").await.expect(200)["user"]["id"].clone();
+        office.server.execute(&format!("UPDATE users SET department_id = {department} WHERE id = {user}")).await;
+        let path = format!("/api/departments/{department}");
+        let delete = || send(keyed(office.server.as_staff(&office.owner, Method::DELETE, &path), "k"));
+        let refused = delete().await;
+        refused.expect(422);
+        office.server.execute("UPDATE users SET department_id = NULL").await;
+        assert_replays(&refused, &delete().await);
+        until_stored(&office.server).await;
+        assert_replays(&refused, &delete().await);
+        office.delete(&path).await.expect(200);
+        // Wrong fields, a missing permission: the next one with the key is looked at anew.
+        brand(&office, "b", "").await.expect_invalid(&["name"]);
+        brand(&office, "b", "Acme").await.expect(201);
+        let bearer = office.server.staff_with(&office.project, &["view-brands"]).await;
+        let request = || office.server.as_staff(&bearer, Method::POST, BRANDS).json(&json!({ "name": "Bolt" }));
+        send(keyed(request(), "c")).await.expect(403);
+        office.server.execute(
+            "INSERT INTO role_permissions (role_id, permission_id) SELECT r.id, p.id FROM roles r, permissions p \
+             WHERE r.name = 'Role' AND p.name = 'create-brands'",
+        ).await;
+        send(keyed(request(), "c")).await.expect(201);
+    }
+
+    async fn a_structured_refusal_is_repeated_with_its_request(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let ask = |key: &'static str| {
+            let path = "/api/counterparty/callback_auth/init";
+            let body = json!({ "phone": "79001234567", "client_nonce": "y".repeat(40) });
+            send(keyed(shop.server.as_app(&shop.project, Method::POST, path), key).json(&body))
+        };
+        ask("a").await.expect(200);
+        let (refused, again) = (ask("b").await, ask("b").await);
+        assert!(refused.status.is_client_error() && refused.json()["error"]["code"].is_string(), "{}", refused.text);
+        assert_replays(&refused, &again);
+        until_stored(&shop.server).await;
+        assert_replays(&refused, &ask("b").await);
+    }
+
+    async fn what_was_done_is_read_when_its_answer_is_lost(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (item, warehouse) = (office.goods("Vase").await, office.warehouse("Main").await);
+        let category = office.create("/api/categories", json!({ "name": "All" })).await;
+        let brand = office.create(BRANDS, json!({ "name": "Old" })).await;
+        let shown = format!("/api/applications/{}", office.project.application_id);
+        let writes = [
+            (Method::POST, BRANDS.to_owned(), json!({ "name": "Acme" })),
+            (Method::PUT, format!("{BRANDS}/{brand}"), json!({ "name": "New" })),
+            (Method::POST, "/api/departments".to_owned(), json!({ "name": "Sales" })),
+            (Method::POST, "/api/roles".to_owned(), json!({ "name": "Clerk" })),
+            (Method::POST, "/api/warehouses".to_owned(), json!({ "name": "W", "branch_id": office.project.branch_id })),
+            (Method::POST, "/api/nomenclatures".to_owned(), json!({ "name": "Cup", "kind_id": 2 })),
+            (Method::PUT, format!("/api/nomenclatures/{item}"), json!({ "name": "Bowl" })),
+            (Method::POST, "/api/inventories".to_owned(),
+                json!({ "nomenclature_id": item, "warehouse_id": warehouse, "quantity": 3, "price": "5.00" })),
+            (Method::POST, "/api/agents".to_owned(), json!({ "name": "Bot", "permissions": ["view-orders"] })),
+            (Method::POST, format!("{shown}/brands"), json!({ "brand_id": brand })),
+            (Method::POST, format!("{shown}/categories"), json!({ "category_id": category })),
+            (Method::POST, format!("{shown}/brands/{brand}/up"), json!({})),
+        ];
+        for (method, path, body) in writes {
+            let request = || office.server.as_staff(&office.owner, method.clone(), &path).json(&body);
+            let [first, again, recovered] = thrice(&office.server, "k", request).await;
+            assert!(first.status.is_success(), "{path}: {}", first.text);
+            assert_replays(&first, &again);
+            assert_eq!((recovered.status, recovered.json()), (first.status, first.json()), "{path}");
+            assert!(is_replayed(&recovered), "{path}");
+        }
+        let gone = format!("/api/departments/{}", office.create("/api/departments", json!({ "name": "Left" })).await);
+        let request = || office.server.as_staff(&office.owner, Method::DELETE, &gone);
+        let [first, _, recovered] = thrice(&office.server, "k", request).await;
+        assert_eq!((first.status, recovered.status), (recovered.status, first.status));
+        assert!(recovered.expect(200)["message"].is_string());
+    }
+
+    async fn what_cannot_be_read_is_named(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let branch = || office.server.as_staff(&office.owner, Method::POST, "/api/branches").json(&json!({ "name": "North" }));
+        let [first, _, lost] = thrice(&office.server, "k", branch).await;
+        let id = first.expect(201)["branch"]["id"].clone();
+        let error = assert_named(&lost, 409, "idempotency_result_lost", "contact_support");
+        assert!(error["message"].as_str().unwrap().contains(&format!("branches/{id}")), "{error}");
+        // The record is gone meanwhile.
+        let department = || office.server.as_staff(&office.owner, Method::POST, "/api/departments").json(&json!({ "name": "A" }));
+        let first = send(keyed(department(), "k")).await.expect(201)["department"]["id"].clone();
+        lose_answers(&office.server).await;
+        office.delete(&format!("/api/departments/{first}")).await.expect(200);
+        office.server.clock.advance(31);
+        assert_named(&send(keyed(department(), "k")).await, 409, "idempotency_result_lost", "contact_support");
+        assert_eq!(count(&office, "departments").await, 0);
+    }
+
+    async fn another_process_is_waited_for_as_long_as_its_lease(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let first = brand(&office, "k", "Acme").await;
+        lose_answers(&office.server).await;
+        let started = std::time::Instant::now();
+        let busy = brand(&office, "k", "Acme").await;
+        assert_named(&busy, 409, "idempotency_in_progress", "poll");
+        assert!(busy.headers.contains_key("retry-after") && started.elapsed().as_secs_f64() > 4.5);
+        // The payload is looked at first.
+        assert_named(&brand(&office, "k", "Bolt").await, 422, "idempotency_key_reused", "fix_input");
+        office.server.clock.advance(31);
+        let recovered = brand(&office, "k", "Acme").await;
+        assert_eq!((recovered.status, recovered.json()), (first.status, first.json()));
+        assert_eq!(count(&office, "brands").await, 1);
+    }
+
+    async fn a_key_ends_and_is_swept(db: TestDatabase) {
+        let office = Office::open(db).await;
+        brand(&office, "k", "Acme").await.expect(201);
+        until_stored(&office.server).await;
+        office.server.clock.advance(48 * 3_600 - 60);
+        assert!(is_replayed(&brand(&office, "k", "Acme").await));
+        office.server.clock.advance(60);
+        let anew = brand(&office, "k", "Acme").await;
+        assert!(!is_replayed(&anew) && keys(&office.server).await == 1);
+        office.server.clock.advance(49 * 3_600);
+        let swept = SWEPT_TABLES.iter().find(|swept| swept.table == "idempotency_keys").unwrap();
+        let retention = chrono::TimeDelta::days(30);
+        until_stored(&office.server).await;
+        assert_eq!(office.server.db.database.sweep(swept, office.server.clock.now(), retention).await.unwrap(), 1);
+    }
+
+    async fn neither_a_secret_nor_a_key_is_stored(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let agent = office.create("/api/agents", json!({ "name": "Bot", "permissions": ["view-orders"] })).await;
+        let (key, path) = ("a-key-of-the-client", format!("/api/agents/{agent}/tokens"));
+        let body = json!({ "name": "t", "abilities": ["view-orders"], "expires_in_days": 5 });
+        let issue = || send(keyed(office.server.as_staff(&office.owner, Method::POST, &path), key).json(&body));
+        let first = issue().await;
+        assert!(first.status.is_success(), "{}", first.text);
+        until_stored(&office.server).await;
+        assert_replays(&first, &issue().await);
+        let token = find_secret(&first.json()).unwrap();
+        let (secret, is_postgres) = (token.split('|').next_back().unwrap(), !office.server.db.database.url().to_string().starts_with("sqlite"));
+        for needle in [secret, key, "Bot", "access_token"] {
+            let within = if is_postgres {
+                format!("position('{needle}'::bytea in answer) > 0 OR position('{needle}' in id) > 0")
+            } else {
+                format!("instr(answer, CAST('{needle}' AS BLOB)) > 0 OR instr(id || fingerprint, '{needle}') > 0")
+            };
+            assert_eq!(count(&office, &format!("idempotency_keys WHERE {within}")).await, 0, "{needle}");
+        }
+        assert_eq!(count(&office, "idempotency_keys WHERE answer IS NOT NULL").await, 1);
+    }
+
+    async fn an_order_is_placed_once(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(10, 26_550).await;
+        let body = shop.pickup(item, 2);
+        let answers = join_all((0..20).map(|_| order(&shop, "k", &body))).await;
+        let first = answers.iter().find(|answer| !is_replayed(answer)).unwrap();
+        first.expect(201);
+        for again in answers.iter().filter(|answer| is_replayed(answer)) {
+            assert_replays(first, again);
+        }
+        assert_eq!((shop.count("orders").await, shop.reserved(item).await), (1, 2));
+        lose_answers(&shop.server).await;
+        shop.server.clock.advance(31);
+        let recovered = order(&shop, "k", &body).await;
+        assert_eq!(recovered.expect(201), first.expect(201));
+        // What no longer is in stock was ordered under this key.
+        let all = shop.pickup(item, 8);
+        let last = order(&shop, "last", &all).await;
+        last.expect(201);
+        assert_replays(&last, &order(&shop, "last", &all).await);
+        order(&shop, "more", &all).await.expect(422);
+        assert_eq!(shop.count("orders").await, 2);
+    }
+
+    async fn a_key_costs_an_order_one_statement(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(100, 26_550).await;
+        let (body, database) = (shop.pickup(item, 1), &shop.server.db.database);
+        let (mut plain, mut with_key) = (u64::MAX, u64::MAX);
+        for round in 0..5 {
+            let before = database.statements();
+            shop.order(&body).await.expect(201);
+            plain = plain.min(database.statements() - before);
+            let before = database.statements();
+            order(&shop, &format!("k{round}"), &body).await.expect(201);
+            with_key = with_key.min(database.statements() - before);
+        }
+        assert_eq!(with_key, plain + 2, "one look before, one row in the commit");
+    }
+
+    async fn an_order_whose_payment_is_unclear_shows_how_it_stands(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(10, 26_550).await;
+        shop.fault("http_500_after_commit", 1).await;
+        let body = shop.online(item);
+        let first = order(&shop, "k", &body).await;
+        first.expect(202);
+        let again = order(&shop, "k", &body).await;
+        assert!(is_replayed(&again));
+        assert_eq!(again.expect(201)["order"]["id"], first.expect(202)["order"]["id"]);
+        assert_eq!((shop.count("orders").await, shop.payments().await.len()), (1, 1));
+    }
+
+    async fn a_slow_acquirer_is_waited_for_and_no_order_comes_twice(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(10, 26_550).await;
+        let plan = json!({ "service": "acquirer", "fault": "delay", "times": 1, "delay_ms": 6_500 });
+        shop.control("/faults", plan).await;
+        let body = shop.online(item);
+        let slow = order(&shop, "k", &body);
+        let impatient = async {
+            tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+            order(&shop, "k", &body).await
+        };
+        let (slow, impatient) = futures_util::future::join(slow, impatient).await;
+        assert_named(&impatient, 409, "idempotency_in_progress", "poll");
+        assert!(slow.status.is_success(), "{}", slow.text);
+        let again = order(&shop, "k", &body).await;
+        assert!(is_replayed(&again));
+        assert_eq!(again.json()["order"]["id"], slow.json()["order"]["id"]);
+        assert_eq!((shop.count("orders").await, shop.payments().await.len()), (1, 1));
+    }
+
+    async fn who_leaves_leaves_no_keys(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(10, 26_550).await;
+        let path = "/api/counterparty/products/favourites";
+        let like = || {
+            let request = shop.server.as_customer(&shop.project, &shop.bearer, Method::POST, path);
+            keyed(request, "like").json(&json!({ "product_id": item }))
+        };
+        send(like()).await;
+        let profile = shop.server.as_customer(&shop.project, &shop.bearer, Method::PUT, "/api/counterparty");
+        send(keyed(profile, "k").json(&json!({ "first_name": "Anna" }))).await.expect(200);
+        until_stored(&shop.server).await;
+        assert!(keys(&shop.server).await >= 1);
+        let leave = shop.server.as_customer(&shop.project, &shop.bearer, Method::DELETE, "/api/counterparty");
+        send(keyed(leave, "leave")).await.expect(200);
+        assert_eq!(keys(&shop.server).await, 0);
+        tokio::time::sleep(std::time::Duration::from_millis(600)).await;
+        assert_eq!(keys(&shop.server).await, 0, "an answer that comes later brings nothing back");
+    }
+}
+
+/// The first text in an answer that looks like a token.
+fn find_secret(body: &Value) -> Option<String> {
+    match body {
+        Value::String(text) => text.contains('|').then(|| text.clone()),
+        Value::Array(items) => items.iter().find_map(find_secret),
+        Value::Object(fields) => fields.values().find_map(find_secret),
+        _ => None,
+    }
+}

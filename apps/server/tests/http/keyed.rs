@@ -1,0 +1,102 @@
+//! Requests with keys, and a second process on the same database.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use kontor::config::Config;
+use kontor::instance::{Instance, Roles};
+use reqwest::{Method, RequestBuilder};
+use serde_json::Value;
+
+use crate::process::PATIENCE;
+use crate::support::{Answer, TestServer, send};
+
+/// The same request with a key.
+pub fn keyed(request: RequestBuilder, key: &str) -> RequestBuilder {
+    request.header("Idempotency-Key", key)
+}
+
+/// Whether an answer says that it is not the first.
+pub fn is_replayed(answer: &Answer) -> bool {
+    answer.headers.get("idempotent-replayed").is_some_and(|value| value == "true")
+}
+
+/// Checks that an answer repeats the first one, byte for byte.
+pub fn assert_replays(first: &Answer, again: &Answer) {
+    assert_eq!((again.status, &again.text), (first.status, &first.text));
+    assert!(is_replayed(again) && !is_replayed(first));
+    for name in ["content-type", "idempotency-key-expires"] {
+        assert_eq!(again.headers.get(name), first.headers.get(name), "{name}");
+    }
+}
+
+/// Checks a structured refusal without wrong fields, and gives its details.
+pub fn assert_named(answer: &Answer, status: u16, code: &str, next_action: &str) -> Value {
+    let body = answer.expect(status);
+    assert_eq!((&body["error"]["code"], &body["error"]["next_action"]), (&code.into(), &next_action.into()));
+    assert!(body.get("errors").is_none(), "{body}");
+    body["error"].clone()
+}
+
+/// Another process on the database of a server.
+pub struct Second {
+    instance: Instance,
+    pub url: String,
+}
+
+impl Second {
+    pub fn start(server: &TestServer) -> Self {
+        let config = Config { http_workers: 2, ..Config::default() };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let clock = server.clock.clone();
+        let instance = Instance::start(&config, &server.db.database, clock, Some(listener), Roles::Api).unwrap();
+        let url = format!("http://{}", instance.address().unwrap());
+        Self { instance, url }
+    }
+
+    /// A request of staff to it.
+    pub fn as_staff(&self, server: &TestServer, bearer: &str, method: Method, path: &str) -> RequestBuilder {
+        server.http.request(method, format!("{}{path}", self.url)).bearer_auth(bearer)
+    }
+
+    pub async fn stop(self) {
+        self.instance.stop().await;
+    }
+}
+
+async fn count(server: &TestServer, which: &str) -> i64 {
+    server.insert(format!("SELECT COUNT(*) AS id FROM idempotency_keys{which}")).await
+}
+
+/// How many keys there are.
+pub async fn keys(server: &TestServer) -> i64 {
+    count(server, "").await
+}
+
+/// Waits until every answer is stored.
+pub async fn until_stored(server: &TestServer) {
+    let until = Instant::now() + PATIENCE;
+    while count(server, " WHERE answer IS NULL").await > 0 {
+        assert!(Instant::now() < until, "an answer is never stored");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    // What is stored is in memory for a moment longer.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+}
+
+/// Makes the keys what a process leaves that dies after the commit and before the answer is stored.
+pub async fn lose_answers(server: &TestServer) {
+    until_stored(server).await;
+    server.execute("UPDATE idempotency_keys SET answer = NULL, lease_owner = 'a process that died'").await;
+}
+
+/// Sends a request twice with a key of its own, and again after its answer is lost and the lease over.
+pub async fn thrice(server: &TestServer, key: &str, request: impl Fn() -> RequestBuilder) -> [Answer; 3] {
+    let first = send(keyed(request(), key)).await;
+    let again = send(keyed(request(), key)).await;
+    lose_answers(server).await;
+    server.execute("UPDATE idempotency_keys SET leased_until = '2026-01-01 00:00:00'").await;
+    let recovered = send(keyed(request(), key)).await;
+    server.execute("DELETE FROM idempotency_keys").await;
+    [first, again, recovered]
+}

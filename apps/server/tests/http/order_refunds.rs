@@ -1,0 +1,115 @@
+//! Refunds of orders, from the clerk's request to the customer's money.
+
+use kontor::instance::Roles;
+use kontor_adapter_diesel::database_tests;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::shopfront::Shopfront;
+use crate::support::{Answer, send};
+
+impl Shopfront {
+    async fn staff(&self, method: Method, path: &str, body: Value) -> Answer {
+        let owner = self.server.owner(&self.project).await;
+        send(self.server.as_staff(&owner, method, path).json(&body)).await
+    }
+
+    async fn refund(&self, order: i64, query: &str, body: Value) -> Answer {
+        self.staff(Method::POST, &format!("/api/orders/{order}/request-refund{query}"), body).await
+    }
+
+    async fn paid_for(&self, item: i64, pieces: i64) -> i64 {
+        let body = json!({ "products": [{ "id": item, "quantity": pieces }] });
+        let mut order = self.online(item);
+        order["products"] = body["products"].clone();
+        let id = self.order(&order).await.expect(201)["order"]["id"].as_i64().unwrap();
+        self.pays("succeed").await;
+        self.until(id, 22).await;
+        id
+    }
+}
+
+database_tests! {
+    async fn a_clerk_looks_what_would_go_back_and_gives_it_back(db: TestDatabase) {
+        let shop = Shopfront::open_as(db, Roles::Both).await;
+        let item = shop.goods(5, 33_333).await;
+        let order = shop.paid_for(item, 3).await;
+        let line = shop.staff(Method::GET, &format!("/api/orders/{order}"), json!({})).await.expect(200)["order"].clone();
+        assert_eq!((&line["payment_state"], &line["captured_amount"]), (&json!("paid"), &json!("999.99")));
+        let line = line["reservations"][0]["id"].clone();
+        let body = json!({ "lines": [{ "id": line, "quantity": 1 }], "reason": "broken", "restock": true });
+        let looked = shop.refund(order, "?dry_run=1", body.clone()).await.expect(200);
+        let lines = json!([{ "id": line, "quantity": 1, "amount": "333.33", "stock": "release" }]);
+        let preview = json!({ "amount": "333.33", "left": "666.66", "lines": lines, "status_id": 22 });
+        assert_eq!((&looked["preview"], &looked["order"]["refunds"]), (&preview, &json!([])));
+        assert_eq!((shop.reserved(item).await, shop.count("refunds").await), (3, 0));
+
+        let given = shop.refund(order, "", body).await.expect(200);
+        assert_eq!((&given["order"]["payment_state"], given.get("preview")), (&json!("partially_refunded"), None));
+        assert_eq!(given["order"]["refunding_amount"], "333.33");
+        assert_eq!((&given["order"]["refunds"][0]["state"], shop.reserved(item).await), (&json!("pending"), 2));
+        let whole = shop.refund(order, "", json!({ "reason": "late", "restock": true })).await.expect(200);
+        assert_eq!((&whole["order"]["status"]["id"], &whole["order"]["payment_state"]), (&json!(6), &json!("refunded")));
+        shop.server.clock.advance(3);
+        shop.until_refunded(order, "999.99").await;
+        assert_eq!((shop.reserved(item).await, shop.count("order_refunds").await), (0, 2));
+        let told = shop.own(&format!("/{order}")).await.expect(200);
+        assert_eq!(told["order"]["status"]["id"], 6);
+    }
+
+    async fn wrong_refunds_are_named_and_give_nothing_back(db: TestDatabase) {
+        let shop = Shopfront::open_as(db, Roles::Both).await;
+        let item = shop.goods(5, 1_000).await;
+        let (order, other) = (shop.paid_for(item, 2).await, shop.paid_for(item, 1).await);
+        let line = async |order: i64| {
+            let shown = shop.staff(Method::GET, &format!("/api/orders/{order}"), json!({})).await.expect(200);
+            shown["order"]["reservations"][0]["id"].clone()
+        };
+        let (own, foreign) = (line(order).await, line(other).await);
+        let fields = |answer: &Value| answer["errors"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        let wrong = json!({ "lines": [{ "id": "x", "quantity": 0 }, { "id": -1, "quantity": -1 }, { "quantity": 1_000_000_000_000_i64 }],
+            "amount": "-1", "reason": "", "restock": "maybe" });
+        let refused = shop.refund(order, "", wrong).await.expect(422);
+        assert_eq!(fields(&refused), ["amount", "lines.0.id", "lines.0.quantity", "lines.1.id", "lines.1.quantity", "lines.2.id",
+            "lines.2.quantity", "reason", "restock"]);
+        for (lines, amount, named) in [
+            (json!([{ "id": own, "quantity": 3 }]), json!(null), "lines.0.quantity"),
+            (json!([{ "id": foreign, "quantity": 1 }]), json!(null), "lines.0.id"),
+            (json!([{ "id": own, "quantity": 1 }, { "id": own, "quantity": 1 }]), json!(null), "lines.1.id"),
+            (json!([{ "id": own, "quantity": 1 }]), json!("10.01"), "amount"),
+            (json!([]), json!("20.01"), "amount"),
+            (json!([]), json!("0"), "amount"),
+        ] {
+            for query in ["", "?dry_run=1"] {
+                let body = json!({ "lines": lines, "amount": amount, "reason": "x", "restock": true });
+                assert_eq!(fields(&shop.refund(order, query, body).await.expect(422)), [named], "{lines} {amount}");
+            }
+        }
+        let sound = json!({ "reason": "x", "restock": true });
+        assert_eq!(fields(&shop.refund(order, "?dry_run=perhaps", sound.clone()).await.expect(422)), ["dry_run"]);
+        assert_eq!(fields(&shop.refund(order, "?dryrun=1", sound.clone()).await.expect(422)), ["dryrun"]);
+        shop.refund(99_999, "", sound.clone()).await.expect(404);
+        let unpaid = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
+        let refused = shop.refund(unpaid, "", sound).await.expect(422);
+        assert_eq!(refused["errors"]["amount"], json!(["the order is not paid"]));
+        assert_eq!((shop.count("refunds").await, shop.reserved(item).await), (0, 4));
+    }
+
+    async fn an_order_may_take_more_than_one_warehouse_has(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(5, 1_000).await;
+        shop.another_warehouse(item, 2, 1_100).await;
+        let cart = shop.precalculate(json!({ "products": [{ "id": item, "quantity": 7 }] })).await.expect(200);
+        assert_eq!((cart["products"].as_array().unwrap().len(), &cart["total"]), (2, &json!("72.00")));
+        let order = shop.order(&shop.pickup(item, 7)).await.expect(201)["order"].clone();
+        assert_eq!((&order["price"], order["products"].as_array().unwrap().len()), (&json!("72.00"), 2));
+        let id = order["id"].as_i64().unwrap();
+        let shown = shop.staff(Method::GET, &format!("/api/orders/{id}"), json!({})).await.expect(200);
+        let reserved = shown["order"]["reservations"].as_array().unwrap();
+        let pieces: Vec<_> = reserved.iter().map(|line| (&line["quantity"], &line["price"])).collect();
+        assert_eq!(pieces, [(&json!(5), &json!("10.00")), (&json!(2), &json!("11.00"))]);
+        assert!(reserved[0]["warehouse"]["id"] != reserved[1]["warehouse"]["id"]);
+        let refused = shop.order(&shop.pickup(item, 1)).await.expect(422);
+        assert_eq!(refused["errors"]["products.0.quantity"], json!(["only 0 pieces are available"]));
+    }
+}

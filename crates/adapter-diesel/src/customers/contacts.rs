@@ -1,0 +1,104 @@
+//! Ways to reach customers.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+use kontor_customers::model::{ContactDraft, CustomerContact};
+use kontor_kernel::{Stamp, StoreError, Word};
+
+use super::parts::{Place, StoredPart, Which};
+use crate::database::{Abort, AnyConnection};
+use crate::schema::counterparty_contacts;
+use crate::stored;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = counterparty_contacts)]
+struct ContactRow {
+    id: i64,
+    project_id: i64,
+    counterparty_id: i64,
+    kind: String,
+    value: String,
+    name: Option<String>,
+    comment: Option<String>,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+impl TryFrom<ContactRow> for CustomerContact {
+    type Error = StoreError;
+
+    fn try_from(row: ContactRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            content: ContactDraft {
+                kind: stored::word("counterparty_contacts", row.id, "kind", &row.kind)?,
+                value: stored::text(&row.value)?,
+                name: stored::optional_text(row.name.as_deref())?,
+                comment: stored::optional_text(row.comment.as_deref())?,
+            },
+            created_at: stored::moment(row.created_at),
+            updated_at: stored::moment(row.updated_at),
+        })
+    }
+}
+
+#[derive(AsChangeset, Insertable)]
+#[diesel(table_name = counterparty_contacts, treat_none_as_null = true)]
+struct Columns<'a> {
+    kind: &'static str,
+    value: &'a str,
+    name: Option<String>,
+    comment: Option<String>,
+    updated_at: NaiveDateTime,
+}
+
+impl<'a> Columns<'a> {
+    fn of(draft: &'a ContactDraft, stamp: &Stamp) -> Self {
+        Self {
+            kind: draft.kind.word(),
+            value: &draft.value,
+            name: draft.name.as_deref().map(str::to_owned),
+            comment: draft.comment.as_deref().map(str::to_owned),
+            updated_at: stamp.at.naive_utc(),
+        }
+    }
+}
+
+impl StoredPart for CustomerContact {
+    const TABLE: &'static str = "counterparty_contacts";
+
+    fn load<R>(connection: &mut AnyConnection, which: Which) -> Result<Vec<(Place, Self)>, Abort<R>> {
+        let all = counterparty_contacts::table.order(counterparty_contacts::id).select(ContactRow::as_select());
+        let rows: Vec<ContactRow> = match which {
+            Which::Numbered(id) => all.filter(counterparty_contacts::id.eq(id)).load(connection)?,
+            Which::OfCustomer(id) => all.filter(counterparty_contacts::counterparty_id.eq(id)).load(connection)?,
+        };
+        let place = |row: &ContactRow| Place { project: row.project_id, customer: row.counterparty_id };
+        rows.into_iter().map(|row| Ok((place(&row), row.try_into()?))).collect()
+    }
+
+    fn insert(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        customer: i64,
+        draft: &ContactDraft,
+    ) -> Result<i64, QueryError> {
+        diesel::insert_into(counterparty_contacts::table)
+            .values((
+                counterparty_contacts::project_id.eq(stamp.project_id.get()),
+                counterparty_contacts::counterparty_id.eq(customer),
+                Columns::of(draft, stamp),
+                counterparty_contacts::created_at.eq(stamp.at.naive_utc()),
+            ))
+            .returning(counterparty_contacts::id)
+            .get_result(connection)
+    }
+
+    fn update(connection: &mut AnyConnection, stamp: &Stamp, id: i64, draft: &ContactDraft) -> Result<(), QueryError> {
+        diesel::update(counterparty_contacts::table.find(id))
+            .set(Columns::of(draft, stamp))
+            .execute(connection)
+            .map(|_| ())
+    }
+}

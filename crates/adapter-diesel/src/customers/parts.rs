@@ -1,0 +1,153 @@
+//! What belongs to customers: kept under the lock of whose it is, and told in their history.
+
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+use diesel::sql_types::BigInt;
+use kontor_customers::model::{CustomerPart, Owned, part_changes};
+use kontor_customers::ports::CustomerPartRepository;
+use kontor_customers::{CustomerPartError, CustomerPartRefusal};
+use kontor_kernel::{CounterpartyId, OfProject, ProjectId, RecordError, Resource, Stamp, StoreError};
+
+use crate::database::{Abort, AnyConnection, Database, found};
+use crate::histories;
+use crate::people::lock_customer_exclusively;
+use crate::projections::search::note_customer;
+use crate::schema::{counterparties, counterparty_bank_requisites, counterparty_contacts};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+/// The columns that every such table has.
+pub(super) struct Place {
+    pub project: i64,
+    pub customer: i64,
+}
+
+/// A part that stands in a table of its own.
+pub(super) trait StoredPart: CustomerPart {
+    /// Its table, with its number in `id` and its customer in `counterparty_id`.
+    const TABLE: &'static str;
+
+    /// Those with this number, or of this customer, oldest first.
+    fn load<R>(connection: &mut AnyConnection, which: Which) -> Result<Vec<(Place, Self)>, Abort<R>>;
+
+    /// Stores one and returns its number.
+    fn insert(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        customer: i64,
+        draft: &Self::Draft,
+    ) -> Result<i64, QueryError>;
+
+    /// Writes everything about one anew.
+    fn update(connection: &mut AnyConnection, stamp: &Stamp, id: i64, draft: &Self::Draft) -> Result<(), QueryError>;
+}
+
+/// Which parts are read.
+#[derive(Clone, Copy)]
+pub(super) enum Which {
+    Numbered(i64),
+    OfCustomer(i64),
+}
+
+by_place! {
+    struct CountRow {
+        count: i64 as BigInt,
+    }
+}
+
+type Outcome<T> = Result<T, Abort<CustomerPartError>>;
+
+/// The customer of the project, held so that nothing else is written for them. Refuses one who has left.
+fn hold(connection: &mut AnyConnection, project: ProjectId, customer: CounterpartyId) -> Outcome<()> {
+    let present = lock_customer_exclusively(connection, customer.get())?;
+    let own = counterparties::table.find(customer.get()).filter(counterparties::project_id.eq(project.get()));
+    if present && found!(connection, own)? { Ok(()) } else { Err(Abort::Refused(RecordError::NotFound)) }
+}
+
+fn one<P: StoredPart>(connection: &mut AnyConnection, customer: CounterpartyId, id: i64) -> Outcome<P> {
+    let found = P::load(connection, Which::Numbered(id))?.pop();
+    let own = found.filter(|(place, _)| place.customer == customer.get());
+    own.map(|(_, part)| part).ok_or(Abort::Refused(RecordError::NotFound))
+}
+
+/// Tells the history, and has the customer found by what there is now.
+fn tell<P: StoredPart>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    customer: CounterpartyId,
+    before: Option<&P>,
+    after: &P,
+) -> Outcome<()> {
+    let changes = part_changes(before, after);
+    histories::changed_many(connection, stamp, Resource::Counterparties, &[(customer.get(), changes)])?;
+    note_customer(connection, customer.get())
+}
+
+#[async_trait]
+impl<P: StoredPart> CustomerPartRepository<P> for Database {
+    async fn of_customer(&self, project: ProjectId, customer: CounterpartyId) -> Result<Vec<P>, StoreError> {
+        self.read(move |connection| {
+            let found = P::load(connection, Which::OfCustomer(customer.get()))?;
+            let own = found.into_iter().filter(|(place, _)| place.project == project.get());
+            Ok::<_, Abort<StoreError>>(own.map(|(_, part)| part).collect())
+        })
+        .await
+    }
+
+    async fn find(&self, id: P::Id) -> Result<Option<OfProject<Owned<P>>>, StoreError> {
+        self.read(move |connection| {
+            let Some((place, part)) = P::load::<StoreError>(connection, Which::Numbered(id.into()))?.pop() else {
+                return Ok(None);
+            };
+            let owned = Owned { customer: stored::id(place.customer)?, part };
+            Ok(Some(OfProject::new(stored::id(place.project)?, owned)))
+        })
+        .await
+    }
+
+    async fn insert(&self, stamp: Stamp, customer: CounterpartyId, draft: P::Draft) -> Result<P, CustomerPartError> {
+        self.write(move |connection| {
+            hold(connection, stamp.project_id, customer)?;
+            let few = Statement::new(format!("SELECT count(*) FROM {} WHERE counterparty_id = ", P::TABLE));
+            if few.value(customer.get()).row::<CountRow>(connection)?.count >= P::MOST {
+                return Err(Abort::refused(CustomerPartRefusal::TooMany));
+            }
+            let id = P::insert(connection, &stamp, customer.get(), &draft)?;
+            let new = one::<P>(connection, customer, id)?;
+            tell(connection, &stamp, customer, None, &new)?;
+            Ok(new)
+        })
+        .await
+    }
+
+    async fn update(
+        &self,
+        stamp: Stamp,
+        customer: CounterpartyId,
+        id: P::Id,
+        change: P::Change,
+    ) -> Result<P, CustomerPartError> {
+        self.write(move |connection| {
+            hold(connection, stamp.project_id, customer)?;
+            let before = one::<P>(connection, customer, id.into())?;
+            let draft = P::checked(before.changed(change.clone()));
+            let draft = draft.map_err(|wrong| Abort::refused(CustomerPartRefusal::Invalid(wrong)))?;
+            P::update(connection, &stamp, id.into(), &draft)?;
+            let after = one::<P>(connection, customer, id.into())?;
+            tell(connection, &stamp, customer, Some(&before), &after)?;
+            Ok(after)
+        })
+        .await
+    }
+}
+
+/// Forgets everything that belongs to a customer.
+pub(super) fn forget(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
+    let contacts = counterparty_contacts::table.filter(counterparty_contacts::counterparty_id.eq(customer));
+    diesel::delete(contacts).execute(connection)?;
+    let requisites =
+        counterparty_bank_requisites::table.filter(counterparty_bank_requisites::counterparty_id.eq(customer));
+    diesel::delete(requisites).execute(connection)?;
+    Ok(())
+}

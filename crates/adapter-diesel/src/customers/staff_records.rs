@@ -1,0 +1,72 @@
+//! The records of customers as staff see them.
+
+use std::collections::HashMap;
+
+use diesel::dsl::count_star;
+use diesel::prelude::*;
+use kontor_customers::model::StaffCustomer;
+use kontor_kernel::{OfProject, StoreError};
+
+use super::records::{COMPANY, CustomerRow, KindRow, ManagerRow, PERSON, Row, customer, customers};
+use crate::database::{Abort, AnyConnection};
+use crate::people::READY;
+use crate::records::{self, StoredRecord};
+use crate::schema::{counterparties, dictionary_items, files, orders, users};
+use crate::stored;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = counterparties)]
+struct CompanyRow {
+    is_company: bool,
+    name: Option<String>,
+    inn: Option<String>,
+    kpp: Option<String>,
+}
+
+type StaffRow = (CustomerRow, KindRow, Option<ManagerRow>, Option<String>, CompanyRow);
+
+fn record((row, kind, manager, avatar, company): StaffRow, orders: i64) -> Result<StaffCustomer, StoreError> {
+    let common: Row = (row, kind, manager, avatar);
+    Ok(StaffCustomer {
+        record: customer(common)?,
+        is_company: company.is_company,
+        name: stored::optional_text(company.name.as_deref())?,
+        inn: stored::optional_text(company.inn.as_deref())?,
+        kpp: stored::optional_text(company.kpp.as_deref())?,
+        orders: stored::count(orders)?,
+    })
+}
+
+/// These customers but those who have left, in no particular order: two statements, whatever their number.
+pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<StaffCustomer>>, Abort<R>> {
+    let rows: Vec<StaffRow> = customers!()
+        .filter(counterparties::id.eq_any(ids.to_vec()))
+        .select((
+            CustomerRow::as_select(),
+            KindRow::as_select(),
+            Option::<ManagerRow>::as_select(),
+            files::file_key.nullable(),
+            CompanyRow::as_select(),
+        ))
+        .load(connection)?;
+    let orders: Vec<(i64, i64)> = orders::table
+        .filter(orders::counterparty_id.eq_any(ids.to_vec()))
+        .group_by(orders::counterparty_id)
+        .select((orders::counterparty_id, count_star()))
+        .load(connection)?;
+    let orders: HashMap<i64, i64> = orders.into_iter().collect();
+    let mut found = Vec::with_capacity(rows.len());
+    for row in rows {
+        let (id, project) = (row.0.id, row.0.project_id);
+        found.push(records::of_project(project, record(row, orders.get(&id).copied().unwrap_or_default()))?);
+    }
+    Ok(found)
+}
+
+impl StoredRecord for StaffCustomer {
+    const TABLE: &'static str = "counterparties";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+        Ok(load(connection, &[id])?.pop())
+    }
+}

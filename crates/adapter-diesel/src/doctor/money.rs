@@ -1,0 +1,77 @@
+//! The money of orders: what was allotted, what arrived and what went back.
+
+use diesel::sql_types::BigInt;
+use kontor_kernel::StoreError;
+
+use super::checks::{compared, count};
+use super::{Seen, next};
+use crate::database::{Abort, AnyConnection};
+use crate::statement::by_place;
+
+by_place! {
+    struct MoneyRow {
+        project: i64 as BigInt,
+        id: i64 as BigInt,
+        price: i64 as BigInt,
+        captured: i64 as BigInt,
+        refunded: i64 as BigInt,
+        refunding: i64 as BigInt,
+        lines: i64 as BigInt,
+        lines_returned: i64 as BigInt,
+        charges: i64 as BigInt,
+        charged: i64 as BigInt,
+        charge_refunded: i64 as BigInt,
+        charge_refunding: i64 as BigInt,
+        told: i64 as BigInt,
+        on_their_way: i64 as BigInt,
+    }
+}
+
+/// An order that was paid by hand has no charge that succeeded; of its money only the order tells.
+pub(super) fn orders(
+    connection: &mut AnyConnection,
+    project: Option<i64>,
+    last: i64,
+) -> Result<Seen, Abort<StoreError>> {
+    const LINES: &str = "FROM reservations r WHERE r.order_id = t.id";
+    const CHARGES: &str = "FROM charges c WHERE c.purpose = 'order' AND c.purpose_id = t.id AND c.state = 'succeeded'";
+    const REFUNDS: &str = "FROM order_refunds f WHERE f.order_id = t.id";
+    let sum = |column: &str, rows: &str| format!("CAST(COALESCE((SELECT sum({column}) {rows}), 0) AS BIGINT)");
+    let what = [
+        "t.project_id, t.id, t.final_price, t.captured, t.refunded, t.refunding".to_owned(),
+        sum("r.total", LINES),
+        sum("r.refunded_amount", LINES),
+        format!("(SELECT count(*) {CHARGES})"),
+        sum("c.captured", CHARGES),
+        sum("c.refunded", CHARGES),
+        sum("c.refunding", CHARGES),
+        sum("f.amount", &format!("{REFUNDS} AND f.state = 'succeeded'")),
+        sum("f.amount", &format!("{REFUNDS} AND f.state = 'pending'")),
+    ];
+    let rows: Vec<MoneyRow> = next(&what.join(", "), "orders", project, last).rows(connection)?;
+    let compare = |row: &MoneyRow| {
+        let place = (row.project, row.id);
+        let by_charge =
+            |what, own, charge| if row.charges == 0 { None } else { compared(place, what, "charges", own, charge) };
+        [
+            compared(place, "orders.final_price", "reservations", row.price, row.lines),
+            compared(
+                place,
+                "orders.refunded + refunding",
+                "reservations",
+                row.refunded + row.refunding,
+                row.lines_returned,
+            ),
+            by_charge("orders.captured", row.captured, row.charged),
+            by_charge("orders.refunded", row.refunded, row.charge_refunded),
+            by_charge("orders.refunding", row.refunding, row.charge_refunding),
+            compared(place, "orders.refunded", "order_refunds", row.refunded, row.told),
+            compared(place, "orders.refunding", "order_refunds", row.refunding, row.on_their_way),
+        ]
+    };
+    Ok(Seen {
+        count: count(&rows),
+        last: rows.last().map(|row| row.id),
+        differences: rows.iter().flat_map(compare).flatten().collect(),
+    })
+}

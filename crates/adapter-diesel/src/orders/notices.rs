@@ -1,0 +1,61 @@
+//! What customers are told of their orders, written in the commit of what happened.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use kontor_kernel::{Language, Money, OrderId, Word as _};
+use kontor_orders::model::{Notice, NoticeSubject};
+
+use crate::database::{Abort, AnyConnection};
+use crate::schema::notifications;
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+by_place! {
+    struct AddresseeRow {
+        project: i64 as BigInt,
+        application: i64 as BigInt,
+        customer: i64 as BigInt,
+        price: i64 as BigInt,
+        currency: String as Text,
+        language: String as Text,
+    }
+}
+
+/// Tells the customer of an order what happened, in the language that the project has now; without an amount it is about
+/// the price of the order. An order of no application has nowhere to tell it, and who has left is told nothing. The
+/// caller holds the customer.
+pub(super) fn tell<R>(
+    connection: &mut AnyConnection,
+    order: OrderId,
+    notice: Notice,
+    amount: Option<Money>,
+    at: NaiveDateTime,
+) -> Result<(), Abort<R>> {
+    let addressee: Vec<AddresseeRow> = Statement::new(
+        "SELECT o.project_id, o.application_id, o.counterparty_id, o.final_price, p.currency, p.language FROM orders o \
+         JOIN projects p ON p.id = o.project_id JOIN counterparties c ON c.id = o.counterparty_id WHERE o.id = ",
+    )
+    .value(order.get())
+    .sql(" AND o.application_id IS NOT NULL AND c.deleted_at IS NULL")
+    .rows(connection)?;
+    let Some(to) = addressee.into_iter().next() else { return Ok(()) };
+    let language: Language = stored::word("projects", to.project, "language", &to.language)?;
+    let amount = amount.map_or_else(|| stored::money(to.price), Ok)?;
+    let text = notice.text(language, NoticeSubject { order, amount, currency: &to.currency });
+    diesel::insert_into(notifications::table)
+        .values((
+            notifications::project_id.eq(to.project),
+            notifications::application_id.eq(to.application),
+            notifications::counterparty_id.eq(to.customer),
+            notifications::order_id.eq(order.get()),
+            notifications::code.eq(notice.word()),
+            notifications::amount.eq(amount.minor()),
+            notifications::language.eq(language.word()),
+            notifications::title.eq(text.title),
+            notifications::body.eq(text.body),
+            notifications::created_at.eq(at),
+        ))
+        .execute(connection)?;
+    Ok(())
+}

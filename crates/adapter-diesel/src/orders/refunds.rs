@@ -1,0 +1,262 @@
+//! What goes back of an order: its lines and their goods, and what the order hears of the money on its way.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
+use kontor_kernel::history::Author;
+use kontor_kernel::{OrderId, RefundId, StoreError, Word};
+use kontor_orders::change::OrderedRefund;
+use kontor_orders::model::{Notice, OrderRefund, OrderRefundState, OrderStatus, ReservationState};
+use kontor_orders::refund::{RefundRefused, ReturnEffect, ReturnedLine};
+use kontor_orders::{OrderError, OrderRefusal};
+
+use super::history::{self, Entry};
+use super::notices;
+use crate::database::invalidation::{Topic, invalidate};
+use crate::database::{Abort, AnyConnection};
+use crate::locks::lock_cards;
+use crate::projections::offers;
+use crate::schema::{order_refunds, orders};
+use crate::statement::{Statement, Value, by_place};
+use crate::stock::{self, Cause, Movement, Reason};
+use crate::stored;
+
+type Refused = Abort<OrderError>;
+
+by_place! {
+    struct RefundRow {
+        id: i64 as BigInt,
+        order_id: i64 as BigInt,
+        amount: i64 as BigInt,
+        state: String as Text,
+        reason: String as Text,
+        restock: bool as Bool,
+        created_at: NaiveDateTime as Timestamp,
+        settled_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+    }
+}
+
+/// The refunds of these orders, oldest first.
+pub(super) fn of_orders(
+    connection: &mut AnyConnection,
+    orders: &[i64],
+) -> Result<BTreeMap<i64, Vec<OrderRefund>>, Abort<StoreError>> {
+    let rows: Vec<RefundRow> = Statement::new(
+        "SELECT id, order_id, amount, state, reason, restock, created_at, settled_at FROM order_refunds WHERE order_id",
+    )
+    .among(orders)
+    .sql(" ORDER BY order_id, id")
+    .rows(connection)?;
+    let mut refunds: BTreeMap<i64, Vec<OrderRefund>> = BTreeMap::new();
+    for row in rows {
+        let state = OrderRefundState::from_word(&row.state);
+        refunds.entry(row.order_id).or_default().push(OrderRefund {
+            id: stored::id(row.id)?,
+            amount: stored::money(row.amount)?,
+            state: state.ok_or_else(|| stored::unknown("order_refunds", row.id, "state", &row.state))?,
+            reason: row.reason,
+            restock: row.restock,
+            created_at: stored::moment(row.created_at),
+            settled_at: row.settled_at.map(stored::moment),
+        });
+    }
+    Ok(refunds)
+}
+
+/// Who gives back, of what, and when.
+#[derive(Clone, Copy)]
+pub(crate) struct Giving {
+    pub project: i64,
+    pub order: OrderId,
+    pub by: Author,
+    pub at: NaiveDateTime,
+}
+
+/// Takes lines back and counts their money as on its way, or as gone back when no acquirer is asked for it. The caller has
+/// locked the order.
+pub(crate) fn give_back(
+    connection: &mut AnyConnection,
+    giving: Giving,
+    refund: &OrderedRefund,
+    through_acquirer: Option<RefundId>,
+) -> Result<(), Refused> {
+    let (order, at) = (giving.order.get(), giving.at);
+    take_lines_back(connection, giving, &refund.decided.lines)?;
+    let (state, settled_at) = match through_acquirer {
+        Some(_) => (OrderRefundState::Pending, None),
+        None => (OrderRefundState::Succeeded, Some(at)),
+    };
+    let amount = refund.decided.amount.minor();
+    let (refunding, refunded) = if through_acquirer.is_some() { (amount, 0) } else { (0, amount) };
+    let enough = orders::table
+        .find(order)
+        .filter((orders::refunded + orders::refunding + refunding + refunded).le(orders::captured));
+    let set_aside = diesel::update(enough)
+        .set((orders::refunding.eq(orders::refunding + refunding), orders::refunded.eq(orders::refunded + refunded)))
+        .execute(connection)?;
+    if set_aside == 0 {
+        return Err(StoreError::corrupt(format!("order {order} has less money than its lines")).into());
+    }
+    let (actor, actor_id) = stored::actor(giving.by);
+    let id: i64 = diesel::insert_into(order_refunds::table)
+        .values((
+            order_refunds::project_id.eq(giving.project),
+            order_refunds::order_id.eq(order),
+            order_refunds::refund_id.eq(through_acquirer.map(i64::from)),
+            order_refunds::state.eq(state.word()),
+            order_refunds::amount.eq(amount),
+            order_refunds::reason.eq(&refund.reason),
+            order_refunds::restock.eq(refund.restock),
+            order_refunds::actor.eq(actor),
+            order_refunds::actor_id.eq(actor_id),
+            order_refunds::created_at.eq(at),
+            order_refunds::settled_at.eq(settled_at),
+        ))
+        .returning(order_refunds::id)
+        .get_result(connection)?;
+    let lines = refund.decided.lines.iter().map(|line| -> Vec<Value> {
+        vec![id.into(), line.line.get().into(), i64::from(line.quantity).into(), line.amount.minor().into()]
+    });
+    Statement::new("INSERT INTO order_refund_lines (order_refund_id, reservation_id, quantity, amount) VALUES ")
+        .tuples(lines)
+        .once()
+        .run(connection)?;
+    // Goods without money are nothing to tell of.
+    if !refund.decided.amount.is_zero() {
+        let notice = match through_acquirer {
+            Some(_) => Notice::OrderRefundRequested,
+            None => Notice::OrderRefunded,
+        };
+        notices::tell(connection, giving.order, notice, Some(refund.decided.amount), at)?;
+    }
+    Ok(())
+}
+
+by_place! {
+    struct LineRow {
+        inventory: Option<i64> as Nullable<BigInt>,
+        item: i64 as BigInt,
+    }
+}
+
+fn take_lines_back(connection: &mut AnyConnection, giving: Giving, lines: &[ReturnedLine]) -> Result<(), Refused> {
+    let mut moving = Vec::new();
+    for line in lines {
+        let (state, quantity) = (ReservationState::Released.word(), i64::from(line.quantity));
+        let statement = Statement::new("UPDATE reservations SET refunded_quantity = refunded_quantity + ")
+            .value(quantity)
+            .sql(", refunded_amount = refunded_amount + ")
+            .value(line.amount.minor())
+            .sql(", state = CASE WHEN state = 'held' AND refunded_quantity + ")
+            .value(quantity)
+            .sql(" = quantity THEN ")
+            .value(state)
+            .sql(" ELSE state END, updated_at = ")
+            .value(giving.at)
+            .sql(" WHERE id = ")
+            .value(line.line.get())
+            .sql(" AND order_id = ")
+            .value(giving.order.get())
+            .sql(" RETURNING inventory_id, nomenclature_id");
+        let LineRow { inventory, item } = statement.row(connection)?;
+        if let Some(inventory) = inventory.filter(|_| line.effect != ReturnEffect::None) {
+            moving.push((inventory, item, *line));
+        }
+    }
+    if moving.is_empty() {
+        return Ok(());
+    }
+    invalidate(Topic::Storefront, giving.project);
+    moving.sort_by_key(|(inventory, ..)| *inventory);
+    lock_cards(connection, &moving.iter().map(|(_, item, _)| *item).collect::<Vec<_>>())?;
+    let mut moved: BTreeMap<&str, (Reason, Vec<Movement>)> = BTreeMap::new();
+    for (inventory, _, line) in moving {
+        let (reason, movement) = move_goods(connection, inventory, &line, giving.at)?;
+        moved.entry(reason.word()).or_insert_with(|| (reason, Vec::new())).1.push(movement);
+    }
+    let mut returned = Vec::new();
+    for (reason, movements) in moved.values() {
+        let cause = Cause::of_order(*reason, giving.order.get(), giving.by, giving.at);
+        stock::enter(connection, movements, &cause)?;
+        let free = movements.iter().filter(|movement| movement.left() == movement.quantity - movement.reserved);
+        returned.extend(free.map(|movement| movement.item));
+    }
+    offers::refresh_locked(connection, &returned)?;
+    Ok(())
+}
+
+fn move_goods(
+    connection: &mut AnyConnection,
+    inventory: i64,
+    line: &ReturnedLine,
+    at: NaiveDateTime,
+) -> Result<(Reason, Movement), Refused> {
+    let pieces = i64::from(line.quantity);
+    Ok(match line.effect {
+        ReturnEffect::Release => (Reason::Release, stock::give_back(connection, inventory, pieces, at)?),
+        ReturnEffect::WriteOff => (Reason::WriteOff, stock::take_out(connection, inventory, pieces, at)?),
+        ReturnEffect::Restock | ReturnEffect::None => {
+            let gone = RefundRefused::WarehouseGone { line: line.line };
+            let back = stock::put_back(connection, inventory, pieces, at)?;
+            (Reason::Return, back.ok_or(Abort::Refused(OrderRefusal::Refund(gone).into()))?)
+        }
+    })
+}
+
+/// The money of a refund has gone back, or will not. What was taken back stays so; money that stays here can be asked for
+/// again.
+pub(crate) fn hear_refund(
+    connection: &mut AnyConnection,
+    order: OrderId,
+    refund: RefundId,
+    succeeded: bool,
+    at: NaiveDateTime,
+) -> Result<(), Abort<StoreError>> {
+    let state = if succeeded { OrderRefundState::Succeeded } else { OrderRefundState::Failed };
+    let known: Option<(i64, i64)> = diesel::update(
+        order_refunds::table
+            .filter(order_refunds::refund_id.eq(refund.get()))
+            .filter(order_refunds::state.eq(OrderRefundState::Pending.word())),
+    )
+    .set((order_refunds::state.eq(state.word()), order_refunds::settled_at.eq(at)))
+    .returning((order_refunds::id, order_refunds::amount))
+    .get_result(connection)
+    .optional()?;
+    let Some((id, amount)) = known else { return Ok(()) };
+    let gone = if succeeded { amount } else { 0 };
+    let (project, status): (i64, i64) = diesel::update(orders::table.find(order.get()))
+        .set((
+            orders::refunding.eq(orders::refunding - amount),
+            orders::refunded.eq(orders::refunded + gone),
+            orders::version.eq(orders::version + 1),
+            orders::updated_at.eq(at),
+        ))
+        .returning((orders::project_id, orders::status_id))
+        .get_result(connection)?;
+    if !succeeded {
+        Statement::new(
+            "UPDATE reservations SET refunded_amount = refunded_amount - (SELECT l.amount FROM order_refund_lines l \
+             WHERE l.order_refund_id = ",
+        )
+        .value(id)
+        .sql(
+            " AND l.reservation_id = reservations.id) WHERE id IN (SELECT reservation_id FROM order_refund_lines \
+              WHERE order_refund_id = ",
+        )
+        .value(id)
+        .sql(")")
+        .run(connection)?;
+    }
+    let status =
+        OrderStatus::from_id(status).ok_or_else(|| stored::unknown("orders", order.get(), "status_id", status))?;
+    let event = if succeeded { "refunded" } else { "refund_failed" };
+    let amount = stored::money(amount)?;
+    if succeeded {
+        notices::tell(connection, order, Notice::OrderRefunded, Some(amount), at)?;
+    }
+    let detail = amount.to_string();
+    let entry = Entry { project, order: order.get(), actor: Author::System, event, status, detail: Some(&detail) };
+    Ok(history::write(connection, &entry, at)?)
+}

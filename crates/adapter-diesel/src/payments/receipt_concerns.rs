@@ -1,0 +1,99 @@
+//! Receipts that people must look at, and what they decide.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use kontor_kernel::{ProjectId, ReceiptId, StoreError, Word};
+use kontor_payments::model::{HandOverRequest, ReceiptConcern, ReceiptKind, ReceiptState};
+use uuid::Uuid;
+
+use super::receipt_rows::concerns;
+use crate::database::{Abort, AnyConnection, Database};
+use crate::schema::{charges, receipts};
+use crate::stored;
+
+impl Database {
+    /// The receipts that people must look at: canceled, or waited for too long. Of one project, or of all; at most so many.
+    pub async fn receipt_concerns(
+        &self,
+        project: Option<ProjectId>,
+        most: u32,
+    ) -> Result<Vec<ReceiptConcern>, StoreError> {
+        self.read(move |connection| concerns(connection, project.map(ProjectId::get), most.into())).await
+    }
+
+    /// How many receipts people must look at.
+    pub async fn count_receipt_concerns(&self) -> Result<u64, StoreError> {
+        self.read(|connection| {
+            let counted: i64 =
+                receipts::table.filter(receipts::concern_at.is_not_null()).count().get_result(connection)?;
+            Ok::<_, Abort<StoreError>>(counted.unsigned_abs())
+        })
+        .await
+    }
+
+    /// Has a canceled receipt looked at once more; that of a hand-over is asked for under another key. `false` when there
+    /// is no such receipt, or nothing that could be asked for.
+    pub async fn ask_for_receipt_again(&self, id: ReceiptId, at: DateTime<Utc>) -> Result<bool, StoreError> {
+        self.write(move |connection| ask_again(connection, id.get(), at.naive_utc())).await
+    }
+
+    /// Takes a receipt as done that people had to look at. `false` when there is none.
+    pub async fn settle_receipt(&self, id: ReceiptId, at: DateTime<Utc>) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let at = at.naive_utc();
+            let concern = receipts::table.filter(receipts::id.eq(id.get())).filter(receipts::concern_at.is_not_null());
+            let settled = diesel::update(concern)
+                .set((
+                    receipts::state.eq(ReceiptState::Succeeded.word()),
+                    receipts::body.eq(None::<String>),
+                    receipts::next_check_at.eq(None::<NaiveDateTime>),
+                    receipts::concern_at.eq(None::<NaiveDateTime>),
+                    receipts::settled_at.eq(at),
+                    receipts::updated_at.eq(at),
+                ))
+                .execute(connection)?;
+            Ok::<_, Abort<StoreError>>(settled == 1)
+        })
+        .await
+    }
+}
+
+fn ask_again(connection: &mut AnyConnection, id: i64, at: NaiveDateTime) -> Result<bool, Abort<StoreError>> {
+    let found: Option<(String, Option<String>, i32, String)> = receipts::table
+        .inner_join(charges::table.on(charges::id.eq(receipts::charge_id)))
+        .filter(receipts::id.eq(id))
+        .filter(receipts::state.eq(ReceiptState::Canceled.word()))
+        .select((receipts::kind, receipts::body, receipts::tries, charges::idempotence_key))
+        .first(connection)
+        .optional()?;
+    let Some((kind, body, tries, charge)) = found else { return Ok(false) };
+    let kind: ReceiptKind = stored::word("receipts", id, "kind", &kind)?;
+    let (state, key) = match kind {
+        ReceiptKind::Payment | ReceiptKind::Refund => (ReceiptState::Pending, None),
+        ReceiptKind::HandOver if body.is_none() => return Ok(false),
+        ReceiptKind::HandOver => {
+            let (charge, next): (Uuid, _) = (stored::text(&charge)?, u32::try_from(tries + 1));
+            (ReceiptState::Due, Some(HandOverRequest::key(charge, next.map_err(StoreError::corrupt)?)))
+        }
+    };
+    let canceled = receipts::table
+        .filter(receipts::id.eq(id))
+        .filter(receipts::tries.eq(tries))
+        .filter(receipts::state.eq(ReceiptState::Canceled.word()));
+    let asked = diesel::update(canceled)
+        .set((
+            receipts::state.eq(state.word()),
+            receipts::idempotence_key.eq(key),
+            receipts::tries.eq(tries + 1),
+            receipts::provider_receipt_id.eq(None::<String>),
+            receipts::checks.eq(0),
+            receipts::key_made_at.eq(at),
+            receipts::asked_at.eq(at),
+            receipts::next_check_at.eq(at),
+            receipts::concern_at.eq(None::<NaiveDateTime>),
+            receipts::settled_at.eq(None::<NaiveDateTime>),
+            receipts::updated_at.eq(at),
+        ))
+        .execute(connection)?;
+    Ok(asked == 1)
+}

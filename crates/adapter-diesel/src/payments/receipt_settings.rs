@@ -1,0 +1,48 @@
+//! Which projects have receipts made, and how.
+
+use async_trait::async_trait;
+use diesel::prelude::*;
+use kontor_kernel::{ProjectId, StoreError};
+use kontor_payments::model::ReceiptTerms;
+use kontor_payments::ports::ReceiptSettings;
+
+use crate::database::{Abort, AnyConnection, Database, found};
+use crate::receipt_terms::terms;
+use crate::schema::{projects, receipt_settings};
+
+fn load(connection: &mut AnyConnection, project: i64) -> Result<Option<ReceiptTerms>, Abort<StoreError>> {
+    let row: Option<(Option<i32>, i32)> = receipt_settings::table
+        .find(project)
+        .select((receipt_settings::tax_system_code, receipt_settings::default_vat_code))
+        .first(connection)
+        .optional()?;
+    Ok(row.map(|(tax_system, vat)| terms(tax_system, vat)).transpose()?)
+}
+
+#[async_trait]
+impl ReceiptSettings for Database {
+    async fn receipt_terms(&self, project: ProjectId) -> Result<Option<ReceiptTerms>, StoreError> {
+        self.read(move |connection| load(connection, project.get())).await
+    }
+
+    async fn set_receipt_terms(&self, project: ProjectId, terms: Option<ReceiptTerms>) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let project = project.get();
+            if !found!(connection, projects::table.find(project))? {
+                return Ok(false);
+            }
+            diesel::delete(receipt_settings::table.find(project)).execute(connection)?;
+            if let Some(terms) = terms {
+                diesel::insert_into(receipt_settings::table)
+                    .values((
+                        receipt_settings::project_id.eq(project),
+                        receipt_settings::tax_system_code.eq(terms.tax_system.map(|system| i32::from(system.get()))),
+                        receipt_settings::default_vat_code.eq(i32::from(terms.default_vat.get())),
+                    ))
+                    .execute(connection)?;
+            }
+            Ok::<_, Abort<StoreError>>(true)
+        })
+        .await
+    }
+}

@@ -1,0 +1,17 @@
+use diesel::prelude::*;
+use kontor_kernel::{ProjectId, UserId};
+
+use crate::database::{AnyConnection, found};
+use crate::schema::users;
+
+/// The kind of users who are people, and no agents.
+pub(crate) const EMPLOYEE: &str = "employee";
+
+/// Whether this is a person who works for the project.
+pub(crate) fn is_employee(connection: &mut AnyConnection, project: ProjectId, id: UserId) -> QueryResult<bool> {
+    let own = users::table
+        .filter(users::id.eq(id.get()))
+        .filter(users::project_id.eq(project.get()))
+        .filter(users::kind.eq(EMPLOYEE));
+    found!(connection, own)
+}

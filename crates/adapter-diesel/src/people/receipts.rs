@@ -1,0 +1,48 @@
+//! Receipts that name a customer who has left.
+
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use serde_json::Value;
+
+use crate::database::{AnyConnection, found};
+use crate::schema::{charges, counterparties, refunds};
+use crate::statement::{Statement, by_place};
+
+by_place! {
+    struct RequestRow {
+        id: i64 as BigInt,
+        request: String as Text,
+    }
+}
+
+/// Forgets the receipts of a customer that are needed no more: those of charges that brought nothing, whose money is back,
+/// or whose goods are handed over. The register has them.
+pub(crate) fn forget_receipts(connection: &mut AnyConnection, customer: i64) -> QueryResult<()> {
+    let over: Vec<RequestRow> = Statement::new("SELECT c.id, c.request FROM charges c WHERE c.counterparty_id = ")
+        .value(customer)
+        .sql(
+            " AND c.state NOT IN ('prepared', 'pending') AND c.request LIKE '%\"receipt\":%' AND (c.refunded = c.captured \
+             OR EXISTS (SELECT 1 FROM receipts r WHERE r.charge_id = c.id AND r.kind = 'hand_over'))",
+        )
+        .rows(connection)?;
+    for RequestRow { id, request } in over {
+        // What cannot be read is parked or told of elsewhere.
+        let Ok(Value::Object(mut request)) = serde_json::from_str(&request) else { continue };
+        request.remove("receipt");
+        let request = Value::Object(request).to_string();
+        diesel::update(charges::table.find(id)).set(charges::request.eq(request)).execute(connection)?;
+        let settled = refunds::table
+            .filter(refunds::charge_id.eq(id))
+            .filter(refunds::settled_at.is_not_null())
+            .filter(refunds::receipt.is_not_null());
+        diesel::update(settled).set(refunds::receipt.eq(None::<String>)).execute(connection)?;
+    }
+    Ok(())
+}
+
+/// As [`forget_receipts`], of a customer who left before their goods were handed over.
+pub(crate) fn forget_receipts_if_left(connection: &mut AnyConnection, customer: i64) -> QueryResult<()> {
+    let left =
+        counterparties::table.filter(counterparties::id.eq(customer)).filter(counterparties::deleted_at.is_not_null());
+    if found!(connection, left)? { forget_receipts(connection, customer) } else { Ok(()) }
+}

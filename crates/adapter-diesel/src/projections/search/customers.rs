@@ -1,0 +1,154 @@
+//! What customers are found and sorted by: kept in the commits that write their records, whoever writes them.
+
+use diesel::Connection as _;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
+use kontor_catalog::model::{SearchQuery, SearchText};
+use kontor_customers::model::title;
+use kontor_kernel::{Line, Phone, ProjectId, StoreError};
+
+use super::found::MOST;
+use super::terms::{conditions, document, expression};
+use crate::collation::sort_key;
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+by_place! {
+    struct CustomerRow {
+        id: i64 as BigInt,
+        project_id: i64 as BigInt,
+        name: Option<String> as Nullable<Text>,
+        last_name: Option<String> as Nullable<Text>,
+        first_name: Option<String> as Nullable<Text>,
+        middle_name: Option<String> as Nullable<Text>,
+        phone_1: Option<String> as Nullable<Text>,
+        phone_2: Option<String> as Nullable<Text>,
+        email: Option<String> as Nullable<Text>,
+        inn: Option<String> as Nullable<Text>,
+        deleted_at: Option<chrono::NaiveDateTime> as Nullable<Timestamp>,
+    }
+}
+
+const COLUMNS: &str = "SELECT id, project_id, name, last_name, first_name, middle_name, phone_1, phone_2, email, inn, \
+                       deleted_at FROM counterparties WHERE ";
+
+by_place! {
+    struct ContactRow {
+        customer: i64 as BigInt,
+        value: String as Text,
+    }
+}
+
+impl CustomerRow {
+    fn title(&self) -> String {
+        let names = [self.last_name.as_deref(), self.first_name.as_deref(), self.middle_name.as_deref()];
+        title(self.name.as_deref(), names, [self.phone_1.as_deref(), self.email.as_deref()])
+    }
+
+    fn found_by<'a>(&'a self, contacts: impl Iterator<Item = &'a str>) -> SearchText {
+        if self.deleted_at.is_some() {
+            return SearchText::of_texts([]);
+        }
+        let texts = [
+            &self.name,
+            &self.last_name,
+            &self.first_name,
+            &self.middle_name,
+            &self.phone_1,
+            &self.phone_2,
+            &self.email,
+            &self.inn,
+        ];
+        SearchText::of_texts(texts.into_iter().filter_map(Option::as_deref).chain(contacts))
+    }
+}
+
+/// Has a customer found and sorted by what the record says now. Whoever writes names, contacts or numbers of one calls this
+/// in the same commit.
+pub(crate) fn note_customer<R>(connection: &mut AnyConnection, customer: i64) -> Result<(), Abort<R>> {
+    let rows = Statement::new(format!("{COLUMNS}id = ")).value(customer).rows(connection)?;
+    note(connection, rows)
+}
+
+fn note<R>(connection: &mut AnyConnection, rows: Vec<CustomerRow>) -> Result<(), Abort<R>> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let contacts: Vec<ContactRow> =
+        Statement::new("SELECT counterparty_id, value FROM counterparty_contacts WHERE counterparty_id")
+            .among(&ids)
+            .rows(connection)?;
+    let mut entries: Vec<(&CustomerRow, SearchText)> = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let own = contacts.iter().filter(|contact| contact.customer == row.id).map(|contact| contact.value.as_str());
+        entries.push((row, row.found_by(own)));
+    }
+    let values = entries.iter().map(|(row, text)| [row.id.into(), text.line().into(), sort_key(&row.title()).into()]);
+    let update =
+        Statement::new("UPDATE counterparties SET search_text = v.column2, sort_key = v.column3 FROM (VALUES ")
+            .tuples(values)
+            .sql(") AS v WHERE counterparties.id = v.column1");
+    // One customer is the common case, and stays prepared.
+    if rows.len() == 1 { update } else { update.once() }.run(connection)?;
+    if connection.is_postgres() {
+        return Ok(());
+    }
+    Statement::new("DELETE FROM counterparty_search WHERE rowid").among(&ids).run(connection)?;
+    let mut grams = Vec::with_capacity(entries.len());
+    for (row, text) in entries.iter().filter(|(_, text)| !text.words().is_empty()) {
+        grams.push((row.id, document(stored::id(row.project_id)?, text)));
+    }
+    if grams.is_empty() {
+        return Ok(());
+    }
+    let insert = Statement::new("INSERT INTO counterparty_search (rowid, grams) VALUES ")
+        .tuples(grams.into_iter().map(|(id, grams)| [id.into(), grams.into()]));
+    if rows.len() == 1 { insert } else { insert.once() }.run(connection)?;
+    Ok(())
+}
+
+/// Fills in what customers are found and sorted by where it is missing. Every step is a commit of its own, unless a
+/// transaction is open; what was not reached is found the next time.
+pub(crate) fn fill_customers(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
+    loop {
+        let filled = connection.transaction::<_, Abort<StoreError>, _>(|connection| {
+            let missing = format!("{COLUMNS}search_text IS NULL ORDER BY id LIMIT 200");
+            let rows: Vec<CustomerRow> = Statement::new(missing).rows(connection)?;
+            let count = rows.len();
+            note(connection, rows)?;
+            Ok(count)
+        })?;
+        if filled == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// `(SELECT ...)`: the newest customers of a project that a text finds, [`MOST`] at most, and the one whose number it is. A
+/// phone is found however it is written.
+pub(crate) fn customers_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
+    let number = text.trim_start_matches(['#', '№']).trim().parse::<i64>().ok();
+    let mut all = Statement::new("(SELECT ").value(number.unwrap_or_default());
+    let phone = Phone::parse(text).ok().and_then(|phone| Line::parse(&phone).ok());
+    for text in [Some(text), phone.as_ref()].into_iter().flatten() {
+        let query = SearchQuery::of(text);
+        if query.terms().is_empty() {
+            continue;
+        }
+        let one = if connection.is_postgres() {
+            Statement::new(" UNION SELECT id FROM (SELECT s.id FROM counterparties s WHERE s.project_id = ")
+                .value(project.get())
+                .sql(format!(" AND {} ORDER BY s.id DESC LIMIT {MOST}) AS found", conditions("s", &query)))
+                .once()
+        } else {
+            Statement::new(
+                " UNION SELECT rowid FROM (SELECT rowid FROM counterparty_search WHERE counterparty_search MATCH ",
+            )
+            .value(expression(project, &query))
+            .sql(format!(" ORDER BY rowid DESC LIMIT {MOST})"))
+        };
+        all = all.then(one);
+    }
+    all.sql(")")
+}

@@ -1,0 +1,98 @@
+//! Keys of requests: stored with what their requests did, once.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, KeyOwner, SavedAnswer, database_tests};
+use kontor_kernel::StoreError;
+use tokio::task::JoinSet;
+
+use crate::fixtures;
+
+fn now() -> DateTime<Utc> {
+    "2026-06-30T12:00:00Z".parse().unwrap()
+}
+
+fn claim(id: &str, at: DateTime<Utc>) -> KeyClaim {
+    KeyClaim {
+        id: id.to_owned(),
+        fingerprint: "f".to_owned(),
+        owner: KeyOwner { guard: "user", id: Some(1) },
+        process: "p".to_owned(),
+        at,
+        leased_until: at + TimeDelta::seconds(30),
+        expires_at: at + TimeDelta::hours(48),
+    }
+}
+
+/// A request that writes a row with this name.
+async fn write(db: &TestDatabase, request: &Arc<IdempotentRequest>, name: &str) -> Result<(), StoreError> {
+    Arc::clone(request).run(db.database.worker_seen(name, now())).await
+}
+
+async fn rows(db: &TestDatabase) -> i64 {
+    fixtures::number(db, "SELECT COUNT(*) AS value FROM workers").await
+}
+
+async fn answered(db: &TestDatabase, id: &str) -> Option<Option<Vec<u8>>> {
+    db.database.kept_key(id, now()).await.unwrap().map(|kept| kept.answer)
+}
+
+database_tests! {
+    async fn a_key_is_stored_with_what_its_request_did(db: TestDatabase) {
+        let first = IdempotentRequest::new(claim("k", now()));
+        assert!(!first.has_begun());
+        write(&db, &first, "a").await.unwrap();
+        assert!(first.has_begun() && first.is_stored() && !first.is_overtaken());
+        write(&db, &first, "b").await.unwrap();
+        let second = IdempotentRequest::new(claim("k", now()));
+        assert!(matches!(write(&db, &second, "c").await, Err(StoreError::Unavailable(_))));
+        assert!(second.is_overtaken() && !second.is_stored());
+        assert_eq!(rows(&db).await, 2, "what came second is rolled back whole");
+        let kept = db.database.kept_key("k", now()).await.unwrap().unwrap();
+        assert_eq!((kept.fingerprint.as_str(), kept.process.as_str(), kept.answer), ("f", "p", None));
+        let end = now() + TimeDelta::hours(48);
+        assert!(db.database.kept_key("k", end).await.unwrap().is_none());
+        let later = IdempotentRequest::new(claim("k", end));
+        write(&db, &later, "d").await.unwrap();
+        assert!(later.is_stored(), "a key that has ended is free");
+        db.database.worker_seen("e", now()).await.unwrap();
+        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM idempotency_keys").await, 1);
+    }
+
+    async fn of_requests_that_race_one_is_done(db: TestDatabase) {
+        let db = Arc::new(db);
+        let mut running = JoinSet::new();
+        for number in 0..20 {
+            let db = Arc::clone(&db);
+            running.spawn(async move {
+                let request = IdempotentRequest::new(claim("k", now()));
+                let done = write(&db, &request, &number.to_string()).await;
+                assert_eq!((done.is_ok(), done.is_err()), (request.is_stored(), request.is_overtaken()));
+                request.is_stored()
+            });
+        }
+        let stored = running.join_all().await.into_iter().filter(|stored| *stored).count();
+        assert_eq!((stored, rows(&db).await), (1, 1));
+    }
+
+    async fn an_answer_is_kept_once_and_brings_nothing_back(db: TestDatabase) {
+        let keep = |id: &str, is_stored, answer: &str| {
+            let saved = SavedAnswer { claim: claim(id, now()), is_stored, answer: answer.as_bytes().to_vec() };
+            db.database.keep_answers(vec![saved])
+        };
+        let request = IdempotentRequest::new(claim("k", now()));
+        write(&db, &request, "a").await.unwrap();
+        assert_eq!(answered(&db, "k").await, Some(None));
+        keep("k", false, "a refusal that came later").await.unwrap();
+        assert_eq!(answered(&db, "k").await, Some(None));
+        keep("k", true, "done").await.unwrap();
+        assert_eq!(answered(&db, "k").await, Some(Some(b"done".to_vec())));
+        keep("refused", false, "no").await.unwrap();
+        assert_eq!(answered(&db, "refused").await, Some(Some(b"no".to_vec())));
+        db.database.free_key("k").await.unwrap();
+        keep("k", true, "done").await.unwrap();
+        assert_eq!(answered(&db, "k").await, None, "what is forgotten stays so");
+    }
+}

@@ -1,0 +1,244 @@
+//! Money and goods go back, and never more than came.
+
+use std::sync::Arc;
+
+use kontor_adapter_diesel::database_tests;
+use kontor_kernel::{Money, OrderId};
+use kontor_orders::model::{Order, OrderRefundState, OrderStatus, PaymentState, ReservationState};
+use kontor_orders::refund::{RefundCommand, RefundRefused};
+use kontor_orders::{OrderCommand, OrderError, OrderRefusal};
+use kontor_payments::model::GatewayStatus;
+
+use super::counter::{Counter, Mood};
+use super::office::{Office, take_back};
+
+fn money(minor: i64) -> Money {
+    Money::from_minor(minor).unwrap()
+}
+
+fn refused(outcome: Result<Order, OrderError>) -> RefundRefused {
+    match outcome {
+        Err(OrderError::Refused(OrderRefusal::Refund(refused))) => refused,
+        outcome => panic!("{outcome:?}"),
+    }
+}
+
+impl Counter<'_> {
+    /// An order that was paid online.
+    pub(super) async fn paid_online(&self, command: &OrderCommand) -> Order {
+        let order = self.placed(command).await;
+        let id = self.acquirer.settle(GatewayStatus::Succeeded);
+        self.payments.acquirer_notified(&id).await.unwrap();
+        self.order(order.id).await
+    }
+
+    /// The acquirer is asked for every refund that is due.
+    pub(super) async fn pursue(&self) {
+        while self.refunds.reconcile("w", 100).await.unwrap().checked > 0 {}
+    }
+
+    /// `(arrived, gone back, on its way)` as the order and its charge tell it.
+    async fn money(&self, order: OrderId) -> (i64, i64, i64) {
+        let order = self.order(order).await;
+        let told = (order.captured.minor(), order.refunded.minor(), order.refunding.minor());
+        let charge = |column| {
+            self.house.number(format!(
+                "SELECT {column} AS number FROM charges WHERE purpose_id = {} AND captured > 0",
+                order.id
+            ))
+        };
+        assert_eq!(told, (charge("captured").await, charge("refunded").await, charge("refunding").await));
+        told
+    }
+
+    async fn sound(&self) {
+        let mut found = Vec::new();
+        self.house.db.database.examine(None, |difference| found.push(difference)).await.unwrap();
+        assert_eq!(found, []);
+    }
+
+    async fn reasons(&self, reason: &str) -> i64 {
+        self.house.number(format!("SELECT count(*) AS number FROM stock_movements WHERE reason = '{reason}'")).await
+    }
+}
+
+database_tests! {
+    async fn pieces_go_back_before_they_were_handed_over(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let (vase, cup) = (counter.goods("Vase", 3, 1_000).await, counter.goods("Cup", 5, 333).await);
+        counter.promo("TEN", "1", "NULL").await;
+        let order = counter.paid_online(&OrderCommand { payment_method: counter.online(&[(vase, 1)]).payment_method,
+            ..counter.with_promo(&[(vase, 3), (cup, 1)], "TEN") }).await;
+        assert_eq!((order.payment_state(), counter.house.offers().await.len()), (PaymentState::Paid, 1));
+        let line = order.lines[0].id;
+        let after = office.take_back(order.id, &[(line, 2)]).await.unwrap();
+        assert_eq!((after.status, after.payment_state()), (OrderStatus::Paid, PaymentState::PartiallyRefunded));
+        assert_eq!((after.lines[0].refunded_quantity, after.lines[0].refunded_amount), (2, money(1_800)));
+        assert_eq!((counter.stock(vase).await, counter.house.offers().await.len()), ((3, 1), 2));
+        assert_eq!(after.refunds[0].state, OrderRefundState::Pending);
+        assert_eq!(counter.money(order.id).await, (3_000, 0, 1_800));
+        counter.sound().await;
+        counter.acquirer.mood(Mood::Paid);
+        counter.pursue().await;
+        assert_eq!(counter.money(order.id).await, (3_000, 1_800, 0));
+        assert_eq!(counter.order(order.id).await.refunds[0].state, OrderRefundState::Succeeded);
+
+        // What is left is sold, and goes back afterwards.
+        office.move_to(&order, OrderStatus::Issued).await.unwrap();
+        assert_eq!((counter.stock(vase).await, counter.stock(cup).await), ((2, 0), (4, 0)));
+        let last = office.take_back(order.id, &[]).await.unwrap();
+        assert_eq!((last.status, last.payment_state()), (OrderStatus::Issued, PaymentState::Refunded));
+        assert_eq!((counter.stock(vase).await, counter.stock(cup).await), ((3, 0), (5, 0)));
+        assert_eq!((counter.reasons("return").await, counter.reasons("release").await), (2, 1));
+        assert_eq!(refused(office.take_back(order.id, &[]).await), RefundRefused::NothingLeft);
+        counter.pursue().await;
+        assert_eq!(counter.money(order.id).await, (3_000, 3_000, 0));
+        assert_eq!(counter.acquirer.refunds.lock().unwrap().len(), 2);
+        counter.sound().await;
+    }
+
+    async fn everything_goes_back_and_the_order_is_canceled(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 3, 1_000).await;
+        counter.promo("ONE", "1", "NULL").await;
+        let online = counter.online(&[(vase, 1)]).payment_method;
+        let command = OrderCommand { payment_method: online, ..counter.with_promo(&[(vase, 3)], "ONE") };
+        let order = counter.paid_online(&command).await;
+        let after = office.take_back(order.id, &[]).await.unwrap();
+        assert_eq!((after.status, after.lines[0].state), (OrderStatus::Canceled, ReservationState::Released));
+        assert_eq!((counter.stock(vase).await, counter.count("discount_usages").await), ((3, 0), 0));
+        counter.sound().await;
+        counter.placed(&counter.with_promo(&[(vase, 1)], "ONE")).await;
+    }
+
+    async fn what_is_not_restocked_is_lost(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 5, 1_000).await;
+        let order = counter.paid_online(&counter.online(&[(vase, 3)])).await;
+        let command = RefundCommand { restock: false, ..take_back(&[(order.lines[0].id, 1)]) };
+        office.orders.refund(&office.staff, order.id, command.clone()).await.unwrap();
+        assert_eq!((counter.stock(vase).await, counter.reasons("write_off").await), ((4, 2), 1));
+        office.move_to(&order, OrderStatus::Issued).await.unwrap();
+        office.orders.refund(&office.staff, order.id, command).await.unwrap();
+        assert_eq!(counter.stock(vase).await, (2, 0));
+        counter.sound().await;
+    }
+
+    async fn a_deleted_warehouse_takes_nothing_back(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 1, 1_000).await;
+        let order = counter.paid_online(&counter.online(&[(vase, 1)])).await;
+        office.move_to(&order, OrderStatus::Issued).await.unwrap();
+        counter.house.run("UPDATE inventories SET deleted_at = updated_at".to_owned()).await;
+        let gone = refused(office.take_back(order.id, &[]).await);
+        assert_eq!(gone, RefundRefused::WarehouseGone { line: order.lines[0].id });
+        assert_eq!(counter.money(order.id).await, (1_000, 0, 0));
+        let command = RefundCommand { restock: false, ..take_back(&[]) };
+        office.orders.refund(&office.staff, order.id, command).await.unwrap();
+        assert_eq!(counter.money(order.id).await, (1_000, 0, 1_000));
+    }
+
+    async fn money_that_does_not_go_back_can_be_asked_for_again(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 5, 1_000).await;
+        let order = counter.paid_online(&counter.online(&[(vase, 2)])).await;
+        office.take_back(order.id, &[(order.lines[0].id, 1)]).await.unwrap();
+        counter.acquirer.mood(Mood::Refuses);
+        for _ in 0..30 {
+            counter.pursue().await;
+            counter.wait(3_700);
+        }
+        let failed = counter.order(order.id).await;
+        assert_eq!((failed.refunds[0].state, failed.payment_state()), (OrderRefundState::Failed, PaymentState::Paid));
+        assert_eq!((failed.lines[0].refunded_quantity, failed.lines[0].refunded_amount), (1, Money::ZERO));
+        counter.sound().await;
+        counter.acquirer.mood(Mood::Paid);
+        let again = RefundCommand { amount: Some(money(1_000)), ..take_back(&[]) };
+        office.orders.refund(&office.staff, order.id, again).await.unwrap();
+        counter.pursue().await;
+        assert_eq!(counter.money(order.id).await, (2_000, 1_000, 0));
+        counter.sound().await;
+    }
+
+    async fn what_was_paid_by_hand_is_given_back_by_hand(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 5, 1_000).await;
+        let order = counter.placed(&counter.command(&[(vase, 2)])).await;
+        assert_eq!(refused(office.take_back(order.id, &[]).await), RefundRefused::NotPaid);
+        office.move_to(&order, OrderStatus::Paid).await.unwrap();
+        let after = office.take_back(order.id, &[(order.lines[0].id, 1)]).await.unwrap();
+        assert_eq!((after.refunded, after.refunding, after.refunds[0].state), (money(1_000), Money::ZERO, OrderRefundState::Succeeded));
+        assert_eq!((counter.count("refunds").await, counter.stock(vase).await), (0, (5, 1)));
+        counter.sound().await;
+    }
+
+    async fn fifty_refunds_at_once_give_back_exactly_what_was_paid(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Arc::new(Office::open(&counter).await);
+        let vase = counter.goods("Vase", 40, 333).await;
+        let order = counter.paid_online(&counter.online(&[(vase, 30)])).await;
+        let (id, line) = (order.id, order.lines[0].id);
+        let racers: Vec<_> = (0..50)
+            .map(|_| {
+                let office = office.clone();
+                tokio::spawn(async move { office.take_back(id, &[(line, 1)]).await })
+            })
+            .collect();
+        let mut given = 0;
+        for racer in racers {
+            match racer.await.unwrap() {
+                Ok(_) => given += 1,
+                Err(OrderError::Refused(OrderRefusal::Refund(_))) => {}
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        assert_eq!((given, counter.money(id).await, counter.stock(vase).await), (30, (9_990, 0, 9_990), (40, 0)));
+        counter.acquirer.mood(Mood::Paid);
+        counter.pursue().await;
+        let back: i64 = counter.acquirer.refunds.lock().unwrap().iter().map(|(_, refund)| refund.amount.minor()).sum();
+        assert_eq!((back, counter.money(id).await), (9_990, (9_990, 9_990, 0)));
+        assert_eq!(counter.order(id).await.status, OrderStatus::Canceled);
+        counter.sound().await;
+    }
+
+    async fn money_for_a_canceled_order_goes_back_by_itself_and_once(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 40, 1_000).await;
+        for _ in 0..12 {
+            let order = counter.placed(&counter.online(&[(vase, 1)])).await;
+            let id = counter.acquirer.settle(GatewayStatus::Succeeded);
+            let (canceled, paid, again) = tokio::join!(
+                office.move_to(&order, OrderStatus::Canceled),
+                counter.payments.acquirer_notified(&id),
+                counter.payments.acquirer_notified(&id),
+            );
+            paid.unwrap();
+            again.unwrap();
+            let after = counter.order(order.id).await;
+            let (kept, back) = if canceled.is_ok() { (0, 1_000) } else { (1_000, 0) };
+            assert_eq!(after.left_to_refund(), money(kept), "{after:?}");
+            assert_eq!(counter.money(order.id).await, (1_000, 0, back));
+            assert_eq!(after.refunds.len(), usize::from(back > 0));
+        }
+        // Once more for sure, whoever won the races.
+        let order = counter.placed(&counter.online(&[(vase, 1)])).await;
+        let canceled = office.move_to(&order, OrderStatus::Canceled).await.unwrap();
+        assert_eq!((canceled.payment_link, canceled.payment_open), (None, true));
+        let id = counter.acquirer.settle(GatewayStatus::Succeeded);
+        counter.payments.acquirer_notified(&id).await.unwrap();
+        counter.acquirer.mood(Mood::Paid);
+        counter.pursue().await;
+        assert_eq!(counter.money(order.id).await, (1_000, 1_000, 0));
+        let events = "SELECT count(*) AS number FROM outbox_events".to_owned();
+        let paid = "SELECT count(*) AS number FROM orders WHERE status_id = 22".to_owned();
+        assert_eq!(counter.house.number(events).await, counter.house.number(paid).await, "what goes back is not announced");
+        counter.sound().await;
+    }
+}

@@ -1,0 +1,219 @@
+//! Numbers by which companies and their bank accounts are known in Russia, with their check digits.
+
+use std::fmt;
+use std::ops::Deref;
+
+/// What is wrong with a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RequisiteError {
+    /// Neither 10 nor 12 digits.
+    #[error("must have 10 digits, or 12 of a person")]
+    InnForm,
+    /// The check digits do not fit the others.
+    #[error("has a wrong check digit")]
+    InnCheck,
+    /// Not four digits, two digits or capital letters, three digits.
+    #[error("must have 9 characters such as 770701001")]
+    Kpp,
+    /// Not nine digits that begin with 0.
+    #[error("must have 9 digits and begin with 0")]
+    Bik,
+    /// Not twenty digits.
+    #[error("must have 20 digits")]
+    Account,
+    /// The check digit does not fit the BIK.
+    #[error("has a wrong check digit, or is not of the bank with this BIK")]
+    AccountCheck,
+}
+
+macro_rules! numbers {
+    ($($(#[$doc:meta])+ $name:ident;)+) => {$(
+        $(#[$doc])+
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The number.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl Deref for $name {
+            type Target = str;
+
+            fn deref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )+};
+}
+
+numbers! {
+    /// A taxpayer's number: 10 digits of a company, 12 of a person.
+    Inn;
+    /// The code of the reason for which a company is registered with a tax office.
+    Kpp;
+    /// The number of a bank.
+    Bik;
+    /// An account in a bank, a correspondent account included: 20 digits.
+    BankAccount;
+}
+
+/// The digits of a text of so many.
+fn digits(text: &str, count: usize) -> Option<Vec<u32>> {
+    let digits: Option<Vec<u32>> = text.chars().map(|letter| letter.to_digit(10)).collect();
+    digits.filter(|digits| digits.len() == count)
+}
+
+fn weighted(digits: &[u32], weights: &[u32]) -> u32 {
+    digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum()
+}
+
+/// The weights of the last check digit of 12; the others are their ends.
+const INN_WEIGHTS: [u32; 11] = [3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8];
+
+impl Inn {
+    /// Checks the form and the check digits.
+    pub fn parse(text: &str) -> Result<Self, RequisiteError> {
+        let text = text.trim();
+        let digits = digits(text, 10).or_else(|| digits(text, 12)).ok_or(RequisiteError::InnForm)?;
+        // The check digit behind so many digits.
+        let fits = |before: usize| {
+            let (number, weights) = (digits.get(..before), INN_WEIGHTS.get(INN_WEIGHTS.len() - before..));
+            let sum = number.zip(weights).map(|(number, weights)| weighted(number, weights));
+            sum.map(|sum| sum % 11 % 10) == digits.get(before).copied()
+        };
+        let checked = if digits.len() == 10 { fits(9) } else { fits(10) && fits(11) };
+        // No region has the number 00, and nothing but zeros would fit.
+        if checked && !text.starts_with("00") { Ok(Self(text.to_owned())) } else { Err(RequisiteError::InnCheck) }
+    }
+
+    /// Whether it is a person's, an entrepreneur's included.
+    pub fn is_personal(&self) -> bool {
+        self.0.len() == 12
+    }
+}
+
+impl Kpp {
+    /// Checks the form; there is no check digit.
+    pub fn parse(text: &str) -> Result<Self, RequisiteError> {
+        let text = text.trim();
+        let fits = |(place, letter): (usize, char)| {
+            letter.is_ascii_digit() || matches!(place, 4 | 5) && letter.is_ascii_uppercase()
+        };
+        let formed = text.len() == 9 && text.chars().enumerate().all(fits);
+        if formed { Ok(Self(text.to_owned())) } else { Err(RequisiteError::Kpp) }
+    }
+}
+
+impl Bik {
+    /// Checks the form; there is no check digit.
+    pub fn parse(text: &str) -> Result<Self, RequisiteError> {
+        let text = text.trim();
+        let formed = digits(text, 9).is_some() && text.starts_with('0');
+        if formed { Ok(Self(text.to_owned())) } else { Err(RequisiteError::Bik) }
+    }
+}
+
+impl BankAccount {
+    /// Checks the form. Whether the check digit is right shows with the BIK alone.
+    pub fn parse(text: &str) -> Result<Self, RequisiteError> {
+        let text = text.trim();
+        digits(text, 20).map(|_| Self(text.to_owned())).ok_or(RequisiteError::Account)
+    }
+
+    /// Refuses an account that no customer of this bank can have.
+    pub fn check(&self, bik: &Bik) -> Result<(), RequisiteError> {
+        // Accounts in an office of the central bank are checked as correspondent accounts are.
+        if matches!(bik.get(6..), Some("000" | "001" | "002")) {
+            return self.check_correspondent(bik);
+        }
+        self.fits(bik.get(6..).unwrap_or_default())
+    }
+
+    /// Refuses a correspondent account that this bank cannot have.
+    pub fn check_correspondent(&self, bik: &Bik) -> Result<(), RequisiteError> {
+        self.fits(&format!("0{}", bik.get(4..6).unwrap_or_default()))
+    }
+
+    /// Three digits of the bank and the account, weighted 7, 1, 3 in turn, sum up to a multiple of ten.
+    fn fits(&self, bank: &str) -> Result<(), RequisiteError> {
+        let weights = [7, 1, 3].into_iter().cycle();
+        let digits = bank.chars().chain(self.0.chars()).filter_map(|letter| letter.to_digit(10));
+        let sum: u32 = digits.zip(weights).map(|(digit, weight)| digit * weight).sum();
+        if sum.is_multiple_of(10) { Ok(()) } else { Err(RequisiteError::AccountCheck) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_taxpayers_number_has_its_check_digits() {
+        for (text, personal) in [("7707083893", false), (" 7736207543 ", false), ("500100732259", true)] {
+            assert_eq!(Inn::parse(text).unwrap().is_personal(), personal, "{text}");
+        }
+        for form in ["", "770708389", "77070838930", "7707083893000", "770708389x", "٧٧٠٧٠٨٣٨٩٣", "77 07083893"]
+        {
+            assert_eq!(Inn::parse(form), Err(RequisiteError::InnForm), "{form}");
+        }
+        for check in ["7707083894", "7707083983", "500100732258", "500100732269", "0000000000", "000000000000"] {
+            assert_eq!(Inn::parse(check), Err(RequisiteError::InnCheck), "{check}");
+        }
+    }
+
+    #[test]
+    fn every_digit_of_a_taxpayers_number_counts() {
+        for right in ["7707083893", "500100732259"] {
+            for place in 0..right.len() {
+                let mut wrong: Vec<char> = right.chars().collect();
+                let digit = wrong[place].to_digit(10).unwrap();
+                wrong[place] = char::from_digit((digit + 1) % 10, 10).unwrap();
+                let wrong: String = wrong.into_iter().collect();
+                assert!(Inn::parse(&wrong).is_err(), "{wrong}");
+            }
+        }
+    }
+
+    #[test]
+    fn codes_and_banks_have_their_form() {
+        for text in ["770701001", "7707AZ001"] {
+            assert!(Kpp::parse(text).is_ok(), "{text}");
+        }
+        for text in ["", "77070100", "7707010011", "7A0701001", "7707az001", "7707ЯЯ01"] {
+            assert_eq!(Kpp::parse(text), Err(RequisiteError::Kpp), "{text}");
+        }
+        assert!(Bik::parse("044525225").is_ok());
+        for text in ["", "04452522", "0445252255", "144525225", "04452522x"] {
+            assert_eq!(Bik::parse(text), Err(RequisiteError::Bik), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_account_is_of_its_bank() {
+        let account = |text| BankAccount::parse(text).unwrap();
+        let (sber, vtb) = (Bik::parse("044525225").unwrap(), Bik::parse("044525187").unwrap());
+        let current = account("40702810938000000001");
+        assert_eq!(current.check(&sber), Ok(()));
+        assert_eq!(current.check(&vtb), Err(RequisiteError::AccountCheck));
+        assert_eq!(account("40702810938000000002").check(&sber), Err(RequisiteError::AccountCheck));
+        assert_eq!(account("40702810500000000007").check(&vtb), Ok(()));
+        let correspondent = account("30101810400000000225");
+        assert_eq!(correspondent.check_correspondent(&sber), Ok(()));
+        assert_eq!(correspondent.check(&sber), Err(RequisiteError::AccountCheck));
+        assert_eq!(account("30101810700000000187").check_correspondent(&vtb), Ok(()));
+        let office = Bik::parse("044525000").unwrap();
+        assert_eq!(correspondent.check(&office), correspondent.check_correspondent(&office));
+        for text in ["", "4070281093800000000", "407028109380000000011", "4070281093800000000A"] {
+            assert_eq!(BankAccount::parse(text), Err(RequisiteError::Account), "{text}");
+        }
+    }
+}

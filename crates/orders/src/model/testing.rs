@@ -1,0 +1,72 @@
+//! Orders to try rules on.
+
+use chrono::DateTime;
+use kontor_kernel::{
+    ApplicationId, CounterpartyId, DeliveryTypeId, Money, NomenclatureId, OrderId, Quantity, ReservationId, WarehouseId,
+};
+
+use super::{Customer, DeliveryWay, Named, Order, OrderLine, OrderStatus, ReservationState};
+
+/// An order of 4.50 in this state, without lines.
+pub fn an_order(status: OrderStatus) -> Order {
+    let money = |minor| Money::from_minor(minor).unwrap();
+    Order {
+        id: OrderId::new(7).unwrap(),
+        application: Some(Named { id: ApplicationId::new(3).unwrap(), name: "Shop".to_owned() }),
+        customer: Customer { id: CounterpartyId::new(4).unwrap(), name: String::new(), phone: None },
+        manager: None,
+        status,
+        status_name: String::new(),
+        currency: "RUB".to_owned(),
+        original_price: money(500),
+        product_discount: money(0),
+        promo_discount: money(50),
+        final_price: money(450),
+        promo_code: Some("SPRING".to_owned()),
+        delivery_type: DeliveryWay {
+            id: DeliveryTypeId::new(1).unwrap(),
+            name: String::new(),
+            price: money(0),
+            is_active: true,
+        },
+        delivery_subtype: None,
+        delivery_subtype_param: None,
+        shop: None,
+        address: None,
+        payment_type: None,
+        payment_method: None,
+        payment_link: None,
+        comment: None,
+        lines: Vec::new(),
+        payment_open: false,
+        paid_at: (status == OrderStatus::Paid).then_some(DateTime::UNIX_EPOCH),
+        captured: if status == OrderStatus::Paid { money(450) } else { money(0) },
+        refunded: money(0),
+        refunding: money(0),
+        refunds: Vec::new(),
+        version: 5,
+        created_at: DateTime::UNIX_EPOCH,
+        updated_at: DateTime::UNIX_EPOCH,
+    }
+}
+
+/// One reserved piece for this price.
+pub fn a_line(minor: i64) -> OrderLine {
+    let price = Money::from_minor(minor).unwrap();
+    OrderLine {
+        id: ReservationId::new(1).unwrap(),
+        item: Named { id: NomenclatureId::new(1).unwrap(), name: String::new() },
+        article: None,
+        photos: Vec::new(),
+        warehouse: Some(Named { id: WarehouseId::new(1).unwrap(), name: String::new() }),
+        quantity: Quantity::ONE,
+        unit_price: price,
+        product_discount: Money::ZERO,
+        promo_discount: Money::ZERO,
+        total: price,
+        vat: None,
+        refunded_quantity: 0,
+        refunded_amount: Money::ZERO,
+        state: ReservationState::Held,
+    }
+}

@@ -1,0 +1,122 @@
+use std::collections::BTreeSet;
+
+use kontor_kernel::Money;
+
+use super::model::{DecidedRefund, RefundCommand, RefundProblem, RefundRefused, ReturnEffect, ReturnedLine};
+use crate::model::{Order, OrderLine, ReservationState};
+use crate::pricing::distribute;
+
+/// What goes back of an order as it stands, or why nothing does.
+pub fn decide(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, RefundRefused> {
+    if order.captured.is_zero() {
+        return Err(RefundRefused::NotPaid);
+    }
+    let restock = command.restock;
+    let lines = match (command.lines.as_slice(), command.amount) {
+        ([], None) => all_of(order, restock),
+        ([], Some(Money::ZERO)) => return Err(RefundRefused::NothingAsked),
+        ([], Some(amount)) => money_alone(order, amount)?,
+        (_, None) => pieces(order, command)?,
+        (_, Some(amount)) => pieces_for(pieces(order, command)?, amount)?,
+    };
+    finish(order, lines)
+}
+
+/// All that is left of an order, for money that nobody asked for. `None` when nothing is left.
+pub fn everything_left(order: &Order) -> Option<DecidedRefund> {
+    finish(order, all_of(order, true)).ok()
+}
+
+fn finish(order: &Order, lines: Vec<ReturnedLine>) -> Result<DecidedRefund, RefundRefused> {
+    let lines: Vec<_> = lines.into_iter().filter(|line| line.quantity > 0 || !line.amount.is_zero()).collect();
+    if lines.is_empty() {
+        return Err(RefundRefused::NothingLeft);
+    }
+    let (amount, left) = (sum(lines.iter().map(|line| line.amount)), order.left_to_refund());
+    if amount > left {
+        return Err(RefundRefused::ExceedsPaid { left });
+    }
+    let taken_back = |line: &OrderLine| lines.iter().find(|back| back.line == line.id).map_or(0, |back| back.quantity);
+    let whole = order.lines.iter().all(|line| taken_back(line) == line.pieces_left());
+    let context = crate::model::TransitionContext { returned: amount == left, ..order.transition_context() };
+    let transition = if whole { context.once_returned() } else { None };
+    Ok(DecidedRefund { amount, lines, transition })
+}
+
+fn all_of(order: &Order, restock: bool) -> Vec<ReturnedLine> {
+    order.lines.iter().map(|line| returned(line, line.pieces_left(), line.money_left(), restock)).collect()
+}
+
+/// Money without pieces, from every line in proportion to what is left of it.
+fn money_alone(order: &Order, amount: Money) -> Result<Vec<ReturnedLine>, RefundRefused> {
+    let left = order.left_to_refund();
+    if left.is_zero() {
+        return Err(RefundRefused::NothingLeft);
+    }
+    if amount > left {
+        return Err(RefundRefused::ExceedsPaid { left });
+    }
+    let weights: Vec<Money> = order.lines.iter().map(OrderLine::money_left).collect();
+    let shares = shares(amount, &weights);
+    Ok(order.lines.iter().zip(shares).map(|(line, share)| returned(line, 0, share, false)).collect())
+}
+
+fn pieces(order: &Order, command: &RefundCommand) -> Result<Vec<ReturnedLine>, RefundRefused> {
+    let (mut seen, mut refused, mut lines) = (BTreeSet::new(), Vec::new(), Vec::new());
+    for (position, asked) in command.lines.iter().enumerate() {
+        let quantity = asked.quantity.get();
+        match order.lines.iter().find(|line| line.id == asked.line) {
+            None => refused.push((position, RefundProblem::UnknownLine)),
+            Some(_) if !seen.insert(asked.line) => refused.push((position, RefundProblem::Repeated)),
+            Some(line) if quantity > line.pieces_left() => {
+                refused.push((position, RefundProblem::TooMany { left: line.pieces_left() }));
+            }
+            Some(line) => lines.push(returned(line, quantity, money_of(line, quantity), command.restock)),
+        }
+    }
+    if refused.is_empty() { Ok(lines) } else { Err(RefundRefused::Lines(refused)) }
+}
+
+/// Pieces for less than they cost.
+fn pieces_for(lines: Vec<ReturnedLine>, amount: Money) -> Result<Vec<ReturnedLine>, RefundRefused> {
+    let weights: Vec<Money> = lines.iter().map(|line| line.amount).collect();
+    let most = sum(weights.iter().copied());
+    if amount > most {
+        return Err(RefundRefused::ExceedsLines { most });
+    }
+    let shares = shares(amount, &weights);
+    Ok(lines.into_iter().zip(shares).map(|(line, amount)| ReturnedLine { amount, ..line }).collect())
+}
+
+/// What so many pieces of a line cost. Its money was allotted to its pieces when the order was placed, in whole minor units:
+/// the first pieces have one unit more where it does not divide. So whatever is taken back in whatever order, the last
+/// piece takes the rest.
+fn money_of(line: &OrderLine, quantity: u32) -> Money {
+    let pieces = line.pieces_left();
+    if pieces == 0 {
+        return Money::ZERO;
+    }
+    let (money, pieces, quantity) = (line.money_left().minor(), i64::from(pieces), i64::from(quantity));
+    let minor = money / pieces * quantity + (money % pieces).min(quantity);
+    Money::from_minor(minor).unwrap_or_default()
+}
+
+fn returned(line: &OrderLine, quantity: u32, amount: Money, restock: bool) -> ReturnedLine {
+    let effect = match (line.state, restock) {
+        _ if quantity == 0 || line.warehouse.is_none() => ReturnEffect::None,
+        (ReservationState::Held, true) => ReturnEffect::Release,
+        (ReservationState::Held, false) => ReturnEffect::WriteOff,
+        (ReservationState::Sold, true) => ReturnEffect::Restock,
+        (ReservationState::Sold, false) | (ReservationState::Released, _) => ReturnEffect::None,
+    };
+    ReturnedLine { line: line.id, quantity, amount, effect }
+}
+
+fn shares(amount: Money, weights: &[Money]) -> Vec<Money> {
+    let weights: Vec<i64> = weights.iter().map(|weight| weight.minor()).collect();
+    distribute(amount.minor(), &weights).into_iter().map(|share| Money::from_minor(share).unwrap_or_default()).collect()
+}
+
+fn sum(amounts: impl Iterator<Item = Money>) -> Money {
+    amounts.fold(Money::ZERO, |sum, amount| sum.checked_add(amount).unwrap_or(Money::MAX))
+}

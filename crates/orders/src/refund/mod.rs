@@ -1,0 +1,11 @@
+//! What goes back of a paid order: money, and with it goods.
+
+mod decide;
+mod model;
+mod receipt;
+#[cfg(test)]
+mod tests;
+
+pub use decide::{decide, everything_left};
+pub use model::{DecidedRefund, RefundCommand, RefundLine, RefundProblem, RefundRefused, ReturnEffect, ReturnedLine};
+pub use receipt::receipt_of;

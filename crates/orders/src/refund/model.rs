@@ -1,0 +1,147 @@
+use kontor_kernel::{Line, Money, Quantity, ReservationId, Violations};
+
+use kontor_payments::model::ReceiptProblem;
+
+use crate::model::Transition;
+
+/// Pieces of a line that are to be taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RefundLine {
+    /// The line.
+    pub line: ReservationId,
+    /// How many of its pieces.
+    pub quantity: Quantity,
+}
+
+/// What staff ask to give back of an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefundCommand {
+    /// Which pieces are taken back; without any, money alone goes back, or everything when no amount is named either.
+    pub lines: Vec<RefundLine>,
+    /// How much money; without it what the pieces cost. Never more than that.
+    pub amount: Option<Money>,
+    /// Why, 1 to 250 characters. The customer reads it.
+    pub reason: Line<250>,
+    /// Whether the pieces go back to the warehouses they came from; otherwise they are written off.
+    pub restock: bool,
+}
+
+/// What becomes of the pieces of a line that is taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReturnEffect {
+    /// Nothing: a service, money alone, or goods that stay with the customer.
+    None,
+    /// They were reserved, and are free again.
+    Release,
+    /// They were reserved, and leave the warehouse as a loss.
+    WriteOff,
+    /// They had left the warehouse, and lie there again.
+    Restock,
+}
+
+/// What goes back of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReturnedLine {
+    /// The line.
+    pub line: ReservationId,
+    /// How many of its pieces; 0 when only money goes back.
+    pub quantity: u32,
+    /// How much of its money.
+    pub amount: Money,
+    /// What becomes of the pieces.
+    pub effect: ReturnEffect,
+}
+
+/// What goes back of an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecidedRefund {
+    /// The sum of the lines.
+    pub amount: Money,
+    /// Every line that something goes back of.
+    pub lines: Vec<ReturnedLine>,
+    /// Where the order goes, when nothing is left of it.
+    pub transition: Option<Transition>,
+}
+
+/// What is wrong with a line that is to be taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RefundProblem {
+    /// It is no line of the order.
+    #[error("is no line of this order")]
+    UnknownLine,
+    /// It stands in an earlier line of the request.
+    #[error("stands in the request twice")]
+    Repeated,
+    /// Fewer pieces are left.
+    #[error("only {left} pieces are left to take back")]
+    TooMany {
+        /// How many.
+        left: u32,
+    },
+}
+
+/// Why nothing goes back.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RefundRefused {
+    /// No money has arrived.
+    #[error("the order is not paid")]
+    NotPaid,
+    /// No amount was named, nor a line.
+    #[error("must be more than nothing")]
+    NothingAsked,
+    /// Everything has gone back, or is on its way.
+    #[error("nothing is left to refund")]
+    NothingLeft,
+    /// Less is left.
+    #[error("only {left} is left to refund")]
+    ExceedsPaid {
+        /// What was paid, less what has gone back, is on its way and is asked for.
+        left: Money,
+    },
+    /// The pieces cost less.
+    #[error("the pieces cost {most}")]
+    ExceedsLines {
+        /// What they cost.
+        most: Money,
+    },
+    /// These lines (counted from 0) cannot be taken back as asked.
+    #[error("{} lines cannot be taken back", .0.len())]
+    Lines(Vec<(usize, RefundProblem)>),
+    /// Nobody can make the receipt of it.
+    #[error("no receipt can be made of it: {0}")]
+    NoReceipt(ReceiptProblem),
+    /// The goods cannot go back to a warehouse that is deleted.
+    #[error("the warehouse of line {line} is deleted: take the goods back without restocking")]
+    WarehouseGone {
+        /// The line.
+        line: ReservationId,
+    },
+}
+
+impl RefundRefused {
+    /// The problems by field of the request.
+    pub fn violations(&self) -> Violations {
+        let mut all = Violations::default();
+        match self {
+            Self::Lines(lines) => {
+                for (line, problem) in lines {
+                    let field = match problem {
+                        RefundProblem::TooMany { .. } => "quantity",
+                        RefundProblem::UnknownLine | RefundProblem::Repeated => "id",
+                    };
+                    all.add(format!("lines.{line}.{field}"), problem);
+                }
+            }
+            Self::WarehouseGone { .. } => all.add("restock", self),
+            Self::NotPaid
+            | Self::NothingAsked
+            | Self::NothingLeft
+            | Self::ExceedsPaid { .. }
+            | Self::ExceedsLines { .. }
+            | Self::NoReceipt(_) => {
+                all.add("amount", self);
+            }
+        }
+        all
+    }
+}

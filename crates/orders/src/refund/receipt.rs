@@ -1,0 +1,38 @@
+//! The receipt of a part of what was paid.
+
+use kontor_kernel::Quantity;
+use kontor_payments::model::{PaymentMode, PaymentSubject, Receipt, ReceiptItem, ReceiptProblem};
+
+use super::model::{DecidedRefund, ReturnedLine};
+use crate::model::{Order, OrderLine, ReservationState};
+
+/// What the register prints about a refund of an order whose payment had this receipt. `None` when the whole payment goes back
+/// at once: the acquirer uses the payment's.
+pub fn receipt_of(order: &Order, refund: &DecidedRefund, paid: &Receipt) -> Result<Option<Receipt>, ReceiptProblem> {
+    if refund.amount == order.captured {
+        return Ok(None);
+    }
+    let handed_over = order.lines.iter().any(|line| line.state == ReservationState::Sold);
+    let items: Option<Vec<ReceiptItem>> = refund.lines.iter().map(|back| item(order, back)).collect();
+    match items {
+        Some(items) => paid.of_part(&items, refund.amount).map(Some),
+        None => paid.of_amount(refund.amount, mode(handed_over)).map(Some),
+    }
+}
+
+fn mode(handed_over: bool) -> PaymentMode {
+    if handed_over { PaymentMode::FullPayment } else { PaymentMode::FullPrepayment }
+}
+
+/// `None` for a line whose VAT is not known.
+fn item(order: &Order, back: &ReturnedLine) -> Option<ReceiptItem> {
+    let line: &OrderLine = order.lines.iter().find(|line| line.id == back.line)?;
+    Some(ReceiptItem {
+        name: line.item.name.clone(),
+        quantity: Quantity::new(back.quantity.into()).unwrap_or(Quantity::ONE),
+        total: back.amount,
+        vat: line.vat?,
+        subject: if line.warehouse.is_some() { PaymentSubject::Commodity } else { PaymentSubject::Service },
+        mode: mode(line.state == ReservationState::Sold),
+    })
+}

@@ -1,0 +1,160 @@
+use kontor_kernel::{Line, Money, Quantity, ReservationId};
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::testing::{a_line, an_order};
+use crate::model::{Order, OrderLine, OrderStatus, ReservationState};
+
+fn money(minor: i64) -> Money {
+    Money::from_minor(minor).unwrap()
+}
+
+fn line(id: i64, quantity: u32, total: i64) -> OrderLine {
+    let (id, quantity) = (ReservationId::new(id).unwrap(), Quantity::new(quantity.into()).unwrap());
+    OrderLine { id, quantity, ..a_line(total) }
+}
+
+fn paid(lines: Vec<OrderLine>) -> Order {
+    let captured = money(lines.iter().map(|line| line.total.minor()).sum());
+    Order { lines, captured, final_price: captured, ..an_order(OrderStatus::Paid) }
+}
+
+fn command(lines: &[(i64, i64)], amount: Option<i64>) -> RefundCommand {
+    let line = |(id, quantity): &(i64, i64)| RefundLine {
+        line: ReservationId::new(*id).unwrap(),
+        quantity: Quantity::new(*quantity).unwrap(),
+    };
+    RefundCommand {
+        lines: lines.iter().map(line).collect(),
+        amount: amount.map(money),
+        reason: Line::parse("broken").unwrap(),
+        restock: true,
+    }
+}
+
+/// The order after a refund.
+fn after(mut order: Order, refund: &DecidedRefund) -> Order {
+    for back in &refund.lines {
+        let line = order.lines.iter_mut().find(|line| line.id == back.line).unwrap();
+        line.refunded_quantity += back.quantity;
+        line.refunded_amount = line.refunded_amount.checked_add(back.amount).unwrap();
+    }
+    order.refunding = order.refunding.checked_add(refund.amount).unwrap();
+    order
+}
+
+#[test]
+fn pieces_cost_what_was_allotted_to_them() {
+    let mut order = paid(vec![line(1, 3, 1_000), line(2, 1, 500)]);
+    let mut given = Vec::new();
+    for _ in 0..3 {
+        let refund = decide(&order, &command(&[(1, 1)], None)).unwrap();
+        given.push(refund.amount.minor());
+        order = after(order, &refund);
+    }
+    assert_eq!(given, [334, 333, 333]);
+    let refused = decide(&order, &command(&[(1, 1)], None)).unwrap_err();
+    assert_eq!(refused, RefundRefused::Lines(vec![(0, RefundProblem::TooMany { left: 0 })]));
+}
+
+#[test]
+fn without_lines_and_amount_everything_goes_back_and_the_order_is_canceled() {
+    let order = paid(vec![line(1, 3, 1_000), line(2, 1, 0)]);
+    let refund = decide(&order, &command(&[], None)).unwrap();
+    assert_eq!((refund.amount, refund.lines.len()), (money(1_000), 2));
+    assert_eq!(refund.transition.map(|step| step.to), Some(OrderStatus::Canceled));
+    let order = after(order, &refund);
+    assert_eq!(decide(&order, &command(&[], None)), Err(RefundRefused::NothingLeft));
+    assert_eq!(decide(&order, &command(&[], Some(1))), Err(RefundRefused::NothingLeft));
+    assert_eq!(everything_left(&order), None);
+    assert_eq!(decide(&order, &command(&[], Some(0))), Err(RefundRefused::NothingAsked));
+}
+
+#[test]
+fn money_alone_leaves_the_goods_and_the_order() {
+    let order = paid(vec![line(1, 3, 1_000), line(2, 1, 500)]);
+    let refund = decide(&order, &command(&[], Some(150))).unwrap();
+    let lines: Vec<_> = refund.lines.iter().map(|line| (line.quantity, line.amount.minor(), line.effect)).collect();
+    assert_eq!(lines, [(0, 100, ReturnEffect::None), (0, 50, ReturnEffect::None)]);
+    let whole = decide(&order, &command(&[], Some(1_500))).unwrap();
+    assert_eq!((refund.transition, whole.transition), (None, None));
+    let refused = decide(&after(order, &refund), &command(&[], Some(1_351))).unwrap_err();
+    assert_eq!(refused, RefundRefused::ExceedsPaid { left: money(1_350) });
+    assert_eq!(refused.violations().fields().keys().collect::<Vec<_>>(), ["amount"]);
+}
+
+#[test]
+fn pieces_may_go_back_for_less_but_not_for_more() {
+    let order = paid(vec![line(1, 2, 1_000), line(2, 1, 500)]);
+    let refund = decide(&order, &command(&[(1, 1), (2, 1)], Some(600))).unwrap();
+    assert_eq!(refund.lines.iter().map(|line| line.amount.minor()).collect::<Vec<_>>(), [300, 300]);
+    let refused = decide(&order, &command(&[(1, 1), (2, 1)], Some(1_001))).unwrap_err();
+    assert_eq!(refused, RefundRefused::ExceedsLines { most: money(1_000) });
+}
+
+#[test]
+fn everything_wrong_is_named_at_once() {
+    let order = paid(vec![line(1, 2, 1_000)]);
+    let refused = decide(&order, &command(&[(1, 3), (9, 1), (1, 1), (1, 1)], None)).unwrap_err();
+    let fields: Vec<_> = refused.violations().fields().keys().cloned().collect();
+    assert_eq!(fields, ["lines.0.quantity", "lines.1.id", "lines.2.id", "lines.3.id"]);
+    let unpaid = Order { captured: Money::ZERO, ..order };
+    assert_eq!(decide(&unpaid, &command(&[], None)), Err(RefundRefused::NotPaid));
+}
+
+#[test]
+fn what_becomes_of_the_pieces_depends_on_where_they_are() {
+    let effect = |state, restock, warehouse: bool| {
+        let mut order = paid(vec![OrderLine { state, ..line(1, 1, 100) }]);
+        if !warehouse {
+            order.lines[0].warehouse = None;
+        }
+        decide(&order, &RefundCommand { restock, ..command(&[], None) }).unwrap().lines[0].effect
+    };
+    assert_eq!(effect(ReservationState::Held, true, true), ReturnEffect::Release);
+    assert_eq!(effect(ReservationState::Held, false, true), ReturnEffect::WriteOff);
+    assert_eq!(effect(ReservationState::Sold, true, true), ReturnEffect::Restock);
+    assert_eq!(effect(ReservationState::Sold, false, true), ReturnEffect::None);
+    assert_eq!(effect(ReservationState::Held, true, false), ReturnEffect::None);
+}
+
+#[test]
+fn what_was_handed_over_stays_so() {
+    let lines = vec![OrderLine { state: ReservationState::Sold, ..line(1, 1, 100) }];
+    let order = Order { status: OrderStatus::Issued, ..paid(lines) };
+    let refund = decide(&order, &command(&[], None)).unwrap();
+    assert_eq!((refund.amount, refund.transition), (money(100), None));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100_000))]
+
+    /// Any order of partial refunds of everything gives exactly what was paid, and never more on the way.
+    #[test]
+    fn all_parts_together_are_what_was_paid(
+        lines in prop::collection::vec((1..20_u32, 0..100_000_i64), 1..4),
+        steps in prop::collection::vec((0..4_usize, 1..20_i64, prop::option::of(0..50_000_i64)), 0..7),
+    ) {
+        let lines = (1..).zip(lines).map(|(id, (quantity, total))| line(id, quantity, total)).collect();
+        let mut order = paid(lines);
+        prop_assume!(!order.captured.is_zero());
+        for (index, quantity, amount) in steps {
+            let wanted = match order.lines.get(index) {
+                Some(line) => command(&[(line.id.get(), quantity)], amount),
+                None => command(&[], amount),
+            };
+            let left = order.left_to_refund();
+            let Ok(refund) = decide(&order, &wanted) else { continue };
+            prop_assert!(refund.amount <= left);
+            order = after(order, &refund);
+            for line in &order.lines {
+                prop_assert!(line.refunded_quantity <= line.quantity.get() && line.refunded_amount <= line.total);
+            }
+        }
+        if let Ok(rest) = decide(&order, &command(&[], None)) {
+            order = after(order, &rest);
+        }
+        prop_assert_eq!(order.refunding, order.captured);
+        prop_assert!(order.lines.iter().all(|line| line.refunded_amount == line.total && line.pieces_left() == 0));
+    }
+}

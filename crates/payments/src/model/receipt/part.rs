@@ -1,0 +1,134 @@
+//! Receipts about a part of what was paid, and about its hand-over.
+
+use kontor_kernel::{Money, Quantity};
+
+use super::{PaymentMode, Receipt, ReceiptItem, ReceiptLine, ReceiptProblem};
+
+impl Receipt {
+    /// The receipt of a refund of these items, which sum to `amount`: to the same customer as the payment's, of which it
+    /// is a part. The mode of an item tells whether it was handed over before it came back.
+    pub fn of_part(&self, items: &[ReceiptItem], amount: Money) -> Result<Self, ReceiptProblem> {
+        if amount > self.total() {
+            return Err(ReceiptProblem::MoreThanPaid);
+        }
+        Self::new(self.customer.clone(), self.tax_system, items, amount)
+    }
+
+    /// The receipt of a refund of money alone: every line gives its share, by largest remainder, as one piece.
+    pub fn of_amount(&self, amount: Money, mode: PaymentMode) -> Result<Self, ReceiptProblem> {
+        let totals = self.lines.iter().map(|line| line.total().unwrap_or_default()).collect::<Vec<_>>();
+        let shares = shares(amount.minor(), &totals).ok_or(ReceiptProblem::MoreThanPaid)?;
+        let item = |(line, share): (&ReceiptLine, i64)| {
+            let total = Money::from_minor(share).map_err(|_| ReceiptProblem::TooLarge)?;
+            Ok(ReceiptItem { quantity: Quantity::ONE, total, mode, ..line.item() })
+        };
+        let items = self.lines.iter().zip(shares).map(item).collect::<Result<Vec<_>, _>>()?;
+        self.of_part(&items, amount)
+    }
+
+    /// What is left of it after these parts were given back; `None` when nothing is. Pieces that were given back as they
+    /// were paid are gone; other money goes from the last lines of the same VAT and subject, else from the last lines.
+    pub fn without(&self, parts: &[&Self]) -> Result<Option<Self>, ReceiptProblem> {
+        let mut left: Vec<Left> = self.lines.iter().map(Left::of).collect();
+        for line in parts.iter().flat_map(|part| &part.lines) {
+            take(&mut left, line)?;
+        }
+        let items: Vec<ReceiptItem> = left.iter().filter_map(Left::item).collect();
+        let amount = items.iter().try_fold(Money::ZERO, |sum, item| sum.checked_add(item.total));
+        let amount = amount.ok_or(ReceiptProblem::TooLarge)?;
+        if amount.is_zero() {
+            return Ok(None);
+        }
+        Self::new(self.customer.clone(), self.tax_system, &items, amount).map(Some)
+    }
+
+    /// The second receipt: what was prepaid is handed over. `None` when nothing on it was prepaid.
+    pub fn handed_over(&self) -> Option<Self> {
+        let prepaid = self.lines.iter().filter(|line| line.mode == PaymentMode::FullPrepayment);
+        let lines: Vec<_> =
+            prepaid.map(|line| ReceiptLine { mode: PaymentMode::FullPayment, ..line.clone() }).collect();
+        (!lines.is_empty()).then(|| Self { lines, ..self.clone() })
+    }
+}
+
+impl ReceiptLine {
+    fn item(&self) -> ReceiptItem {
+        ReceiptItem {
+            name: self.description.clone(),
+            quantity: Quantity::new(self.quantity.into()).unwrap_or(Quantity::ONE),
+            total: Money::from_minor(self.total().unwrap_or_default()).unwrap_or_default(),
+            vat: self.vat,
+            subject: self.subject,
+            mode: self.mode,
+        }
+    }
+}
+
+/// What is left of a line.
+struct Left<'a> {
+    line: &'a ReceiptLine,
+    pieces: u32,
+    money: i64,
+}
+
+impl<'a> Left<'a> {
+    fn of(line: &'a ReceiptLine) -> Self {
+        Self { line, pieces: line.quantity, money: line.total().unwrap_or_default() }
+    }
+
+    fn item(&self) -> Option<ReceiptItem> {
+        let total = Money::from_minor(self.money).ok().filter(|money| !money.is_zero())?;
+        let quantity = Quantity::new(self.pieces.into()).unwrap_or(Quantity::ONE);
+        Some(ReceiptItem { quantity, total, ..self.line.item() })
+    }
+
+    /// Whether its pieces still cost what this line says of equal ones.
+    fn has(&self, wanted: &ReceiptLine) -> bool {
+        let whole = self.money == self.line.price.saturating_mul(self.pieces.into());
+        whole
+            && self.line.description == wanted.description
+            && self.line.price == wanted.price
+            && (self.line.vat, self.line.subject) == (wanted.vat, wanted.subject)
+    }
+}
+
+/// Takes a line that was given back from what is left.
+fn take(left: &mut [Left<'_>], gone: &ReceiptLine) -> Result<(), ReceiptProblem> {
+    let mut pieces = gone.quantity;
+    for one in left.iter_mut().filter(|one| one.has(gone)) {
+        let taken = one.pieces.min(pieces);
+        one.pieces -= taken;
+        one.money -= one.line.price.saturating_mul(taken.into());
+        pieces -= taken;
+    }
+    let mut money = gone.price.checked_mul(pieces.into()).ok_or(ReceiptProblem::TooLarge)?;
+    for same_sort in [true, false] {
+        let fits = |one: &&mut Left<'_>| !same_sort || (one.line.vat, one.line.subject) == (gone.vat, gone.subject);
+        for one in left.iter_mut().rev().filter(fits) {
+            let taken = one.money.min(money);
+            one.money -= taken;
+            money -= taken;
+        }
+    }
+    if money == 0 { Ok(()) } else { Err(ReceiptProblem::MoreThanPaid) }
+}
+
+/// Shares of `amount` in proportion to `weights`, by largest remainder; `None` when it is more than they are together.
+fn shares(amount: i64, weights: &[i64]) -> Option<Vec<i64>> {
+    let whole: i128 = weights.iter().copied().map(i128::from).sum();
+    if whole <= 0 || i128::from(amount) > whole {
+        return None;
+    }
+    let product = |weight: &i64| i128::from(amount) * i128::from(*weight);
+    let mut parts: Vec<i64> =
+        weights.iter().map(|weight| i64::try_from(product(weight) / whole)).collect::<Result<_, _>>().ok()?;
+    let missing = usize::try_from(amount - parts.iter().sum::<i64>()).ok()?;
+    let mut places: Vec<usize> = (0..weights.len()).collect();
+    places.sort_by_key(|place| weights.get(*place).map(|weight| -(product(weight) % whole)));
+    for place in places.into_iter().take(missing) {
+        if let Some(part) = parts.get_mut(place) {
+            *part += 1;
+        }
+    }
+    Some(parts)
+}

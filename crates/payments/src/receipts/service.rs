@@ -1,0 +1,166 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use kontor_kernel::{Clock, StoreError};
+
+use crate::change::{Change, ReceiptChange};
+use crate::model::{
+    ChargePurpose, FiscalReceipt, GatewayReceipt, HandOverRequest, ProviderId, ReceiptKind, ReceiptTask, Registration,
+};
+use crate::ports::{Answer, PaymentGateway, Reading, ReceiptStore};
+use crate::timing::{
+    KEY_LIFETIME, LEASE, MOST_TRIES, NEXT_TRY, RECEIPT_OVERDUE, SURELY_ABSENT, next_registration_check,
+};
+
+/// Use cases of receipts.
+pub struct ReceiptService {
+    /// Where receipts are kept.
+    pub receipts: Arc<dyn ReceiptStore>,
+    /// The acquirer, which hands them to the register.
+    pub gateway: Arc<dyn PaymentGateway>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// What a round of a worker did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReconciledReceipts {
+    /// Receipts worked on.
+    pub checked: u32,
+    /// What people must look at: receipts that are not registered.
+    pub suspicious: Vec<(ChargePurpose, String)>,
+}
+
+impl ReceiptService {
+    /// Works on receipts that are due, one after the other and at most `most`, each leased so that several workers never
+    /// ask about the same one at a time.
+    pub async fn reconcile(&self, owner: &str, most: u32) -> Result<ReconciledReceipts, StoreError> {
+        let mut done = ReconciledReceipts::default();
+        while done.checked < most {
+            let at = self.clock.now();
+            let Some(receipt) = self.receipts.lease(owner, at, at + LEASE).await? else { break };
+            done.checked += 1;
+            let change = self.pursue(&receipt).await;
+            let concern = concern(&receipt, &change);
+            let recorded = self.receipts.record(receipt.id, receipt.tries, change, self.clock.now()).await?;
+            let concern = concern.filter(|_| recorded == Change::Done);
+            done.suspicious.extend(concern.map(|why| (receipt.purpose, why)));
+        }
+        Ok(done)
+    }
+
+    async fn pursue(&self, receipt: &FiscalReceipt) -> ReceiptChange {
+        match &receipt.task {
+            ReceiptTask::Payment(id) => match self.gateway.read(id).await {
+                Reading::Known(payment) => self.told(receipt, payment.receipt),
+                Reading::Absent => self.lost(receipt, id),
+                Reading::Unknown { why } => self.postponed(receipt, why, false, None),
+            },
+            ReceiptTask::Refund(id) => match self.gateway.read_refund(id).await {
+                Reading::Known(refund) => self.told(receipt, refund.receipt),
+                Reading::Absent => self.lost(receipt, id),
+                Reading::Unknown { why } => self.postponed(receipt, why, false, None),
+            },
+            ReceiptTask::HandOver(request) => self.hand_over(receipt, request).await,
+        }
+    }
+
+    /// What a payment or a refund tells of the receipt that went with it. One that is not told of may still be.
+    fn told(&self, receipt: &FiscalReceipt, told: Option<Registration>) -> ReceiptChange {
+        self.stands(receipt, None, told.unwrap_or(Registration::Pending))
+    }
+
+    fn stands(&self, receipt: &FiscalReceipt, provider_id: Option<ProviderId>, status: Registration) -> ReceiptChange {
+        match status {
+            Registration::Succeeded => ReceiptChange::Succeeded { provider_id },
+            Registration::Canceled => ReceiptChange::Canceled { why: "the register has canceled it".to_owned() },
+            Registration::Pending => {
+                let next_check_at = next_registration_check(receipt.checks, self.clock.now(), None);
+                ReceiptChange::Pending { provider_id, overdue: self.is_overdue(receipt), next_check_at }
+            }
+        }
+    }
+
+    /// Asks for the receipt under its key, or how it stands.
+    async fn hand_over(&self, receipt: &FiscalReceipt, request: &HandOverRequest) -> ReceiptChange {
+        if let Some(id) = &receipt.provider_id {
+            return match self.gateway.read_receipt(id).await {
+                Reading::Known(known) => self.weigh(receipt, request, known),
+                Reading::Absent => self.lost(receipt, id),
+                Reading::Unknown { why } => self.postponed(receipt, why, false, None),
+            };
+        }
+        if self.clock.now() - receipt.key_made_at >= KEY_LIFETIME {
+            // The key has been forgotten: the same request could make a second receipt.
+            return self.look(receipt, request, "the receipt was never made".to_owned()).await;
+        }
+        match self.gateway.register(request).await {
+            Answer::Known(known) => self.weigh(receipt, request, known),
+            Answer::Unknown { why, retry_after } => self.postponed(receipt, why, true, retry_after),
+            // An earlier request under this key may have gone through although this one is refused.
+            Answer::Refused { code, description } => {
+                self.look(receipt, request, format!("{code}: {description}")).await
+            }
+        }
+    }
+
+    /// Another key is made only when the payment surely has no such receipt.
+    async fn look(&self, receipt: &FiscalReceipt, request: &HandOverRequest, why: String) -> ReceiptChange {
+        match self.gateway.find_receipt(request).await {
+            Reading::Known(known) => self.weigh(receipt, request, known),
+            Reading::Absent if self.clock.now() - receipt.asked_at < SURELY_ABSENT => {
+                self.postponed(receipt, why, false, None)
+            }
+            Reading::Absent if receipt.tries + 1 >= MOST_TRIES => ReceiptChange::Canceled { why },
+            Reading::Absent => {
+                let key = HandOverRequest::key(receipt.charge_key, receipt.tries + 1);
+                ReceiptChange::Retry { key, why, next_check_at: self.clock.now() + NEXT_TRY }
+            }
+            Reading::Unknown { why } => self.postponed(receipt, why, false, None),
+        }
+    }
+
+    /// What a receipt says, once it is surely the one that was asked for.
+    fn weigh(&self, receipt: &FiscalReceipt, request: &HandOverRequest, known: GatewayReceipt) -> ReceiptChange {
+        match request.ensure_matches(&known) {
+            Ok(()) => self.stands(receipt, Some(known.id), known.status),
+            Err(mismatch) => ReceiptChange::Canceled { why: mismatch.to_string() },
+        }
+    }
+
+    fn lost(&self, receipt: &FiscalReceipt, id: &ProviderId) -> ReceiptChange {
+        self.postponed(receipt, format!("the acquirer no longer knows {id}"), false, None)
+    }
+
+    fn postponed(
+        &self,
+        receipt: &FiscalReceipt,
+        why: String,
+        unanswered: bool,
+        asked_pause: Option<Duration>,
+    ) -> ReceiptChange {
+        let next_check_at = next_registration_check(receipt.checks, self.clock.now(), asked_pause);
+        ReceiptChange::Postponed { why, unanswered, overdue: self.is_overdue(receipt), next_check_at }
+    }
+
+    /// Whether people are to be told that it takes too long; they are told once.
+    fn is_overdue(&self, receipt: &FiscalReceipt) -> bool {
+        receipt.overdue_at.is_none() && self.clock.now() - receipt.key_made_at >= RECEIPT_OVERDUE
+    }
+}
+
+/// What people must look at.
+fn concern(receipt: &FiscalReceipt, change: &ReceiptChange) -> Option<String> {
+    let kind = receipt.task.kind();
+    let what = match kind {
+        ReceiptKind::Payment => "the receipt of its payment",
+        ReceiptKind::Refund => "the receipt of a refund",
+        ReceiptKind::HandOver => "the receipt of its hand-over",
+    };
+    match change {
+        ReceiptChange::Canceled { why } => Some(format!("{what} is canceled: {why}")),
+        ReceiptChange::Retry { why, .. } => Some(format!("{what} was refused and is tried again later: {why}")),
+        change if change.is_overdue() => Some(format!("{what} has been waited for since {}", receipt.created_at)),
+        _ => None,
+    }
+}

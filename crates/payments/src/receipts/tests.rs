@@ -1,0 +1,202 @@
+use std::sync::{Arc, Mutex};
+
+use chrono::{DateTime, TimeDelta};
+use kontor_kernel::{FixedClock, Money, OrderId, Phone, ProjectId, Quantity, ReceiptId};
+use uuid::Uuid;
+
+use super::*;
+use crate::change::{Change, ReceiptChange};
+use crate::model::{
+    ChargePurpose, FiscalReceipt, GatewayPayment, GatewayReceipt, GatewayStatus, HandOverRequest, PaymentMode,
+    PaymentSubject, ProviderId, Receipt, ReceiptContact, ReceiptItem, ReceiptState, ReceiptTask, Registration, VatCode,
+};
+use crate::ports::{Answer, MockPaymentGateway, MockReceiptStore, Reading};
+
+const CHARGE: Uuid = Uuid::from_u128(7);
+
+fn provider(text: &str) -> ProviderId {
+    ProviderId::parse(text).unwrap()
+}
+
+fn money() -> Money {
+    Money::from_minor(26_550).unwrap()
+}
+
+fn request() -> HandOverRequest {
+    let item = ReceiptItem {
+        name: "Anchor".to_owned(),
+        quantity: Quantity::ONE,
+        total: money(),
+        vat: VatCode::NONE,
+        subject: PaymentSubject::Commodity,
+        mode: PaymentMode::FullPayment,
+    };
+    let customer = ReceiptContact::Phone(Phone::parse("79001234567").unwrap());
+    HandOverRequest {
+        payment: provider("pay-1"),
+        key: HandOverRequest::key(CHARGE, 0),
+        currency: "RUB".to_owned(),
+        receipt: Receipt::new(customer, None, &[item], money()).unwrap(),
+    }
+}
+
+fn receipt(task: ReceiptTask) -> FiscalReceipt {
+    FiscalReceipt {
+        id: ReceiptId::new(3).unwrap(),
+        project_id: ProjectId::new(1).unwrap(),
+        purpose: ChargePurpose::Order(OrderId::new(7).unwrap()),
+        state: ReceiptState::Pending,
+        task,
+        charge_key: CHARGE,
+        tries: 0,
+        key_made_at: DateTime::UNIX_EPOCH,
+        asked_at: DateTime::UNIX_EPOCH,
+        provider_id: None,
+        checks: 0,
+        overdue_at: None,
+        created_at: DateTime::UNIX_EPOCH,
+    }
+}
+
+fn of_payment() -> FiscalReceipt {
+    receipt(ReceiptTask::Payment(provider("pay-1")))
+}
+
+fn of_hand_over() -> FiscalReceipt {
+    FiscalReceipt { state: ReceiptState::Due, ..receipt(ReceiptTask::HandOver(request())) }
+}
+
+fn payment(receipt: Option<Registration>) -> Reading<GatewayPayment> {
+    Reading::Known(GatewayPayment {
+        id: provider("pay-1"),
+        status: GatewayStatus::Succeeded,
+        amount: money(),
+        currency: "RUB".to_owned(),
+        confirmation_url: None,
+        reason: None,
+        purpose: None,
+        key: None,
+        saved_method: None,
+        receipt,
+    })
+}
+
+fn shown(status: Registration) -> GatewayReceipt {
+    GatewayReceipt { id: provider("rt-1"), payment: Some(provider("pay-1")), status, prepaid: money() }
+}
+
+/// Works on one receipt so long after it was stored: what is committed, and how many concerns there are.
+async fn worked(receipt: FiscalReceipt, after: TimeDelta, gateway: MockPaymentGateway) -> (ReceiptChange, usize) {
+    let mut store = MockReceiptStore::new();
+    let mut queue = vec![receipt];
+    store.expect_lease().returning(move |_, _, _| Ok(queue.pop()));
+    let committed = Arc::new(Mutex::new(None));
+    let kept = committed.clone();
+    store.expect_record().times(1).returning(move |_, tries, change, _| {
+        assert_eq!(tries, 0);
+        *kept.lock().unwrap() = Some(change);
+        Ok(Change::Done)
+    });
+    let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH + after));
+    let service = ReceiptService { receipts: Arc::new(store), gateway: Arc::new(gateway), clock };
+    let round = service.reconcile("w", 5).await.unwrap();
+    assert_eq!(round.checked, 1);
+    let change = committed.lock().unwrap().take().unwrap();
+    (change, round.suspicious.len())
+}
+
+async fn told(told: Option<Registration>, receipt: FiscalReceipt, after: TimeDelta) -> (ReceiptChange, usize) {
+    let mut gateway = MockPaymentGateway::new();
+    gateway.expect_read().return_const(payment(told));
+    worked(receipt, after, gateway).await
+}
+
+#[tokio::test]
+async fn a_payment_tells_how_its_receipt_stands() {
+    let minute = TimeDelta::minutes(1);
+    let (change, concerns) = told(Some(Registration::Succeeded), of_payment(), minute).await;
+    assert_eq!((change, concerns), (ReceiptChange::Succeeded { provider_id: None }, 0));
+    let (change, concerns) = told(Some(Registration::Canceled), of_payment(), minute).await;
+    assert!(matches!(change, ReceiptChange::Canceled { .. }) && concerns == 1);
+    for open in [Some(Registration::Pending), None] {
+        let (change, concerns) = told(open, of_payment(), minute).await;
+        assert!(matches!(change, ReceiptChange::Pending { overdue: false, .. }) && concerns == 0, "{change:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_pending_for_three_days_is_told_once() {
+    let pending = Some(Registration::Pending);
+    let almost = TimeDelta::days(3) - TimeDelta::seconds(1);
+    assert_eq!(told(pending, of_payment(), almost).await.1, 0);
+    let (change, concerns) = told(pending, of_payment(), TimeDelta::days(3)).await;
+    assert!(change.is_overdue() && change.next_check_at().is_some() && concerns == 1);
+    let known = FiscalReceipt { overdue_at: Some(DateTime::UNIX_EPOCH), ..of_payment() };
+    assert_eq!(told(pending, known, TimeDelta::days(4)).await.1, 0);
+    // Nor is one forgotten about which the acquirer says nothing at all.
+    let mut silent = MockPaymentGateway::new();
+    silent.expect_read().return_const(Reading::Unknown { why: "500".to_owned() });
+    let (change, concerns) = worked(of_payment(), TimeDelta::days(3), silent).await;
+    assert!(matches!(change, ReceiptChange::Postponed { overdue: true, .. }) && concerns == 1);
+}
+
+fn answering(answer: Answer<GatewayReceipt>) -> MockPaymentGateway {
+    let mut gateway = MockPaymentGateway::new();
+    gateway.expect_register().withf(|asked| *asked == request()).times(1).return_const(answer);
+    gateway
+}
+
+fn refused() -> Answer<GatewayReceipt> {
+    Answer::Refused { code: "invalid_request".to_owned(), description: "no".to_owned() }
+}
+
+#[tokio::test]
+async fn a_hand_over_is_asked_for_under_its_key_until_it_is_known() {
+    let soon = TimeDelta::minutes(5);
+    let gateway = answering(Answer::Known(shown(Registration::Pending)));
+    let (change, _) = worked(of_hand_over(), soon, gateway).await;
+    assert!(matches!(change, ReceiptChange::Pending { provider_id: Some(_), .. }));
+    let gateway = answering(Answer::Unknown { why: "timed out".to_owned(), retry_after: None });
+    let (change, _) = worked(of_hand_over(), soon, gateway).await;
+    assert!(matches!(change, ReceiptChange::Postponed { unanswered: true, .. }));
+    let mut gateway = MockPaymentGateway::new();
+    gateway.expect_read_receipt().return_const(Reading::Known(shown(Registration::Succeeded)));
+    let known = FiscalReceipt { provider_id: Some(provider("rt-1")), ..of_hand_over() };
+    let (change, _) = worked(known, soon, gateway).await;
+    assert_eq!(change, ReceiptChange::Succeeded { provider_id: Some(provider("rt-1")) });
+    let other = GatewayReceipt { prepaid: Money::from_minor(1).unwrap(), ..shown(Registration::Succeeded) };
+    let (change, concerns) = worked(of_hand_over(), soon, answering(Answer::Known(other))).await;
+    assert!(matches!(change, ReceiptChange::Canceled { .. }) && concerns == 1);
+}
+
+#[tokio::test]
+async fn a_refused_hand_over_is_looked_up_before_another_key_is_made() {
+    let found = |reading| {
+        let mut gateway = answering(refused());
+        gateway.expect_find_receipt().times(1).return_const(reading);
+        gateway
+    };
+    let gateway = found(Reading::Known(shown(Registration::Succeeded)));
+    let (change, _) = worked(of_hand_over(), TimeDelta::minutes(5), gateway).await;
+    assert!(matches!(change, ReceiptChange::Succeeded { .. }));
+    let (change, concerns) = worked(of_hand_over(), TimeDelta::minutes(5), found(Reading::Absent)).await;
+    let ReceiptChange::Retry { key, .. } = change else { panic!("{change:?}") };
+    assert_eq!((key, concerns), (HandOverRequest::key(CHARGE, 1), 1));
+    // What was asked for just now may still show.
+    let (change, _) = worked(of_hand_over(), TimeDelta::seconds(119), found(Reading::Absent)).await;
+    assert!(matches!(change, ReceiptChange::Postponed { unanswered: false, .. }));
+}
+
+#[tokio::test]
+async fn after_the_life_of_its_key_a_hand_over_is_only_looked_for() {
+    let mut gateway = MockPaymentGateway::new();
+    gateway.expect_find_receipt().times(1).return_const(Reading::Known(shown(Registration::Succeeded)));
+    let (change, _) = worked(of_hand_over(), TimeDelta::hours(23), gateway).await;
+    assert!(matches!(change, ReceiptChange::Succeeded { .. }));
+}
+
+#[test]
+fn keys_of_tries_are_fit_for_the_acquirer() {
+    let key = HandOverRequest::key(Uuid::from_u128(u128::MAX), u32::MAX);
+    assert!(key.len() <= 64 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'), "{key}");
+}

@@ -1,0 +1,2 @@
+DROP TABLE notifications;
+ALTER TABLE projects DROP COLUMN language;

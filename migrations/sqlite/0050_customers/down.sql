@@ -1,0 +1,11 @@
+DROP TABLE counterparty_bank_requisites;
+DROP TABLE counterparty_contacts;
+DROP TABLE counterparty_search;
+DROP INDEX counterparties_by_sort_key;
+DROP INDEX counterparties_by_moment;
+DROP INDEX counterparties_by_manager;
+DROP INDEX counterparties_by_kind;
+DROP INDEX counterparties_present;
+DROP INDEX counterparties_without_search;
+ALTER TABLE counterparties DROP COLUMN sort_key;
+ALTER TABLE counterparties DROP COLUMN search_text;
