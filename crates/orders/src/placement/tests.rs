@@ -332,7 +332,7 @@ async fn what_staff_name_must_be_of_the_project_and_they_must_be_allowed() {
     assert_eq!(refused.violations().fields().keys().collect::<Vec<_>>(), ["application_id", "counterparty_id"]);
     let refused = service.calculate(&staff, None, None, &command(1).cart, None).await;
     assert!(matches!(refused, Err(CartError::Missing(_))), "{refused:?}");
-    let idle = staff_with([Permission::edit(Resource::Orders)]);
+    let idle = staff_with([Permission::edit(Resource::Counterparties)]);
     let refused = service.place_by_staff(&idle, &staff_command(command(1))).await;
     assert!(matches!(refused, Err(PlacementError::Denied(_))), "{refused:?}");
     let refused = service.calculate(&idle, None, None, &command(1).cart, None).await;
