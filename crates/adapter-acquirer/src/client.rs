@@ -9,7 +9,8 @@ use kontor_payments::model::{
 use kontor_payments::ports::{Answer, PaymentGateway, Reading};
 use reqwest::redirect::Policy;
 use reqwest::{RequestBuilder, Response};
-use serde_json::Value;
+use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::answer::{self, Exchange};
 use crate::{receipt, wire};
@@ -167,6 +168,28 @@ impl PaymentGateway for AcquirerClient {
             }
             Answer::Unknown { why, .. } => {
                 tracing::warn!(purpose = %request.purpose, %why, "the outcome of a payment request is unknown");
+            }
+        }
+        answer
+    }
+
+    async fn cancel(&self, id: &ProviderId, key: Uuid) -> Answer<GatewayPayment> {
+        let call = self
+            .http
+            .post(format!("{}/payments/{id}/cancel", self.config.url))
+            .header("Idempotence-Key", key.to_string())
+            .json(&json!({}));
+        let answer = answer::asked(exchange(self.authorized(call)).await, |object| {
+            let payment = wire::payment(object)?;
+            same("payment", id, &payment.id).map(|()| payment)
+        });
+        match &answer {
+            Answer::Known(_) => tracing::info!(payment = %id, "payment taken back"),
+            Answer::Refused { code, description } => {
+                tracing::warn!(payment = %id, %code, %description, "the acquirer does not take a payment back");
+            }
+            Answer::Unknown { why, .. } => {
+                tracing::warn!(payment = %id, %why, "whether a payment was taken back is unknown");
             }
         }
         answer

@@ -42,11 +42,14 @@ mod tables;
 #[cfg(feature = "test-support")]
 pub mod testing;
 pub mod upkeep;
+mod versions;
 mod webhooks;
 mod workers;
 
 pub use database::idempotency::{IdempotentRequest, KeptKey, KeyClaim, KeyOwner, SavedAnswer};
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};
 pub use database::{CacheVersion, CacheVersions, TRUST, Topic, Watch};
+pub use database::{Left, NewRow, VersionedRequest, VersionedRow};
 pub use demo_data::DemoData;
 pub use lease::Parked;
+pub use versions::{LastChange, VersionedRecord};

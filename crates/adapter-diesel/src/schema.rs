@@ -8,6 +8,7 @@ diesel::table! {
         created_at -> Timestamp,
         time_zone -> Text,
         language -> Text,
+        if_match_required -> Bool,
     }
 }
 
@@ -78,6 +79,7 @@ diesel::table! {
         leased_until -> Nullable<Timestamp>,
         parked_at -> Nullable<Timestamp>,
         parked_reason -> Nullable<Text>,
+        order_id -> Nullable<BigInt>,
     }
 }
 
@@ -171,6 +173,7 @@ diesel::table! {
         name -> Text,
         description -> Text,
         project_id -> Nullable<BigInt>,
+        version -> BigInt,
     }
 }
 
@@ -219,6 +222,7 @@ diesel::table! {
         deleted_at -> Nullable<Timestamp>,
         department_id -> Nullable<BigInt>,
         avatar_id -> Nullable<BigInt>,
+        version -> BigInt,
     }
 }
 
@@ -248,6 +252,7 @@ diesel::table! {
         avatar_id -> Nullable<BigInt>,
         search_text -> Nullable<Text>,
         sort_key -> Nullable<Binary>,
+        version -> BigInt,
     }
 }
 
@@ -262,6 +267,7 @@ diesel::table! {
         comment -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        version -> BigInt,
     }
 }
 
@@ -277,6 +283,7 @@ diesel::table! {
         comment -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        version -> BigInt,
     }
 }
 
@@ -369,6 +376,7 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         sort_key -> Nullable<Binary>,
+        version -> BigInt,
     }
 }
 
@@ -377,6 +385,7 @@ diesel::table! {
         application_id -> BigInt,
         category_id -> BigInt,
         position -> BigInt,
+        version -> BigInt,
     }
 }
 
@@ -390,6 +399,7 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         sort_key -> Nullable<Binary>,
+        version -> BigInt,
     }
 }
 
@@ -398,6 +408,7 @@ diesel::table! {
         application_id -> BigInt,
         brand_id -> BigInt,
         priority -> BigInt,
+        version -> BigInt,
     }
 }
 
@@ -471,6 +482,7 @@ diesel::table! {
         updated_at -> Timestamp,
         deleted_at -> Nullable<Timestamp>,
         sort_key -> Nullable<Binary>,
+        version -> BigInt,
     }
 }
 
@@ -493,6 +505,7 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         deleted_at -> Nullable<Timestamp>,
+        version -> BigInt,
     }
 }
 
@@ -645,9 +658,42 @@ diesel::table! {
         refunded_quantity -> BigInt,
         refunded_amount -> BigInt,
         vat_code -> Nullable<Integer>,
+        is_ticket -> Bool,
         state -> Text,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    order_tickets (order_id) {
+        order_id -> BigInt,
+        project_id -> BigInt,
+        reference -> Nullable<Text>,
+        total -> BigInt,
+        redeemed -> BigInt,
+        last_redeemed_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
+    ticket_scans (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        order_id -> Nullable<BigInt>,
+        scan_id -> Text,
+        token_fingerprint -> Text,
+        quantity -> BigInt,
+        shop_id -> Nullable<BigInt>,
+        is_dated -> Bool,
+        scanned_at -> Timestamp,
+        user_id -> BigInt,
+        outcome -> Text,
+        redeemed_count -> BigInt,
+        total_tickets -> BigInt,
+        earlier_at -> Nullable<Timestamp>,
+        earlier_shop_id -> Nullable<BigInt>,
+        created_at -> Timestamp,
     }
 }
 
@@ -851,6 +897,7 @@ diesel::table! {
         updated_at -> Timestamp,
         hangs -> Integer,
         paused_until -> Nullable<Timestamp>,
+        version -> BigInt,
     }
 }
 
@@ -913,6 +960,7 @@ diesel::table! {
         description -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        version -> BigInt,
     }
 }
 
@@ -1066,6 +1114,7 @@ diesel::table! {
         is_active -> Bool,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        version -> BigInt,
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) enum Value {
     Int(Option<i64>),
     Text(Option<String>),
     Bool(bool),
-    Moment(NaiveDateTime),
+    Moment(Option<NaiveDateTime>),
     Bytes(Vec<u8>),
 }
 
@@ -42,7 +42,8 @@ values! {
     u32 => |value| Self::Int(Some(value.into()));
     Option<i64> => |value| Self::Int(value);
     bool => |value| Self::Bool(value);
-    NaiveDateTime => |value| Self::Moment(value);
+    NaiveDateTime => |value| Self::Moment(Some(value));
+    Option<NaiveDateTime> => |value| Self::Moment(value);
     Vec<u8> => |value| Self::Bytes(value);
     String => |value| Self::Text(Some(value));
     Option<String> => |value| Self::Text(value);
@@ -200,7 +201,7 @@ where
     Option<i64>: ToSql<Nullable<BigInt>, DB>,
     Option<String>: ToSql<Nullable<Text>, DB>,
     bool: ToSql<Bool, DB>,
-    NaiveDateTime: ToSql<Timestamp, DB>,
+    Option<NaiveDateTime>: ToSql<Nullable<Timestamp>, DB>,
     Vec<u8>: ToSql<Binary, DB>,
 {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
@@ -213,7 +214,7 @@ where
                 Piece::Value(Value::Int(value)) => out.push_bind_param::<Nullable<BigInt>, _>(value)?,
                 Piece::Value(Value::Text(value)) => out.push_bind_param::<Nullable<Text>, _>(value)?,
                 Piece::Value(Value::Bool(value)) => out.push_bind_param::<Bool, _>(value)?,
-                Piece::Value(Value::Moment(value)) => out.push_bind_param::<Timestamp, _>(value)?,
+                Piece::Value(Value::Moment(value)) => out.push_bind_param::<Nullable<Timestamp>, _>(value)?,
                 Piece::Value(Value::Bytes(value)) => out.push_bind_param::<Binary, _>(value)?,
             }
         }

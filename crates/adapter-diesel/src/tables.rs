@@ -5,11 +5,9 @@ use kontor_kernel::StoreError;
 
 use crate::catalog::discount_names::fill_names;
 
-#[cfg(feature = "test-support")]
-use crate::database::InvalidatingWrites;
-#[cfg(feature = "test-support")]
-use crate::database::Topic;
 use crate::database::{Database, DatabaseUrl, PoolOptions, Tables};
+#[cfg(feature = "test-support")]
+use crate::database::{InvalidatingWrites, Topic, VersionedTable};
 use crate::projections::search::{fill_customers, fill_missing};
 use crate::projections::sort_keys::fill_sort_keys;
 
@@ -19,6 +17,8 @@ static TABLES: Tables = Tables {
     fills: &[fill_missing, fill_names, fill_sort_keys, fill_customers],
     #[cfg(feature = "test-support")]
     invalidating: INVALIDATING,
+    #[cfg(feature = "test-support")]
+    versioned: VERSIONED,
 };
 
 /// A table that storefronts show.
@@ -58,6 +58,36 @@ const INVALIDATING: &[InvalidatingWrites] = &[
         verbs: &["UPDATE ", "DELETE FROM "],
         topics: &[Topic::Access],
     },
+];
+
+/// A table with a version that every change of its other columns raises.
+#[cfg(feature = "test-support")]
+const fn versioned(table: &'static str, apart: &'static [&'static str]) -> VersionedTable {
+    VersionedTable { table, apart }
+}
+
+#[cfg(feature = "test-support")]
+const VERSIONED: &[VersionedTable] = &[
+    versioned("application_brands", &[]),
+    versioned("application_categories", &[]),
+    versioned("brands", &["sort_key"]),
+    versioned("categories", &["sort_key"]),
+    versioned("counterparties", &["search_text", "sort_key", "verified_at"]),
+    versioned("counterparty_bank_requisites", &[]),
+    versioned("counterparty_contacts", &[]),
+    versioned("departments", &[]),
+    versioned("discounts", &["name_key", "used_amount", "used_count"]),
+    versioned("integration_links", &[]),
+    // What orders reserve changes all the time, and no editor writes it.
+    versioned("inventories", &["deleted_at", "reserved", "updated_at"]),
+    versioned("nomenclatures", &["article_search", "search_text", "sort_key", "views_count"]),
+    versioned("orders", &[]),
+    versioned("permissions", &[]),
+    versioned("roles", &[]),
+    versioned("subscription_nomenclatures", &[]),
+    versioned("users", &["active_seconds", "last_activity_at", "password_hash", "updated_at"]),
+    versioned("warehouses", &["deleted_at", "sort_key"]),
+    versioned("webhooks", &["hangs", "paused_until"]),
 ];
 
 impl Database {

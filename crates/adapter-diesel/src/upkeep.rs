@@ -60,6 +60,8 @@ pub const SWEPT_TABLES: &[SweptTable] = &[
     swept("phone_change_codes", "counterparty_id", "expires_at", Keep::UntilThen, ""),
     swept("temporary_passwords", "user_id", "expires_at", Keep::UntilThen, ""),
     swept("notifications", "id", "created_at", Keep::HalfAYear, ""),
+    // Entries stay with their orders: they are what their tickets were redeemed by.
+    swept("ticket_scans", "id", "created_at", Keep::HalfAYear, " AND outcome <> 'admitted'"),
     // A nonce stays used for as long as its attempt is kept.
     swept("callback_attempts", "id", "expires_at", Keep::Afterwards, ""),
     swept("agent_access_requests", "id", "expires_at", Keep::Afterwards, ""),

@@ -208,6 +208,7 @@ mod tests {
             is_banned: false,
             creator: None,
             permissions: vec![GrantedPermission::sample(46, None, "view-orders")],
+            version: 1,
             last_activity_at: None,
             created_at: NOW,
             updated_at: NOW,

@@ -3,9 +3,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use kontor_kernel::{Clock, FileId, Name, OfProject, Permission, Random, Resource, Staff, Stamp};
+use kontor_kernel::{
+    Clock, FileId, Listing, Name, OfProject, OrderId, Page, Permission, Random, Resource, Staff, Stamp,
+};
 
-use crate::model::{Dimensions, FileKey, FileType, MediaType, NewFile, StoredFile};
+use crate::model::{Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, StoredFile};
 use crate::ports::{ContentInspector, FileRepository, FileStore, Pieces};
 use crate::{FileError, FileRefusal};
 
@@ -63,6 +65,35 @@ impl FileService {
     /// Stores a file of the employee's project.
     pub async fn store(&self, staff: &Staff, upload: Upload) -> Result<StoredFile, FileError> {
         self.may_upload(staff)?;
+        self.keep(staff, upload, None).await
+    }
+
+    /// Refuses who may not add files to an order, and an order of another project: the first step of an upload, before
+    /// anything is received.
+    pub async fn may_add_to_order(&self, staff: &Staff, order: OrderId) -> Result<(), FileError> {
+        staff.require(Permission::edit(Resource::Orders))?;
+        staff.own(self.files.find_order(order).await?).map(drop)
+    }
+
+    /// Stores a file of an order of the employee's project.
+    pub async fn add_to_order(&self, staff: &Staff, order: OrderId, upload: Upload) -> Result<StoredFile, FileError> {
+        self.may_add_to_order(staff, order).await?;
+        self.keep(staff, upload, Some(order)).await
+    }
+
+    /// One page of the files of an order, by the fields of [`FileRepository::of_order`].
+    pub async fn of_order(
+        &self,
+        staff: &Staff,
+        order: OrderId,
+        listing: Listing,
+    ) -> Result<Page<OrderFile>, FileError> {
+        staff.require(Permission::view(Resource::Orders))?;
+        staff.own(self.files.find_order(order).await?)?;
+        Ok(self.files.of_order(staff.project_id, order, listing).await?)
+    }
+
+    async fn keep(&self, staff: &Staff, upload: Upload, order_id: Option<OrderId>) -> Result<StoredFile, FileError> {
         let Upload { content, file_type, name, media, dimensions } = upload;
         let now = self.clock.now();
         let key = FileKey::generate(&*self.random);
@@ -73,6 +104,7 @@ impl FileService {
             name,
             media,
             dimensions,
+            order_id,
             creator_id: staff.user_id,
             created_at: now,
             expires_at: now + PATIENCE,
@@ -170,6 +202,7 @@ mod tests {
             media: file.media,
             dimensions: file.dimensions,
             content: written(),
+            order_id: file.order_id,
             creator_id: file.creator_id,
             created_at: file.created_at,
         }
@@ -250,6 +283,23 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn files_of_an_order_are_of_its_project() {
+        let order = OrderId::new(5).unwrap();
+        let mut files = MockFileRepository::new();
+        files.expect_find_order().returning(|id| Ok(Some(OfProject::new(ProjectId::new(2).unwrap(), id))));
+        let service = service(files, MockFileStore::new(), PDF);
+        let boss = staff_with(Permission::all());
+        assert!(matches!(service.may_add_to_order(&boss, order).await, Err(FileError::Denied(_))));
+        let upload = service.inspect(FileType::OrderFile, None, content()).unwrap();
+        assert!(matches!(service.add_to_order(&boss, order, upload).await, Err(FileError::Denied(_))));
+        let page = kontor_kernel::PageRequest::new(1, 15, 100).unwrap();
+        let all = Listing::everything(kontor_kernel::listing::Sort::ascending("id"), page);
+        assert!(matches!(service.of_order(&boss, order, all).await, Err(FileError::Denied(_))));
+        let viewer = staff_with([Permission::view(Resource::Orders)]);
+        assert!(matches!(service.may_add_to_order(&viewer, order).await, Err(FileError::Denied(_))));
+    }
+
+    #[tokio::test]
     async fn staff_of_another_project_see_nothing() {
         let file = NewFile {
             project_id: ProjectId::new(2).unwrap(),
@@ -258,6 +308,7 @@ mod tests {
             name: MediaType::Pdf.label(None).unwrap(),
             media: MediaType::Pdf,
             dimensions: None,
+            order_id: None,
             creator_id: clerk().user_id,
             created_at: DateTime::UNIX_EPOCH,
             expires_at: DateTime::UNIX_EPOCH,

@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::stream::BoxStream;
-use kontor_kernel::{FileId, OfProject, ProjectId, Stamp, StoreError};
+use kontor_kernel::{FileId, Listing, OfProject, OrderId, Page, ProjectId, Stamp, StoreError};
 
 use crate::FileError;
-use crate::model::{FileKey, NewFile, Sighting, StoredFile, Written};
+use crate::model::{FileKey, NewFile, OrderFile, Sighting, StoredFile, Written};
 
 /// The place where contents are kept cannot be reached, or fails. The same call may succeed later.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +43,17 @@ pub trait FileRepository: Send + Sync {
 
     /// Gives a record up that waits: whatever came of its content is swept from this moment on.
     async fn give_up(&self, id: FileId, at: DateTime<Utc>) -> Result<(), StoreError>;
+
+    /// Whether there is an order with this number, of any project.
+    async fn find_order(&self, id: OrderId) -> Result<Option<OfProject<OrderId>>, StoreError>;
+
+    /// One page of the files of an order of the project. Fields: `id`, `name`, `size`, `created_at`.
+    async fn of_order(
+        &self,
+        project: ProjectId,
+        order: OrderId,
+        listing: Listing,
+    ) -> Result<Page<OrderFile>, StoreError>;
 
     /// A file of any project.
     async fn find(&self, id: FileId) -> Result<Option<OfProject<StoredFile>>, StoreError>;

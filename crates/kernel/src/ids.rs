@@ -16,7 +16,7 @@ macro_rules! ids {
 
         impl $name {
             /// Accepts a whole number of at least 1.
-            pub fn new(value: i64) -> Result<Self, InvalidId> {
+            pub const fn new(value: i64) -> Result<Self, InvalidId> {
                 if value >= 1 { Ok(Self(value)) } else { Err(InvalidId) }
             }
 
@@ -121,6 +121,8 @@ ids! {
     RefundId;
     /// What goes back of an order in one step: money, and with it goods.
     OrderRefundId;
+    /// A scan of tickets at the door.
+    TicketScanId;
     /// What a customer was told.
     NotificationId;
     /// A fiscal receipt on its way to the register.

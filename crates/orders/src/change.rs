@@ -5,15 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    ApplicationId, CounterpartyId, DiscountId, Edit, InventoryId, Money, NomenclatureId, OrderId, PaymentTypeId, Phone,
-    ProjectId, Quantity, Stamp, UserId,
+    ApplicationId, CounterpartyId, DiscountId, Edit, InventoryId, Money, Name, NomenclatureId, OrderId, PaymentTypeId,
+    Phone, ProjectId, Quantity, ReservationId, Stamp, UserId, WarehouseId,
 };
 use kontor_payments::model::{NewCharge, RefundIntent, VatCode};
 use uuid::Uuid;
 
-use crate::model::{Address, Delivery, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, Transition};
-use crate::pricing::LinePrice;
+use crate::model::{
+    Address, Delivery, Order, OrderStatus, PaidEvent, PaymentMethod, PreparedPayment, PromoProblem, Transition,
+};
+use crate::pricing::{LinePrice, Pricing};
 use crate::refund::DecidedRefund;
+use crate::tickets::TicketReference;
 
 /// A remark of the staff: 1 to 65,535 characters.
 pub type Comment = kontor_kernel::Prose;
@@ -38,6 +41,8 @@ pub struct PlacedLine {
     pub price: LinePrice,
     /// Its VAT; `None` when the project has no receipts made.
     pub vat: Option<VatCode>,
+    /// Whether its pieces are tickets.
+    pub is_ticket: bool,
 }
 
 /// The use of a promo code.
@@ -61,6 +66,47 @@ pub struct AppliedDiscounts {
     pub covering: BTreeSet<DiscountId>,
 }
 
+/// Who orders without having signed in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContactPerson {
+    /// Given name.
+    pub first_name: Name,
+    /// Family name.
+    pub last_name: Name,
+    /// Patronymic.
+    pub middle_name: Option<Name>,
+    /// Where they are called.
+    pub phone: Phone,
+}
+
+impl ContactPerson {
+    /// The whole name, family name first.
+    pub fn full_name(&self) -> String {
+        let names = [Some(&self.last_name), Some(&self.first_name), self.middle_name.as_ref()];
+        names.into_iter().flatten().map(|name| &**name).collect::<Vec<&str>>().join(" ")
+    }
+}
+
+/// Whom an order is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Orderer {
+    /// A customer that is known.
+    Customer(CounterpartyId),
+    /// The customer with this phone, who is made one in the same commit if there is none. Of one who is there already
+    /// nothing is changed: whoever sent the form has not proved to be them.
+    Contact(ContactPerson),
+}
+
+impl Orderer {
+    /// The customer, where one is known by now.
+    pub const fn known(&self) -> Option<CounterpartyId> {
+        match self {
+            Self::Customer(id) => Some(*id),
+            Self::Contact(_) => None,
+        }
+    }
+}
+
 /// A whole order to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedOrder {
@@ -69,7 +115,7 @@ pub struct PlacedOrder {
     /// Where it is made; `None` when staff make it for the project.
     pub application_id: Option<ApplicationId>,
     /// Who gets it.
-    pub counterparty_id: CounterpartyId,
+    pub orderer: Orderer,
     /// Who makes it.
     pub author: Author,
     /// Who takes care of it.
@@ -98,6 +144,8 @@ pub struct PlacedOrder {
     pub payment_type_id: Option<PaymentTypeId>,
     /// The phone of the profile.
     pub phone: Option<Phone>,
+    /// By what its tickets are found; `None` when it has none.
+    pub tickets: Option<TicketReference>,
     /// The payment to be asked for after the commit.
     pub payment: Option<PreparedPayment>,
     /// When.
@@ -106,12 +154,12 @@ pub struct PlacedOrder {
 
 impl PlacedOrder {
     /// The charge of this order, when it is paid online.
-    pub fn charge(&self, order_id: OrderId) -> Option<NewCharge> {
+    pub fn charge(&self, order_id: OrderId, counterparty_id: CounterpartyId) -> Option<NewCharge> {
         let payment = self.payment.as_ref()?;
         Some(NewCharge {
             project_id: self.project_id,
             application_id: self.application_id,
-            counterparty_id: self.counterparty_id,
+            counterparty_id,
             request: payment.request(order_id),
             next_check_at: payment.next_check_at,
             at: self.at,
@@ -141,6 +189,10 @@ pub struct OrderUpdate {
     pub comment: Edit<Option<Comment>>,
     /// Where the goods are handed over.
     pub address: Edit<Option<Address>>,
+    /// Its lines, as they are afterwards.
+    pub rework: Option<Rework>,
+    /// The payment to be asked for after the commit. No other may be open.
+    pub payment: Option<PreparedPayment>,
 }
 
 impl OrderUpdate {
@@ -154,6 +206,138 @@ impl OrderUpdate {
             manager: Edit::Keep,
             comment: Edit::Keep,
             address: Edit::Keep,
+            rework: None,
+            payment: None,
+        }
+    }
+}
+
+/// A line of an order as it is after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReworkedLine {
+    /// Its number; `None` for a new one.
+    pub id: Option<ReservationId>,
+    /// The item.
+    pub item: NomenclatureId,
+    /// The name it had when it was ordered.
+    pub name: String,
+    /// The stock it is taken from; `None` for a service.
+    pub inventory: Option<InventoryId>,
+    /// Where that lies.
+    pub warehouse: Option<WarehouseId>,
+    /// How many pieces.
+    pub quantity: Quantity,
+    /// What one piece costs.
+    pub unit_price: Money,
+    /// What the line costs.
+    pub price: LinePrice,
+    /// Its VAT; `None` when the project has no receipts made.
+    pub vat: Option<VatCode>,
+    /// Whether its pieces are tickets.
+    pub is_ticket: bool,
+    /// Whether anything of it is to be written.
+    pub is_changed: bool,
+}
+
+impl ReworkedLine {
+    /// The same as a line to be stored, at this place among the new ones.
+    pub fn placed(&self, position: usize) -> PlacedLine {
+        PlacedLine {
+            position,
+            item: self.item,
+            name: self.name.clone(),
+            inventory: self.inventory,
+            quantity: self.quantity,
+            unit_price: self.unit_price,
+            price: self.price,
+            vat: self.vat,
+            is_ticket: self.is_ticket,
+        }
+    }
+}
+
+/// Pieces of one stock that an order reserves more, or fewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StockClaim {
+    /// The stock.
+    pub inventory: InventoryId,
+    /// Where it lies.
+    pub warehouse: Option<WarehouseId>,
+    /// The item.
+    pub item: NomenclatureId,
+    /// How many more; fewer when negative, never 0.
+    pub pieces: i64,
+    /// What the stock must still ask for; `None` when pieces are given back.
+    pub price: Option<Money>,
+}
+
+/// What a change does to the promo code of an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PromoEffect {
+    /// It has none.
+    None,
+    /// It still counts, by another amount perhaps.
+    Keep(PromoUse),
+    /// It no longer counts, and its use is returned.
+    Return(PromoProblem),
+}
+
+/// Other lines of an order that is not paid, with all that follows from them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rework {
+    /// All lines, new ones last.
+    pub lines: Vec<ReworkedLine>,
+    /// Lines that go.
+    pub removed: Vec<ReservationId>,
+    /// What changes of the stock, by ascending number.
+    pub claims: Vec<StockClaim>,
+    /// Services of which there are more, with the prices their cards must still have.
+    pub services: Vec<(NomenclatureId, Money)>,
+    /// What the order costs.
+    pub totals: Totals,
+    /// The items by which discounts were looked for.
+    pub items: Vec<NomenclatureId>,
+    /// The automatic discounts.
+    pub automatic: AppliedDiscounts,
+    /// The promo code.
+    pub promo: PromoEffect,
+    /// By what tickets among new lines are found, unless the order had tickets before.
+    pub tickets: Option<TicketReference>,
+    /// What happened, for the history.
+    pub detail: String,
+}
+
+/// What an order costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Totals {
+    /// Before any discount.
+    pub original_price: Money,
+    /// What automatic discounts take off.
+    pub product_discount: Money,
+    /// What the promo code takes off.
+    pub promo_discount: Money,
+    /// What is to be paid.
+    pub final_price: Money,
+}
+
+impl From<&Pricing> for Totals {
+    fn from(pricing: &Pricing) -> Self {
+        Self {
+            original_price: pricing.original_price(),
+            product_discount: pricing.product_discount(),
+            promo_discount: pricing.promo_discount(),
+            final_price: pricing.final_price(),
+        }
+    }
+}
+
+impl From<&Order> for Totals {
+    fn from(order: &Order) -> Self {
+        Self {
+            original_price: order.original_price,
+            product_discount: order.product_discount,
+            promo_discount: order.promo_discount,
+            final_price: order.final_price,
         }
     }
 }

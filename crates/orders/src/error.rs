@@ -1,5 +1,6 @@
 use kontor_kernel::{AccessDenied, OrderId, RecordError, Refusal, StoreError, Violations};
 
+use crate::lines::LinesRefused;
 use crate::model::{CartRefused, TransitionRefused};
 use crate::placement::OrderRefused;
 use crate::refund::RefundRefused;
@@ -64,6 +65,9 @@ pub enum OrderRefusal {
     /// Nothing goes back.
     #[error(transparent)]
     Refund(#[from] RefundRefused),
+    /// The lines stay as they are.
+    #[error(transparent)]
+    Lines(#[from] LinesRefused),
 }
 
 impl Refusal for OrderRefusal {}

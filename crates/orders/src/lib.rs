@@ -10,7 +10,11 @@
 //! - The charge of an order stands in the order's own commit; an order becomes paid only in the commit that tells of the
 //!   money, or by staff when it is not paid online.
 //!
-//! **Ports**: [`ports::CartReader`], [`ports::OrderStore`], [`ports::OrderReader`], [`ports::ReservationReader`].
+//! - Tickets are redeemed at most as often as they were paid for and kept; of two scans that race for the last one is
+//!   admitted.
+//!
+//! **Ports**: [`ports::CartReader`], [`ports::OrderStore`], [`ports::OrderReader`], [`ports::ReservationReader`],
+//! [`ports::TicketStore`].
 //!
 //! Pricing is a pure function:
 //! ```
@@ -74,6 +78,7 @@
 //!         kind: ItemKind::Service { price: "150.00".parse().unwrap() },
 //!         packaging: Packaging { wholesale: false, pieces_per_pack: 1 },
 //!         vat: None,
+//!         is_ticket: false,
 //!     };
 //!     let promo = query.promo.map(|_| Promo { discount: None, used_by_customer: 0 });
 //!     Ok(CartSnapshot { items: vec![consultation], promo, ..CartSnapshot::default() })
@@ -109,19 +114,21 @@
 pub mod change;
 mod error;
 mod lifecycle;
+pub mod lines;
 pub mod model;
 mod placement;
 pub mod ports;
 pub mod pricing;
 pub mod refund;
 mod reservations;
+pub mod tickets;
 
 pub use error::{CartError, OrderError, OrderRefusal, PlacementError};
 pub use lifecycle::{OrderChange, OrderService};
 pub use placement::{
-    Allocated, Allocation, CartSnapshot, CartView, CartViewLine, FewestWarehouses, ItemKind, Missing, OfferedItem,
-    OrderCommand, OrderRefused, Packaging, PaymentPage, PaymentProblem, PlacedOutcome, PlacementService,
-    StaffOrderCommand, WarehouseStock,
+    Allocated, Allocation, CartSnapshot, CartView, CartViewLine, ContactOrderCommand, FewestWarehouses, ItemKind,
+    Missing, OfferedItem, OrderCommand, OrderRefused, Packaging, PaymentPage, PaymentProblem, PlacedOutcome,
+    PlacementService, StaffOrderCommand, WarehouseStock,
 };
 
 pub use reservations::ReservationService;

@@ -10,9 +10,10 @@ use uuid::Uuid;
 
 use crate::change::{Captured, Comment, OrderUpdate, OrderedRefund};
 use crate::error::{OrderError, OrderRefusal};
+use crate::lines::OrderPreview;
 use crate::model::{Address, Named, Order, OrderStatus, PaidEvent};
 use crate::ports::{OrderReader, OrderStore};
-use crate::refund::{self, DecidedRefund, RefundCommand};
+use crate::refund::{self, RefundCommand};
 
 /// What staff change about an order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -76,6 +77,25 @@ impl OrderService {
         self.reread(staff, id).await
     }
 
+    /// What a change would do, without doing it.
+    pub async fn preview_update(
+        &self,
+        staff: &Staff,
+        id: OrderId,
+        change: &OrderChange,
+    ) -> Result<(Order, OrderPreview), OrderError> {
+        staff.require(Permission::edit(Resource::Orders))?;
+        let order = staff.own(self.orders.find(id).await?)?;
+        let update = decide(&order, change, Stamp::of(staff, self.clock.now()), Uuid::nil())?;
+        if let Some(manager) = update.manager.as_filled()
+            && !self.orders.has_employee(staff.project_id, *manager).await?
+        {
+            return Err(OrderRefusal::UnknownManager.into());
+        }
+        let preview = OrderPreview::of_move(&order, update.transition);
+        Ok((order, preview))
+    }
+
     /// Cancels an order. Orders stay in the books: none is ever removed.
     pub async fn cancel(&self, staff: &Staff, id: OrderId) -> Result<Order, OrderError> {
         self.update(staff, id, OrderChange { status: Edit::Set(OrderStatus::Canceled), ..OrderChange::default() }).await
@@ -103,11 +123,12 @@ impl OrderService {
         staff: &Staff,
         id: OrderId,
         command: &RefundCommand,
-    ) -> Result<(Order, DecidedRefund), OrderError> {
+    ) -> Result<(Order, OrderPreview), OrderError> {
         staff.require(Permission::edit(Resource::Orders))?;
         let order = staff.own(self.orders.find(id).await?)?;
         let decided = refund::decide(&order, command).map_err(OrderRefusal::from)?;
-        Ok((order, decided))
+        let preview = OrderPreview::of_refund(&order, &decided);
+        Ok((order, preview))
     }
 
     /// An order that was changed: when it cannot be read, nobody may believe that nothing was done.

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kontor_kernel::{
     AppScope, ApplicationId, CounterpartyId, CustomerScope, Listing, NomenclatureId, OfProject, OrderId, Page,
-    ProjectId, StoreError,
+    PageRequest, ProjectId, StoreError, UserId,
 };
 use kontor_payments::model::Charge;
 
@@ -11,6 +11,7 @@ use crate::OrderError;
 use crate::change::{OrderUpdate, PlacedOrder};
 use crate::model::{DeliveryRequest, Order, PromoCode, ReservationRecord};
 use crate::placement::CartSnapshot;
+use crate::tickets::{KeptScan, ScanAnswer, ScanBatch};
 
 /// Where something is sold: in an application, or by staff from all warehouses of the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,8 +102,10 @@ pub trait OrderStore: Send + Sync {
     /// Locks an order, has `decide` look at it as it stands, and commits what it decides: status, stock, promo use, details,
     /// history, event, refund; or nothing of it. The money of a refund is set aside where it came from: what has gone back,
     /// is on its way and is asked for never exceeds what has arrived. Refuses an order that is not there and a manager who is
-    /// no employee of the project.
-    async fn change(&self, id: OrderId, decide: Decision) -> Result<(), OrderError>;
+    /// no employee of the project. Other lines come with their stock, totals and discounts, guarded as those of a new order
+    /// are: [`LinesRefused::Stale`](crate::lines::LinesRefused::Stale) when what they were decided on has changed. Gives the
+    /// charge that was stored with it.
+    async fn change(&self, id: OrderId, decide: Decision) -> Result<Option<Charge>, OrderError>;
 }
 
 /// Reads orders.
@@ -115,6 +118,9 @@ pub trait OrderReader: Send + Sync {
     /// The customer's orders in the application, newest first, by a constant number of statements.
     async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError>;
 
+    /// Whether this is an employee of the project.
+    async fn has_employee(&self, project: ProjectId, user: UserId) -> Result<bool, StoreError>;
+
     /// One page of a project's orders, newest first.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError>;
 }
@@ -125,4 +131,16 @@ pub trait OrderReader: Send + Sync {
 pub trait ReservationReader: Send + Sync {
     /// One page of a project's order lines.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<ReservationRecord>, StoreError>;
+}
+
+/// Judges and keeps scans of tickets.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait TicketStore: Send + Sync {
+    /// Judges scans one after the other, by [`judge`](crate::tickets::judge), and keeps every one with its outcome; those that
+    /// were admitted are counted on their orders, never more than there are tickets. One commit, an answer for each scan.
+    async fn redeem(&self, batch: ScanBatch) -> Result<Vec<ScanAnswer>, StoreError>;
+
+    /// The scans of an order, newest first.
+    async fn of_order(&self, order: OrderId, page: PageRequest) -> Result<Page<KeptScan>, StoreError>;
 }

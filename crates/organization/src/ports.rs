@@ -162,6 +162,9 @@ pub trait ProjectRepository: Send + Sync {
     /// Has a project speak another language to its customers from now on; whether there is such a project.
     async fn set_language(&self, project: ProjectId, language: Language) -> Result<bool, StoreError>;
 
+    /// Has the records of a project changed with the version that was read alone, or not; whether there is such a project.
+    async fn require_if_match(&self, project: ProjectId, required: bool) -> Result<bool, StoreError>;
+
     /// Removes a project that was founded a moment ago and that nobody works in: one with an employee stays.
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError>;
 }

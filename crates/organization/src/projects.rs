@@ -36,6 +36,11 @@ impl ProjectFounding {
         self.projects.set_language(project, language).await
     }
 
+    /// Has the records of a project changed with the version that was read alone, or not; whether there is such a project.
+    pub async fn require_if_match(&self, project: ProjectId, required: bool) -> Result<bool, StoreError> {
+        self.projects.require_if_match(project, required).await
+    }
+
     /// Takes a founding back when the project could get no owner.
     pub async fn abandon(&self, project: ProjectId) -> Result<(), StoreError> {
         self.projects.abandon(project).await

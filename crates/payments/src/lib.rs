@@ -88,7 +88,7 @@ pub mod testing;
 mod timing;
 pub mod verification;
 
-pub use charging::{ChargeService, Charged, Notified, Opened, ReconciledCharges};
+pub use charging::{ChargeService, Charged, Notified, Opened, ReconciledCharges, Withdrawal};
 pub use error::{SavedMethodError, VerificationError};
 pub use receipts::{ReceiptService, ReconciledReceipts};
 pub use refunding::{ReconciledRefunds, RefundService};

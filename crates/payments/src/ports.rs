@@ -11,8 +11,9 @@ use uuid::Uuid;
 
 use crate::change::{Change, ChargeChange, ReceiptChange, RefundChange};
 use crate::model::{
-    Charge, ChargeRequest, FiscalReceipt, GatewayPayment, GatewayReceipt, GatewayRefund, HandOverRequest,
-    MethodReference, NewCharge, NewRefund, ProviderId, ReceiptTerms, Refund, RefundRequest, SavedMethod,
+    Charge, ChargePurpose, ChargeRequest, FiscalReceipt, GatewayPayment, GatewayReceipt, GatewayRefund,
+    HandOverRequest, MethodReference, NewCharge, NewRefund, ProviderId, ReceiptTerms, Refund, RefundRequest,
+    SavedMethod,
 };
 use crate::verification::{NewVerification, Verification};
 
@@ -58,6 +59,10 @@ pub enum Reading<T> {
 pub trait PaymentGateway: Send + Sync {
     /// Asks for a payment. Equal requests under one key make one payment.
     async fn create(&self, request: &ChargeRequest) -> Answer<GatewayPayment>;
+
+    /// Takes back a payment that nobody has paid yet. Equal requests under one key are one. A refusal says nothing about how
+    /// the payment stands.
+    async fn cancel(&self, id: &ProviderId, key: Uuid) -> Answer<GatewayPayment>;
 
     /// Reads a payment.
     async fn read(&self, id: &ProviderId) -> Reading<GatewayPayment>;
@@ -113,6 +118,9 @@ pub trait ChargeStore: Send + Sync {
 
     /// The charge with this idempotence key.
     async fn by_key(&self, key: Uuid) -> Result<Option<Charge>, StoreError>;
+
+    /// The charge for this purpose whose outcome is still to come.
+    async fn open_for(&self, purpose: ChargePurpose) -> Result<Option<Charge>, StoreError>;
 
     /// Leases the open charge that has been due longest, so that nobody else works on it until `until` or the next
     /// [`ChargeStore::record`].

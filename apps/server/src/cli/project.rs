@@ -1,4 +1,4 @@
-//! `kontor project create`, `kontor project time-zone` and `kontor project language`
+//! `kontor project create`, `time-zone`, `language` and `if-match`
 
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub enum ProjectCommand {
     TimeZone(TimeZoneArguments),
     /// In which language a project speaks to its customers from now on.
     Language(LanguageArguments),
+    /// Whether records of a project are changed and deleted only by who sends the version they have read.
+    IfMatch(IfMatchArguments),
 }
 
 /// Settings of `kontor project create`.
@@ -71,6 +73,19 @@ pub struct LanguageArguments {
     output: Output,
 }
 
+/// Settings of `kontor project if-match`.
+#[derive(Args)]
+pub struct IfMatchArguments {
+    /// The number of the project.
+    #[arg(long)]
+    project: i64,
+    /// Whether the header `If-Match` is required.
+    #[arg(long, action = clap::ArgAction::Set)]
+    required: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
 /// What the owner needs, shown this once.
 #[derive(Serialize)]
 pub struct CreatedProject {
@@ -97,6 +112,7 @@ pub fn run(
         ProjectCommand::Create(arguments) => arguments,
         ProjectCommand::TimeZone(arguments) => return set_time_zone(load, arguments),
         ProjectCommand::Language(arguments) => return set_language(load, arguments),
+        ProjectCommand::IfMatch(arguments) => return require_if_match(load, arguments),
     };
     let config = load(arguments.output.database)?;
     let database = open_migrated(&config)?;
@@ -155,6 +171,25 @@ fn set_language(
     } else {
         println!("project_id  {project}");
         println!("language    {}", language.word());
+    }
+    Ok(())
+}
+
+fn require_if_match(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    arguments: IfMatchArguments,
+) -> Result<(), Failure> {
+    let required = arguments.required;
+    let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
+    let founding = founding(load, arguments.output.database)?;
+    if !process::runtime()?.block_on(founding.require_if_match(project, required))? {
+        return Err(format!("there is no project {project}").into());
+    }
+    if arguments.output.json {
+        println!("{}", serde_json::json!({ "project_id": project.get(), "if_match_required": required }));
+    } else {
+        println!("project_id         {project}");
+        println!("if_match_required  {required}");
     }
     Ok(())
 }

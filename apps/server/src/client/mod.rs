@@ -4,6 +4,7 @@ mod brands;
 mod callback_auth;
 mod cart;
 mod categories;
+mod contact_form;
 mod delivery;
 mod dictionaries;
 mod favourites;
@@ -41,6 +42,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
         cart::routes(config);
         orders::routes(config);
     });
+    contact_form::routes(config);
     heartbeat::routes(config);
     session::routes(config);
     callback_auth::routes(config);

@@ -6,8 +6,9 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post};
 use deserr::Deserr;
-use kontor_kernel::Violations;
+use kontor_kernel::{ExposeSecret as _, Violations};
 use kontor_orders::model::{CartRefused, DeliveryRequest, Order};
+use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderCommand, OrderService, PlacedOutcome, PlacementService};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -102,20 +103,34 @@ impl TryFrom<NewOrder> for OrderCommand {
 
 /// An order as its owner sees it.
 #[derive(Serialize, ToSchema)]
-struct OwnOrder {
+pub(super) struct OwnOrder {
     #[serde(flatten)]
     order: OrderRecord,
-    /// For ticket orders.
+    /// What opens the door, while the order is paid and its tickets are not returned; of orders with tickets.
     redeem_token: Option<String>,
 }
 
-impl From<Order> for OwnOrder {
-    fn from(order: Order) -> Self {
-        Self { order: (&order).into(), redeem_token: None }
+impl OwnOrder {
+    /// An order as it is shown to somebody who has not proved to be its owner.
+    pub(super) fn without_token(order: &Order) -> Self {
+        Self { order: order.into(), redeem_token: None }
     }
 }
 
-one!(OneOwnOrder { order: OwnOrder });
+/// A customer, and what makes the tokens of their tickets.
+struct Owner<'a> {
+    customer: &'a SignedInCustomer,
+    tickets: &'a TicketService,
+}
+
+impl Owner<'_> {
+    fn shows(&self, order: &Order) -> OwnOrder {
+        let token = self.tickets.token(**self.customer, order);
+        OwnOrder { order: order.into(), redeem_token: token.map(|token| token.expose_secret().to_owned()) }
+    }
+}
+
+one!(pub(super) OneOwnOrder { order: OwnOrder });
 list!(OwnOrderList { orders: [OwnOrder], orders_count });
 
 /// The customer's orders in this application, newest first.
@@ -127,8 +142,10 @@ list!(OwnOrderList { orders: [OwnOrder], orders_count });
 async fn list_own_orders(
     customer: SignedInCustomer,
     service: Data<OrderService>,
+    tickets: Data<TicketService>,
 ) -> Result<Json<OwnOrderList>, ApiError> {
-    Ok(Json(service.of_customer(*customer).await?.into()))
+    let (owner, orders) = (Owner { customer: &customer, tickets: &tickets }, service.of_customer(*customer).await?);
+    Ok(Json(orders.iter().map(|order| owner.shows(order)).collect::<Vec<_>>().into()))
 }
 
 /// Places an order. With `payment_method_type` a payment is asked for after the order is stored: refused, the order is
@@ -146,6 +163,7 @@ async fn list_own_orders(
 async fn place_order(
     customer: SignedInCustomer,
     service: Data<PlacementService>,
+    tickets: Data<TicketService>,
     body: Body<NewOrder>,
 ) -> Result<(Json<OneOwnOrder>, StatusCode), ApiError> {
     let command = OrderCommand::try_from(body.0)?;
@@ -153,7 +171,8 @@ async fn place_order(
         PlacedOutcome::Ready(order) => (order, StatusCode::CREATED),
         PlacedOutcome::PaymentUnclear(order) => (order, StatusCode::ACCEPTED),
     };
-    Ok((Json(order.into()), status))
+    let owner = Owner { customer: &customer, tickets: &tickets };
+    Ok((Json(owner.shows(&order).into()), status))
 }
 
 /// One of the customer's orders.
@@ -166,7 +185,9 @@ async fn place_order(
 async fn show_own_order(
     customer: SignedInCustomer,
     service: Data<OrderService>,
+    tickets: Data<TicketService>,
     id: Path<PathId>,
 ) -> Result<Json<OneOwnOrder>, ApiError> {
-    Ok(Json(service.one_of_customer(*customer, id.parse()?).await?.into()))
+    let order = service.one_of_customer(*customer, id.parse()?).await?;
+    Ok(Json(Owner { customer: &customer, tickets: &tickets }.shows(&order).into()))
 }

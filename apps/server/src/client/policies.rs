@@ -1,3 +1,5 @@
+use kontor_adapter_diesel::VersionedRecord;
+
 use crate::http::limits::INTROSPECT_IP;
 use crate::http::policy::Access::{App, Backend, Customer, CustomerAlone, Visitor};
 use crate::http::policy::{Policy, delete, get, post, put};
@@ -15,9 +17,9 @@ pub const POLICIES: &[Policy] = &[
     post("/api/counterparty/callback_auth/status", App),
     post("/api/counterparty/callback_auth/exchange", App),
     // Profile
-    get("/api/counterparty", CustomerAlone),
-    put("/api/counterparty", CustomerAlone),
-    delete("/api/counterparty", CustomerAlone),
+    get("/api/counterparty", CustomerAlone).versioned(VersionedRecord::Customer),
+    put("/api/counterparty", CustomerAlone).versioned(VersionedRecord::Customer),
+    delete("/api/counterparty", CustomerAlone).versioned(VersionedRecord::Customer),
     post("/api/counterparty/phone/request_change", CustomerAlone),
     post("/api/counterparty/phone/verify_change", CustomerAlone),
     post("/api/counterparty/verifications/sbp-payment", CustomerAlone),
@@ -55,6 +57,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/counterparty/settings", App),
     // Orders
     post("/api/counterparty/orders/precalculate", App),
+    post("/api/counterparty/contact_form", App),
     get("/api/counterparty/orders", Customer),
     post("/api/counterparty/orders", Customer),
     get("/api/counterparty/orders/{id}", Customer),

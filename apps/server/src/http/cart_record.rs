@@ -55,7 +55,7 @@ impl From<Discount> for AppliedDiscount {
 
 /// Why the promo code takes nothing off.
 #[derive(Serialize, ToSchema)]
-struct DiscountError {
+pub struct DiscountError {
     /// `unknown`, `not_started`, `expired`, `paused`, `limit_reached`, `customer_limit`, `minimum_sum` or
     /// `not_applicable`.
     code: &'static str,

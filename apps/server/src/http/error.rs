@@ -75,7 +75,7 @@ impl NamedError {
             ApiError::Message(StatusCode::UNAUTHORIZED, text) => {
                 let named =
                     Self::new(StatusCode::UNAUTHORIZED, "application_token_invalid", NextAction::ContactSupport, &text);
-                ApiError::Named(Self { fixed_message: Some(text), ..named })
+                ApiError::Named(Self { fixed_message: Some(text.into()), ..named })
             }
             error => error,
         }

@@ -53,10 +53,18 @@ pub const CALLBACK_INIT_PHONE: RateRule = per(HOUR, 10, "callback-init-phone");
 pub const VERIFICATION_CUSTOMER: RateRule = per(MINUTE, 60, "verification-customer");
 /// What customers were told: clients ask again and again.
 pub const NOTIFICATIONS: RateRule = per(MINUTE, 60, "notifications");
+/// Orders of those who have not signed in, by address.
+pub const CONTACT_FORM_IP: RateRule = per(HOUR, 20, "contact-form-ip");
+/// Orders of those who have not signed in, by phone.
+pub const CONTACT_FORM_PHONE: RateRule = per(HOUR, 5, "contact-form-phone");
 /// What a cart costs.
 pub const PRECALCULATE: RateRule = per(MINUTE, 30, "precalculate");
 /// Suggested addresses to customers: people type, a letter at a time.
 pub const SUGGEST_ADDRESS: RateRule = per(MINUTE, 120, "suggest-address");
+/// Tickets at the door, one by one: more than people come through one.
+pub const REDEEM: RateRule = per(MINUTE, 600, "redeem");
+/// Scans made offline, in batches.
+pub const REDEEM_BATCH: RateRule = per(MINUTE, 30, "redeem-batch");
 /// Suggestions to staff, whatever they look for.
 pub const SUGGEST_STAFF: RateRule = per(MINUTE, 120, "suggest-staff");
 /// Notifications of the acquirer: more than it sends, less than would trouble it, for each of them is answered by
@@ -100,7 +108,7 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// The whole table. The rules of one operation stand in the order in which they count.
-pub const TABLE: [Limit; 32] = [
+pub const TABLE: [Limit; 36] = [
     row("POST /api/login", STAFF_LOGIN_IP, "address"),
     row("POST /api/login", STAFF_LOGIN, "address and login"),
     row("POST /api/login", STAFF_LOGIN_ACCOUNT, "login"),
@@ -126,11 +134,15 @@ pub const TABLE: [Limit; 32] = [
     row("POST /api/counterparty/phone/verify_change", CUSTOMER_LOGIN_CONTACT, "project and contact"),
     row("POST /api/counterparty/verifications/sbp-payment", VERIFICATION_CUSTOMER, "customer"),
     row("GET /api/counterparty/notifications", NOTIFICATIONS, "customer"),
+    row("POST /api/counterparty/contact_form", CONTACT_FORM_IP, "address"),
+    row("POST /api/counterparty/contact_form", CONTACT_FORM_PHONE, "project and phone"),
     row("POST /api/counterparty/orders/precalculate", PRECALCULATE, "application and address"),
     row("POST /api/counterparty/search_address", SUGGEST_ADDRESS, "application and address"),
     row("POST /api/search_address", SUGGEST_STAFF, "employee"),
     row("POST /api/search_bank", SUGGEST_STAFF, "employee"),
     row("POST /api/search_company", SUGGEST_STAFF, "employee"),
+    row("POST /api/orders/redeem", REDEEM, "employee"),
+    row("POST /api/orders/redeem/batch", REDEEM_BATCH, "employee"),
     row("POST /callbacks/acquirer", ACQUIRER_NOTIFICATIONS, "address"),
     row("POST /callbacks/telephony", TELEPHONY_NOTIFICATIONS, "address"),
 ];

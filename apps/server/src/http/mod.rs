@@ -22,6 +22,7 @@ pub mod paging;
 pub mod password_queue;
 pub mod path;
 pub mod policy;
+pub mod preconditions;
 pub mod records;
 pub mod request_id;
 pub mod resource_page;

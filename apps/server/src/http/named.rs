@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use actix_web::http::StatusCode;
+use chrono::{DateTime, Utc};
 use kontor_kernel::Violations;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -40,14 +41,17 @@ pub struct NamedError {
     /// The wrong fields of a `422`.
     pub errors: Option<Violations>,
     /// A `message` that is not the code, where the contract fixes its text.
-    pub fixed_message: Option<String>,
+    pub fixed_message: Option<Box<str>>,
+    /// What else the body tells, by name.
+    pub told: Option<Box<(&'static str, Value)>>,
 }
 
 impl NamedError {
     /// A refusal without a time to wait and without wrong fields.
     pub fn new(status: StatusCode, code: &'static str, next_action: NextAction, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { status, code, message, next_action, retry_after_seconds: None, errors: None, fixed_message: None }
+        let (retry_after_seconds, errors, fixed_message, told) = (None, None, None, None);
+        Self { status, code, message, next_action, retry_after_seconds, errors, fixed_message, told }
     }
 
     /// Wrong fields, in the structured body of a flow with named codes.
@@ -61,6 +65,12 @@ impl NamedError {
     #[must_use]
     pub fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after_seconds: Some(seconds), ..self }
+    }
+
+    /// Tells something else in the body.
+    #[must_use]
+    pub fn telling(self, name: &'static str, value: Value) -> Self {
+        Self { told: Some(Box::new((name, value))), ..self }
     }
 
     /// The body, `{message, error: {code, message, next_action, retry_after_seconds, request_id}, errors?}`.
@@ -78,6 +88,9 @@ impl NamedError {
         if let (Some(errors), Some(fields)) = (&self.errors, body.as_object_mut()) {
             fields.insert("errors".to_owned(), json!(errors.fields()));
         }
+        if let (Some((name, value)), Some(fields)) = (self.told.as_deref(), body.as_object_mut()) {
+            fields.insert((*name).to_owned(), value.clone());
+        }
         body
     }
 }
@@ -91,6 +104,27 @@ pub struct NamedErrorBody {
     /// The wrong fields of a `422`: messages by dotted path.
     #[schema(nullable = false)]
     errors: Option<BTreeMap<String, Vec<String>>>,
+    /// What a `412` tells of the record as it is now.
+    #[schema(nullable = false)]
+    current: Option<CurrentVersion>,
+}
+
+/// The version of a record, and where it comes from.
+#[derive(Serialize, ToSchema)]
+struct CurrentVersion {
+    version: Option<i64>,
+    /// `null` where no history is kept.
+    changed_at: Option<DateTime<Utc>>,
+    changed_by: Option<ChangedBy>,
+}
+
+/// Who changed a record last. Customers are not told who an employee is.
+#[derive(Serialize, ToSchema)]
+struct ChangedBy {
+    /// `user` (an employee or agent), `counterparty` or `system`
+    kind: String,
+    id: Option<i64>,
+    name: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]

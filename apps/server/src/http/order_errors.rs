@@ -1,9 +1,10 @@
 //! What orders refuse, as it is told on both surfaces.
 
 use actix_web::http::StatusCode;
+use kontor_orders::lines::LinesRefused;
 use kontor_orders::{OrderRefusal, PlacementError};
 
-use super::ApiError;
+use super::{ApiError, NamedError, NextAction};
 
 impl From<PlacementError> for ApiError {
     fn from(error: PlacementError) -> Self {
@@ -28,6 +29,27 @@ impl From<OrderRefusal> for ApiError {
             OrderRefusal::Transition(refused) => Self::invalid("status_id", refused),
             OrderRefusal::UnknownManager => Self::invalid("manager_id", refusal),
             OrderRefusal::Refund(refused) => refused.violations().into(),
+            OrderRefusal::Lines(refused) => refused.into(),
+        }
+    }
+}
+
+impl From<LinesRefused> for ApiError {
+    fn from(refused: LinesRefused) -> Self {
+        let message = refused.to_string();
+        let conflict = |code, next| NamedError::new(StatusCode::CONFLICT, code, next, message.clone()).into();
+        match refused {
+            LinesRefused::UnknownLine => Self::not_found(),
+            LinesRefused::Wrong(violations) => violations.into(),
+            LinesRefused::Payment(problem) => Self::invalid("payment_method_type", problem),
+            LinesRefused::Final(_) => conflict("order_final", NextAction::ContactSupport),
+            LinesRefused::LastLine => conflict("order_last_line", NextAction::FixInput),
+            LinesRefused::RefundUnderWay => conflict("order_refund_pending", NextAction::Wait),
+            LinesRefused::PaymentOpen => conflict("order_payment_open", NextAction::Wait),
+            LinesRefused::PaymentUnclear => conflict("order_payment_unclear", NextAction::Wait),
+            LinesRefused::Overtaken => conflict("order_changed_meanwhile", NextAction::Restart),
+            LinesRefused::CustomerGone => conflict("order_customer_left", NextAction::ContactSupport),
+            LinesRefused::Stale => Self::Message(StatusCode::SERVICE_UNAVAILABLE, message),
         }
     }
 }

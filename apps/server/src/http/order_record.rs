@@ -142,7 +142,9 @@ pub struct OrderRecord {
     /// Where the customer pays, while he can.
     payment_link: Option<String>,
     created_at: DateTime<Utc>,
+    /// How many tickets have been redeemed.
     redeemed_count: u32,
+    /// How many tickets it has, less those that were taken back.
     total_tickets: u32,
     last_redeemed_at: Option<DateTime<Utc>>,
 }
@@ -169,9 +171,9 @@ impl From<&Order> for OrderRecord {
             products: products(&order.lines),
             payment_link: order.payment_link.clone(),
             created_at: order.created_at,
-            redeemed_count: 0,
-            total_tickets: 0,
-            last_redeemed_at: None,
+            redeemed_count: order.tickets.redeemed,
+            total_tickets: order.tickets.total,
+            last_redeemed_at: order.tickets.last_redeemed_at,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use actix_web::http::{Method, StatusCode};
+use kontor_adapter_diesel::VersionedRecord;
 use kontor_kernel::{Permission, RateRule};
 
 use super::traffic::Traffic;
@@ -45,6 +46,9 @@ pub struct Policy {
     pub structured: bool,
     /// The `GET` that shows what a write did, where it does not follow from the path.
     pub told_by: Option<&'static str>,
+    /// The record that its path names, or its caller is, where that has a version: answers carry it as `ETag`, and writes
+    /// heed `If-Match`.
+    pub versioned: Option<VersionedRecord>,
 }
 
 impl Policy {
@@ -62,10 +66,17 @@ impl Policy {
         self
     }
 
-    /// What it does is shown at another path than its own.
+    /// What it does is shown by this endpoint, in the form of its answer; what an answer may leave out may be missing.
     #[must_use]
     pub const fn told_by(mut self, path: &'static str) -> Self {
         self.told_by = Some(path);
+        self
+    }
+
+    /// It shows, makes, changes or deletes a record that has a version.
+    #[must_use]
+    pub const fn versioned(mut self, record: VersionedRecord) -> Self {
+        self.versioned = Some(record);
         self
     }
 
@@ -89,6 +100,7 @@ macro_rules! rows {
                 server_cached: false,
                 structured: false,
                 told_by: None,
+                versioned: None,
             }
         }
     )+};

@@ -37,6 +37,7 @@ fn parent(category: &Category) -> Cell {
 const CATEGORIES: Table<Category> = Table {
     id: 31,
     resource: "categories",
+    version: Some(|row| row.version.into()),
     columns: &[
         Column::new("id", "No.", |category| Cell::plain(category.id.get())),
         Column::new("code", "Code", |category| Cell::plain(category.code.get())),
@@ -93,6 +94,7 @@ async fn children_table(
 const SHOWN_CATEGORIES: Table<Category> = Table {
     id: 33,
     resource: "categories",
+    version: None,
     columns: CATEGORIES.columns,
     sorts: &["position", "id", "name"],
     filters: &[],
@@ -128,6 +130,7 @@ async fn shown_categories_table(
 const SHOWN_BRANDS: Table<Brand> = Table {
     id: 34,
     resource: "brands",
+    version: None,
     columns: &[
         Column::new("id", "No.", |brand| Cell::plain(brand.id.get())),
         Column::with_icon("name", "Name", |brand| Cell::Linked {

@@ -42,7 +42,7 @@ impl From<FileRefusal> for ApiError {
 
 /// A file.
 #[derive(Serialize, ToSchema)]
-struct FileRecord {
+pub(super) struct FileRecord {
     id: i64,
     /// 1 employment contract, 2 avatar, 3 order file.
     file_type_id: i64,
@@ -62,7 +62,7 @@ struct FileRecord {
 }
 
 impl FileRecord {
-    fn of(file: StoredFile, config: &Config) -> Self {
+    pub(super) fn of(file: StoredFile, config: &Config) -> Self {
         Self {
             id: file.id.get(),
             file_type_id: file.file_type.id(),
@@ -77,7 +77,7 @@ impl FileRecord {
     }
 }
 
-one!(OneFile { file: FileRecord });
+one!(pub(super) OneFile { file: FileRecord });
 
 /// A file to store.
 #[derive(ToSchema)]

@@ -7,11 +7,11 @@ use deserr::Deserr;
 use kontor_kernel::Word;
 use kontor_orders::OrderService;
 use kontor_orders::model::OrderRefund;
-use kontor_orders::refund::{DecidedRefund, RefundCommand, RefundLine, ReturnEffect, ReturnedLine};
+use kontor_orders::refund::{RefundCommand, RefundLine};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::orders::StaffOrder;
+use super::orders::OneOrder;
 use crate::http::wire::{self, InputErrors};
 use crate::http::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 
@@ -79,65 +79,12 @@ impl From<RefundRequest> for RefundCommand {
     }
 }
 
-/// What goes back of a line.
-#[derive(Serialize, ToSchema)]
-struct ReturnedLineRecord {
-    /// The order line.
-    id: i64,
-    quantity: u32,
-    /// Decimal string.
-    amount: String,
-    /// What becomes of the goods: `none`, `release`, `write_off` or `restock`.
-    stock: &'static str,
-}
-
-impl From<ReturnedLine> for ReturnedLineRecord {
-    fn from(line: ReturnedLine) -> Self {
-        let stock = match line.effect {
-            ReturnEffect::None => "none",
-            ReturnEffect::Release => "release",
-            ReturnEffect::WriteOff => "write_off",
-            ReturnEffect::Restock => "restock",
-        };
-        Self { id: line.line.get(), quantity: line.quantity, amount: line.amount.to_string(), stock }
-    }
-}
-
-/// What a refund would give back.
-#[derive(Serialize, ToSchema)]
-struct RefundPreview {
-    /// Decimal string.
-    amount: String,
-    /// Decimal string: what could still be refunded afterwards.
-    left: String,
-    lines: Vec<ReturnedLineRecord>,
-    /// Where the order would be afterwards.
-    status_id: i64,
-}
-
-/// The order after the refund; with `dry_run` as it is, and what would go back.
-#[derive(Serialize, ToSchema)]
-struct RefundAnswer {
-    order: StaffOrder,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    preview: Option<RefundPreview>,
-}
-
-fn preview(order: &kontor_orders::model::Order, decided: DecidedRefund) -> RefundPreview {
-    RefundPreview {
-        amount: decided.amount.to_string(),
-        left: order.left_to_refund().saturating_sub(decided.amount).to_string(),
-        status_id: decided.transition.map_or(order.status, |step| step.to).id(),
-        lines: decided.lines.into_iter().map(Into::into).collect(),
-    }
-}
-
 /// Gives back money of a paid order, and with it goods. Without `lines` and `amount` everything that is left goes back.
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path), DryRun),
     request_body = RefundRequest,
-    responses((status = 200, body = RefundAnswer)),
+    responses((status = 200, body = OneOrder)),
 )]
 #[post("/api/orders/{id}/request-refund")]
 pub(super) async fn request_refund(
@@ -146,13 +93,10 @@ pub(super) async fn request_refund(
     id: Path<PathId>,
     dry_run: Query<DryRun>,
     body: Body<RefundRequest>,
-) -> Result<Json<RefundAnswer>, ApiError> {
+) -> Result<Json<OneOrder>, ApiError> {
     let (id, command) = (id.parse()?, RefundCommand::from(body.0));
     if dry_run.0.is_set() {
-        let (order, decided) = service.preview_refund(&staff, id, &command).await?;
-        let preview = Some(preview(&order, decided));
-        return Ok(Json(RefundAnswer { order: order.into(), preview }));
+        return Ok(Json(service.preview_refund(&staff, id, &command).await?.into()));
     }
-    let order = service.refund(&staff, id, command).await?;
-    Ok(Json(RefundAnswer { order: order.into(), preview: None }))
+    Ok(Json(service.refund(&staff, id, command).await?.into()))
 }

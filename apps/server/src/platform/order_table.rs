@@ -37,10 +37,14 @@ const fn orders(filters: &'static [Filter]) -> Table<Order> {
     Table {
         id: 15,
         resource: "orders",
+        version: Some(|row| row.version.into()),
         columns: COLUMNS,
         sorts: &["id", "created_at"],
         filters,
-        search: Some("The number of the order, the customer's phone, or the promo code, each as a whole."),
+        search: Some(
+            "The number of the order, the phone it was made with, its promo code, each as a whole; or what its customer is \
+             found by: parts of names, of phones and other contacts.",
+        ),
         period: Some("created_at"),
         order: Sort::descending("id"),
     }

@@ -6,27 +6,38 @@ use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::{Edit, Word};
 use kontor_orders::model::{Order, OrderLine};
-use kontor_orders::{OrderChange, OrderService};
+use kontor_orders::{OrderChange, OrderService, lines};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use super::order_files;
+use super::order_lines;
 use super::order_placement;
+use super::order_preview::OrderPreview;
 use super::order_refunds::{self, OrderRefundRecord};
 use super::order_table::{ORDERS, OrderParams, OrderTableParams, TABLE};
-use crate::http::envelope::{list, one};
+use super::tickets;
+use crate::http::envelope::list;
 use crate::http::order_record::{OrderRecord, OrderStatusId};
 use crate::http::records::Message;
 use crate::http::routes::below;
 use crate::http::wire::{self, InputErrors, NamedRecord, Patch};
-use crate::http::{ApiError, Body, PathId, SignedInStaff};
+use crate::http::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 use crate::table::{Asked, TableAnswer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(table_of_orders);
     below(config, "/api/orders", |config| {
         config.service(list_orders).service(order_placement::create_order).service(order_placement::calculate_order);
+        config
+            .service(tickets::redeem_tickets)
+            .service(tickets::redeem_ticket_batch)
+            .service(tickets::list_ticket_scans);
         config.service(show_order).service(edit_order).service(cancel_order).service(order_refunds::request_refund);
+        config.service(order_files::add_order_file);
+        config.service(order_lines::add_order_line).service(order_lines::edit_order_line);
+        config.service(order_lines::remove_order_line);
     });
 }
 
@@ -131,7 +142,27 @@ impl From<Order> for StaffOrder {
     }
 }
 
-one!(pub(super) OneOrder { order: StaffOrder });
+/// One order; with `dry_run` as it is, and what would become of it.
+#[derive(Serialize, ToSchema)]
+pub(super) struct OneOrder {
+    order: StaffOrder,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    preview: Option<OrderPreview>,
+}
+
+impl From<Order> for OneOrder {
+    fn from(order: Order) -> Self {
+        Self { order: order.into(), preview: None }
+    }
+}
+
+impl From<(Order, lines::OrderPreview)> for OneOrder {
+    fn from((order, preview): (Order, lines::OrderPreview)) -> Self {
+        Self { order: order.into(), preview: Some(preview.into()) }
+    }
+}
+
 list!(OrderList { orders: [StaffOrder], orders_count of all });
 
 /// Every order of the project, newest first.
@@ -184,7 +215,7 @@ struct OrderPatch {
 /// Moves an order or changes its details. Canceling returns the goods, issuing takes them out of the warehouse.
 #[utoipa::path(
     tag = "Orders",
-    params(("id" = i64, Path)),
+    params(("id" = i64, Path), DryRun),
     request_body = OrderPatch,
     responses((status = 200, body = OneOrder)),
 )]
@@ -193,6 +224,7 @@ async fn edit_order(
     staff: SignedInStaff,
     service: Data<OrderService>,
     id: Path<PathId>,
+    dry_run: Query<DryRun>,
     body: Body<OrderPatch>,
 ) -> Result<Json<OneOrder>, ApiError> {
     let Body(patch) = body;
@@ -202,7 +234,11 @@ async fn edit_order(
         comment: patch.comment.into(),
         address: patch.address.into(),
     };
-    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
+    let id = id.parse()?;
+    if dry_run.0.is_set() {
+        return Ok(Json(service.preview_update(&staff, id, &change).await?.into()));
+    }
+    Ok(Json(service.update(&staff, id, change).await?.into()))
 }
 
 /// Cancels an order: goods and promo code are free again. Orders stay in the books, none is ever removed; a paid one is

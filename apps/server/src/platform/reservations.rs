@@ -59,6 +59,7 @@ const WAREHOUSE: Column<ReservationRecord> =
 const LINES: Table<ReservationRecord> = Table {
     id: 35,
     resource: "nomenclatures",
+    version: None,
     columns: &[
         Column::new("id", "No.", |line| Cell::plain(line.id.get())),
         ITEM,
@@ -87,6 +88,7 @@ list_params! {
 const TABLE: Table<ReservationRecord> = Table {
     id: 12,
     resource: "reservations",
+    version: None,
     columns: &[
         Column::new("id", "No.", |line| Cell::plain(line.id.get())),
         Column::with_icon("order", "Order", |line| {

@@ -212,6 +212,7 @@ async fn warehouses_table(staff: SignedInStaff, service: Data<WarehouseService>,
 const TABLE: Table<Warehouse> = Table {
     id: 11,
     resource: "warehouses",
+    version: Some(|row| row.version.into()),
     columns: &[
         Column::new("id", "No.", |place| Cell::plain(place.id.get())),
         Column::with_icon("name", "Name", |place| {

@@ -10,6 +10,7 @@ pub mod observe;
 pub mod openapi;
 mod openapi_implied;
 mod openapi_keys;
+mod openapi_preconditions;
 mod openapi_webhooks;
 pub mod policies;
 pub mod routes;

@@ -10,7 +10,7 @@ use utoipa_actix_web::AppExt;
 
 use super::policies::describe;
 use super::routes::routes;
-use super::{openapi_keys, openapi_webhooks};
+use super::{openapi_keys, openapi_preconditions, openapi_webhooks};
 
 /// The whole description.
 pub fn description() -> OpenApi {
@@ -64,6 +64,9 @@ fn components() -> utoipa::openapi::Components {
         .security_scheme("staff", bearer("Employee Bearer `<id>|<secret>`, the whole value unchanged."))
         .security_scheme("backend", SecurityScheme::Http(backend))
         .parameter(openapi_keys::PARAMETER, openapi_keys::parameter())
+        .parameter(openapi_preconditions::IF_MATCH, openapi_preconditions::if_match())
+        .parameter(openapi_preconditions::IF_NONE_MATCH, openapi_preconditions::if_none_match())
+        .header(openapi_preconditions::TAG, openapi_preconditions::tag())
         .schema("Message", message)
         .schema("ValidationErrors", errors)
         .schemas_from_iter(openapi_webhooks::schemas())

@@ -5,7 +5,7 @@ use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn}
 use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
 use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
 
-use super::openapi_keys;
+use super::{openapi_keys, openapi_preconditions};
 use crate::http::idempotency::heeds_keys;
 use crate::http::policy::{Access, Policy};
 use crate::http::routes::lies_below;
@@ -34,6 +34,7 @@ pub fn complete(operation: &mut Operation, policy: &Policy) {
     if heeds_keys(policy) {
         openapi_keys::complete(operation);
     }
+    openapi_preconditions::complete(operation, policy);
 }
 
 fn placeholders(path: &str) -> impl Iterator<Item = &str> {

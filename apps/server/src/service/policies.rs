@@ -125,7 +125,10 @@ fn success<'a>(api: &'a OpenApi, policy: &Policy) -> Option<(StatusCode, &'a str
         Method::DELETE => item.delete.as_ref(),
         _ => None,
     };
-    let (status, response) = operation?.responses.responses.iter().find(|(status, _)| status.starts_with('2'))?;
+    let responses = &operation?.responses.responses;
+    // What is made is told by `201`, even where `200` answers a look.
+    let made = responses.get_key_value("201");
+    let (status, response) = made.or_else(|| responses.iter().find(|(status, _)| status.starts_with('2')))?;
     let RefOr::T(response) = response else { return None };
     let RefOr::T(content) = response.content.get("application/json")? else { return None };
     match content.schema.as_ref()? {
@@ -137,10 +140,12 @@ fn success<'a>(api: &'a OpenApi, policy: &Policy) -> Option<(StatusCode, &'a str
 /// Where what a write did can be read: an endpoint that shows it in the form of the write's own answer.
 fn telling(api: &OpenApi, write: &'static Policy) -> Option<Telling> {
     let (status, schema) = success(api, write).filter(|_| write.method != Method::GET)?;
-    if write.method == Method::DELETE {
+    if write.method == Method::DELETE && write.told_by.is_none() {
         return schema.ends_with("/Message").then_some(Telling::Gone);
     }
-    let shows = |read: &&Policy| may_tell(write, read) && success(api, read).is_some_and(|(_, shown)| shown == schema);
+    // A row that names its endpoint vouches for the form: what is left out may be left out.
+    let is_alike = |shown: &str| shown == schema || write.told_by.is_some();
+    let shows = |read: &&Policy| may_tell(write, read) && success(api, read).is_some_and(|(_, shown)| is_alike(shown));
     all().find(shows).map(|read| Telling::Record { by: Endpoint::of(read, None), status })
 }
 

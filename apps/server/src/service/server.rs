@@ -23,6 +23,7 @@ use super::wiring::Services;
 use crate::config::{Config, ConfigError};
 use crate::http::client_ip::TrustedProxies;
 use crate::http::password_queue::{PasswordQueue, QueueBounds};
+use crate::http::preconditions::heed;
 use crate::http::request_id::RequestIds;
 use crate::http::review_page::review_page;
 use crate::http::routes::lies_below;
@@ -55,8 +56,17 @@ fn cors(origins: &[String]) -> Cors {
             known && lies_below(request.uri.path(), "/api/counterparty")
         })
         .allowed_methods(["GET", "POST", "PUT", "PATCH", "DELETE"])
-        .allowed_headers(["Token", "Authorization", "Content-Type", "Accept", "Idempotency-Key"])
+        .allowed_headers([
+            "Token",
+            "Authorization",
+            "Content-Type",
+            "Accept",
+            "Idempotency-Key",
+            "If-Match",
+            "If-None-Match",
+        ])
         .expose_headers([
+            "ETag",
             "X-Request-ID",
             "Retry-After",
             "Idempotent-Replayed",
@@ -117,6 +127,7 @@ pub fn build(
             .service(web::redirect("/docs", "/docs/"))
             .service(SwaggerUi::new("/docs/{_:.*}").config(utoipa_swagger_ui::Config::from("/openapi.json")))
             .default_service(web::to(unrouted))
+            .wrap(from_fn(heed))
             .wrap(from_fn(enforce))
             .wrap(cors(&origins))
             .wrap(from_fn(observe))

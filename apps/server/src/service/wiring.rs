@@ -35,6 +35,7 @@ use kontor_content::{FileService, FileSweeper};
 use kontor_customers::model::{BankRequisite, CustomerContact};
 use kontor_customers::{CustomerPartService, NotificationService, ProfileService, StaffCustomerService};
 use kontor_kernel::{Clock, HtmlCleaner, Random, RateLimiter, SecretCipher};
+use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
     ApplicationService, BranchService, CheckoutOptions, DepartmentService, DictionaryService, IntegrationService,
@@ -297,6 +298,7 @@ services! {
     charges: ChargeService,
     placement: PlacementService,
     orders: OrderService,
+    tickets: TicketService,
     desk: Desk,
     reservations: ReservationService,
     integrations: IntegrationService,
@@ -339,11 +341,7 @@ impl Services {
             database: Data::new(database.clone()),
             staff_guard: Data::new(StaffGuard::new(store.clone(), clock.clone(), cipher.clone())),
             customer_guard: Data::new(CustomerGuard::new(store.clone(), clock.clone(), cipher.clone())),
-            deliveries: Data::new(DeliveryService {
-                webhooks: store.clone(),
-                deliveries: store.clone(),
-                clock: clock.clone(),
-            }),
+            deliveries: Data::new(make.deliveries()),
             webhooks: Data::new(make.webhooks()),
             staff_sessions: Data::new(make.staff_sessions()),
             temporary_passwords: Data::from(around.temporary_passwords(database)),
@@ -396,6 +394,7 @@ impl Services {
             placement: Data::new(make.placement(charges.clone())),
             charges: Data::from(charges),
             orders: Data::new(make.orders()),
+            tickets: Data::new(make.tickets()),
             desk: Data::new(Desk::new(database.clone(), clock.clone(), cipher.clone(), random.clone())),
             reservations: Data::new(ReservationService { reservations: store.clone(), orders: store.clone() }),
             integrations: Data::new(IntegrationService {

@@ -258,6 +258,7 @@ mod tests {
     const THINGS: Table<i64> = Table {
         id: 1,
         resource: "things",
+        version: None,
         columns: &[Column::new("id", "No.", |id| Cell::plain(*id))],
         sorts: &["id"],
         filters: &[

@@ -21,6 +21,8 @@ pub struct Table<R: 'static> {
     pub id: i64,
     /// The last segment of its path and the key of its rows.
     pub resource: &'static str,
+    /// The version of the record that a row is about, where it has one: `version` of the row, which is no column.
+    pub version: Option<fn(&R) -> Value>,
     /// Its columns, in their order.
     pub columns: &'static [Column<R>],
     /// The fields it can be sorted by: `order_by=<field>_asc` and `<field>_desc`.
@@ -126,7 +128,8 @@ impl<R> Table<R> {
             text: column.text,
         });
         let row = |record: &R| {
-            self.columns.iter().map(|column| (column.key.to_owned(), (column.cell)(record).render())).collect()
+            let cells = self.columns.iter().map(|column| (column.key.to_owned(), (column.cell)(record).render()));
+            cells.chain(self.version.map(|version| ("version".to_owned(), version(record)))).collect()
         };
         TableAnswer {
             columns: columns.collect(),
@@ -146,6 +149,7 @@ mod tests {
         const TABLE: Table<(i64, &str)> = Table {
             id: 7,
             resource: "things",
+            version: Some(|(id, _)| json!(id + 1)),
             columns: &[
                 Column::new("id", "No.", |(id, _)| Cell::plain(*id)),
                 Column::with_icon("name", "Name", |(id, name)| Cell::linked(*name, format!("/api/things/{id}"))),
@@ -165,6 +169,7 @@ mod tests {
                 "id": 702, "table_id": 7, "order": 2, "key": "name", "has_icon": true, "text": "Name",
             })
         );
+        assert_eq!(answer["things"][0]["version"], 2);
         assert_eq!(answer["pagination"]["total"], 1);
     }
 }

@@ -4,7 +4,7 @@
 //! `CRASH_ORDERS` asks for more than the short run, `CRASH_SECONDS` ends the load early, `CRASH_SEED` repeats its choices.
 
 mod books;
-mod dice;
+pub mod dice;
 mod importer;
 mod job_books;
 mod market;
@@ -44,8 +44,11 @@ const GOODS: [(&str, i64, i64); 5] = [
     ("Figurehead", 777_700, 7),
 ];
 /// Time passes while the process is dead: leases run out, checks and deliveries become due.
-const TIME_PASSES: [&str; 5] = [
+pub const TIME_PASSES: [&str; 8] = [
     "UPDATE jobs SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
+    "UPDATE idempotency_keys SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
+    "UPDATE refunds SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
+    "UPDATE refunds SET next_check_at = '2000-01-01 00:00:00' WHERE next_check_at IS NOT NULL",
     "UPDATE charges SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
     "UPDATE charges SET next_check_at = '2000-01-01 00:00:00' WHERE next_check_at IS NOT NULL",
     "UPDATE webhook_deliveries SET leased_until = '2000-01-01 00:00:00' WHERE leased_until IS NOT NULL",
@@ -66,7 +69,7 @@ const UNSETTLED: &str = "SELECT (SELECT count(*) FROM charges WHERE state IN ('p
     + (SELECT count(*) FROM jobs WHERE finished_at IS NULL OR file_place IS NOT NULL) AS id";
 
 #[expect(clippy::disallowed_methods, reason = "a test is configured by its environment alone")]
-fn asked(name: &str) -> Option<u64> {
+pub fn asked(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|value| value.parse().unwrap())
 }
 

@@ -84,7 +84,8 @@ fn every_answer_is_described() {
         assert!(responses.keys().any(|status| status.starts_with('2')), "{name}: no success");
         for (status, response) in responses {
             assert!(response["description"].as_str().is_some_and(|text| !text.is_empty()), "{name}: {status} is mute");
-            assert!(says_something(response), "{name}: the body of {status} is not described");
+            // What was kept is still so: there is no body.
+            assert!(status == "304" || says_something(response), "{name}: the body of {status} is not described");
         }
     }
 }

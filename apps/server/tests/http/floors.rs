@@ -43,7 +43,7 @@ const SERVER: &[Floor] = &[
 const STORAGE: &[Floor] = &[
     // Statements run on connections, and the database runs statements of its own.
     floor("database", Coupling::Unit, &["database", "statement", "stored"]),
-    floor("tools", Coupling::Acyclic, &["collation", "histories", "listing", "records", "schema"]),
+    floor("tools", Coupling::Acyclic, &["collation", "histories", "listing", "records", "schema", "versions"]),
     floor(
         "what domains share",
         Coupling::Acyclic,

@@ -40,8 +40,12 @@ database_tests! {
         let body = json!({ "lines": [{ "id": line, "quantity": 1 }], "reason": "broken", "restock": true });
         let looked = shop.refund(order, "?dry_run=1", body.clone()).await.expect(200);
         let lines = json!([{ "id": line, "quantity": 1, "amount": "333.33", "stock": "release" }]);
-        let preview = json!({ "amount": "333.33", "left": "666.66", "lines": lines, "status_id": 22 });
-        assert_eq!((&looked["preview"], &looked["order"]["refunds"]), (&preview, &json!([])));
+        let refund = json!({ "amount": "333.33", "left": "666.66", "lines": lines });
+        let preview = &looked["preview"];
+        assert_eq!((&preview["refund"], &preview["status_id"], &preview["difference"]), (&refund, &json!(22), &json!("-333.33")));
+        assert_eq!((&preview["stock"][0]["reserved"], &preview["stock"][0]["quantity"]), (&json!(-1), &json!(0)));
+        assert_eq!((&preview["final_price"], &preview["lines"][0]["refunded_amount"]), (&json!("999.99"), &json!("333.33")));
+        assert_eq!(looked["order"]["refunds"], json!([]));
         assert_eq!((shop.reserved(item).await, shop.count("refunds").await), (3, 0));
 
         let given = shop.refund(order, "", body).await.expect(200);

@@ -209,6 +209,7 @@ database_tests! {
             (format!("counterparty_id={customer}&application_id={application}&status_id=1"), 3),
             ("status_id=6".to_owned(), 0),
             ("query=79001234567&date_from=2020-01-01".to_owned(), 3),
+            ("query=Анна+9009999".to_owned(), 0),
         ] {
             let list = get(format!("/api/orders?{query}")).await.expect(200);
             assert_eq!(list["ordersCount"], total, "{query}");

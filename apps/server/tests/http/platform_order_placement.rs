@@ -8,7 +8,7 @@ use crate::shopfront::Shopfront;
 use crate::support::{Answer, send};
 
 impl Shopfront {
-    async fn clerk(&self, method: Method, path: &str, body: &Value) -> Answer {
+    pub async fn clerk(&self, method: Method, path: &str, body: &Value) -> Answer {
         let owner = self.server.owner(&self.project).await;
         send(self.server.as_staff(&owner, method, path).json(body)).await
     }

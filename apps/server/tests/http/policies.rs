@@ -1,5 +1,6 @@
 //! Every endpoint against every kind of caller: what the table of policies says is what happens.
 
+mod preconditions;
 mod records;
 
 use std::collections::HashMap;

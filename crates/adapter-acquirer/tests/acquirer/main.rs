@@ -307,3 +307,24 @@ async fn a_method_is_saved_and_charged_without_the_customer() {
     let Reading::Known(other) = world.client.read(&other.id).await else { panic!("not read") };
     assert_eq!(other.saved_method, None);
 }
+
+#[tokio::test]
+async fn a_payment_that_nobody_has_paid_is_taken_back_where_the_acquirer_does_that() {
+    let world = World::start().await;
+    let Answer::Known(created) = world.create(&request(1)).await else { panic!("not created") };
+    let kept = world.client.cancel(&created.id, Uuid::from_u128(2)).await;
+    assert!(matches!(&kept, Answer::Refused { code, .. } if code == "invalid_request"), "{kept:?}");
+    world.control("/faults", json!({ "service": "acquirer", "fault": "http_500" })).await;
+    let lost = world.client.cancel(&created.id, Uuid::from_u128(3)).await;
+    assert!(matches!(lost, Answer::Unknown { .. }), "{lost:?}");
+    world.control("/acquirer", json!({ "cancels_unpaid": true })).await;
+    for _ in 0..2 {
+        let Answer::Known(canceled) = world.client.cancel(&created.id, Uuid::from_u128(4)).await else {
+            panic!("not canceled")
+        };
+        let told = (canceled.id.clone(), canceled.status, canceled.reason.as_deref());
+        assert_eq!(told, (created.id.clone(), GatewayStatus::Canceled, Some("canceled_by_merchant")));
+    }
+    let stranger = ProviderId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap();
+    assert!(matches!(world.client.cancel(&stranger, Uuid::from_u128(5)).await, Answer::Refused { .. }));
+}

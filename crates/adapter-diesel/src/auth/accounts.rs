@@ -14,7 +14,7 @@ use crate::schema::{counterparties, login_contacts};
 use crate::stored;
 
 /// Why a customer could not be bound to a contact.
-enum Unbound {
+pub(crate) enum Unbound {
     /// A racing call bound another customer first.
     Lost,
     Store(StoreError),
@@ -78,10 +78,23 @@ pub(super) fn owner<R>(
     Ok(ContactOwner::of(stored::optional_id(signs_in)?, &recorded))
 }
 
+/// What is known of a new customer besides the contact.
+#[derive(Insertable, Default)]
+#[diesel(table_name = counterparties)]
+pub(crate) struct Newcomer<'a> {
+    #[diesel(column_name = first_name)]
+    pub first: Option<&'a str>,
+    #[diesel(column_name = last_name)]
+    pub last: Option<&'a str>,
+    #[diesel(column_name = middle_name)]
+    pub middle: Option<&'a str>,
+}
+
 pub(super) fn create<R>(
     connection: &mut AnyConnection,
     project: ProjectId,
     contact: &Contact,
+    newcomer: &Newcomer<'_>,
     at: NaiveDateTime,
 ) -> Result<i64, Abort<R>> {
     let (phone, email) = match contact {
@@ -94,6 +107,7 @@ pub(super) fn create<R>(
             counterparties::is_company.eq(false),
             counterparties::phone_1.eq(phone),
             counterparties::email.eq(email),
+            newcomer,
             counterparties::created_at.eq(at),
             counterparties::updated_at.eq(at),
         ))
@@ -122,10 +136,11 @@ pub(super) fn bind(
 }
 
 /// The customer a contact logs in, bound to it by now.
-fn find_or_bind(
+pub(crate) fn find_or_bind(
     connection: &mut AnyConnection,
     project: ProjectId,
     contact: &Contact,
+    newcomer: &Newcomer<'_>,
     at: NaiveDateTime,
 ) -> Result<CounterpartyId, Abort<Unbound>> {
     if let Some(id) = bound_and_held(connection, project, contact)? {
@@ -135,7 +150,7 @@ fn find_or_bind(
         ContactOwner::One(id) | ContactOwner::Several { oldest: id } if lock_customer(connection, id.get())? => {
             id.get()
         }
-        _ => create(connection, project, contact, at)?,
+        _ => create(connection, project, contact, newcomer, at)?,
     };
     if !bind(connection, project, contact.as_str(), id)? {
         // What was made for it is rolled back.
@@ -164,7 +179,9 @@ impl CustomerAccounts for Database {
         if let Some(customer) = self.read(find.clone()).await? {
             return Ok(customer);
         }
-        let made = self.write(move |connection| find_or_bind(connection, project, &wanted, at.naive_utc())).await;
+        let made = self
+            .write(move |connection| find_or_bind(connection, project, &wanted, &Newcomer::default(), at.naive_utc()))
+            .await;
         match made {
             Ok(customer) => Ok(customer),
             Err(Unbound::Store(error)) => Err(error),
@@ -184,7 +201,7 @@ impl CustomerAccounts for Database {
             let signed = self
                 .write(move |connection| {
                     let at = token.created_at.naive_utc();
-                    let customer = find_or_bind(connection, app.project_id, &contact, at)?;
+                    let customer = find_or_bind(connection, app.project_id, &contact, &Newcomer::default(), at)?;
                     let holder = Holder::Customer(app.project_id, app.application_id, customer);
                     let token = insert_token(connection, &holder, &token)?;
                     Ok((customer, stored::id(token)?))

@@ -241,6 +241,7 @@ impl AgentRepository for Database {
                 .set((
                     update.name.as_set().map(|name| users::first_name.eq(name.as_str())),
                     update.is_banned.as_set().map(|banned| users::is_banned.eq(*banned)),
+                    users::version.eq(users::version + 1),
                     users::updated_at.eq(at),
                 ))
                 .execute(connection)?;
@@ -248,6 +249,7 @@ impl AgentRepository for Database {
                 .set((
                     update.name.as_set().map(|name| roles::name.eq(name.as_str())),
                     update.description.as_set().map(|text| roles::description.eq(text.as_ref().map(Prose::as_str))),
+                    roles::version.eq(roles::version + 1),
                     roles::updated_at.eq(at),
                 ))
                 .execute(connection)?;
@@ -268,7 +270,12 @@ impl AgentRepository for Database {
             end_staff_tokens(connection, agent)?;
             diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(role))).execute(connection)?;
             diesel::update(users::table.find(agent.get()))
-                .set((users::is_banned.eq(true), users::deleted_at.eq(at), users::updated_at.eq(at)))
+                .set((
+                    users::is_banned.eq(true),
+                    users::deleted_at.eq(at),
+                    users::version.eq(users::version + 1),
+                    users::updated_at.eq(at),
+                ))
                 .execute(connection)?;
             Ok(())
         })

@@ -8,7 +8,7 @@ use kontor_auth::model::{
 use kontor_auth::ports::{Asking, CallbackAttempts, ClaimError};
 use kontor_kernel::{AppScope, CallbackAttemptId, Contact, Phone, StoreError};
 
-use super::accounts::{bind, bound_and_held, create, owner};
+use super::accounts::{Newcomer, bind, bound_and_held, create, owner};
 use super::{Holder, insert_token};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::people::lock_customer;
@@ -162,7 +162,7 @@ fn exchanged(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Resu
         let id = match owner(connection, project, &contact, None)? {
             ContactOwner::Several { .. } => return Err(Abort::Refused(Undone::SeveralCustomers)),
             ContactOwner::One(id) if lock_customer(connection, id.get())? => id.get(),
-            _ => create(connection, project, &contact, exchange.token.created_at.naive_utc())?,
+            _ => create(connection, project, &contact, &Newcomer::default(), exchange.token.created_at.naive_utc())?,
         };
         if !bind(connection, project, contact.as_str(), id)? {
             return Err(Abort::Refused(Undone::Lost));

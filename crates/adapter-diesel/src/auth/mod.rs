@@ -21,6 +21,7 @@ mod staff;
 mod tokens;
 mod uses;
 
+pub(crate) use accounts::{Newcomer, Unbound, find_or_bind};
 pub(crate) use passwords::REQUESTS as PASSWORD_REQUESTS;
 
 use diesel::prelude::*;

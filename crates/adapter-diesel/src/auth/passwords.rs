@@ -119,7 +119,7 @@ impl PasswordRequests for Database {
         self.write(move |connection| {
             // A ban removes what is stored, so it must not come between.
             let welcome = users::table.find(password.user_id.get()).filter(users::is_banned.eq(false));
-            if diesel::update(welcome).set(users::is_banned.eq(false)).execute(connection)? == 0 {
+            if diesel::update(welcome).set(users::is_banned.eq(users::is_banned)).execute(connection)? == 0 {
                 return Ok(());
             }
             let state = (

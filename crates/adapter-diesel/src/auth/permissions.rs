@@ -74,6 +74,7 @@ impl PermissionRepository for Database {
                         change.name.as_set().map(|name| permissions::name.eq(named(name))),
                         change.description.as_set().map(|text| permissions::description.eq(described(text))),
                         change.screen_id.as_set().map(|screen| permissions::screen_id.eq(screen.get())),
+                        permissions::version.eq(permissions::version + 1),
                     ))
                     .execute(connection)
                     .map_err(on_duplicate(PermissionRefusal::NameTaken))?;

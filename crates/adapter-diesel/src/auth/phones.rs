@@ -38,7 +38,11 @@ fn take(connection: &mut AnyConnection, attempt: &PhoneChangeTry) -> Result<Phon
     let before: Option<String> =
         counterparties::table.find(customer).select(counterparties::phone_1).first(connection)?;
     diesel::update(counterparties::table.find(customer))
-        .set((counterparties::phone_1.eq(phone.as_str()), counterparties::updated_at.eq(attempt.at.naive_utc())))
+        .set((
+            counterparties::phone_1.eq(phone.as_str()),
+            counterparties::version.eq(counterparties::version + 1),
+            counterparties::updated_at.eq(attempt.at.naive_utc()),
+        ))
         .execute(connection)?;
     note_customer(connection, customer)?;
     let own = Stamp { project_id: project, author: Author::Customer(attempt.customer), at: attempt.at };

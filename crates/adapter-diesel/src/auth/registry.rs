@@ -149,7 +149,7 @@ pub(super) fn ban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTim
     let project = enter(connection, user)?;
     keep_an_owner(connection, project, user)?;
     diesel::update(users::table.find(user.get()))
-        .set((users::is_banned.eq(true), users::updated_at.eq(at)))
+        .set((users::is_banned.eq(true), users::version.eq(users::version + 1), users::updated_at.eq(at)))
         .execute(connection)?;
     end_staff_tokens(connection, user)?;
     diesel::delete(temporary_passwords::table.find(user.get())).execute(connection)?;
@@ -159,7 +159,7 @@ pub(super) fn ban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTim
 pub(super) fn unban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTime) -> Outcome {
     enter(connection, user)?;
     diesel::update(users::table.find(user.get()))
-        .set((users::is_banned.eq(false), users::updated_at.eq(at)))
+        .set((users::is_banned.eq(false), users::version.eq(users::version + 1), users::updated_at.eq(at)))
         .execute(connection)?;
     Ok(())
 }
@@ -176,7 +176,7 @@ pub(super) fn assign_role(
         keep_an_owner(connection, project, user)?;
     }
     diesel::update(users::table.find(user.get()))
-        .set((users::role_id.eq(role), users::updated_at.eq(at)))
+        .set((users::role_id.eq(role), users::version.eq(users::version + 1), users::updated_at.eq(at)))
         .execute(connection)?;
     Ok(())
 }
@@ -190,7 +190,11 @@ pub(super) fn assign_department(
     let project = enter(connection, user)?;
     require_department(connection, project, department)?;
     diesel::update(users::table.find(user.get()))
-        .set((users::department_id.eq(department.map(DepartmentId::get)), users::updated_at.eq(at)))
+        .set((
+            users::department_id.eq(department.map(DepartmentId::get)),
+            users::version.eq(users::version + 1),
+            users::updated_at.eq(at),
+        ))
         .execute(connection)?;
     Ok(())
 }
@@ -219,6 +223,7 @@ pub(super) fn update(
             change.middle_name.as_set().map(|name| users::middle_name.eq(name.as_ref().map(Name::as_str))),
             change.is_sick.as_set().map(|sick| users::is_sick.eq(*sick)),
             change.avatar.as_set().map(|file| users::avatar_id.eq(file.map(FileId::get))),
+            users::version.eq(users::version + 1),
             users::updated_at.eq(at),
         ))
         .execute(connection)?;

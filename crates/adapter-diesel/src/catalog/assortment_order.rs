@@ -86,7 +86,7 @@ impl Links {
             return Ok(Shifted::Stayed);
         };
         let Self { table, item, place: column, .. } = self;
-        Statement::new(format!("UPDATE {table} SET {column} = CASE {item} WHEN "))
+        Statement::new(format!("UPDATE {table} SET version = version + 1, {column} = CASE {item} WHEN "))
             .value(id)
             .sql(" THEN ")
             .value(place)
@@ -106,7 +106,7 @@ impl Links {
         let sign = if *lowest_first { "" } else { "-" };
         let order = self.order();
         Statement::new(format!(
-            "UPDATE {table} SET {place} = {sign}spread.place FROM (SELECT {item} AS item, \
+            "UPDATE {table} SET version = {table}.version + 1, {place} = {sign}spread.place FROM (SELECT {item} AS item, \
              ROW_NUMBER() OVER ({order}) AS place FROM {table} WHERE application_id = "
         ))
         .value(application)

@@ -98,6 +98,7 @@ impl KeptRecord for Brand {
                     (brands::name.eq(name.as_str()), keys)
                 }),
                 change.photo.as_set().map(|photo| brands::photo.eq(photo.as_ref().map(PhotoUrl::as_str))),
+                brands::version.eq(brands::version + 1),
                 brands::updated_at.eq(stamp.at.naive_utc()),
             ))
             .execute(connection)

@@ -27,6 +27,7 @@ struct CategoryRow {
     code: i64,
     description: Option<String>,
     photo: Option<String>,
+    version: i64,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
 }
@@ -42,6 +43,7 @@ fn category((row, parent_id, parent_name): WithParent) -> Result<Category, Store
         parent,
         code: CategoryCode::new(row.code).map_err(StoreError::corrupt)?,
         description: stored::optional_text(row.description.as_deref())?,
+        version: stored::count(row.version)?,
         created_at: stored::moment(row.created_at),
         updated_at: stored::moment(row.updated_at),
     })
@@ -223,6 +225,7 @@ impl CategoryRepository for Database {
                     change.parent_id.as_set().map(|parent| categories::parent_id.eq(parent.map(i64::from))),
                     change.code.as_set().map(|code| categories::code.eq(code.get())),
                     change.description.as_set().map(|text| categories::description.eq(text.as_deref())),
+                    categories::version.eq(categories::version + 1),
                     categories::updated_at.eq(stamp.at.naive_utc()),
                 ))
                 .execute(connection)

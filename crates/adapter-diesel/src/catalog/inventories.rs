@@ -33,6 +33,7 @@ struct InventoryRow {
     quantity: i64,
     reserved: i64,
     price: Option<i64>,
+    version: i64,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
 }
@@ -53,6 +54,7 @@ fn inventory(row: &InventoryRow, warehouse: &str, item: &str, article: Option<&s
         quantity: level(row.quantity)?,
         reserved: level(row.reserved)?,
         price: stored::optional_money(row.price)?,
+        version: stored::count(row.version)?,
         created_at: stored::moment(row.created_at),
         updated_at: stored::moment(row.updated_at),
     })

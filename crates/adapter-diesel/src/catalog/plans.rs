@@ -12,6 +12,7 @@ use kontor_kernel::listing::Sort;
 use kontor_kernel::{ApplicationId, Line, Listing, Page, PageRequest, PlanAssignmentId, ProjectId, StoreError};
 
 use super::{cards, lock_row};
+use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::listing::{Source, unsearched};
@@ -178,6 +179,7 @@ impl PlanRepository for Database {
                 .returning(subscription_nomenclatures::id)
                 .get_result(connection)
                 .map_err(on_duplicate(PlanRefusal::SlugTaken))?;
+            made("subscription-nomenclatures", id);
             let new: AssignmentRow =
                 subscription_nomenclatures::table.find(id).select(AssignmentRow::as_select()).first(connection)?;
             Ok(Assigned::Anew(new.try_into()?))
@@ -205,6 +207,7 @@ impl PlanRepository for Database {
                     change.slug.as_set().map(|slug| subscription_nomenclatures::plan_slug.eq(slug.as_str())),
                     change.position.as_set().map(|place| subscription_nomenclatures::position.eq(place.get())),
                     change.is_active.as_set().map(|active| subscription_nomenclatures::is_active.eq(*active)),
+                    subscription_nomenclatures::version.eq(subscription_nomenclatures::version + 1),
                     subscription_nomenclatures::updated_at.eq(at.naive_utc()),
                 ))
                 .execute(connection)

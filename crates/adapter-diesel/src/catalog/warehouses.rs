@@ -28,6 +28,7 @@ struct WarehouseRow {
     branch_id: i64,
     name: String,
     address: Option<String>,
+    version: i64,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
 }
@@ -58,6 +59,7 @@ fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<
             address: stored::optional_text(row.address.as_deref())?,
             branch: reference(row.branch_id, &branch)?,
             applications: served.remove(&row.id).unwrap_or_default(),
+            version: stored::count(row.version)?,
             created_at: stored::moment(row.created_at),
             updated_at: stored::moment(row.updated_at),
         };
@@ -205,6 +207,7 @@ impl WarehouseRepository for Database {
                         .map(|name| (warehouses::name.eq(name.as_str()), warehouses::sort_key.eq(sort_key(name)))),
                     change.address.as_set().map(|address| warehouses::address.eq(address.as_deref())),
                     branch.map(|branch| warehouses::branch_id.eq(branch.get())),
+                    warehouses::version.eq(warehouses::version + 1),
                     warehouses::updated_at.eq(stamp.at.naive_utc()),
                 ))
                 .execute(connection)?)

@@ -1,20 +1,26 @@
 //! A change of an order, with what it does to its money.
 
 use kontor_kernel::OrderId;
-use kontor_orders::OrderError;
-use kontor_orders::model::StockEffect;
+use kontor_orders::change::OrderUpdate;
+use kontor_orders::lines::LinesRefused;
+use kontor_orders::model::{Order, PreparedPayment, StockEffect};
 use kontor_orders::ports::Decision;
-use kontor_payments::model::ChargePurpose;
+use kontor_orders::{OrderError, OrderRefusal};
+use kontor_payments::model::{Charge, ChargePurpose, NewCharge};
 
 use super::refunds;
 use crate::database::{Abort, AnyConnection};
 use crate::orders::{self, Giving};
 use crate::payments;
-use crate::people::{CustomerOf, hold_customer};
+use crate::people::{CustomerOf, hold_customer, lock_customer};
 
 /// The customer is held before the charge and the charge before its order, as everywhere. What was prepaid has its second receipt in the commit that hands it
 /// over.
-pub(super) fn change(connection: &mut AnyConnection, id: OrderId, decide: &Decision) -> Result<(), Abort<OrderError>> {
+pub(super) fn change(
+    connection: &mut AnyConnection,
+    id: OrderId,
+    decide: &Decision,
+) -> Result<Option<Charge>, Abort<OrderError>> {
     hold_customer(connection, CustomerOf::Order(id.get()))?;
     let purpose = ChargePurpose::Order(id);
     let charge = payments::lock_paid(connection, purpose)?;
@@ -22,7 +28,7 @@ pub(super) fn change(connection: &mut AnyConnection, id: OrderId, decide: &Decis
     let update = decide(found.clone()).map_err(Abort::Refused)?;
     let (project, at) = (update.stamp.project_id, update.stamp.at);
     if let Some(refund) = &update.refund
-        && let Some(order) = found.within(project)
+        && let Some(order) = found.clone().within(project)
     {
         let giving = Giving { project: project.get(), order: id, by: update.stamp.author, at: at.naive_utc() };
         refunds::give_back(connection, &order, giving, refund, charge, at)?;
@@ -32,5 +38,31 @@ pub(super) fn change(connection: &mut AnyConnection, id: OrderId, decide: &Decis
     {
         payments::hand_over(connection, charge, at).map_err(Abort::in_step)?;
     }
-    orders::apply(connection, id, &update)
+    orders::apply(connection, id, &update)?;
+    match (&update.payment, found.within(project)) {
+        (Some(payment), Some(order)) => ask_for(connection, &order, payment, &update).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The charge stands in the commit of what it is for, as that of a new order does.
+fn ask_for(
+    connection: &mut AnyConnection,
+    order: &Order,
+    payment: &PreparedPayment,
+    update: &OrderUpdate,
+) -> Result<Charge, Abort<OrderError>> {
+    let refuse = |refused| Abort::Refused(OrderRefusal::Lines(refused).into());
+    if !lock_customer(connection, order.customer.id.get())? {
+        return Err(refuse(LinesRefused::CustomerGone));
+    }
+    let new = NewCharge {
+        project_id: update.stamp.project_id,
+        application_id: order.application.as_ref().map(|application| application.id),
+        counterparty_id: order.customer.id,
+        request: payment.request(order.id),
+        next_check_at: payment.next_check_at,
+        at: update.stamp.at,
+    };
+    payments::insert(connection, &new).map_err(Abort::in_step)?.ok_or_else(|| refuse(LinesRefused::Stale))
 }

@@ -6,15 +6,16 @@ mod refunds;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ChargeId, OrderId, StoreError};
+use kontor_kernel::{ChargeId, Contact, CounterpartyId, OrderId, StoreError};
 use kontor_orders::OrderError;
-use kontor_orders::change::PlacedOrder;
+use kontor_orders::change::{Orderer, PlacedOrder};
 use kontor_orders::ports::{Decision, OrderStore, PlaceRefused, Placed};
 use kontor_payments::change::{Change, ChargeChange};
-use kontor_payments::model::{Charge, ChargePurpose, NewCharge, ProviderId};
+use kontor_payments::model::{Charge, ChargeFailure, ChargePurpose, NewCharge, ProviderId};
 use kontor_payments::ports::{ChargeStore, ChargeStored};
 use uuid::Uuid;
 
+use crate::auth::{self, Newcomer, Unbound};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::orders::{self, ChargeNews, Follows};
 use crate::payments::{self, Key, Known};
@@ -62,6 +63,7 @@ fn for_order<'a>(change: &'a ChargeChange, known: &'a Known) -> Option<ChargeNew
             let request = &known.charge.request;
             Some(ChargeNews::Succeeded { event_id: *event_id, amount: request.amount, currency: &request.currency })
         }
+        ChargeChange::Failed { failure: ChargeFailure::Withdrawn, .. } => Some(ChargeNews::Withdrawn),
         ChargeChange::Failed { reason, .. } => Some(ChargeNews::Failed { reason }),
         ChargeChange::Suspicious { why, .. } => (!known.repeated).then_some(ChargeNews::Suspicious { why }),
         ChargeChange::Postponed { .. } => None,
@@ -95,6 +97,10 @@ impl ChargeStore for Database {
         self.read(move |connection| payments::load(connection, &key)).await
     }
 
+    async fn open_for(&self, purpose: ChargePurpose) -> Result<Option<Charge>, StoreError> {
+        self.read(move |connection| payments::load(connection, &Key::Open(purpose))).await
+    }
+
     async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError> {
         payments::lease_charge(self, owner, at, until).await
     }
@@ -104,10 +110,35 @@ impl ChargeStore for Database {
     }
 }
 
+/// The customer an order is for, kept from leaving.
+fn orderer(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<CounterpartyId, Abort<PlaceRefused>> {
+    match &order.orderer {
+        Orderer::Customer(id) if people::lock_customer(connection, id.get())? => Ok(*id),
+        Orderer::Customer(_) => Err(Abort::Refused(PlaceRefused::CustomerGone)),
+        Orderer::Contact(person) => {
+            let named = Newcomer {
+                first: Some(&person.first_name),
+                last: Some(&person.last_name),
+                middle: person.middle_name.as_deref(),
+            };
+            let phone = Contact::Phone(person.phone.clone());
+            let found = auth::find_or_bind(connection, order.project_id, &phone, &named, order.at.naive_utc());
+            // Who loses the race for a new phone finds it bound the next time.
+            found.map_err(|abort| {
+                abort.map(|lost| match lost {
+                    Unbound::Lost => PlaceRefused::Stale,
+                    Unbound::Store(error) => PlaceRefused::Store(error),
+                })
+            })
+        }
+    }
+}
+
 /// The charge stands in the order's own commit: whatever happens to the call that follows, its key is known.
 fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Placed, Abort<PlaceRefused>> {
-    let order_id = orders::place(connection, order)?;
-    let Some(new) = order.charge(order_id) else { return Ok(Placed { order_id, charge: None }) };
+    let customer = orderer(connection, order)?;
+    let order_id = orders::place(connection, order, customer)?;
+    let Some(new) = order.charge(order_id, customer) else { return Ok(Placed { order_id, charge: None }) };
     let charge = payments::insert(connection, &new).map_err(Abort::in_step)?;
     let clash = || StoreError::corrupt("the key of a charge was used before");
     Ok(Placed { order_id, charge: Some(charge.ok_or_else(clash)?) })
@@ -119,7 +150,7 @@ impl OrderStore for Database {
         self.write(move |connection| place(connection, &order)).await
     }
 
-    async fn change(&self, id: OrderId, decide: Decision) -> Result<(), OrderError> {
+    async fn change(&self, id: OrderId, decide: Decision) -> Result<Option<Charge>, OrderError> {
         self.write(move |connection| changes::change(connection, id, &decide)).await
     }
 }

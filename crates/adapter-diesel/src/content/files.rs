@@ -2,17 +2,28 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_content::FileError;
-use kontor_content::model::{Dimensions, FileKey, FileType, MediaType, NewFile, Sha256, StoredFile, Written};
+use kontor_content::model::{
+    Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, Sha256, StoredFile, Written,
+};
 use kontor_content::ports::{FileRepository, Leftover};
-use kontor_kernel::{FileId, OfProject, Stamp, StoreError};
+use kontor_kernel::{FileId, Listing, OfProject, OrderId, Page, ProjectId, Stamp, StoreError};
 
 use crate::database::{Abort, AnyConnection, Database};
 use crate::lease::{LeaseRequest, Leased, Queue};
+use crate::listing::{Source, in_order, unsearched};
 use crate::people::READY;
 use crate::records::{self, StoredRecord};
-use crate::schema::files;
+use crate::schema::{files, orders, users};
 use crate::statement::Statement;
 use crate::{histories, stored};
+
+/// The files of an order.
+const OF_ORDER: Source = Source {
+    from: "files f",
+    id: "f.id",
+    fields: &[("id", "f.id"), ("name", "f.name"), ("size", "f.size"), ("created_at", "f.created_at")],
+    search: unsearched,
+};
 
 const WAITING: &str = "waiting";
 const DELETED: &str = "deleted";
@@ -56,6 +67,7 @@ struct FileRow {
     height: Option<i32>,
     size: Option<i64>,
     sha256: Option<String>,
+    order_id: Option<i64>,
     creator_id: i64,
     created_at: NaiveDateTime,
 }
@@ -92,6 +104,7 @@ impl TryFrom<FileRow> for StoredFile {
                 size: u64::try_from(present(row.size)?).map_err(StoreError::corrupt)?,
                 sha256: Sha256::parse(&present(row.sha256)?).map_err(StoreError::corrupt)?,
             },
+            order_id: stored::optional_id(row.order_id)?,
             creator_id: stored::id(row.creator_id)?,
             created_at: stored::moment(row.created_at),
         })
@@ -129,6 +142,7 @@ impl FileRepository for Database {
                     files::mime_type.eq(file.media.mime()),
                     files::width.eq(width),
                     files::height.eq(height),
+                    files::order_id.eq(file.order_id.map(OrderId::get)),
                     files::creator_id.eq(file.creator_id.get()),
                     files::created_at.eq(file.created_at.naive_utc()),
                     files::sweep_at.eq(Some(file.expires_at.naive_utc())),
@@ -171,6 +185,43 @@ impl FileRepository for Database {
                 .set((files::state.eq(DELETED), files::sweep_at.eq(Some(at.naive_utc()))))
                 .execute(connection)?;
             Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+
+    async fn find_order(&self, id: OrderId) -> Result<Option<OfProject<OrderId>>, StoreError> {
+        self.read_brief(move |connection| {
+            let found = orders::table.find(id.get()).select(orders::project_id).first::<i64>(connection).optional()?;
+            Ok::<_, Abort<StoreError>>(found.map(|project| records::of_project(project, Ok(id))).transpose()?)
+        })
+        .await
+    }
+
+    async fn of_order(
+        &self,
+        project: ProjectId,
+        order: OrderId,
+        listing: Listing,
+    ) -> Result<Page<OrderFile>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let own = Statement::new("f.project_id = ")
+                .value(project.get())
+                .sql(" AND f.order_id = ")
+                .value(order.get())
+                .sql(format!(" AND f.state = '{READY}'"));
+            let found = OF_ORDER.page(connection, own, &listing)?;
+            let rows: Vec<(FileRow, String, String)> = files::table
+                .inner_join(users::table.on(users::id.eq(files::creator_id)))
+                .filter(files::id.eq_any(&found.items))
+                .select((FileRow::as_select(), users::first_name, users::last_name))
+                .load(connection)?;
+            let file = |(row, first, last): (FileRow, String, String)| -> Result<OrderFile, StoreError> {
+                let name = format!("{first} {last}").trim().to_owned();
+                Ok(OrderFile { file: row.try_into()?, creator_name: (!name.is_empty()).then_some(name) })
+            };
+            let records = rows.into_iter().map(file).collect::<Result<_, _>>()?;
+            let records = in_order(&found.items, records, |record: &OrderFile| record.file.id.get());
+            Ok::<_, Abort<StoreError>>(found.with_items(records))
         })
         .await
     }

@@ -71,6 +71,7 @@ impl<'a> Columns<'a> {
 
 impl StoredPart for BankRequisite {
     const TABLE: &'static str = "counterparty_bank_requisites";
+    const KIND: &'static str = "bank_requisites";
 
     fn load<R>(connection: &mut AnyConnection, which: Which) -> Result<Vec<(Place, Self)>, Abort<R>> {
         let all = table.order(requisites::id).select(RequisiteRow::as_select());
@@ -105,6 +106,9 @@ impl StoredPart for BankRequisite {
         id: i64,
         draft: &BankRequisiteDraft,
     ) -> Result<(), QueryError> {
-        diesel::update(table.find(id)).set(Columns::of(draft, stamp)).execute(connection).map(|_| ())
+        diesel::update(table.find(id))
+            .set((Columns::of(draft, stamp), requisites::version.eq(requisites::version + 1)))
+            .execute(connection)
+            .map(|_| ())
     }
 }

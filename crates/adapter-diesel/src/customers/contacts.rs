@@ -67,6 +67,7 @@ impl<'a> Columns<'a> {
 
 impl StoredPart for CustomerContact {
     const TABLE: &'static str = "counterparty_contacts";
+    const KIND: &'static str = "contacts";
 
     fn load<R>(connection: &mut AnyConnection, which: Which) -> Result<Vec<(Place, Self)>, Abort<R>> {
         let all = counterparty_contacts::table.order(counterparty_contacts::id).select(ContactRow::as_select());
@@ -97,7 +98,7 @@ impl StoredPart for CustomerContact {
 
     fn update(connection: &mut AnyConnection, stamp: &Stamp, id: i64, draft: &ContactDraft) -> Result<(), QueryError> {
         diesel::update(counterparty_contacts::table.find(id))
-            .set(Columns::of(draft, stamp))
+            .set((Columns::of(draft, stamp), counterparty_contacts::version.eq(counterparty_contacts::version + 1)))
             .execute(connection)
             .map(|_| ())
     }

@@ -11,10 +11,11 @@ use kontor_payments::model::ChargeState;
 use super::{notifications, parts};
 use crate::database::{Abort, AnyConnection, found};
 use crate::histories;
-use crate::people::{forget_customer, forget_receipts, lock_customer_exclusively};
+use crate::people::{forget_customer, forget_receipts, forget_tickets, lock_customer_exclusively};
 use crate::projections::search::note_customer;
 use crate::records::StoredRecord as _;
 use crate::schema::{charges, counterparties, favourites, saved_payment_methods, search_requests};
+use crate::statement::Statement;
 
 /// Everything personal that a record has. A company keeps its name and numbers: they are no person's.
 #[derive(AsChangeset)]
@@ -68,7 +69,7 @@ pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: Counterpa
             .filter(counterparties::project_id.eq(project))
             .filter(counterparties::deleted_at.is_null()),
     )
-    .set((emptied, counterparties::updated_at.eq(at)))
+    .set((emptied, counterparties::version.eq(counterparties::version + 1), counterparties::updated_at.eq(at)))
     .execute(connection)?;
     if left == 0 {
         return Err(Abort::Refused(Stays::Unknown));
@@ -79,14 +80,17 @@ pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: Counterpa
     diesel::delete(saved_payment_methods::table.filter(saved_payment_methods::counterparty_id.eq(customer)))
         .execute(connection)?;
     forget_receipts(connection, customer)?;
+    forget_tickets(connection, customer)?;
     forget_likings(connection, project, customer)?;
     parts::forget(connection, customer)?;
+    forget_files(connection, customer, at)?;
     notifications::forget(connection, customer)?;
     if !before.is_company {
         let numbers = (
             counterparties::name.eq(None::<String>),
             counterparties::inn.eq(None::<String>),
             counterparties::kpp.eq(None::<String>),
+            counterparties::version.eq(counterparties::version + 1),
         );
         diesel::update(counterparties::table.find(customer)).set(numbers).execute(connection)?;
     }
@@ -97,6 +101,17 @@ pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: Counterpa
     })?;
     histories::deleted(connection, stamp, &before.anonymous())?;
     Ok(forget_customer(connection, project, customer)?)
+}
+
+/// Files of their orders. Their contents are swept from this moment on.
+fn forget_files(connection: &mut AnyConnection, customer: i64, at: NaiveDateTime) -> Result<(), QueryError> {
+    Statement::new("UPDATE files SET state = 'deleted', sweep_at = ")
+        .value(at)
+        .sql(" WHERE state <> 'deleted' AND order_id IN (SELECT id FROM orders WHERE counterparty_id = ")
+        .value(customer)
+        .sql(")")
+        .run(connection)?;
+    Ok(())
 }
 
 /// What he kept and what he searched for.

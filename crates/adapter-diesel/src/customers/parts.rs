@@ -9,6 +9,7 @@ use kontor_customers::ports::CustomerPartRepository;
 use kontor_customers::{CustomerPartError, CustomerPartRefusal};
 use kontor_kernel::{CounterpartyId, OfProject, ProjectId, RecordError, Resource, Stamp, StoreError};
 
+use crate::database::idempotency::made;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::histories;
 use crate::people::lock_customer_exclusively;
@@ -27,6 +28,8 @@ pub(super) struct Place {
 pub(super) trait StoredPart: CustomerPart {
     /// Its table, with its number in `id` and its customer in `counterparty_id`.
     const TABLE: &'static str;
+    /// The word for them in paths.
+    const KIND: &'static str;
 
     /// Those with this number, or of this customer, oldest first.
     fn load<R>(connection: &mut AnyConnection, which: Which) -> Result<Vec<(Place, Self)>, Abort<R>>;
@@ -114,6 +117,7 @@ impl<P: StoredPart> CustomerPartRepository<P> for Database {
                 return Err(Abort::refused(CustomerPartRefusal::TooMany));
             }
             let id = P::insert(connection, &stamp, customer.get(), &draft)?;
+            made(P::KIND, id);
             let new = one::<P>(connection, customer, id)?;
             tell(connection, &stamp, customer, None, &new)?;
             Ok(new)

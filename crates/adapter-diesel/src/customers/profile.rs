@@ -40,6 +40,7 @@ pub(super) fn change(connection: &mut AnyConnection, change: &DecidedChange) -> 
         data.email.as_set().map(|email| counterparties::email.eq(email.as_deref())),
         email_confirmed.map(|confirmed| counterparties::email_confirmed.eq(confirmed)),
         data.phone_2.as_set().map(|phone| counterparties::phone_2.eq(phone.as_deref())),
+        counterparties::version.eq(counterparties::version + 1),
         counterparties::updated_at.eq(change.at.naive_utc()),
     );
     let present = counterparties::table
@@ -78,7 +79,11 @@ pub(super) fn set_avatar(
         return Err(Abort::Refused(CustomerError::UnknownAvatar));
     }
     let changed = diesel::update(present)
-        .set((counterparties::avatar_id.eq(avatar.map(FileId::get)), counterparties::updated_at.eq(at)))
+        .set((
+            counterparties::avatar_id.eq(avatar.map(FileId::get)),
+            counterparties::version.eq(counterparties::version + 1),
+            counterparties::updated_at.eq(at),
+        ))
         .execute(connection)?;
     if changed == 1 { Ok(()) } else { Err(Abort::Refused(CustomerError::NotFound)) }
 }

@@ -134,7 +134,11 @@ fn update(
     let changed_email = draft.email != record.email;
     let written = diesel::update(counterparties::table.find(id).filter(counterparties::deleted_at.is_null()))
         // What staff write counts as known to be the customer's.
-        .set((Columns::of(&draft, stamp), changed_email.then_some(counterparties::email_confirmed.eq(true))))
+        .set((
+            Columns::of(&draft, stamp),
+            counterparties::version.eq(counterparties::version + 1),
+            changed_email.then_some(counterparties::email_confirmed.eq(true)),
+        ))
         .execute(connection)?;
     let phone = (draft.phone_1 != record.phone_1).then_some(Changed { is_email: false, now: draft.phone_1.as_deref() });
     let email = changed_email.then_some(Changed { is_email: true, now: draft.email.as_deref() });

@@ -21,6 +21,7 @@ struct CompanyRow {
     name: Option<String>,
     inn: Option<String>,
     kpp: Option<String>,
+    version: i64,
 }
 
 type StaffRow = (CustomerRow, KindRow, Option<ManagerRow>, Option<String>, CompanyRow);
@@ -34,6 +35,7 @@ fn record((row, kind, manager, avatar, company): StaffRow, orders: i64) -> Resul
         inn: stored::optional_text(company.inn.as_deref())?,
         kpp: stored::optional_text(company.kpp.as_deref())?,
         orders: stored::count(orders)?,
+        version: stored::count(company.version)?,
     })
 }
 

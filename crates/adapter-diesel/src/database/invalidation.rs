@@ -100,6 +100,12 @@ impl Invalidations {
         self.everything || self.unchanged.contains(&topic) || self.scopes.iter().any(|(own, _)| *own == topic)
     }
 
+    /// Whether nothing that is remembered anywhere counts any longer.
+    #[cfg(feature = "test-support")]
+    pub fn are_total(&self) -> bool {
+        self.everything
+    }
+
     /// The counters to raise, ascending: two commits that raise several do not wait for each other in a circle.
     fn stripes(&self) -> Vec<(Topic, usize)> {
         let mut stripes: Vec<(Topic, usize)> = if self.everything {

@@ -12,6 +12,7 @@ mod memory;
 mod migrations;
 mod pages;
 mod pool;
+pub(crate) mod preconditions;
 mod statistics;
 mod step;
 mod tables;
@@ -28,8 +29,9 @@ pub use failure::Abort;
 pub use invalidation::{CacheVersion, CacheVersions, TRUST, Topic};
 pub(crate) use memory::Memory;
 pub use pool::{Database, PoolOptions, PoolState};
-#[cfg(feature = "test-support")]
-pub(crate) use tables::InvalidatingWrites;
+pub use preconditions::{Left, NewRow, VersionedRequest, VersionedRow};
 pub(crate) use tables::Tables;
+#[cfg(feature = "test-support")]
+pub(crate) use tables::{InvalidatingWrites, VersionedTable};
 pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 pub use watch::Watch;

@@ -15,6 +15,7 @@ use super::idempotency::{self, Serving};
 use super::invalidation::{CacheVersions, Invalidations, invalidate_everything};
 use super::memory::Memories;
 use super::pages::PageReaders;
+use super::preconditions::{self, VersionedRequest};
 use super::step::{Answer, Outcome, Step, hide, reveal};
 use super::tables::Tables;
 use super::{AnyConnection, DatabaseUrl, Driver};
@@ -324,6 +325,7 @@ impl Database {
     async fn write_step(&self, step: Step) -> Outcome {
         let inner = Arc::clone(&self.inner);
         let request = idempotency::current();
+        let versioned = preconditions::current();
         blocking(move || {
             let pool = inner.writing();
             inner.writes.fetch_add(1, Ordering::Relaxed);
@@ -333,10 +335,15 @@ impl Database {
                 // Of an attempt that was given up.
                 Invalidations::take();
                 let _serving = Serving::begin(request.as_ref());
+                preconditions::begin();
                 #[cfg(feature = "test-support")]
                 super::write_check::forget();
-                let outcome = begin(&mut connection).map_err(Abort::Query).map(|()| step(&mut connection));
-                let outcome = outcome.and_then(|done| commit(&inner, &mut connection, done));
+                let versioned = versioned.as_deref();
+                let outcome = begin(&mut connection).map_err(Abort::Query).map(|()| {
+                    versioned.map_or(Ok(()), |request| request.check(&mut connection))?;
+                    step(&mut connection)
+                });
+                let outcome = outcome.and_then(|done| commit(&inner, &mut connection, done, versioned));
                 if matches!(&outcome, Err(Abort::Query(error)) if is_demoted(error)) {
                     give_up(&mut connection);
                 }
@@ -382,13 +389,21 @@ fn at_one_moment(step: Step) -> Step {
 }
 
 /// Commits, with the counters of what the step invalidated.
-fn commit(inner: &Inner, connection: &mut AnyConnection, done: Outcome) -> Outcome {
+fn commit(
+    inner: &Inner,
+    connection: &mut AnyConnection,
+    done: Outcome,
+    versioned: Option<&VersionedRequest>,
+) -> Outcome {
     let invalidations = Invalidations::take();
-    let mut open = None;
+    let (mut open, mut left) = (None, None);
     let done = done.and_then(|value| {
         #[cfg(feature = "test-support")]
-        if let Some(what) = super::write_check::forgotten(&invalidations, inner.tables.invalidating) {
-            return Err(Abort::Store(StoreError::Failed(format!("a step changes {what}, and does not invalidate it"))));
+        if let Some(what) = super::write_check::forgotten(&invalidations, inner.tables) {
+            return Err(Abort::Store(StoreError::Failed(format!("a step changes {what}"))));
+        }
+        if let Some(request) = versioned {
+            left = request.leaving(connection)?;
         }
         // Before the counters, which others wait for.
         idempotency::note(connection)?;
@@ -401,6 +416,9 @@ fn commit(inner: &Inner, connection: &mut AnyConnection, done: Outcome) -> Outco
     };
     if outcome.is_ok() {
         idempotency::committed();
+        if let Some(request) = versioned {
+            request.committed(left);
+        }
         if let Some(open) = open {
             open.committed();
         }

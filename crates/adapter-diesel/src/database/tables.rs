@@ -17,6 +17,9 @@ pub(crate) struct Tables {
     /// Writes that must invalidate a topic; checked in tests.
     #[cfg(feature = "test-support")]
     pub invalidating: &'static [InvalidatingWrites],
+    /// Those whose records have versions; checked in tests.
+    #[cfg(feature = "test-support")]
+    pub versioned: &'static [VersionedTable],
 }
 
 /// Writes to a table that must invalidate these topics.
@@ -29,4 +32,14 @@ pub(crate) struct InvalidatingWrites {
     pub verbs: &'static [&'static str],
     /// What they must invalidate.
     pub topics: &'static [super::Topic],
+}
+
+/// A table whose records have versions.
+#[cfg(feature = "test-support")]
+#[derive(Debug)]
+pub(crate) struct VersionedTable {
+    /// The table.
+    pub table: &'static str,
+    /// Columns that may change without another version: nothing that is shown of the record stands in them.
+    pub apart: &'static [&'static str],
 }

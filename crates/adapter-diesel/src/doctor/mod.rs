@@ -46,7 +46,7 @@ pub struct Examined {
     pub items: u64,
     /// Applications, with how many offers they have.
     pub applications: u64,
-    /// Orders, with their money.
+    /// Orders, with their money and their tickets.
     pub orders: u64,
     /// How much was found.
     pub differences: u64,
@@ -61,7 +61,8 @@ impl Database {
     /// - what an application shows: cards, stock, prices and warehouses;
     /// - what an item is found by: its name and article;
     /// - how many offers an application has, in all and per category: its offers;
-    /// - the money of an order: its lines, its charge, and what goes back of both.
+    /// - the money of an order: its lines, its charge, and what goes back of both;
+    /// - the tickets of an order: its lines, and the scans that let people in.
     pub async fn examine(
         &self,
         project: Option<ProjectId>,

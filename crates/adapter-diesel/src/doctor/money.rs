@@ -1,4 +1,4 @@
-//! The money of orders: what was allotted, what arrived and what went back.
+//! The money of orders: what was allotted, what arrived and what went back; and their tickets.
 
 use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
@@ -24,6 +24,10 @@ by_place! {
         charge_refunding: i64 as BigInt,
         told: i64 as BigInt,
         on_their_way: i64 as BigInt,
+        tickets: i64 as BigInt,
+        tickets_of_lines: i64 as BigInt,
+        redeemed: i64 as BigInt,
+        entered: i64 as BigInt,
     }
 }
 
@@ -35,6 +39,7 @@ pub(super) fn orders(
 ) -> Result<Seen, Abort<StoreError>> {
     const LINES: &str = "FROM reservations r WHERE r.order_id = t.id";
     const CHARGES: &str = "FROM charges c WHERE c.purpose = 'order' AND c.purpose_id = t.id AND c.state = 'succeeded'";
+    const TICKETS: &str = "FROM order_tickets k WHERE k.order_id = t.id";
     const REFUNDS: &str = "FROM order_refunds f WHERE f.order_id = t.id";
     let sum = |column: &str, rows: &str| format!("CAST(COALESCE((SELECT sum({column}) {rows}), 0) AS BIGINT)");
     let what = [
@@ -47,6 +52,10 @@ pub(super) fn orders(
         sum("c.refunding", CHARGES),
         sum("f.amount", &format!("{REFUNDS} AND f.state = 'succeeded'")),
         sum("f.amount", &format!("{REFUNDS} AND f.state = 'pending'")),
+        sum("k.total", TICKETS),
+        sum("r.quantity - r.refunded_quantity", &format!("{LINES} AND r.is_ticket")),
+        sum("k.redeemed", TICKETS),
+        sum("s.quantity", "FROM ticket_scans s WHERE s.order_id = t.id AND s.outcome = 'admitted'"),
     ];
     let rows: Vec<MoneyRow> = next(&what.join(", "), "orders", project, last).rows(connection)?;
     let compare = |row: &MoneyRow| {
@@ -67,6 +76,8 @@ pub(super) fn orders(
             by_charge("orders.refunding", row.refunding, row.charge_refunding),
             compared(place, "orders.refunded", "order_refunds", row.refunded, row.told),
             compared(place, "orders.refunding", "order_refunds", row.refunding, row.on_their_way),
+            compared(place, "order_tickets.total", "reservations", row.tickets, row.tickets_of_lines),
+            compared(place, "order_tickets.redeemed", "ticket_scans", row.redeemed, row.entered),
         ]
     };
     Ok(Seen {

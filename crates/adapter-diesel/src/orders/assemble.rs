@@ -10,8 +10,9 @@ use kontor_orders::model::{
     Customer, DeliveryWay, Named, Order, OrderLine, OrderRefund, OrderStatus, PaymentMethod, PaymentType, Place,
     ReservationState,
 };
+use kontor_orders::tickets::{TicketReference, Tickets};
 
-use super::refunds;
+use super::{refunds, tickets};
 use crate::database::{Abort, AnyConnection};
 use crate::receipt_terms;
 use crate::records;
@@ -116,6 +117,14 @@ struct OrderRow {
     refunded: i64,
     #[diesel(sql_type = BigInt)]
     refunding: i64,
+    #[diesel(sql_type = Nullable<Text>)]
+    ticket_reference: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    total_tickets: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    redeemed_count: Option<i64>,
+    #[diesel(sql_type = Nullable<Timestamp>)]
+    last_redeemed_at: Option<NaiveDateTime>,
     #[diesel(sql_type = BigInt)]
     version: i64,
     #[diesel(sql_type = Timestamp)]
@@ -136,7 +145,8 @@ const SELECT: &str = "\
     sh.address AS shop_address, o.address, o.payment_type_id, pt.name AS payment_type_name, \
     pt.description AS payment_type_description, pt.photo AS payment_type_photo, o.payment_method_type, \
     o.payment_link, o.comment, EXISTS (SELECT 1 FROM charges t WHERE t.purpose = 'order' AND \
-    t.purpose_id = o.id AND t.state IN ('prepared', 'pending')) AS payment_open, o.paid_at, o.captured, o.refunded, o.refunding, o.version, o.created_at, \
+    t.purpose_id = o.id AND t.state IN ('prepared', 'pending')) AS payment_open, o.paid_at, o.captured, o.refunded, o.refunding, tk.reference AS \
+    ticket_reference, tk.total AS total_tickets, tk.redeemed AS redeemed_count, tk.last_redeemed_at, o.version, o.created_at, \
     o.updated_at \
     FROM orders o \
     JOIN projects p ON p.id = o.project_id \
@@ -148,7 +158,8 @@ const SELECT: &str = "\
     LEFT JOIN delivery_subtypes ds ON ds.project_id = o.project_id AND ds.id = o.delivery_subtype_id \
     LEFT JOIN delivery_subtype_params dp ON dp.id = o.delivery_subtype_param_id \
     LEFT JOIN shops sh ON sh.id = o.shop_id \
-    LEFT JOIN payment_types pt ON pt.id = o.payment_type_id";
+    LEFT JOIN payment_types pt ON pt.id = o.payment_type_id \
+    LEFT JOIN order_tickets tk ON tk.order_id = o.id";
 
 #[derive(QueryableByName)]
 struct LineRow {
@@ -162,6 +173,8 @@ struct LineRow {
     name: String,
     #[diesel(sql_type = Nullable<Text>)]
     article: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    inventory_id: Option<i64>,
     #[diesel(sql_type = Nullable<BigInt>)]
     warehouse_id: Option<i64>,
     #[diesel(sql_type = Nullable<Text>)]
@@ -182,14 +195,16 @@ struct LineRow {
     refunded_amount: i64,
     #[diesel(sql_type = Nullable<Integer>)]
     vat_code: Option<i32>,
+    #[diesel(sql_type = Bool)]
+    is_ticket: bool,
     #[diesel(sql_type = Text)]
     state: String,
 }
 
 const LINES: &str = "\
-    SELECT r.id, r.order_id, r.nomenclature_id, r.name, n.article, w.id AS warehouse_id, w.name AS warehouse_name, \
+    SELECT r.id, r.order_id, r.nomenclature_id, r.name, n.article, r.inventory_id, w.id AS warehouse_id, w.name AS warehouse_name, \
     r.quantity, r.unit_price, r.product_discount, r.promo_discount, r.total, r.refunded_quantity, r.refunded_amount, \
-    r.vat_code, r.state FROM reservations r \
+    r.vat_code, r.is_ticket, r.state FROM reservations r \
     JOIN nomenclatures n ON n.id = r.nomenclature_id \
     LEFT JOIN inventories i ON i.id = r.inventory_id \
     LEFT JOIN warehouses w ON w.id = i.warehouse_id WHERE r.order_id";
@@ -247,12 +262,14 @@ fn line(row: LineRow, photos: Vec<String>) -> Result<OrderLine, StoreError> {
         article: row.article,
         photos,
         warehouse: named(row.warehouse_id, row.warehouse_name)?,
+        inventory: stored::optional_id(row.inventory_id)?,
         quantity: Quantity::new(row.quantity).map_err(StoreError::corrupt)?,
         unit_price: stored::money(row.unit_price)?,
         product_discount: stored::money(row.product_discount)?,
         promo_discount: stored::money(row.promo_discount)?,
         total: stored::money(row.total)?,
         vat: row.vat_code.map(receipt_terms::vat).transpose()?,
+        is_ticket: row.is_ticket,
         refunded_quantity: u32::try_from(row.refunded_quantity).map_err(StoreError::corrupt)?,
         refunded_amount: stored::money(row.refunded_amount)?,
         state: state.ok_or_else(|| stored::unknown("reservations", row.id, "state", &row.state))?,
@@ -321,6 +338,17 @@ fn order(row: OrderRow, lines: Vec<OrderLine>, refunds: Vec<OrderRefund>) -> Res
         refunded: stored::money(row.refunded)?,
         refunding: stored::money(row.refunding)?,
         refunds,
+        tickets: Tickets {
+            reference: row
+                .ticket_reference
+                .as_deref()
+                .map(TicketReference::parse)
+                .transpose()
+                .map_err(StoreError::corrupt)?,
+            total: tickets::pieces(row.total_tickets.unwrap_or_default())?,
+            redeemed: tickets::pieces(row.redeemed_count.unwrap_or_default())?,
+            last_redeemed_at: row.last_redeemed_at.map(stored::moment),
+        },
         version: row.version,
         created_at: stored::moment(row.created_at),
         updated_at: stored::moment(row.updated_at),

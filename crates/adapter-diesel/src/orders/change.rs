@@ -3,11 +3,11 @@
 use diesel::prelude::*;
 use kontor_kernel::{Edit, OfProject, OrderId};
 use kontor_orders::change::OrderUpdate;
-use kontor_orders::model::{Order, OrderStatus, StockEffect};
+use kontor_orders::model::{Notice, Order, OrderStatus, StockEffect};
 use kontor_orders::{OrderError, OrderRefusal};
 
 use super::history::{self, Entry};
-use super::{assemble, notices, reserved_stock};
+use super::{assemble, notices, reserved_stock, rework};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
 use crate::people::is_employee;
@@ -56,12 +56,18 @@ pub(crate) fn apply(connection: &mut AnyConnection, order: OrderId, change: &Ord
         .returning(orders::status_id)
         .get_result(connection)?;
     write_details(connection, order, change)?;
+    if let Some(rework) = &change.rework {
+        rework::apply(connection, order, rework, &change.stamp)?;
+        notices::tell(connection, order, Notice::OrderChanged, None, at)?;
+    }
     if change.transition.is_some() {
         invalidate(Topic::Storefront, project);
     }
     match change.transition.map(|step| step.stock) {
         Some(StockEffect::Release) => {
-            diesel::update(orders::table.find(id)).set(orders::payment_link.eq(None::<String>)).execute(connection)?;
+            diesel::update(orders::table.find(id))
+                .set((orders::payment_link.eq(None::<String>), orders::version.eq(orders::version + 1)))
+                .execute(connection)?;
             reserved_stock::release(connection, id, change.stamp.author, at)?;
         }
         Some(StockEffect::Sell) => reserved_stock::sell(connection, id, change.stamp.author, at)?,
@@ -75,19 +81,26 @@ pub(crate) fn apply(connection: &mut AnyConnection, order: OrderId, change: &Ord
         notices::tell(connection, order, step.notice, amount, at)?;
     }
     let returned = change.refund.as_ref().map(|refund| refund.decided.amount.to_string());
+    let detail = change.rework.as_ref().map(|rework| rework.detail.clone()).or(returned);
     let entry = Entry {
         project,
         order: id,
         actor: change.stamp.author,
-        event: match (&change.refund, change.transition) {
-            (Some(_), _) => "refund_requested",
-            (None, Some(_)) => "status_changed",
-            (None, None) => "changed",
-        },
+        event: event(change),
         status: OrderStatus::from_id(status).ok_or_else(|| stored::unknown("orders", id, "status_id", status))?,
-        detail: returned.as_deref(),
+        detail: detail.as_deref(),
     };
     Ok(history::write(connection, &entry, at)?)
+}
+
+fn event(change: &OrderUpdate) -> &'static str {
+    match change {
+        OrderUpdate { refund: Some(_), .. } => "refund_requested",
+        OrderUpdate { rework: Some(_), .. } => "lines_changed",
+        OrderUpdate { payment: Some(_), .. } => "payment_renewed",
+        OrderUpdate { transition: Some(_), .. } => "status_changed",
+        _ => "changed",
+    }
 }
 
 /// Each detail may also be emptied.
@@ -98,13 +111,19 @@ fn write_details(
 ) -> Result<(), diesel::result::Error> {
     let order = orders::table.find(order.get());
     if let Edit::Set(manager) = change.manager {
-        diesel::update(order).set(orders::manager_id.eq(manager.map(i64::from))).execute(connection)?;
+        diesel::update(order)
+            .set((orders::manager_id.eq(manager.map(i64::from)), orders::version.eq(orders::version + 1)))
+            .execute(connection)?;
     }
     if let Edit::Set(comment) = &change.comment {
-        diesel::update(order).set(orders::comment.eq(comment.as_deref())).execute(connection)?;
+        diesel::update(order)
+            .set((orders::comment.eq(comment.as_deref()), orders::version.eq(orders::version + 1)))
+            .execute(connection)?;
     }
     if let Edit::Set(address) = &change.address {
-        diesel::update(order).set(orders::address.eq(address.as_deref())).execute(connection)?;
+        diesel::update(order)
+            .set((orders::address.eq(address.as_deref()), orders::version.eq(orders::version + 1)))
+            .execute(connection)?;
     }
     Ok(())
 }

@@ -33,6 +33,8 @@ pub(crate) enum ChargeNews<'a> {
         /// Why.
         reason: &'a str,
     },
+    /// We took it back, since something else is to be paid.
+    Withdrawn,
     /// The acquirer shows a payment that is not the one asked for; not heard before.
     Suspicious {
         /// What differs.
@@ -87,7 +89,11 @@ pub(crate) fn hear(
                 .filter(orders::id.eq(order.id.get()))
                 .filter(orders::status_id.eq(OrderStatus::WaitingForPayment.id()));
             diesel::update(waits)
-                .set((orders::payment_link.eq(url), orders::updated_at.eq(at.naive_utc())))
+                .set((
+                    orders::payment_link.eq(url),
+                    orders::version.eq(orders::version + 1),
+                    orders::updated_at.eq(at.naive_utc()),
+                ))
                 .execute(connection)?;
         }
         ChargeNews::Suspicious { why } => enter(connection, &order, "payment_suspicious", order.status, why, at)?,
@@ -125,6 +131,17 @@ pub(crate) fn hear(
                 AfterCharge::Stays => {}
             }
         }
+        ChargeNews::Withdrawn => {
+            let row = orders::table.find(order.id.get());
+            diesel::update(row)
+                .set((
+                    orders::payment_link.eq(None::<String>),
+                    orders::version.eq(orders::version + 1),
+                    orders::updated_at.eq(at.naive_utc()),
+                ))
+                .execute(connection)?;
+            enter(connection, &order, "payment_withdrawn", order.status, "", at)?;
+        }
         ChargeNews::Failed { reason } => match order.status.after_charge(ChargeOutcome::Failed) {
             AfterCharge::Moves(step) => {
                 follow(connection, &order, step, at)?;
@@ -144,7 +161,11 @@ fn capture(
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
     diesel::update(orders::table.find(order.id.get()))
-        .set((orders::captured.eq(amount.minor()), orders::paid_at.eq(at.naive_utc())))
+        .set((
+            orders::captured.eq(amount.minor()),
+            orders::paid_at.eq(at.naive_utc()),
+            orders::version.eq(orders::version + 1),
+        ))
         .execute(connection)?;
     Ok(())
 }

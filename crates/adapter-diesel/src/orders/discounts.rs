@@ -1,9 +1,10 @@
 //! Discounts as orders use them.
 
 use diesel::prelude::*;
+use diesel::result::Error as QueryError;
 use diesel::sql_types::BigInt;
 use kontor_kernel::{DiscountId, Money, StoreError};
-use kontor_orders::change::{AppliedDiscounts, PlacedOrder, PromoUse};
+use kontor_orders::change::{AppliedDiscounts, PromoUse};
 use kontor_orders::model::Discount;
 use kontor_orders::ports::PlaceRefused;
 
@@ -29,27 +30,27 @@ by_place! {
     }
 }
 
-/// Refuses unless the automatic discounts are those by which the order was priced. Those that cover one of its lines stay
-/// as they are until the commit.
-pub(super) fn keep_automatic(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Abort<PlaceRefused>> {
-    let AppliedDiscounts { seen, covering } = &order.automatic;
+/// Whether the automatic discounts that may concern these items are still those by which they were priced. Those that cover
+/// one of them stay as they are until the commit.
+pub(super) fn keep_automatic(
+    connection: &mut AnyConnection,
+    project: i64,
+    items: &[i64],
+    priced_by: &AppliedDiscounts,
+) -> Result<bool, QueryError> {
+    let AppliedDiscounts { seen, covering } = priced_by;
     let covering: Vec<i64> = covering.iter().map(|id| id.get()).collect();
     if !covering.is_empty() && connection.is_postgres() {
         let held = Statement::new("SELECT id FROM discounts WHERE id").among(&covering);
         held.sql(" ORDER BY id FOR SHARE").run(connection)?;
     }
-    let items: Vec<i64> = order.lines.iter().map(|line| line.item.get()).collect();
     let current: Vec<SeenRow> =
-        Statement::new("SELECT id, version").then(automatic(order.project_id.get(), &items)).rows(connection)?;
+        Statement::new("SELECT id, version").then(automatic(project, items)).rows(connection)?;
     let same = |row: &SeenRow| {
         let version = DiscountId::new(row.id).ok().and_then(|id| seen.get(&id));
         version.is_some_and(|version| i64::try_from(*version) == Ok(row.version))
     };
-    if current.len() == seen.len() && current.iter().all(same) {
-        Ok(())
-    } else {
-        Err(Abort::Refused(PlaceRefused::Stale))
-    }
+    Ok(current.len() == seen.len() && current.iter().all(same))
 }
 
 impl TryFrom<DiscountRow> for Discount {
@@ -128,6 +129,23 @@ pub(super) fn take_use(
             Err(Abort::Refused(if exhausted { PlaceRefused::PromoExhausted } else { PlaceRefused::Stale }))
         }
     }
+}
+
+/// The order of this use is let off by another amount. `false` when staff changed or stopped the code since it was priced.
+pub(super) fn keep_use(
+    connection: &mut AnyConnection,
+    promo: &PromoUse,
+    order: i64,
+    amount: Money,
+) -> Result<bool, Abort<StoreError>> {
+    let version = i64::try_from(promo.version).map_err(StoreError::corrupt)?;
+    let before: i64 = orders::table.find(order).select(orders::promo_discount).first(connection)?;
+    let kept = discounts::table
+        .filter(discounts::id.eq(promo.discount_id.get()))
+        .filter(discounts::status.eq("active"))
+        .filter(discounts::version.eq(version));
+    let more = discounts::used_amount.eq(discounts::used_amount + amount.minor() - before);
+    Ok(diesel::update(kept).set(more).execute(connection)? == 1)
 }
 
 /// Gives back the use of an order that is given up.

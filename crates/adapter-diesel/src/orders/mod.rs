@@ -14,7 +14,9 @@ mod reader;
 mod refunds;
 mod reservations;
 mod reserved_stock;
+mod rework;
 mod snapshot;
+mod tickets;
 
 pub(crate) use change::{apply, locked};
 pub(crate) use charge_news::{ChargeNews, Follows, hear};

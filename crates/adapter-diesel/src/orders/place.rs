@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{InventoryId, OrderId, Word};
+use kontor_kernel::{CounterpartyId, InventoryId, OrderId, Word};
 use kontor_orders::change::{PlacedLine, PlacedOrder};
 use kontor_orders::model::{PaymentMethod, ReservationState};
 use kontor_orders::ports::PlaceRefused;
@@ -12,11 +12,12 @@ use kontor_orders::ports::PlaceRefused;
 use super::discounts;
 use super::history::{self, Entry};
 use super::snapshot::SERVICE;
+use super::tickets;
 use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, on_each};
 use crate::locks::lock_cards;
-use crate::people::{is_employee, lock_customer};
+use crate::people::is_employee;
 use crate::projections::offers;
 use crate::schema::{discount_usages, nomenclatures, orders, reservations};
 use crate::stock::{self, Cause, Movement, Reason, Reserved};
@@ -25,11 +26,14 @@ use crate::stored;
 type Refused = Abort<PlaceRefused>;
 
 /// Stores an order and what it reserves; its charge is stored with it, in the same transaction.
-pub(crate) fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<OrderId, Refused> {
+///
+/// The customer it is for is held by the caller.
+pub(crate) fn place(
+    connection: &mut AnyConnection,
+    order: &PlacedOrder,
+    customer: CounterpartyId,
+) -> Result<OrderId, Refused> {
     let at = order.at.naive_utc();
-    if !lock_customer(connection, order.counterparty_id.get())? {
-        return Err(Abort::Refused(PlaceRefused::CustomerGone));
-    }
     if let Some(manager) = order.manager_id
         && !is_employee(connection, order.project_id, manager)?
     {
@@ -37,13 +41,13 @@ pub(crate) fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Resu
     }
     invalidate(Topic::Storefront, order.project_id.get());
     let reserved = reserve(connection, order, at)?;
-    keep_services(connection, order)?;
-    discounts::keep_automatic(connection, order)?;
+    keep_prices(connection, order)?;
     if let Some(promo) = &order.promo {
-        discounts::take_use(connection, promo, order.promo_discount, order.counterparty_id.get())?;
+        discounts::take_use(connection, promo, order.promo_discount, customer.get())?;
     }
-    let id = insert_order(connection, order, at)?;
-    insert_lines(connection, order, id, at)?;
+    let id = insert_order(connection, order, customer, at)?;
+    insert_lines(connection, order.project_id.get(), id, &order.lines, at)?;
+    tickets::insert(connection, order, id)?;
     stock::enter(connection, &reserved, &Cause::of_order(Reason::Reservation, id, order.author, at))?;
     if let Some(promo) = &order.promo {
         diesel::insert_into(discount_usages::table)
@@ -51,7 +55,7 @@ pub(crate) fn place(connection: &mut AnyConnection, order: &PlacedOrder) -> Resu
                 discount_usages::order_id.eq(id),
                 discount_usages::project_id.eq(order.project_id.get()),
                 discount_usages::discount_id.eq(promo.discount_id.get()),
-                discount_usages::counterparty_id.eq(order.counterparty_id.get()),
+                discount_usages::counterparty_id.eq(customer.get()),
                 discount_usages::created_at.eq(at),
             ))
             .execute(connection)?;
@@ -91,40 +95,58 @@ fn reserve(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTim
     Ok(reserved)
 }
 
-/// Services have no stock that would guard their prices: their cards, which are held, must still have them.
-fn keep_services(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Refused> {
+/// What the order was priced by must still be so.
+fn keep_prices(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Refused> {
+    let project = order.project_id.get();
     let services = order.lines.iter().filter(|line| line.inventory.is_none());
-    let priced: BTreeMap<i64, Option<i64>> =
-        services.map(|line| (line.item.get(), Some(line.unit_price.minor()))).collect();
-    if priced.is_empty() {
-        return Ok(());
-    }
-    let current: Vec<(i64, Option<i64>)> = nomenclatures::table
-        .filter(nomenclatures::id.eq_any(priced.keys().copied().collect::<Vec<_>>()))
-        .filter(nomenclatures::project_id.eq(order.project_id.get()))
-        .filter(nomenclatures::kind_id.eq(SERVICE))
-        .filter(nomenclatures::is_subscription.eq(false))
-        .select((nomenclatures::id, nomenclatures::price))
-        .load(connection)?;
-    if current.into_iter().collect::<BTreeMap<_, _>>() == priced {
+    let services = services.map(|line| (line.item.get(), line.unit_price.minor())).collect();
+    let items: Vec<i64> = order.lines.iter().map(|line| line.item.get()).collect();
+    if keep_services(connection, project, &services)?
+        && discounts::keep_automatic(connection, project, &items, &order.automatic)?
+    {
         Ok(())
     } else {
         Err(Abort::Refused(PlaceRefused::Stale))
     }
 }
 
+/// Services have no stock that would guard their prices: their cards, which are held, must still have them.
+pub(super) fn keep_services(
+    connection: &mut AnyConnection,
+    project: i64,
+    services: &BTreeMap<i64, i64>,
+) -> QueryResult<bool> {
+    if services.is_empty() {
+        return Ok(true);
+    }
+    let current: Vec<(i64, Option<i64>)> = nomenclatures::table
+        .filter(nomenclatures::id.eq_any(services.keys().copied().collect::<Vec<_>>()))
+        .filter(nomenclatures::project_id.eq(project))
+        .filter(nomenclatures::kind_id.eq(SERVICE))
+        .filter(nomenclatures::is_subscription.eq(false))
+        .select((nomenclatures::id, nomenclatures::price))
+        .load(connection)?;
+    let current: BTreeMap<i64, i64> = current.into_iter().filter_map(|(id, price)| Some((id, price?))).collect();
+    Ok(current == *services)
+}
+
 fn place_of(line: &PlacedLine) -> Option<i64> {
     line.inventory.map(InventoryId::get)
 }
 
-fn insert_order(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime) -> Result<i64, Refused> {
+fn insert_order(
+    connection: &mut AnyConnection,
+    order: &PlacedOrder,
+    customer: CounterpartyId,
+    at: NaiveDateTime,
+) -> Result<i64, Refused> {
     let delivery = &order.delivery;
     Ok(diesel::insert_into(orders::table)
         .values((
             (
                 orders::project_id.eq(order.project_id.get()),
                 orders::application_id.eq(order.application_id.map(i64::from)),
-                orders::counterparty_id.eq(order.counterparty_id.get()),
+                orders::counterparty_id.eq(customer.get()),
                 orders::status_id.eq(order.status.id()),
                 orders::original_price.eq(order.original_price.minor()),
                 orders::product_discount.eq(order.product_discount.minor()),
@@ -165,20 +187,23 @@ struct NewLine {
     promo_discount: i64,
     total: i64,
     vat_code: Option<i32>,
+    is_ticket: bool,
     state: &'static str,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
 }
 
-fn insert_lines(
+/// Stores lines of an order.
+pub(super) fn insert_lines(
     connection: &mut AnyConnection,
-    order: &PlacedOrder,
-    id: i64,
+    project: i64,
+    order: i64,
+    lines: &[PlacedLine],
     at: NaiveDateTime,
-) -> Result<(), Refused> {
+) -> QueryResult<()> {
     let line = |line: &PlacedLine| NewLine {
-        project_id: order.project_id.get(),
-        order_id: id,
+        project_id: project,
+        order_id: order,
         nomenclature_id: line.item.get(),
         inventory_id: place_of(line),
         name: line.name.clone(),
@@ -188,11 +213,12 @@ fn insert_lines(
         promo_discount: line.price.promo_discount.minor(),
         total: line.price.total().minor(),
         vat_code: line.vat.map(|vat| vat.get().into()),
+        is_ticket: line.is_ticket,
         state: ReservationState::Held.word(),
         created_at: at,
         updated_at: at,
     };
-    let lines: Vec<NewLine> = order.lines.iter().map(line).collect();
+    let lines: Vec<NewLine> = lines.iter().map(line).collect();
     on_each!(connection, concrete => diesel::insert_into(reservations::table).values(&lines).execute(concrete))?;
     Ok(())
 }

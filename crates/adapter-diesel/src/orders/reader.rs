@@ -1,13 +1,15 @@
 //! Reading orders: a fixed number of statements, whatever the number of orders.
 
 use async_trait::async_trait;
-use kontor_kernel::{CustomerScope, Listing, OfProject, OrderId, Page, Phone, ProjectId, StoreError};
+use kontor_kernel::{CustomerScope, Line, Listing, OfProject, OrderId, Page, Phone, ProjectId, StoreError, UserId};
 use kontor_orders::model::{Order, PromoCode};
 use kontor_orders::ports::OrderReader;
 
 use super::assemble::orders;
-use crate::database::{Abort, Database};
-use crate::listing::{Source, in_order};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::listing::{Source, in_order, unsearched};
+use crate::people::is_employee;
+use crate::projections::search::{MOST, customers_named, number_in};
 use crate::statement::Statement;
 
 #[async_trait]
@@ -34,9 +36,16 @@ impl OrderReader for Database {
         .await
     }
 
+    async fn has_employee(&self, project: ProjectId, user: UserId) -> Result<bool, StoreError> {
+        self.read(move |connection| Ok::<_, Abort<StoreError>>(is_employee(connection, project, user)?)).await
+    }
+
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError> {
         self.read_snapshot(move |connection| {
-            let own = Statement::new("o.project_id = ").value(project.get());
+            let mut own = Statement::new("o.project_id = ").value(project.get());
+            if let Some(text) = &listing.text {
+                own = own.sql(" AND o.id IN ").then(orders_found(connection, project, text));
+            }
             let found = ORDERS.page(connection, own, &listing)?;
             let these = Statement::new(" WHERE o.id").among(&found.items).sql(" ORDER BY o.id");
             let own = orders(connection, these)?.into_iter().filter_map(|order| order.within(project)).collect();
@@ -60,17 +69,27 @@ const ORDERS: Source = Source {
         ("price", "o.final_price"),
         ("created_at", "o.created_at"),
     ],
-    search: |text| search(text.as_str().trim()),
+    // By the orders that are found.
+    search: unsearched,
 };
 
-/// By number, by phone or by promo code, each as a whole.
-fn search(query: &str) -> Statement {
-    let mut found = Statement::new("(o.id = ").value(query.parse::<i64>().unwrap_or_default());
-    if let Ok(phone) = Phone::parse(query) {
-        found = found.sql(" OR o.phone = ").value(phone.as_str());
+/// `(SELECT ...)`: the order with this number, and the newest ones with this phone, with this promo code and of customers
+/// whom the text finds, [`MOST`] of each at most. Each is found by its own index.
+fn orders_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
+    let newest = |condition: Statement| {
+        Statement::new(" UNION SELECT id FROM (SELECT id FROM orders WHERE project_id = ")
+            .value(project.get())
+            .sql(" AND ")
+            .then(condition)
+            .sql(format!(" ORDER BY id DESC LIMIT {MOST}) AS found"))
+    };
+    let mut found = Statement::new("(SELECT ").value(number_in(text));
+    if let Ok(phone) = Phone::parse(text.trim()) {
+        found = found.then(newest(Statement::new("phone = ").value(phone.as_str())));
     }
-    if let Ok(code) = PromoCode::parse(query) {
-        found = found.sql(" OR o.promo_code = ").value(code.as_str());
+    if let Ok(code) = PromoCode::parse(text.trim()) {
+        found = found.then(newest(Statement::new("promo_code = ").value(code.as_str())));
     }
-    found.sql(")")
+    let named = customers_named(connection, project, text, 0);
+    found.then(newest(Statement::new("counterparty_id IN ").then(named))).sql(")")
 }

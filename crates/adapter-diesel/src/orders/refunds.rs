@@ -13,7 +13,7 @@ use kontor_orders::refund::{RefundRefused, ReturnEffect, ReturnedLine};
 use kontor_orders::{OrderError, OrderRefusal};
 
 use super::history::{self, Entry};
-use super::notices;
+use super::{notices, tickets};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
 use crate::locks::lock_cards;
@@ -84,6 +84,7 @@ pub(crate) fn give_back(
 ) -> Result<(), Refused> {
     let (order, at) = (giving.order.get(), giving.at);
     take_lines_back(connection, giving, &refund.decided.lines)?;
+    tickets::recount(connection, order)?;
     let (state, settled_at) = match through_acquirer {
         Some(_) => (OrderRefundState::Pending, None),
         None => (OrderRefundState::Succeeded, Some(at)),
@@ -94,7 +95,11 @@ pub(crate) fn give_back(
         .find(order)
         .filter((orders::refunded + orders::refunding + refunding + refunded).le(orders::captured));
     let set_aside = diesel::update(enough)
-        .set((orders::refunding.eq(orders::refunding + refunding), orders::refunded.eq(orders::refunded + refunded)))
+        .set((
+            orders::refunding.eq(orders::refunding + refunding),
+            orders::refunded.eq(orders::refunded + refunded),
+            orders::version.eq(orders::version + 1),
+        ))
         .execute(connection)?;
     if set_aside == 0 {
         return Err(StoreError::corrupt(format!("order {order} has less money than its lines")).into());

@@ -38,6 +38,7 @@ struct CardRow {
     wholesale: bool,
     pieces_per_pack: i32,
     vat_id: Option<i64>,
+    type_id: Option<i64>,
 }
 
 #[derive(QueryableByName)]
@@ -62,6 +63,8 @@ struct AncestorRow {
 /// The kind of cards that are sold without a warehouse.
 pub(super) const SERVICE: i64 = 1;
 const GOODS: i64 = 2;
+/// The type of cards that are tickets.
+const TICKET: i64 = 6;
 
 #[async_trait]
 impl CartReader for Database {
@@ -156,8 +159,8 @@ fn discounts(connection: &mut AnyConnection, query: &CartQuery, ids: &[i64]) -> 
     rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
 }
 
-/// The cards among these that the application sells: services with a price, and goods with a category and a place with a
-/// price in one of its warehouses.
+/// These cards. The application sells services with a price, and goods with a category and a place with a price in one of its
+/// warehouses; others come as goods that lie nowhere.
 fn items(
     connection: &mut AnyConnection,
     query: &CartQuery,
@@ -165,7 +168,7 @@ fn items(
     with_ancestors: bool,
 ) -> Result<Vec<OfferedItem>, Failed> {
     let cards: Vec<CardRow> = Statement::new(
-        "SELECT id, name, kind_id, category_id, price, wholesale, pieces_per_pack, vat_id FROM nomenclatures WHERE project_id = ",
+        "SELECT id, name, kind_id, category_id, price, wholesale, pieces_per_pack, vat_id, type_id FROM nomenclatures WHERE project_id = ",
     )
     .value(query.point.project_id.get())
     .sql(" AND is_subscription = ")
@@ -180,11 +183,11 @@ fn items(
         let kind = match card.kind_id {
             SERVICE => match stored::optional_money(card.price)? {
                 Some(price) => ItemKind::Service { price },
-                None => continue,
+                None => ItemKind::Goods { places: Vec::new() },
             },
             GOODS => match (card.category_id, places.remove(&card.id)) {
                 (Some(_), Some(places)) => ItemKind::Goods { places },
-                _ => continue,
+                _ => ItemKind::Goods { places: Vec::new() },
             },
             other => return Err(stored::unknown("nomenclatures", card.id, "kind_id", other).into()),
         };
@@ -197,6 +200,7 @@ fn items(
             kind,
             packaging: Packaging { wholesale: card.wholesale, pieces_per_pack },
             vat: card.vat_id.and_then(VatCode::of_dictionary),
+            is_ticket: card.type_id == Some(TICKET),
         });
     }
     Ok(items)

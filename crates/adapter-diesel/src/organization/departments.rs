@@ -101,6 +101,7 @@ impl KeptRecord for Department {
                 change.name.as_set().map(|name| departments::name.eq(name.as_str())),
                 change.description.as_set().map(|text| departments::description.eq(text.as_deref())),
                 change.branch_id.as_set().map(|id| departments::branch_id.eq(id.map(BranchId::get))),
+                departments::version.eq(departments::version + 1),
                 departments::updated_at.eq(stamp.at.naive_utc()),
             ))
             .execute(connection)?;

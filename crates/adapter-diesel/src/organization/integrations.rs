@@ -199,7 +199,7 @@ impl IntegrationRepository for Database {
             let link = link(connection, &stamp, owner, id)?;
             let was: SwitchRow =
                 Statement::new("SELECT is_active FROM integration_links WHERE id = ").value(link).row(connection)?;
-            Statement::new("UPDATE integration_links SET is_active = ")
+            Statement::new("UPDATE integration_links SET version = version + 1, is_active = ")
                 .value(is_active)
                 .sql(", updated_at = ")
                 .value(stamp.at.naive_utc())

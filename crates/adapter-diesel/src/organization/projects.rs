@@ -72,6 +72,15 @@ impl ProjectRepository for Database {
         .await
     }
 
+    async fn require_if_match(&self, project: ProjectId, required: bool) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            invalidate(Topic::Access, project.get());
+            let own = projects::table.find(project.get());
+            Ok(diesel::update(own).set(projects::if_match_required.eq(required)).execute(connection)? == 1)
+        })
+        .await
+    }
+
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError> {
         self.write(move |connection| {
             let project = project.get();

@@ -74,6 +74,8 @@ pub(crate) enum Key {
     Id(i64),
     Provider(String),
     Idempotence(String),
+    /// Whose outcome is still to come.
+    Open(ChargePurpose),
 }
 
 pub(crate) fn load(connection: &mut AnyConnection, key: &Key) -> Result<Option<Charge>, Abort<StoreError>> {
@@ -81,6 +83,11 @@ pub(crate) fn load(connection: &mut AnyConnection, key: &Key) -> Result<Option<C
     let row = match key {
         Key::Id(id) => all.filter(charges::id.eq(id)).first(connection),
         Key::Provider(id) => all.filter(charges::provider_payment_id.eq(id)).first(connection),
+        Key::Open(purpose) => all
+            .filter(charges::purpose.eq(purpose.kind()))
+            .filter(charges::purpose_id.eq(purpose.number()))
+            .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::word)))
+            .first(connection),
         Key::Idempotence(key) => all.filter(charges::idempotence_key.eq(key)).first(connection),
     };
     Ok(row.optional()?.map(Charge::try_from).transpose()?)

@@ -7,12 +7,14 @@ mod employees;
 mod forget;
 mod receipts;
 pub(crate) mod sessions;
+mod tickets;
 
 pub(crate) use avatars::{READY, avatar_key, is_avatar};
 pub(crate) use customer_locks::{CustomerOf, hold_customer, lock_customer, lock_customer_exclusively, mark_verified};
 pub(crate) use employees::{EMPLOYEE, is_employee};
 pub(crate) use forget::{contacts, forget_contacts, forget_customer, take_away};
 pub(crate) use receipts::{forget_receipts, forget_receipts_if_left};
+pub(crate) use tickets::forget_tickets;
 
 /// The two kinds of tokens, as the column `guard` spells them.
 pub(crate) mod guard {

@@ -103,7 +103,7 @@ pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause:
             .once()
             .run(connection)?;
         let update = Statement::new(
-            "UPDATE inventories SET quantity = COALESCE(v.column2, inventories.quantity), \
+            "UPDATE inventories SET version = inventories.version + 1, quantity = COALESCE(v.column2, inventories.quantity), \
              price = COALESCE(v.column3, inventories.price), updated_at = ",
         )
         .value(cause.at)

@@ -89,6 +89,7 @@ pub(crate) fn take_out(
     let after: Figures = diesel::update(inventories::table.find(inventory))
         .set((
             inventories::quantity.eq(inventories::quantity - pieces),
+            inventories::version.eq(inventories::version + 1),
             inventories::reserved.eq(inventories::reserved - pieces),
             inventories::updated_at.eq(at),
         ))
@@ -106,7 +107,11 @@ pub(crate) fn put_back(
 ) -> QueryResult<Option<Movement>> {
     let kept = inventories::table.filter(inventories::id.eq(inventory)).filter(inventories::deleted_at.is_null());
     let after: Option<Figures> = diesel::update(kept)
-        .set((inventories::quantity.eq(inventories::quantity + pieces), inventories::updated_at.eq(at)))
+        .set((
+            inventories::quantity.eq(inventories::quantity + pieces),
+            inventories::version.eq(inventories::version + 1),
+            inventories::updated_at.eq(at),
+        ))
         .returning(figures())
         .get_result(connection)
         .optional()?;

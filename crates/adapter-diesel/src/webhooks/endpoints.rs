@@ -145,6 +145,7 @@ impl WebhookRepository for Database {
                     change.name.as_set().map(|name| webhooks::name.eq(name.as_deref())),
                     change.url.as_set().map(|url| webhooks::url.eq(url.as_str())),
                     change.is_active.as_set().map(|active| webhooks::is_active.eq(*active)),
+                    webhooks::version.eq(webhooks::version + 1),
                     webhooks::updated_at.eq(at.naive_utc()),
                 ))
                 .execute(connection)?;
@@ -168,7 +169,11 @@ impl WebhookRepository for Database {
     ) -> Result<Option<Webhook>, StoreError> {
         self.write(move |connection| {
             diesel::update(one!(application, webhook))
-                .set((webhooks::sealed_secret.eq(&sealed_secret), webhooks::updated_at.eq(at.naive_utc())))
+                .set((
+                    webhooks::sealed_secret.eq(&sealed_secret),
+                    webhooks::version.eq(webhooks::version + 1),
+                    webhooks::updated_at.eq(at.naive_utc()),
+                ))
                 .execute(connection)?;
             load(connection, application, webhook)
         })

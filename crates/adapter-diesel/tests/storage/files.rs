@@ -31,6 +31,7 @@ fn draft(number: usize) -> NewFile {
         name: MediaType::Png.label(Some("Я.png")).unwrap(),
         media: MediaType::Png,
         dimensions: Some(Dimensions::new(640, 480).unwrap()),
+        order_id: None,
         creator_id: UserId::new(1).unwrap(),
         created_at: noon(),
         expires_at: noon() + TimeDelta::hours(1),

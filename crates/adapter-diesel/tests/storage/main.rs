@@ -42,5 +42,6 @@ mod unknown_words;
 mod upgrade;
 mod upgrade_payments;
 mod upkeep;
+mod versions;
 mod webhook_shares;
 mod webhooks;

@@ -29,6 +29,8 @@ pub struct Agent {
     pub creator: Option<Reference<UserId>>,
     /// What it may do at most, by number.
     pub permissions: Vec<GrantedPermission>,
+    /// Raised by every change.
+    pub version: u64,
     /// When it last did something, to the minute or so.
     pub last_activity_at: Option<DateTime<Utc>>,
     /// When it was made.

@@ -43,6 +43,8 @@ pub struct Category {
     pub code: CategoryCode,
     /// HTML.
     pub description: Option<Prose>,
+    /// Raised by every change.
+    pub version: u64,
     /// When it was created.
     pub created_at: DateTime<Utc>,
     /// When it was last changed.

@@ -18,6 +18,8 @@ pub struct Inventory {
     pub reserved: StockLevel,
     /// The price of one piece sold from here; without one nothing is sold from here.
     pub price: Option<Money>,
+    /// Raised by every change.
+    pub version: u64,
     /// When it was created.
     pub created_at: DateTime<Utc>,
     /// When it was last changed.

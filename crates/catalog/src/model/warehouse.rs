@@ -17,6 +17,8 @@ pub struct Warehouse {
     pub branch: Reference<BranchId>,
     /// The applications that sell from it, oldest first.
     pub applications: Vec<Reference<ApplicationId>>,
+    /// Raised by every change.
+    pub version: u64,
     /// When it was created.
     pub created_at: DateTime<Utc>,
     /// When it was last changed.

@@ -39,6 +39,7 @@ fn category() -> Category {
         parent: None,
         code: CategoryCode::new(1).unwrap(),
         description: None,
+        version: 1,
         created_at: DateTime::UNIX_EPOCH,
         updated_at: DateTime::UNIX_EPOCH,
     }
@@ -55,6 +56,7 @@ fn warehouse() -> Warehouse {
         address: None,
         branch: Reference { id: BranchId::new(1).unwrap(), name: name("Branch") },
         applications: Vec::new(),
+        version: 1,
         created_at: DateTime::UNIX_EPOCH,
         updated_at: DateTime::UNIX_EPOCH,
     }
@@ -72,6 +74,7 @@ fn stock() -> Inventory {
         quantity: StockLevel::new(5).unwrap(),
         reserved: StockLevel::new(2).unwrap(),
         price: None,
+        version: 1,
         created_at: DateTime::UNIX_EPOCH,
         updated_at: DateTime::UNIX_EPOCH,
     }

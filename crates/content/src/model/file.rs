@@ -1,6 +1,6 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
-use kontor_kernel::{FileId, FileKey, Name, ProjectId, Resource, UserId};
+use kontor_kernel::{FileId, FileKey, Name, OrderId, ProjectId, Resource, UserId};
 
 use super::{Dimensions, FileType, MediaType};
 
@@ -41,6 +41,8 @@ pub struct NewFile {
     pub media: MediaType,
     /// Its size when it is a picture.
     pub dimensions: Option<Dimensions>,
+    /// The order it is added to.
+    pub order_id: Option<OrderId>,
     /// Who uploads it.
     pub creator_id: UserId,
     /// When.
@@ -77,10 +79,21 @@ pub struct StoredFile {
     pub dimensions: Option<Dimensions>,
     /// How large it is, and of what.
     pub content: Written,
+    /// The order it was added to.
+    pub order_id: Option<OrderId>,
     /// Who uploaded it.
     pub creator_id: UserId,
     /// When.
     pub created_at: DateTime<Utc>,
+}
+
+/// A file of an order, as staff look through them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderFile {
+    /// The file.
+    pub file: StoredFile,
+    /// The name of who uploaded it, where there is one.
+    pub creator_name: Option<String>,
 }
 
 impl Audited for StoredFile {

@@ -26,7 +26,7 @@ pub(crate) fn customer() -> Customer {
 
 pub(crate) fn person() -> StaffCustomer {
     let record = Customer { first_name: Name::parse("Anna").ok(), last_name: Name::parse("Kern").ok(), ..customer() };
-    StaffCustomer { record, is_company: false, name: None, inn: None, kpp: None, orders: 0 }
+    StaffCustomer { record, is_company: false, name: None, inn: None, kpp: None, orders: 0, version: 1 }
 }
 
 pub(crate) fn company() -> StaffCustomer {
@@ -37,5 +37,6 @@ pub(crate) fn company() -> StaffCustomer {
         inn: Inn::parse("7707083893").ok(),
         kpp: Kpp::parse("770701001").ok(),
         orders: 0,
+        version: 1,
     }
 }

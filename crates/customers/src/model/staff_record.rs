@@ -18,6 +18,8 @@ pub struct StaffCustomer {
     pub kpp: Option<Kpp>,
     /// How many orders they have made.
     pub orders: u64,
+    /// Raised by every change.
+    pub version: u64,
 }
 
 /// Fields that say nothing about a person.

@@ -47,7 +47,7 @@ fn deciding(project: i64, order: Order, seen: Arc<Mutex<Vec<OrderUpdate>>>) -> M
     let commit = move |_: OrderId, decide: Decision| {
         let update = decide(OfProject::new(ProjectId::new(project).unwrap(), order.clone()))?;
         seen.lock().unwrap().push(update);
-        Ok(())
+        Ok(None)
     };
     store.expect_change().returning(commit);
     store
@@ -131,7 +131,7 @@ async fn a_refund_is_decided_on_the_order_as_it_stands() {
     assert_eq!(update.transition.map(|step| step.to), Some(OrderStatus::Canceled));
     assert_eq!(refund.intent(id()).unwrap().key(), refund.key);
     let (_, preview) = service.preview_refund(&editor(), id(), &command).await.unwrap();
-    assert_eq!((preview, seen.lock().unwrap().len()), (refund.decided, 1));
+    assert_eq!((preview.refund, seen.lock().unwrap().len()), (Some(refund.decided), 1));
 }
 
 #[tokio::test]

@@ -10,6 +10,15 @@ const DELIVERY: i64 = 2;
 const PICKUP_POINT: i64 = 1;
 const COURIER: i64 = 2;
 
+const BY_DELIVERY: DeliveryTypeId = match DeliveryTypeId::new(DELIVERY) {
+    Ok(id) => id,
+    Err(_) => panic!("no identifier"),
+};
+const BY_COURIER: DeliverySubtypeId = match DeliverySubtypeId::new(COURIER) {
+    Ok(id) => id,
+    Err(_) => panic!("no identifier"),
+};
+
 /// A postal address: one line of 1 to 500 characters.
 pub type Address = Line<500>;
 
@@ -90,6 +99,18 @@ pub struct Delivery {
 }
 
 impl DeliveryRequest {
+    /// Brought by a courier.
+    pub fn by_courier(address: Address, payment_type_id: PaymentTypeId) -> Self {
+        Self {
+            type_id: BY_DELIVERY,
+            subtype_id: Some(BY_COURIER),
+            subtype_param_id: None,
+            shop_id: None,
+            address: Some(address),
+            payment_type_id: Some(payment_type_id),
+        }
+    }
+
     /// Checks the request against what the project has; parts that the chosen way does not use are dropped.
     pub fn check(&self, project: &References) -> Result<Delivery, Violations> {
         let mut wrong = Violations::default();

@@ -2,14 +2,15 @@
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    ApplicationId, CounterpartyId, DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, Money, NomenclatureId,
-    OrderId, OrderRefundId, PaymentTypeId, Quantity, ReservationId, ShopId, UserId, WarehouseId,
+    ApplicationId, CounterpartyId, DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, InventoryId, Money,
+    NomenclatureId, OrderId, OrderRefundId, PaymentTypeId, Quantity, ReservationId, ShopId, UserId, WarehouseId,
 };
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use kontor_payments::model::VatCode;
 
 use super::{OrderStatus, PaymentMethod, TransitionContext};
+use crate::tickets::Tickets;
 
 /// A record named by an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +94,8 @@ pub struct OrderLine {
     pub photos: Vec<String>,
     /// Where the goods lie; `None` for a service.
     pub warehouse: Option<Named<WarehouseId>>,
+    /// The stock they are taken from; `None` for a service.
+    pub inventory: Option<InventoryId>,
     /// How many pieces.
     pub quantity: Quantity,
     /// What one piece costs.
@@ -105,6 +108,8 @@ pub struct OrderLine {
     pub total: Money,
     /// Its VAT on receipts; `None` where none were made when it was ordered.
     pub vat: Option<VatCode>,
+    /// Whether its pieces are tickets.
+    pub is_ticket: bool,
     /// How many of its pieces have been taken back.
     pub refunded_quantity: u32,
     /// How much of its money has gone back, is on its way or is asked for.
@@ -231,6 +236,8 @@ pub struct Order {
     pub refunding: Money,
     /// What goes or went back, oldest first.
     pub refunds: Vec<OrderRefund>,
+    /// Its tickets.
+    pub tickets: Tickets,
     /// Grows with every change.
     pub version: i64,
     /// When it was made.

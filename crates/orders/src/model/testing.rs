@@ -2,8 +2,11 @@
 
 use chrono::DateTime;
 use kontor_kernel::{
-    ApplicationId, CounterpartyId, DeliveryTypeId, Money, NomenclatureId, OrderId, Quantity, ReservationId, WarehouseId,
+    ApplicationId, CounterpartyId, DeliveryTypeId, InventoryId, Money, NomenclatureId, OrderId, Quantity,
+    ReservationId, WarehouseId,
 };
+
+use crate::tickets::Tickets;
 
 use super::{Customer, DeliveryWay, Named, Order, OrderLine, OrderStatus, ReservationState};
 
@@ -44,6 +47,7 @@ pub fn an_order(status: OrderStatus) -> Order {
         refunded: money(0),
         refunding: money(0),
         refunds: Vec::new(),
+        tickets: Tickets::default(),
         version: 5,
         created_at: DateTime::UNIX_EPOCH,
         updated_at: DateTime::UNIX_EPOCH,
@@ -59,12 +63,14 @@ pub fn a_line(minor: i64) -> OrderLine {
         article: None,
         photos: Vec::new(),
         warehouse: Some(Named { id: WarehouseId::new(1).unwrap(), name: String::new() }),
+        inventory: InventoryId::new(1).ok(),
         quantity: Quantity::ONE,
         unit_price: price,
         product_discount: Money::ZERO,
         promo_discount: Money::ZERO,
         total: price,
         vat: None,
+        is_ticket: false,
         refunded_quantity: 0,
         refunded_amount: Money::ZERO,
         state: ReservationState::Held,

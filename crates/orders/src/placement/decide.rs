@@ -2,19 +2,21 @@
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
-use kontor_kernel::{ApplicationId, CounterpartyId, UserId, Violations};
+use kontor_kernel::{ApplicationId, CategoryId, CounterpartyId, NomenclatureId, PaymentTypeId, UserId, Violations};
 use kontor_payments::TAKEOVER;
 use uuid::Uuid;
 
 use super::allocation::Allocation;
 use super::receipt::{receipt, vat};
 use super::snapshot::{CartSnapshot, ChosenLine, Quote};
-use crate::change::{AppliedDiscounts, Comment, PlacedLine, PlacedOrder, PromoUse};
+use crate::change::{AppliedDiscounts, Comment, ContactPerson, Orderer, PlacedLine, PlacedOrder, PromoUse};
 use crate::model::{
-    Cart, CartRefused, DeliveryRequest, Discount, OrderStatus, PaymentMethod, PreparedPayment, PromoCode, PromoProblem,
+    Address, Cart, CartRefused, DeliveryRequest, Discount, OrderStatus, PaymentMethod, PreparedPayment, PromoCode,
+    PromoProblem,
 };
 use crate::ports::SalesPoint;
 use crate::pricing::Pricing;
+use crate::tickets::TicketReference;
 
 /// What a customer orders.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +44,31 @@ pub struct StaffOrderCommand {
     pub comment: Option<Comment>,
     /// What.
     pub order: OrderCommand,
+}
+
+/// What somebody orders who has not signed in. A courier brings it; it is paid on receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContactOrderCommand {
+    /// Who.
+    pub person: ContactPerson,
+    /// The items.
+    pub cart: Cart,
+    /// Where to.
+    pub address: Address,
+    /// How they pay on receipt.
+    pub payment_type_id: PaymentTypeId,
+}
+
+impl ContactOrderCommand {
+    /// The order that it makes.
+    pub(super) fn order(&self) -> OrderCommand {
+        OrderCommand {
+            cart: self.cart.clone(),
+            promo_code: None,
+            delivery: DeliveryRequest::by_courier(self.address.clone(), self.payment_type_id),
+            payment_method: None,
+        }
+    }
 }
 
 /// Why an order cannot be paid online.
@@ -102,25 +129,27 @@ impl OrderRefused {
 
 /// Who orders for whom, and where.
 #[derive(Debug, Clone)]
-pub(super) struct Buyer {
+pub(crate) struct Buyer {
     pub point: SalesPoint,
-    pub counterparty_id: CounterpartyId,
+    pub orderer: Orderer,
     pub author: Author,
     pub manager_id: Option<UserId>,
     pub comment: Option<Comment>,
 }
 
 /// What an order needs besides the snapshot.
-pub(super) struct Circumstances<'a> {
+pub(crate) struct Circumstances<'a> {
     pub buyer: &'a Buyer,
     pub key: Uuid,
+    /// By what the tickets among the items are found.
+    pub tickets: Option<TicketReference>,
     pub return_url: &'a str,
     pub allocation: &'a dyn Allocation,
     pub at: DateTime<Utc>,
 }
 
 /// Decides about an order without touching anything.
-pub(super) fn decide(
+pub(crate) fn decide(
     snapshot: &CartSnapshot,
     command: &OrderCommand,
     circumstances: &Circumstances<'_>,
@@ -155,7 +184,7 @@ pub(super) fn decide(
             Ok(PlacedOrder {
                 project_id: circumstances.buyer.point.project_id,
                 application_id: circumstances.buyer.point.application_id,
-                counterparty_id: circumstances.buyer.counterparty_id,
+                orderer: circumstances.buyer.orderer.clone(),
                 author: circumstances.buyer.author,
                 manager_id: circumstances.buyer.manager_id,
                 comment: circumstances.buyer.comment.clone(),
@@ -165,11 +194,18 @@ pub(super) fn decide(
                 product_discount: pricing.product_discount(),
                 promo_discount: pricing.promo_discount(),
                 final_price: pricing.final_price(),
-                automatic: applied_discounts(snapshot, &chosen),
+                automatic: applied_discounts(
+                    snapshot,
+                    chosen.iter().map(|line| (line.item.id, line.item.categories.as_slice())),
+                ),
                 promo: promo_use(command, &pricing),
                 delivery,
                 payment_type_id: command.delivery.payment_type_id,
-                phone: snapshot.phone.clone(),
+                phone: match &circumstances.buyer.orderer {
+                    Orderer::Customer(_) => snapshot.phone.clone(),
+                    Orderer::Contact(person) => Some(person.phone.clone()),
+                },
+                tickets: circumstances.tickets.clone(),
                 payment,
                 at: circumstances.at,
             })
@@ -178,8 +214,12 @@ pub(super) fn decide(
     }
 }
 
-fn applied_discounts(snapshot: &CartSnapshot, chosen: &[ChosenLine<'_>]) -> AppliedDiscounts {
-    let covers = |discount: &&Discount| chosen.iter().any(|line| discount.covers(line.item.id, &line.item.categories));
+/// The automatic discounts of a snapshot, with those that cover one of these items.
+pub(crate) fn applied_discounts<'a>(
+    snapshot: &CartSnapshot,
+    items: impl Iterator<Item = (NomenclatureId, &'a [CategoryId])> + Clone,
+) -> AppliedDiscounts {
+    let covers = |discount: &&Discount| items.clone().any(|(item, categories)| discount.covers(item, categories));
     AppliedDiscounts {
         seen: snapshot.automatic.iter().map(|discount| (discount.id, discount.version)).collect(),
         covering: snapshot.automatic.iter().filter(covers).map(|discount| discount.id).collect(),
@@ -201,6 +241,7 @@ fn lines(snapshot: &CartSnapshot, chosen: &[ChosenLine<'_>], pricing: &Pricing) 
         unit_price: line.unit_price,
         price,
         vat: vat(snapshot, line.item),
+        is_ticket: line.item.is_ticket,
     };
     chosen.iter().zip(pricing.lines.iter().copied()).map(line).collect()
 }

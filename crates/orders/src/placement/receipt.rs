@@ -1,5 +1,6 @@
 //! The receipt that goes with the payment of an order.
 
+use kontor_kernel::Money;
 use kontor_payments::model::{
     PaymentMode, PaymentSubject, Receipt, ReceiptContact, ReceiptItem, ReceiptTerms, VatCode,
 };
@@ -9,7 +10,7 @@ use super::snapshot::{CartSnapshot, ChosenLine, OfferedItem};
 use crate::pricing::{LinePrice, Pricing};
 
 /// The VAT of an item where receipts are made: its own, else that of the project.
-pub(super) fn vat(snapshot: &CartSnapshot, item: &OfferedItem) -> Option<VatCode> {
+pub(crate) fn vat(snapshot: &CartSnapshot, item: &OfferedItem) -> Option<VatCode> {
     snapshot.receipts.map(|terms| item.vat.unwrap_or(terms.default_vat))
 }
 
@@ -20,18 +21,24 @@ pub(super) fn receipt(
     chosen: &[ChosenLine<'_>],
     pricing: &Pricing,
 ) -> Result<Option<Receipt>, PaymentProblem> {
-    if pricing.final_price().is_zero() {
+    let items = |terms| chosen.iter().zip(&pricing.lines).map(|(line, price)| item(line, *price, terms)).collect();
+    slip(snapshot, pricing.final_price(), items)
+}
+
+/// The receipt about items that are paid online for this sum.
+pub(crate) fn slip(
+    snapshot: &CartSnapshot,
+    total: Money,
+    items: impl FnOnce(ReceiptTerms) -> Vec<ReceiptItem>,
+) -> Result<Option<Receipt>, PaymentProblem> {
+    if total.is_zero() {
         return Err(PaymentProblem::NothingToPay);
     }
     let Some(terms) = snapshot.receipts else { return Ok(None) };
     let phone = snapshot.phone.clone().map(ReceiptContact::Phone);
     let contact = phone.or_else(|| snapshot.email.clone().map(ReceiptContact::Email));
     let contact = contact.ok_or(PaymentProblem::NoContact)?;
-    let items: Vec<ReceiptItem> =
-        chosen.iter().zip(&pricing.lines).map(|(line, price)| item(line, *price, terms)).collect();
-    Receipt::new(contact, terms.tax_system, &items, pricing.final_price())
-        .map(Some)
-        .map_err(|_| PaymentProblem::NoReceipt)
+    Receipt::new(contact, terms.tax_system, &items(terms), total).map(Some).map_err(|_| PaymentProblem::NoReceipt)
 }
 
 fn item(line: &ChosenLine<'_>, price: LinePrice, terms: ReceiptTerms) -> ReceiptItem {

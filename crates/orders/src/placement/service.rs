@@ -8,11 +8,13 @@ use kontor_kernel::{
 use kontor_payments::{ChargeService, Opened};
 
 use super::allocation::Allocation;
-use super::decide::{Buyer, Circumstances, OrderCommand, OrderRefused, StaffOrderCommand, decide};
+use super::decide::{Buyer, Circumstances, ContactOrderCommand, OrderCommand, OrderRefused, StaffOrderCommand, decide};
 use super::snapshot::CartView;
+use crate::change::{Comment, Orderer};
 use crate::error::{CartError, PlacementError};
 use crate::model::{Cart, CartRefused, LineProblem, LineRefused, Order, PromoCode, PromoProblem};
 use crate::ports::{CartQuery, CartReader, OrderReader, OrderStore, PlaceRefused, Placed, SalesPoint};
+use crate::tickets::TicketReference;
 
 /// Where the payment page sends the payer back to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub enum PlacedOutcome {
     PaymentUnclear(Order),
 }
 
-/// Use cases of carts and new orders.
+/// Use cases of carts, of new orders and of the lines of orders.
 pub struct PlacementService {
     /// What carts are priced by.
     pub carts: Arc<dyn CartReader>,
@@ -51,7 +53,7 @@ pub struct PlacementService {
 }
 
 /// How often a decision is repeated when others change what it was based on.
-const TRIES: u32 = 6;
+pub(crate) const TRIES: u32 = 6;
 
 impl PlacementService {
     /// What a cart costs in an application. A promo code that cannot be used does not fail.
@@ -99,7 +101,7 @@ impl PlacementService {
     ) -> Result<PlacedOutcome, PlacementError> {
         let buyer = Buyer {
             point: customer.app.into(),
-            counterparty_id: customer.counterparty_id,
+            orderer: Orderer::Customer(customer.counterparty_id),
             author: Author::Customer(customer.counterparty_id),
             manager_id: None,
             comment: None,
@@ -116,12 +118,29 @@ impl PlacementService {
         staff.require(Permission::create(Resource::Orders))?;
         let buyer = Buyer {
             point: SalesPoint { project_id: staff.project_id, application_id: command.application_id },
-            counterparty_id: command.counterparty_id,
+            orderer: Orderer::Customer(command.counterparty_id),
             author: Stamp::of(staff, self.clock.now()).author,
             manager_id: command.manager_id,
             comment: command.comment.clone(),
         };
         self.place_for(&buyer, &command.order).await
+    }
+
+    /// The same, by somebody who has not signed in. They are found by their phone, or made a customer in the same commit;
+    /// the answer is the same either way. Their name stands in the remark, since the customer may have another one.
+    pub async fn place_by_contact(
+        &self,
+        app: AppScope,
+        command: &ContactOrderCommand,
+    ) -> Result<PlacedOutcome, PlacementError> {
+        let buyer = Buyer {
+            point: app.into(),
+            orderer: Orderer::Contact(command.person.clone()),
+            author: Author::System,
+            manager_id: None,
+            comment: Comment::parse(&command.person.full_name()).ok(),
+        };
+        self.place_for(&buyer, &command.order()).await
     }
 
     async fn place_for(&self, buyer: &Buyer, command: &OrderCommand) -> Result<PlacedOutcome, PlacementError> {
@@ -145,16 +164,18 @@ impl PlacementService {
                 .carts
                 .snapshot(CartQuery {
                     point: buyer.point,
-                    customer: Some(buyer.counterparty_id),
+                    customer: buyer.orderer.known(),
                     items: command.cart.items(),
                     promo: command.promo_code.clone(),
                     delivery: Some(command.delivery.clone()),
-                    by_staff: !matches!(buyer.author, Author::Customer(_)),
+                    by_staff: matches!(buyer.author, Author::User(_)),
                 })
                 .await?;
+            let has_tickets = snapshot.items.iter().any(|item| item.is_ticket);
             let circumstances = Circumstances {
                 buyer,
                 key: self.random.uuid(),
+                tickets: has_tickets.then(|| TicketReference::draw(&*self.random)),
                 return_url: &self.page.return_url,
                 allocation: &*self.allocation,
                 at: self.clock.now(),

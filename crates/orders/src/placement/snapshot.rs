@@ -52,7 +52,7 @@ impl Packaging {
     }
 }
 
-/// An item that the application sells.
+/// An item that the application sells. Goods without places it does not sell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfferedItem {
     /// The item.
@@ -67,6 +67,8 @@ pub struct OfferedItem {
     pub packaging: Packaging,
     /// Its VAT; `None` when its card says nothing about it.
     pub vat: Option<VatCode>,
+    /// Whether its pieces are tickets.
+    pub is_ticket: bool,
 }
 
 /// What staff named and the project does not have.
@@ -92,12 +94,12 @@ impl Missing {
     }
 }
 
-/// What is known at one moment. Items that the application does not sell are missing.
+/// What is known at one moment. Items that the application does not sell are missing, or lie nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CartSnapshot {
     /// Three letters, such as `RUB`.
     pub currency: String,
-    /// The items of the cart that are sold here.
+    /// The items of the cart.
     pub items: Vec<OfferedItem>,
     /// Discounts without a code.
     pub automatic: Vec<Discount>,
@@ -117,7 +119,7 @@ pub struct CartSnapshot {
 
 /// Pieces of a line of the cart that come from one place. A line that comes from several is several of these, side by side.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ChosenLine<'a> {
+pub(crate) struct ChosenLine<'a> {
     /// The place of the line in the cart, counted from 0.
     pub position: usize,
     pub item: &'a OfferedItem,
@@ -197,7 +199,7 @@ fn of_cart(refused: CartRefused, chosen: &[ChosenLine<'_>]) -> CartRefused {
 }
 
 impl OfferedItem {
-    fn allocate(
+    pub(crate) fn allocate(
         &self,
         position: usize,
         wanted: CartLine,

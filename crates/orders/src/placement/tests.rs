@@ -17,6 +17,7 @@ use uuid::Uuid;
 use super::decide::{Buyer, Circumstances, decide};
 use super::service::{PaymentPage, PlacementService};
 use super::*;
+use crate::change::Orderer;
 use crate::error::{CartError, PlacementError};
 use crate::model::{
     Cart, CartLine, DeliveryRequest, Discount, DiscountStatus, DiscountTarget, DiscountValue, OrderStatus,
@@ -39,7 +40,7 @@ fn customer() -> CustomerScope {
 fn circumstances() -> Circumstances<'static> {
     static BUYER: LazyLock<Buyer> = LazyLock::new(|| Buyer {
         point: customer().app.into(),
-        counterparty_id: customer().counterparty_id,
+        orderer: Orderer::Customer(customer().counterparty_id),
         author: Author::Customer(customer().counterparty_id),
         manager_id: None,
         comment: None,
@@ -47,6 +48,7 @@ fn circumstances() -> Circumstances<'static> {
     Circumstances {
         buyer: &BUYER,
         key: Uuid::nil(),
+        tickets: None,
         return_url: "https://shop.example",
         allocation: &FewestWarehouses,
         at: DateTime::UNIX_EPOCH,
@@ -72,6 +74,7 @@ fn snapshot(places: Vec<WarehouseStock>) -> CartSnapshot {
             kind: ItemKind::Goods { places },
             packaging: Packaging { wholesale: true, pieces_per_pack: 6 },
             vat: None,
+            is_ticket: false,
         }],
         references: References {
             delivery_type: Some(true),

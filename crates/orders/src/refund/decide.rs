@@ -27,10 +27,15 @@ pub fn everything_left(order: &Order) -> Option<DecidedRefund> {
     finish(order, all_of(order, true)).ok()
 }
 
-fn finish(order: &Order, lines: Vec<ReturnedLine>) -> Result<DecidedRefund, RefundRefused> {
+pub(crate) fn finish(order: &Order, lines: Vec<ReturnedLine>) -> Result<DecidedRefund, RefundRefused> {
     let lines: Vec<_> = lines.into_iter().filter(|line| line.quantity > 0 || !line.amount.is_zero()).collect();
     if lines.is_empty() {
         return Err(RefundRefused::NothingLeft);
+    }
+    let tickets = |back: &&ReturnedLine| order.lines.iter().any(|line| line.id == back.line && line.is_ticket);
+    let tickets: u32 = lines.iter().filter(tickets).map(|back| back.quantity).sum();
+    if tickets > 0 && tickets > order.tickets.left() {
+        return Err(RefundRefused::TicketsRedeemed { left: order.tickets.left() });
     }
     let (amount, left) = (sum(lines.iter().map(|line| line.amount)), order.left_to_refund());
     if amount > left {
@@ -91,7 +96,7 @@ fn pieces_for(lines: Vec<ReturnedLine>, amount: Money) -> Result<Vec<ReturnedLin
 /// What so many pieces of a line cost. Its money was allotted to its pieces when the order was placed, in whole minor units:
 /// the first pieces have one unit more where it does not divide. So whatever is taken back in whatever order, the last
 /// piece takes the rest.
-fn money_of(line: &OrderLine, quantity: u32) -> Money {
+pub(crate) fn money_of(line: &OrderLine, quantity: u32) -> Money {
     let pieces = line.pieces_left();
     if pieces == 0 {
         return Money::ZERO;
@@ -101,7 +106,7 @@ fn money_of(line: &OrderLine, quantity: u32) -> Money {
     Money::from_minor(minor).unwrap_or_default()
 }
 
-fn returned(line: &OrderLine, quantity: u32, amount: Money, restock: bool) -> ReturnedLine {
+pub(crate) fn returned(line: &OrderLine, quantity: u32, amount: Money, restock: bool) -> ReturnedLine {
     let effect = match (line.state, restock) {
         _ if quantity == 0 || line.warehouse.is_none() => ReturnEffect::None,
         (ReservationState::Held, true) => ReturnEffect::Release,

@@ -107,6 +107,12 @@ pub enum RefundRefused {
     /// These lines (counted from 0) cannot be taken back as asked.
     #[error("{} lines cannot be taken back", .0.len())]
     Lines(Vec<(usize, RefundProblem)>),
+    /// Tickets that have been redeemed do not go back; their money can.
+    #[error("only {left} tickets of the order are not redeemed: name lines, or an amount alone")]
+    TicketsRedeemed {
+        /// How many can be taken back.
+        left: u32,
+    },
     /// Nobody can make the receipt of it.
     #[error("no receipt can be made of it: {0}")]
     NoReceipt(ReceiptProblem),
@@ -132,6 +138,7 @@ impl RefundRefused {
                     all.add(format!("lines.{line}.{field}"), problem);
                 }
             }
+            Self::TicketsRedeemed { .. } => all.add("lines", self),
             Self::WarehouseGone { .. } => all.add("restock", self),
             Self::NotPaid
             | Self::NothingAsked

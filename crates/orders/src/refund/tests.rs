@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::testing::{a_line, an_order};
 use crate::model::{Order, OrderLine, OrderStatus, ReservationState};
+use crate::tickets::Tickets;
 
 fn money(minor: i64) -> Money {
     Money::from_minor(minor).unwrap()
@@ -157,4 +158,21 @@ proptest! {
         prop_assert_eq!(order.refunding, order.captured);
         prop_assert!(order.lines.iter().all(|line| line.refunded_amount == line.total && line.pieces_left() == 0));
     }
+}
+
+#[test]
+fn tickets_that_were_redeemed_do_not_go_back() {
+    let tickets = |redeemed| Tickets { total: 3, redeemed, ..Tickets::default() };
+    let ticket = OrderLine { is_ticket: true, ..line(1, 3, 300) };
+    let order = Order { tickets: tickets(2), ..paid(vec![ticket, line(2, 1, 500)]) };
+    let refused = |order: &Order, asked| decide(order, &command(asked, None)).unwrap_err();
+    assert_eq!(refused(&order, &[(1, 2)]), RefundRefused::TicketsRedeemed { left: 1 });
+    assert_eq!(refused(&order, &[]), RefundRefused::TicketsRedeemed { left: 1 });
+    assert_eq!(refused(&order, &[]).violations().fields().keys().collect::<Vec<_>>(), ["lines"]);
+    assert_eq!(decide(&order, &command(&[(1, 1), (2, 1)], None)).unwrap().amount, money(600));
+    // Their money can.
+    assert_eq!(decide(&order, &command(&[], Some(800))).unwrap().amount, money(800));
+    let spent = Order { tickets: tickets(3), ..order };
+    assert_eq!(refused(&spent, &[(1, 1)]), RefundRefused::TicketsRedeemed { left: 0 });
+    assert_eq!(decide(&spent, &command(&[(2, 1)], None)).unwrap().amount, money(500));
 }

@@ -38,6 +38,23 @@ pub enum Opened {
     Unclear,
 }
 
+/// What came of taking a charge back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Withdrawal {
+    /// Its outcome is known now: it is taken back, or was paid, or had failed before.
+    Settled,
+    /// The acquirer keeps the payment open.
+    Refused {
+        /// The acquirer's reason.
+        why: String,
+    },
+    /// Nobody can tell how it stands.
+    Unclear {
+        /// What happened.
+        why: String,
+    },
+}
+
 /// What came of charging a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Charged {
@@ -125,6 +142,44 @@ impl ChargeService {
             Learned::Pending | Learned::Succeeded | Learned::AlreadySettled => Opened::Known,
             Learned::Failed { reason } => Opened::Refused { reason },
             Learned::Suspicious { .. } | Learned::Postponed => Opened::Unclear,
+        })
+    }
+
+    /// Takes an open charge back at the acquirer. What is learned on the way is committed. A charge of which it is not known
+    /// whether the acquirer has heard of it stays as it is.
+    pub async fn withdraw(&self, charge: &Charge) -> Result<Withdrawal, StoreError> {
+        let Some(id) = &charge.provider_id else {
+            return Ok(Withdrawal::Unclear { why: "whether there is a payment is not known yet".to_owned() });
+        };
+        let (refused, why) = match self.gateway.cancel(id, self.random.uuid()).await {
+            Answer::Known(payment) => {
+                return self.withdrawn(charge, payment, true, "it is still open".to_owned()).await;
+            }
+            Answer::Refused { code, description } => (true, format!("{code}: {description}")),
+            Answer::Unknown { why, .. } => (false, why),
+        };
+        // It may have been paid or canceled meanwhile, or an answer was lost.
+        match self.gateway.read(id).await {
+            Reading::Known(payment) => self.withdrawn(charge, payment, refused, why).await,
+            Reading::Absent | Reading::Unknown { .. } => Ok(Withdrawal::Unclear { why }),
+        }
+    }
+
+    async fn withdrawn(
+        &self,
+        charge: &Charge,
+        payment: GatewayPayment,
+        answered: bool,
+        why: String,
+    ) -> Result<Withdrawal, StoreError> {
+        if payment.status == GatewayStatus::Pending && charge.ensure_matches(&payment).is_ok() {
+            // Nothing was learned. A request that was not answered may still be on its way.
+            return Ok(if answered { Withdrawal::Refused { why } } else { Withdrawal::Unclear { why } });
+        }
+        Ok(match self.learn(charge, payment).await? {
+            Learned::Succeeded | Learned::Failed { .. } | Learned::AlreadySettled => Withdrawal::Settled,
+            Learned::Pending | Learned::Postponed => Withdrawal::Unclear { why },
+            Learned::Suspicious { why } => Withdrawal::Unclear { why },
         })
     }
 

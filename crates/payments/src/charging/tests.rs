@@ -267,3 +267,50 @@ async fn a_payment_the_payer_let_run_out_has_expired() {
     let trial = Trial::new().due(charge()).creating(Answer::Known(late)).recording(expired, Change::Done);
     assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 1);
 }
+
+fn pending() -> Charge {
+    Charge { state: ChargeState::Pending, provider_id: ProviderId::parse("pay-1").ok(), ..charge() }
+}
+
+fn taken_back() -> GatewayPayment {
+    GatewayPayment { reason: Some("canceled_by_merchant".to_owned()), ..payment(GatewayStatus::Canceled) }
+}
+
+fn withdrawn(change: &ChargeChange) -> bool {
+    matches!(change, ChargeChange::Failed { failure: ChargeFailure::Withdrawn, .. })
+}
+
+async fn withdrawing(trial: Trial, answer: Answer<GatewayPayment>) -> Withdrawal {
+    let mut trial = trial;
+    trial.gateway.expect_cancel().once().return_const(answer);
+    trial.service().withdraw(&pending()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_payment_that_nobody_has_paid_is_taken_back() {
+    let trial = Trial::new().recording(withdrawn, Change::Done);
+    assert_eq!(withdrawing(trial, Answer::Known(taken_back())).await, Withdrawal::Settled);
+    // An answer that was lost, and one to a request that came twice.
+    for answer in [unknown(), refused()] {
+        let trial = Trial::new().reading(Reading::Known(taken_back())).recording(withdrawn, Change::Done);
+        assert_eq!(withdrawing(trial, answer).await, Withdrawal::Settled);
+    }
+}
+
+#[tokio::test]
+async fn what_the_acquirer_keeps_open_or_says_nothing_about_is_not_taken_back() {
+    let open = || Trial::new().reading(Reading::Known(payment(GatewayStatus::Pending)));
+    assert!(matches!(withdrawing(open(), refused()).await, Withdrawal::Refused { .. }));
+    assert!(matches!(withdrawing(open(), unknown()).await, Withdrawal::Unclear { .. }));
+    let silent = Trial::new().reading(Reading::Unknown { why: "500".to_owned() });
+    assert!(matches!(withdrawing(silent, unknown()).await, Withdrawal::Unclear { .. }));
+    // Nobody is asked about a payment that may not exist.
+    assert!(matches!(Trial::new().service().withdraw(&charge()).await, Ok(Withdrawal::Unclear { .. })));
+}
+
+#[tokio::test]
+async fn money_that_arrived_first_counts() {
+    let paid = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { .. });
+    let trial = Trial::new().reading(Reading::Known(payment(GatewayStatus::Succeeded))).recording(paid, Change::Done);
+    assert_eq!(withdrawing(trial, refused()).await, Withdrawal::Settled);
+}

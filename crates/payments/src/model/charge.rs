@@ -44,18 +44,24 @@ pub enum ChargeFailure {
     Expired,
     /// The acquirer refused to create the payment.
     Refused,
+    /// We took it back before the payer paid, since something else is to be paid.
+    Withdrawn,
 }
 
 impl ChargeFailure {
     /// What a payment that was canceled for this reason means.
     pub fn of_canceled(reason: Option<&str>) -> Self {
-        if reason == Some("expired_on_confirmation") { Self::Expired } else { Self::Canceled }
+        match reason {
+            Some("expired_on_confirmation") => Self::Expired,
+            Some("canceled_by_merchant") => Self::Withdrawn,
+            _ => Self::Canceled,
+        }
     }
 
     /// The state of such a charge.
     pub fn state(self) -> ChargeState {
         match self {
-            Self::Canceled => ChargeState::Canceled,
+            Self::Canceled | Self::Withdrawn => ChargeState::Canceled,
             Self::Expired => ChargeState::Expired,
             Self::Refused => ChargeState::Refused,
         }

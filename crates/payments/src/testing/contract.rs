@@ -175,8 +175,10 @@ pub async fn one_purpose_has_one_open_charge<F: Fixture>(fixture: &F) {
     assert_eq!(new.len(), 1, "one of those that race is stored");
     let again = NewCharge { request: new[0].request.clone(), ..first.clone() };
     assert_eq!(ChargeStore::store(&*store, again).await.unwrap(), ChargeStored::Present(new[0].clone()));
+    assert_eq!(store.open_for(first.request.purpose).await.unwrap(), Some(new[0].clone()));
     // A purpose that recurs is charged again afterwards.
     assert_eq!(recorded(fixture, new[0].id, success()).await, Change::Done);
+    assert_eq!(store.open_for(first.request.purpose).await.unwrap(), None, "what is paid is not open");
     assert!(matches!(racing().await.unwrap(), ChargeStored::New(_)));
 }
 
@@ -196,7 +198,7 @@ pub async fn an_outcome_is_recorded_once<F: Fixture>(fixture: &F) {
         assert_eq!(recorded(fixture, new.id, late).await, Change::Stale);
     }
     assert_eq!(charge(fixture, new.id).await, settled);
-    for failure in [ChargeFailure::Canceled, ChargeFailure::Expired, ChargeFailure::Refused] {
+    for failure in [ChargeFailure::Canceled, ChargeFailure::Expired, ChargeFailure::Refused, ChargeFailure::Withdrawn] {
         let other = stored(fixture, new_charge(fixture.customer().await)).await;
         assert_eq!(recorded(fixture, other.id, failed(failure)).await, Change::Done);
         let other = charge(fixture, other.id).await;

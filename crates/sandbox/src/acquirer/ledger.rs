@@ -71,6 +71,8 @@ pub struct Ledger {
     to_capture: Deadlines,
     /// How new refunds end.
     pub refunds_end: RefundStatus,
+    /// Whether payments that wait for the payer can be canceled. YooKassa cancels only held ones, other acquirers any.
+    pub cancels_unpaid: bool,
     /// What the register makes of receipts.
     receipts_end: Registration,
     events: Vec<Event>,
@@ -89,6 +91,7 @@ impl Ledger {
             to_confirm: Deadlines::new(capacity.saturating_mul(2)),
             to_capture: Deadlines::new(capacity),
             refunds_end: RefundStatus::Succeeded,
+            cancels_unpaid: false,
             receipts_end: Registration::Succeeded,
             events: Vec::new(),
         }
@@ -192,7 +195,7 @@ impl Ledger {
 
     /// `POST /v3/payments/{id}/cancel`
     pub fn cancel(&mut self, id: &str) -> Result<Object, Refusal> {
-        let status = self.known_payment(id)?.canceled()?;
+        let status = self.known_payment(id)?.canceled(self.cancels_unpaid)?;
         self.change_payment(id, |payment| payment.status = status);
         Ok(Object::Payment(id.to_owned()))
     }

@@ -156,9 +156,10 @@ impl Payment {
         Ok((Status::Succeeded { captured_at: now, three_d_secure }, sum))
     }
 
-    /// The shop lets the held money go.
-    pub fn canceled(&self) -> Result<Status, Refusal> {
+    /// The shop lets the held money go; `unpaid` also a payment that the payer has not paid yet.
+    pub fn canceled(&self, unpaid: bool) -> Result<Status, Refusal> {
         match self.status {
+            Status::Pending if unpaid => Ok(Status::Canceled(Canceled::BY_MERCHANT)),
             Status::WaitingForCapture { .. } => Ok(Status::Canceled(Canceled::BY_MERCHANT)),
             Status::Pending if self.capture => Err(Refusal::invalid("You can not cancel payment with autocapture")),
             _ => Err(Refusal::invalid("Payment can not be canceled in current status")),
@@ -240,7 +241,7 @@ mod tests {
             assert_eq!(last.confirmed(APPROVED, true, NOW), None);
             assert_eq!(last.expired(), None);
             assert!(payment(last, false).captured(None, NOW).is_err());
-            assert!(payment(last, false).canceled().is_err());
+            assert!(payment(last, false).canceled(false).is_err());
         }
     }
 
@@ -256,8 +257,8 @@ mod tests {
 
     #[test]
     fn only_held_money_is_let_go() {
-        assert_eq!(payment(held(), false).canceled(), Ok(Status::Canceled(Canceled::BY_MERCHANT)));
-        let text = |status, capture| payment(status, capture).canceled().unwrap_err().description;
+        assert_eq!(payment(held(), false).canceled(false), Ok(Status::Canceled(Canceled::BY_MERCHANT)));
+        let text = |status, capture| payment(status, capture).canceled(false).unwrap_err().description;
         assert_eq!(text(Status::Pending, true), "You can not cancel payment with autocapture");
         assert_eq!(text(Status::Pending, false), "Payment can not be canceled in current status");
         assert_eq!(text(SUCCEEDED, true), "Payment can not be canceled in current status");

@@ -21,14 +21,16 @@ pub async fn settings(world: Data<World>) -> HttpResponse {
     answer_settings(&world)
 }
 
-/// `POST /control/acquirer`: `notification_url` or `notification_urls`, how new `refunds` end, and what the register makes
-/// of `receipts`, also of those that wait for it.
+/// `POST /control/acquirer`: `notification_url` or `notification_urls`, how new `refunds` end, what the register makes
+/// of `receipts`, also of those that wait for it, and whether the shop `cancels_unpaid` payments.
 pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
-    let input = Input::read(&body, &["notification_url", "notification_urls", "refunds", "receipts"])?;
+    let input =
+        Input::read(&body, &["notification_url", "notification_urls", "refunds", "receipts", "cancels_unpaid"])?;
     let one = input.text("notification_url")?;
     let several = input.texts("notification_urls")?;
     let refunds = input.one_of("refunds", RefundStatus::NAMES, RefundStatus::named)?;
     let receipts = input.one_of("receipts", Registration::NAMES, Registration::named)?;
+    let cancels_unpaid = input.flag("cancels_unpaid")?;
     let name = if several.is_some() { "notification_urls" } else { "notification_url" };
     let urls = several.unwrap_or_else(|| one.map(str::to_owned).into_iter().collect());
     if !urls.iter().all(|url| crate::acquirer::is_web_url(url)) {
@@ -43,6 +45,9 @@ pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, 
     if let Some(receipts) = receipts {
         world.with_ledger(|ledger, _| ledger.end_receipts(receipts));
     }
+    if let Some(cancels) = cancels_unpaid {
+        world.with_ledger(|ledger, _| ledger.cancels_unpaid = cancels);
+    }
     Ok(answer_settings(&world))
 }
 
@@ -53,6 +58,7 @@ fn answer_settings(world: &World) -> HttpResponse {
         "notification_urls": urls,
         "refunds": world.with_ledger(|ledger, _| ledger.refunds_end.name()),
         "receipts": world.with_ledger(|ledger, _| ledger.receipts_end().name()),
+        "cancels_unpaid": world.with_ledger(|ledger, _| ledger.cancels_unpaid),
     }))
 }
 
@@ -68,6 +74,7 @@ pub async fn payments(world: Data<World>, query: Query<HashMap<String, String>>)
                 "id": payment.id,
                 "status": payment.status.name(),
                 "amount": payment.amount.view(),
+                "refunded_amount": payment.refunded.view(),
                 "description": payment.description,
                 "metadata": payment.metadata,
             });

@@ -52,6 +52,7 @@ async fn payments_are_listed_newest_first_and_ended_once() {
         json!({
             "id": first["id"], "status": "pending", "amount": { "value": "100.00", "currency": "RUB" },
             "description": "Order 1", "metadata": { "order_id": "1" },
+            "refunded_amount": { "value": "0.00", "currency": "RUB" },
         })
     );
     assert_eq!(outside.get("/control/payments?limit=1").await.1["payments"].as_array().unwrap().len(), 1);

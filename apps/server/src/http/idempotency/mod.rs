@@ -251,6 +251,8 @@ fn keeping(status: StatusCode, work: &IdempotentRequest) -> Keeping {
             Keeping::Nothing
         }
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS => Keeping::State,
+        // The next one may come with the tag that was read since.
+        StatusCode::PRECONDITION_FAILED if !work.is_stored() => Keeping::State,
         // Wrong fields are found before anything is written.
         _ if work.is_stored() || work.has_begun() && !status.is_success() => Keeping::Answer,
         _ => Keeping::State,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::IF_NONE_MATCH;
 use actix_web::http::uri::{PathAndQuery, Uri};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
@@ -97,6 +98,7 @@ pub(super) async fn recover<B: MessageBody + 'static>(
     request.match_info_mut().get_mut().update(&uri);
     request.head_mut().uri = uri;
     request.head_mut().method = Method::GET;
+    request.headers_mut().remove(IF_NONE_MATCH);
     let Ok(admitted) = admit(request.request(), by.policy.access).await else {
         return Ok(request.error_response(lost(kept)));
     };

@@ -7,7 +7,7 @@ use kontor_auth::{miniapp, model as auth};
 use kontor_catalog::model as catalog;
 use kontor_kernel as kernel;
 use kontor_kernel::Word;
-use kontor_orders::model as orders;
+use kontor_orders::{model as orders, tickets};
 use rust_decimal::Decimal;
 use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::extensions::ExtensionsBuilder;
@@ -173,6 +173,8 @@ wire_texts! {
         string_schema().min_length(Some(1)).max_length(Some(128));
     Secret = kernel::SecretString, digits, secret, "must be a text",
         string_schema().min_length(Some(1)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Password)));
+    ScanId = tickets::ScanId, text, tickets::ScanId::parse, "must be a text",
+        string_schema().pattern(Some("^[!-~]{1,64}$"));
     Prose = kernel::Prose, text, kernel::Prose::parse, "must be a text",
         string_schema().max_length(Some(kernel::Prose::MAX));
     PromoCode = kernel::PromoCode, text, kernel::PromoCode::parse, "must be a text",

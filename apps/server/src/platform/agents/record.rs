@@ -76,6 +76,7 @@ list! {
 pub(super) const TABLE: Table<Agent> = Table {
     id: 16,
     resource: "agents",
+    version: Some(|row| row.version.into()),
     columns: &[
         Column::new("id", "No.", |agent| Cell::plain(agent.id.get())),
         Column::with_icon("name", "Name", |agent| {

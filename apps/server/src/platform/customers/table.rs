@@ -10,6 +10,7 @@ use crate::table::{Cell, Column, Filter, Table, list_params};
 pub(super) const TABLE: Table<StaffCustomer> = Table {
     id: 17,
     resource: "counterparties",
+    version: Some(|row| row.version.into()),
     columns: &[
         Column::new("id", "No.", |customer| Cell::plain(customer.record.id.get())),
         Column::with_icon("name", "Name", |customer| {

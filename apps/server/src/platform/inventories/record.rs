@@ -67,6 +67,7 @@ list!(/// A page of stock, and how much there is in all.
 pub(super) const TABLE: Table<Inventory> = Table {
     id: 2,
     resource: "inventories",
+    version: Some(|row| row.version.into()),
     columns: &[
         Column::new("id", "No.", |stock| Cell::plain(stock.id.get())),
         Column::with_icon("nomenclature", "Item", |stock| {

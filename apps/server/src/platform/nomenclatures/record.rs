@@ -115,6 +115,7 @@ fn named<Id>(reference: Option<&Reference<Id>>) -> Cell {
 pub(super) const TABLE: Table<Nomenclature> = Table {
     id: 1,
     resource: "nomenclatures",
+    version: Some(|row| row.version.into()),
     columns: &[
         Column::new("id", "No.", |item| Cell::plain(item.id.get())),
         Column::new("article", "Article", |item| Cell::plain(item.card.article.as_deref())),

@@ -19,10 +19,11 @@ use kontor_content::FileService;
 use kontor_customers::model::CustomerPart;
 use kontor_customers::ports::CustomerPartRepository;
 use kontor_customers::{CustomerPartService, StaffCustomerService};
+use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
 use kontor_orders::{FewestWarehouses, OrderService, PlacementService};
 use kontor_payments::ChargeService;
 use kontor_payments::verification::VerificationService;
-use kontor_webhooks::WebhookService;
+use kontor_webhooks::{DeliveryService, WebhookService};
 
 use super::Surroundings;
 
@@ -154,6 +155,11 @@ impl Make<'_> {
         Introspection { clients: self.store.clone(), clock, cipher }
     }
 
+    pub fn deliveries(&self) -> DeliveryService {
+        let (webhooks, deliveries) = (self.store.clone(), self.store.clone());
+        DeliveryService { webhooks, deliveries, clock: self.around.clock.clone() }
+    }
+
     pub fn placement(&self, charges: Arc<ChargeService>) -> PlacementService {
         let Surroundings { clock, random, payment_page: page, .. } = self.around.clone();
         let (carts, store, orders) = (self.store.clone(), self.store.clone(), self.store.clone());
@@ -164,6 +170,12 @@ impl Make<'_> {
     pub fn orders(&self) -> OrderService {
         let Surroundings { clock, random, .. } = self.around.clone();
         OrderService { orders: self.store.clone(), store: self.store.clone(), clock, random }
+    }
+
+    pub fn tickets(&self) -> TicketService {
+        let Surroundings { clock, cipher, .. } = self.around.clone();
+        let (tickets, orders) = (self.store.clone(), self.store.clone());
+        TicketService { tickets, orders, tokens: TicketTokens { cipher }, clock, terms: TicketTerms::default() }
     }
 
     pub fn verifications(&self, charges: Arc<ChargeService>) -> VerificationService {

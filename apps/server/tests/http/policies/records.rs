@@ -105,6 +105,17 @@ impl Records {
         Self { ids: ids.into() }
     }
 
+    /// The identifier of the record that such a segment of a path is followed by.
+    pub fn id(&self, before: &str) -> &str {
+        &self.ids[before]
+    }
+
+    /// The same with another record.
+    pub fn with(mut self, before: &'static str, id: String) -> Self {
+        self.ids.insert(before, id);
+        self
+    }
+
     /// The path of a row with the identifiers of this project.
     pub fn path(&self, policy: &Policy) -> String {
         let mut before = "";
@@ -144,6 +155,7 @@ pub fn body(policy: &Policy) -> Value {
         ("POST", "/api/warehouses/{id}/integrations/{integration_id}/parameters") => {
             json!({ "key": "token", "value": "x" })
         }
+        ("POST", "/api/orders/{id}/nomenclatures") => json!({ "nomenclature_id": 1, "quantity": 1 }),
         ("POST", "/api/orders/{id}/request-refund") => json!({ "reason": "late", "restock": true }),
         ("PUT", "/api/counterparties/{id}") => json!({ "is_company": false }),
         ("POST", "/api/counterparties/{id}/contacts") => json!({ "kind": "phone", "value": "79001234567" }),

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::StoreError;
 
 use super::rows;
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, preconditions};
 
 /// Whose a key is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +136,9 @@ pub(crate) fn made(resource: &'static str, id: i64) {
 
 /// Says which record the step is about, so that what was done can be read when the answer is lost.
 pub(crate) fn names(resource: &'static str, id: i64, is_new: bool) {
+    if is_new {
+        preconditions::made(resource, id);
+    }
     STEP.with_borrow_mut(|step| {
         if let Some(step) = step
             && step.named.as_ref().is_none_or(|named| is_new && !named.is_new)

@@ -125,11 +125,25 @@ pub(crate) fn fill_customers(connection: &mut AnyConnection) -> Result<(), Abort
     }
 }
 
+/// The number that a text says, with or without a sign before it; 0 where it says none.
+pub(crate) fn number_in(text: &str) -> i64 {
+    text.trim().trim_start_matches(['#', '№']).trim().parse().unwrap_or_default()
+}
+
 /// `(SELECT ...)`: the newest customers of a project that a text finds, [`MOST`] at most, and the one whose number it is. A
 /// phone is found however it is written.
 pub(crate) fn customers_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
-    let number = text.trim_start_matches(['#', '№']).trim().parse::<i64>().ok();
-    let mut all = Statement::new("(SELECT ").value(number.unwrap_or_default());
+    customers_named(connection, project, text, number_in(text))
+}
+
+/// The same, and one of a number that is known already.
+pub(crate) fn customers_named(
+    connection: &AnyConnection,
+    project: ProjectId,
+    text: &Line<255>,
+    number: i64,
+) -> Statement {
+    let mut all = Statement::new("(SELECT ").value(number);
     let phone = Phone::parse(text).ok().and_then(|phone| Line::parse(&phone).ok());
     for text in [Some(text), phone.as_ref()].into_iter().flatten() {
         let query = SearchQuery::of(text);

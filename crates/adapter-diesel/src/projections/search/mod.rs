@@ -9,8 +9,8 @@ mod found;
 mod index;
 mod terms;
 
-pub(crate) use customers::{customers_found, fill_customers, note_customer};
-pub(crate) use found::Search;
+pub(crate) use customers::{customers_found, customers_named, fill_customers, note_customer, number_in};
+pub(crate) use found::{MOST, Search};
 pub(crate) use index::{PLACE, fill_missing, off, refill};
 pub(crate) use index::{put, put_anew};
 pub(crate) use terms::items_found;

@@ -56,7 +56,8 @@ database_tests! {
         let stored = insert(&db, project, draft(here, Some(vec![b, a, b]))).await.unwrap();
         let change = WarehouseChange { address: Edit::Set(None), ..WarehouseChange::default() };
         let moved = WarehouseRepository::update(&db.database, Stamp::of_system(project, NOON), stored.id, change).await.unwrap();
-        assert_eq!(moved, Warehouse { address: None, ..stored.clone() });
+        assert!(moved.version > stored.version);
+        assert_eq!(moved, Warehouse { address: None, version: moved.version, ..stored.clone() });
         let change = WarehouseChange {
             name: Edit::Set(name("Other")), application_ids: Edit::Set(vec![b]), ..WarehouseChange::default()
         };

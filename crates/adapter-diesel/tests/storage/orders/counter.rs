@@ -128,6 +128,26 @@ impl PaymentGateway for Acquirer {
         }
     }
 
+    /// Whoever is in a good mood takes back what nobody has paid.
+    async fn cancel(&self, id: &ProviderId, _: Uuid) -> Answer<GatewayPayment> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        let mood = *self.mood.lock().unwrap();
+        let refused = || Answer::Refused { code: "invalid_request".to_owned(), description: "no".to_owned() };
+        let mut payments = self.payments.lock().unwrap();
+        let found = payments.iter_mut().map(|(_, payment)| payment).find(|payment| payment.id == *id);
+        let Some(payment) = found else { return refused() };
+        let lost = Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
+        match mood {
+            Mood::Silent => return lost,
+            Mood::Refuses => return refused(),
+            _ if payment.status != GatewayStatus::Pending => return refused(),
+            Mood::Pending | Mood::Paid | Mood::LosesTheAnswer => {}
+        }
+        payment.status = GatewayStatus::Canceled;
+        payment.reason = Some("canceled_by_merchant".to_owned());
+        if mood == Mood::LosesTheAnswer { lost } else { Answer::Known(payment.clone()) }
+    }
+
     async fn read(&self, id: &ProviderId) -> Reading<GatewayPayment> {
         self.requests.fetch_add(1, Ordering::SeqCst);
         let payments = self.payments.lock().unwrap();

@@ -1,9 +1,11 @@
 //! Orders: nobody oversells, nobody is charged twice.
 #![expect(clippy::indexing_slicing, clippy::panic, reason = "tests fail by panicking")]
 
+mod contacts;
 pub mod counter;
 mod decided_anew;
 mod lifecycle;
+mod lines;
 mod notices;
 pub mod office;
 mod payments;
@@ -13,4 +15,5 @@ mod races;
 mod receipts;
 mod refunds;
 mod sale_prices;
+mod tickets;
 mod verifications;

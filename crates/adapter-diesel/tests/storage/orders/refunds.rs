@@ -38,7 +38,7 @@ impl Counter<'_> {
     }
 
     /// `(arrived, gone back, on its way)` as the order and its charge tell it.
-    async fn money(&self, order: OrderId) -> (i64, i64, i64) {
+    pub(super) async fn money(&self, order: OrderId) -> (i64, i64, i64) {
         let order = self.order(order).await;
         let told = (order.captured.minor(), order.refunded.minor(), order.refunding.minor());
         let charge = |column| {
@@ -51,7 +51,7 @@ impl Counter<'_> {
         told
     }
 
-    async fn sound(&self) {
+    pub(super) async fn sound(&self) {
         let mut found = Vec::new();
         self.house.db.database.examine(None, |difference| found.push(difference)).await.unwrap();
         assert_eq!(found, []);

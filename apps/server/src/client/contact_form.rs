@@ -1,0 +1,82 @@
+//! Orders of those who have not signed in.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json};
+use actix_web::{HttpRequest, post};
+use deserr::Deserr;
+use kontor_kernel::Violations;
+use kontor_orders::change::ContactPerson;
+use kontor_orders::model::CartRefused;
+use kontor_orders::{ContactOrderCommand, PlacedOutcome, PlacementService};
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::orders::{OneOwnOrder, OwnOrder};
+use crate::http::cart_record::{ProductLine, cart};
+use crate::http::limits::{CONTACT_FORM_IP, CONTACT_FORM_PHONE};
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, CallingApp, ClientIp, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(order_by_contact_form);
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ContactForm {
+    first_name: wire::Name,
+    last_name: wire::Name,
+    #[deserr(default)]
+    middle_name: Option<wire::Name>,
+    phone: wire::Phone,
+    /// Where the courier goes.
+    address: wire::Line500,
+    /// How the order is paid on receipt.
+    payment_type_id: wire::PaymentTypeId,
+    products: Vec<ProductLine>,
+}
+
+impl TryFrom<ContactForm> for ContactOrderCommand {
+    type Error = Violations;
+
+    fn try_from(form: ContactForm) -> Result<Self, Violations> {
+        Ok(Self {
+            cart: cart(&form.products).map_err(|refused: CartRefused| refused.violations())?,
+            person: ContactPerson {
+                first_name: form.first_name.0,
+                last_name: form.last_name.0,
+                middle_name: form.middle_name.map(|name| name.0),
+                phone: form.phone.0,
+            },
+            address: form.address.0,
+            payment_type_id: form.payment_type_id.0,
+        })
+    }
+}
+
+/// Places an order without signing in: a courier brings it. The customer is found by the phone, or made together with the
+/// order; the answer does not tell which. Nothing of a customer who is there already changes.
+#[utoipa::path(
+    tag = "Client: orders",
+    request_body = ContactForm,
+    responses(
+        (status = 201, body = OneOwnOrder),
+        (status = 429, description = "Too many forms; `Retry-After` says when to try again."),
+    ),
+)]
+#[post("/api/counterparty/contact_form")]
+async fn order_by_contact_form(
+    app: CallingApp,
+    request: HttpRequest,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    service: Data<PlacementService>,
+    body: Body<ContactForm>,
+) -> Result<(Json<OneOwnOrder>, StatusCode), ApiError> {
+    let subject = format!("{}:{}", app.project_id, body.0.phone.0);
+    throttle.hit(&request, &[(CONTACT_FORM_IP, ip.subject()), (CONTACT_FORM_PHONE, subject)]).await?;
+    let command = ContactOrderCommand::try_from(body.0)?;
+    let (PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order)) =
+        service.place_by_contact(*app, &command).await?;
+    Ok((Json(OwnOrder::without_token(&order).into()), StatusCode::CREATED))
+}

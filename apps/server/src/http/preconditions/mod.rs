@@ -1,0 +1,289 @@
+//! `ETag`, `If-Match` and `If-None-Match`: nobody overwrites what he has not seen.
+//!
+//! **Where it stands.** After the caller has proved themselves, was counted and had no answer under an `Idempotency-Key`,
+//! before the handler and so before validation: the innermost middleware. Which record an endpoint is about, its row of the
+//! policies says.
+//!
+//! **How it holds.** The version is compared once before the handler, for a quick answer, and once more in the transaction of
+//! what the handler writes, where the record is locked ([`kontor_adapter_diesel::VersionedRequest`]).
+
+mod tag;
+
+use std::sync::Arc;
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, HttpRequest, web};
+use kontor_adapter_diesel::{Database, LastChange, VersionedRecord, VersionedRequest, VersionedRow};
+use kontor_kernel::ProjectId;
+use kontor_kernel::history::Author;
+use serde_json::{Value, json};
+
+use self::tag::{Tags, of_body, of_version, version};
+use super::policy::{Endpoint, Policy};
+use super::scopes::Admitted;
+use super::{ApiError, NamedError, NextAction};
+
+/// Whether an endpoint makes a record with a version: the path of its row lacks the number of it.
+pub fn makes_versioned(policy: &Policy) -> bool {
+    let numbers = policy.path.matches('{').count();
+    policy.method == Method::POST && policy.versioned.is_some_and(|record| record.numbers() == numbers + 1)
+}
+
+/// Whether an endpoint does something to a record with a version.
+pub fn heeds_if_match(policy: &Policy) -> bool {
+    policy.versioned.is_some() && policy.method != Method::GET && !makes_versioned(policy)
+}
+
+/// Whether a project may require that it is told the version. What is done to a record by `POST` needs none.
+pub fn may_require_if_match(policy: &Policy) -> bool {
+    heeds_if_match(policy) && policy.method != Method::POST
+}
+
+/// Whether an endpoint shows a record with a version.
+pub fn heeds_if_none_match(policy: &Policy) -> bool {
+    policy.versioned.is_some() && policy.method == Method::GET
+}
+
+/// The record that a request is about.
+struct Target {
+    database: web::Data<Database>,
+    record: VersionedRecord,
+    project: ProjectId,
+    numbers: Vec<i64>,
+    /// Kind and numbers, as they stand in tags.
+    name: String,
+    /// Whether a customer asks: what employees are called is not theirs to know.
+    by_customer: bool,
+}
+
+/// The numbers in a path, where its template has placeholders; nothing when one of them is no number.
+fn numbers(template: &str, path: &str) -> Option<Vec<i64>> {
+    let placeholders = template.split('/').zip(path.split('/')).filter(|(segment, _)| segment.starts_with('{'));
+    placeholders.map(|(_, sent)| sent.parse().ok().filter(|_| sent.bytes().all(|byte| byte.is_ascii_digit()))).collect()
+}
+
+impl Target {
+    /// The record of the request, if its row names one and its path has the numbers.
+    fn of(request: &ServiceRequest, policy: &Policy) -> Option<Self> {
+        let record = policy.versioned?;
+        let (project, customer) = match request.extensions().get::<Admitted>()? {
+            Admitted::Staff(staff) => (staff.project_id, None),
+            Admitted::Customer(scope) => (scope.app.project_id, Some(scope.counterparty_id.get())),
+            _ => return None,
+        };
+        let mut numbers = numbers(policy.path, request.path())?;
+        // What is done to a part of a record is done to the record.
+        numbers.truncate(record.numbers());
+        // A path without numbers is about the caller.
+        numbers.extend(customer.filter(|_| !policy.path.contains('{')));
+        let name = numbers.iter().fold(record.kind().to_owned(), |name, number| format!("{name}-{number}"));
+        let database = request.app_data::<web::Data<Database>>()?.clone();
+        Some(Self { database, record, project, numbers, name, by_customer: customer.is_some() })
+    }
+
+    fn row(&self) -> VersionedRow {
+        self.record.row(self.project, &self.numbers)
+    }
+
+    async fn version(&self) -> Result<Option<i64>, ApiError> {
+        Ok(self.database.version_of(self.row()).await?)
+    }
+
+    /// What is told of the version that is there now.
+    async fn refusal(&self) -> Result<(Option<i64>, ApiError), ApiError> {
+        let current = self.version().await?;
+        let last = match self.numbers.as_slice() {
+            [number] => self.database.last_change(self.record, self.project, *number).await?,
+            _ => None,
+        };
+        let text = "The record has changed since it was read. Read it again, and decide anew.";
+        let named = NamedError::new(StatusCode::PRECONDITION_FAILED, "precondition_failed", NextAction::Restart, text);
+        Ok((current, named.telling("current", self.told(current, last)).into()))
+    }
+
+    fn told(&self, version: Option<i64>, last: Option<LastChange>) -> Value {
+        let at = last.as_ref().map(|last| last.at);
+        let by = last.map(|last| {
+            let (kind, id) = match last.author {
+                Author::User(id) => ("user", Some(id.get())),
+                Author::Customer(id) => ("counterparty", Some(id.get())),
+                Author::System => ("system", None),
+            };
+            if self.by_customer {
+                return json!({ "kind": kind, "id": null, "name": null });
+            }
+            json!({ "kind": kind, "id": id, "name": last.author_name })
+        });
+        json!({ "version": version, "changed_at": at, "changed_by": by })
+    }
+
+    /// `412`
+    async fn refuse(&self, request: HttpRequest) -> ServiceResponse<BoxBody> {
+        let (current, refusal) = self.refusal().await.unwrap_or_else(|error| (None, error));
+        let mut response = ServiceResponse::from_err(refusal, request);
+        if let Some(version) = current {
+            tell(&mut response, of_version(&self.name, version));
+        }
+        response
+    }
+}
+
+fn tell(response: &mut ServiceResponse<BoxBody>, tag: String) {
+    if let Ok(tag) = HeaderValue::try_from(tag) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+}
+
+fn malformed(header: &str) -> ApiError {
+    let text = format!("The header {header} must be * or entity tags in quotation marks, separated by commas.");
+    NamedError::new(StatusCode::BAD_REQUEST, "precondition_malformed", NextAction::FixInput, text).into()
+}
+
+fn required() -> ApiError {
+    let text = "The project has its records changed with the header If-Match alone: send the ETag that was read.";
+    let status = StatusCode::PRECONDITION_REQUIRED;
+    NamedError::new(status, "precondition_required", NextAction::FixInput, text).into()
+}
+
+/// The body of an answer, and the answer with it.
+fn with_body<B: MessageBody + 'static>(response: ServiceResponse<B>) -> (ServiceResponse<BoxBody>, Option<web::Bytes>) {
+    let (request, response) = response.into_parts();
+    let (response, body) = response.into_parts();
+    match body.try_into_bytes() {
+        Ok(body) => (ServiceResponse::new(request, response.set_body(BoxBody::new(body.clone()))), Some(body)),
+        Err(body) => (ServiceResponse::new(request, response.set_body(BoxBody::new(body))), None),
+    }
+}
+
+/// A middleware within the one that enforces the policies.
+pub async fn heed(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let endpoint = request.extensions().get::<Arc<Endpoint>>().cloned();
+    let policy = endpoint.filter(|endpoint| endpoint.policy.versioned.is_some()).map(|endpoint| endpoint.policy);
+    match policy {
+        Some(policy) if heeds_if_none_match(policy) => show(request, next, policy).await,
+        Some(policy) if heeds_if_match(policy) => change(request, next, policy).await,
+        Some(policy) => make(request, next, policy).await,
+        None => Ok(next.call(request).await?.map_into_boxed_body()),
+    }
+}
+
+/// Shows a record: the version is read before the record is, so that a tag is never newer than what it is about.
+async fn show(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+    policy: &Policy,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let Ok(asked) = tag::sent(request.headers(), &IF_NONE_MATCH) else {
+        return Ok(request.error_response(malformed("If-None-Match")));
+    };
+    let target = Target::of(&request, policy);
+    let version = match &target {
+        Some(target) => target.version().await?,
+        None => None,
+    };
+    let (mut response, body) = with_body(next.call(request).await?);
+    let (StatusCode::OK, Some(target), Some(version), Some(body)) = (response.status(), target, version, body) else {
+        return Ok(response);
+    };
+    let tag = of_body(&target.name, version, &body);
+    let is_known = match asked {
+        None => false,
+        Some(Tags::Any) => true,
+        // Whether a tag is weak does not matter here.
+        Some(Tags::These(tags)) => tags.iter().any(|sent| tag.trim_matches('"') == sent.opaque),
+    };
+    if is_known {
+        response = response.map_body(|_, _| BoxBody::new(()));
+        *response.response_mut().status_mut() = StatusCode::NOT_MODIFIED;
+        response.headers_mut().remove(CONTENT_TYPE);
+        response.headers_mut().remove(CONTENT_LENGTH);
+    }
+    tell(&mut response, tag);
+    Ok(response)
+}
+
+/// Changes or deletes a record, if it still has a version that the client names.
+async fn change(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+    policy: &Policy,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let Ok(asked) = tag::sent(request.headers(), &IF_MATCH) else {
+        return Ok(request.error_response(malformed("If-Match")));
+    };
+    let Some(target) = Target::of(&request, policy) else {
+        return Ok(next.call(request).await?.map_into_boxed_body());
+    };
+    if asked.is_none()
+        && may_require_if_match(policy)
+        && target.database.requires_if_match(target.project).await.map_err(ApiError::from)?
+    {
+        return Ok(request.error_response(required()));
+    }
+    let known = if asked.is_some() { target.version().await? } else { None };
+    let mut expected = None;
+    if let (Some(Tags::These(tags)), Some(current)) = (&asked, known) {
+        if !tags.iter().any(|sent| version(sent, &target.name) == Some(current)) {
+            return Ok(target.refuse(request.into_parts().0).await);
+        }
+        expected = known;
+    }
+    let work = VersionedRequest::new(target.row(), expected);
+    let response = Arc::clone(&work).run(next.call(request)).await?;
+    if work.is_stale() {
+        return Ok(target.refuse(response.into_parts().0).await);
+    }
+    // What wrote nothing left what was there before it.
+    let left = work.left().map(|left| left.version).or(known.filter(|_| policy.method != Method::DELETE));
+    Ok(answered(response, &target.name, left))
+}
+
+/// Tells the version that a write left behind.
+fn answered(
+    response: ServiceResponse<impl MessageBody + 'static>,
+    name: &str,
+    left: Option<i64>,
+) -> ServiceResponse<BoxBody> {
+    let (mut response, body) = with_body(response);
+    if let (true, Some(version), Some(body)) = (response.status().is_success(), left, body) {
+        tell(&mut response, of_body(name, version, &body));
+    }
+    response
+}
+
+/// Makes a record.
+async fn make(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+    policy: &Policy,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let Some(target) = Target::of(&request, policy) else {
+        return Ok(next.call(request).await?.map_into_boxed_body());
+    };
+    let work = VersionedRequest::making(target.record.new_row(target.project, &target.numbers));
+    let response = Arc::clone(&work).run(next.call(request)).await?;
+    let made = work.left().and_then(|left| Some((left.made?, left.version)));
+    let name = made.map(|(number, _)| format!("{}-{number}", target.name)).unwrap_or_default();
+    Ok(answered(response, &name, made.map(|(_, version)| version)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_a_path_stand_where_its_template_has_placeholders() {
+        let of = |path| numbers("/api/applications/{a}/webhooks/{w}", path);
+        assert_eq!(of("/api/applications/5/webhooks/7"), Some(vec![5, 7]));
+        assert_eq!(of("/api/applications/5/webhooks/+7"), None);
+        assert_eq!(of("/api/applications/x/webhooks/7"), None);
+        assert_eq!(numbers("/api/counterparty", "/api/counterparty"), Some(vec![]));
+    }
+}

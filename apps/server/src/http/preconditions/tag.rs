@@ -1,0 +1,125 @@
+//! Entity tags: `"<kind>-<numbers>-<version>.<hash of the body>"`.
+
+use actix_web::http::header::{HeaderMap, HeaderName};
+use ring::digest;
+
+/// How much of the hash is told: enough that two bodies of one version differ.
+const HASH: usize = 8;
+
+/// A tag as a client sent it: `W/` or not, and what stands between the quotation marks.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct SentTag {
+    pub is_weak: bool,
+    pub opaque: String,
+}
+
+/// What a header of conditions says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Tags {
+    /// `*`
+    Any,
+    /// A list of one or more.
+    These(Vec<SentTag>),
+}
+
+/// The tag of a version without a body: enough to write by.
+pub(super) fn of_version(record: &str, version: i64) -> String {
+    format!("\"{record}-{version}\"")
+}
+
+/// The tag of an answer that shows a version.
+pub(super) fn of_body(record: &str, version: i64, body: &[u8]) -> String {
+    let hash = digest::digest(&digest::SHA256, body);
+    let hash = kontor_kernel::hex(hash.as_ref().get(..HASH).unwrap_or_default());
+    format!("\"{record}-{version}.{hash}\"")
+}
+
+/// The version that a tag names, when it is one of this record: a whole tag, one without the hash, or the bare number that
+/// stands in the rows of tables. A weak one names none.
+pub(super) fn version(sent: &SentTag, record: &str) -> Option<i64> {
+    let text = Some(&*sent.opaque).filter(|_| !sent.is_weak)?;
+    let number = match text.strip_prefix(record).and_then(|rest| rest.strip_prefix('-')) {
+        Some(rest) => rest.split_once('.').map_or(rest, |(version, _)| version),
+        None => text,
+    };
+    number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok()).flatten()
+}
+
+/// The tags of a header, which may come in several lines. `Err` when they are malformed.
+pub(super) fn sent(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, ()> {
+    let lines: Vec<&str> = headers.get_all(name).map(|line| line.to_str().map_err(|_| ())).collect::<Result<_, _>>()?;
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let list = lines.join(",");
+    if list.trim() == "*" {
+        return Ok(Some(Tags::Any));
+    }
+    let (mut rest, mut tags) = (list.trim_start_matches([' ', '\t', ',']), Vec::new());
+    while !rest.is_empty() {
+        let (is_weak, strong) = rest.strip_prefix("W/").map_or((false, rest), |strong| (true, strong));
+        let (opaque, after) = strong.strip_prefix('"').and_then(|text| text.split_once('"')).ok_or(())?;
+        if !opaque.bytes().all(|byte| byte == b'!' || (b'#'..=b'~').contains(&byte)) {
+            return Err(());
+        }
+        tags.push(SentTag { is_weak, opaque: opaque.to_owned() });
+        let after = after.trim_start_matches([' ', '\t']);
+        if !after.is_empty() && !after.starts_with(',') {
+            return Err(());
+        }
+        rest = after.trim_start_matches([' ', '\t', ',']);
+    }
+    if tags.is_empty() { Err(()) } else { Ok(Some(Tags::These(tags))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::http::header::{HeaderValue, IF_MATCH};
+
+    fn read(lines: &[&str]) -> Result<Option<Tags>, ()> {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(IF_MATCH, HeaderValue::from_str(line).unwrap());
+        }
+        sent(&headers, &IF_MATCH)
+    }
+
+    fn one(is_weak: bool, opaque: &str) -> SentTag {
+        SentTag { is_weak, opaque: opaque.to_owned() }
+    }
+
+    #[test]
+    fn tags_are_read_as_they_may_be_sent() {
+        assert_eq!(read(&[]), Ok(None));
+        assert_eq!(read(&[" * "]), Ok(Some(Tags::Any)));
+        assert_eq!(read(&["\"a\""]), Ok(Some(Tags::These(vec![one(false, "a")]))));
+        let several = Tags::These(vec![one(false, "a,b"), one(true, ""), one(false, "c")]);
+        assert_eq!(read(&["\"a,b\" ,, W/\"\"", "\"c\","]), Ok(Some(several)));
+        for wrong in
+            ["", ",", "a", "7", "\"a", "a\"", "\"a\"\"b\"", "\"a\" \"b\"", "w/\"a\"", "*, \"a\"", "\"a b\"", "\"ä\""]
+        {
+            assert_eq!(read(&[wrong]), Err(()), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_tag_names_a_version_of_its_record_alone() {
+        let version = |is_weak, opaque: &str| version(&one(is_weak, opaque), "brands-7");
+        assert_eq!(version(false, "brands-7-12.0a1b"), Some(12));
+        assert_eq!((version(false, "brands-7-12"), version(false, "12")), (Some(12), Some(12)));
+        for other in
+            ["brands-8-12", "tags-7-12", "brands-7", "brands-77-1", "brands-7-", "-1", "1.a", "", "brands-7-x.1"]
+        {
+            assert_eq!(version(false, other), None, "{other}");
+        }
+        assert_eq!(version(true, "brands-7-12"), None, "a weak tag says nothing about versions");
+    }
+
+    #[test]
+    fn the_tag_of_an_answer_tells_version_and_body() {
+        assert_eq!(of_body("brands-7", 3, b"{}"), "\"brands-7-3.44136fa355b3678a\"");
+        assert_ne!(of_body("brands-7", 3, b"{}"), of_body("brands-7", 3, b"{} "));
+        assert_eq!(of_version("brands-7", 3), "\"brands-7-3\"");
+    }
+}

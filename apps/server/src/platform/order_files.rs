@@ -1,0 +1,107 @@
+//! Files of an order.
+
+use std::fs::File;
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post};
+use kontor_content::FileService;
+use kontor_content::model::{FileType, OrderFile};
+use kontor_kernel::listing::Sort;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::files::{FileRecord, OneFile};
+use crate::config::Config;
+use crate::http::blocking::blocking;
+use crate::http::envelope::{Created, created};
+use crate::http::records::Message;
+use crate::http::upload::{Parts, Upload};
+use crate::http::{ApiError, PathId, SignedInStaff};
+use crate::table::{Asked, Cell, Column, Table, TableAnswer, list_params};
+
+pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+    config.service(order_files_table);
+}
+
+const FILES: Table<OrderFile> = Table {
+    id: 36,
+    resource: "files",
+    version: None,
+    columns: &[
+        Column::new("id", "No.", |kept| Cell::plain(kept.file.id.get())),
+        Column::with_icon("name", "Name", |kept| {
+            Cell::linked(kept.file.name.as_str(), format!("/api/files/{}", kept.file.id))
+        }),
+        Column::new("mime_type", "Type", |kept| Cell::plain(kept.file.media.mime())),
+        Column::new("size", "Bytes", |kept| Cell::plain(kept.file.content.size)),
+        Column::new("creator", "Added by", |kept| Cell::plain(kept.creator_name.clone())),
+        Column::new("created_at", "Added", |kept| Cell::moment(kept.file.created_at)),
+    ],
+    sorts: &["id", "name", "size", "created_at"],
+    filters: &[],
+    search: None,
+    period: None,
+    order: Sort::descending("id"),
+};
+
+list_params! {
+    /// Of `GET /api/tables/orders/{id}/files`.
+    OrderFileParams of FILES
+}
+
+/// The files of one order, newest first. `DELETE /api/files/{id}` takes one away.
+#[utoipa::path(
+    tag = "Orders",
+    params(("id" = i64, Path), OrderFileParams),
+    responses((status = 200, body = TableAnswer)),
+)]
+#[get("/api/tables/orders/{id}/files")]
+async fn order_files_table(
+    staff: SignedInStaff,
+    service: Data<FileService>,
+    id: Path<PathId>,
+    asked: Asked,
+) -> Result<Json<TableAnswer>, ApiError> {
+    let page = service.of_order(&staff, id.parse()?, FILES.listing(asked, 15)?).await?;
+    Ok(Json(FILES.render(&page)))
+}
+
+/// A file to add to an order.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the multipart body, which is read part by part")]
+struct OrderFileUpload {
+    /// The content: PDF, JPEG, PNG, GIF, WebP, DOCX, ODT, XLSX or ODS. What it is, its bytes say.
+    #[schema(format = Binary, content_media_type = "application/octet-stream")]
+    file: String,
+}
+
+/// Adds a file to an order. Its content is closed to everybody but staff, and goes when the customer leaves.
+#[utoipa::path(
+    tag = "Orders",
+    params(("id" = i64, Path)),
+    request_body(content = OrderFileUpload, content_type = "multipart/form-data"),
+    responses(
+        (status = 201, body = OneFile),
+        (status = 413, description = "The file is too large."),
+        (status = 503, description = "Files cannot be stored now; nothing of this one is left.", body = Message),
+    ),
+)]
+#[post("/api/orders/{id}/files")]
+pub(super) async fn add_order_file(
+    staff: SignedInStaff,
+    service: Data<FileService>,
+    config: Data<Config>,
+    id: Path<PathId>,
+    upload: Upload,
+) -> Created<OneFile> {
+    let order = id.parse()?;
+    service.may_add_to_order(&staff, order).await?;
+    let Parts::<File> { texts, file, file_name, .. } = upload.within(config.files_limit).receive_unnamed(&[]).await?;
+    let mut violations = texts.violations;
+    let Some(content) = violations.check("file", file.ok_or("is required")).filter(|_| violations.is_empty()) else {
+        return Err(violations.into());
+    };
+    let inspector = service.clone();
+    let upload = blocking(move || inspector.inspect(FileType::OrderFile, file_name.as_deref(), content)).await??;
+    created(FileRecord::of(service.add_to_order(&staff, order, upload).await?, &config))
+}

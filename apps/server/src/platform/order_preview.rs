@@ -1,0 +1,156 @@
+//! What a write of an order would do, told by all of them alike.
+
+use kontor_kernel::{Money, ReservationId};
+use kontor_orders::lines::{self as domain, PreviewLine, StockEffectOn};
+use kontor_orders::refund::{DecidedRefund, ReturnEffect, ReturnedLine};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::cart_record::DiscountError;
+use crate::http::wire::NamedRecord;
+
+/// What goes back of a line.
+#[derive(Serialize, ToSchema)]
+struct ReturnedLineRecord {
+    /// The order line.
+    id: i64,
+    quantity: u32,
+    /// Decimal string.
+    amount: String,
+    /// What becomes of the goods: `none`, `release`, `write_off` or `restock`.
+    stock: &'static str,
+}
+
+impl From<ReturnedLine> for ReturnedLineRecord {
+    fn from(line: ReturnedLine) -> Self {
+        let stock = match line.effect {
+            ReturnEffect::None => "none",
+            ReturnEffect::Release => "release",
+            ReturnEffect::WriteOff => "write_off",
+            ReturnEffect::Restock => "restock",
+        };
+        Self { id: line.line.get(), quantity: line.quantity, amount: line.amount.to_string(), stock }
+    }
+}
+
+/// What would change of the stock of an item in a warehouse.
+#[derive(Serialize, ToSchema)]
+struct StockRecord {
+    nomenclature_id: i64,
+    warehouse_id: Option<i64>,
+    /// By how much what lies there changes.
+    quantity: i64,
+    /// By how much what is reserved of it changes.
+    reserved: i64,
+}
+
+impl From<StockEffectOn> for StockRecord {
+    fn from(effect: StockEffectOn) -> Self {
+        Self {
+            nomenclature_id: effect.item.get(),
+            warehouse_id: effect.warehouse.map(Into::into),
+            quantity: effect.quantity,
+            reserved: effect.reserved,
+        }
+    }
+}
+
+/// What would go back of a paid order.
+#[derive(Serialize, ToSchema)]
+struct RefundPreview {
+    /// Decimal string.
+    amount: String,
+    /// Decimal string: what could still be refunded afterwards.
+    left: String,
+    lines: Vec<ReturnedLineRecord>,
+}
+
+impl RefundPreview {
+    fn new(left: Money, decided: DecidedRefund) -> Self {
+        Self {
+            amount: decided.amount.to_string(),
+            left: left.to_string(),
+            lines: decided.lines.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// A line as it would be.
+#[derive(Serialize, ToSchema)]
+struct PreviewLineRecord {
+    /// `null` for a line that would be new.
+    id: Option<i64>,
+    nomenclature: NamedRecord,
+    /// `null` for a service.
+    warehouse_id: Option<i64>,
+    quantity: u32,
+    /// Decimal string: one piece before discounts.
+    price: String,
+    product_discount_amount: String,
+    promo_discount_amount: String,
+    total: String,
+    refunded_quantity: u32,
+    /// Decimal string.
+    refunded_amount: String,
+}
+
+impl From<PreviewLine> for PreviewLineRecord {
+    fn from(line: PreviewLine) -> Self {
+        Self {
+            id: line.id.map(ReservationId::get),
+            nomenclature: line.item.into(),
+            warehouse_id: line.warehouse.map(Into::into),
+            quantity: line.quantity.get(),
+            price: line.unit_price.to_string(),
+            product_discount_amount: line.product_discount.to_string(),
+            promo_discount_amount: line.promo_discount.to_string(),
+            total: line.total.to_string(),
+            refunded_quantity: line.refunded_quantity,
+            refunded_amount: line.refunded_amount.to_string(),
+        }
+    }
+}
+
+/// The order as it would be. Only with `dry_run`.
+#[derive(Serialize, ToSchema)]
+pub(super) struct OrderPreview {
+    lines: Vec<PreviewLineRecord>,
+    /// Decimal strings, as those of an order.
+    original_price: String,
+    product_discount_amount: String,
+    promo_discount_amount: String,
+    final_price: String,
+    /// Decimal string: by how much more the customer pays; less with a minus sign.
+    difference: String,
+    stock: Vec<StockRecord>,
+    /// What would go back of a paid order.
+    refund: Option<RefundPreview>,
+    /// Why the promo code would no longer count.
+    discount_error: Option<DiscountError>,
+    /// Whether a payment of the new sum is asked for. The one that is open is taken back before.
+    new_payment: bool,
+    status_id: i64,
+}
+
+fn signed(minor: i64) -> String {
+    let amount = Money::from_minor(minor.abs()).unwrap_or_default();
+    if minor < 0 { format!("-{amount}") } else { amount.to_string() }
+}
+
+impl From<domain::OrderPreview> for OrderPreview {
+    fn from(preview: domain::OrderPreview) -> Self {
+        Self {
+            lines: preview.lines.into_iter().map(Into::into).collect(),
+            original_price: preview.totals.original_price.to_string(),
+            product_discount_amount: preview.totals.product_discount.to_string(),
+            promo_discount_amount: preview.totals.promo_discount.to_string(),
+            final_price: preview.totals.final_price.to_string(),
+            difference: signed(preview.difference),
+            stock: preview.stock.into_iter().map(Into::into).collect(),
+            refund: preview.refund.map(|refund| RefundPreview::new(preview.left, refund)),
+            discount_error: preview.promo_problem.map(Into::into),
+            new_payment: preview.new_payment,
+            status_id: preview.status.id(),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What every endpoint about a record with a version takes and answers besides.
+
+use actix_web::http::Method;
+use utoipa::openapi::header::{Header, HeaderBuilder};
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::Type;
+use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
+
+use crate::http::policy::Policy;
+use crate::http::preconditions::{heeds_if_match, heeds_if_none_match, makes_versioned, may_require_if_match};
+
+/// The name of the parameter of writes among the components.
+pub const IF_MATCH: &str = "IfMatch";
+/// Of the parameter of reads.
+pub const IF_NONE_MATCH: &str = "IfNoneMatch";
+/// Of the header of answers.
+pub const TAG: &str = "ETag";
+
+fn header(name: &str, description: &str) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(description))
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+        .build()
+}
+
+/// The header of a write.
+pub fn if_match() -> Parameter {
+    let text = "The `ETag` that was read, or several: only a record that still has such a version is changed. The `version` \
+                of a table's row in quotation marks will do; `*` takes any version. A project can require the header.";
+    header("If-Match", text)
+}
+
+/// The header of a read.
+pub fn if_none_match() -> Parameter {
+    header("If-None-Match", "The `ETag` of an answer that was kept: while it would be the same, the answer is `304`.")
+}
+
+/// The header of an answer.
+pub fn tag() -> Header {
+    let text = ObjectBuilder::new().schema_type(Type::String);
+    HeaderBuilder::new()
+        .schema(Some(text))
+        .description(Some("The version of the record, and of what is shown of it."))
+        .build()
+}
+
+fn refusal(description: &str) -> Response {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("NamedErrorBody"))).build();
+    ResponseBuilder::new().description(description).content("application/json", content).build()
+}
+
+fn tell(response: &mut Response) {
+    let tag = Ref::new(format!("#/components/headers/{TAG}"));
+    response.headers.insert("ETag".to_owned(), RefOr::Ref(tag));
+}
+
+/// Adds headers and answers to the description of an endpoint whose row names a record.
+pub fn complete(operation: &mut Operation, policy: &Policy) {
+    const READING: &[(&str, &str)] = &[("400", "The header If-None-Match is malformed.")];
+    const WRITING: &[(&str, &str)] = &[
+        ("400", "The header If-Match is malformed."),
+        ("412", "The record has another version. `current` says which, and who changed it when."),
+        ("428", "The project has its records changed with the header If-Match alone."),
+    ];
+    const DOING: &[(&str, &str)] = WRITING.split_at(2).0;
+    let (name, more) = match policy {
+        policy if heeds_if_none_match(policy) => (Some(IF_NONE_MATCH), READING),
+        policy if may_require_if_match(policy) => (Some(IF_MATCH), WRITING),
+        policy if heeds_if_match(policy) => (Some(IF_MATCH), DOING),
+        policy if makes_versioned(policy) => (None, &[][..]),
+        _ => return,
+    };
+    if let Some(name) = name {
+        let parameter = RefOr::Ref(Ref::new(format!("#/components/parameters/{name}")));
+        operation.parameters.get_or_insert_default().push(parameter);
+    }
+    let responses = &mut operation.responses.responses;
+    for (status, description) in more {
+        responses.entry((*status).to_owned()).or_insert_with(|| refusal(description).into());
+    }
+    if policy.method == Method::GET {
+        let unchanged = ResponseBuilder::new().description("The kept answer is still the same.").build();
+        responses.insert("304".to_owned(), unchanged.into());
+    }
+    for (status, response) in responses {
+        let tells = status == "304" || status == "412" || status.starts_with('2') && policy.method != Method::DELETE;
+        if let (true, RefOr::T(response)) = (tells, response) {
+            tell(response);
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! `ETag` and `If-Match`: nobody overwrites what he has not seen.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use kontor_adapter_diesel::database_tests;
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use crate::keyed::{Second, assert_named, assert_replays, is_replayed, keyed, lose_answers};
+use crate::office::Office;
+use crate::process::Site;
+use crate::shopfront::Shopfront;
+use crate::support::{Answer, send};
+
+fn tag(answer: &Answer) -> String {
+    answer.headers.get("etag").map(|tag| tag.to_str().unwrap().to_owned()).unwrap_or_default()
+}
+
+fn version(tag: &str) -> String {
+    tag.trim_matches('"').split('.').next().unwrap().to_owned()
+}
+
+fn given(request: RequestBuilder, tag: &str) -> RequestBuilder {
+    request.header("If-Match", tag)
+}
+
+impl Office {
+    async fn put_if(&self, path: &str, tag: &str, body: Value) -> Answer {
+        send(given(self.server.as_staff(&self.owner, Method::PUT, path), tag).json(&body)).await
+    }
+
+    async fn tag_of(&self, path: &str) -> String {
+        let read = self.get(path).await;
+        read.expect(200);
+        tag(&read)
+    }
+}
+
+async fn department(office: &Office) -> String {
+    let id = office.create("/api/departments", json!({ "name": "Sales", "description": "0" })).await;
+    format!("/api/departments/{id}")
+}
+
+database_tests! {
+    async fn a_change_is_made_to_what_was_read(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let path = department(&office).await;
+        let first = office.tag_of(&path).await;
+        assert!(first.starts_with("\"departments-"), "{first}");
+        let changed = office.put_if(&path, &first, json!({ "name": "Export" })).await;
+        assert_eq!(changed.expect(200)["department"]["name"], "Export");
+        let second = tag(&changed);
+        assert_ne!(version(&second), version(&first));
+        assert_eq!(second, office.tag_of(&path).await, "the same body, the same tag");
+        let stale = office.put_if(&path, &first, json!({ "name": "Import" })).await;
+        let error = assert_named(&stale, 412, "precondition_failed", "restart");
+        assert!(error["request_id"].is_string());
+        assert_eq!(version(&tag(&stale)), version(&second));
+        let current = stale.json()["current"].clone();
+        assert_eq!((&current["version"], &current["changed_by"]["kind"]), (&json!(2), &json!("user")));
+        assert_eq!(current["changed_by"]["name"], "Anna Kern");
+        assert!(current["changed_by"]["id"].is_i64() && current["changed_at"].is_string(), "{current}");
+        assert_eq!(office.get(&path).await.expect(200)["department"]["name"], "Export");
+        // The precondition goes before validation, and whoever may not write is told nothing of it.
+        office.put_if(&path, &first, json!({ "name": 7 })).await.expect(412);
+        office.put_if(&path, &second, json!({ "name": 7 })).await.expect_invalid(&["name"]);
+        let viewer = office.server.staff_with(&office.project, &["view-departments"]).await;
+        let forbidden = given(office.server.as_staff(&viewer, Method::PUT, &path), &first);
+        send(forbidden.json(&json!({}))).await.expect(403);
+        send(given(office.server.request(Method::PUT, &path), &first).json(&json!({}))).await.expect(401);
+        let stale = send(given(office.server.as_staff(&office.owner, Method::DELETE, &path), &first)).await;
+        stale.expect(412);
+        let gone = send(given(office.server.as_staff(&office.owner, Method::DELETE, &path), &tag(&stale))).await;
+        gone.expect(200);
+        assert_eq!(tag(&gone), "");
+        office.put_if(&path, &second, json!({})).await.expect(404);
+    }
+
+    async fn tags_are_compared_strongly_and_with_their_own_record(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (path, other) = (department(&office).await, department(&office).await);
+        let (own, others) = (office.tag_of(&path).await, office.tag_of(&other).await);
+        let put = async |tag: &str| office.put_if(&path, tag, json!({ "description": "1" })).await;
+        for refused in [others.clone(), format!("W/{own}"), "\"7\"".to_owned(), "\"\"".to_owned(), format!("{others}, W/{own}")] {
+            assert_named(&put(&refused).await, 412, "precondition_failed", "restart");
+        }
+        for malformed in ["", "1", "departments", "\"a", "*, \"1\"", "\"1\" \"2\""] {
+            assert_named(&put(malformed).await, 400, "precondition_malformed", "fix_input");
+        }
+        put(&format!("{others}, {own}")).await.expect(200);
+        put("\"2\"").await.expect(200);
+        put(&format!("\"{}\"", version(&office.tag_of(&path).await))).await.expect(200);
+        put("*").await.expect(200);
+        let lines = given(given(office.server.as_staff(&office.owner, Method::PUT, &path), &others), "\"5\"");
+        send(lines.json(&json!({}))).await.expect(200);
+        // Another project's record is another project's, and one that is not there is not there, whatever the tag.
+        let stranger = office.server.owner(&office.server.project().await).await;
+        for tag in [own.as_str(), "*", "\"9\""] {
+            let foreign = given(office.server.as_staff(&stranger, Method::PUT, &path), tag).json(&json!({}));
+            let foreign = send(foreign).await;
+            foreign.expect(403);
+            assert_eq!(self::tag(&foreign), "");
+            office.put_if("/api/departments/999999", tag, json!({})).await.expect(404);
+            office.put_if("/api/departments/x", tag, json!({})).await.expect(404);
+        }
+        let foreign = send(office.server.as_staff(&stranger, Method::GET, &path).header("If-None-Match", "*")).await;
+        foreign.expect(403);
+    }
+
+    async fn a_write_that_is_sent_again_gets_its_answer(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let path = department(&office).await;
+        let first = office.tag_of(&path).await;
+        let put = async |key: &str, tag: &str| {
+            let request = given(office.server.as_staff(&office.owner, Method::PUT, &path), tag);
+            send(keyed(request, key).json(&json!({ "name": "Export" }))).await
+        };
+        let done = put("a", &first).await;
+        done.expect(200);
+        let again = put("a", &first).await;
+        assert_replays(&done, &again);
+        assert_eq!(tag(&again), tag(&done));
+        lose_answers(&office.server).await;
+        office.server.execute("UPDATE idempotency_keys SET leased_until = '2026-01-01 00:00:00'").await;
+        let recovered = put("a", &first).await;
+        assert_eq!((recovered.expect(200), tag(&recovered)), (done.json(), tag(&done)));
+        // What was refused for its version was not carried out: the key is as good as new.
+        put("b", &first).await.expect(412);
+        let second = put("b", &tag(&done)).await;
+        second.expect(200);
+        assert!(!is_replayed(&second));
+    }
+
+    async fn of_many_who_have_read_the_same_one_writes(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let path = department(&office).await;
+        let elsewhere = Second::start(&office.server);
+        for round in 0..5 {
+            let first = office.tag_of(&path).await;
+            let writes = (0..20).map(|number| {
+                let here = office.server.as_staff(&office.owner, Method::PUT, &path);
+                let there = elsewhere.as_staff(&office.server, &office.owner, Method::PUT, &path);
+                let request = if number % 2 == 0 { here } else { there };
+                send(given(request, &first).json(&json!({ "name": format!("{round}-{number}") })))
+            });
+            let answers = join_all(writes).await;
+            let won: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
+            let refused = answers.iter().filter(|answer| answer.status == 412).count();
+            assert_eq!((won.len(), refused), (1, 19), "{answers:?}");
+            assert_eq!(office.get(&path).await.expect(200), won[0].json());
+        }
+        elsewhere.stop().await;
+    }
+
+    /// Each of two editors raises a number in a field of his own a thousand times in all, and sends both fields as he read
+    /// them. Without versions one would put back what the other has raised.
+    async fn two_editors_lose_no_field(db: TestDatabase) {
+        const EACH: u32 = 500;
+        let office = Arc::new(Office::open(db).await);
+        let id = office.create("/api/departments", json!({ "name": "0", "description": "0" })).await;
+        let path = format!("/api/departments/{id}");
+        let edit = |own: &'static str| {
+            let (office, path) = (Arc::clone(&office), path.clone());
+            tokio::spawn(async move {
+                let (mut done, mut refused) = (0, 0_u32);
+                while done < EACH {
+                    let read = office.get(&path).await;
+                    let mut record = read.expect(200)["department"].clone();
+                    let next: u32 = record[own].as_str().unwrap().parse::<u32>().unwrap() + 1;
+                    record[own] = json!(next.to_string());
+                    let both = json!({ "name": record["name"], "description": record["description"] });
+                    let written = office.put_if(&path, &tag(&read), both).await;
+                    match written.status.as_u16() {
+                        200 => done += 1,
+                        412 => refused += 1,
+                        status => panic!("{status}: {}", written.text),
+                    }
+                }
+                refused
+            })
+        };
+        let (one, other) = (edit("name"), edit("description"));
+        let refused = one.await.unwrap() + other.await.unwrap();
+        let record = office.get(&path).await.expect(200)["department"].clone();
+        assert_eq!((&record["name"], &record["description"]), (&json!("500"), &json!("500")));
+        assert!(refused > 0, "they never met");
+        assert_eq!(version(&office.tag_of(&path).await), format!("departments-{id}-1001"));
+    }
+
+    async fn what_others_do_in_between_is_another_version(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let item = office.create("/api/nomenclatures", json!({ "name": "Mug", "kind_id": 2, "article": "A-1" })).await;
+        let path = format!("/api/nomenclatures/{item}");
+        let card = office.tag_of(&path).await;
+        let sheet = "article;name\nA-1;Cup\n".as_bytes().to_vec();
+        assert_eq!(office.upload("/api/nomenclatures/import", sheet, &[]).await.expect(200)["updated"], 1);
+        let stale = office.put_if(&path, &card, json!({ "name": "Jug" })).await;
+        assert_eq!(stale.expect(412)["current"]["changed_by"]["name"], "Anna Kern");
+        office.put_if(&path, &tag(&stale), json!({ "name": "Jug" })).await.expect(200);
+        // A table tells the version alone, and that is enough to write by.
+        let row = office.get("/api/tables/nomenclatures").await.expect(200)["nomenclatures"][0].clone();
+        let bare = format!("\"{}\"", row["version"]);
+        office.put_if(&path, &bare, json!({ "name": "Pot" })).await.expect(200);
+        office.put_if(&path, &bare, json!({ "name": "Pan" })).await.expect(412);
+    }
+
+    async fn a_payment_and_stock_that_leaves_are_other_versions(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(5, 100).await;
+        let order = shop.order(&shop.online(item)).await.expect(201)["order"]["id"].as_i64().unwrap();
+        let owner = shop.server.owner(&shop.project).await;
+        let office = Office { server: shop.server, project: shop.project.clone(), owner };
+        let path = format!("/api/orders/{order}");
+        let inventory = office.server.insert(format!("SELECT id FROM inventories WHERE nomenclature_id = {item}")).await;
+        let stock = format!("/api/inventories/{inventory}");
+        let (unpaid, shelf) = (office.tag_of(&path).await, office.tag_of(&stock).await);
+        let shop = Shopfront { server: office.server, ..shop };
+        shop.pays("succeed").await;
+        shop.until(order, 22).await;
+        let office = Office { server: shop.server, project: shop.project.clone(), owner: office.owner };
+        let stale = office.put_if(&path, &unpaid, json!({ "comment": "Ring twice" })).await;
+        assert_eq!(stale.expect(412)["current"]["changed_by"]["kind"], "system");
+        let paid = tag(&stale);
+        let noted = office.put_if(&path, &paid, json!({ "comment": "Ring twice" })).await;
+        noted.expect(200);
+        // What is reserved is no matter of whoever counts the shelf; what is handed over is.
+        assert_eq!(version(&office.tag_of(&stock).await), version(&shelf));
+        office.put_if(&path, &tag(&noted), json!({ "status_id": 5 })).await.expect(200);
+        let counted = office.put_if(&stock, &shelf, json!({ "quantity": 5 })).await;
+        assert_eq!(counted.expect(412)["current"]["changed_by"]["kind"], "user");
+        office.put_if(&stock, &tag(&counted), json!({ "quantity": 5 })).await.expect(200);
+    }
+
+    async fn what_was_just_made_can_be_changed_at_once(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (branch, hooks) = (office.project.branch_id, format!("/api/applications/{}", office.project.application_id));
+        let customer = office.create("/api/counterparties", json!({ "is_company": false, "first_name": "Ivan" })).await;
+        let customer = format!("/api/counterparties/{customer}");
+        let plan = office.plan("Plan", json!({})).await;
+        let item = office.goods("Mug").await;
+        let warehouse = office.warehouse("Main").await;
+        let account = json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" });
+        let made = [
+            ("/api/agents".to_owned(), json!({ "name": "Agent" }), json!({ "name": "Bot" })),
+            ("/api/departments".to_owned(), json!({ "name": "Sales" }), json!({ "name": "Export" })),
+            ("/api/roles".to_owned(), json!({ "name": "Clerk" }), json!({ "name": "Boss" })),
+            ("/api/permissions".to_owned(), json!({ "name": "view-reports", "screen_id": 1 }), json!({ "description": "x" })),
+            ("/api/brands".to_owned(), json!({ "name": "Nord" }), json!({ "name": "Sud" })),
+            ("/api/categories".to_owned(), json!({ "name": "Cups" }), json!({ "name": "Mugs" })),
+            ("/api/nomenclatures".to_owned(), json!({ "name": "Cup", "kind_id": 2 }), json!({ "name": "Jug" })),
+            ("/api/warehouses".to_owned(), json!({ "name": "Far", "branch_id": branch }), json!({ "name": "Near" })),
+            (
+                "/api/inventories".to_owned(),
+                json!({ "warehouse_id": warehouse, "nomenclature_id": item, "quantity": 3, "price": "10.00" }),
+                json!({ "quantity": 4 }),
+            ),
+            ("/api/discounts".to_owned(), json!({ "name": "Sale", "type": "percent", "value": 5 }), json!({ "name": "Less" })),
+            ("/api/counterparties".to_owned(), json!({ "is_company": false, "first_name": "Oleg" }), json!({ "is_company": false, "first_name": "Anna" })),
+            (format!("{customer}/contacts"), json!({ "kind": "phone", "value": "79001234568" }), json!({ "comment": "x" })),
+            (format!("{customer}/bank_requisites"), account, json!({ "comment": "x" })),
+            (format!("{hooks}/webhooks"), json!({ "url": "http://127.0.0.1:9/x" }), json!({ "name": "x" })),
+            (
+                format!("{hooks}/subscription-nomenclatures"),
+                json!({ "nomenclature_id": plan, "plan_slug": "plan" }),
+                json!({ "position": 7 }),
+            ),
+        ];
+        for (path, new, change) in made {
+            let answer = office.post(&path, new).await;
+            assert_eq!(answer.status, 201, "{path}: {}", answer.text);
+            let first = tag(&answer);
+            let id = version(&first).split('-').rev().nth(1).unwrap_or_default().to_owned();
+            let method = if ["agents", "webhooks", "subscription-nomenclatures"].iter().any(|kind| path.ends_with(kind)) {
+                Method::PATCH
+            } else {
+                Method::PUT
+            };
+            let write = || given(office.server.as_staff(&office.owner, method.clone(), &format!("{path}/{id}")), &first);
+            let changed = send(write().json(&change)).await;
+            assert_eq!(changed.status, 200, "{path} {first}: {}", changed.text);
+            send(write().json(&change)).await.expect(412);
+        }
+        // What is done to a record by `POST` heeds the header, too, and answers with what it left.
+        let discount = office.create("/api/discounts", json!({ "name": "Sale", "type": "percent", "value": 5 })).await;
+        let (path, paused) = (format!("/api/discounts/{discount}"), format!("/api/discounts/{discount}/pause"));
+        let first = office.tag_of(&path).await;
+        let done = send(given(office.server.as_staff(&office.owner, Method::POST, &paused), &first)).await;
+        done.expect(200);
+        assert_eq!(tag(&done), office.tag_of(&path).await);
+        send(given(office.server.as_staff(&office.owner, Method::POST, &paused), &first)).await.expect(412);
+    }
+
+    async fn customers_are_told_of_a_change_and_not_by_whom(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let own = |method| shop.server.as_customer(&shop.project, &shop.bearer, method, "/api/counterparty");
+        let read = send(own(Method::GET)).await;
+        let first = tag(&read);
+        assert!(first.starts_with("\"counterparties-"), "{first}");
+        let unchanged = send(own(Method::GET).header("If-None-Match", &first)).await;
+        unchanged.expect(304);
+        assert_eq!(unchanged.headers["cache-control"], "no-store");
+        let owner = shop.server.owner(&shop.project).await;
+        let path = format!("/api/counterparties/{}", shop.customer);
+        let noted = send(shop.server.as_staff(&owner, Method::PUT, &path).json(&json!({ "is_company": false, "first_name": "Pyotr" }))).await;
+        noted.expect(200);
+        let stale = send(given(own(Method::PUT), &first).json(&json!({ "first_name": "Ivan" }))).await;
+        let current = stale.expect(412)["current"].clone();
+        assert_eq!(current["changed_by"], json!({ "kind": "user", "id": null, "name": null }));
+        let changed = send(given(own(Method::PUT), &tag(&stale)).json(&json!({ "first_name": "Ivan" }))).await;
+        assert_eq!(changed.expect(200)["counterparty"]["first_name"], "Ivan");
+        let staff = send(given(shop.server.as_staff(&owner, Method::PUT, &path), &tag(&noted)).json(&json!({ "is_company": false }))).await;
+        let by = staff.expect(412)["current"]["changed_by"].clone();
+        assert_eq!((&by["kind"], &by["id"]), (&json!("counterparty"), &json!(shop.customer)));
+        send(given(own(Method::DELETE), &first)).await.expect(412);
+        send(given(own(Method::DELETE), &tag(&changed))).await.expect(200);
+    }
+
+    async fn versions_cost_few_statements(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let path = department(&office).await;
+        let database = &office.server.db.database;
+        let cost = async |request: RequestBuilder| {
+            let before = database.statements();
+            send(request).await.expect(200);
+            database.statements() - before
+        };
+        let put = || office.server.as_staff(&office.owner, Method::PUT, &path).json(&json!({}));
+        // What the project requires is remembered from the first one on.
+        cost(put()).await;
+        let plain = cost(put()).await;
+        assert_eq!(cost(given(put(), "*")).await, plain + 1, "the version before");
+        let read = office.tag_of(&path).await;
+        assert_eq!(cost(given(put(), &read)).await, plain + 2, "the version before, and once more in the step");
+    }
+
+    async fn who_runs_the_service_requires_versions(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let project = site.create_project("owner")["project_id"].to_string();
+        let set = |project: &str, required: &str| {
+            site.command(&["project", "if-match", "--project", project, "--required", required]).output().unwrap()
+        };
+        let done = set(&project, "true");
+        assert!(done.status.success() && String::from_utf8(done.stdout).unwrap().contains("if_match_required  true"));
+        assert!(!set(&project, "maybe").status.success());
+        let unknown = set("999", "true");
+        assert!(!unknown.status.success() && String::from_utf8(unknown.stderr).unwrap().contains("no project 999"));
+        assert!(set(&project, "false").status.success());
+    }
+}

@@ -1,0 +1,174 @@
+//! Other lines of an order that is not paid: stock, totals and discounts follow, or nothing changes.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use kontor_kernel::{OrderId, Stamp, StoreError};
+use kontor_orders::change::{PlacedLine, PromoEffect, Rework, ReworkedLine, StockClaim};
+use kontor_orders::lines::LinesRefused;
+use kontor_orders::{OrderError, OrderRefusal};
+
+use super::discounts;
+use super::place::{insert_lines, keep_services};
+use super::tickets;
+use crate::database::invalidation::{Topic, invalidate};
+use crate::database::{Abort, AnyConnection};
+use crate::locks::lock_cards;
+use crate::projections::offers;
+use crate::schema::orders;
+use crate::statement::{IdRow, Statement, Value};
+use crate::stock::{self, Cause, Movement, Reason, Reserved};
+
+type Refused = Abort<OrderError>;
+
+fn stale() -> Refused {
+    Abort::Refused(OrderRefusal::from(LinesRefused::Stale).into())
+}
+
+/// Writes other lines of an order that is locked. Refuses what was decided on figures that have changed.
+pub(super) fn apply(
+    connection: &mut AnyConnection,
+    order: OrderId,
+    rework: &Rework,
+    stamp: &Stamp,
+) -> Result<(), Refused> {
+    let (project, at) = (stamp.project_id.get(), stamp.at.naive_utc());
+    invalidate(Topic::Storefront, project);
+    let services: BTreeMap<i64, i64> =
+        rework.services.iter().map(|(item, price)| (item.get(), price.minor())).collect();
+    let moved = rework.claims.iter().map(|claim| claim.item.get());
+    lock_cards(connection, &moved.chain(services.keys().copied()).collect::<Vec<_>>())?;
+    let free = claim(connection, order, &rework.claims, stamp)?;
+    let items: Vec<i64> = rework.items.iter().map(|item| item.get()).collect();
+    if !keep_services(connection, project, &services)?
+        || !discounts::keep_automatic(connection, project, &items, &rework.automatic)?
+    {
+        return Err(stale());
+    }
+    keep_promo(connection, order, rework)?;
+    write_totals(connection, order, rework)?;
+    remove(connection, order, rework)?;
+    update(connection, order, rework, at)?;
+    let new: Vec<PlacedLine> =
+        rework.lines.iter().filter(|line| line.id.is_none()).map(|line| line.placed(0)).collect();
+    if !new.is_empty() {
+        insert_lines(connection, project, order.get(), &new, at)?;
+    }
+    tickets::follow(connection, project, order.get(), rework)?;
+    offers::refresh_locked(connection, &free)?;
+    Ok(())
+}
+
+/// Reserves more of some stock and gives back some of other, by ascending number. Gives the items that are sold out now, or
+/// can be had again.
+fn claim(
+    connection: &mut AnyConnection,
+    order: OrderId,
+    claims: &[StockClaim],
+    stamp: &Stamp,
+) -> Result<Vec<i64>, Refused> {
+    let at = stamp.at.naive_utc();
+    let (mut taken, mut given) = (Vec::new(), Vec::new());
+    for claim in claims {
+        let (inventory, pieces) = (claim.inventory.get(), claim.pieces);
+        match claim.price.filter(|_| pieces > 0) {
+            Some(price) => match stock::reserve(connection, inventory, pieces, price, at)? {
+                Reserved::Done(movement) => taken.push(movement),
+                Reserved::NotEnough | Reserved::PriceChanged => return Err(stale()),
+            },
+            None => given.push(stock::give_back(connection, inventory, -pieces, at)?),
+        }
+    }
+    for (reason, movements) in [(Reason::Reservation, &taken), (Reason::Release, &given)] {
+        if !movements.is_empty() {
+            let cause = Cause::of_order(reason, order.get(), stamp.author, at);
+            stock::enter(connection, movements, &cause)?;
+        }
+    }
+    let sold_out = taken.iter().filter(|movement| movement.left() == 0);
+    let back = given.iter().filter(|movement| movement.left() == -movement.reserved);
+    Ok(sold_out.chain(back).map(|movement: &Movement| movement.item).collect())
+}
+
+fn keep_promo(connection: &mut AnyConnection, order: OrderId, rework: &Rework) -> Result<(), Refused> {
+    match &rework.promo {
+        PromoEffect::None => Ok(()),
+        PromoEffect::Return(_) => Ok(discounts::return_use(connection, order.get())?),
+        PromoEffect::Keep(promo) => {
+            let amount = rework.totals.promo_discount;
+            let kept = discounts::keep_use(connection, promo, order.get(), amount).map_err(Abort::in_step)?;
+            if kept { Ok(()) } else { Err(stale()) }
+        }
+    }
+}
+
+fn write_totals(connection: &mut AnyConnection, order: OrderId, rework: &Rework) -> QueryResult<()> {
+    let (row, totals) = (orders::table.find(order.get()), rework.totals);
+    diesel::update(row)
+        .set((
+            orders::original_price.eq(totals.original_price.minor()),
+            orders::product_discount.eq(totals.product_discount.minor()),
+            orders::promo_discount.eq(totals.promo_discount.minor()),
+            orders::final_price.eq(totals.final_price.minor()),
+            orders::version.eq(orders::version + 1),
+        ))
+        .execute(connection)?;
+    if let PromoEffect::Return(_) = rework.promo {
+        let none = (orders::discount_id.eq(None::<i64>), orders::promo_code.eq(None::<String>));
+        diesel::update(row).set((none, orders::version.eq(orders::version + 1))).execute(connection)?;
+    }
+    Ok(())
+}
+
+fn written(order: OrderId, rows: &[IdRow], expected: usize) -> Result<(), Refused> {
+    if rows.len() == expected {
+        Ok(())
+    } else {
+        Err(StoreError::corrupt(format!("order {order} has other lines than were decided on")).into())
+    }
+}
+
+fn remove(connection: &mut AnyConnection, order: OrderId, rework: &Rework) -> Result<(), Refused> {
+    if rework.removed.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<i64> = rework.removed.iter().map(|line| line.get()).collect();
+    let held = Statement::new("DELETE FROM reservations WHERE state = 'held' AND order_id = ").value(order.get());
+    let gone: Vec<IdRow> = held.sql(" AND id").among(&ids).sql(" RETURNING id").rows(connection)?;
+    written(order, &gone, ids.len())
+}
+
+fn update(connection: &mut AnyConnection, order: OrderId, rework: &Rework, at: NaiveDateTime) -> Result<(), Refused> {
+    let known = |line: &&ReworkedLine| line.is_changed && line.id.is_some();
+    let changed: Vec<&ReworkedLine> = rework.lines.iter().filter(known).collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let values = changed.iter().map(|line| -> Vec<Value> {
+        vec![
+            line.id.map(i64::from).into(),
+            i64::from(line.quantity.get()).into(),
+            line.unit_price.minor().into(),
+            line.price.product_discount.minor().into(),
+            line.price.promo_discount.minor().into(),
+            line.price.total().minor().into(),
+        ]
+    });
+    let statement = Statement::new(
+        "UPDATE reservations SET quantity = v.column2, unit_price = v.column3, product_discount = v.column4, \
+         promo_discount = v.column5, total = v.column6, updated_at = ",
+    )
+    .value(at)
+    .sql(" FROM (VALUES ")
+    .tuples(values)
+    .sql(") AS v WHERE reservations.id = v.column1 AND reservations.state = 'held' AND reservations.order_id = ")
+    .value(order.get())
+    .sql(" RETURNING reservations.id");
+    let statement = if changed.len() > KEPT { statement.once() } else { statement };
+    let rows: Vec<IdRow> = statement.rows(connection)?;
+    written(order, &rows, changed.len())
+}
+
+/// Orders are small, so few forms of the statement stay prepared.
+const KEPT: usize = 8;

@@ -1,0 +1,382 @@
+//! Tickets at the door. Every scan is a row that never changes; those that were admitted are counted on their orders, whose
+//! rows are locked by ascending number before anything is judged.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
+use kontor_kernel::history::Author;
+use kontor_kernel::{OrderId, Page, PageRequest, Quantity, ShopId, StoreError, UserId, Word};
+use kontor_orders::change::{PlacedOrder, Rework, ReworkedLine};
+use kontor_orders::model::{Named, OrderStatus};
+use kontor_orders::ports::TicketStore;
+use kontor_orders::tickets::{
+    EarlierScan, KeptScan, ReadScan, ScanAnswer, ScanBatch, ScanId, ScanOutcome, TicketOrder, judge,
+};
+
+use super::history::{self, Entry};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::schema::{order_tickets, orders};
+use crate::statement::{IdRow, Statement, Value, by_place};
+use crate::stored;
+
+type Failed = Abort<StoreError>;
+
+#[async_trait]
+impl TicketStore for Database {
+    async fn redeem(&self, batch: ScanBatch) -> Result<Vec<ScanAnswer>, StoreError> {
+        self.write(move |connection| redeem(connection, &batch)).await
+    }
+
+    async fn of_order(&self, order: OrderId, page: PageRequest) -> Result<Page<KeptScan>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let total = Statement::new("SELECT count(*) FROM ticket_scans WHERE order_id = ").value(order.get());
+            let total = total.row::<IdRow>(connection)?.id;
+            let rows = kept(
+                connection,
+                Statement::new("s.order_id = ")
+                    .value(order.get())
+                    .sql(" ORDER BY s.id DESC LIMIT ")
+                    .value(page.limit())
+                    .sql(" OFFSET ")
+                    .value(page.offset()),
+            )?;
+            Ok(stored::page(rows.into_iter().map(KeptScan::try_from), total, page)?)
+        })
+        .await
+    }
+}
+
+fn redeem(connection: &mut AnyConnection, batch: &ScanBatch) -> Result<Vec<ScanAnswer>, Failed> {
+    let shops = known_shops(connection, batch)?;
+    lock_orders(connection, batch)?;
+    batch.scans.iter().map(|scan| answer(connection, batch, scan, &shops)).collect()
+}
+
+fn known_shops(connection: &mut AnyConnection, batch: &ScanBatch) -> Result<BTreeSet<i64>, Failed> {
+    let named: BTreeSet<i64> = batch.scans.iter().filter_map(|scan| scan.scan.shop.map(ShopId::get)).collect();
+    if named.is_empty() {
+        return Ok(named);
+    }
+    let named: Vec<i64> = named.into_iter().collect();
+    let own = Statement::new("SELECT id FROM shops WHERE project_id = ").value(batch.stamp.project_id.get());
+    let rows: Vec<IdRow> = own.sql(" AND id").among(&named).rows(connection)?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}
+
+/// The orders of all scans, so that batches that race wait for each other and not in a circle.
+fn lock_orders(connection: &mut AnyConnection, batch: &ScanBatch) -> Result<(), Failed> {
+    let references: BTreeSet<&str> =
+        batch.scans.iter().filter_map(|scan| Some(scan.reference.as_ref()?.as_str())).collect();
+    if references.is_empty() || !connection.is_postgres() {
+        return Ok(());
+    }
+    Statement::new("SELECT o.id FROM orders o JOIN order_tickets t ON t.order_id = o.id WHERE t.project_id = ")
+        .value(batch.stamp.project_id.get())
+        .sql(" AND t.reference IN ")
+        .tuple(references.into_iter().map(Value::from))
+        .sql(" ORDER BY o.id FOR NO KEY UPDATE")
+        .once()
+        .rows::<IdRow>(connection)?;
+    Ok(())
+}
+
+fn answer(
+    connection: &mut AnyConnection,
+    batch: &ScanBatch,
+    scan: &ReadScan,
+    shops: &BTreeSet<i64>,
+) -> Result<ScanAnswer, Failed> {
+    if scan.scan.shop.is_some_and(|shop| !shops.contains(&shop.get())) {
+        return Ok(ScanAnswer::UnknownShop);
+    }
+    let project = batch.stamp.project_id.get();
+    if let Some(known) = by_name(connection, project, &scan.scan.id)? {
+        return again(known, scan);
+    }
+    let order = order_of(connection, project, scan)?;
+    let door = order.as_ref().map(|found| &found.door);
+    let now = batch.stamp.at;
+    let outcome = judge(door, scan.scan.quantity, scan.scan.shop, scan.at, now, &batch.terms);
+    let earlier = match (&order, outcome) {
+        (Some(order), ScanOutcome::AlreadyRedeemed | ScanOutcome::TooMany) => last_entry(connection, order.id)?,
+        _ => EntryRow::default(),
+    };
+    if !keep(connection, batch, scan, order.as_ref(), outcome, &earlier)? {
+        // Somebody else brought a scan of this name at the same time, and has committed it.
+        let known = by_name(connection, project, &scan.scan.id)?;
+        let known = known.ok_or_else(|| StoreError::Failed("a scan is there and cannot be found".to_owned()))?;
+        return again(known, scan);
+    }
+    if let (Some(order), ScanOutcome::Admitted) = (&order, outcome) {
+        count(connection, batch, scan, order)?;
+    }
+    let known = by_name(connection, project, &scan.scan.id)?;
+    again(known.ok_or_else(|| StoreError::Failed("a scan was kept and cannot be found".to_owned()))?, scan)
+}
+
+by_place! {
+    struct OrderRow {
+        id: i64 as BigInt,
+        status: i64 as BigInt,
+        price: i64 as BigInt,
+        placed_at: NaiveDateTime as Timestamp,
+        paid_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        captured: i64 as BigInt,
+        kept: i64 as BigInt,
+        shop: Option<i64> as Nullable<BigInt>,
+        total: i64 as BigInt,
+        redeemed: i64 as BigInt,
+    }
+}
+
+/// An order whose row is locked.
+struct Order {
+    id: i64,
+    status: OrderStatus,
+    door: TicketOrder,
+}
+
+fn order_of(connection: &mut AnyConnection, project: i64, scan: &ReadScan) -> Result<Option<Order>, Failed> {
+    let Some(reference) = &scan.reference else { return Ok(None) };
+    let found: Vec<OrderRow> = Statement::new(
+        "SELECT o.id, o.status_id, o.final_price, o.created_at, o.paid_at, o.captured, \
+         o.captured - o.refunded - o.refunding, o.shop_id, t.total, t.redeemed FROM order_tickets t \
+         JOIN orders o ON o.id = t.order_id WHERE t.project_id = ",
+    )
+    .value(project)
+    .sql(" AND t.reference = ")
+    .value(reference.as_str())
+    .rows(connection)?;
+    let Some(row) = found.into_iter().next() else { return Ok(None) };
+    let status = OrderStatus::from_id(row.status);
+    let status = status.ok_or_else(|| stored::unknown("orders", row.id, "status_id", row.status))?;
+    let door = TicketOrder {
+        status,
+        price: stored::money(row.price)?,
+        placed_at: stored::moment(row.placed_at),
+        paid_at: row.paid_at.map(stored::moment),
+        captured: stored::money(row.captured)?,
+        kept: stored::money(row.kept)?,
+        shop: stored::optional_id(row.shop)?,
+        total: pieces(row.total)?,
+        redeemed: pieces(row.redeemed)?,
+    };
+    Ok(Some(Order { id: row.id, status, door }))
+}
+
+pub(super) fn pieces(number: i64) -> Result<u32, StoreError> {
+    u32::try_from(number).map_err(StoreError::corrupt)
+}
+
+by_place! {
+    #[derive(Default)]
+    struct EntryRow {
+        at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        shop: Option<i64> as Nullable<BigInt>,
+    }
+}
+
+/// The entry of an order that was scanned last.
+fn last_entry(connection: &mut AnyConnection, order: i64) -> Result<EntryRow, Failed> {
+    let last: Vec<EntryRow> = Statement::new("SELECT scanned_at, shop_id FROM ticket_scans WHERE order_id = ")
+        .value(order)
+        .sql(" AND outcome = ")
+        .value(ScanOutcome::Admitted.word())
+        .sql(" ORDER BY scanned_at DESC, id DESC LIMIT 1")
+        .rows(connection)?;
+    Ok(last.into_iter().next().unwrap_or_default())
+}
+
+/// Writes a scan with its outcome; `false` when its name is taken.
+fn keep(
+    connection: &mut AnyConnection,
+    batch: &ScanBatch,
+    scan: &ReadScan,
+    order: Option<&Order>,
+    outcome: ScanOutcome,
+    earlier: &EntryRow,
+) -> Result<bool, Failed> {
+    let Author::User(user) = batch.stamp.author else {
+        return Err(StoreError::Failed("only employees scan tickets".to_owned()).into());
+    };
+    let entering = if outcome == ScanOutcome::Admitted { i64::from(scan.scan.quantity.get()) } else { 0 };
+    let values: Vec<Value> = vec![
+        batch.stamp.project_id.get().into(),
+        order.map(|order| order.id).into(),
+        scan.scan.id.as_str().into(),
+        scan.fingerprint.as_str().into(),
+        i64::from(scan.scan.quantity.get()).into(),
+        scan.scan.shop.map(ShopId::get).into(),
+        scan.scan.at.is_some().into(),
+        scan.at.naive_utc().into(),
+        user.get().into(),
+        outcome.word().into(),
+        order.map_or(0, |order| i64::from(order.door.redeemed) + entering).into(),
+        order.map_or(0, |order| i64::from(order.door.total)).into(),
+        earlier.at.into(),
+        earlier.shop.into(),
+        batch.stamp.at.naive_utc().into(),
+    ];
+    let kept: Vec<IdRow> = Statement::new(
+        "INSERT INTO ticket_scans (project_id, order_id, scan_id, token_fingerprint, quantity, shop_id, is_dated, \
+         scanned_at, user_id, outcome, redeemed_count, total_tickets, earlier_at, earlier_shop_id, created_at) VALUES ",
+    )
+    .tuple(values)
+    .sql(" ON CONFLICT (project_id, scan_id) DO NOTHING RETURNING id")
+    .rows(connection)?;
+    Ok(!kept.is_empty())
+}
+
+/// Counts an entry on its order. The guard stands here once more, and a CHECK behind it.
+fn count(connection: &mut AnyConnection, batch: &ScanBatch, scan: &ReadScan, order: &Order) -> Result<(), Failed> {
+    let (entering, at, now) = (i64::from(scan.scan.quantity.get()), scan.at.naive_utc(), batch.stamp.at.naive_utc());
+    let counted = Statement::new("UPDATE order_tickets SET redeemed = redeemed + ")
+        .value(entering)
+        .sql(", last_redeemed_at = CASE WHEN last_redeemed_at > ")
+        .value(at)
+        .sql(" THEN last_redeemed_at ELSE ")
+        .value(at)
+        .sql(" END WHERE order_id = ")
+        .value(order.id)
+        .sql(" AND redeemed + ")
+        .value(entering)
+        .sql(" <= total")
+        .run(connection)?;
+    let open = orders::table.find(order.id).filter(orders::status_id.ne(OrderStatus::Canceled.id()));
+    let noted = diesel::update(open)
+        .set((orders::version.eq(orders::version + 1), orders::updated_at.eq(now)))
+        .execute(connection)?;
+    if (counted, noted) != (1, 1) {
+        return Err(StoreError::Failed(format!("order {} changed although its row was locked", order.id)).into());
+    }
+    let detail = entering.to_string();
+    let entry = Entry {
+        project: batch.stamp.project_id.get(),
+        order: order.id,
+        actor: batch.stamp.author,
+        event: "tickets_redeemed",
+        status: order.status,
+        detail: Some(&detail),
+    };
+    Ok(history::write(connection, &entry, now)?)
+}
+
+by_place! {
+    struct ScanRow {
+        id: i64 as BigInt,
+        scan_id: String as Text,
+        fingerprint: String as Text,
+        order_id: Option<i64> as Nullable<BigInt>,
+        quantity: i64 as BigInt,
+        shop_id: Option<i64> as Nullable<BigInt>,
+        shop: Option<String> as Nullable<Text>,
+        dated: bool as Bool,
+        scanned_at: NaiveDateTime as Timestamp,
+        created_at: NaiveDateTime as Timestamp,
+        user_id: i64 as BigInt,
+        outcome: String as Text,
+        redeemed: i64 as BigInt,
+        total: i64 as BigInt,
+        earlier_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        earlier_shop_id: Option<i64> as Nullable<BigInt>,
+        earlier_shop: Option<String> as Nullable<Text>,
+    }
+}
+
+/// The scans for which this holds.
+fn kept(connection: &mut AnyConnection, condition: Statement) -> Result<Vec<ScanRow>, Failed> {
+    let select = Statement::new(
+        "SELECT s.id, s.scan_id, s.token_fingerprint, s.order_id, s.quantity, s.shop_id, sh.name, s.is_dated, \
+         s.scanned_at, s.created_at, s.user_id, s.outcome, s.redeemed_count, s.total_tickets, s.earlier_at, s.earlier_shop_id, \
+         es.name FROM ticket_scans s LEFT JOIN shops sh ON sh.id = s.shop_id \
+         LEFT JOIN shops es ON es.id = s.earlier_shop_id WHERE ",
+    );
+    Ok(select.then(condition).rows(connection)?)
+}
+
+fn by_name(connection: &mut AnyConnection, project: i64, name: &ScanId) -> Result<Option<ScanRow>, Failed> {
+    let own = Statement::new("s.project_id = ").value(project).sql(" AND s.scan_id = ").value(name.as_str());
+    Ok(kept(connection, own)?.into_iter().next())
+}
+
+/// The answer to a scan that is kept: what it was then, or that another one has its name.
+fn again(known: ScanRow, scan: &ReadScan) -> Result<ScanAnswer, Failed> {
+    let asked = (scan.fingerprint.as_str(), i64::from(scan.scan.quantity.get()), scan.scan.shop.map(ShopId::get));
+    let same = (known.fingerprint.as_str(), known.quantity, known.shop_id) == asked
+        && known.dated == scan.scan.at.is_some()
+        && (!known.dated || known.scanned_at == scan.at.naive_utc());
+    if !same {
+        return Ok(ScanAnswer::Reused);
+    }
+    Ok(ScanAnswer::Kept(Box::new(known.try_into()?)))
+}
+
+fn shop(id: Option<i64>, name: Option<String>) -> Result<Option<Named<ShopId>>, StoreError> {
+    id.map(|id| Ok(Named { id: stored::id(id)?, name: name.unwrap_or_default() })).transpose()
+}
+
+impl TryFrom<ScanRow> for KeptScan {
+    type Error = StoreError;
+
+    fn try_from(row: ScanRow) -> Result<Self, StoreError> {
+        let moment = |at: NaiveDateTime| -> DateTime<Utc> { stored::moment(at) };
+        let earlier_shop = shop(row.earlier_shop_id, row.earlier_shop)?;
+        Ok(Self {
+            id: stored::id(row.id)?,
+            scan_id: ScanId::parse(&row.scan_id).map_err(StoreError::corrupt)?,
+            order: stored::optional_id(row.order_id)?,
+            quantity: Quantity::new(row.quantity).map_err(StoreError::corrupt)?,
+            shop: shop(row.shop_id, row.shop)?,
+            at: moment(row.scanned_at),
+            received_at: moment(row.created_at),
+            user: stored::id::<UserId>(row.user_id)?,
+            outcome: stored::word("ticket_scans", row.id, "outcome", &row.outcome)?,
+            redeemed: pieces(row.redeemed)?,
+            total: pieces(row.total)?,
+            earlier: row.earlier_at.map(|at| EarlierScan { at: moment(at), shop: earlier_shop }),
+        })
+    }
+}
+
+/// The tickets of a new order.
+pub(super) fn insert(connection: &mut AnyConnection, order: &PlacedOrder, id: i64) -> QueryResult<()> {
+    let tickets = order.lines.iter().filter(|line| line.is_ticket);
+    let total: i64 = tickets.map(|line| i64::from(line.quantity.get())).sum();
+    let Some(reference) = order.tickets.as_ref().filter(|_| total > 0) else { return Ok(()) };
+    diesel::insert_into(order_tickets::table)
+        .values((
+            order_tickets::order_id.eq(id),
+            order_tickets::project_id.eq(order.project_id.get()),
+            order_tickets::reference.eq(reference.as_str()),
+            order_tickets::total.eq(total),
+            order_tickets::redeemed.eq(0),
+        ))
+        .execute(connection)?;
+    Ok(())
+}
+
+/// What other lines of an order, which the caller has locked, do to its tickets.
+pub(super) fn follow(connection: &mut AnyConnection, project: i64, order: i64, rework: &Rework) -> QueryResult<()> {
+    let is_new = |line: &&ReworkedLine| line.id.is_none() && line.is_ticket;
+    if let Some(reference) = rework.tickets.as_ref().filter(|_| rework.lines.iter().any(|line| is_new(&line))) {
+        Statement::new("INSERT INTO order_tickets (order_id, project_id, reference, total, redeemed) VALUES ")
+            .tuple([order.into(), project.into(), reference.as_str().into(), 0.into(), 0.into()])
+            .sql(" ON CONFLICT (order_id) DO NOTHING")
+            .run(connection)?;
+    }
+    recount(connection, order)
+}
+
+/// Counts the tickets of an order anew, after its lines have changed. The caller has locked it.
+pub(super) fn recount(connection: &mut AnyConnection, order: i64) -> QueryResult<()> {
+    Statement::new(
+        "UPDATE order_tickets SET total = CAST(COALESCE((SELECT sum(r.quantity - r.refunded_quantity) FROM reservations r \
+         WHERE r.order_id = order_tickets.order_id AND r.is_ticket), 0) AS BIGINT) WHERE order_id = ",
+    )
+    .value(order)
+    .run(connection)?;
+    Ok(())
+}

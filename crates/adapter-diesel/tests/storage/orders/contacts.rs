@@ -1,0 +1,114 @@
+//! Orders of those who have not signed in.
+
+use std::sync::Arc;
+
+use kontor_adapter_diesel::database_tests;
+use kontor_auth::ports::CustomerAccounts;
+use kontor_kernel::{Contact, Name, PaymentTypeId, Phone};
+use kontor_orders::change::ContactPerson;
+use kontor_orders::model::{Address, Order};
+use kontor_orders::{ContactOrderCommand, PlacedOutcome, PlacementError};
+
+use super::counter::Counter;
+
+/// A counter with a courier and cash.
+async fn with_courier(counter: &Counter<'_>) -> PaymentTypeId {
+    let p = counter.house.project;
+    counter
+        .house
+        .run(format!(
+            "INSERT INTO delivery_subtypes (project_id, id, delivery_type_id, name, price, is_active) \
+             VALUES ({p}, 2, 2, 'Courier', 30000, TRUE)"
+        ))
+        .await;
+    let cash = format!("INSERT INTO payment_types (project_id, name) VALUES ({p}, 'Cash') RETURNING id AS number");
+    PaymentTypeId::new(counter.house.number(cash).await).unwrap()
+}
+
+fn form(counter: &Counter<'_>, cash: PaymentTypeId, item: i64, first: &str, phone: &str) -> ContactOrderCommand {
+    ContactOrderCommand {
+        person: ContactPerson {
+            first_name: Name::parse(first).unwrap(),
+            last_name: Name::parse("Петрова").unwrap(),
+            middle_name: None,
+            phone: Phone::parse(phone).unwrap(),
+        },
+        cart: counter.command(&[(item, 1)]).cart,
+        address: Address::parse("Невский 1").unwrap(),
+        payment_type_id: cash,
+    }
+}
+
+fn order(outcome: PlacedOutcome) -> Order {
+    match outcome {
+        PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order) => order,
+    }
+}
+
+/// Sends all forms at once; how many became orders.
+async fn race(counter: &Counter<'_>, forms: Vec<ContactOrderCommand>) -> usize {
+    let start = Arc::new(tokio::sync::Barrier::new(forms.len()));
+    let app = counter.customer.app;
+    let racers = forms.into_iter().map(|form| {
+        let (placement, start) = (Arc::clone(&counter.placement), Arc::clone(&start));
+        tokio::spawn(async move {
+            start.wait().await;
+            placement.place_by_contact(app, &form).await
+        })
+    });
+    let mut won = 0;
+    for racer in racers.collect::<Vec<_>>() {
+        match racer.await.unwrap() {
+            Ok(_) => won += 1,
+            Err(PlacementError::Refused(_)) => {}
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    won
+}
+
+database_tests! {
+    async fn who_is_known_by_their_phone_is_not_doubled_nor_renamed(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let cash = with_courier(&counter).await;
+        let vase = counter.goods("Vase", 9, 100).await;
+        let app = counter.customer.app;
+        let before = counter.count("counterparties").await;
+        let first = order(counter.placement.place_by_contact(app, &form(&counter, cash, vase, "Анна", "79005550101")).await.unwrap());
+        let again = order(counter.placement.place_by_contact(app, &form(&counter, cash, vase, "Мария", "+7 900 555-01-01")).await.unwrap());
+        assert_eq!(counter.count("counterparties").await, before + 1);
+        assert_eq!(first.customer.id, again.customer.id);
+        assert_eq!(again.comment.as_deref(), Some("Петрова Мария"));
+        let named = "SELECT count(*) AS number FROM counterparties WHERE first_name = 'Анна' AND phone_1 = '79005550101'";
+        assert_eq!(counter.house.number(named.to_owned()).await, 1);
+        // Who signs in with the phone later is that customer.
+        let phone = Contact::Phone(Phone::parse("79005550101").unwrap());
+        let signed = db.database.find_or_create(app.project_id, &phone, first.created_at).await.unwrap();
+        assert_eq!(signed, first.customer.id);
+        // The record of a customer whom staff entered is found, too.
+        let known = order(counter.placement.place_by_contact(app, &form(&counter, cash, vase, "Ольга", "79001234567")).await.unwrap());
+        assert_eq!((known.customer.id, counter.count("counterparties").await), (counter.customer.counterparty_id, before + 1));
+    }
+
+    async fn a_new_phone_that_comes_forty_times_at_once_is_one_customer(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let cash = with_courier(&counter).await;
+        let vase = counter.goods("Vase", 40, 100).await;
+        let before = counter.count("counterparties").await;
+        let forms = vec![form(&counter, cash, vase, "Анна", "79005550102"); 40];
+        assert_eq!(race(&counter, forms).await, 40);
+        assert_eq!((counter.count("counterparties").await, counter.stock(vase).await), (before + 1, (40, 40)));
+    }
+
+    async fn who_gets_no_order_is_made_no_customer(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let cash = with_courier(&counter).await;
+        let vase = counter.goods("Vase", 3, 100).await;
+        let before = counter.count("counterparties").await;
+        let phone = |n: usize| format!("7900555{n:04}");
+        let forms = (0..40).map(|n| form(&counter, cash, vase, "Анна", &phone(n))).collect();
+        assert_eq!(race(&counter, forms).await, 3);
+        let now = (counter.count("counterparties").await, counter.count("login_contacts").await, counter.count("orders").await);
+        assert_eq!(now, (before + 3, 3, 3));
+    }
+}

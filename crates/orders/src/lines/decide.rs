@@ -1,0 +1,259 @@
+use chrono::{DateTime, Utc};
+use kontor_kernel::{CategoryId, InventoryId, Money, NomenclatureId, Quantity};
+use kontor_payments::TAKEOVER;
+use kontor_payments::model::{PaymentMode, PaymentSubject, ReceiptItem, ReceiptTerms, VatCode};
+use uuid::Uuid;
+
+use super::model::{LineCommand, LinesRefused, Standing};
+use super::paid;
+use super::work::{Draft, Work};
+use crate::OrderRefusal;
+use crate::change::{PromoEffect, PromoUse, Rework, ReworkedLine, Totals};
+use crate::model::{CartRefused, Order, OrderLine, OrderStatus, PreparedPayment, Promo, PromoProblem};
+use crate::placement::{Allocation, CartSnapshot, PaymentProblem, applied_discounts, slip};
+use crate::pricing::{LinePrice, PriceLine, Pricing, price};
+use crate::refund::DecidedRefund;
+
+/// What a change needs besides the order and the snapshot.
+pub struct Terms<'a> {
+    /// The items that the snapshot was asked for.
+    pub items: &'a [NomenclatureId],
+    /// Which warehouses more pieces come from.
+    pub allocation: &'a dyn Allocation,
+    /// Names the payment that follows.
+    pub key: Uuid,
+    /// Where its payer comes back to; `{order_id}` is replaced.
+    pub return_url: &'a str,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+/// What a change does. Nothing at all when all of it is `None`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Decided {
+    /// The lines of an order that is not paid.
+    pub rework: Option<Rework>,
+    /// What is to be paid for them online.
+    pub payment: Option<PreparedPayment>,
+    /// What goes back of a paid one.
+    pub refund: Option<DecidedRefund>,
+}
+
+impl Decided {
+    /// Whether all stays as it is.
+    pub fn is_nothing(&self) -> bool {
+        self.rework.is_none() && self.payment.is_none() && self.refund.is_none()
+    }
+}
+
+/// Decides about a change of lines without touching anything. Kept lines keep the prices they were ordered at; discounts are
+/// those of the moment. An order that waits for no payment although it should is given one.
+pub fn decide(
+    order: &Order,
+    snapshot: &CartSnapshot,
+    command: &LineCommand,
+    terms: &Terms<'_>,
+) -> Result<Decided, OrderRefusal> {
+    match Standing::of(order)? {
+        Standing::Paid => Ok(Decided { refund: paid::decide(order, command)?, ..Decided::default() }),
+        Standing::Unpaid => Ok(rework(order, snapshot, command, terms)?),
+    }
+}
+
+fn rework(
+    order: &Order,
+    snapshot: &CartSnapshot,
+    command: &LineCommand,
+    terms: &Terms<'_>,
+) -> Result<Decided, LinesRefused> {
+    if command.restock == Some(false) {
+        return Err(LinesRefused::wrong(
+            "restock",
+            "the order is not paid: what it reserves goes back to its warehouses",
+        ));
+    }
+    let mut work = Work::on(order, snapshot, terms.allocation);
+    work.edit(command.edit)?;
+    if !work.drafts.iter().all(|draft| terms.items.contains(&draft.item)) {
+        return Err(LinesRefused::Stale);
+    }
+    let tickets = work.drafts.iter().filter(|draft| draft.is_ticket);
+    if tickets.fold(0, |sum: u32, draft| sum.saturating_add(draft.quantity.get())) < order.tickets.redeemed {
+        return Err(LinesRefused::wrong("quantity", "more tickets of the order have been redeemed"));
+    }
+    let pricing = priced(order, snapshot, &work.drafts, terms.at)?;
+    let lines: Vec<ReworkedLine> =
+        work.drafts.iter().zip(&pricing.lines).map(|(draft, price)| line(order, draft, *price)).collect();
+    let promo = promo_effect(order, &pricing);
+    let is_change = !work.removed.is_empty() || lines.iter().any(|line| line.is_changed);
+    let payment = if is_change || !order.payment_open {
+        let items = |terms| lines.iter().map(|line| item(line, terms)).collect();
+        payment(order, snapshot, pricing.final_price(), items, terms)?
+    } else {
+        None
+    };
+    let totals = Totals::from(&pricing);
+    let detail = detail(order, &work, &totals);
+    let categories = work.drafts.iter().map(|draft| (draft.item, categories_of(snapshot, draft.item)));
+    let rework = is_change.then(|| Rework {
+        automatic: applied_discounts(snapshot, categories),
+        claims: work.claims(),
+        removed: work.removed.clone(),
+        services: work.services.clone(),
+        items: terms.items.to_vec(),
+        lines,
+        totals,
+        promo,
+        tickets: None,
+        detail,
+    });
+    Ok(Decided { rework, payment, refund: None })
+}
+
+/// The payment of an order that waits for one.
+fn payment(
+    order: &Order,
+    snapshot: &CartSnapshot,
+    amount: Money,
+    items: impl FnOnce(ReceiptTerms) -> Vec<ReceiptItem>,
+    terms: &Terms<'_>,
+) -> Result<Option<PreparedPayment>, PaymentProblem> {
+    let Some(method) = order.payment_method.filter(|_| order.status == OrderStatus::WaitingForPayment) else {
+        return Ok(None);
+    };
+    Ok(Some(PreparedPayment {
+        key: terms.key,
+        amount,
+        currency: snapshot.currency.clone(),
+        method,
+        return_url: terms.return_url.to_owned(),
+        next_check_at: terms.at + TAKEOVER,
+        receipt: slip(snapshot, amount, items)?,
+    }))
+}
+
+/// Another payment of an order whose lines stay as they are, when it waits for one and none is open.
+pub(super) fn renewed(
+    order: &Order,
+    snapshot: &CartSnapshot,
+    terms: &Terms<'_>,
+) -> Result<Option<PreparedPayment>, LinesRefused> {
+    if order.payment_open || Standing::of(order)? != Standing::Unpaid {
+        return Ok(None);
+    }
+    let items = |fiscal: ReceiptTerms| {
+        let lines = order.lines.iter();
+        lines.map(|line| sold(&line.item.name, line.quantity, line.total, line.vat, line.inventory, fiscal)).collect()
+    };
+    Ok(payment(order, snapshot, order.final_price, items, terms)?)
+}
+
+fn categories_of(snapshot: &CartSnapshot, item: NomenclatureId) -> &[CategoryId] {
+    snapshot.items.iter().find(|offered| offered.id == item).map_or(&[], |offered| offered.categories.as_slice())
+}
+
+/// The same function that prices carts and new orders.
+fn priced(
+    order: &Order,
+    snapshot: &CartSnapshot,
+    drafts: &[Draft],
+    at: DateTime<Utc>,
+) -> Result<Pricing, LinesRefused> {
+    let line = |draft: &Draft| PriceLine {
+        item: draft.item,
+        categories: categories_of(snapshot, draft.item).to_vec(),
+        quantity: draft.quantity,
+        unit_price: draft.unit_price,
+    };
+    let lines: Vec<PriceLine> = drafts.iter().map(line).collect();
+    let promo = order.promo_code.as_ref().and(snapshot.promo.clone()).map(without_own_use);
+    price(&lines, &snapshot.automatic, promo.as_ref(), at).map_err(|refused| match refused {
+        CartRefused::Lines(lines) => match lines.first() {
+            Some(refused) => LinesRefused::wrong("quantity", refused.problem),
+            None => LinesRefused::Stale,
+        },
+        refused => LinesRefused::wrong("quantity", refused),
+    })
+}
+
+/// The order holds a use of its code already.
+fn without_own_use(promo: Promo) -> Promo {
+    let free = |mut discount: crate::model::Discount| {
+        discount.used_count = discount.used_count.saturating_sub(1);
+        discount
+    };
+    Promo { discount: promo.discount.map(free), used_by_customer: promo.used_by_customer.saturating_sub(1) }
+}
+
+fn promo_effect(order: &Order, pricing: &Pricing) -> PromoEffect {
+    match (&order.promo_code, &pricing.applied) {
+        (None, _) => PromoEffect::None,
+        (Some(code), Some(discount)) => {
+            PromoEffect::Keep(PromoUse { discount_id: discount.id, code: code.clone(), version: discount.version })
+        }
+        (Some(_), None) => PromoEffect::Return(pricing.promo_problem.unwrap_or(PromoProblem::Unknown)),
+    }
+}
+
+fn line(order: &Order, draft: &Draft, price: LinePrice) -> ReworkedLine {
+    let same = |known: &&OrderLine| Some(known.id) == draft.id;
+    let is_changed = order.lines.iter().find(same).is_none_or(|known| {
+        known.quantity != draft.quantity
+            || known.unit_price != draft.unit_price
+            || known.product_discount != price.product_discount
+            || known.promo_discount != price.promo_discount
+    });
+    ReworkedLine {
+        id: draft.id,
+        item: draft.item,
+        name: draft.name.clone(),
+        inventory: draft.inventory,
+        warehouse: draft.warehouse,
+        quantity: draft.quantity,
+        unit_price: draft.unit_price,
+        price,
+        vat: draft.vat,
+        is_ticket: draft.is_ticket,
+        is_changed,
+    }
+}
+
+fn item(line: &ReworkedLine, terms: ReceiptTerms) -> ReceiptItem {
+    sold(&line.name, line.quantity, line.price.total(), line.vat, line.inventory, terms)
+}
+
+fn sold(
+    name: &str,
+    quantity: Quantity,
+    total: Money,
+    vat: Option<VatCode>,
+    inventory: Option<InventoryId>,
+    terms: ReceiptTerms,
+) -> ReceiptItem {
+    ReceiptItem {
+        name: name.to_owned(),
+        quantity,
+        total,
+        vat: vat.unwrap_or(terms.default_vat),
+        subject: if inventory.is_some() { PaymentSubject::Commodity } else { PaymentSubject::Service },
+        mode: PaymentMode::FullPrepayment,
+    }
+}
+
+fn detail(order: &Order, work: &Work<'_>, totals: &Totals) -> String {
+    let known = |draft: &Draft| order.lines.iter().find(|line| Some(line.id) == draft.id);
+    let told = |pieces: Quantity, price: Money| format!("{pieces} x {price}", pieces = pieces.get());
+    let mut parts: Vec<String> = work.removed.iter().map(|line| format!("line {line} removed")).collect();
+    for draft in &work.drafts {
+        let now = told(draft.quantity, draft.unit_price);
+        match known(draft) {
+            None => parts.push(format!("item {}: {now}", draft.item)),
+            Some(line) if (line.quantity, line.unit_price) != (draft.quantity, draft.unit_price) => {
+                parts.push(format!("line {}: {} -> {now}", line.id, told(line.quantity, line.unit_price)));
+            }
+            Some(_) => {}
+        }
+    }
+    parts.push(format!("to pay: {} -> {}", order.final_price, totals.final_price));
+    parts.join("; ")
+}

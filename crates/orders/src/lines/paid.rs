@@ -1,0 +1,54 @@
+//! Lines of a paid order: less of them is a refund.
+
+use kontor_kernel::{Money, Quantity, Violations};
+
+use super::model::{LineCommand, LineEdit, LinesRefused};
+use crate::OrderRefusal;
+use crate::model::{Order, OrderLine};
+use crate::refund::{self, DecidedRefund, ReturnedLine};
+
+const WAY_OUT: &str = "the order is paid: place another order for what is to come";
+
+/// What goes back; `None` when nothing changes.
+pub(super) fn decide(order: &Order, command: &LineCommand) -> Result<Option<DecidedRefund>, OrderRefusal> {
+    let (line, quantity, price) = match command.edit {
+        LineEdit::Add { .. } => return Err(LinesRefused::wrong("nomenclature_id", WAY_OUT).into()),
+        LineEdit::Set { line, quantity, price } => (line, quantity.map(Quantity::get), price),
+        LineEdit::Remove { line } => (line, Some(0), None),
+    };
+    let line = order.lines.iter().find(|known| known.id == line).ok_or(LinesRefused::UnknownLine)?;
+    let left = line.pieces_left();
+    let wanted = quantity.unwrap_or(left);
+    let mut wrong = Violations::default();
+    if wanted > left {
+        wrong.add("quantity", WAY_OUT);
+    }
+    if price.is_some_and(|price| price > line.unit_price) {
+        wrong.add("price", WAY_OUT);
+    }
+    wrong.into_result().map_err(LinesRefused::Wrong)?;
+    let back = left.saturating_sub(wanted);
+    let pieces = refund::money_of(line, back);
+    let cheaper =
+        price.map_or(Money::ZERO, |price| less(line, wanted, line.money_left().saturating_sub(pieces), price));
+    let amount = pieces.checked_add(cheaper).unwrap_or(Money::MAX);
+    if back == 0 && amount.is_zero() {
+        return Ok(None);
+    }
+    let effect = refund::returned(line, back, amount, command.restock.unwrap_or(true)).effect;
+    let returned = ReturnedLine { line: line.id, quantity: back, amount, effect };
+    Ok(Some(refund::finish(order, vec![returned])?))
+}
+
+/// How much of what is `left` of the money of a line goes back when its `pieces` are to cost less. Its discounts stay in
+/// proportion. Asking for the same price again gives nothing more.
+fn less(line: &OrderLine, pieces: u32, left: Money, price: Money) -> Money {
+    if price >= line.unit_price {
+        return Money::ZERO;
+    }
+    let whole = i128::from(line.unit_price.minor()) * i128::from(line.quantity.get());
+    let part = i128::from(line.total.minor()) * i128::from(price.minor()) * i128::from(pieces);
+    let due = (part + whole / 2) / whole.max(1);
+    let due = i64::try_from(due).ok().and_then(|minor| Money::from_minor(minor).ok()).unwrap_or(Money::MAX);
+    left.saturating_sub(due)
+}

@@ -1,0 +1,241 @@
+use kontor_kernel::{NomenclatureId, OrderId, Permission, Resource, Staff, Stamp, StoreError};
+use kontor_payments::model::{Charge, ChargePurpose};
+use kontor_payments::{Opened, Withdrawal};
+use uuid::Uuid;
+
+use super::decide::{Terms, decide, renewed};
+use super::model::{LineCommand, LineEdit, LinesRefused, Standing};
+use super::preview::OrderPreview;
+use crate::change::{OrderUpdate, OrderedRefund, Rework};
+use crate::error::{OrderError, OrderRefusal};
+use crate::model::{Order, PromoCode};
+use crate::placement::{CartSnapshot, PlacementService, TRIES};
+use crate::ports::{CartQuery, Decision, SalesPoint};
+use crate::tickets::TicketReference;
+
+/// What came of a change of lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinesChanged {
+    /// The order as it is now.
+    Done(Order),
+    /// The lines are changed; whether the payment of the new sum exists is still being found out.
+    PaymentUnclear(Order),
+    /// The acquirer refused the payment of the new sum: the order is canceled, its goods and promo use are returned.
+    PaymentRefused {
+        /// The acquirer's reason, for the log.
+        reason: String,
+    },
+}
+
+/// What a change is decided by.
+struct Seen {
+    snapshot: CartSnapshot,
+    items: Vec<NomenclatureId>,
+    promo: Option<String>,
+    standing: Standing,
+}
+
+const REASON: &str = "The lines of the order have changed.";
+
+fn refuse<T>(refused: LinesRefused) -> Result<T, OrderError> {
+    Err(OrderRefusal::from(refused).into())
+}
+
+impl PlacementService {
+    /// Changes a line of an order, adds one, or removes one. A payment that is still open is taken back at the acquirer
+    /// first, and one of the new sum is asked for; when it cannot be taken back, nothing changes.
+    pub async fn change_lines(
+        &self,
+        staff: &Staff,
+        id: OrderId,
+        command: &LineCommand,
+    ) -> Result<LinesChanged, OrderError> {
+        staff.require(Permission::edit(Resource::Orders))?;
+        let mut taken_back = false;
+        let outcome = self.pursue_change(staff, id, command, &mut taken_back).await;
+        if taken_back && matches!(outcome, Err(OrderError::Refused(_))) {
+            // The order keeps its lines, and is paid as it was to be.
+            self.renew_payment(staff, id).await?;
+        }
+        outcome
+    }
+
+    /// What a change would do, without doing it.
+    pub async fn preview_lines(
+        &self,
+        staff: &Staff,
+        id: OrderId,
+        command: &LineCommand,
+    ) -> Result<(Order, OrderPreview), OrderError> {
+        staff.require(Permission::edit(Resource::Orders))?;
+        let order = staff.own(self.orders.find(id).await?)?;
+        let seen = self.look(staff, &order, command.edit).await?;
+        let decided = decide(&order, &seen.snapshot, command, &self.terms(&seen.items, Uuid::nil()))?;
+        if order.payment_open && decided.rework.is_some() {
+            let open = self.charges.charges.open_for(ChargePurpose::Order(id)).await?;
+            if open.is_none_or(|charge| charge.provider_id.is_none()) {
+                return refuse(LinesRefused::PaymentUnclear);
+            }
+        }
+        let preview = OrderPreview::of(&order, &decided);
+        Ok((order, preview))
+    }
+
+    async fn pursue_change(
+        &self,
+        staff: &Staff,
+        id: OrderId,
+        command: &LineCommand,
+        taken_back: &mut bool,
+    ) -> Result<LinesChanged, OrderError> {
+        let mut standing = None;
+        for _ in 0..TRIES {
+            let order = staff.own(self.orders.find(id).await?)?;
+            let seen = self.look(staff, &order, command.edit).await?;
+            if *standing.get_or_insert(seen.standing) != seen.standing {
+                return refuse(LinesRefused::Overtaken);
+            }
+            let decided = decide(&order, &seen.snapshot, command, &self.terms(&seen.items, Uuid::nil()))?;
+            if decided.is_nothing() {
+                return Ok(LinesChanged::Done(order));
+            }
+            if order.payment_open && seen.standing == Standing::Unpaid {
+                self.take_back_payment(id).await?;
+                *taken_back = true;
+                continue;
+            }
+            match self.store.change(id, self.decision(staff, seen, command.clone())).await {
+                Ok(charge) => return self.changed(staff, id, charge).await,
+                Err(OrderError::Refused(OrderRefusal::Lines(LinesRefused::Stale))) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        refuse(LinesRefused::Stale)
+    }
+
+    async fn look(&self, staff: &Staff, order: &Order, edit: LineEdit) -> Result<Seen, OrderError> {
+        let standing = Standing::of(order).map_err(OrderRefusal::from)?;
+        let mut items: Vec<NomenclatureId> = match edit {
+            LineEdit::Remove { line } => {
+                order.lines.iter().filter(|known| known.id != line).map(|line| line.item.id).collect()
+            }
+            LineEdit::Set { .. } => order.lines.iter().map(|line| line.item.id).collect(),
+            LineEdit::Add { item, .. } => {
+                order.lines.iter().map(|line| line.item.id).chain(std::iter::once(item)).collect()
+            }
+        };
+        items.sort_unstable();
+        items.dedup();
+        let promo = order.promo_code.clone();
+        let snapshot = if standing == Standing::Paid {
+            CartSnapshot::default()
+        } else {
+            let parsed = promo.as_deref().map(PromoCode::parse).transpose().map_err(StoreError::corrupt)?;
+            let application_id = order.application.as_ref().map(|application| application.id);
+            let query = CartQuery {
+                point: SalesPoint { project_id: staff.project_id, application_id },
+                customer: Some(order.customer.id),
+                items: items.clone(),
+                promo: parsed,
+                delivery: None,
+                by_staff: false,
+            };
+            self.carts.snapshot(query).await?
+        };
+        Ok(Seen { snapshot, items, promo, standing })
+    }
+
+    fn terms<'a>(&'a self, items: &'a [NomenclatureId], key: Uuid) -> Terms<'a> {
+        Terms { items, allocation: &*self.allocation, key, return_url: &self.page.return_url, at: self.clock.now() }
+    }
+
+    async fn take_back_payment(&self, id: OrderId) -> Result<(), OrderError> {
+        // One that has ended meanwhile shows in the order that is read next.
+        let Some(charge) = self.charges.charges.open_for(ChargePurpose::Order(id)).await? else { return Ok(()) };
+        match self.charges.withdraw(&charge).await? {
+            Withdrawal::Settled => Ok(()),
+            Withdrawal::Refused { .. } => refuse(LinesRefused::PaymentOpen),
+            Withdrawal::Unclear { .. } => refuse(LinesRefused::PaymentUnclear),
+        }
+    }
+
+    /// Decides once more on the order as it stands when it is locked.
+    fn decision(&self, staff: &Staff, seen: Seen, command: LineCommand) -> Decision {
+        let (key, at) = (self.random.uuid(), self.clock.now());
+        let (stamp, editor) = (Stamp::of(staff, at), staff.clone());
+        let (allocation, return_url) = (self.allocation.clone(), self.page.return_url.clone());
+        let has_tickets = seen.snapshot.items.iter().any(|item| item.is_ticket);
+        let tickets = has_tickets.then(|| TicketReference::draw(&*self.random));
+        Box::new(move |found| {
+            let order = editor.own(Some(found))?;
+            if Standing::of(&order).map_err(OrderRefusal::from)? != seen.standing {
+                return refuse(LinesRefused::Overtaken);
+            }
+            if seen.standing == Standing::Unpaid && (order.payment_open || order.promo_code != seen.promo) {
+                return refuse(LinesRefused::Stale);
+            }
+            let terms = Terms { items: &seen.items, allocation: &*allocation, key, return_url: &return_url, at };
+            let decided = decide(&order, &seen.snapshot, &command, &terms)?;
+            if decided.is_nothing() {
+                return refuse(LinesRefused::Stale);
+            }
+            let reason = command.reason.as_ref().map_or_else(|| REASON.to_owned(), ToString::to_string);
+            let restock = command.restock.unwrap_or(true);
+            let transition = decided.refund.as_ref().and_then(|refund| refund.transition);
+            let refund = decided.refund.map(|decided| OrderedRefund { key, decided, reason, restock });
+            let payment = decided.payment;
+            let rework = decided.rework.map(|rework| Rework { tickets: tickets.clone(), ..rework });
+            Ok(OrderUpdate { transition, refund, rework, payment, ..OrderUpdate::of(stamp) })
+        })
+    }
+
+    /// The payment that was taken back for a change that is refused now is asked for once more.
+    async fn renew_payment(&self, staff: &Staff, id: OrderId) -> Result<(), OrderError> {
+        let order = staff.own(self.orders.find(id).await?)?;
+        let Some(first) = order.lines.first().map(|line| line.id) else { return Ok(()) };
+        if Standing::of(&order) != Ok(Standing::Unpaid) || order.payment_open {
+            return Ok(());
+        }
+        let seen = self.look(staff, &order, LineEdit::Set { line: first, quantity: None, price: None }).await?;
+        let (key, at) = (self.random.uuid(), self.clock.now());
+        let (stamp, editor, return_url) = (Stamp::of(staff, at), staff.clone(), self.page.return_url.clone());
+        let allocation = self.allocation.clone();
+        let decide = move |found| {
+            let order = editor.own(Some(found))?;
+            let terms = Terms { items: &seen.items, allocation: &*allocation, key, return_url: &return_url, at };
+            let payment = renewed(&order, &seen.snapshot, &terms).map_err(OrderRefusal::from)?;
+            if payment.is_none() {
+                refuse(LinesRefused::Overtaken)
+            } else {
+                Ok(OrderUpdate { payment, ..OrderUpdate::of(stamp) })
+            }
+        };
+        match self.store.change(id, Box::new(decide)).await {
+            Ok(Some(charge)) => {
+                // Whatever comes of it, the order tells it.
+                self.charges.open(&charge).await?;
+                Ok(())
+            }
+            Ok(None) | Err(OrderError::Refused(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn changed(&self, staff: &Staff, id: OrderId, charge: Option<Charge>) -> Result<LinesChanged, OrderError> {
+        let opened = match charge {
+            None => None,
+            Some(charge) => Some(self.charges.open(&charge).await),
+        };
+        let found = self.orders.find(id).await.map_err(|error| match error {
+            StoreError::Unavailable(why) => StoreError::OutcomeUnknown(format!("order {id} cannot be read: {why}")),
+            error => error,
+        })?;
+        let order = staff.own(found)?;
+        Ok(match opened {
+            None | Some(Ok(Opened::Known)) => LinesChanged::Done(order),
+            // The change is committed: a storage that fails now must not look like a change that failed.
+            Some(Ok(Opened::Unclear) | Err(_)) => LinesChanged::PaymentUnclear(order),
+            Some(Ok(Opened::Refused { reason })) => LinesChanged::PaymentRefused { reason },
+        })
+    }
+}

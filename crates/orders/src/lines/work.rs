@@ -1,0 +1,241 @@
+//! The lines of an order while they are being changed.
+
+use std::collections::BTreeMap;
+
+use kontor_kernel::{InventoryId, Money, NomenclatureId, Quantity, ReservationId, WarehouseId};
+use kontor_payments::model::VatCode;
+
+use super::model::{LineEdit, LinesRefused};
+use crate::change::StockClaim;
+use crate::model::{Cart, CartLine, LineProblem, Order, OrderLine};
+use crate::placement::{Allocated, Allocation, CartSnapshot, ItemKind, OfferedItem, WarehouseStock, vat};
+
+/// A line that is being changed.
+#[derive(Debug, Clone)]
+pub(super) struct Draft {
+    pub id: Option<ReservationId>,
+    pub item: NomenclatureId,
+    pub name: String,
+    pub inventory: Option<InventoryId>,
+    pub warehouse: Option<WarehouseId>,
+    pub quantity: Quantity,
+    pub unit_price: Money,
+    pub vat: Option<VatCode>,
+    pub is_ticket: bool,
+}
+
+impl From<&OrderLine> for Draft {
+    fn from(line: &OrderLine) -> Self {
+        Self {
+            id: Some(line.id),
+            item: line.item.id,
+            name: line.item.name.clone(),
+            inventory: line.inventory,
+            warehouse: line.warehouse.as_ref().map(|warehouse| warehouse.id),
+            quantity: line.quantity,
+            unit_price: line.unit_price,
+            vat: line.vat,
+            is_ticket: line.is_ticket,
+        }
+    }
+}
+
+/// Pieces that come to an order, from one place.
+struct Taken {
+    place: Option<WarehouseStock>,
+    quantity: Quantity,
+    /// What they are sold at.
+    price: Money,
+}
+
+/// What becomes of the lines and the stock.
+pub(super) struct Work<'a> {
+    snapshot: &'a CartSnapshot,
+    allocation: &'a dyn Allocation,
+    pub drafts: Vec<Draft>,
+    pub removed: Vec<ReservationId>,
+    claims: BTreeMap<InventoryId, StockClaim>,
+    pub services: Vec<(NomenclatureId, Money)>,
+}
+
+const TOO_MANY: &str = "is more than an order can have";
+
+impl<'a> Work<'a> {
+    pub fn on(order: &Order, snapshot: &'a CartSnapshot, allocation: &'a dyn Allocation) -> Self {
+        let drafts = order.lines.iter().map(Draft::from).collect();
+        Self { snapshot, allocation, drafts, removed: Vec::new(), claims: BTreeMap::new(), services: Vec::new() }
+    }
+
+    /// What changes of the stock, by ascending number.
+    pub fn claims(&self) -> Vec<StockClaim> {
+        self.claims.values().filter(|claim| claim.pieces != 0).copied().collect()
+    }
+
+    pub fn edit(&mut self, edit: LineEdit) -> Result<(), LinesRefused> {
+        match edit {
+            LineEdit::Add { item, quantity, price } => self.add(item, quantity, price),
+            LineEdit::Set { line, quantity, price } => {
+                let index = self.index(line)?;
+                self.set(index, quantity, price)
+            }
+            LineEdit::Remove { line } => {
+                let index = self.index(line)?;
+                if self.drafts.len() == 1 {
+                    return Err(LinesRefused::LastLine);
+                }
+                let draft = self.drafts.remove(index);
+                self.removed.push(line);
+                self.give_back(&draft, draft.quantity.get());
+                Ok(())
+            }
+        }
+    }
+
+    fn index(&self, line: ReservationId) -> Result<usize, LinesRefused> {
+        self.drafts.iter().position(|draft| draft.id == Some(line)).ok_or(LinesRefused::UnknownLine)
+    }
+
+    fn add(&mut self, item: NomenclatureId, quantity: Quantity, price: Option<Money>) -> Result<(), LinesRefused> {
+        if self.drafts.iter().any(|draft| draft.item == item) {
+            return Err(LinesRefused::wrong("nomenclature_id", "stands in the order already: change its line"));
+        }
+        if self.drafts.len() >= Cart::MOST_LINES {
+            return Err(LinesRefused::wrong("nomenclature_id", TOO_MANY));
+        }
+        let offered = self.offered(item, "nomenclature_id")?;
+        let chosen = offered.allocate(0, CartLine { item, quantity }, self.allocation);
+        let chosen = chosen.map_err(|problem| match problem {
+            LineProblem::Unknown => LinesRefused::wrong("nomenclature_id", problem),
+            problem => LinesRefused::wrong("quantity", problem),
+        })?;
+        for part in chosen {
+            let place = part.inventory.and_then(|inventory| place_of(offered, inventory));
+            let taken = Taken { place, quantity: part.quantity, price: part.unit_price };
+            self.claim(item, &taken);
+            self.push(offered, &taken, price);
+        }
+        Ok(())
+    }
+
+    fn offered(&self, item: NomenclatureId, field: &str) -> Result<&'a OfferedItem, LinesRefused> {
+        let found = self.snapshot.items.iter().find(|offered| offered.id == item);
+        found.ok_or_else(|| LinesRefused::wrong(field, LineProblem::Unknown))
+    }
+
+    fn set(&mut self, index: usize, quantity: Option<Quantity>, price: Option<Money>) -> Result<(), LinesRefused> {
+        let Some(draft) = self.drafts.get_mut(index) else { return Err(LinesRefused::UnknownLine) };
+        if let Some(price) = price {
+            draft.unit_price = price;
+        }
+        let draft = draft.clone();
+        let (now, wanted) = (draft.quantity.get(), quantity.unwrap_or(draft.quantity));
+        if wanted.get() < now {
+            self.give_back(&draft, now - wanted.get());
+            self.resize(index, wanted);
+            return Ok(());
+        }
+        let Ok(more) = Quantity::new(i64::from(wanted.get() - now)) else { return Ok(()) };
+        let offered = self.offered(draft.item, "quantity")?;
+        for taken in self.more_of(offered, &draft, more)? {
+            self.claim(draft.item, &taken);
+            self.grow(index, offered, &taken, price)?;
+        }
+        Ok(())
+    }
+
+    /// More pieces of a line: from where it comes from, if there are enough, else from wherever the strategy says.
+    fn more_of(&self, offered: &OfferedItem, draft: &Draft, more: Quantity) -> Result<Vec<Taken>, LinesRefused> {
+        let places = match &offered.kind {
+            ItemKind::Service { price } => return Ok(vec![Taken { place: None, quantity: more, price: *price }]),
+            ItemKind::Goods { places } if places.is_empty() => {
+                return Err(LinesRefused::wrong("quantity", "the product is no longer sold here"));
+            }
+            ItemKind::Goods { places } => places,
+        };
+        let own = places.iter().find(|place| Some(place.inventory) == draft.inventory);
+        if let Some(place) = own.filter(|place| place.available >= more.get()) {
+            return Ok(vec![Taken { place: Some(*place), quantity: more, price: place.price }]);
+        }
+        let free = places.iter().fold(draft.quantity.get(), |sum, place| sum.saturating_add(place.available));
+        let taken = self.allocation.allocate(places, more);
+        let taken = taken.ok_or_else(|| LinesRefused::wrong("quantity", LineProblem::NotEnough { available: free }))?;
+        let part = |Allocated { place, quantity }| Taken { place: Some(place), quantity, price: place.price };
+        Ok(taken.into_iter().map(part).collect())
+    }
+
+    /// Pieces of the same stock at the same price are one line.
+    fn grow(
+        &mut self,
+        index: usize,
+        offered: &OfferedItem,
+        taken: &Taken,
+        price: Option<Money>,
+    ) -> Result<(), LinesRefused> {
+        let (inventory, unit_price) = (taken.place.map(|place| place.inventory), price.unwrap_or(taken.price));
+        let same =
+            |draft: &Draft| draft.item == offered.id && draft.inventory == inventory && draft.unit_price == unit_price;
+        let found = self.drafts.get(index).is_some_and(same).then_some(index);
+        match found.or_else(|| self.drafts.iter().position(same)) {
+            Some(found) => {
+                let sum = self.drafts.get(found).and_then(|draft| draft.quantity.checked_add(taken.quantity));
+                self.resize(found, sum.ok_or_else(|| LinesRefused::wrong("quantity", TOO_MANY))?);
+            }
+            None => self.push(offered, taken, price),
+        }
+        Ok(())
+    }
+
+    fn resize(&mut self, index: usize, quantity: Quantity) {
+        if let Some(draft) = self.drafts.get_mut(index) {
+            draft.quantity = quantity;
+        }
+    }
+
+    fn push(&mut self, offered: &OfferedItem, taken: &Taken, price: Option<Money>) {
+        self.drafts.push(Draft {
+            id: None,
+            item: offered.id,
+            name: offered.name.clone(),
+            inventory: taken.place.map(|place| place.inventory),
+            warehouse: taken.place.map(|place| place.warehouse),
+            quantity: taken.quantity,
+            unit_price: price.unwrap_or(taken.price),
+            vat: vat(self.snapshot, offered),
+            is_ticket: offered.is_ticket,
+        });
+    }
+
+    fn claim(&mut self, item: NomenclatureId, taken: &Taken) {
+        match taken.place {
+            None => self.services.push((item, taken.price)),
+            Some(place) => {
+                let claim = self.claim_on(item, place.inventory, Some(place.warehouse));
+                claim.pieces += i64::from(taken.quantity.get());
+                claim.price = Some(taken.price);
+            }
+        }
+    }
+
+    fn give_back(&mut self, draft: &Draft, pieces: u32) {
+        if let Some(inventory) = draft.inventory {
+            self.claim_on(draft.item, inventory, draft.warehouse).pieces -= i64::from(pieces);
+        }
+    }
+
+    fn claim_on(
+        &mut self,
+        item: NomenclatureId,
+        inventory: InventoryId,
+        warehouse: Option<WarehouseId>,
+    ) -> &mut StockClaim {
+        let new = StockClaim { inventory, warehouse, item, pieces: 0, price: None };
+        self.claims.entry(inventory).or_insert(new)
+    }
+}
+
+fn place_of(offered: &OfferedItem, inventory: InventoryId) -> Option<WarehouseStock> {
+    match &offered.kind {
+        ItemKind::Service { .. } => None,
+        ItemKind::Goods { places } => places.iter().find(|place| place.inventory == inventory).copied(),
+    }
+}

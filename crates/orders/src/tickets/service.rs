@@ -1,0 +1,82 @@
+use std::sync::Arc;
+
+use chrono::SubsecRound as _;
+use kontor_kernel::{
+    Clock, CustomerScope, OrderId, Page, PageRequest, Permission, Resource, SecretString, Staff, Stamp, StoreError,
+};
+
+use super::judge::{TicketOrder, TicketTerms};
+use super::scan::{KeptScan, ReadScan, Scan, ScanAnswer, ScanBatch, ScanRefused};
+use super::token::TicketTokens;
+use crate::OrderError;
+use crate::model::Order;
+use crate::ports::{OrderReader, TicketStore};
+
+/// Use cases of tickets.
+pub struct TicketService {
+    /// Where scans are judged and kept.
+    pub tickets: Arc<dyn TicketStore>,
+    /// Where their orders are read.
+    pub orders: Arc<dyn OrderReader>,
+    /// Makes and reads tokens.
+    pub tokens: TicketTokens,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// By what scans are judged.
+    pub terms: TicketTerms,
+}
+
+impl TicketService {
+    /// The most scans that come together.
+    pub const MOST_SCANS: usize = 500;
+
+    /// What opens the door for the customer; `None` while it is shut, and for orders of others.
+    pub fn token(&self, customer: CustomerScope, order: &Order) -> Option<SecretString> {
+        let own = order.customer.id == customer.counterparty_id;
+        let reference = order.tickets.reference.as_ref().filter(|_| own)?;
+        TicketOrder::from(order).opens_from().ok()?;
+        Some(self.tokens.token(customer.app.project_id, reference))
+    }
+
+    /// Judges scans in the order of their moments, and answers in the order in which they came. All of it is one commit. A
+    /// scan that was judged before has its answer again.
+    pub async fn redeem(&self, staff: &Staff, scans: Vec<Scan>) -> Result<Vec<ScanAnswer>, ScanRefused> {
+        staff.require(Permission::edit(Resource::Reservations))?;
+        let stamp = Stamp::of(staff, self.clock.now());
+        let read = |scan: Scan| {
+            // Finer moments are kept by one database and not by the other.
+            let scan = Scan { at: scan.at.map(|at| at.trunc_subsecs(6)), ..scan };
+            ReadScan {
+                reference: self.tokens.read(staff.project_id, &scan.token),
+                fingerprint: self.tokens.fingerprint(&scan.token),
+                at: scan.at.unwrap_or_else(|| stamp.at.trunc_subsecs(6)),
+                scan,
+            }
+        };
+        let mut numbered: Vec<(usize, ReadScan)> = scans.into_iter().map(read).enumerate().collect();
+        numbered.sort_by_key(|(_, scan)| scan.at);
+        let (places, scans): (Vec<usize>, Vec<ReadScan>) = numbered.into_iter().unzip();
+        let answers = self.tickets.redeem(ScanBatch { stamp, scans, terms: self.terms }).await?;
+        let mut answers: Vec<(usize, ScanAnswer)> = places.into_iter().zip(answers).collect();
+        answers.sort_by_key(|(place, _)| *place);
+        Ok(answers.into_iter().map(|(_, answer)| answer).collect())
+    }
+
+    /// One scan.
+    pub async fn redeem_one(&self, staff: &Staff, scan: Scan) -> Result<ScanAnswer, ScanRefused> {
+        let lost = || StoreError::corrupt("a scan has no answer");
+        Ok(self.redeem(staff, vec![scan]).await?.pop().ok_or_else(lost)?)
+    }
+
+    /// The scans of an order of the project, newest first.
+    pub async fn of_order(
+        &self,
+        staff: &Staff,
+        order: OrderId,
+        page: PageRequest,
+    ) -> Result<Page<KeptScan>, OrderError> {
+        staff.require(Permission::view(Resource::Orders))?;
+        staff.own(self.orders.find(order).await?)?;
+        Ok(self.tickets.of_order(order, page).await?)
+    }
+}

@@ -1,0 +1,16 @@
+ALTER TABLE projects DROP COLUMN if_match_required;
+ALTER TABLE integration_links DROP COLUMN version;
+ALTER TABLE subscription_nomenclatures DROP COLUMN version;
+ALTER TABLE application_categories DROP COLUMN version;
+ALTER TABLE application_brands DROP COLUMN version;
+ALTER TABLE webhooks DROP COLUMN version;
+ALTER TABLE counterparty_bank_requisites DROP COLUMN version;
+ALTER TABLE counterparty_contacts DROP COLUMN version;
+ALTER TABLE counterparties DROP COLUMN version;
+ALTER TABLE inventories DROP COLUMN version;
+ALTER TABLE warehouses DROP COLUMN version;
+ALTER TABLE categories DROP COLUMN version;
+ALTER TABLE brands DROP COLUMN version;
+ALTER TABLE users DROP COLUMN version;
+ALTER TABLE permissions DROP COLUMN version;
+ALTER TABLE departments DROP COLUMN version;
