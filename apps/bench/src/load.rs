@@ -16,6 +16,7 @@ pub struct Request {
     before: Vec<u8>,
     after: Vec<u8>,
     expected: Option<u16>,
+    keyed: bool,
 }
 
 impl Request {
@@ -40,7 +41,7 @@ impl Request {
         } else {
             format!("\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
         };
-        Self { before: before.into_bytes(), after: after.into_bytes(), expected: None }
+        Self { before: before.into_bytes(), after: after.into_bytes(), expected: None, keyed: false }
     }
 
     /// The same, answered with another status than the others.
@@ -48,14 +49,25 @@ impl Request {
         Self { expected: Some(status), ..self }
     }
 
+    /// The same, under another key every time it is sent.
+    pub fn keyed(self) -> Self {
+        Self { keyed: true, ..self }
+    }
+
     fn write(&self, out: &mut Vec<u8>) -> Result<(), Failure> {
         out.clear();
         out.extend_from_slice(&self.before);
         write!(out, "{}", visitor())?;
+        if self.keyed {
+            write!(out, "\r\nIdempotency-Key: bench-{}", KEYS.fetch_add(1, Ordering::Relaxed))?;
+        }
         out.extend_from_slice(&self.after);
         Ok(())
     }
 }
+
+/// Keys that have been used.
+static KEYS: AtomicU32 = AtomicU32::new(0);
 
 /// Every request comes from the next of 65,536 visitors: limits per address are checked and counted, never reached.
 fn visitor() -> Ipv4Addr {

@@ -42,9 +42,12 @@ struct Arguments {
     /// End with an error when a target is missed.
     #[arg(long)]
     check: bool,
-    /// Measure what a hundred times the goods and two thousand projects cost, and nothing else.
+    /// Measure what a hundred times the goods, customers and orders and two thousand projects cost, and nothing else.
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "sqlite", conflicts_with = "only")]
     scale: Option<Engine>,
+    /// Of what there is a hundred times more; both unless it is said.
+    #[arg(long, value_enum, requires = "scale")]
+    of: Option<Grown>,
     /// Measure these alone.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Part>,
@@ -59,6 +62,15 @@ enum Engine {
     Sqlite,
     /// On the server that `--postgres` names.
     Postgres,
+}
+
+/// What grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Grown {
+    /// Goods, as customers look for them.
+    Goods,
+    /// Orders and customers, as staff look for them.
+    Orders,
 }
 
 /// What can be measured by itself.
@@ -104,7 +116,12 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
             Engine::Sqlite => None,
             Engine::Postgres => Some(arguments.postgres.as_deref().ok_or("name a server by --postgres")?),
         };
-        scale::measure(&pace, server, &mut report)?;
+        if arguments.of != Some(Grown::Orders) {
+            scale::measure(&pace, server, &mut report)?;
+        }
+        if arguments.of != Some(Grown::Goods) {
+            scale::desk::measure(&pace, server, &mut report)?;
+        }
         report.resident = report::resident("self")?;
         return Ok(report);
     }
@@ -135,7 +152,7 @@ fn with_catalogue(arguments: &Arguments, pace: &Pace, report: &mut Report) -> Re
         storefront::measure(&shop, pace, report)?;
     }
     if arguments.wants(Part::Orders) {
-        report.add(orders::measure(&shop, pace)?);
+        orders::measure(&shop, pace)?.into_iter().for_each(|figure| report.add(figure));
     }
     let database = shop.close();
     if arguments.wants(Part::Import) {

@@ -20,19 +20,25 @@ diesel::table! {
 }
 
 /// Measures orders of one line, paid otherwise than online, by as many customers at once as there are connections.
-pub fn measure(shop: &Shop, pace: &Pace) -> Result<Figure, Failure> {
+pub fn measure(shop: &Shop, pace: &Pace) -> Result<[Figure; 2], Failure> {
     let customers = shop.customers(pace.connections)?;
     let offers = shop.offers()?;
-    let wishes = customers.iter().zip(offers.iter().map(|offer| offer.product));
-    let requests = wishes.map(|(bearer, product)| order(shop, bearer, product)).collect();
-    let target = Target { address: shop.address, expected: 201, requests, once: false };
-    let orders = |time| load::run(&target, pace.connections, pace.threads, time);
+    let wishes = || customers.iter().zip(offers.iter().map(|offer| offer.product));
+    let target = |requests| Target { address: shop.address, expected: 201, requests, once: false };
+    let plain = target(wishes().map(|(bearer, product)| order(shop, bearer, product)).collect());
+    let keyed = target(wishes().map(|(bearer, product)| order(shop, bearer, product).keyed()).collect());
+    let orders = |time| load::run(&plain, pace.connections, pace.threads, time);
     let mut file = open(shop)?;
     commits(&mut file, pace.warm_up)?;
     orders(pace.warm_up)?;
     let pair = in_turns(pace.rounds, || orders(pace.round), || commits(&mut file, pace.round))?;
     let name = format!("durable orders, {} customers", pace.connections);
-    Ok(Figure::ratio(name, pair.ratio(), Goal::AtLeast(0.15)).beside(&pair))
+    let durable = Figure::ratio(name, pair.ratio(), Goal::AtLeast(0.15)).beside(&pair);
+    let under_keys = || load::run(&keyed, pace.connections, pace.threads, pace.round);
+    let pair = in_turns(pace.rounds, under_keys, || orders(pace.round))?;
+    let under_keys =
+        Figure::ratio("orders under a key by orders without", pair.ratio(), Goal::AtLeast(0.95)).beside(&pair);
+    Ok([durable, under_keys])
 }
 
 /// A request for one piece of a product, by the customer with this header.

@@ -177,16 +177,12 @@ impl TryFrom<LineRow> for HistoryEntry {
     type Error = StoreError;
 
     fn try_from(row: LineRow) -> Result<Self, StoreError> {
-        let (author, author_name) = match (row.user_id, row.counterparty_id) {
-            (Some(user), _) => (Author::User(stored::id(user)?), row.user_name),
-            (None, Some(customer)) => (Author::Customer(stored::id(customer)?), row.counterparty_name),
-            (None, None) => (Author::System, None),
-        };
+        let author = stored::author_of(row.user_id, row.counterparty_id)?;
         Ok(Self {
             id: row.id,
             action: stored::word("histories", row.id, "deed", &row.deed)?,
             author,
-            author_name: author_name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()),
+            author_name: stored::author_name(author, row.user_name, row.counterparty_name),
             changes: serde_json::from_str(&row.changes).map_err(StoreError::corrupt)?,
             at: stored::moment(row.created_at),
         })
@@ -224,14 +220,24 @@ pub(crate) fn rewrite<R>(
     number: i64,
     rewrite: impl Fn(Vec<FieldChange>) -> Vec<FieldChange>,
 ) -> Result<(), Abort<R>> {
-    let lines: Vec<ChangesRow> = Statement::new("SELECT id, changes FROM histories WHERE project_id = ")
+    let lines = Statement::new(" WHERE project_id = ")
         .value(project.get())
         .sql(" AND resource = ")
         .value(resource.name())
         .sql(" AND resource_id = ")
-        .value(number)
-        .sql(" ORDER BY id")
-        .rows(connection)?;
+        .value(number);
+    rewrite_lines(connection, "histories", lines, rewrite)
+}
+
+/// As [`rewrite`], of the lines of a table that `which` names.
+pub(crate) fn rewrite_lines<R>(
+    connection: &mut AnyConnection,
+    table: &'static str,
+    which: Statement,
+    rewrite: impl Fn(Vec<FieldChange>) -> Vec<FieldChange>,
+) -> Result<(), Abort<R>> {
+    let lines: Vec<ChangesRow> =
+        Statement::new(format!("SELECT id, changes FROM {table}")).then(which).sql(" ORDER BY id").rows(connection)?;
     let lines: Result<Vec<(i64, String)>, StoreError> = lines
         .into_iter()
         .map(|line| {
@@ -240,10 +246,10 @@ pub(crate) fn rewrite<R>(
         })
         .collect();
     for chunk in lines?.chunks(LINES) {
-        Statement::new("UPDATE histories SET changes = v.column2 FROM (VALUES ")
+        Statement::new(format!("UPDATE {table} SET changes = v.column2 FROM (VALUES "))
             .tuples(chunk.iter().map(|(id, changes)| [(*id).into(), changes.as_str().into()]))
             .once()
-            .sql(") AS v WHERE histories.id = v.column1")
+            .sql(format!(") AS v WHERE {table}.id = v.column1"))
             .run(connection)?;
     }
     Ok(())

@@ -2,9 +2,12 @@
 //! list's own loader turns into records.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
+use diesel::result::QueryResult;
 use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
 use kontor_kernel::{Line, Listing, Page, StoreError};
+use quick_cache::sync::Cache;
 
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{IdRow, Statement, Value};
@@ -20,6 +23,34 @@ pub(crate) struct Source {
     pub fields: &'static [(&'static str, &'static str)],
     /// What holds for records that a text is looked for in.
     pub search: fn(&Line<255>) -> Statement,
+}
+
+/// Up to so many records are counted for every page of a long list: counting a million takes as long as reading them.
+const COUNTED: i64 = 10_000;
+
+/// For how long a larger number is remembered.
+const REMEMBERED: Duration = Duration::from_mins(1);
+
+/// How many records long lists have, by what was asked.
+pub(crate) struct Totals(Cache<String, (Instant, i64)>);
+
+impl Default for Totals {
+    fn default() -> Self {
+        Self(Cache::new(1_024))
+    }
+}
+
+impl Totals {
+    fn of(&self, asked: String, count: impl FnOnce() -> QueryResult<i64>) -> QueryResult<i64> {
+        if let Some((counted, total)) = self.0.get(&asked)
+            && counted.elapsed() < REMEMBERED
+        {
+            return Ok(total);
+        }
+        let total = count()?;
+        self.0.insert(asked, (Instant::now(), total));
+        Ok(total)
+    }
 }
 
 /// Columns of fields that may be empty. The databases disagree where these stand in an order: here before all others.
@@ -78,19 +109,55 @@ impl Source {
         listing: &Listing,
     ) -> Result<Page<i64>, Abort<R>> {
         let matching = self.matching(within, listing)?;
+        let items = self.numbers(connection, matching.clone(), listing)?;
+        let total = self.count(connection, matching)?;
+        Ok(Page { items, total: stored::count(total)?, request: listing.page })
+    }
+
+    /// The same of a list that may be long: more than [`COUNTED`] records are not counted for every page.
+    pub fn page_of_many<R>(
+        &self,
+        connection: &mut AnyConnection,
+        within: Statement,
+        listing: &Listing,
+        totals: &Totals,
+    ) -> Result<Page<i64>, Abort<R>> {
+        let matching = self.matching(within, listing)?;
+        let items = self.numbers(connection, matching.clone(), listing)?;
+        let some = Statement::new(format!("SELECT count(*) FROM (SELECT 1 FROM {} WHERE ", self.from))
+            .then(matching.clone())
+            .sql(format!(" LIMIT {}) AS counted", COUNTED + 1));
+        let total = match some.row::<IdRow>(connection)?.id {
+            few @ ..=COUNTED => few,
+            _ => totals.of(format!("{} {matching:?}", self.from), || self.count(connection, matching))?,
+        };
+        // Records may have come since they were counted.
+        let seen = i64::try_from(items.len()).unwrap_or_default();
+        let least = if seen > 0 { listing.page.offset() + seen } else { 0 };
+        Ok(Page { items, total: stored::count(total.max(least))?, request: listing.page })
+    }
+
+    fn count(&self, connection: &mut AnyConnection, matching: Statement) -> QueryResult<i64> {
+        let count = Statement::new(format!("SELECT count(*) FROM {} WHERE ", self.from)).then(matching);
+        Ok(count.row::<IdRow>(connection)?.id)
+    }
+
+    fn numbers<R>(
+        &self,
+        connection: &mut AnyConnection,
+        matching: Statement,
+        listing: &Listing,
+    ) -> Result<Vec<i64>, Abort<R>> {
         let page = listing.page;
         let ids = Statement::new(format!("SELECT {} FROM {} WHERE ", self.id, self.from))
-            .then(matching.clone())
+            .then(matching)
             .sql(self.order(listing.sort)?)
             .sql(" LIMIT ")
             .value(page.limit())
             .sql(" OFFSET ")
             .value(page.offset());
         let ids: Vec<IdRow> = ids.rows(connection)?;
-        let items: Vec<i64> = ids.into_iter().map(|row| row.id).collect();
-        let count = Statement::new(format!("SELECT count(*) FROM {} WHERE ", self.from)).then(matching);
-        let total = count.row::<IdRow>(connection)?.id;
-        Ok(Page { items, total: stored::count(total)?, request: page })
+        Ok(ids.into_iter().map(|row| row.id).collect())
     }
 
     fn column(&self, field: &str) -> Result<&'static str, StoreError> {

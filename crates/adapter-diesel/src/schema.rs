@@ -867,6 +867,7 @@ diesel::table! {
         event -> Text,
         status_id -> BigInt,
         detail -> Nullable<Text>,
+        changes -> Text,
         created_at -> Timestamp,
     }
 }

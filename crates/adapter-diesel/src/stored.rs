@@ -90,6 +90,35 @@ pub(crate) fn actor(author: Author) -> (&'static str, Option<i64>) {
     }
 }
 
+/// Who the columns `actor` and `actor_id` of a row say did it.
+pub(crate) fn author(table: &str, id: i64, actor: &str, number: Option<i64>) -> Result<Author, StoreError> {
+    match (actor, number) {
+        ("user", Some(user)) => self::id(user).map(Author::User),
+        ("customer", Some(customer)) => self::id(customer).map(Author::Customer),
+        ("system", None) => Ok(Author::System),
+        (other, _) => Err(unknown(table, id, "actor", other)),
+    }
+}
+
+/// Who did it, where an employee and a customer have columns of their own, of which one is filled at most.
+pub(crate) fn author_of(user: Option<i64>, customer: Option<i64>) -> Result<Author, StoreError> {
+    match (user, customer) {
+        (Some(user), _) => id(user).map(Author::User),
+        (None, Some(customer)) => id(customer).map(Author::Customer),
+        (None, None) => Ok(Author::System),
+    }
+}
+
+/// What an author is called, of the names of the employee and of the customer.
+pub(crate) fn author_name(author: Author, user: Option<String>, customer: Option<String>) -> Option<String> {
+    let name = match author {
+        Author::User(_) => user,
+        Author::Customer(_) => customer,
+        Author::System => None,
+    };
+    name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
 pub(crate) fn money(minor: i64) -> Result<Money, StoreError> {
     Money::from_minor(minor).map_err(StoreError::corrupt)
 }

@@ -188,12 +188,8 @@ impl TryFrom<ChangeRow> for LastChange {
     type Error = StoreError;
 
     fn try_from(row: ChangeRow) -> Result<Self, StoreError> {
-        let (author, name) = match (row.user_id, row.customer_id) {
-            (Some(user), _) => (Author::User(stored::id(user)?), row.user_name),
-            (None, Some(customer)) => (Author::Customer(stored::id(customer)?), row.customer_name),
-            (None, None) => (Author::System, None),
-        };
-        let author_name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+        let author = stored::author_of(row.user_id, row.customer_id)?;
+        let author_name = stored::author_name(author, row.user_name, row.customer_name);
         Ok(Self { at: stored::moment(row.at), author, author_name })
     }
 }

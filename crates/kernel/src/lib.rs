@@ -39,6 +39,7 @@ mod record;
 mod refusal;
 mod requisites;
 mod secrets;
+mod share;
 mod store;
 #[cfg(feature = "mocks")]
 pub mod testing;
@@ -76,6 +77,7 @@ pub use refusal::{RecordError, Refusal};
 pub use requisites::{BankAccount, Bik, Inn, Kpp, RequisiteError};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use secrets::{SecretCipher, Unsealable};
+pub use share::distribute;
 pub use store::StoreError;
 pub use text::{Line, Name, Prose, TextError};
 pub use violations::Violations;

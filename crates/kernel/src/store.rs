@@ -23,4 +23,13 @@ impl StoreError {
     pub fn corrupt(reason: impl ToString) -> Self {
         Self::Corrupt(reason.to_string())
     }
+
+    /// The same failure of a read that follows a commit: nobody may believe that nothing was done.
+    #[must_use]
+    pub fn after_commit(self) -> Self {
+        match self {
+            Self::Unavailable(why) => Self::OutcomeUnknown(format!("what was stored cannot be read: {why}")),
+            error => error,
+        }
+    }
 }

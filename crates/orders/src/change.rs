@@ -303,8 +303,6 @@ pub struct Rework {
     pub promo: PromoEffect,
     /// By what tickets among new lines are found, unless the order had tickets before.
     pub tickets: Option<TicketReference>,
-    /// What happened, for the history.
-    pub detail: String,
 }
 
 /// What an order costs.

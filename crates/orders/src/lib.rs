@@ -111,6 +111,7 @@
 //! # fn main() {}
 //! ```
 
+pub mod audit;
 pub mod change;
 mod error;
 mod lifecycle;

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use kontor_kernel::{
-    ApplicationId, Clock, CustomerScope, Edit, Listing, OrderId, Page, Permission, Random, Resource, Staff, Stamp,
-    StoreError, UserId,
+    ApplicationId, Clock, CustomerScope, Edit, Listing, OrderId, Page, PageRequest, Permission, Random, Resource,
+    Staff, Stamp, StoreError, UserId,
 };
 use uuid::Uuid;
 
 use crate::change::{Captured, Comment, OrderUpdate, OrderedRefund};
 use crate::error::{OrderError, OrderRefusal};
 use crate::lines::OrderPreview;
-use crate::model::{Address, Named, Order, OrderStatus, PaidEvent};
+use crate::model::{Address, Named, Order, OrderEntry, OrderStatus, PaidEvent};
 use crate::ports::{OrderReader, OrderStore};
 use crate::refund::{self, RefundCommand};
 
@@ -66,6 +66,12 @@ impl OrderService {
     pub async fn read(&self, staff: &Staff, id: OrderId) -> Result<Order, OrderError> {
         staff.require(Permission::view(Resource::Orders))?;
         staff.own(self.orders.find(id).await?)
+    }
+
+    /// One page of what happened to an order of the project, the latest first.
+    pub async fn history(&self, staff: &Staff, id: OrderId, page: PageRequest) -> Result<Page<OrderEntry>, OrderError> {
+        self.read(staff, id).await?;
+        Ok(self.orders.history(id, page).await?)
     }
 
     /// Changes an order.
@@ -133,10 +139,7 @@ impl OrderService {
 
     /// An order that was changed: when it cannot be read, nobody may believe that nothing was done.
     async fn reread(&self, staff: &Staff, id: OrderId) -> Result<Order, OrderError> {
-        let found = self.orders.find(id).await.map_err(|error| match error {
-            StoreError::Unavailable(why) => StoreError::OutcomeUnknown(format!("order {id} cannot be read: {why}")),
-            error => error,
-        })?;
+        let found = self.orders.find(id).await.map_err(StoreError::after_commit)?;
         staff.own(found)
     }
 }

@@ -9,7 +9,7 @@ use kontor_payments::model::Charge;
 
 use crate::OrderError;
 use crate::change::{OrderUpdate, PlacedOrder};
-use crate::model::{DeliveryRequest, Order, PromoCode, ReservationRecord};
+use crate::model::{DeliveryRequest, Order, OrderEntry, PromoCode, ReservationRecord};
 use crate::placement::CartSnapshot;
 use crate::tickets::{KeptScan, ScanAnswer, ScanBatch};
 
@@ -120,6 +120,9 @@ pub trait OrderReader: Send + Sync {
 
     /// Whether this is an employee of the project.
     async fn has_employee(&self, project: ProjectId, user: UserId) -> Result<bool, StoreError>;
+
+    /// One page of what happened to an order, the latest first.
+    async fn history(&self, order: OrderId, page: PageRequest) -> Result<Page<OrderEntry>, StoreError>;
 
     /// One page of a project's orders, newest first.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError>;

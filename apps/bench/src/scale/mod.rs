@@ -1,5 +1,7 @@
 //! What grows with the catalogue and what does not: the same requests at two sizes, and among two thousand projects.
 
+mod book;
+pub mod desk;
 mod market;
 
 use std::time::{Duration, Instant};

@@ -46,6 +46,8 @@ pub struct Policy {
     pub structured: bool,
     /// The `GET` that shows what a write did, where it does not follow from the path.
     pub told_by: Option<&'static str>,
+    /// Whether it answers alike when it is carried out again, since its body names what it does.
+    pub repeats: bool,
     /// The record that its path names, or its caller is, where that has a version: answers carry it as `ETag`, and writes
     /// heed `If-Match`.
     pub versioned: Option<VersionedRecord>,
@@ -70,6 +72,13 @@ impl Policy {
     #[must_use]
     pub const fn told_by(mut self, path: &'static str) -> Self {
         self.told_by = Some(path);
+        self
+    }
+
+    /// Carried out again it does nothing and answers alike: its body names what it does.
+    #[must_use]
+    pub const fn repeats(mut self) -> Self {
+        self.repeats = true;
         self
     }
 
@@ -100,6 +109,7 @@ macro_rules! rows {
                 server_cached: false,
                 structured: false,
                 told_by: None,
+                repeats: false,
                 versioned: None,
             }
         }
@@ -126,6 +136,8 @@ pub enum Telling {
     },
     /// The record is gone, and a message says so.
     Gone,
+    /// It is carried out again, which does nothing and answers alike.
+    Again,
 }
 
 /// A row of the policies, and what is counted of its requests.

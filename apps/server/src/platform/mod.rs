@@ -24,6 +24,7 @@ mod jobs;
 mod nomenclature_import;
 mod nomenclatures;
 mod order_files;
+mod order_history;
 mod order_lines;
 mod order_placement;
 mod order_preview;

@@ -139,6 +139,9 @@ fn success<'a>(api: &'a OpenApi, policy: &Policy) -> Option<(StatusCode, &'a str
 
 /// Where what a write did can be read: an endpoint that shows it in the form of the write's own answer.
 fn telling(api: &OpenApi, write: &'static Policy) -> Option<Telling> {
+    if write.repeats {
+        return Some(Telling::Again);
+    }
     let (status, schema) = success(api, write).filter(|_| write.method != Method::GET)?;
     if write.method == Method::DELETE && write.told_by.is_none() {
         return schema.ends_with("/Message").then_some(Telling::Gone);

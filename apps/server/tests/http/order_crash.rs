@@ -1,5 +1,5 @@
-//! Killed at random moments while staff refund orders and order more under keys: what was answered is durable, a request that is
-//! sent again acts once, and nobody is refunded twice.
+//! Killed at random moments while customers order and staff change, redeem and refund under keys: what was answered is durable, a
+//! request that is sent again acts once, and nobody is refunded or let in twice.
 //!
 //! `CRASH_KILLS` asks for more than the short run, `CRASH_SEED` repeats its choices.
 
@@ -23,25 +23,31 @@ use crate::shopper::Shopper;
 use crate::support::Answer;
 
 const WORKERS: usize = 5;
-/// Pieces of an order, and what one of them costs in hundredths.
+/// Pieces of an order that is paid, and what one of them costs in hundredths.
 const PIECES: i64 = 4;
 const PRICE: i64 = 33_333;
+/// Tickets of an order, and what one of them costs.
+const TICKETS: i64 = 2;
+const ENTRY: i64 = 50_000;
 
 /// A service that may be dead at any moment, and how often it was.
 struct Storm {
     site: Arc<Site>,
     desk: Desk,
     item: i64,
+    ticket: i64,
     kills: AtomicUsize,
     wanted: usize,
     /// Requests that were sent more than once.
     repeated: AtomicUsize,
 }
 
-/// An order whose refunds were answered.
+/// An order, and what was answered about it.
 struct Settled {
     order: i64,
     refunded: i64,
+    redeemed: i64,
+    changed: i64,
 }
 
 impl Storm {
@@ -71,27 +77,64 @@ impl Storm {
         unreachable!("the loop ends by an answer or a panic")
     }
 
-    /// What staff see of an order.
-    async fn order(&self, order: i64) -> Value {
+    /// What a request shows, once somebody answers it.
+    async fn read(&self, request: impl Fn() -> RequestBuilder) -> Value {
         let until = Instant::now() + PATIENCE;
         loop {
-            let request = self.desk.request(Method::GET, &format!("/api/orders/{order}"));
-            if let Ok(response) = request.send().await
+            if let Ok(response) = request().send().await
                 && response.status() == 200
                 && let Ok(body) = response.json::<Value>().await
             {
                 return body["order"].clone();
             }
-            assert!(Instant::now() < until, "order {order} cannot be read");
+            assert!(Instant::now() < until, "{:?} cannot be read", request());
             tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// What staff see of an order.
+    async fn order(&self, order: i64) -> Value {
+        self.read(|| self.desk.request(Method::GET, &format!("/api/orders/{order}"))).await
+    }
+
+    /// Fewer pieces than were ordered, while the payment waits: it is canceled, and another one asked for.
+    async fn change(&self, name: &str, order: i64, line: &Value) {
+        let path = format!("/api/orders/{order}/nomenclatures/{line}");
+        let body = json!({ "quantity": PIECES });
+        for tries in 0.. {
+            let edit = || self.desk.request(Method::PUT, &path).json(&body);
+            let answer = self.insist(&format!("change-{name}-{tries}"), edit).await;
+            if answer.status != 409 {
+                assert!(matches!(answer.status.as_u16(), 200 | 202), "{answer:?}");
+                return;
+            }
+            // Whether the acquirer has canceled the payment was not known. That is the answer under this key.
+            assert_eq!(answer.json()["error"]["code"], "order_payment_unclear", "{answer:?}");
+            assert!(tries < 50, "never clear");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Lets so many in, one after the other.
+    async fn redeem(&self, name: &str, shopper: &Shopper, order: i64, entries: i64) {
+        let path = format!("/api/counterparty/orders/{order}");
+        let token = self.read(|| shopper.request(Method::GET, &path)).await["redeem_token"].clone();
+        for entry in 0..entries {
+            let scan = json!({ "redeem_token": token, "quantity": 1, "scan_id": format!("{name}-{entry}") });
+            let ask = || self.desk.request(Method::POST, "/api/orders/redeem").json(&scan);
+            self.insist(&format!("scan-{name}-{entry}"), ask).await.expect(200);
         }
     }
 
     async fn until_paid(&self, order: i64) {
         let until = Instant::now() + PATIENCE;
-        while self.order(order).await["payment_state"] != "paid" {
-            assert!(Instant::now() < until, "order {order} is not paid");
+        loop {
+            let seen = self.order(order).await;
+            if seen["payment_state"] == "paid" {
+                return;
+            }
             let payment = self.desk.front.payment_of(order).await;
+            assert!(Instant::now() < until, "order {order} is not paid: {seen} {payment}");
             if payment["status"] == "pending" {
                 self.desk.front.pay(order).await;
             }
@@ -99,19 +142,28 @@ impl Storm {
         }
     }
 
-    /// Orders and refunds, one order after the other, until the storm is over.
+    /// Orders, changes, entries and refunds, one order after the other, until the storm is over.
     async fn trade(&self, shopper: &Shopper, worker: usize, mut dice: Dice) -> Vec<Settled> {
         let mut settled = Vec::new();
         while self.rages() {
             let name = format!("{worker}-{}", settled.len());
+            let changed = i64::from(dice.one_in(2));
+            let products =
+                json!([{ "id": self.item, "quantity": PIECES + changed }, { "id": self.ticket, "quantity": TICKETS }]);
             let body = json!({ "delivery_type_id": 2, "delivery_subtype_id": 2, "address": "Elbe Street 5",
-                "payment_method_type": "bank_card", "products": [{ "id": self.item, "quantity": PIECES }] });
+                "payment_method_type": "bank_card", "products": products });
             let place = || shopper.request(Method::POST, "/api/counterparty/orders").json(&body);
             let placed = self.insist(&format!("order-{name}"), place).await;
             assert!(matches!(placed.status.as_u16(), 201 | 202), "{placed:?}");
             let order = placed.json()["order"]["id"].as_i64().unwrap();
+            let lines = self.order(order).await["reservations"].as_array().unwrap().clone();
+            let line = lines.iter().find(|line| line["nomenclature"]["id"] == self.item).unwrap()["id"].clone();
+            if changed > 0 {
+                self.change(&name, order, &line).await;
+            }
             self.until_paid(order).await;
-            let line = self.order(order).await["reservations"][0]["id"].clone();
+            let redeemed = 1 + i64::from(dice.one_in(2));
+            self.redeem(&name, shopper, order, redeemed).await;
             let refunds = 1 + dice.below(3);
             for refund in 0..refunds {
                 let body =
@@ -120,7 +172,7 @@ impl Storm {
                 let ask = || self.desk.request(Method::POST, &path).json(&body);
                 self.insist(&format!("refund-{name}-{refund}"), ask).await.expect(200);
             }
-            settled.push(Settled { order, refunded: i64::try_from(refunds).unwrap() * PRICE });
+            settled.push(Settled { order, refunded: i64::try_from(refunds).unwrap() * PRICE, redeemed, changed });
         }
         settled
     }
@@ -132,9 +184,14 @@ fn minor(amount: &Value) -> i64 {
 
 async fn furnished(site: &Site) -> Desk {
     let desk = Desk::sign_in(site, site.create_project("owner")).await;
-    let price = format!("{},{:02}", PRICE / 100, PRICE % 100);
-    let stock = format!("article;warehouse;quantity;price\nAnchor;Main;1000000;{price}");
-    desk.furnish("article;name;category;price\nAnchor;Anchor;Harbour;", &stock).await;
+    let price = |minor: i64| format!("{},{:02}", minor / 100, minor % 100);
+    let stock = format!(
+        "article;warehouse;quantity;price\nAnchor;Main;1000000;{}\nRegatta;Main;1000000;{}",
+        price(PRICE),
+        price(ENTRY)
+    );
+    desk.furnish("article;name;category;price\nAnchor;Anchor;Harbour;\nRegatta;Regatta;Harbour;", &stock).await;
+    site.execute(&["UPDATE nomenclatures SET type_id = 6 WHERE article = 'Regatta'"]).await;
     let data = DemoData {
         shop: Shop { known: None, name: "Shop", address: "Quay 1", phone: "79001110000" },
         pickup_point: PickupPoint { known: None, name: "Gate", address: "Quay 2" },
@@ -157,8 +214,11 @@ database_tests! {
         let site = Arc::new(Site::open(db, 0.05).await);
         let mut process = site.serve().await;
         let desk = furnished(&site).await;
+        let unpaid = json!({ "cancels_unpaid": true });
+        crate::support::send(site.http.post(format!("{}/control/acquirer", site.sandbox.url())).json(&unpaid)).await.expect(200);
         let item = desk.product("Anchor").await["id"].as_i64().unwrap();
-        let storm = Arc::new(Storm { site: Arc::clone(&site), desk, item, kills: AtomicUsize::new(0), wanted, repeated: AtomicUsize::new(0) });
+        let ticket = desk.product("Regatta").await["id"].as_i64().unwrap();
+        let storm = Arc::new(Storm { site: Arc::clone(&site), desk, item, ticket, kills: AtomicUsize::new(0), wanted, repeated: AtomicUsize::new(0) });
         let mut workers = Vec::new();
         for worker in 0..WORKERS {
             let shopper = storm.desk.front.sign_in(&format!("7900555010{worker}")).await;
@@ -180,7 +240,7 @@ database_tests! {
 
         // Every refund reaches the acquirer, once.
         let until = Instant::now() + PATIENCE;
-        for Settled { order, refunded } in &settled {
+        for Settled { order, refunded, redeemed, changed } in &settled {
             let seen = loop {
                 let seen = storm.order(*order).await;
                 if minor(&seen["refunding_amount"]) == 0 {
@@ -191,10 +251,18 @@ database_tests! {
             };
             assert_eq!(minor(&seen["refunded_amount"]), *refunded, "{seen}");
             assert_eq!(seen["refunds"].as_array().unwrap().len(), usize::try_from(refunded / PRICE).unwrap(), "{seen}");
+            assert_eq!(minor(&seen["captured_amount"]), PIECES * PRICE + TICKETS * ENTRY, "{seen}");
+            let told = |event: &str| format!("SELECT count(*) AS id FROM order_events WHERE order_id = {order} AND event = '{event}'");
+            let (changes, entries) = (site.number(&told("lines_changed")).await, site.number(&told("tickets_redeemed")).await);
+            assert_eq!((changes, entries), (*changed, *redeemed), "{seen}");
+            let counted = format!("SELECT redeemed AS id FROM order_tickets WHERE order_id = {order}");
+            assert_eq!(site.number(&counted).await, *redeemed, "{seen}");
         }
         let payments = site.control("/payments?limit=1000000").await["payments"].as_array().unwrap().clone();
-        for Settled { order, refunded } in &settled {
-            let theirs = |payment: &&Value| payment["metadata"]["order_id"] == json!(order.to_string());
+        for Settled { order, refunded, .. } in &settled {
+            let theirs = |payment: &&Value| {
+                payment["metadata"]["order_id"] == json!(order.to_string()) && payment["status"] == "succeeded"
+            };
             let paid: Vec<&Value> = payments.iter().filter(theirs).collect();
             assert_eq!(paid.len(), 1, "order {order} is paid once");
             assert_eq!(minor(&paid[0]["refunded_amount"]["value"]), *refunded, "{paid:?}");

@@ -172,6 +172,8 @@ database_tests! {
         assert_eq!((shop.written().await, shop.count("refunds").await), (before, 0));
         let lines = json!([{ "id": line, "quantity": 1, "amount": "10.00", "stock": "release" }]);
         assert_eq!(looked["preview"]["refund"], json!({ "amount": "10.00", "left": "20.00", "lines": lines }));
+        // The money stays on its way for the rest of this test.
+        shop.fault("http_500", 1_000).await;
         let after = shop.change(Method::PUT, order, &path, edit).await.expect(200)["order"].clone();
         assert_eq!((&after["refunding_amount"], shop.reserved(item).await), (&json!("10.00"), 2));
         assert_eq!(after["refunds"][0]["reason"], "one too many");

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::spreadsheet::{CardDraft, ImportError, Vocabulary, VocabularyCategory};
 use kontor_kernel::{CategoryId, Name, ProjectId, Stamp};
@@ -14,14 +13,8 @@ use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::histories;
 use crate::schema::{brands, categories, countries, dictionary_items, storage_units, tags};
-use crate::statement::{Statement, Value};
+use crate::statement::{IdRow, Statement, Value};
 use crate::stored;
-
-#[derive(QueryableByName)]
-struct NumberRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-}
 
 /// Everything a card of the project can refer to.
 pub(super) fn load<R>(connection: &mut AnyConnection, project: ProjectId) -> Result<Vocabulary, Abort<R>> {
@@ -110,7 +103,7 @@ pub(super) fn complete(
                 at.naive_utc().into(),
             ])
             .sql(" RETURNING id");
-            let row: NumberRow = brand.get_result(connection).map_err(on_duplicate(ImportError::Stale))?;
+            let row: IdRow = brand.row(connection).map_err(on_duplicate(ImportError::Stale))?;
             words.add_brand(reference(row.id, &name)?);
             new_brands.push(row.id);
         }
@@ -138,12 +131,12 @@ fn insert_category(
         at.naive_utc().into(),
         at.naive_utc().into(),
     ];
-    let row: NumberRow = Statement::new(
+    let row: IdRow = Statement::new(
         "INSERT INTO categories (project_id, parent_id, name, name_key, sort_key, code, created_at, updated_at) VALUES ",
     )
     .tuple(values)
     .sql(" RETURNING id")
-    .get_result(connection)
+    .row(connection)
     .map_err(on_duplicate(ImportError::Stale))?;
     Ok(stored::id(row.id)?)
 }

@@ -13,7 +13,7 @@ use super::lock_row;
 use crate::database::idempotency::made;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, Driver, found, on_duplicate};
-use crate::listing::{Source, unsearched};
+use crate::listing::{Source, Totals, unsearched};
 use crate::locks::lock_stocked;
 use crate::projections::offers;
 use crate::projections::search::items_found;
@@ -137,12 +137,13 @@ fn require_stockable(
 #[async_trait]
 impl InventoryRepository for Database {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Inventory>, StoreError> {
+        let totals = self.memory::<Totals>();
         self.read_snapshot(move |connection| {
             let mut own = Statement::new("i.deleted_at IS NULL AND i.project_id = ").value(project.get());
             if let Some(text) = &listing.text {
                 own = own.sql(" AND i.nomenclature_id IN ").then(items_found(connection, project, text));
             }
-            let found = STOCK.page(connection, own, &listing)?;
+            let found = STOCK.page_of_many(connection, own, &listing, &totals)?;
             Ok(found.with_items(records::within(load(connection, &found.items)?, project)))
         })
         .await

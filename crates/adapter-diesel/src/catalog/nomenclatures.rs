@@ -11,7 +11,7 @@ use super::cards;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::histories;
-use crate::listing::{Source, unsearched};
+use crate::listing::{Source, Totals, unsearched};
 use crate::locks::lock_applications;
 use crate::projections::offers;
 use crate::projections::search::{Search, put, put_anew};
@@ -150,6 +150,7 @@ fn search(
 #[async_trait]
 impl NomenclatureRepository for Database {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Nomenclature>, StoreError> {
+        let totals = self.memory::<Totals>();
         self.read_snapshot(move |connection| {
             let own = Statement::new("n.project_id = ").value(project.get());
             if let Some(text) = &listing.text {
@@ -161,7 +162,7 @@ impl NomenclatureRepository for Database {
                     &listing,
                 );
             }
-            let found = ITEMS.page(connection, own, &listing)?;
+            let found = ITEMS.page_of_many(connection, own, &listing, &totals)?;
             Ok(found.with_items(records::within(cards::load(connection, &found.items)?, project)))
         })
         .await

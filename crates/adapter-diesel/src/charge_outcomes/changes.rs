@@ -3,12 +3,13 @@
 use kontor_kernel::OrderId;
 use kontor_orders::change::OrderUpdate;
 use kontor_orders::lines::LinesRefused;
-use kontor_orders::model::{Order, PreparedPayment, StockEffect};
+use kontor_orders::model::{Order, OrderEvent, PreparedPayment, StockEffect};
 use kontor_orders::ports::Decision;
 use kontor_orders::{OrderError, OrderRefusal};
 use kontor_payments::model::{Charge, ChargePurpose, NewCharge};
 
 use super::refunds;
+use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection};
 use crate::orders::{self, Giving};
 use crate::payments;
@@ -27,9 +28,12 @@ pub(super) fn change(
     let found = orders::locked(connection, id)?;
     let update = decide(found.clone()).map_err(Abort::Refused)?;
     let (project, at) = (update.stamp.project_id, update.stamp.at);
-    if let Some(refund) = &update.refund
-        && let Some(order) = found.clone().within(project)
-    {
+    // Who decides has looked whose it is.
+    let order = found.within(project).ok_or(Abort::Refused(OrderError::NotFound))?;
+    if update.is_nothing(&order) {
+        return Ok(None);
+    }
+    if let Some(refund) = &update.refund {
         let giving = Giving { project: project.get(), order: id, by: update.stamp.author, at: at.naive_utc() };
         refunds::give_back(connection, &order, giving, refund, charge, at)?;
     }
@@ -38,11 +42,12 @@ pub(super) fn change(
     {
         payments::hand_over(connection, charge, at).map_err(Abort::in_step)?;
     }
-    orders::apply(connection, id, &update)?;
-    match (&update.payment, found.within(project)) {
-        (Some(payment), Some(order)) => ask_for(connection, &order, payment, &update).map(Some),
-        _ => Ok(None),
+    if update.event() == OrderEvent::PaymentRenewed {
+        // The lines stay as they are, whatever was asked: that is found once more.
+        prepares();
     }
+    orders::apply(connection, &order, &update)?;
+    update.payment.as_ref().map(|payment| ask_for(connection, &order, payment, &update)).transpose()
 }
 
 /// The charge stands in the commit of what it is for, as that of a new order does.

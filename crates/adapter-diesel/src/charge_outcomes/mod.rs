@@ -3,6 +3,7 @@
 
 mod changes;
 mod refunds;
+mod unasked;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -16,6 +17,7 @@ use kontor_payments::ports::{ChargeStore, ChargeStored};
 use uuid::Uuid;
 
 use crate::auth::{self, Newcomer, Unbound};
+use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::orders::{self, ChargeNews, Follows};
 use crate::payments::{self, Key, Known};
@@ -31,6 +33,8 @@ fn record(
     if matches!(change, ChargeChange::Succeeded { .. } | ChargeChange::Failed { .. }) {
         people::hold_customer(connection, CustomerOf::Charge(id))?;
     }
+    // What a request under a key is for comes after this, or was stored before it.
+    prepares();
     let Some(known) = payments::record(connection, id, change, at)? else { return Ok(Change::Stale) };
     let purpose = known.charge.purpose();
     if let ChargeChange::Suspicious { why, .. } = change {

@@ -11,7 +11,7 @@ use super::leave::{Stays, leave};
 use super::sign_in::{Changed, end_former, signs_in_another};
 use super::staff_records::load;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::listing::{Source, in_order, unsearched};
+use crate::listing::{Source, Totals, in_order, unsearched};
 use crate::people::is_employee;
 use crate::projections::search::{customers_found, note_customer};
 use crate::records;
@@ -151,12 +151,13 @@ fn update(
 #[async_trait]
 impl StaffCustomerRepository for Database {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<StaffCustomer>, StoreError> {
+        let totals = self.memory::<Totals>();
         self.read_snapshot(move |connection| {
             let mut own = Statement::new("c.deleted_at IS NULL AND c.project_id = ").value(project.get());
             if let Some(text) = &listing.text {
                 own = own.sql(" AND c.id IN ").then(customers_found(connection, project, text));
             }
-            let found = CUSTOMERS.page(connection, own, &listing)?;
+            let found = CUSTOMERS.page_of_many(connection, own, &listing, &totals)?;
             let records = records::within(load(connection, &found.items)?, project);
             let records = in_order(&found.items, records, |customer: &StaffCustomer| customer.record.id.get());
             Ok::<_, Abort<StoreError>>(found.with_items(records))

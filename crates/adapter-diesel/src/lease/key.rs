@@ -3,10 +3,10 @@
 use std::fmt::Display;
 
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::Text;
 
 use crate::database::AnyConnection;
-use crate::statement::{Statement, Value, by_place};
+use crate::statement::{IdRow, Statement, Value, by_place};
 
 /// A number or a text.
 pub(crate) trait Key: Clone + PartialEq + Display + Into<Value> + Send + Sync + 'static {
@@ -14,16 +14,10 @@ pub(crate) trait Key: Clone + PartialEq + Display + Into<Value> + Send + Sync + 
     fn rows(statement: Statement, connection: &mut AnyConnection) -> QueryResult<Vec<Self>>;
 }
 
-by_place! {
-    struct NumberRow {
-        key: i64 as BigInt,
-    }
-}
-
 impl Key for i64 {
     fn rows(statement: Statement, connection: &mut AnyConnection) -> QueryResult<Vec<Self>> {
-        let rows: Vec<NumberRow> = statement.rows(connection)?;
-        Ok(rows.into_iter().map(|row| row.key).collect())
+        let rows: Vec<IdRow> = statement.rows(connection)?;
+        Ok(rows.into_iter().map(|row| row.id).collect())
     }
 }
 

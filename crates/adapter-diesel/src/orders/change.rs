@@ -1,9 +1,9 @@
 //! A change of an order by staff.
 
 use diesel::prelude::*;
-use kontor_kernel::{Edit, OfProject, OrderId};
+use kontor_kernel::{OfProject, OrderId};
 use kontor_orders::change::OrderUpdate;
-use kontor_orders::model::{Notice, Order, OrderStatus, StockEffect};
+use kontor_orders::model::{Notice, Order, StockEffect};
 use kontor_orders::{OrderError, OrderRefusal};
 
 use super::history::{self, Entry};
@@ -13,7 +13,6 @@ use crate::database::{Abort, AnyConnection};
 use crate::people::is_employee;
 use crate::schema::orders;
 use crate::statement::Statement;
-use crate::stored;
 
 type Refused = Abort<OrderError>;
 
@@ -37,25 +36,33 @@ struct Columns {
     updated_at: chrono::NaiveDateTime,
 }
 
-/// Writes a change of an order that is locked. What goes back is written before: its goods are not released twice.
-pub(crate) fn apply(connection: &mut AnyConnection, order: OrderId, change: &OrderUpdate) -> Result<(), Refused> {
-    let (id, project, at) = (order.get(), change.stamp.project_id.get(), change.stamp.at.naive_utc());
+/// Writes a change of an order that is locked, and was `before` so. What goes back is written before: its goods are not
+/// released twice.
+pub(crate) fn apply(connection: &mut AnyConnection, before: &Order, change: &OrderUpdate) -> Result<(), Refused> {
+    let (order, project, at) = (before.id, change.stamp.project_id.get(), change.stamp.at.naive_utc());
     if let Some(manager) = change.manager.as_filled()
         && !is_employee(connection, change.stamp.project_id, *manager)?
     {
         return Err(Abort::Refused(OrderRefusal::UnknownManager.into()));
     }
+    let released = change.transition.is_some_and(|step| step.stock == StockEffect::Release);
     let columns = Columns {
         status_id: change.transition.map(|step| step.to.id()),
         paid_at: change.captured.as_ref().map(|_| at),
         captured: change.captured.as_ref().map(|captured| captured.amount.minor()),
         updated_at: at,
     };
-    let status: i64 = diesel::update(orders::table.find(id))
-        .set((columns, orders::version.eq(orders::version + 1)))
-        .returning(orders::status_id)
-        .get_result(connection)?;
-    write_details(connection, order, change)?;
+    diesel::update(orders::table.find(order.get()))
+        .set((
+            columns,
+            // Each of these may also be emptied.
+            released.then_some(orders::payment_link.eq(None::<String>)),
+            change.manager.as_set().map(|manager| orders::manager_id.eq(manager.map(i64::from))),
+            change.comment.as_set().map(|comment| orders::comment.eq(comment.as_deref())),
+            change.address.as_set().map(|address| orders::address.eq(address.as_deref())),
+            orders::version.eq(orders::version + 1),
+        ))
+        .execute(connection)?;
     if let Some(rework) = &change.rework {
         rework::apply(connection, order, rework, &change.stamp)?;
         notices::tell(connection, order, Notice::OrderChanged, None, at)?;
@@ -64,13 +71,8 @@ pub(crate) fn apply(connection: &mut AnyConnection, order: OrderId, change: &Ord
         invalidate(Topic::Storefront, project);
     }
     match change.transition.map(|step| step.stock) {
-        Some(StockEffect::Release) => {
-            diesel::update(orders::table.find(id))
-                .set((orders::payment_link.eq(None::<String>), orders::version.eq(orders::version + 1)))
-                .execute(connection)?;
-            reserved_stock::release(connection, id, change.stamp.author, at)?;
-        }
-        Some(StockEffect::Sell) => reserved_stock::sell(connection, id, change.stamp.author, at)?,
+        Some(StockEffect::Release) => reserved_stock::release(connection, order.get(), change.stamp.author, at)?,
+        Some(StockEffect::Sell) => reserved_stock::sell(connection, order.get(), change.stamp.author, at)?,
         Some(StockEffect::Keep) | None => {}
     }
     if let Some(event) = change.captured.as_ref().and_then(|captured| captured.event.as_ref()) {
@@ -81,49 +83,14 @@ pub(crate) fn apply(connection: &mut AnyConnection, order: OrderId, change: &Ord
         notices::tell(connection, order, step.notice, amount, at)?;
     }
     let returned = change.refund.as_ref().map(|refund| refund.decided.amount.to_string());
-    let detail = change.rework.as_ref().map(|rework| rework.detail.clone()).or(returned);
     let entry = Entry {
         project,
-        order: id,
+        order: order.get(),
         actor: change.stamp.author,
-        event: event(change),
-        status: OrderStatus::from_id(status).ok_or_else(|| stored::unknown("orders", id, "status_id", status))?,
-        detail: detail.as_deref(),
+        event: change.event(),
+        status: change.transition.map_or(before.status, |step| step.to),
+        detail: returned.as_deref(),
+        changes: change.changes(before),
     };
-    Ok(history::write(connection, &entry, at)?)
-}
-
-fn event(change: &OrderUpdate) -> &'static str {
-    match change {
-        OrderUpdate { refund: Some(_), .. } => "refund_requested",
-        OrderUpdate { rework: Some(_), .. } => "lines_changed",
-        OrderUpdate { payment: Some(_), .. } => "payment_renewed",
-        OrderUpdate { transition: Some(_), .. } => "status_changed",
-        _ => "changed",
-    }
-}
-
-/// Each detail may also be emptied.
-fn write_details(
-    connection: &mut AnyConnection,
-    order: OrderId,
-    change: &OrderUpdate,
-) -> Result<(), diesel::result::Error> {
-    let order = orders::table.find(order.get());
-    if let Edit::Set(manager) = change.manager {
-        diesel::update(order)
-            .set((orders::manager_id.eq(manager.map(i64::from)), orders::version.eq(orders::version + 1)))
-            .execute(connection)?;
-    }
-    if let Edit::Set(comment) = &change.comment {
-        diesel::update(order)
-            .set((orders::comment.eq(comment.as_deref()), orders::version.eq(orders::version + 1)))
-            .execute(connection)?;
-    }
-    if let Edit::Set(address) = &change.address {
-        diesel::update(order)
-            .set((orders::address.eq(address.as_deref()), orders::version.eq(orders::version + 1)))
-            .execute(connection)?;
-    }
-    Ok(())
+    history::write(connection, &entry, at)
 }

@@ -5,10 +5,10 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::history::Author;
 use kontor_kernel::{Money, OrderId, StoreError};
-use kontor_orders::model::{AfterCharge, ChargeOutcome, OrderStatus, PaidEvent, StockEffect, Transition};
+use kontor_orders::model::{AfterCharge, ChargeOutcome, OrderEvent, OrderStatus, PaidEvent, StockEffect, Transition};
 use uuid::Uuid;
 
-use super::history::{self, Entry};
+use super::history::{self, Entry, figure};
 use super::{notices, reserved_stock};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Driver};
@@ -66,6 +66,11 @@ fn lock(connection: &mut AnyConnection, id: OrderId) -> Result<Locked, Abort<Sto
     Ok(Locked { id, project, application, status })
 }
 
+/// Holds an order, so that nobody changes it until the transaction ends. Answers whether it waits for its payment.
+pub(crate) fn waits_for_payment(connection: &mut AnyConnection, order: OrderId) -> Result<bool, Abort<StoreError>> {
+    Ok(lock(connection, order)?.status == OrderStatus::WaitingForPayment)
+}
+
 /// What must follow beyond the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "money may be kept that belongs to the customer"]
@@ -96,7 +101,9 @@ pub(crate) fn hear(
                 ))
                 .execute(connection)?;
         }
-        ChargeNews::Suspicious { why } => enter(connection, &order, "payment_suspicious", order.status, why, at)?,
+        ChargeNews::Suspicious { why } => {
+            enter(connection, &order, Heard::of(OrderEvent::PaymentSuspicious, &order).with(why), at)?;
+        }
         ChargeNews::Succeeded { event_id, amount, currency } => {
             match order.status.after_charge(ChargeOutcome::Succeeded) {
                 AfterCharge::Moves(step) => {
@@ -115,18 +122,22 @@ pub(crate) fn hear(
                         history::announce_paid(connection, &event)?;
                     }
                     notices::tell(connection, order.id, step.notice, Some(*amount), at.naive_utc())?;
-                    enter(connection, &order, "paid", step.to, "", at)?;
+                    let paid = Heard::of(OrderEvent::Paid, &order);
+                    enter(connection, &order, Heard { to: step.to, captured: Some(*amount), ..paid }, at)?;
                 }
                 AfterCharge::Returns => {
                     capture(connection, &order, *amount, at)?;
-                    enter(connection, &order, "paid_after_cancellation", order.status, &amount.to_string(), at)?;
+                    let late = Heard::of(OrderEvent::PaidAfterCancellation, &order);
+                    let amount_text = amount.to_string();
+                    enter(connection, &order, Heard { captured: Some(*amount), ..late.with(&amount_text) }, at)?;
                     return Ok(Follows::Refund);
                 }
                 AfterCharge::Unexpected => {
                     // Nothing moves an order away while its charge is open; should it ever happen, the money must be seen.
                     tracing::error!(order = %order.id, "money arrived for an order that does not wait for it");
                     capture(connection, &order, *amount, at)?;
-                    enter(connection, &order, "paid_out_of_turn", order.status, "money arrived out of turn", at)?;
+                    let odd = Heard::of(OrderEvent::PaidOutOfTurn, &order).with("money arrived out of turn");
+                    enter(connection, &order, Heard { captured: Some(*amount), ..odd }, at)?;
                 }
                 AfterCharge::Stays => {}
             }
@@ -140,13 +151,14 @@ pub(crate) fn hear(
                     orders::updated_at.eq(at.naive_utc()),
                 ))
                 .execute(connection)?;
-            enter(connection, &order, "payment_withdrawn", order.status, "", at)?;
+            enter(connection, &order, Heard::of(OrderEvent::PaymentWithdrawn, &order), at)?;
         }
         ChargeNews::Failed { reason } => match order.status.after_charge(ChargeOutcome::Failed) {
             AfterCharge::Moves(step) => {
                 follow(connection, &order, step, at)?;
                 notices::tell(connection, order.id, step.notice, None, at.naive_utc())?;
-                enter(connection, &order, "payment_failed", step.to, reason, at)?;
+                let failed = Heard::of(OrderEvent::PaymentFailed, &order).with(reason);
+                enter(connection, &order, Heard { to: step.to, ..failed }, at)?;
             }
             AfterCharge::Stays | AfterCharge::Returns | AfterCharge::Unexpected => {}
         },
@@ -203,16 +215,41 @@ fn follow(
     Ok(())
 }
 
+/// What is told of an outcome.
+struct Heard<'a> {
+    event: OrderEvent,
+    /// Where the order goes by it.
+    to: OrderStatus,
+    detail: Option<&'a str>,
+    captured: Option<Money>,
+}
+
+impl<'a> Heard<'a> {
+    fn of(event: OrderEvent, order: &Locked) -> Self {
+        Self { event, to: order.status, detail: None, captured: None }
+    }
+
+    fn with(self, detail: &'a str) -> Self {
+        Self { detail: Some(detail), ..self }
+    }
+}
+
 fn enter(
     connection: &mut AnyConnection,
     order: &Locked,
-    event: &str,
-    status: OrderStatus,
-    detail: &str,
+    heard: Heard<'_>,
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
-    let detail = Some(detail).filter(|text| !text.is_empty());
-    let (project, order) = (order.project, order.id.get());
-    let entry = Entry { project, order, actor: Author::System, event, status, detail };
-    Ok(history::write(connection, &entry, at.naive_utc())?)
+    let moved = (heard.to != order.status).then(|| figure("status_id", order.status.id(), heard.to.id()));
+    let captured = heard.captured.map(|amount| figure("captured_amount", Money::ZERO, amount));
+    let entry = Entry {
+        project: order.project,
+        order: order.id.get(),
+        actor: Author::System,
+        event: heard.event,
+        status: heard.to,
+        detail: heard.detail,
+        changes: moved.into_iter().chain(captured).collect(),
+    };
+    history::write(connection, &entry, at.naive_utc())
 }

@@ -3,24 +3,33 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use kontor_kernel::history::Author;
-use kontor_orders::model::{OrderStatus, PaidEvent};
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
+use kontor_kernel::history::{Author, FieldChange, HistoryAction, HistoryEntry};
+use kontor_kernel::{OrderId, Page, PageRequest, StoreError, Word as _};
+use kontor_orders::model::{OrderEntry, OrderEvent, OrderStatus, PaidEvent};
 
-use crate::database::AnyConnection;
+use crate::database::{Abort, AnyConnection};
 use crate::schema::{order_events, outbox_events};
+use crate::statement::{Statement, by_place};
 use crate::stored;
 
-/// One entry of the history of an order.
+/// A line of the history of an order that is to be written.
 pub(super) struct Entry<'a> {
     pub project: i64,
     pub order: i64,
     pub actor: Author,
-    pub event: &'a str,
+    pub event: OrderEvent,
     pub status: OrderStatus,
     pub detail: Option<&'a str>,
+    pub changes: Vec<FieldChange>,
 }
 
-pub(super) fn write(connection: &mut AnyConnection, entry: &Entry<'_>, at: NaiveDateTime) -> Result<(), QueryError> {
+/// A field of an order that an outcome changes.
+pub(super) fn figure(field: &str, old: impl ToString, new: impl ToString) -> FieldChange {
+    FieldChange { field: field.to_owned(), old: Some(old.to_string()), new: Some(new.to_string()) }
+}
+
+pub(super) fn write<R>(connection: &mut AnyConnection, entry: &Entry<'_>, at: NaiveDateTime) -> Result<(), Abort<R>> {
     let (actor, actor_id) = stored::actor(entry.actor);
     diesel::insert_into(order_events::table)
         .values((
@@ -28,13 +37,79 @@ pub(super) fn write(connection: &mut AnyConnection, entry: &Entry<'_>, at: Naive
             order_events::order_id.eq(entry.order),
             order_events::actor.eq(actor),
             order_events::actor_id.eq(actor_id),
-            order_events::event.eq(entry.event),
+            order_events::event.eq(entry.event.word()),
             order_events::status_id.eq(entry.status.id()),
             order_events::detail.eq(entry.detail),
+            order_events::changes.eq(serde_json::to_string(&entry.changes).map_err(StoreError::corrupt)?),
             order_events::created_at.eq(at),
         ))
         .execute(connection)?;
     Ok(())
+}
+
+by_place! {
+    struct EntryRow {
+        id: i64 as BigInt,
+        actor: String as Text,
+        actor_id: Option<i64> as Nullable<BigInt>,
+        user_name: Option<String> as Nullable<Text>,
+        customer_name: Option<String> as Nullable<Text>,
+        event: String as Text,
+        status_id: i64 as BigInt,
+        detail: Option<String> as Nullable<Text>,
+        changes: String as Text,
+        created_at: NaiveDateTime as Timestamp,
+    }
+}
+
+impl TryFrom<EntryRow> for OrderEntry {
+    type Error = StoreError;
+
+    fn try_from(row: EntryRow) -> Result<Self, StoreError> {
+        let event: OrderEvent = stored::word("order_events", row.id, "event", &row.event)?;
+        let status = OrderStatus::from_id(row.status_id);
+        let author = stored::author("order_events", row.id, &row.actor, row.actor_id)?;
+        Ok(Self {
+            line: HistoryEntry {
+                id: row.id,
+                action: if event == OrderEvent::Created { HistoryAction::Created } else { HistoryAction::Changed },
+                author,
+                author_name: stored::author_name(author, row.user_name, row.customer_name),
+                changes: serde_json::from_str(&row.changes).map_err(StoreError::corrupt)?,
+                at: stored::moment(row.created_at),
+            },
+            event,
+            status: status.ok_or_else(|| stored::unknown("order_events", row.id, "status_id", row.status_id))?,
+            detail: row.detail,
+        })
+    }
+}
+
+/// One page of the history of an order, the latest first.
+pub(super) fn page(
+    connection: &mut AnyConnection,
+    order: OrderId,
+    page: PageRequest,
+) -> Result<Page<OrderEntry>, Abort<StoreError>> {
+    let own = order_events::table.filter(order_events::order_id.eq(order.get()));
+    let total: i64 = own.count().get_result(connection)?;
+    // Names are looked up for the lines of the page alone.
+    let rows: Vec<EntryRow> = Statement::new(
+        "SELECT p.id, p.actor, p.actor_id, u.first_name || ' ' || u.last_name, \
+         coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), p.event, p.status_id, \
+         p.detail, p.changes, p.created_at FROM (SELECT * FROM order_events WHERE order_id = ",
+    )
+    .value(order.get())
+    .sql(" ORDER BY id DESC LIMIT ")
+    .value(page.limit())
+    .sql(" OFFSET ")
+    .value(page.offset())
+    .sql(
+        ") p LEFT JOIN users u ON p.actor = 'user' AND u.id = p.actor_id \
+         LEFT JOIN counterparties c ON p.actor = 'customer' AND c.id = p.actor_id ORDER BY p.id DESC",
+    )
+    .rows(connection)?;
+    Ok(stored::page(rows.into_iter().map(OrderEntry::try_from), total, page)?)
 }
 
 /// Puts `order.paid` into the outbox.

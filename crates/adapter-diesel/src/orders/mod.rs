@@ -19,6 +19,6 @@ mod snapshot;
 mod tickets;
 
 pub(crate) use change::{apply, locked};
-pub(crate) use charge_news::{ChargeNews, Follows, hear};
+pub(crate) use charge_news::{ChargeNews, Follows, hear, waits_for_payment};
 pub(crate) use place::place;
 pub(crate) use refunds::{Giving, give_back, hear_refund};

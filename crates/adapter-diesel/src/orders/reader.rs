@@ -1,13 +1,16 @@
 //! Reading orders: a fixed number of statements, whatever the number of orders.
 
 use async_trait::async_trait;
-use kontor_kernel::{CustomerScope, Line, Listing, OfProject, OrderId, Page, Phone, ProjectId, StoreError, UserId};
-use kontor_orders::model::{Order, PromoCode};
+use kontor_kernel::{
+    CustomerScope, Line, Listing, OfProject, OrderId, Page, PageRequest, Phone, ProjectId, StoreError, UserId,
+};
+use kontor_orders::model::{Order, OrderEntry, PromoCode};
 use kontor_orders::ports::OrderReader;
 
 use super::assemble::orders;
+use super::history;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::listing::{Source, in_order, unsearched};
+use crate::listing::{Source, Totals, in_order, unsearched};
 use crate::people::is_employee;
 use crate::projections::search::{MOST, customers_named, number_in};
 use crate::statement::Statement;
@@ -40,13 +43,18 @@ impl OrderReader for Database {
         self.read(move |connection| Ok::<_, Abort<StoreError>>(is_employee(connection, project, user)?)).await
     }
 
+    async fn history(&self, order: OrderId, page: PageRequest) -> Result<Page<OrderEntry>, StoreError> {
+        self.read_snapshot(move |connection| history::page(connection, order, page)).await
+    }
+
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError> {
+        let totals = self.memory::<Totals>();
         self.read_snapshot(move |connection| {
             let mut own = Statement::new("o.project_id = ").value(project.get());
             if let Some(text) = &listing.text {
                 own = own.sql(" AND o.id IN ").then(orders_found(connection, project, text));
             }
-            let found = ORDERS.page(connection, own, &listing)?;
+            let found = ORDERS.page_of_many(connection, own, &listing, &totals)?;
             let these = Statement::new(" WHERE o.id").among(&found.items).sql(" ORDER BY o.id");
             let own = orders(connection, these)?.into_iter().filter_map(|order| order.within(project)).collect();
             let orders = in_order(&found.items, own, |order: &Order| order.id.get());

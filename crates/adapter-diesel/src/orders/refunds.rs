@@ -8,11 +8,11 @@ use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::history::Author;
 use kontor_kernel::{OrderId, RefundId, StoreError, Word};
 use kontor_orders::change::OrderedRefund;
-use kontor_orders::model::{Notice, OrderRefund, OrderRefundState, OrderStatus, ReservationState};
+use kontor_orders::model::{Notice, OrderEvent, OrderRefund, OrderRefundState, OrderStatus, ReservationState};
 use kontor_orders::refund::{RefundRefused, ReturnEffect, ReturnedLine};
 use kontor_orders::{OrderError, OrderRefusal};
 
-use super::history::{self, Entry};
+use super::history::{self, Entry, figure};
 use super::{notices, tickets};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
@@ -231,14 +231,14 @@ pub(crate) fn hear_refund(
     .optional()?;
     let Some((id, amount)) = known else { return Ok(()) };
     let gone = if succeeded { amount } else { 0 };
-    let (project, status): (i64, i64) = diesel::update(orders::table.find(order.get()))
+    let (project, status, refunding, refunded): (i64, i64, i64, i64) = diesel::update(orders::table.find(order.get()))
         .set((
             orders::refunding.eq(orders::refunding - amount),
             orders::refunded.eq(orders::refunded + gone),
             orders::version.eq(orders::version + 1),
             orders::updated_at.eq(at),
         ))
-        .returning((orders::project_id, orders::status_id))
+        .returning((orders::project_id, orders::status_id, orders::refunding, orders::refunded))
         .get_result(connection)?;
     if !succeeded {
         Statement::new(
@@ -256,12 +256,17 @@ pub(crate) fn hear_refund(
     }
     let status =
         OrderStatus::from_id(status).ok_or_else(|| stored::unknown("orders", order.get(), "status_id", status))?;
-    let event = if succeeded { "refunded" } else { "refund_failed" };
+    let event = if succeeded { OrderEvent::Refunded } else { OrderEvent::RefundFailed };
+    let (pending, back) = (stored::money(refunding)?, stored::money(refunded)?);
     let amount = stored::money(amount)?;
+    let mut changes = vec![figure("refunding_amount", stored::money(refunding + amount.minor())?, pending)];
+    if succeeded {
+        changes.push(figure("refunded_amount", back.saturating_sub(amount), back));
+    }
     if succeeded {
         notices::tell(connection, order, Notice::OrderRefunded, Some(amount), at)?;
     }
     let detail = amount.to_string();
-    let entry = Entry { project, order: order.get(), actor: Author::System, event, status, detail: Some(&detail) };
-    Ok(history::write(connection, &entry, at)?)
+    let (actor, detail) = (Author::System, Some(&*detail));
+    history::write(connection, &Entry { project, order: order.get(), actor, event, status, detail, changes }, at)
 }

@@ -8,7 +8,7 @@ use kontor_orders::model::{Named, OrderStatus, ReservationRecord, ReservationSta
 use kontor_orders::ports::ReservationReader;
 
 use crate::database::{Abort, Database};
-use crate::listing::{Source, in_order, unsearched};
+use crate::listing::{Source, Totals, in_order, unsearched};
 use crate::statement::{Statement, by_place};
 use crate::stored;
 
@@ -75,9 +75,10 @@ const LINES: Source = Source {
 #[async_trait]
 impl ReservationReader for Database {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<ReservationRecord>, StoreError> {
+        let totals = self.memory::<Totals>();
         self.read_snapshot(move |connection| {
             let own = Statement::new("r.project_id = ").value(project.get());
-            let found = LINES.page(connection, own, &listing)?;
+            let found = LINES.page_of_many(connection, own, &listing, &totals)?;
             let rows: Vec<LineRow> = Statement::new(
                 "SELECT r.id, r.order_id, o.status_id, r.nomenclature_id, r.name, w.id, w.name, r.quantity, \
                  r.unit_price, r.total, r.state, r.created_at, r.updated_at FROM reservations r \

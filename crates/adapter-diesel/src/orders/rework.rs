@@ -104,20 +104,17 @@ fn keep_promo(connection: &mut AnyConnection, order: OrderId, rework: &Rework) -
 }
 
 fn write_totals(connection: &mut AnyConnection, order: OrderId, rework: &Rework) -> QueryResult<()> {
-    let (row, totals) = (orders::table.find(order.get()), rework.totals);
-    diesel::update(row)
+    let (totals, returned) = (rework.totals, matches!(rework.promo, PromoEffect::Return(_)));
+    diesel::update(orders::table.find(order.get()))
         .set((
             orders::original_price.eq(totals.original_price.minor()),
             orders::product_discount.eq(totals.product_discount.minor()),
             orders::promo_discount.eq(totals.promo_discount.minor()),
             orders::final_price.eq(totals.final_price.minor()),
+            returned.then_some((orders::discount_id.eq(None::<i64>), orders::promo_code.eq(None::<String>))),
             orders::version.eq(orders::version + 1),
         ))
         .execute(connection)?;
-    if let PromoEffect::Return(_) = rework.promo {
-        let none = (orders::discount_id.eq(None::<i64>), orders::promo_code.eq(None::<String>));
-        diesel::update(row).set((none, orders::version.eq(orders::version + 1))).execute(connection)?;
-    }
     Ok(())
 }
 

@@ -10,13 +10,13 @@ use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::history::Author;
 use kontor_kernel::{OrderId, Page, PageRequest, Quantity, ShopId, StoreError, UserId, Word};
 use kontor_orders::change::{PlacedOrder, Rework, ReworkedLine};
-use kontor_orders::model::{Named, OrderStatus};
+use kontor_orders::model::{Named, OrderEvent, OrderStatus};
 use kontor_orders::ports::TicketStore;
 use kontor_orders::tickets::{
     EarlierScan, KeptScan, ReadScan, ScanAnswer, ScanBatch, ScanId, ScanOutcome, TicketOrder, judge,
 };
 
-use super::history::{self, Entry};
+use super::history::{self, Entry, figure};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{order_tickets, orders};
 use crate::statement::{IdRow, Statement, Value, by_place};
@@ -257,11 +257,12 @@ fn count(connection: &mut AnyConnection, batch: &ScanBatch, scan: &ReadScan, ord
         project: batch.stamp.project_id.get(),
         order: order.id,
         actor: batch.stamp.author,
-        event: "tickets_redeemed",
+        event: OrderEvent::TicketsRedeemed,
         status: order.status,
         detail: Some(&detail),
+        changes: vec![figure("redeemed_count", order.door.redeemed, i64::from(order.door.redeemed) + entering)],
     };
-    Ok(history::write(connection, &entry, now)?)
+    history::write(connection, &entry, now)
 }
 
 by_place! {

@@ -13,7 +13,7 @@ use kontor_organization::ports::IntegrationRepository;
 use kontor_organization::{IntegrationError, IntegrationRefusal};
 
 use crate::database::{Abort, AnyConnection, Database};
-use crate::statement::{Statement, by_place};
+use crate::statement::{IdRow, Statement, by_place};
 use crate::{histories, records, stored};
 
 /// A record has no more parameters of one integration.
@@ -64,15 +64,9 @@ fn used(connection: &mut AnyConnection, found: Statement) -> Result<Vec<UsedInte
     Ok(rows.into_iter().map(UsedIntegration::try_from).collect::<Result<_, _>>()?)
 }
 
-by_place! {
-    struct NumberRow {
-        number: i64 as BigInt,
-    }
-}
-
 fn number(connection: &mut AnyConnection, query: Statement) -> QueryResult<Option<i64>> {
-    let rows: Vec<NumberRow> = query.rows(connection)?;
-    Ok(rows.first().map(|row| row.number))
+    let rows: Vec<IdRow> = query.rows(connection)?;
+    Ok(rows.first().map(|row| row.id))
 }
 
 fn of_owner(owner: IntegrationOwner) -> Statement {

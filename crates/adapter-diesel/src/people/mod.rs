@@ -6,6 +6,7 @@ mod customer_locks;
 mod employees;
 mod forget;
 mod receipts;
+mod remarks;
 pub(crate) mod sessions;
 mod tickets;
 
@@ -14,6 +15,7 @@ pub(crate) use customer_locks::{CustomerOf, hold_customer, lock_customer, lock_c
 pub(crate) use employees::{EMPLOYEE, is_employee};
 pub(crate) use forget::{contacts, forget_contacts, forget_customer, take_away};
 pub(crate) use receipts::{forget_receipts, forget_receipts_if_left};
+pub(crate) use remarks::forget_remarks;
 pub(crate) use tickets::forget_tickets;
 
 /// The two kinds of tokens, as the column `guard` spells them.

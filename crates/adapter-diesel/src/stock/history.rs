@@ -3,7 +3,7 @@
 use chrono::NaiveDateTime;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_catalog::model::{StockEntry, StockReason, StockSource};
-use kontor_kernel::history::{Author, FieldChange, HistoryAction, HistoryEntry};
+use kontor_kernel::history::{FieldChange, HistoryAction, HistoryEntry};
 use kontor_kernel::{InventoryId, Page, PageRequest, ProjectId, StoreError, Word as _};
 
 use crate::database::{Abort, AnyConnection};
@@ -64,17 +64,11 @@ impl TryFrom<MovementRow> for StockEntry {
 
     fn try_from(row: MovementRow) -> Result<Self, StoreError> {
         let reason = StockReason::from_word(&row.reason);
-        let unknown = |column, word| stored::unknown("stock_movements", row.id, column, word);
-        let reason = reason.ok_or_else(|| unknown("reason", row.reason.as_str()))?;
+        let reason = reason.ok_or_else(|| stored::unknown("stock_movements", row.id, "reason", &row.reason))?;
         let is_new = matches!(reason, StockReason::Opening | StockReason::Creation)
             || reason == StockReason::Upload && row.is_first;
         let source = source(&row)?;
-        let (author, name) = match (row.actor.as_str(), row.actor_id) {
-            ("user", Some(id)) => (Author::User(stored::id(id)?), row.user_name),
-            ("customer", Some(id)) => (Author::Customer(stored::id(id)?), row.customer_name),
-            ("system", None) => (Author::System, None),
-            (other, _) => return Err(unknown("actor", other)),
-        };
+        let author = stored::author("stock_movements", row.id, &row.actor, row.actor_id)?;
         let changes = [
             figure("quantity", row.quantity, row.quantity_after, is_new),
             figure("reserved", row.reserved, row.reserved_after, false),
@@ -84,7 +78,7 @@ impl TryFrom<MovementRow> for StockEntry {
             id: row.id,
             action: if is_new { HistoryAction::Created } else { HistoryAction::Changed },
             author,
-            author_name: name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()),
+            author_name: stored::author_name(author, row.user_name, row.customer_name),
             changes: changes.into_iter().flatten().collect(),
             at: stored::moment(row.created_at),
         };

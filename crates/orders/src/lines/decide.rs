@@ -93,7 +93,6 @@ fn rework(
         None
     };
     let totals = Totals::from(&pricing);
-    let detail = detail(order, &work, &totals);
     let categories = work.drafts.iter().map(|draft| (draft.item, categories_of(snapshot, draft.item)));
     let rework = is_change.then(|| Rework {
         automatic: applied_discounts(snapshot, categories),
@@ -105,7 +104,6 @@ fn rework(
         totals,
         promo,
         tickets: None,
-        detail,
     });
     Ok(Decided { rework, payment, refund: None })
 }
@@ -238,22 +236,4 @@ fn sold(
         subject: if inventory.is_some() { PaymentSubject::Commodity } else { PaymentSubject::Service },
         mode: PaymentMode::FullPrepayment,
     }
-}
-
-fn detail(order: &Order, work: &Work<'_>, totals: &Totals) -> String {
-    let known = |draft: &Draft| order.lines.iter().find(|line| Some(line.id) == draft.id);
-    let told = |pieces: Quantity, price: Money| format!("{pieces} x {price}", pieces = pieces.get());
-    let mut parts: Vec<String> = work.removed.iter().map(|line| format!("line {line} removed")).collect();
-    for draft in &work.drafts {
-        let now = told(draft.quantity, draft.unit_price);
-        match known(draft) {
-            None => parts.push(format!("item {}: {now}", draft.item)),
-            Some(line) if (line.quantity, line.unit_price) != (draft.quantity, draft.unit_price) => {
-                parts.push(format!("line {}: {} -> {now}", line.id, told(line.quantity, line.unit_price)));
-            }
-            Some(_) => {}
-        }
-    }
-    parts.push(format!("to pay: {} -> {}", order.final_price, totals.final_price));
-    parts.join("; ")
 }

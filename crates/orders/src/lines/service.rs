@@ -226,10 +226,7 @@ impl PlacementService {
             None => None,
             Some(charge) => Some(self.charges.open(&charge).await),
         };
-        let found = self.orders.find(id).await.map_err(|error| match error {
-            StoreError::Unavailable(why) => StoreError::OutcomeUnknown(format!("order {id} cannot be read: {why}")),
-            error => error,
-        })?;
+        let found = self.orders.find(id).await.map_err(StoreError::after_commit)?;
         let order = staff.own(found)?;
         Ok(match opened {
             None | Some(Ok(Opened::Known)) => LinesChanged::Done(order),

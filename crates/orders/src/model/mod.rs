@@ -3,6 +3,7 @@
 mod cart;
 mod delivery;
 mod discount;
+mod history;
 mod moves;
 mod notice_text;
 mod order;
@@ -15,6 +16,7 @@ pub(crate) mod testing;
 pub use cart::{Cart, CartLine, CartRefused, LineProblem, LineRefused};
 pub use delivery::{Address, Delivery, DeliveryRequest, ParamReference, References, ShopReference, SubtypeReference};
 pub use discount::{Discount, Promo, PromoProblem};
+pub use history::{OrderEntry, OrderEvent};
 pub use kontor_kernel::{DiscountStatus, DiscountTarget, DiscountValue, InvalidPromoCode, PromoCode};
 pub use kontor_payments::model::PaymentMethod;
 pub use moves::{

@@ -198,10 +198,7 @@ impl PlacementService {
 
     /// An order that is committed: when it cannot be read, nobody may believe that there is none.
     async fn read(&self, project: ProjectId, id: OrderId) -> Result<Order, StoreError> {
-        let found = self.orders.find(id).await.map_err(|error| match error {
-            StoreError::Unavailable(why) => StoreError::OutcomeUnknown(format!("order {id} cannot be read: {why}")),
-            error => error,
-        })?;
+        let found = self.orders.find(id).await.map_err(StoreError::after_commit)?;
         let order = found.and_then(|order| order.within(project));
         order.ok_or_else(|| StoreError::Corrupt(format!("order {id} was stored and cannot be found")))
     }

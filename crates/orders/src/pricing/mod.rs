@@ -13,12 +13,11 @@ mod share;
 mod tests;
 
 use chrono::{DateTime, Utc};
-use kontor_kernel::{CategoryId, Money, NomenclatureId, Quantity};
+use kontor_kernel::{CategoryId, Money, NomenclatureId, Quantity, distribute};
 
 use crate::model::{
     CartRefused, Discount, DiscountTarget, DiscountValue, LineProblem, LineRefused, Promo, PromoProblem,
 };
-pub(crate) use share::distribute;
 use share::percent;
 
 /// A line to be priced.

@@ -1,10 +1,9 @@
 use std::collections::BTreeSet;
 
-use kontor_kernel::Money;
+use kontor_kernel::{Money, distribute};
 
 use super::model::{DecidedRefund, RefundCommand, RefundProblem, RefundRefused, ReturnEffect, ReturnedLine};
 use crate::model::{Order, OrderLine, ReservationState};
-use crate::pricing::distribute;
 
 /// What goes back of an order as it stands, or why nothing does.
 pub fn decide(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, RefundRefused> {

@@ -87,6 +87,7 @@ pub(super) async fn recover<B: MessageBody + 'static>(
         Some(Telling::Gone) => {
             return Ok(request.into_response(HttpResponse::Ok().json(Message::new("The record was deleted."))));
         }
+        Some(Telling::Again) => return Ok(next.call(request).await?.map_into_boxed_body()),
         Some(Telling::Record { by, status }) => (by, status),
     };
     let path = path(by.policy.path, endpoint.policy.path, request.path(), kept.record.as_ref());

@@ -97,7 +97,7 @@ pub(super) async fn refresh_offers(worker: &Worker) -> Result<bool, Trouble> {
     Ok(worker.database.refresh_offers_next().await?)
 }
 
-/// Deletes what has had its time, batch after batch; others write in between.
+/// Deletes what has had its time, batch after batch; others write in between. Gives up orders that wait for nothing.
 pub(super) async fn sweep(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let mut trouble = None;
     for swept in SWEPT_TABLES {
@@ -116,6 +116,10 @@ pub(super) async fn sweep(worker: &Worker, context: StepContext<'_>) -> Result<b
     let files = worker.jobs.sweep().await?;
     if files > 0 {
         tracing::info!(files, "files of imports that were never queued are gone");
+    }
+    let orders = worker.database.give_up_unasked(worker.clock.now()).await?;
+    if orders > 0 {
+        tracing::info!(orders, "orders whose payment nobody asks for any more are canceled");
     }
     trouble.map_or(Ok(false), |error| Err(error.into()))
 }

@@ -2,13 +2,13 @@
 //!
 //! A request with a key runs within [`IdempotentRequest::run`]. The first step that it writes stores the key in its own
 //! commit: what was done and that it was done are one. The unique key arbitrates between processes; who comes second is
-//! rolled back whole. The answer is added later, and is not waited for: without it what was done can be read.
+//! rolled back whole. A step that only prepares what follows ([`prepares`]) stores no key. The answer is added later, and is not waited for: without it what was done can be read.
 
 mod request;
 mod rows;
 
 pub use request::{IdempotentRequest, KeyClaim, KeyOwner};
 pub(super) use request::{Serving, committed, current, note};
-pub(crate) use request::{made, names};
+pub(crate) use request::{made, names, prepares};
 pub(crate) use rows::forget_keys;
 pub use rows::{KeptKey, SavedAnswer};

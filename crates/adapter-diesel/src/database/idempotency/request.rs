@@ -65,7 +65,8 @@ tokio::task_local! {
 struct Step {
     request: Arc<IdempotentRequest>,
     named: Option<Named>,
-    forgotten: bool,
+    /// Whether the key is not stored with this step.
+    keyless: bool,
 }
 
 thread_local! {
@@ -118,7 +119,7 @@ pub(in crate::database) struct Serving;
 impl Serving {
     /// Begins an attempt of a step.
     pub fn begin(request: Option<&Arc<IdempotentRequest>>) -> Self {
-        STEP.set(request.map(|request| Step { request: Arc::clone(request), named: None, forgotten: false }));
+        STEP.set(request.map(|request| Step { request: Arc::clone(request), named: None, keyless: false }));
         Self
     }
 }
@@ -152,7 +153,17 @@ pub(crate) fn names(resource: &'static str, id: i64, is_new: bool) {
 pub(super) fn forgotten(owner: KeyOwner) {
     STEP.with_borrow_mut(|step| {
         if let Some(step) = step {
-            step.forgotten |= step.request.claim.owner == owner;
+            step.keyless |= step.request.claim.owner == owner;
+        }
+    });
+}
+
+/// Says that the step only prepares what the request is for: should nothing follow, the request is carried out when it is sent
+/// again, and finds this done.
+pub(crate) fn prepares() {
+    STEP.with_borrow_mut(|step| {
+        if let Some(step) = step {
+            step.keyless = true;
         }
     });
 }
@@ -160,7 +171,7 @@ pub(super) fn forgotten(owner: KeyOwner) {
 /// Stores the key in the transaction of the step.
 pub(in crate::database) fn note<R>(connection: &mut AnyConnection) -> Result<(), Abort<R>> {
     let noted = STEP.with_borrow(|step| {
-        let step = step.as_ref().filter(|step| !step.forgotten)?;
+        let step = step.as_ref().filter(|step| !step.keyless)?;
         Some((Arc::clone(&step.request), step.named.clone()))
     });
     let Some((request, named)) = noted else { return Ok(()) };
@@ -176,7 +187,7 @@ pub(in crate::database) fn note<R>(connection: &mut AnyConnection) -> Result<(),
 /// The transaction is committed.
 pub(in crate::database) fn committed() {
     STEP.with_borrow(|step| {
-        if let Some(step) = step.as_ref().filter(|step| !step.forgotten) {
+        if let Some(step) = step.as_ref().filter(|step| !step.keyless) {
             step.request.stored.store(true, Ordering::SeqCst);
         }
     });

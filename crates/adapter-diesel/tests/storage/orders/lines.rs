@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kontor_adapter_diesel::database_tests;
-use kontor_kernel::{Money, NomenclatureId, OrderId, Quantity, ReservationId};
+use kontor_kernel::{Clock as _, Money, NomenclatureId, OrderId, Quantity, ReservationId};
 use kontor_orders::lines::{LineCommand, LineEdit, LinesChanged, LinesRefused, OrderPreview};
 use kontor_orders::model::{Order, OrderStatus, PaymentState};
 use kontor_orders::{OrderCommand, OrderError, OrderRefusal};
@@ -213,6 +213,38 @@ database_tests! {
         counter.payments.acquirer_notified(&id).await.unwrap();
         let paid = counter.order(order.id).await;
         assert_eq!((paid.status, paid.captured, paid.final_price), (OrderStatus::Paid, money(2_000), money(2_000)));
+        counter.sound().await;
+    }
+
+    async fn an_order_whose_payment_was_taken_back_is_given_up_after_a_while(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 9, 1_000).await;
+        let (left, renewed) = (counter.placed(&counter.online(&[(vase, 3)])).await, counter.placed(&counter.online(&[(vase, 1)])).await);
+        let open = counter.placed(&counter.online(&[(vase, 1)])).await;
+        let ids: Vec<_> = {
+            let mut payments = counter.acquirer.payments.lock().unwrap();
+            payments.iter_mut().take(2).for_each(|(_, payment)| payment.reason = Some("canceled_by_merchant".to_owned()));
+            payments.iter_mut().take(2).for_each(|(_, payment)| payment.status = GatewayStatus::Canceled);
+            payments.iter().take(2).map(|(_, payment)| payment.id.clone()).collect()
+        };
+        for id in ids {
+            counter.payments.acquirer_notified(&id).await.unwrap();
+        }
+        let give_up = || counter.house.db.database.give_up_unasked(counter.clock.now());
+        assert_eq!(give_up().await.unwrap(), 0, "staff may ask for another one");
+        change(&counter, &office, renewed.id, set(renewed.lines[0].id, 2)).await.unwrap();
+        counter.wait(15 * 60);
+        // Two workers look at the same time.
+        let (first, second) = tokio::join!(give_up(), give_up());
+        assert_eq!(first.unwrap() + second.unwrap(), 1);
+        let order = counter.order(left.id).await;
+        assert_eq!((order.status, order.captured), (OrderStatus::Canceled, money(0)));
+        for waiting in [&renewed, &open] {
+            assert_eq!(counter.order(waiting.id).await.status, OrderStatus::WaitingForPayment);
+        }
+        assert_eq!((counter.stock(vase).await, counter.events("payment_failed").await), ((9, 3), 1));
+        assert_eq!(give_up().await.unwrap(), 0);
         counter.sound().await;
     }
 

@@ -1,6 +1,6 @@
 //! Receipts about a part of what was paid, and about its hand-over.
 
-use kontor_kernel::{Money, Quantity};
+use kontor_kernel::{Money, Quantity, distribute};
 
 use super::{PaymentMode, Receipt, ReceiptItem, ReceiptLine, ReceiptProblem};
 
@@ -17,7 +17,10 @@ impl Receipt {
     /// The receipt of a refund of money alone: every line gives its share, by largest remainder, as one piece.
     pub fn of_amount(&self, amount: Money, mode: PaymentMode) -> Result<Self, ReceiptProblem> {
         let totals = self.lines.iter().map(|line| line.total().unwrap_or_default()).collect::<Vec<_>>();
-        let shares = shares(amount.minor(), &totals).ok_or(ReceiptProblem::MoreThanPaid)?;
+        if amount > self.total() {
+            return Err(ReceiptProblem::MoreThanPaid);
+        }
+        let shares = distribute(amount.minor(), &totals);
         let item = |(line, share): (&ReceiptLine, i64)| {
             let total = Money::from_minor(share).map_err(|_| ReceiptProblem::TooLarge)?;
             Ok(ReceiptItem { quantity: Quantity::ONE, total, mode, ..line.item() })
@@ -111,24 +114,4 @@ fn take(left: &mut [Left<'_>], gone: &ReceiptLine) -> Result<(), ReceiptProblem>
         }
     }
     if money == 0 { Ok(()) } else { Err(ReceiptProblem::MoreThanPaid) }
-}
-
-/// Shares of `amount` in proportion to `weights`, by largest remainder; `None` when it is more than they are together.
-fn shares(amount: i64, weights: &[i64]) -> Option<Vec<i64>> {
-    let whole: i128 = weights.iter().copied().map(i128::from).sum();
-    if whole <= 0 || i128::from(amount) > whole {
-        return None;
-    }
-    let product = |weight: &i64| i128::from(amount) * i128::from(*weight);
-    let mut parts: Vec<i64> =
-        weights.iter().map(|weight| i64::try_from(product(weight) / whole)).collect::<Result<_, _>>().ok()?;
-    let missing = usize::try_from(amount - parts.iter().sum::<i64>()).ok()?;
-    let mut places: Vec<usize> = (0..weights.len()).collect();
-    places.sort_by_key(|place| weights.get(*place).map(|weight| -(product(weight) % whole)));
-    for place in places.into_iter().take(missing) {
-        if let Some(part) = parts.get_mut(place) {
-            *part += 1;
-        }
-    }
-    Some(parts)
 }

@@ -1,0 +1,191 @@
+//! Customers and orders of any number, the same every time, written by batches straight into the tables. What customers are
+//! found by is derived by the service's own code afterwards.
+
+use std::fmt::Write as _;
+
+use crate::Failure;
+use crate::catalogue::Dice;
+use crate::shop::{Data, Shop, in_one_commit};
+
+const FAMILIES: [&str; 16] = [
+    "Иванов",
+    "Петров",
+    "Сидоров",
+    "Кузнецов",
+    "Смирнов",
+    "Попов",
+    "Волков",
+    "Соколов",
+    "Лебедев",
+    "Козлов",
+    "Новиков",
+    "Морозов",
+    "Зайцев",
+    "Павлов",
+    "Семёнов",
+    "Голубев",
+];
+const GIVEN: [&str; 12] =
+    ["Алексей", "Борис", "Виктор", "Глеб", "Дмитрий", "Егор", "Иван", "Кирилл", "Леонид", "Михаил", "Никита", "Олег"];
+/// Endings that make families of many more.
+const PLACES: [&str; 12] = [
+    "Донской",
+    "Невский",
+    "Волжский",
+    "Камский",
+    "Обской",
+    "Ленский",
+    "Окский",
+    "Терский",
+    "Кубанский",
+    "Двинский",
+    "Уральский",
+    "Амурский",
+];
+
+/// Rows of one statement.
+const ROWS: usize = 500;
+/// Statements of one commit.
+const STATEMENTS: usize = 40;
+/// Numbers far above those that the service gave by itself.
+const ABOVE: i64 = 1_000;
+/// Items that are ordered.
+const ITEMS: i64 = 200;
+/// Seconds between two orders.
+const PACE: i64 = 30;
+
+/// Most orders are handed over.
+const STATUSES: [i64; 9] = [1, 3, 4, 5, 5, 5, 5, 6, 22];
+
+/// A customer with an order.
+pub struct Buyer {
+    /// Its place among all, from 0; the customer, the order and its line have the same number.
+    pub place: usize,
+    family: (&'static str, &'static str),
+    given: &'static str,
+    status: i64,
+    price: i64,
+}
+
+impl Buyer {
+    /// The customer at this place.
+    pub fn at(place: usize) -> Self {
+        let mut dice = Dice::new(7_000_003 + place);
+        let family = (dice.one_of(&FAMILIES), dice.one_of(&PLACES));
+
+        Self {
+            place,
+            family,
+            given: dice.one_of(&GIVEN),
+            status: STATUSES.get(dice.below(STATUSES.len())).copied().unwrap_or(1),
+            price: i64::try_from(dice.below(2_000_000)).unwrap_or_default() + 9_900,
+        }
+    }
+
+    /// The family name, of which there are many.
+    pub fn family(&self) -> String {
+        format!("{}-{}", self.family.0, self.family.1)
+    }
+
+    /// The given name.
+    pub fn given(&self) -> &'static str {
+        self.given
+    }
+
+    /// Eleven digits.
+    pub fn phone(&self) -> String {
+        format!("79{:09}", self.place)
+    }
+
+    /// What they paid, in hundredths.
+    pub fn price(&self) -> i64 {
+        self.price
+    }
+
+    /// The number of the customer and of the order.
+    pub fn number(&self) -> Result<i64, Failure> {
+        Ok(ABOVE + i64::try_from(self.place)?)
+    }
+}
+
+/// Fills the project of a shop with so many customers, each with an order of one line.
+pub fn fill(shop: &Shop, size: usize) -> Result<(), Failure> {
+    let (project, branch) = (shop.project.project_id, shop.project.branch_id);
+    let at = moment(0);
+    let mut statements = vec![format!(
+        "INSERT INTO warehouses (id, project_id, branch_id, name, created_at, updated_at) \
+         VALUES ({ABOVE}, {project}, {branch}, 'W', '{at}', '{at}')"
+    )];
+    for item in ABOVE..ABOVE + ITEMS {
+        statements.push(format!(
+            "INSERT INTO nomenclatures (id, project_id, name, name_key, kind_id, price, is_subscription, wholesale, \
+             pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
+             VALUES ({item}, {project}, 'Item {item}', 'item {item}', 2, 0, false, false, 1, 1, 0, 1, '{at}', '{at}')"
+        ));
+        statements.push(format!(
+            "INSERT INTO inventories (id, project_id, warehouse_id, nomenclature_id, quantity, reserved, price, created_at, \
+             updated_at) VALUES ({item}, {project}, {ABOVE}, {item}, 0, 0, 100, '{at}', '{at}')"
+        ));
+    }
+    let places: Vec<usize> = (0..size).collect();
+    for chunk in places.chunks(ROWS) {
+        statements.extend(rows(shop, chunk)?);
+        if statements.len() >= STATEMENTS {
+            in_one_commit(shop, std::mem::take(&mut statements))?;
+        }
+    }
+    in_one_commit(shop, statements)
+}
+
+/// So many orders after the first one.
+fn moment(place: usize) -> String {
+    let first =
+        chrono::NaiveDate::from_ymd_opt(2025, 1, 1).and_then(|day| day.and_hms_opt(0, 0, 0)).unwrap_or_default();
+    let later = chrono::TimeDelta::seconds(PACE * i64::try_from(place).unwrap_or_default());
+    (first + later).format("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+fn rows(data: &Shop, places: &[usize]) -> Result<[String; 3], Failure> {
+    let (project, application) = (data.project.project_id, data.project.application_id);
+    let mut customers =
+        "INSERT INTO counterparties (id, project_id, is_company, first_name, last_name, phone_1, email, \
+        created_at, updated_at) VALUES "
+            .to_owned();
+    let mut orders = "INSERT INTO orders (id, project_id, application_id, counterparty_id, status_id, original_price, \
+        product_discount, promo_discount, final_price, delivery_type_id, phone, version, created_at, updated_at) VALUES "
+        .to_owned();
+    let mut lines =
+        "INSERT INTO reservations (id, project_id, order_id, nomenclature_id, inventory_id, name, quantity, \
+        unit_price, product_discount, promo_discount, total, state, created_at, updated_at) VALUES "
+            .to_owned();
+    for (row, place) in places.iter().enumerate() {
+        let buyer = Buyer::at(*place);
+        let (number, at, phone, price) = (buyer.number()?, moment(*place), buyer.phone(), buyer.price);
+        let item = ABOVE + number % ITEMS;
+        let comma = if row > 0 { ", " } else { "" };
+        let is_company = place % 10 == 0;
+        write!(
+            customers,
+            "{comma}({number}, {project}, {is_company}, '{}', '{}', '{phone}', 'buyer{place}@example.com', '{at}', '{at}')",
+            buyer.given,
+            buyer.family()
+        )?;
+        write!(
+            orders,
+            "{comma}({number}, {project}, {application}, {number}, {}, {price}, 0, 0, {price}, 1, '{phone}', 1, '{at}', '{at}')",
+            buyer.status
+        )?;
+        write!(
+            lines,
+            "{comma}({number}, {project}, {number}, {item}, {item}, 'Item {item}', 1, {price}, 0, 0, {price}, 'sold', '{at}', \
+             '{at}')"
+        )?;
+    }
+    Ok([customers, orders, lines])
+}
+
+/// Has what was written found as the service has it found.
+pub fn index(data: &Data) -> Result<(), Failure> {
+    data.database.migrate()?;
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! What staff wait for when a project has a hundred times the customers and orders.
+
+use std::time::Instant;
+
+use super::book::{self, Buyer};
+use super::{GROWTH, KINDS, MORE, Sizes, compare};
+use crate::Failure;
+use crate::load::{Request, Target};
+use crate::on_server::OnServer;
+use crate::pace::Pace;
+use crate::report::{Goal, Report};
+use crate::shop::Shop;
+
+/// A service whose project has so many customers and orders.
+struct Desk {
+    shop: Shop,
+    bearer: String,
+    size: usize,
+    /// Dropped after the service.
+    _database: Option<OnServer>,
+}
+
+impl Desk {
+    fn open(name: &str, server: Option<&str>, size: usize) -> Result<Self, Failure> {
+        let began = Instant::now();
+        let database = server.map(|server| OnServer::create(server, name)).transpose()?;
+        let shop = Shop::empty(database.as_ref().map(|database| database.url.clone()))?;
+        let bearer = shop.owner()?;
+        book::fill(&shop, size)?;
+        let written = began.elapsed();
+        book::index(&shop)?;
+        if let Some(database) = &database {
+            database.vacuum()?;
+        }
+        eprintln!(
+            "{name}: {size} customers with orders written in {:.0} s, found in {:.0} s",
+            written.as_secs_f64(),
+            began.elapsed().saturating_sub(written).as_secs_f64()
+        );
+        Ok(Self { shop, bearer, size, _database: database })
+    }
+
+    fn get(&self, path: &str) -> Request {
+        Request::new("GET", path, &[("Authorization", self.bearer.as_str())], "")
+    }
+
+    fn target(&self, paths: impl Iterator<Item = String>) -> Target {
+        let requests = paths.map(|path| self.get(&path)).collect();
+        Target { address: self.shop.address, expected: 200, requests, once: false }
+    }
+
+    fn one(&self, path: &str) -> Target {
+        self.target(std::iter::once(path.to_owned()))
+    }
+
+    /// A request about each of some customers, spread over all of them.
+    fn each(&self, path: impl Fn(&Buyer) -> String) -> Target {
+        let step = (self.size / KINDS).max(1);
+        self.target((0..self.size).step_by(step).map(|place| path(&Buyer::at(place))))
+    }
+}
+
+fn encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+fn number(buyer: &Buyer) -> String {
+    buyer.number().map(|number| number.to_string()).unwrap_or_default()
+}
+
+fn amount(minor: i64) -> String {
+    format!("{}.{:02}", minor / 100, minor % 100)
+}
+
+/// What a list is asked besides the search, for each of some customers.
+type Asked = (&'static str, fn(&Buyer) -> String);
+
+const ORDERS: [Asked; 14] = [
+    ("newest", |_| String::new()),
+    ("oldest", |_| "order_by=id_asc".to_owned()),
+    ("by date", |_| "order_by=created_at_desc".to_owned()),
+    ("by date, oldest", |_| "order_by=created_at_asc".to_owned()),
+    ("of a status", |_| "status_id=3".to_owned()),
+    ("of two statuses", |_| "status_id[]=3&status_id[]=22".to_owned()),
+    ("of a customer", |buyer| format!("counterparty_id={}", number(buyer))),
+    ("of a sum", |buyer| format!("price={}", amount(buyer.price()))),
+    ("above a sum", |_| "price_gt=15000.00".to_owned()),
+    ("of a day", |_| "date_from=2025-01-02&date_to=2025-01-02".to_owned()),
+    ("since a day", |_| "date_from=2025-01-02".to_owned()),
+    ("by number", |buyer| format!("query={}", number(buyer))),
+    ("by phone", |buyer| format!("query={}", buyer.phone())),
+    ("by name", |buyer| format!("query={}", encoded(&format!("{} {}", buyer.family(), buyer.given())))),
+];
+
+const CUSTOMERS: [Asked; 10] = [
+    ("newest", |_| String::new()),
+    ("by name", |_| "order_by=name_asc".to_owned()),
+    ("by date", |_| "order_by=created_at_desc".to_owned()),
+    ("companies", |_| "is_company=1".to_owned()),
+    ("of a manager", |_| "manager_id=1".to_owned()),
+    ("of a day", |_| "date_from=2025-01-02&date_to=2025-01-02".to_owned()),
+    ("search by number", |buyer| format!("query={}", number(buyer))),
+    ("search by phone", |buyer| format!("query={}", buyer.phone())),
+    ("search by name", |buyer| format!("query={}", encoded(&format!("{} {}", buyer.family(), buyer.given())))),
+    ("search by e-mail", |buyer| format!("query=buyer{}@example.com", buyer.place)),
+];
+
+/// Measures both sizes side by side.
+pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
+    let small = Desk::open("small_desk", server, sizes.small)?;
+    let large = Desk::open("large_desk", server, sizes.large)?;
+    let lists: [(&str, &str, &[Asked]); 4] = [
+        ("orders", "/api/orders", &ORDERS),
+        ("table of orders", "/api/tables/orders", &ORDERS),
+        ("customers", "/api/counterparties", &CUSTOMERS),
+        ("table of customers", "/api/tables/counterparties", &CUSTOMERS),
+    ];
+    for (list, path, asked) in lists {
+        for (name, ask) in asked {
+            let at = |desk: &Desk| desk.each(|buyer| format!("{path}?{}", ask(buyer)));
+            let goal = Goal::AtMost(GROWTH);
+            report.add(compare(
+                &sizes,
+                format!("{list}, {name}: {} by {}", sizes.large, sizes.small),
+                goal,
+                &at(&large),
+                &at(&small),
+            )?);
+        }
+    }
+    for (desk, name) in [(&small, "small"), (&large, "large")] {
+        let last = |page: usize| desk.one(&format!("/api/orders?page={page}"));
+        let far = (desk.size / 15).min(1_000);
+        report.add(compare(
+            &sizes,
+            format!("page {far} of orders by page 1, {name}"),
+            Goal::AtMost(MORE),
+            &last(far),
+            &last(1),
+        )?);
+    }
+    Ok(())
+}

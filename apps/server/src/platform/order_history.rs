@@ -1,0 +1,55 @@
+//! What happened to an order.
+
+use actix_web::get;
+use actix_web::web::{Data, Path};
+use kontor_kernel::Word as _;
+use kontor_orders::OrderService;
+use kontor_orders::model::OrderEntry;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::envelope::{Answer, answer, list};
+use crate::http::history::HistoryRecord;
+use crate::http::{PageQuery, PathId, Query, SignedInStaff};
+
+/// One thing that happened. Fields of items are named `nomenclatures.{nomenclature_id}.quantity` and `.price`, those of lines
+/// `reservations.{id}.refunded_quantity`.
+#[derive(Serialize, ToSchema)]
+struct OrderHistoryRecord {
+    #[serde(flatten)]
+    line: HistoryRecord,
+    /// `created`, `status_changed`, `changed`, `lines_changed`, `payment_renewed`, `payment_withdrawn`, `payment_suspicious`,
+    /// `payment_failed`, `paid`, `paid_after_cancellation`, `paid_out_of_turn`, `refund_requested`, `refunded`,
+    /// `refund_failed` or `tickets_redeemed`
+    event: &'static str,
+    /// Where the order stood afterwards.
+    status_id: i64,
+    /// An amount, a number of tickets or a reason.
+    detail: Option<String>,
+}
+
+impl From<OrderEntry> for OrderHistoryRecord {
+    fn from(entry: OrderEntry) -> Self {
+        Self { line: entry.line.into(), event: entry.event.word(), status_id: entry.status.id(), detail: entry.detail }
+    }
+}
+
+list!(/// A page of what happened to an order, the latest first.
+    pub(super) OrderHistoryList { histories: [OrderHistoryRecord], histories_count of all, pagination });
+
+/// What happened to an order, the latest first: who did what, when, and what changed from what to what. What the acquirer
+/// reported has neither `user` nor `counterparty`.
+#[utoipa::path(
+    tag = "Orders",
+    params(("id" = i64, Path), PageQuery),
+    responses((status = 200, body = OrderHistoryList)),
+)]
+#[get("/api/orders/{id}/history")]
+pub(super) async fn order_history(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<OrderHistoryList> {
+    answer(service.history(&staff, id.parse()?, query.0.page()?).await?)
+}

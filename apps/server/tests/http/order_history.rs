@@ -1,0 +1,66 @@
+//! What happened to an order, told to staff.
+
+use kontor_adapter_diesel::database_tests;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::shopfront::Shopfront;
+use crate::support::{Answer, send};
+
+impl Shopfront {
+    async fn history_of(&self, order: i64, query: &str) -> Answer {
+        self.clerk(Method::GET, &format!("/api/orders/{order}/history{query}"), &json!({})).await
+    }
+
+    async fn edited(&self, order: i64, body: Value) -> Value {
+        self.clerk(Method::PUT, &format!("/api/orders/{order}"), &body).await.expect(200)["order"].clone()
+    }
+}
+
+database_tests! {
+    async fn it_says_who_changed_what_from_what_to_what(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(5, 1_000).await;
+        let order = shop.order(&shop.pickup(item, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
+        shop.edited(order, json!({ "comment": "fragile", "address": "Lenina 1" })).await;
+        let before = shop.edited(order, json!({ "comment": null, "status_id": 3 })).await;
+        // What stands there already is no change: neither a line nor a version.
+        let same = shop.edited(order, json!({ "comment": null, "address": "Lenina 1", "status_id": 3 })).await;
+        assert_eq!(same, before);
+        let told = shop.history_of(order, "").await.expect(200);
+        assert_eq!((&told["historiesCount"], told["histories"].as_array().unwrap().len()), (&json!(3), 3));
+        let [moved, changed, created] = [0, 1, 2].map(|line| &told["histories"][line]);
+        assert_eq!((&moved["event"], &moved["action"], &moved["status_id"]), (&json!("status_changed"), &json!("changed"), &json!(3)));
+        let changes = json!([{ "field": "status_id", "old": "1", "new": "3" }, { "field": "comment", "old": "fragile", "new": null }]);
+        assert_eq!(moved["changes"], changes);
+        let changes = json!([{ "field": "comment", "old": null, "new": "fragile" }, { "field": "address", "old": "Square 1", "new": "Lenina 1" }]);
+        assert_eq!((&changed["event"], &changed["changes"]), (&json!("changed"), &changes));
+        assert!(changed["user"]["id"].is_i64() && changed["dateTime"].is_string(), "{changed}");
+        let changes = json!([{ "field": "status_id", "old": null, "new": "1" }, { "field": "final_price", "old": null, "new": "20.00" }]);
+        assert_eq!((&created["action"], &created["changes"]), (&json!("created"), &changes));
+        assert_eq!((&created["counterparty"]["id"], &created["user"]), (&json!(shop.customer), &json!(null)));
+
+        let before = shop.server.db.database.statements();
+        let page = shop.history_of(order, "?per_page=1&page=2").await.expect(200);
+        let one = shop.server.db.database.statements() - before;
+        assert_eq!((&page["histories"][0]["event"], &page["pagination"]["last_page"]), (&json!("changed"), &json!(3)));
+        let before = shop.server.db.database.statements();
+        shop.history_of(order, "").await.expect(200);
+        assert_eq!(shop.server.db.database.statements() - before, one, "a line costs no statement of its own");
+        let wrong = shop.history_of(order, "?per_page=0&page=x").await.expect(422);
+        assert_eq!(wrong["errors"].as_object().unwrap().keys().collect::<Vec<_>>(), ["page", "per_page"]);
+    }
+
+    async fn strangers_and_those_who_may_not_see_orders_are_told_nothing(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(5, 1_000).await;
+        let order = shop.order(&shop.pickup(item, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
+        let path = format!("/api/orders/{order}/history");
+        let stranger = shop.server.owner(&shop.server.project().await).await;
+        let clerk = shop.server.staff_with(&shop.project, &["edit-orders"]).await;
+        for bearer in [stranger, clerk] {
+            send(shop.server.as_staff(&bearer, Method::GET, &path)).await.expect(403);
+        }
+        shop.history_of(99_999, "").await.expect(404);
+    }
+}

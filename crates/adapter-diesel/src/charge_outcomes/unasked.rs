@@ -1,0 +1,59 @@
+//! Orders that wait for a payment which nobody asks for any more: it was canceled for lines that were to change and never
+//! did, or by the merchant at the acquirer.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_kernel::{OrderId, StoreError};
+use kontor_payments::model::ChargePurpose;
+
+use crate::database::{Abort, AnyConnection, Database};
+use crate::orders::{self, ChargeNews};
+use crate::payments::{self, Key};
+use crate::people::{self, CustomerOf};
+use crate::statement::{IdRow, Statement};
+use crate::stored;
+
+/// For so long staff may still ask for another payment.
+const PATIENCE: TimeDelta = TimeDelta::minutes(15);
+
+/// Orders of one look.
+const BATCH: i64 = 100;
+
+/// Orders that wait since before this moment, without a payment that may still come. The index `orders_waiting` has them.
+fn waiting(connection: &mut AnyConnection, since: DateTime<Utc>) -> Result<Vec<i64>, Abort<StoreError>> {
+    let rows: Vec<IdRow> = Statement::new("SELECT o.id FROM orders o WHERE o.status_id = 2 AND o.updated_at <= ")
+        .value(since.naive_utc())
+        .sql(
+            " AND NOT EXISTS (SELECT 1 FROM charges c WHERE c.purpose = 'order' AND c.purpose_id = o.id \
+             AND c.state IN ('prepared', 'pending', 'succeeded')) ORDER BY o.updated_at LIMIT ",
+        )
+        .value(BATCH)
+        .rows(connection)?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}
+
+/// Cancels one, as if its payment had failed, unless another payment has been asked for. The customer is held before the
+/// order, as everywhere.
+fn give_up(connection: &mut AnyConnection, order: OrderId, at: DateTime<Utc>) -> Result<bool, Abort<StoreError>> {
+    people::hold_customer(connection, CustomerOf::Order(order.get()))?;
+    if !orders::waits_for_payment(connection, order)?
+        || payments::load(connection, &Key::Open(ChargePurpose::Order(order)))?.is_some()
+    {
+        return Ok(false);
+    }
+    let news = ChargeNews::Failed { reason: "the payment was canceled and no other asked for" };
+    Ok(orders::hear(connection, order, &news, at)? == orders::Follows::Nothing)
+}
+
+impl Database {
+    /// Cancels orders that have waited for 15 minutes for a payment that nobody asks for: their goods are free again. Each is
+    /// a commit of its own. Answers how many.
+    pub async fn give_up_unasked(&self, at: DateTime<Utc>) -> Result<usize, StoreError> {
+        let found = self.read(move |connection| waiting(connection, at - PATIENCE)).await?;
+        let mut canceled = 0;
+        for id in found {
+            let order = stored::id(id)?;
+            canceled += usize::from(self.write(move |connection| give_up(connection, order, at)).await?);
+        }
+        Ok(canceled)
+    }
+}

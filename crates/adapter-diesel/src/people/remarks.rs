@@ -1,0 +1,23 @@
+//! What orders tell of a customer who has left, beyond the phone and the address they were made with.
+
+use kontor_orders::audit::without_personal_values;
+
+use crate::database::{Abort, AnyConnection};
+use crate::histories;
+use crate::statement::Statement;
+
+/// Forgets the names that came with contact forms, and the remarks and addresses that stood in histories.
+pub(crate) fn forget_remarks<R>(connection: &mut AnyConnection, customer: i64) -> Result<(), Abort<R>> {
+    // The service itself makes an order when a form is sent; its remark is the name.
+    Statement::new("UPDATE orders SET comment = NULL, version = version + 1 WHERE counterparty_id = ")
+        .value(customer)
+        .sql(
+            " AND comment IS NOT NULL AND id IN (SELECT e.order_id FROM order_events e \
+             WHERE e.event = 'created' AND e.actor = 'system' AND e.order_id = orders.id)",
+        )
+        .run(connection)?;
+    let told = Statement::new(" WHERE order_id IN (SELECT id FROM orders WHERE counterparty_id = ")
+        .value(customer)
+        .sql(") AND (changes LIKE '%\"field\":\"comment\"%' OR changes LIKE '%\"field\":\"address\"%')");
+    histories::rewrite_lines(connection, "order_events", told, without_personal_values)
+}

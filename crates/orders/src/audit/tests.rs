@@ -1,0 +1,77 @@
+use chrono::DateTime;
+use kontor_kernel::{ProjectId, Prose, ReservationId, Stamp, UserId};
+use uuid::Uuid;
+
+use super::*;
+use crate::change::Captured;
+use crate::model::testing::{a_line, an_order};
+use crate::model::{Named, OrderStatus, PaymentMethod};
+use crate::refund::{DecidedRefund, ReturnEffect, ReturnedLine};
+
+fn update() -> OrderUpdate {
+    OrderUpdate::of(Stamp::of_system(ProjectId::new(1).unwrap(), DateTime::UNIX_EPOCH))
+}
+
+fn told(update: &OrderUpdate, order: &Order) -> Vec<String> {
+    let side = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let changes = update.changes(order).into_iter();
+    changes.map(|change| format!("{} {} {}", change.field, side(change.old), side(change.new))).collect()
+}
+
+fn user(id: i64) -> UserId {
+    UserId::new(id).unwrap()
+}
+
+#[test]
+fn details_are_told_from_what_to_what() {
+    let manager = Some(Named { id: user(3), name: "Anna".to_owned() });
+    let order = Order { manager, comment: Some("old".to_owned()), ..an_order(OrderStatus::Created) };
+    let step = order.transition_context().move_to(OrderStatus::Paid).unwrap();
+    let update = OrderUpdate {
+        transition: Some(step),
+        captured: Some(Captured { amount: order.final_price, event: None }),
+        manager: Edit::Set(Some(user(4))),
+        comment: Edit::Set(None),
+        address: Edit::Set(Some(crate::model::Address::parse("Lenina 1").unwrap())),
+        ..update()
+    };
+    let expected =
+        ["status_id 1 22", "captured_amount 0.00 4.50", "manager_id 3 4", "comment old -", "address - Lenina 1"];
+    assert_eq!(told(&update, &order), expected);
+    assert_eq!((update.event(), update.is_nothing(&order)), (OrderEvent::StatusChanged, false));
+}
+
+#[test]
+fn what_stands_there_already_is_nothing() {
+    let order = Order { comment: Some("old".to_owned()), ..an_order(OrderStatus::Created) };
+    let comment = Edit::Set(Some(Prose::parse("old").unwrap()));
+    let same = OrderUpdate { comment, manager: Edit::Set(None), ..update() };
+    assert!(same.is_nothing(&order));
+    assert!(update().is_nothing(&order));
+    let other = OrderUpdate { comment: Edit::Set(Some(Prose::parse("new").unwrap())), ..update() };
+    assert!(!other.is_nothing(&order));
+}
+
+#[test]
+fn a_refund_tells_its_money_and_its_pieces() {
+    let line = ReservationId::new(1).unwrap();
+    let returned =
+        ReturnedLine { line, quantity: 1, amount: Money::from_minor(450).unwrap(), effect: ReturnEffect::Release };
+    let decided = DecidedRefund { amount: returned.amount, lines: vec![returned], transition: None };
+    let refund = Some(OrderedRefund { key: Uuid::nil(), decided, reason: "late".to_owned(), restock: true });
+    let update = OrderUpdate { refund, ..update() };
+    let by_hand = Order { lines: vec![a_line(450)], ..an_order(OrderStatus::Paid) };
+    assert_eq!(told(&update, &by_hand), ["refunded_amount 0.00 4.50", "reservations.1.refunded_quantity 0 1"]);
+    let online = Order { payment_method: Some(PaymentMethod::Sbp), ..by_hand };
+    assert_eq!(told(&update, &online), ["refunding_amount 0.00 4.50", "reservations.1.refunded_quantity 0 1"]);
+    assert_eq!(update.event(), OrderEvent::RefundRequested);
+}
+
+#[test]
+fn what_tells_who_somebody_is_can_be_taken_out() {
+    let change = |field: &str| FieldChange { field: field.to_owned(), old: None, new: Some("x".to_owned()) };
+    let left = without_personal_values(vec![change("status_id"), change("comment"), change("address")]);
+    let values: Vec<_> = left.into_iter().map(|change| (change.field, change.new)).collect();
+    let expected = [("status_id", Some("x")), ("comment", None), ("address", None)];
+    assert_eq!(values, expected.map(|(field, new)| (field.to_owned(), new.map(str::to_owned))));
+}
