@@ -30,8 +30,8 @@ dist:
     cargo build --profile dist -p kontor
 
 # Kills the service at random moments under load and looks for loss; `CRASH_SEED` repeats a run.
-crash orders="2000" seconds="240":
-    CRASH_ORDERS={{orders}} CRASH_SECONDS={{seconds}} \
+crash orders="2000" seconds="240" kills="60":
+    CRASH_ORDERS={{orders}} CRASH_SECONDS={{seconds}} CRASH_KILLS={{kills}} \
         cargo test --release -p kontor --test http -- crash:: --nocapture --test-threads 1
 
 # The seconds that each crate which others may take needs to build from nothing.

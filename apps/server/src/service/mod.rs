@@ -8,6 +8,7 @@ pub mod instance;
 pub mod messaging;
 pub mod observe;
 pub mod openapi;
+pub mod openapi_examples;
 mod openapi_implied;
 mod openapi_keys;
 mod openapi_preconditions;

@@ -10,7 +10,7 @@ use utoipa_actix_web::AppExt;
 
 use super::policies::describe;
 use super::routes::routes;
-use super::{openapi_keys, openapi_preconditions, openapi_webhooks};
+use super::{openapi_examples, openapi_keys, openapi_preconditions, openapi_webhooks};
 
 /// The whole description.
 pub fn description() -> OpenApi {
@@ -35,6 +35,7 @@ pub fn description() -> OpenApi {
         .build();
     let (_, mut api) = App::new().into_utoipa_app().openapi(base).configure(routes).split_for_parts();
     describe(&mut api);
+    openapi_examples::illustrate(&mut api);
     api
 }
 

@@ -30,6 +30,7 @@ mod description_lint;
 mod desk;
 mod dictionaries;
 mod doctor;
+mod examples;
 mod floors;
 mod graceful;
 mod house;
