@@ -53,6 +53,33 @@ impl Totals {
     }
 }
 
+/// The field of the moment at which a record came.
+const MOMENT: &str = "created_at";
+
+/// How a page is looked for.
+#[derive(Clone, Copy)]
+enum Walk {
+    /// As the database plans it.
+    AsPlanned,
+    /// By the order of the list: very many records match, so a page is soon full. An index over a range of numbers would find
+    /// them all first, to be sorted.
+    ByOrder,
+}
+
+impl Walk {
+    /// A sign that keeps an index from answering.
+    fn before(self, comparison: &Comparison) -> &'static str {
+        let range = match comparison {
+            Comparison::AnyOf(_) => return "",
+            Comparison::Above(value) | Comparison::Below(value) | Comparison::From(value) => value,
+        };
+        match (self, range) {
+            (Self::ByOrder, FilterValue::Number(_)) => "+",
+            _ => "",
+        }
+    }
+}
+
 /// Columns of fields that may be empty. The databases disagree where these stand in an order: here before all others.
 const MAY_BE_EMPTY: &[&str] = &["n.price", "i.price"];
 
@@ -122,14 +149,18 @@ impl Source {
         listing: &Listing,
         totals: &Totals,
     ) -> Result<Page<i64>, Abort<R>> {
-        let matching = self.matching(within, listing)?;
-        let items = self.numbers(connection, matching.clone(), listing)?;
+        let matching = self.matching(within.clone(), listing)?;
         let some = Statement::new(format!("SELECT count(*) FROM (SELECT 1 FROM {} WHERE ", self.from))
             .then(matching.clone())
             .sql(format!(" LIMIT {}) AS counted", COUNTED + 1));
-        let total = match some.row::<IdRow>(connection)?.id {
-            few @ ..=COUNTED => few,
-            _ => totals.of(format!("{} {matching:?}", self.from), || self.count(connection, matching))?,
+        let (items, total) = match some.row::<IdRow>(connection)?.id {
+            few @ ..=COUNTED => (self.numbers(connection, matching, listing)?, few),
+            _ => {
+                let asked = format!("{} {matching:?}", self.from);
+                let total = totals.of(asked, || self.count(connection, matching))?;
+                let dense = self.conditions(within, listing, Walk::ByOrder)?;
+                (self.numbers(connection, dense, listing)?, total)
+            }
         };
         // Records may have come since they were counted.
         let seen = i64::try_from(items.len()).unwrap_or_default();
@@ -151,7 +182,7 @@ impl Source {
         let page = listing.page;
         let ids = Statement::new(format!("SELECT {} FROM {} WHERE ", self.id, self.from))
             .then(matching)
-            .sql(self.order(listing.sort)?)
+            .sql(self.order(listing)?)
             .sql(" LIMIT ")
             .value(page.limit())
             .sql(" OFFSET ")
@@ -167,8 +198,12 @@ impl Source {
         })
     }
 
-    /// ` ORDER BY ...`.
-    pub fn order(&self, sort: Sort) -> Result<String, StoreError> {
+    /// ` ORDER BY ...`. Records get their moment when they get their number: those of a period are walked by the moment, whose
+    /// index has them.
+    pub fn order(&self, listing: &Listing) -> Result<String, StoreError> {
+        let of_period = listing.conditions.iter().any(|condition| condition.field == MOMENT);
+        let by_moment = Sort { field: MOMENT, ..listing.sort };
+        let sort = if of_period && listing.sort.field == "id" { by_moment } else { listing.sort };
         let direction = if sort.descending { " DESC" } else { "" };
         let (column, id) = (self.column(sort.field)?, self.id);
         if column == id {
@@ -184,11 +219,15 @@ impl Source {
 
     /// What holds for the records asked for.
     pub fn matching(&self, within: Statement, listing: &Listing) -> Result<Statement, StoreError> {
+        self.conditions(within, listing, Walk::AsPlanned)
+    }
+
+    fn conditions(&self, within: Statement, listing: &Listing, walk: Walk) -> Result<Statement, StoreError> {
         // The conditions have too many combinations for each to stay prepared.
         let several = listing.conditions.len() > 1;
         let mut matching = if several { within.once() } else { within };
         for Condition { field, comparison } in &listing.conditions {
-            matching = matching.sql(" AND ").sql(self.column(field)?);
+            matching = matching.sql(" AND ").sql(walk.before(comparison)).sql(self.column(field)?);
             matching = match comparison {
                 Comparison::AnyOf(values) => among(matching, values),
                 Comparison::Above(value) => matching.sql(" > ").value(value.clone()),

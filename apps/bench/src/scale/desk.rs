@@ -110,11 +110,13 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
     let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
     let small = Desk::open("small_desk", server, sizes.small)?;
     let large = Desk::open("large_desk", server, sizes.large)?;
+    // A list and a table are one query: of the lists it is enough to see that they are no slower.
+    let newest = |asked: &'static [Asked]| asked.get(..1).unwrap_or_default();
     let lists: [(&str, &str, &[Asked]); 4] = [
-        ("orders", "/api/orders", &ORDERS),
         ("table of orders", "/api/tables/orders", &ORDERS),
-        ("customers", "/api/counterparties", &CUSTOMERS),
+        ("orders", "/api/orders", newest(&ORDERS)),
         ("table of customers", "/api/tables/counterparties", &CUSTOMERS),
+        ("customers", "/api/counterparties", newest(&CUSTOMERS)),
     ];
     for (list, path, asked) in lists {
         for (name, ask) in asked {

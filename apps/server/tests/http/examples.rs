@@ -119,7 +119,6 @@ database_tests! {
         let folder = tempfile::tempdir().unwrap();
         let demo = demo(&db, folder.path()).await;
         let mut stage = Stage::set(demo.file.clone()).await;
-        #[expect(clippy::disallowed_methods, reason = "who writes examples asks for it")]
         let recording = std::env::var_os("RECORD_EXAMPLES").is_some();
         for (name, text) in FILES {
             let mut examples = read(text).unwrap();

@@ -141,7 +141,7 @@ fn search(
     let found = if listing.unsorted {
         search.best(connection, listing.page)?
     } else {
-        search.sorted(connection, listing.page, Statement::new(ITEMS.order(listing.sort)?))?
+        search.sorted(connection, listing.page, Statement::new(ITEMS.order(listing)?))?
     };
     let items = records::within(cards::load(connection, &found.ids)?, project);
     Ok(Page { items, total: stored::count(found.total)?, request: listing.page })

@@ -153,10 +153,14 @@ impl StaffCustomerRepository for Database {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<StaffCustomer>, StoreError> {
         let totals = self.memory::<Totals>();
         self.read_snapshot(move |connection| {
-            let mut own = Statement::new("c.deleted_at IS NULL AND c.project_id = ").value(project.get());
-            if let Some(text) = &listing.text {
-                own = own.sql(" AND c.id IN ").then(customers_found(connection, project, text));
-            }
+            let own = match &listing.text {
+                None => Statement::new("c.deleted_at IS NULL AND c.project_id = ").value(project.get()),
+                // What is found is looked up by its numbers: the sign keeps the indexes of the project from being walked.
+                Some(text) => Statement::new("c.deleted_at IS NULL AND +c.project_id = ")
+                    .value(project.get())
+                    .sql(" AND c.id IN ")
+                    .then(customers_found(connection, project, text)),
+            };
             let found = CUSTOMERS.page_of_many(connection, own, &listing, &totals)?;
             let records = records::within(load(connection, &found.items)?, project);
             let records = in_order(&found.items, records, |customer: &StaffCustomer| customer.record.id.get());
@@ -213,7 +217,7 @@ mod tests {
             let own = Statement::new("c.deleted_at IS NULL AND c.project_id = ").value(1_i64);
             let page = Statement::new("SELECT c.id FROM counterparties c WHERE ")
                 .then(CUSTOMERS.matching(own, &listing)?)
-                .sql(CUSTOMERS.order(listing.sort)?)
+                .sql(CUSTOMERS.order(&listing)?)
                 .sql(" LIMIT 15");
             page.plan(connection).map_err(Abort::<StoreError>::Query)
         });

@@ -30,6 +30,8 @@ impl OrderReader for Database {
         self.read(move |connection| {
             let own = Statement::new(" WHERE o.counterparty_id = ")
                 .value(customer.counterparty_id.get())
+                .sql(" AND o.project_id = ")
+                .value(project.get())
                 .sql(" AND o.application_id = ")
                 .value(customer.app.application_id.get())
                 .sql(" ORDER BY o.id DESC");
@@ -50,10 +52,14 @@ impl OrderReader for Database {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError> {
         let totals = self.memory::<Totals>();
         self.read_snapshot(move |connection| {
-            let mut own = Statement::new("o.project_id = ").value(project.get());
-            if let Some(text) = &listing.text {
-                own = own.sql(" AND o.id IN ").then(orders_found(connection, project, text));
-            }
+            let own = match &listing.text {
+                None => Statement::new("o.project_id = ").value(project.get()),
+                // What is found is looked up by its numbers: the sign keeps the index of the project from being walked.
+                Some(text) => Statement::new("+o.project_id = ")
+                    .value(project.get())
+                    .sql(" AND o.id IN ")
+                    .then(orders_found(connection, project, text)),
+            };
             let found = ORDERS.page_of_many(connection, own, &listing, &totals)?;
             let these = Statement::new(" WHERE o.id").among(&found.items).sql(" ORDER BY o.id");
             let own = orders(connection, these)?.into_iter().filter_map(|order| order.within(project)).collect();
@@ -81,11 +87,14 @@ const ORDERS: Source = Source {
     search: unsearched,
 };
 
+const OF_PROJECT: &str = "project_id = ";
+
 /// `(SELECT ...)`: the order with this number, and the newest ones with this phone, with this promo code and of customers
 /// whom the text finds, [`MOST`] of each at most. Each is found by its own index.
 fn orders_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
-    let newest = |condition: Statement| {
-        Statement::new(" UNION SELECT id FROM (SELECT id FROM orders WHERE project_id = ")
+    let newest = |project_is: &'static str, condition: Statement| {
+        Statement::new(" UNION SELECT id FROM (SELECT id FROM orders WHERE ")
+            .sql(project_is)
             .value(project.get())
             .sql(" AND ")
             .then(condition)
@@ -93,11 +102,73 @@ fn orders_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>
     };
     let mut found = Statement::new("(SELECT ").value(number_in(text));
     if let Ok(phone) = Phone::parse(text.trim()) {
-        found = found.then(newest(Statement::new("phone = ").value(phone.as_str())));
+        found = found.then(newest(OF_PROJECT, Statement::new("phone = ").value(phone.as_str())));
     }
     if let Ok(code) = PromoCode::parse(text.trim()) {
-        found = found.then(newest(Statement::new("promo_code = ").value(code.as_str())));
+        found = found.then(newest(OF_PROJECT, Statement::new("promo_code = ").value(code.as_str())));
     }
     let named = customers_named(connection, project, text, 0);
-    found.then(newest(Statement::new("counterparty_id IN ").then(named))).sql(")")
+    found.then(newest("+project_id = ", Statement::new("counterparty_id IN ").then(named))).sql(")")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Kind, TestDatabase};
+    use kontor_kernel::PageRequest;
+    use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
+
+    /// How SQLite goes about a page that is asked for so.
+    async fn plan(db: &TestDatabase, sort: Sort, condition: Option<Condition>) -> String {
+        let all = Listing::everything(sort, PageRequest::new(1, 15, 100).unwrap());
+        let listing = Listing { conditions: condition.into_iter().collect(), ..all };
+        let read = db.database.read(move |connection| {
+            let own = Statement::new("o.project_id = ").value(1_i64);
+            let page = Statement::new("SELECT o.id FROM orders o WHERE ")
+                .then(ORDERS.matching(own, &listing)?)
+                .sql(ORDERS.order(&listing)?)
+                .sql(" LIMIT 15");
+            page.plan(connection).map_err(Abort::<StoreError>::Query)
+        });
+        read.await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn every_order_and_every_filter_has_its_index() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        for (sort, index) in
+            [(Sort::descending("id"), "orders_by_project"), (Sort::ascending("created_at"), "orders_by_date")]
+        {
+            let plan = plan(&db, sort, None).await;
+            assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{plan}");
+        }
+        let number = || Comparison::AnyOf(vec![FilterValue::Number(1)]);
+        let since = Comparison::From(FilterValue::Moment(chrono::DateTime::UNIX_EPOCH));
+        for (field, comparison, index) in [
+            ("status_id", number(), "orders_by_status"),
+            ("counterparty_id", number(), "orders_by_customer"),
+            ("client_id", number(), "orders_by_application"),
+            ("price", number(), "orders_by_price"),
+            ("created_at", since, "orders_by_date"),
+        ] {
+            let plan = plan(&db, Sort::descending("id"), Some(Condition { field, comparison })).await;
+            assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{field}: {plan}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_text_finds_is_looked_up_by_its_number() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let project = ProjectId::new(1).unwrap();
+        let read = db.database.read(move |connection| {
+            let text = Line::parse("Ivanov 79001234567").unwrap();
+            let page = Statement::new("SELECT o.id FROM orders o WHERE +o.project_id = ")
+                .value(1_i64)
+                .sql(" AND o.id IN ")
+                .then(orders_found(connection, project, &text));
+            page.sql(" ORDER BY o.id DESC LIMIT 15").plan(connection).map_err(Abort::<StoreError>::Query)
+        });
+        let plan = read.await.unwrap();
+        assert!(!plan.contains("orders_by_project") && plan.contains("orders_by_customer"), "{plan}");
+    }
 }
