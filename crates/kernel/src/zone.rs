@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone as _, Utc};
 use chrono_tz::Tz;
 
 /// No zone has this name.
@@ -39,17 +39,26 @@ impl Zone {
     /// The first moment of a day. Where clocks are set forward over midnight that is the moment they are set; where they
     /// are set back over it, the earlier midnight.
     pub fn start_of(self, day: NaiveDate) -> DateTime<Utc> {
-        let midnight = day.and_time(NaiveTime::MIN);
-        if let Some(start) = self.0.from_local_datetime(&midnight).earliest() {
-            return start.with_timezone(&Utc);
+        self.first_at(day.and_time(NaiveTime::MIN))
+    }
+
+    /// What the clocks show at a moment.
+    pub fn local(self, moment: DateTime<Utc>) -> NaiveDateTime {
+        moment.with_timezone(&self.0).naive_local()
+    }
+
+    /// The first moment at which the clocks show this. What they leave out is the moment they are set forward.
+    pub fn first_at(self, shown: NaiveDateTime) -> DateTime<Utc> {
+        if let Some(first) = self.0.from_local_datetime(&shown).earliest() {
+            return first.with_timezone(&Utc);
         }
-        // No clock shows this midnight: the day begins with the first moment whose clock is past it.
-        let earliest = midnight.and_utc() - WIDEST;
-        let shows = |seconds| (earliest + TimeDelta::seconds(seconds)).with_timezone(&self.0).naive_local();
+        // No clock shows this: it is the first moment whose clock is past it.
+        let earliest = shown.and_utc() - WIDEST;
+        let local_after = |seconds| self.local(earliest + TimeDelta::seconds(seconds));
         let (mut before, mut after) = (0, 2 * WIDEST.num_seconds());
         while after - before > 1 {
             let between = i64::midpoint(before, after);
-            if shows(between) < midnight { before = between } else { after = between }
+            if local_after(between) < shown { before = between } else { after = between }
         }
         earliest + TimeDelta::seconds(after)
     }
@@ -96,5 +105,22 @@ mod tests {
         }
         start("Europe/Moscow", "0001-01-01");
         start("America/Los_Angeles", "9999-12-31");
+    }
+
+    #[test]
+    fn a_time_that_is_left_out_is_when_clocks_are_set_and_one_that_comes_twice_is_the_first() {
+        for (zone, shown, expected) in [
+            ("Europe/Moscow", "2026-03-29T02:30:00", "2026-03-28T23:30:00+00:00"),
+            ("Europe/Berlin", "2026-03-29T02:30:00", "2026-03-29T01:00:00+00:00"),
+            ("Europe/Berlin", "2026-10-25T02:30:00", "2026-10-25T00:30:00+00:00"),
+            ("America/New_York", "2026-03-08T02:00:00", "2026-03-08T07:00:00+00:00"),
+            ("America/New_York", "2026-11-01T01:59:59", "2026-11-01T05:59:59+00:00"),
+            ("Pacific/Apia", "2011-12-30T15:00:00", "2011-12-30T10:00:00+00:00"),
+        ] {
+            let zone = Zone::parse(zone).unwrap();
+            let moment = zone.first_at(shown.parse().unwrap());
+            assert_eq!(moment.to_rfc3339(), expected, "{zone} {shown}");
+            assert!(zone.local(moment) >= shown.parse().unwrap());
+        }
     }
 }

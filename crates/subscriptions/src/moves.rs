@@ -1,0 +1,180 @@
+//! The table of moves: where an event leads a subscription, and what happens in the same commit.
+
+use crate::condition::Condition::{
+    self, Any, Chargeable, ChargeableUnaided, EndsPeriod, EndsUnpaid, FirstCharge, KeepsPeriod, LateCharge, LosesPlan,
+    MethodGone, MethodLost, MethodUsable, NoCharge, OpenChargeLeft, PlanBuyable, PlanEnds, PlanRenews, RecoveryInTime,
+    RenewalInTime, ResumableOver, ResumablePaid, TriesAgain, Unpayable,
+};
+use crate::effect::Effect::{
+    self, Anchor, AskLater, EndPeriod, EndQueuedAttempts, GrantPeriod, NextMethod, NextTerms, Park, Reconcile,
+    ReturnMoney, ScheduleTry, StartAttempt, StopMethod,
+};
+use crate::effect::SubscriptionNotice::{
+    self, SubscriptionActivated, SubscriptionCanceled, SubscriptionEnded, SubscriptionEnding,
+    SubscriptionMethodChanged, SubscriptionMethodNeeded, SubscriptionPaymentFailed, SubscriptionRefunded,
+    SubscriptionRenewed, SubscriptionResumed, SubscriptionTermsChanged,
+};
+use crate::refusal::{MoveRefused, reason};
+use crate::state::Facts;
+use crate::state::SubscriptionEvent::{
+    self, Cancel, ChangeMethod, ChangePlan, ChargeDeclinedHard, ChargeDeclinedSoft, ChargePending, ChargeStarted,
+    ChargeSucceeded, ChargeUnknown, CustomerLeaves, DeleteMethod, DunningExhausted, PeriodDue, PlanWithdrawn,
+    RefundPeriod, Resume, Retry,
+};
+use crate::state::SubscriptionStatus::{self, Active, Canceled, Charging, PastDue};
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Move {
+    /// Where the subscription is.
+    pub from: SubscriptionStatus,
+    /// What happens to it.
+    pub event: SubscriptionEvent,
+    /// What must hold. At most one row with the same state and event has a condition that holds.
+    pub condition: Condition,
+    /// Where it goes.
+    pub to: SubscriptionStatus,
+    /// What happens in the same commit, in this order.
+    pub effects: &'static [Effect],
+    /// What the customer is told. Whoever left is told nothing.
+    pub notice: Option<SubscriptionNotice>,
+}
+
+const fn row(
+    from: SubscriptionStatus,
+    event: SubscriptionEvent,
+    condition: Condition,
+    to: SubscriptionStatus,
+    effects: &'static [Effect],
+    notice: Option<SubscriptionNotice>,
+) -> Move {
+    Move { from, event, condition, to, effects, notice }
+}
+
+/// Every move. What does not stand here is refused. `docs/subscriptions.md` shows the same table; a test compares them.
+pub const MOVES: &[Move] = &[
+    row(Active, ChargeStarted, Chargeable, Charging, &[StartAttempt], None),
+    row(Active, ChargeSucceeded, Any, Active, &[Park], None),
+    row(Active, ChargeDeclinedSoft, Any, Active, &[Park], None),
+    row(Active, ChargeDeclinedHard, Any, Active, &[Park], None),
+    row(Active, Cancel, NoCharge, Canceled, &[EndQueuedAttempts], Some(SubscriptionCanceled)),
+    row(Active, ChangePlan, PlanBuyable, Active, &[NextTerms], Some(SubscriptionTermsChanged)),
+    row(Active, ChangeMethod, MethodUsable, Active, &[NextMethod], Some(SubscriptionMethodChanged)),
+    row(Active, DeleteMethod, Any, Active, &[StopMethod, EndQueuedAttempts], Some(SubscriptionMethodNeeded)),
+    row(Active, RefundPeriod, EndsPeriod, Canceled, &[EndPeriod, EndQueuedAttempts], Some(SubscriptionRefunded)),
+    row(Active, RefundPeriod, KeepsPeriod, Active, &[], Some(SubscriptionRefunded)),
+    row(Active, CustomerLeaves, Any, Canceled, &[StopMethod, EndQueuedAttempts], None),
+    row(Active, PlanWithdrawn, PlanEnds, Active, &[], Some(SubscriptionEnding)),
+    row(Active, PlanWithdrawn, PlanRenews, Active, &[], None),
+    row(Active, PeriodDue, Chargeable, Charging, &[StartAttempt], None),
+    row(Active, PeriodDue, MethodGone, PastDue, &[], Some(SubscriptionMethodNeeded)),
+    row(Active, PeriodDue, EndsUnpaid, Canceled, &[EndQueuedAttempts], Some(SubscriptionEnded)),
+    row(Charging, ChargeSucceeded, FirstCharge, Active, &[Anchor, GrantPeriod], Some(SubscriptionActivated)),
+    row(Charging, ChargeSucceeded, RenewalInTime, Active, &[GrantPeriod], Some(SubscriptionRenewed)),
+    row(
+        Charging,
+        ChargeSucceeded,
+        RecoveryInTime,
+        Active,
+        &[GrantPeriod, EndQueuedAttempts],
+        Some(SubscriptionRenewed),
+    ),
+    row(
+        Charging,
+        ChargeSucceeded,
+        LateCharge,
+        Active,
+        &[Anchor, GrantPeriod, EndQueuedAttempts],
+        Some(SubscriptionRenewed),
+    ),
+    row(Charging, ChargeDeclinedSoft, FirstCharge, Canceled, &[], Some(SubscriptionPaymentFailed)),
+    row(Charging, ChargeDeclinedSoft, TriesAgain, PastDue, &[ScheduleTry], Some(SubscriptionPaymentFailed)),
+    row(Charging, ChargeDeclinedSoft, MethodLost, PastDue, &[], Some(SubscriptionMethodNeeded)),
+    row(Charging, ChargeDeclinedSoft, LosesPlan, Canceled, &[EndQueuedAttempts], Some(SubscriptionEnded)),
+    row(Charging, ChargeDeclinedHard, FirstCharge, Canceled, &[StopMethod], Some(SubscriptionPaymentFailed)),
+    row(
+        Charging,
+        ChargeDeclinedHard,
+        TriesAgain,
+        PastDue,
+        &[StopMethod, EndQueuedAttempts, ScheduleTry],
+        Some(SubscriptionPaymentFailed),
+    ),
+    row(
+        Charging,
+        ChargeDeclinedHard,
+        MethodLost,
+        PastDue,
+        &[StopMethod, EndQueuedAttempts],
+        Some(SubscriptionMethodNeeded),
+    ),
+    row(Charging, ChargeDeclinedHard, LosesPlan, Canceled, &[StopMethod, EndQueuedAttempts], Some(SubscriptionEnded)),
+    row(Charging, ChargeUnknown, Any, Charging, &[Reconcile], None),
+    row(Charging, ChargePending, Any, Charging, &[AskLater], None),
+    row(Charging, ChangePlan, PlanBuyable, Charging, &[NextTerms], Some(SubscriptionTermsChanged)),
+    row(Charging, ChangeMethod, MethodUsable, Charging, &[NextMethod], Some(SubscriptionMethodChanged)),
+    row(Charging, DeleteMethod, Any, Charging, &[StopMethod, EndQueuedAttempts], Some(SubscriptionMethodNeeded)),
+    row(Charging, RefundPeriod, KeepsPeriod, Charging, &[], Some(SubscriptionRefunded)),
+    row(Charging, CustomerLeaves, Any, Canceled, &[StopMethod, EndQueuedAttempts], None),
+    row(Charging, PlanWithdrawn, PlanEnds, Charging, &[], Some(SubscriptionEnding)),
+    row(Charging, PlanWithdrawn, PlanRenews, Charging, &[], None),
+    row(PastDue, ChargeStarted, Chargeable, Charging, &[StartAttempt], None),
+    row(PastDue, ChargeSucceeded, Any, PastDue, &[Park], None),
+    row(PastDue, ChargeDeclinedSoft, Any, PastDue, &[Park], None),
+    row(PastDue, ChargeDeclinedHard, Any, PastDue, &[Park], None),
+    row(PastDue, Cancel, NoCharge, Canceled, &[EndQueuedAttempts], Some(SubscriptionCanceled)),
+    row(PastDue, Retry, Chargeable, Charging, &[EndQueuedAttempts, StartAttempt], None),
+    row(
+        PastDue,
+        ChangePlan,
+        PlanBuyable,
+        PastDue,
+        &[NextTerms, EndQueuedAttempts, ScheduleTry],
+        Some(SubscriptionTermsChanged),
+    ),
+    row(
+        PastDue,
+        ChangeMethod,
+        MethodUsable,
+        PastDue,
+        &[NextMethod, EndQueuedAttempts, ScheduleTry],
+        Some(SubscriptionMethodChanged),
+    ),
+    row(PastDue, DeleteMethod, Any, PastDue, &[StopMethod, EndQueuedAttempts], Some(SubscriptionMethodNeeded)),
+    row(PastDue, RefundPeriod, KeepsPeriod, PastDue, &[], Some(SubscriptionRefunded)),
+    row(PastDue, CustomerLeaves, Any, Canceled, &[StopMethod, EndQueuedAttempts], None),
+    row(PastDue, PlanWithdrawn, PlanEnds, Canceled, &[EndQueuedAttempts], Some(SubscriptionEnded)),
+    row(PastDue, PlanWithdrawn, PlanRenews, PastDue, &[], None),
+    row(PastDue, PeriodDue, ChargeableUnaided, Charging, &[EndQueuedAttempts, StartAttempt], None),
+    row(PastDue, PeriodDue, Unpayable, Canceled, &[EndQueuedAttempts], Some(SubscriptionEnded)),
+    row(PastDue, DunningExhausted, NoCharge, Canceled, &[EndQueuedAttempts], Some(SubscriptionEnded)),
+    row(Canceled, ChargeSucceeded, Any, Canceled, &[ReturnMoney], Some(SubscriptionRefunded)),
+    row(Canceled, ChargeDeclinedSoft, OpenChargeLeft, Canceled, &[], None),
+    row(Canceled, ChargeDeclinedHard, OpenChargeLeft, Canceled, &[StopMethod], None),
+    row(Canceled, ChargeUnknown, OpenChargeLeft, Canceled, &[Reconcile], None),
+    row(Canceled, ChargePending, OpenChargeLeft, Canceled, &[AskLater], None),
+    row(Canceled, Resume, ResumablePaid, Active, &[], Some(SubscriptionResumed)),
+    row(Canceled, Resume, ResumableOver, PastDue, &[Anchor, ScheduleTry], Some(SubscriptionResumed)),
+    row(Canceled, ChangePlan, PlanBuyable, Canceled, &[NextTerms], Some(SubscriptionTermsChanged)),
+    row(Canceled, ChangeMethod, MethodUsable, Canceled, &[NextMethod], Some(SubscriptionMethodChanged)),
+    row(Canceled, DeleteMethod, Any, Canceled, &[StopMethod, EndQueuedAttempts], None),
+    row(Canceled, RefundPeriod, EndsPeriod, Canceled, &[EndPeriod], Some(SubscriptionRefunded)),
+    row(Canceled, RefundPeriod, KeepsPeriod, Canceled, &[], Some(SubscriptionRefunded)),
+    row(Canceled, CustomerLeaves, Any, Canceled, &[StopMethod, EndQueuedAttempts], None),
+    row(Canceled, PlanWithdrawn, Any, Canceled, &[], None),
+];
+
+impl SubscriptionStatus {
+    /// Where an event leads a subscription that stands here.
+    ///
+    /// Events are judged one after the other, each in the commit that has read the facts: the row of the subscription
+    /// is locked, or the write is on the condition that they still hold.
+    pub fn after(self, event: SubscriptionEvent, facts: Facts) -> Result<Move, MoveRefused> {
+        let mut rows = MOVES.iter().filter(|row| row.from == self && row.event == event);
+        let found = rows.find(|row| row.condition.holds(facts));
+        found.copied().ok_or_else(|| MoveRefused { from: self, event, reason: reason(self, event, facts) })
+    }
+}
+
+#[cfg(test)]
+mod tests;

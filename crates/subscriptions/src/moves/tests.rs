@@ -1,0 +1,300 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use kontor_kernel::Word;
+use strum::VariantArray as _;
+
+use super::*;
+use crate::refusal::{RefusalKind, RefusalReason};
+use crate::state::{ChargeOrigin, MethodStanding, OpenCharge, PlanStanding};
+
+mod walks;
+
+const DOCS: &str = include_str!("../../../../docs/subscriptions.md");
+
+/// The rows of a table in the docs, cell by cell.
+fn documented(head: &str) -> Vec<Vec<String>> {
+    let rows = DOCS.lines().skip_while(|line| !line.starts_with(head)).skip(2);
+    let cells = |line: &str| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect();
+    rows.take_while(|line| line.starts_with('|')).map(cells).collect()
+}
+
+fn told(row: &Move) -> Vec<String> {
+    let effects: Vec<_> = row.effects.iter().map(|effect| effect.word()).collect();
+    vec![
+        row.from.word().to_owned(),
+        row.event.word().to_owned(),
+        row.condition.word().to_owned(),
+        row.to.word().to_owned(),
+        effects.join(", "),
+        row.notice.map(|notice| format!("`{}`", notice.word())).unwrap_or_default(),
+    ]
+}
+
+const TABLE: &str = "| State | Event | Condition |";
+const CONDITIONS: &str = "| Condition | Holds when |";
+
+#[test]
+fn the_docs_show_the_same_table() {
+    let expected: Vec<Vec<String>> = MOVES.iter().map(told).collect();
+    let lines = expected.iter().map(|cells| format!("| {} |", cells.join(" | "))).collect::<Vec<_>>().join("\n");
+    assert_eq!(documented(TABLE), expected, "docs/subscriptions.md should have\n{lines}");
+}
+
+/// A word of the docs about the facts.
+fn holds(word: &str, facts: Facts) -> bool {
+    match word {
+        "always" => true,
+        "activated" => facts.activated,
+        "a charge is open" => matches!(facts.charge, OpenCharge::Running | OpenCharge::Unclear),
+        "no charge is open" => facts.charge == OpenCharge::None,
+        "the first charge" => facts.origin == ChargeOrigin::First,
+        "not the first charge" => matches!(facts.origin, ChargeOrigin::Renewal | ChargeOrigin::Recovery),
+        "a renewal" => facts.origin == ChargeOrigin::Renewal,
+        "a recovery" => facts.origin == ChargeOrigin::Recovery,
+        "its period runs" => facts.in_time,
+        "its period is over" => !facts.in_time,
+        "a paid period runs" => facts.paid,
+        "no paid period runs" => !facts.paid,
+        "the method is valid" => facts.method == MethodStanding::Valid,
+        "the method is not gone" => facts.method != MethodStanding::Gone,
+        "the method is gone" => facts.method == MethodStanding::Gone,
+        "the plan is available" => facts.plan == PlanStanding::Available,
+        "the plan goes on" => matches!(facts.plan, PlanStanding::Available | PlanStanding::Renews),
+        "the plan ends" => facts.plan == PlanStanding::Ends,
+        "the plan ends or the method is not valid" => {
+            facts.plan == PlanStanding::Ends || facts.method != MethodStanding::Valid
+        }
+        "the refund ends the period" => facts.refund_ends,
+        "the refund ends no period" => !facts.refund_ends,
+        "not parked" => !facts.parked,
+        other => panic!("{other}"),
+    }
+}
+
+fn all_facts() -> Vec<Facts> {
+    let mut all = Vec::new();
+    for charge in OpenCharge::VARIANTS.iter().copied() {
+        for origin in ChargeOrigin::VARIANTS.iter().copied() {
+            for method in MethodStanding::VARIANTS.iter().copied() {
+                for plan in PlanStanding::VARIANTS.iter().copied() {
+                    all.extend((0..32).map(|bits: u8| Facts {
+                        activated: bits & 1 != 0,
+                        charge,
+                        origin,
+                        in_time: bits & 2 != 0,
+                        paid: bits & 4 != 0,
+                        method,
+                        plan,
+                        parked: bits & 8 != 0,
+                        refund_ends: bits & 16 != 0,
+                    }));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Every state, every event, every way the facts can stand: allowed is what the docs say, and nothing else.
+#[test]
+fn every_cell_is_allowed_or_refused_as_documented() {
+    let conditions: BTreeMap<String, Vec<String>> = documented(CONDITIONS)
+        .into_iter()
+        .map(|row| (row[0].clone(), row[1].split(", ").map(ToOwned::to_owned).collect()))
+        .collect();
+    assert_eq!(conditions.len(), Condition::VARIANTS.len());
+    let mut rows: BTreeMap<(String, String), Vec<Vec<String>>> = BTreeMap::new();
+    for row in documented(TABLE) {
+        rows.entry((row[0].clone(), row[1].clone())).or_default().push(row);
+    }
+    let holding = |facts| {
+        let of =
+            |(name, words): (&String, &Vec<String>)| words.iter().all(|word| holds(word, facts)).then(|| name.clone());
+        conditions.iter().filter_map(of).collect::<BTreeSet<String>>()
+    };
+    let facts: Vec<_> = all_facts().into_iter().map(|facts| (facts, holding(facts))).collect();
+    let (mut cells, mut allowed) = (0, 0);
+    for from in SubscriptionStatus::VARIANTS.iter().copied() {
+        for event in SubscriptionEvent::VARIANTS.iter().copied() {
+            let rows = rows.remove(&(from.word().to_owned(), event.word().to_owned())).unwrap_or_default();
+            let known: Vec<_> = MOVES.iter().filter(|row| row.from == from && row.event == event).map(told).collect();
+            assert_eq!(known, rows);
+            for (facts, holding) in &facts {
+                let found: Vec<_> = rows.iter().filter(|row| holding.contains(&row[2])).collect();
+                assert!(found.len() <= 1, "{from} {event} {facts:?}: {found:?}");
+                let moved = from.after(event, *facts).ok();
+                let same = match (&moved, found.first()) {
+                    (Some(moved), Some(row)) => moved.condition.word() == row[2] && moved.to.word() == row[3],
+                    (moved, row) => moved.is_none() && row.is_none(),
+                };
+                assert!(same, "{from} {event} {facts:?}: {moved:?} instead of {found:?}");
+                cells += 1;
+                allowed += u32::from(moved.is_some());
+            }
+        }
+    }
+    assert_eq!(cells, 4 * 17 * 2_592);
+    assert!(allowed > 0 && rows.is_empty());
+}
+
+/// A condition and an effect that no row uses, or a row that no facts reach, would be dead.
+#[test]
+fn nothing_in_the_table_is_dead() {
+    let facts = all_facts();
+    for row in MOVES {
+        assert!(facts.iter().any(|facts| row.condition.holds(*facts)), "{row:?}");
+    }
+    let used = |word: &str| MOVES.iter().any(|row| told(row).iter().any(|cell| cell.contains(word)));
+    assert!(Condition::VARIANTS.iter().all(|condition| used(condition.word())));
+    assert!(Effect::VARIANTS.iter().all(|effect| used(effect.word())));
+    assert!(SubscriptionNotice::VARIANTS.iter().all(|notice| used(notice.word())));
+    assert!(SubscriptionEvent::VARIANTS.iter().all(|event| used(event.word())));
+}
+
+/// An active, activated subscription in its paid period.
+fn paid() -> Facts {
+    Facts {
+        activated: true,
+        charge: OpenCharge::None,
+        origin: ChargeOrigin::Renewal,
+        in_time: true,
+        paid: true,
+        method: MethodStanding::Valid,
+        plan: PlanStanding::Available,
+        parked: false,
+        refund_ends: false,
+    }
+}
+
+fn over() -> Facts {
+    Facts { paid: false, ..paid() }
+}
+
+fn running(origin: ChargeOrigin) -> Facts {
+    Facts { charge: OpenCharge::Running, origin, activated: origin != ChargeOrigin::First, ..over() }
+}
+
+fn leads(from: SubscriptionStatus, event: SubscriptionEvent, facts: Facts) -> (SubscriptionStatus, Vec<Effect>) {
+    let row = from.after(event, facts).unwrap();
+    (row.to, row.effects.to_vec())
+}
+
+fn refused(from: SubscriptionStatus, event: SubscriptionEvent, facts: Facts) -> (RefusalReason, RefusalKind) {
+    let refused = from.after(event, facts).unwrap_err();
+    (refused.reason, refused.kind())
+}
+
+#[test]
+fn the_contract_on_cancel_and_resume() {
+    use RefusalKind::Unsuitable;
+    assert_eq!(leads(Active, Cancel, paid()).0, Canceled);
+    assert_eq!(leads(PastDue, Cancel, over()).0, Canceled);
+    let charging = running(ChargeOrigin::Renewal);
+    assert_eq!(refused(Charging, Cancel, charging), (RefusalReason::Processing, Unsuitable));
+    let unclear = Facts { charge: OpenCharge::Unclear, ..charging };
+    assert_eq!(refused(Charging, Cancel, unclear), (RefusalReason::NeedsReconciliation, Unsuitable));
+    assert_eq!(refused(Canceled, Cancel, paid()), (RefusalReason::Canceled, Unsuitable));
+    assert_eq!(leads(Canceled, Resume, paid()), (Active, vec![]));
+    assert_eq!(leads(Canceled, Resume, over()), (PastDue, vec![Anchor, ScheduleTry]));
+    for from in [Active, Charging, PastDue] {
+        assert_eq!(refused(from, Resume, paid()), (RefusalReason::NotCanceled, Unsuitable));
+    }
+    for (facts, reason) in [
+        (Facts { activated: false, ..paid() }, RefusalReason::NeverActivated),
+        (Facts { plan: PlanStanding::Renews, ..paid() }, RefusalReason::PlanUnavailable),
+        (Facts { plan: PlanStanding::Ends, ..over() }, RefusalReason::PlanUnavailable),
+        (Facts { method: MethodStanding::Gone, ..over() }, RefusalReason::MethodInactive),
+        (Facts { charge: OpenCharge::Running, ..over() }, RefusalReason::Processing),
+    ] {
+        assert_eq!(refused(Canceled, Resume, facts), (reason, Unsuitable));
+    }
+}
+
+#[test]
+fn the_contract_on_retry() {
+    use RefusalKind::{Busy, Unsuitable};
+    assert_eq!(leads(PastDue, Retry, over()), (Charging, vec![EndQueuedAttempts, StartAttempt]));
+    let acted = Facts { method: MethodStanding::NeedsCustomer, ..over() };
+    assert_eq!(leads(PastDue, Retry, acted).0, Charging);
+    let charging = running(ChargeOrigin::Recovery);
+    assert_eq!(refused(Charging, Retry, charging), (RefusalReason::Processing, Busy));
+    let unclear = Facts { charge: OpenCharge::Unclear, ..charging };
+    assert_eq!(refused(Charging, Retry, unclear), (RefusalReason::NeedsReconciliation, Busy));
+    assert_eq!(refused(Active, Retry, paid()), (RefusalReason::AlreadyPaid, Unsuitable));
+    assert_eq!(refused(Canceled, Retry, over()), (RefusalReason::Canceled, Unsuitable));
+    let gone = Facts { method: MethodStanding::Gone, ..over() };
+    assert_eq!(refused(PastDue, Retry, gone), (RefusalReason::MethodInactive, Unsuitable));
+    let parked = Facts { parked: true, ..over() };
+    assert_eq!(refused(PastDue, Retry, parked), (RefusalReason::Parked, Unsuitable));
+}
+
+#[test]
+fn where_a_charge_leads_depends_on_what_it_came_from() {
+    let first = running(ChargeOrigin::First);
+    assert_eq!(leads(Charging, ChargeSucceeded, first), (Active, vec![Anchor, GrantPeriod]));
+    assert_eq!(leads(Charging, ChargeDeclinedSoft, first), (Canceled, vec![]));
+    assert_eq!(leads(Charging, ChargeDeclinedHard, first), (Canceled, vec![StopMethod]));
+    let renewal = running(ChargeOrigin::Renewal);
+    assert_eq!(leads(Charging, ChargeSucceeded, renewal), (Active, vec![GrantPeriod]));
+    assert_eq!(leads(Charging, ChargeDeclinedSoft, renewal), (PastDue, vec![ScheduleTry]));
+    let ends = Facts { plan: PlanStanding::Ends, ..renewal };
+    assert_eq!(leads(Charging, ChargeDeclinedSoft, ends).0, Canceled);
+    let gone = Facts { method: MethodStanding::Gone, ..renewal };
+    assert_eq!(leads(Charging, ChargeDeclinedSoft, gone), (PastDue, vec![]));
+    assert_eq!(leads(Charging, ChargeDeclinedHard, gone), (PastDue, vec![StopMethod, EndQueuedAttempts]));
+    assert_eq!(
+        leads(Charging, ChargeDeclinedHard, renewal),
+        (PastDue, vec![StopMethod, EndQueuedAttempts, ScheduleTry])
+    );
+    let late = Facts { in_time: false, ..running(ChargeOrigin::Recovery) };
+    assert_eq!(leads(Charging, ChargeSucceeded, late), (Active, vec![Anchor, GrantPeriod, EndQueuedAttempts]));
+}
+
+#[test]
+fn a_charge_that_lasts_blocks_what_the_contract_says_and_no_more() {
+    for charge in [OpenCharge::Running, OpenCharge::Unclear] {
+        let facts = Facts { charge, ..running(ChargeOrigin::Renewal) };
+        let blocked: BTreeSet<_> = SubscriptionEvent::VARIANTS
+            .iter()
+            .filter(|event| Charging.after(**event, facts).is_err())
+            .map(|event| event.word())
+            .collect();
+        let expected = ["cancel", "charge_started", "dunning_exhausted", "period_due", "resume", "retry"];
+        assert_eq!(blocked.into_iter().collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn deleting_a_method_and_leaving_always_work() {
+    for from in SubscriptionStatus::VARIANTS.iter().copied() {
+        for facts in all_facts() {
+            let (to, effects) = leads(from, DeleteMethod, facts);
+            assert!(to == from && effects == [StopMethod, EndQueuedAttempts]);
+            let (to, effects) = leads(from, CustomerLeaves, facts);
+            assert!(to == Canceled && effects == [StopMethod, EndQueuedAttempts]);
+        }
+    }
+}
+
+#[test]
+fn money_that_comes_after_the_end_goes_back() {
+    for facts in all_facts() {
+        assert_eq!(leads(Canceled, ChargeSucceeded, facts), (Canceled, vec![ReturnMoney]));
+    }
+}
+
+/// Canceled never charges, and a charge begins nowhere beside an open one, for a paid period, or while people look.
+#[test]
+fn a_charge_starts_only_where_it_may() {
+    for row in MOVES.iter().filter(|row| row.effects.contains(&StartAttempt)) {
+        assert!(row.from != Canceled && row.from != Charging && row.to == Charging, "{row:?}");
+        for facts in all_facts().into_iter().filter(|facts| row.condition.holds(*facts)) {
+            assert!(facts.charge == OpenCharge::None && !facts.paid && !facts.parked && facts.activated);
+            assert!(facts.method != MethodStanding::Gone && facts.plan != PlanStanding::Ends);
+        }
+    }
+    assert!(
+        MOVES.iter().all(|row| (row.to == Charging) == (row.from == Charging || row.effects.contains(&StartAttempt))
+            || row.from == Charging)
+    );
+}

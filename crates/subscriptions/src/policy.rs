@@ -1,0 +1,162 @@
+//! How a project tries again: data with limits that no project can raise.
+
+use serde::{Deserialize, Serialize};
+
+/// What is no policy of dunning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidDunningPolicy {
+    /// The days are not ascending, or not 1 to 30, or too many.
+    #[error("after_days must be at most {} ascending numbers from 1 to 30", DunningPolicy::MOST_TRIES - 1)]
+    AfterDays,
+    /// The salary days are not ascending, or no days of a month.
+    #[error("salary_days must be ascending days of a month, 1 to 31")]
+    SalaryDays,
+    /// No hour of a day.
+    #[error("hour must be from 0 to 23")]
+    Hour,
+    /// The limit of a period is none, or above the most.
+    #[error("tries_per_period must be from 1 to {}", DunningPolicy::MOST_TRIES)]
+    TriesPerPeriod,
+    /// The limit of a method is none, or above the most.
+    #[error("tries_per_method must be from 1 to {}", DunningPolicy::MOST_METHOD_TRIES)]
+    TriesPerMethod,
+}
+
+/// How a project tries again to charge a period. By default 1, 3, 5 and 7 days after the first try, then once on the next
+/// 1st, 10th or 25th at noon; at most 8 tries of a period, and 15 of a method in 30 days. At most one planned try a local
+/// day, which is no setting.
+/// ```
+/// use kontor_subscriptions::DunningPolicy;
+///
+/// let policy: DunningPolicy = serde_json::from_str(r#"{"after_days": [2, 4], "salary_days": []}"#)?;
+/// assert_eq!((policy.after_days(), policy.tries_per_period()), (&[2, 4][..], 8));
+/// assert!(serde_json::from_str::<DunningPolicy>(r#"{"tries_per_method": 16}"#).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
+pub struct DunningPolicy(Stored);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Stored {
+    after_days: Vec<u8>,
+    salary_days: Vec<u8>,
+    hour: u8,
+    tries_per_period: u8,
+    tries_per_method: u8,
+}
+
+impl Default for Stored {
+    fn default() -> Self {
+        Self {
+            after_days: vec![1, 3, 5, 7],
+            salary_days: vec![1, 10, 25],
+            hour: 12,
+            tries_per_period: DunningPolicy::MOST_TRIES,
+            tries_per_method: DunningPolicy::MOST_METHOD_TRIES,
+        }
+    }
+}
+
+impl From<DunningPolicy> for Stored {
+    fn from(policy: DunningPolicy) -> Self {
+        policy.0
+    }
+}
+
+fn ascending(days: &[u8], most: u8) -> bool {
+    days.iter().all(|day| (1..=most).contains(day)) && days.is_sorted_by(|one, next| one < next)
+}
+
+impl TryFrom<Stored> for DunningPolicy {
+    type Error = InvalidDunningPolicy;
+
+    fn try_from(stored: Stored) -> Result<Self, InvalidDunningPolicy> {
+        let rules = [
+            (
+                ascending(&stored.after_days, 30) && stored.after_days.len() < usize::from(Self::MOST_TRIES),
+                InvalidDunningPolicy::AfterDays,
+            ),
+            (ascending(&stored.salary_days, 31), InvalidDunningPolicy::SalaryDays),
+            (stored.hour < 24, InvalidDunningPolicy::Hour),
+            ((1..=Self::MOST_TRIES).contains(&stored.tries_per_period), InvalidDunningPolicy::TriesPerPeriod),
+            ((1..=Self::MOST_METHOD_TRIES).contains(&stored.tries_per_method), InvalidDunningPolicy::TriesPerMethod),
+        ];
+        match rules.into_iter().find(|(kept, _)| !kept) {
+            Some((_, broken)) => Err(broken),
+            None => Ok(Self(stored)),
+        }
+    }
+}
+
+impl DunningPolicy {
+    /// The most tries of a period that a project may allow.
+    pub const MOST_TRIES: u8 = 8;
+    /// The most tries of a method in [`Self::METHOD_DAYS`] that a project may allow. Card networks fine for more.
+    pub const MOST_METHOD_TRIES: u8 = 15;
+    /// The days over which the tries of a method are counted.
+    pub const METHOD_DAYS: u8 = 30;
+
+    /// How many days after the first try of a period the next ones come, ascending.
+    pub fn after_days(&self) -> &[u8] {
+        &self.0.after_days
+    }
+
+    /// On which days of a month salaries come, ascending.
+    pub fn salary_days(&self) -> &[u8] {
+        &self.0.salary_days
+    }
+
+    /// The local hour of a try on a salary day.
+    pub fn hour(&self) -> u8 {
+        self.0.hour
+    }
+
+    /// How many tries a period has, the first one and those of the customer among them.
+    pub fn tries_per_period(&self) -> u8 {
+        self.0.tries_per_period
+    }
+
+    /// How many tries a method has in 30 days, those of all its subscriptions together.
+    pub fn tries_per_method(&self) -> u8 {
+        self.0.tries_per_method
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_stored_and_read_again() {
+        let stored = serde_json::to_string(&DunningPolicy::default()).unwrap();
+        let expected =
+            r#"{"after_days":[1,3,5,7],"salary_days":[1,10,25],"hour":12,"tries_per_period":8,"tries_per_method":15}"#;
+        assert_eq!(stored, expected);
+        assert_eq!(serde_json::from_str::<DunningPolicy>(&stored).unwrap(), DunningPolicy::default());
+        assert_eq!(serde_json::from_str::<DunningPolicy>("{}").unwrap(), DunningPolicy::default());
+    }
+
+    #[test]
+    fn no_project_raises_the_limits() {
+        for (stored, problem) in [
+            (r#"{"after_days":[3,1]}"#, "after_days"),
+            (r#"{"after_days":[1,1]}"#, "after_days"),
+            (r#"{"after_days":[0]}"#, "after_days"),
+            (r#"{"after_days":[31]}"#, "after_days"),
+            (r#"{"after_days":[1,2,3,4,5,6,7,8]}"#, "after_days"),
+            (r#"{"salary_days":[0]}"#, "salary_days"),
+            (r#"{"salary_days":[32]}"#, "salary_days"),
+            (r#"{"salary_days":[25,1]}"#, "salary_days"),
+            (r#"{"hour":24}"#, "hour"),
+            (r#"{"tries_per_period":9}"#, "tries_per_period"),
+            (r#"{"tries_per_period":0}"#, "tries_per_period"),
+            (r#"{"tries_per_method":16}"#, "tries_per_method"),
+            (r#"{"tries_per_day":2}"#, "unknown field"),
+        ] {
+            let refused = serde_json::from_str::<DunningPolicy>(stored).unwrap_err().to_string();
+            assert!(refused.starts_with(problem), "{stored}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Whether the customer may ask for another try of a payment.
+
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+
+use crate::refusal::RefusalKind;
+use crate::state::{MethodStanding, PlanStanding, SubscriptionStatus};
+
+/// `retry_payment_reason`: the word for a payment that may be retried, or why it may not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum RetryReason {
+    /// It may be retried.
+    Available,
+    /// The subscription is canceled; resuming it comes first.
+    Canceled,
+    /// A charge is under way.
+    Processing,
+    /// Whether the acquirer has the charge is not known.
+    NeedsReconciliation,
+    /// The period is paid.
+    AlreadyPaid,
+    /// Nothing was tried yet.
+    NoPayment,
+    /// Another payment came after it.
+    NotLast,
+    /// It did not fail.
+    NotFailed,
+    /// The terms are no longer those of the payment.
+    TermsChanged,
+    /// The plan ends, and no further period is charged.
+    PlanUnavailable,
+    /// The method must not be charged.
+    MethodInactive,
+    /// People must look first.
+    Parked,
+    /// The period or the method has had all its tries.
+    TooManyTries,
+}
+
+impl RetryReason {
+    /// How a refusal for this reason is answered; `None` where there is none.
+    pub fn refusal(self) -> Option<RefusalKind> {
+        match self {
+            Self::Available => None,
+            Self::Processing | Self::NeedsReconciliation => Some(RefusalKind::Busy),
+            _ => Some(RefusalKind::Unsuitable),
+        }
+    }
+}
+
+/// How a payment of a subscription stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray)]
+pub enum PaymentStanding {
+    /// Its outcome is still to come.
+    Processing,
+    /// Whether the acquirer has it is not known.
+    Unclear,
+    /// The money has arrived.
+    Succeeded,
+    /// There was none, for good.
+    Failed,
+}
+
+/// What decides about a retry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that are independent of each other")]
+pub struct RetryFacts {
+    /// The state of the subscription.
+    pub status: SubscriptionStatus,
+    /// How the last payment of the subscription stands; `None` before the first.
+    pub last: Option<PaymentStanding>,
+    /// Whether the payment that is asked for is the last one. Where none is asked for, the last one is meant.
+    pub is_last: bool,
+    /// Whether plan, price, period or method are other ones since that payment.
+    pub terms_changed: bool,
+    /// The method that would be charged.
+    pub method: MethodStanding,
+    /// The plan.
+    pub plan: PlanStanding,
+    /// Whether the subscription is parked.
+    pub parked: bool,
+    /// Whether the period and the method have tries left ([`crate::allows_unplanned_try`]).
+    pub tries_left: bool,
+}
+
+/// Whether a payment may be retried, and the word for it. The contract: only the last finalized failed attempt, with
+/// unchanged terms and no pending reconciliation. What is under way is told before what is unsuitable.
+pub fn can_retry_payment(facts: RetryFacts) -> (bool, RetryReason) {
+    let RetryFacts { status, last, is_last, terms_changed, method, plan, parked, tries_left } = facts;
+    let reasons = [
+        (last == Some(PaymentStanding::Unclear), RetryReason::NeedsReconciliation),
+        (last == Some(PaymentStanding::Processing) || status == SubscriptionStatus::Charging, RetryReason::Processing),
+        (status == SubscriptionStatus::Canceled, RetryReason::Canceled),
+        (status == SubscriptionStatus::Active, RetryReason::AlreadyPaid),
+        (last.is_none(), RetryReason::NoPayment),
+        (!is_last, RetryReason::NotLast),
+        (last != Some(PaymentStanding::Failed), RetryReason::NotFailed),
+        (terms_changed, RetryReason::TermsChanged),
+        (plan == PlanStanding::Ends, RetryReason::PlanUnavailable),
+        (method == MethodStanding::Gone, RetryReason::MethodInactive),
+        (parked, RetryReason::Parked),
+        (!tries_left, RetryReason::TooManyTries),
+    ];
+    let reason = reasons.into_iter().find(|(holds, _)| *holds).map_or(RetryReason::Available, |(_, reason)| reason);
+    (reason == RetryReason::Available, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use kontor_kernel::Word;
+
+    use super::*;
+    use crate::state::{ChargeOrigin, Facts, OpenCharge, SubscriptionEvent};
+
+    const FAILED: RetryFacts = RetryFacts {
+        status: SubscriptionStatus::PastDue,
+        last: Some(PaymentStanding::Failed),
+        is_last: true,
+        terms_changed: false,
+        method: MethodStanding::Valid,
+        plan: PlanStanding::Available,
+        parked: false,
+        tries_left: true,
+    };
+
+    #[test]
+    fn each_reason_has_its_cause_and_its_answer() {
+        use RefusalKind::{Busy, Unsuitable};
+        let (active, charging) = (SubscriptionStatus::Active, SubscriptionStatus::Charging);
+        let last = |last| RetryFacts { last: Some(last), ..FAILED };
+        for (facts, word, answer) in [
+            (FAILED, "available", None),
+            (RetryFacts { method: MethodStanding::NeedsCustomer, ..FAILED }, "available", None),
+            (RetryFacts { plan: PlanStanding::Renews, ..FAILED }, "available", None),
+            (RetryFacts { status: SubscriptionStatus::Canceled, ..FAILED }, "canceled", Some(Unsuitable)),
+            (RetryFacts { status: charging, ..last(PaymentStanding::Processing) }, "processing", Some(Busy)),
+            (RetryFacts { status: charging, ..FAILED }, "processing", Some(Busy)),
+            (RetryFacts { status: charging, ..last(PaymentStanding::Unclear) }, "needs_reconciliation", Some(Busy)),
+            (RetryFacts { status: active, ..last(PaymentStanding::Succeeded) }, "already_paid", Some(Unsuitable)),
+            (RetryFacts { last: None, ..FAILED }, "no_payment", Some(Unsuitable)),
+            (RetryFacts { is_last: false, ..FAILED }, "not_last", Some(Unsuitable)),
+            (last(PaymentStanding::Succeeded), "not_failed", Some(Unsuitable)),
+            (RetryFacts { terms_changed: true, ..FAILED }, "terms_changed", Some(Unsuitable)),
+            (RetryFacts { plan: PlanStanding::Ends, ..FAILED }, "plan_unavailable", Some(Unsuitable)),
+            (RetryFacts { method: MethodStanding::Gone, ..FAILED }, "method_inactive", Some(Unsuitable)),
+            (RetryFacts { parked: true, ..FAILED }, "parked", Some(Unsuitable)),
+            (RetryFacts { tries_left: false, ..FAILED }, "too_many_tries", Some(Unsuitable)),
+        ] {
+            let (can, reason) = can_retry_payment(facts);
+            assert_eq!((reason.word(), reason.refusal()), (word, answer), "{facts:?}");
+            assert_eq!(can, word == "available");
+        }
+    }
+
+    /// What is said to be possible is possible by the table of moves; what is not is refused for one of these reasons.
+    #[test]
+    fn what_may_be_retried_moves() {
+        let mut seen = BTreeSet::new();
+        for status in SubscriptionStatus::VARIANTS.iter().copied() {
+            for last in PaymentStanding::VARIANTS.iter().copied().map(Some).chain([None]) {
+                for method in MethodStanding::VARIANTS.iter().copied() {
+                    for plan in PlanStanding::VARIANTS.iter().copied() {
+                        for bits in 0..16_u8 {
+                            let facts = RetryFacts {
+                                status,
+                                last,
+                                is_last: bits & 1 != 0,
+                                terms_changed: bits & 2 != 0,
+                                method,
+                                plan,
+                                parked: bits & 4 != 0,
+                                tries_left: bits & 8 != 0,
+                            };
+                            let (can, reason) = can_retry_payment(facts);
+                            seen.insert(reason.word());
+                            let moved = status.after(SubscriptionEvent::Retry, standing(facts));
+                            assert!(!can || moved.is_ok(), "{facts:?} {moved:?}");
+                            let of_the_payment = !facts.is_last || facts.terms_changed || !facts.tries_left;
+                            let failed = last == Some(PaymentStanding::Failed);
+                            assert!(moved.is_err() || can || of_the_payment || !failed, "{facts:?} {reason}");
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(seen, RetryReason::VARIANTS.iter().map(|reason| reason.word()).collect());
+    }
+
+    fn standing(facts: RetryFacts) -> Facts {
+        Facts {
+            activated: true,
+            charge: match facts.last {
+                Some(PaymentStanding::Processing) => OpenCharge::Running,
+                Some(PaymentStanding::Unclear) => OpenCharge::Unclear,
+                _ => OpenCharge::None,
+            },
+            origin: ChargeOrigin::Recovery,
+            in_time: true,
+            paid: facts.status == SubscriptionStatus::Active,
+            method: facts.method,
+            plan: facts.plan,
+            parked: facts.parked,
+            refund_ends: false,
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The periods of a subscription whose billing day or length may change.
+
+use chrono::{DateTime, Datelike as _, Months, Utc};
+use kontor_kernel::Zone;
+
+use crate::period::{Anchor, InvalidAnchor, Period, on_day};
+
+/// Why periods cannot be counted anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleRefused {
+    /// Periods before the last change stay as they are.
+    #[error("only periods after the last change can be moved")]
+    TooEarly,
+    /// The period before would become shorter, and it may be paid.
+    #[error("the period before must not become shorter")]
+    Shortens,
+    /// No such day or length, or past the calendar.
+    #[error(transparent)]
+    Anchor(#[from] InvalidAnchor),
+}
+
+/// Anchors with the number of the first period that is counted from them. Numbers go on, and periods tile: where the
+/// anchor changes, the period before lasts up to the new first moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    first: Anchor,
+    /// Later anchors, by ascending numbers and moments.
+    later: Vec<(u32, Anchor)>,
+}
+
+impl Schedule {
+    /// All periods from one anchor.
+    pub fn new(anchor: Anchor) -> Self {
+        Self { first: anchor, later: Vec::new() }
+    }
+
+    /// The anchors, each with the number of its first period.
+    pub fn anchors(&self) -> impl Iterator<Item = (u32, Anchor)> + '_ {
+        std::iter::once((1, self.first)).chain(self.later.iter().copied())
+    }
+
+    /// The zone whose clocks and calendar count for the newest anchor.
+    pub fn zone(&self) -> Zone {
+        self.later.last().map_or(self.first, |(_, anchor)| *anchor).zone()
+    }
+
+    /// The anchor of a period, with the number of its first one.
+    fn anchor_of(&self, number: u32) -> (u32, Anchor) {
+        let place = self.later.partition_point(|(first, _)| *first <= number);
+        self.later_at(place)
+    }
+
+    fn later_at(&self, place: usize) -> (u32, Anchor) {
+        place.checked_sub(1).and_then(|place| self.later.get(place)).copied().unwrap_or((1, self.first))
+    }
+
+    fn start_of(&self, number: u32) -> Option<DateTime<Utc>> {
+        let (first, anchor) = self.anchor_of(number);
+        anchor.boundary(number.checked_sub(first)?)
+    }
+
+    /// The period with this number. `None` for the number 0 and past the calendar.
+    pub fn period(&self, number: u32) -> Option<Period> {
+        Some(Period { number, start: self.start_of(number)?, end: self.start_of(number.checked_add(1)?)? })
+    }
+
+    /// The period that covers a moment. `None` before the first moment and past the calendar.
+    pub fn period_at(&self, moment: DateTime<Utc>) -> Option<Period> {
+        let place = self.later.partition_point(|(_, anchor)| anchor.first() <= moment);
+        let (first, anchor) = self.later_at(place);
+        let counted = anchor.period_at(moment)?.number.checked_add(first)?.checked_sub(1)?;
+        // The last period of an anchor lasts up to the next anchor, however long that is.
+        let last = self.later.get(place).and_then(|(next, _)| next.checked_sub(1));
+        self.period(last.map_or(counted, |last| counted.min(last)))
+    }
+
+    /// Counts the period `number` and all after it from another anchor. One that was to begin with the same number is
+    /// replaced.
+    pub fn anchored(&self, number: u32, anchor: Anchor) -> Result<Self, ScheduleRefused> {
+        let mut changed = self.clone();
+        if changed.later.last().is_some_and(|(first, _)| *first == number) {
+            changed.later.pop();
+        }
+        let last = changed.later.last().map_or(1, |(first, _)| *first);
+        if number <= last {
+            return Err(ScheduleRefused::TooEarly);
+        }
+        if changed.start_of(number).is_none_or(|start| anchor.first() < start) {
+            return Err(ScheduleRefused::Shortens);
+        }
+        changed.later.push((number, anchor));
+        Ok(changed)
+    }
+
+    /// Moves the billing day from the period `number` on: to the first such day that does not make the period before
+    /// shorter. The local time of day stays.
+    pub fn on_day(&self, number: u32, day: u8) -> Result<Self, ScheduleRefused> {
+        let (_, anchor) = self.anchor_of(number);
+        let start = self.start_of(number).ok_or(InvalidAnchor::Moment)?;
+        let zone = anchor.zone();
+        let (shown, time) = (zone.local(start), zone.local(anchor.first()).time());
+        let months = [Months::new(0), Months::new(1)].into_iter();
+        let dates = months.filter_map(|month| on_day(shown.date().with_day(1)?.checked_add_months(month)?, day));
+        let first = dates.map(|date| zone.first_at(date.and_time(time))).find(|first| *first >= start);
+        let moved = Anchor::on_day(first.ok_or(InvalidAnchor::Day)?, zone, anchor.months(), day)?;
+        self.anchored(number, moved)
+    }
+
+    /// Gives the period `number` and all after it another length. The billing day stays.
+    pub fn lasting(&self, number: u32, months: u8) -> Result<Self, ScheduleRefused> {
+        let (_, anchor) = self.anchor_of(number);
+        let start = self.start_of(number).ok_or(InvalidAnchor::Moment)?;
+        self.anchored(number, Anchor::on_day(start, anchor.zone(), months, anchor.day())?)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! What the customer consented to.
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::{ApplicationId, Money, NomenclatureId, SavedMethodId};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+
+/// What a charge takes, for what, how often and from where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Terms {
+    /// The plan.
+    pub plan: NomenclatureId,
+    /// How programs name the plan. Another name makes no other plan.
+    pub plan_slug: String,
+    /// What a period costs.
+    pub amount: Money,
+    /// The currency of the amount, by its ISO 4217 code.
+    pub currency: String,
+    /// How many months a period lasts, 1 to 24.
+    pub billing_months: u8,
+    /// The saved method; `None` while the one that a first payment is made with is not saved yet.
+    pub method: Option<SavedMethodId>,
+}
+
+/// The record of a consent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConsentedTerms {
+    /// To what.
+    pub terms: Terms,
+    /// Which text was shown.
+    pub text_version: String,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// The network address it came from, where it is known.
+    pub address: Option<String>,
+    /// The application it was given in; `None` when in none in particular.
+    pub application: Option<ApplicationId>,
+}
+
+/// What makes terms other terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum TermsDifference {
+    /// Another plan.
+    Plan,
+    /// Another price, a lower one, too, or another currency.
+    Price,
+    /// Another length of the period.
+    Period,
+    /// Another method.
+    Method,
+}
+
+/// What of new terms needs a new consent; nothing when the old one covers them. The contract asks for one whenever plan,
+/// price, period or method changes.
+pub fn needs_consent(old: &Terms, new: &Terms) -> Vec<TermsDifference> {
+    // The method of a first payment is saved after the consent, which covers it.
+    let other_method = old.method.is_some() && old.method != new.method;
+    let differences = [
+        (old.plan != new.plan, TermsDifference::Plan),
+        (old.amount != new.amount || old.currency != new.currency, TermsDifference::Price),
+        (old.billing_months != new.billing_months, TermsDifference::Period),
+        (other_method, TermsDifference::Method),
+    ];
+    differences.into_iter().filter_map(|(differs, difference)| differs.then_some(difference)).collect()
+}
+
+/// New terms cannot begin with a period that is paid, or before those agreed on earlier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("new terms apply from the next period on")]
+pub struct TooEarly;
+
+/// All consents to a subscription, each from a period on. What staff change of a plan is no part of it: nobody's price
+/// changes without a consent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Consents {
+    first: ConsentedTerms,
+    /// By ascending numbers of the first period they apply to.
+    later: Vec<(u32, ConsentedTerms)>,
+}
+
+impl Consents {
+    /// The consent to the first period and all after it.
+    pub fn new(first: ConsentedTerms) -> Self {
+        Self { first, later: Vec::new() }
+    }
+
+    /// The terms of a period.
+    pub fn of_period(&self, number: u32) -> &ConsentedTerms {
+        let later = self.later.iter().rev().find(|(from, _)| *from <= number);
+        later.map_or(&self.first, |(_, consent)| consent)
+    }
+
+    /// Adds a consent from the period after `last_paid` on; before the first payment nothing can be added. Whoever agrees
+    /// twice before that period means the last word.
+    pub fn agree(&mut self, last_paid: u32, consent: ConsentedTerms) -> Result<(), TooEarly> {
+        let next = last_paid.checked_add(1).filter(|next| *next > 1).ok_or(TooEarly)?;
+        match self.later.last_mut() {
+            Some((from, _)) if *from > next => return Err(TooEarly),
+            Some((from, waiting)) if *from == next => *waiting = consent,
+            _ => self.later.push((next, consent)),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kontor_kernel::Word;
+
+    use super::*;
+
+    fn terms() -> Terms {
+        Terms {
+            plan: NomenclatureId::new(7).unwrap(),
+            plan_slug: "monthly".to_owned(),
+            amount: "499.00".parse().unwrap(),
+            currency: "RUB".to_owned(),
+            billing_months: 1,
+            method: Some(SavedMethodId::new(3).unwrap()),
+        }
+    }
+
+    fn consent(amount: &str) -> ConsentedTerms {
+        ConsentedTerms {
+            terms: Terms { amount: amount.parse().unwrap(), ..terms() },
+            text_version: "2027-01".to_owned(),
+            at: DateTime::UNIX_EPOCH,
+            address: Some("203.0.113.7".to_owned()),
+            application: None,
+        }
+    }
+
+    #[test]
+    fn each_of_plan_price_period_and_method_needs_a_consent() {
+        let old = terms();
+        let other_method = SavedMethodId::new(4).ok();
+        for (new, expected) in [
+            (Terms { plan: NomenclatureId::new(8).unwrap(), ..terms() }, vec![TermsDifference::Plan]),
+            (Terms { amount: "499.01".parse().unwrap(), ..terms() }, vec![TermsDifference::Price]),
+            (Terms { amount: "1.00".parse().unwrap(), ..terms() }, vec![TermsDifference::Price]),
+            (Terms { currency: "BYN".to_owned(), ..terms() }, vec![TermsDifference::Price]),
+            (Terms { billing_months: 12, ..terms() }, vec![TermsDifference::Period]),
+            (Terms { method: other_method, ..terms() }, vec![TermsDifference::Method]),
+            (Terms { method: None, ..terms() }, vec![TermsDifference::Method]),
+            (Terms { plan_slug: "month".to_owned(), ..terms() }, vec![]),
+            (terms(), vec![]),
+        ] {
+            assert_eq!(needs_consent(&old, &new), expected, "{new:?}");
+        }
+        let all = Terms {
+            plan: NomenclatureId::new(8).unwrap(),
+            amount: Money::ZERO,
+            billing_months: 2,
+            method: other_method,
+            ..terms()
+        };
+        assert_eq!(needs_consent(&old, &all), TermsDifference::VARIANTS);
+        assert_eq!(needs_consent(&Terms { method: None, ..terms() }, &terms()), []);
+        let words: Vec<_> = TermsDifference::VARIANTS.iter().map(|difference| difference.word()).collect();
+        assert_eq!(words, ["plan", "price", "period", "method"]);
+    }
+
+    #[test]
+    fn new_terms_apply_from_the_next_period() {
+        let mut consents = Consents::new(consent("499.00"));
+        let amounts = |consents: &Consents| {
+            (1..=6).map(|number| consents.of_period(number).terms.amount.minor()).collect::<Vec<_>>()
+        };
+        consents.agree(2, consent("599.00")).unwrap();
+        assert_eq!(amounts(&consents), [49_900, 49_900, 59_900, 59_900, 59_900, 59_900]);
+        consents.agree(2, consent("549.00")).unwrap();
+        consents.agree(4, consent("699.00")).unwrap();
+        assert_eq!(amounts(&consents), [49_900, 49_900, 54_900, 54_900, 69_900, 69_900]);
+        assert_eq!(consents.agree(3, consent("1.00")), Err(TooEarly));
+        assert_eq!(consents.agree(0, consent("1.00")), Err(TooEarly));
+        assert_eq!(consents.agree(u32::MAX, consent("1.00")), Err(TooEarly));
+        assert_eq!(amounts(&consents), [49_900, 49_900, 54_900, 54_900, 69_900, 69_900]);
+    }
+}
