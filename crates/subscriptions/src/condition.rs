@@ -16,7 +16,10 @@ pub enum Condition {
     OpenChargeLeft,
     /// It was activated, no charge is open, no paid period is current, the plan goes on, the method is not gone, and it is not parked.
     Chargeable,
-    /// The same, and the method waits for nothing that the customer must do.
+    /// The charge is for a missed period while a paid one runs; no other is open, the plan goes on, the method is not gone,
+    /// and it is not parked.
+    Collects,
+    /// Chargeable, and the method waits for nothing that the customer must do.
     ChargeableUnaided,
     /// No charge is open, no paid period is current, the plan goes on, and the method is gone.
     MethodGone,
@@ -30,13 +33,19 @@ pub enum Condition {
     RenewalInTime,
     /// The charge is for a period past due, which is not over.
     RecoveryInTime,
-    /// The charge is not the first one, and its period is over.
+    /// The charge is a renewal or a recovery, and its period is over.
     LateCharge,
-    /// The charge is not the first one, the plan goes on, and the method is not gone.
+    /// The charge is for a missed period, and a paid one runs.
+    MissedStillPaid,
+    /// The charge is for a missed period, and no paid one runs.
+    MissedUnpaid,
+    /// The charge is not the first one, and a paid period runs.
+    StillPaid,
+    /// The charge is not the first one, no paid period runs, the plan goes on, and the method is not gone.
     TriesAgain,
-    /// The charge is not the first one, the plan goes on, and the method is gone.
+    /// The charge is not the first one, no paid period runs, the plan goes on, and the method is gone.
     MethodLost,
-    /// The charge is not the first one, and the plan ends.
+    /// The charge is not the first one, no paid period runs, and the plan ends.
     LosesPlan,
     /// It was activated, and the new plan can be bought.
     PlanBuyable,
@@ -61,6 +70,7 @@ impl Condition {
     pub fn holds(self, facts: Facts) -> bool {
         let Facts { activated, charge, origin, in_time, paid, method, plan, parked, refund_ends } = facts;
         let (first, idle) = (origin == ChargeOrigin::First, charge == OpenCharge::None);
+        let (missed, unpaid_later) = (origin == ChargeOrigin::Missed, !first && !paid);
         let (gone, ends) = (method == MethodStanding::Gone, plan == PlanStanding::Ends);
         let payable = activated && idle && !paid && !ends && !parked;
         let resumable = activated && idle && plan == PlanStanding::Available && !gone;
@@ -69,6 +79,7 @@ impl Condition {
             Self::NoCharge => idle,
             Self::OpenChargeLeft => !idle,
             Self::Chargeable => payable && !gone,
+            Self::Collects => activated && idle && missed && paid && !ends && !gone && !parked,
             Self::ChargeableUnaided => payable && method == MethodStanding::Valid,
             Self::MethodGone => idle && !paid && !ends && gone,
             Self::EndsUnpaid => idle && !paid && ends,
@@ -76,10 +87,13 @@ impl Condition {
             Self::FirstCharge => first,
             Self::RenewalInTime => origin == ChargeOrigin::Renewal && in_time,
             Self::RecoveryInTime => origin == ChargeOrigin::Recovery && in_time,
-            Self::LateCharge => !first && !in_time,
-            Self::TriesAgain => !first && !ends && !gone,
-            Self::MethodLost => !first && !ends && gone,
-            Self::LosesPlan => !first && ends,
+            Self::LateCharge => !first && !missed && !in_time,
+            Self::MissedStillPaid => missed && paid,
+            Self::MissedUnpaid => missed && !paid,
+            Self::StillPaid => !first && paid,
+            Self::TriesAgain => unpaid_later && !ends && !gone,
+            Self::MethodLost => unpaid_later && !ends && gone,
+            Self::LosesPlan => unpaid_later && ends,
             Self::PlanBuyable => activated && plan == PlanStanding::Available,
             Self::MethodUsable => activated && method == MethodStanding::Valid,
             Self::EndsPeriod => refund_ends && paid,

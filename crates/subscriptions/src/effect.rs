@@ -10,6 +10,8 @@ pub enum Effect {
     StartAttempt,
     /// The period of the charge is paid; the money becomes an order.
     GrantPeriod,
+    /// A missed period is paid; the money becomes an order. The current period stays as it is.
+    CollectMissed,
     /// The period that is due begins now, and those after it are counted from this moment.
     Anchor,
     /// The next try is planned as `dunning` says.
@@ -42,6 +44,8 @@ pub enum SubscriptionNotice {
     SubscriptionActivated,
     /// Another period is paid.
     SubscriptionRenewed,
+    /// A period that went by during a pause is paid.
+    SubscriptionMissedPaid,
     /// A charge failed.
     SubscriptionPaymentFailed,
     /// A method is missing: without one the next charge is not possible.

@@ -1,4 +1,53 @@
-//! Recurring charges.
+//! The rules of recurring charges.
+//!
+//! **Owns** the periods of a subscription, its states and the table of its moves, what a decline means, when a charge is tried
+//! again, what a customer consented to, the bounds that stop a charge, and who has access. All of it are values and
+//! pure functions; `docs/subscriptions.md` shows the tables.
+//!
+//! **Invariants**
+//! - A period is computed from the first moment and its number: periods tile, and the billing day comes back after a
+//!   shorter month.
+//! - A subscription becomes active only with a paid period that ends later than now; one that is canceled is not charged;
+//!   two charges are never open.
+//! - Money that arrived pays a period, goes back, or is looked at by people.
+//! - No policy of a project exceeds 8 tries of a period, 15 of a method in 30 days, one planned try a day.
+//! - After any pause at most one charge is due at once.
+//! - Nobody's terms change without a consent.
+//!
+//! A renewal that is declined, and its next try:
+//! ```
+//! use kontor_kernel::Zone;
+//! use kontor_subscriptions::{
+//!     Anchor, ChargeOrigin, Decline, DunningPolicy, Effect, Facts, MethodStanding, NextTry, OpenCharge, PlanStanding,
+//!     SubscriptionEvent, SubscriptionStatus, Try, grants_access, next_try,
+//! };
+//!
+//! let (zone, first) = (Zone::default(), "2027-01-31T09:00:00Z".parse()?);
+//! let due = Anchor::new(first, zone, 1)?.period(2).ok_or("no such period")?;
+//! assert_eq!(due.start.to_string(), "2027-02-28 09:00:00 UTC");
+//!
+//! let facts = Facts {
+//!     activated: true,
+//!     charge: OpenCharge::Running,
+//!     origin: ChargeOrigin::Renewal,
+//!     in_time: due.end > due.start,
+//!     paid: false,
+//!     method: MethodStanding::Valid,
+//!     plan: PlanStanding::Available,
+//!     parked: false,
+//!     refund_ends: false,
+//! };
+//! let declined = Decline::of(Some("insufficient_funds"));
+//! let moved = SubscriptionStatus::Charging.after(SubscriptionEvent::ChargeDeclinedSoft, facts)?;
+//! assert_eq!((moved.to, moved.effects), (SubscriptionStatus::PastDue, &[Effect::ScheduleTry][..]));
+//! assert!(!grants_access(moved.to, Some(due.end), due.start));
+//!
+//! // The next day is the first of a month, when salaries come.
+//! let tries = [Try { at: due.start, planned: true, decline: Some(declined) }];
+//! let next = next_try(&DunningPolicy::default(), zone, &tries, &[due.start], due.start);
+//! assert_eq!(next, NextTry::At("2027-03-01T09:00:00Z".parse()?));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod access;
 mod bounds;
@@ -17,7 +66,7 @@ mod state;
 mod terms;
 
 pub use access::grants_access;
-pub use bounds::{Bounds, Intended, Park, Told, contradiction};
+pub use bounds::{Bounds, Intended, Park, contradiction};
 pub use condition::Condition;
 pub use decline::{Decline, DeclineClass};
 pub use downtime::{Due, MissedPeriods, ToCollect, after_downtime};

@@ -1,18 +1,19 @@
 //! The table of moves: where an event leads a subscription, and what happens in the same commit.
 
 use crate::condition::Condition::{
-    self, Any, Chargeable, ChargeableUnaided, EndsPeriod, EndsUnpaid, FirstCharge, KeepsPeriod, LateCharge, LosesPlan,
-    MethodGone, MethodLost, MethodUsable, NoCharge, OpenChargeLeft, PlanBuyable, PlanEnds, PlanRenews, RecoveryInTime,
-    RenewalInTime, ResumableOver, ResumablePaid, TriesAgain, Unpayable,
+    self, Any, Chargeable, ChargeableUnaided, Collects, EndsPeriod, EndsUnpaid, FirstCharge, KeepsPeriod, LateCharge,
+    LosesPlan, MethodGone, MethodLost, MethodUsable, MissedStillPaid, MissedUnpaid, NoCharge, OpenChargeLeft,
+    PlanBuyable, PlanEnds, PlanRenews, RecoveryInTime, RenewalInTime, ResumableOver, ResumablePaid, StillPaid,
+    TriesAgain, Unpayable,
 };
 use crate::effect::Effect::{
-    self, Anchor, AskLater, EndPeriod, EndQueuedAttempts, GrantPeriod, NextMethod, NextTerms, Park, Reconcile,
-    ReturnMoney, ScheduleTry, StartAttempt, StopMethod,
+    self, Anchor, AskLater, CollectMissed, EndPeriod, EndQueuedAttempts, GrantPeriod, NextMethod, NextTerms, Park,
+    Reconcile, ReturnMoney, ScheduleTry, StartAttempt, StopMethod,
 };
 use crate::effect::SubscriptionNotice::{
     self, SubscriptionActivated, SubscriptionCanceled, SubscriptionEnded, SubscriptionEnding,
-    SubscriptionMethodChanged, SubscriptionMethodNeeded, SubscriptionPaymentFailed, SubscriptionRefunded,
-    SubscriptionRenewed, SubscriptionResumed, SubscriptionTermsChanged,
+    SubscriptionMethodChanged, SubscriptionMethodNeeded, SubscriptionMissedPaid, SubscriptionPaymentFailed,
+    SubscriptionRefunded, SubscriptionRenewed, SubscriptionResumed, SubscriptionTermsChanged,
 };
 use crate::refusal::{MoveRefused, reason};
 use crate::state::Facts;
@@ -54,6 +55,7 @@ const fn row(
 /// Every move. What does not stand here is refused. `docs/subscriptions.md` shows the same table; a test compares them.
 pub const MOVES: &[Move] = &[
     row(Active, ChargeStarted, Chargeable, Charging, &[StartAttempt], None),
+    row(Active, ChargeStarted, Collects, Charging, &[StartAttempt], None),
     row(Active, ChargeSucceeded, Any, Active, &[Park], None),
     row(Active, ChargeDeclinedSoft, Any, Active, &[Park], None),
     row(Active, ChargeDeclinedHard, Any, Active, &[Park], None),
@@ -86,6 +88,17 @@ pub const MOVES: &[Move] = &[
         Active,
         &[Anchor, GrantPeriod, EndQueuedAttempts],
         Some(SubscriptionRenewed),
+    ),
+    row(Charging, ChargeSucceeded, MissedStillPaid, Active, &[CollectMissed], Some(SubscriptionMissedPaid)),
+    row(Charging, ChargeSucceeded, MissedUnpaid, PastDue, &[CollectMissed, ScheduleTry], Some(SubscriptionMissedPaid)),
+    row(Charging, ChargeDeclinedSoft, StillPaid, Active, &[], Some(SubscriptionPaymentFailed)),
+    row(
+        Charging,
+        ChargeDeclinedHard,
+        StillPaid,
+        Active,
+        &[StopMethod, EndQueuedAttempts],
+        Some(SubscriptionMethodNeeded),
     ),
     row(Charging, ChargeDeclinedSoft, FirstCharge, Canceled, &[], Some(SubscriptionPaymentFailed)),
     row(Charging, ChargeDeclinedSoft, TriesAgain, PastDue, &[ScheduleTry], Some(SubscriptionPaymentFailed)),

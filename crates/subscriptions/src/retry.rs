@@ -1,5 +1,6 @@
 //! Whether the customer may ask for another try of a payment.
 
+use kontor_payments::model::ChargeState;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use crate::refusal::RefusalKind;
@@ -59,6 +60,17 @@ pub enum PaymentStanding {
     Succeeded,
     /// There was none, for good.
     Failed,
+}
+
+/// A charge whose request was not answered is unclear only when the caller knows of that: its state does not tell.
+impl From<ChargeState> for PaymentStanding {
+    fn from(state: ChargeState) -> Self {
+        match state {
+            ChargeState::Prepared | ChargeState::Pending => Self::Processing,
+            ChargeState::Succeeded => Self::Succeeded,
+            ChargeState::Canceled | ChargeState::Expired | ChargeState::Refused => Self::Failed,
+        }
+    }
 }
 
 /// What decides about a retry.
@@ -152,6 +164,13 @@ mod tests {
             assert_eq!((reason.word(), reason.refusal()), (word, answer), "{facts:?}");
             assert_eq!(can, word == "available");
         }
+    }
+
+    #[test]
+    fn a_payment_stands_as_its_charge() {
+        let standings: Vec<_> = ChargeState::VARIANTS.iter().map(|state| PaymentStanding::from(*state)).collect();
+        let (failed, processing) = (PaymentStanding::Failed, PaymentStanding::Processing);
+        assert_eq!(standings, [processing, processing, PaymentStanding::Succeeded, failed, failed, failed]);
     }
 
     /// What is said to be possible is possible by the table of moves; what is not is refused for one of these reasons.

@@ -79,6 +79,8 @@ pub enum ChargeOrigin {
     Renewal,
     /// A period that is past due.
     Recovery,
+    /// A period that went by during a pause of the service and is collected afterwards.
+    Missed,
 }
 
 /// How the saved method stands.
@@ -111,7 +113,7 @@ pub struct Facts {
     pub activated: bool,
     /// The charge that is open. An outcome is judged as the charge stood before it.
     pub charge: OpenCharge,
-    /// What the open charge is for; without one it does not matter.
+    /// What the open charge is for, or the one that is to start; without either it does not matter.
     pub origin: ChargeOrigin,
     /// Whether the period of the open charge ends later than now: money for another comes too late for it.
     pub in_time: bool,

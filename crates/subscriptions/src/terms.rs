@@ -90,10 +90,10 @@ impl Consents {
         later.map_or(&self.first, |(_, consent)| consent)
     }
 
-    /// Adds a consent from the period after `last_paid` on; before the first payment nothing can be added. Whoever agrees
-    /// twice before that period means the last word.
-    pub fn agree(&mut self, last_paid: u32, consent: ConsentedTerms) -> Result<(), TooEarly> {
-        let next = last_paid.checked_add(1).filter(|next| *next > 1).ok_or(TooEarly)?;
+    /// Adds a consent from the period after `last_charged` on, the last one that is paid or whose charge is open; before
+    /// the first nothing can be added. Whoever agrees twice before that period means the last word.
+    pub fn agree(&mut self, last_charged: u32, consent: ConsentedTerms) -> Result<(), TooEarly> {
+        let next = last_charged.checked_add(1).filter(|next| *next > 1).ok_or(TooEarly)?;
         match self.later.last_mut() {
             Some((from, _)) if *from > next => return Err(TooEarly),
             Some((from, waiting)) if *from == next => *waiting = consent,

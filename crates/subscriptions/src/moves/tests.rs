@@ -48,7 +48,9 @@ fn holds(word: &str, facts: Facts) -> bool {
         "a charge is open" => matches!(facts.charge, OpenCharge::Running | OpenCharge::Unclear),
         "no charge is open" => facts.charge == OpenCharge::None,
         "the first charge" => facts.origin == ChargeOrigin::First,
-        "not the first charge" => matches!(facts.origin, ChargeOrigin::Renewal | ChargeOrigin::Recovery),
+        "not the first charge" => facts.origin != ChargeOrigin::First,
+        "a missed period" => facts.origin == ChargeOrigin::Missed,
+        "a renewal or a recovery" => matches!(facts.origin, ChargeOrigin::Renewal | ChargeOrigin::Recovery),
         "a renewal" => facts.origin == ChargeOrigin::Renewal,
         "a recovery" => facts.origin == ChargeOrigin::Recovery,
         "its period runs" => facts.in_time,
@@ -133,7 +135,7 @@ fn every_cell_is_allowed_or_refused_as_documented() {
             }
         }
     }
-    assert_eq!(cells, 4 * 17 * 2_592);
+    assert_eq!(cells, 4 * 17 * 3_456);
     assert!(allowed > 0 && rows.is_empty());
 }
 
@@ -251,6 +253,19 @@ fn where_a_charge_leads_depends_on_what_it_came_from() {
 }
 
 #[test]
+fn a_missed_period_is_collected_beside_the_paid_one() {
+    let missed = Facts { origin: ChargeOrigin::Missed, ..paid() };
+    assert_eq!(leads(Active, ChargeStarted, missed), (Charging, vec![StartAttempt]));
+    assert_eq!(refused(Active, ChargeStarted, paid()).0, RefusalReason::AlreadyPaid);
+    let charging = Facts { charge: OpenCharge::Running, ..missed };
+    assert_eq!(leads(Charging, ChargeSucceeded, charging), (Active, vec![CollectMissed]));
+    assert_eq!(leads(Charging, ChargeDeclinedSoft, charging), (Active, vec![]));
+    let due_meanwhile = Facts { paid: false, ..charging };
+    assert_eq!(leads(Charging, ChargeSucceeded, due_meanwhile), (PastDue, vec![CollectMissed, ScheduleTry]));
+    assert_eq!(leads(Charging, ChargeDeclinedSoft, due_meanwhile), (PastDue, vec![ScheduleTry]));
+}
+
+#[test]
 fn a_charge_that_lasts_blocks_what_the_contract_says_and_no_more() {
     for charge in [OpenCharge::Running, OpenCharge::Unclear] {
         let facts = Facts { charge, ..running(ChargeOrigin::Renewal) };
@@ -289,7 +304,8 @@ fn a_charge_starts_only_where_it_may() {
     for row in MOVES.iter().filter(|row| row.effects.contains(&StartAttempt)) {
         assert!(row.from != Canceled && row.from != Charging && row.to == Charging, "{row:?}");
         for facts in all_facts().into_iter().filter(|facts| row.condition.holds(*facts)) {
-            assert!(facts.charge == OpenCharge::None && !facts.paid && !facts.parked && facts.activated);
+            assert!(facts.charge == OpenCharge::None && !facts.parked && facts.activated);
+            assert!(!facts.paid || facts.origin == ChargeOrigin::Missed);
             assert!(facts.method != MethodStanding::Gone && facts.plan != PlanStanding::Ends);
         }
     }

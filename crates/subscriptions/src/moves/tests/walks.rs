@@ -70,9 +70,12 @@ impl World {
         }
     }
 
-    /// The flag says of a refund that it ends the period, of a hard decline that another method was agreed on meanwhile.
+    /// The flag says of a charge that it is for a missed period, of a refund that it ends the period, of a hard decline that another method was agreed on meanwhile.
     fn happens(&mut self, event: SubscriptionEvent, flag: bool) -> Result<(), TestCaseError> {
         let mut facts = self.facts(flag);
+        if event == ChargeStarted && flag {
+            facts.origin = ChargeOrigin::Missed;
+        }
         if event == ChargeDeclinedHard && !flag {
             facts.method = MethodStanding::Gone;
         }
@@ -95,9 +98,14 @@ impl World {
             match effect {
                 StartAttempt => {
                     prop_assert!(self.charge.is_none(), "two charges: {:?}", self);
-                    let origin = if row.from == Active { ChargeOrigin::Renewal } else { ChargeOrigin::Recovery };
+                    let origin = match (facts.origin, row.from) {
+                        (ChargeOrigin::Missed, _) => ChargeOrigin::Missed,
+                        (_, Active) => ChargeOrigin::Renewal,
+                        _ => ChargeOrigin::Recovery,
+                    };
                     self.charge = Some(Charge { origin, ends: self.now + PERIOD, unclear: false });
                 }
+                CollectMissed => self.granted += 1,
                 Anchor => begins = Some(self.now),
                 GrantPeriod => {
                     self.granted += 1;
@@ -174,7 +182,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
 
     /// Never active without a paid period, never two charges open, no charge from canceled, and all money that arrived
     /// was granted, returned, or is looked at by people.
