@@ -75,8 +75,9 @@ pub fn next_try(
     let Some(planned) = planned(policy, zone, tries, now) else {
         return NextTry::Exhausted(Exhausted::PlanDone);
     };
-    let on_its_day = tries.last().map_or(planned, |last| not_on_the_day_of(policy, zone, last.at, planned.max(now)));
-    NextTry::At(once_the_method_is_free(policy, method_tries, on_its_day.max(now)))
+    let wanted = planned.max(now);
+    let on_its_day = tries.last().map_or(wanted, |last| not_on_the_day_of(policy, zone, last.at, wanted));
+    NextTry::At(once_the_method_is_free(policy, method_tries, on_its_day))
 }
 
 /// Whether the limits that no plan can move leave a customer a try of their own: those of the period and of the method. They

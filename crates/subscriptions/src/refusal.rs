@@ -101,7 +101,7 @@ pub(crate) fn reason(from: SubscriptionStatus, event: SubscriptionEvent, facts: 
         ChargeSucceeded | ChargeDeclinedSoft | ChargeDeclinedHard | ChargeUnknown | ChargePending => {
             RefusalReason::NoChargeOpen
         }
-        RefundPeriod => RefusalReason::NoPaidPeriod,
+        RefundPeriod => open.unwrap_or(RefusalReason::NoPaidPeriod),
         Cancel => canceled.or(open).unwrap_or(RefusalReason::Canceled),
         Resume if from != Canceled => RefusalReason::NotCanceled,
         Resume => {

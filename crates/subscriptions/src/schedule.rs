@@ -8,7 +8,7 @@ use crate::period::{Anchor, InvalidAnchor, Period, on_day};
 /// Why periods cannot be counted anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleRefused {
-    /// Periods before the last change stay as they are.
+    /// The first period begins as it does, and so do those before a change that is planned already.
     #[error("only periods after the last change can be moved")]
     TooEarly,
     /// The period before would become shorter, and it may be paid.
@@ -74,17 +74,14 @@ impl Schedule {
         self.period(last.map_or(counted, |last| counted.min(last)))
     }
 
-    /// Counts the period `number` and all after it from another anchor. One that was to begin with the same number is
-    /// replaced.
+    /// Counts the period `number` and all after it from another anchor. Changes that were to begin with it or later are
+    /// dropped. Whoever calls this knows that the period is not paid.
     pub fn anchored(&self, number: u32, anchor: Anchor) -> Result<Self, ScheduleRefused> {
-        let mut changed = self.clone();
-        if changed.later.last().is_some_and(|(first, _)| *first == number) {
-            changed.later.pop();
-        }
-        let last = changed.later.last().map_or(1, |(first, _)| *first);
-        if number <= last {
+        if number <= 1 {
             return Err(ScheduleRefused::TooEarly);
         }
+        let mut changed = self.clone();
+        changed.later.retain(|(first, _)| *first < number);
         if changed.start_of(number).is_none_or(|start| anchor.first() < start) {
             return Err(ScheduleRefused::Shortens);
         }
@@ -92,11 +89,19 @@ impl Schedule {
         Ok(changed)
     }
 
+    /// The start of a period from which on a change is planned, and its anchor.
+    fn changeable(&self, number: u32) -> Result<(DateTime<Utc>, Anchor), ScheduleRefused> {
+        if self.later.last().is_some_and(|(first, _)| *first > number) {
+            return Err(ScheduleRefused::TooEarly);
+        }
+        let start = self.start_of(number).ok_or(InvalidAnchor::Moment)?;
+        Ok((start, self.anchor_of(number).1))
+    }
+
     /// Moves the billing day from the period `number` on: to the first such day that does not make the period before
     /// shorter. The local time of day stays.
     pub fn on_day(&self, number: u32, day: u8) -> Result<Self, ScheduleRefused> {
-        let (_, anchor) = self.anchor_of(number);
-        let start = self.start_of(number).ok_or(InvalidAnchor::Moment)?;
+        let (start, anchor) = self.changeable(number)?;
         let zone = anchor.zone();
         let (shown, time) = (zone.local(start), zone.local(anchor.first()).time());
         let months = [Months::new(0), Months::new(1)].into_iter();
@@ -108,8 +113,7 @@ impl Schedule {
 
     /// Gives the period `number` and all after it another length. The billing day stays.
     pub fn lasting(&self, number: u32, months: u8) -> Result<Self, ScheduleRefused> {
-        let (_, anchor) = self.anchor_of(number);
-        let start = self.start_of(number).ok_or(InvalidAnchor::Moment)?;
+        let (start, anchor) = self.changeable(number)?;
         self.anchored(number, Anchor::on_day(start, anchor.zone(), months, anchor.day())?)
     }
 }

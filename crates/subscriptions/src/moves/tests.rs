@@ -291,6 +291,31 @@ fn deleting_a_method_and_leaving_always_work() {
     }
 }
 
+/// Money is never refused, and the outcome of an open charge always ends `charging`.
+#[test]
+fn no_outcome_is_left_lying() {
+    for facts in all_facts() {
+        for from in SubscriptionStatus::VARIANTS.iter().copied() {
+            assert!(from.after(ChargeSucceeded, facts).is_ok(), "{from} {facts:?}");
+        }
+        for outcome in [ChargeSucceeded, ChargeDeclinedSoft, ChargeDeclinedHard] {
+            assert_ne!(leads(Charging, outcome, facts).0, Charging);
+        }
+    }
+}
+
+#[test]
+fn a_refund_ends_the_paid_period_only_where_its_author_says_so() {
+    let ends = Facts { refund_ends: true, ..paid() };
+    assert_eq!(leads(Active, RefundPeriod, ends), (Canceled, vec![EndPeriod, EndQueuedAttempts]));
+    assert_eq!(leads(Active, RefundPeriod, paid()), (Active, vec![]));
+    assert_eq!(leads(Canceled, RefundPeriod, ends), (Canceled, vec![EndPeriod]));
+    let none = Facts { refund_ends: true, ..over() };
+    assert_eq!(refused(PastDue, RefundPeriod, none).0, RefusalReason::NoPaidPeriod);
+    let charging = Facts { refund_ends: true, ..running(ChargeOrigin::Missed) };
+    assert_eq!(refused(Charging, RefundPeriod, charging).0, RefusalReason::Processing);
+}
+
 #[test]
 fn money_that_comes_after_the_end_goes_back() {
     for facts in all_facts() {

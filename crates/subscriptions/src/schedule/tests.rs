@@ -46,7 +46,10 @@ fn what_has_begun_stays() {
     assert_eq!(monthly.lasting(u32::MAX, 1), Err(ScheduleRefused::Anchor(InvalidAnchor::Moment)));
     let moved = monthly.on_day(5, 10).unwrap();
     assert_eq!(moved.on_day(4, 20), Err(ScheduleRefused::TooEarly));
+    assert_eq!(moved.lasting(4, 2), Err(ScheduleRefused::TooEarly));
     assert_eq!(moved.on_day(5, 20).unwrap(), monthly.on_day(5, 20).unwrap());
+    let again = Anchor::new("2027-06-03T00:00:00Z".parse().unwrap(), Zone::UTC, 1).unwrap();
+    assert_eq!(moved.anchored(4, again).unwrap(), monthly.anchored(4, again).unwrap());
 }
 
 #[test]
