@@ -26,10 +26,13 @@ pub(crate) struct Source {
 }
 
 /// Up to so many records are counted for every page of a long list: counting a million takes as long as reading them.
-const COUNTED: i64 = 10_000;
+const COUNTED: i64 = 1_000;
 
 /// For how long a larger number is remembered.
-const REMEMBERED: Duration = Duration::from_mins(1);
+const REMEMBERED: Duration = Duration::from_secs(10);
+
+/// From so many records on a page is looked for by the order of its list.
+const DENSE: i64 = 10_000;
 
 /// How many records long lists have, by what was asked.
 pub(crate) struct Totals(Cache<String, (Instant, i64)>);
@@ -153,14 +156,15 @@ impl Source {
         let some = Statement::new(format!("SELECT count(*) FROM (SELECT 1 FROM {} WHERE ", self.from))
             .then(matching.clone())
             .sql(format!(" LIMIT {}) AS counted", COUNTED + 1));
-        let (items, total) = match some.row::<IdRow>(connection)?.id {
-            few @ ..=COUNTED => (self.numbers(connection, matching, listing)?, few),
-            _ => {
-                let asked = format!("{} {matching:?}", self.from);
-                let total = totals.of(asked, || self.count(connection, matching))?;
-                let dense = self.conditions(within, listing, Walk::ByOrder)?;
-                (self.numbers(connection, dense, listing)?, total)
-            }
+        let few = some.row::<IdRow>(connection)?.id;
+        let (items, total) = if few <= COUNTED {
+            (self.numbers(connection, matching, listing)?, few)
+        } else {
+            let asked = format!("{} {matching:?}", self.from);
+            let total = totals.of(asked, || self.count(connection, matching))?;
+            let walk = if total < DENSE { Walk::AsPlanned } else { Walk::ByOrder };
+            let matching = self.conditions(within, listing, walk)?;
+            (self.numbers(connection, matching, listing)?, total)
         };
         // Records may have come since they were counted.
         let seen = i64::try_from(items.len()).unwrap_or_default();
@@ -257,8 +261,58 @@ fn among(statement: Statement, values: &[FilterValue]) -> Statement {
 
 #[cfg(test)]
 mod tests {
+    use kontor_kernel::PageRequest;
+    use kontor_kernel::listing::Sort;
+
+    use super::*;
+    use crate::testing::{Kind, TestDatabase};
+
     #[test]
     fn a_pattern_means_its_text_and_nothing_else() {
-        assert_eq!(super::containing("50%_\\"), "%50\\%\\_\\\\%");
+        assert_eq!(containing("50%_\\"), "%50\\%\\_\\\\%");
+    }
+
+    const COUNTRIES: Source = Source { from: "countries c", id: "c.id", fields: &[("id", "c.id")], search: unsearched };
+
+    /// The total and the numbers of a page of all countries.
+    async fn page(db: &TestDatabase, totals: &std::sync::Arc<Totals>, page: i64) -> (u64, Vec<i64>) {
+        let listing = Listing::everything(Sort::descending("id"), PageRequest::new(page, 2, 100).unwrap());
+        let totals = std::sync::Arc::clone(totals);
+        let read = db.database.read_snapshot(move |connection| {
+            COUNTRIES.page_of_many::<StoreError>(connection, Statement::new("c.id > 1000"), &listing, &totals)
+        });
+        let page = read.await.unwrap();
+        (page.total, page.items)
+    }
+
+    async fn add(db: &TestDatabase, from: i64, count: i64) {
+        let rows =
+            (from..from + count).map(|id| [id.into(), format!("Land {id}").into(), "2026-01-01 00:00:00".into()]);
+        let rows: Vec<[Value; 3]> = rows.collect();
+        let insert = move |connection: &mut AnyConnection| {
+            let statement = Statement::new("INSERT INTO countries (id, name, created_at) VALUES ");
+            statement.tuples(rows.clone()).once().run(connection)?;
+            Ok::<_, Abort<StoreError>>(())
+        };
+        db.database.write_apart(insert).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_is_few_is_counted_and_what_is_many_is_remembered_for_a_while() {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let totals = std::sync::Arc::new(Totals::default());
+        add(&db, 1_001, 999).await;
+        assert_eq!(page(&db, &totals, 1).await, (999, vec![1_999, 1_998]));
+        add(&db, 2_000, 1).await;
+        assert_eq!(page(&db, &totals, 1).await, (1_000, vec![2_000, 1_999]));
+        add(&db, 2_001, 3).await;
+        assert_eq!(page(&db, &totals, 1).await, (1_003, vec![2_003, 2_002]));
+        add(&db, 2_004, 1).await;
+        assert_eq!(page(&db, &totals, 1).await, (1_003, vec![2_004, 2_003]), "remembered");
+        // No page shows more than there are said to be.
+        assert_eq!(page(&db, &totals, 502).await, (1_004, vec![1_002, 1_001]));
+        assert_eq!(page(&db, &totals, 900).await, (1_003, vec![]));
+        let forgotten = std::sync::Arc::new(Totals::default());
+        assert_eq!(page(&db, &forgotten, 1).await.0, 1_004);
     }
 }

@@ -80,3 +80,8 @@ pub use retry::{PaymentStanding, RetryFacts, RetryReason, can_retry_payment};
 pub use schedule::{Schedule, ScheduleRefused};
 pub use state::{ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding, SubscriptionEvent, SubscriptionStatus};
 pub use terms::{ConsentedTerms, Consents, Terms, TermsDifference, TooEarly, needs_consent};
+
+/// The example of the reuse guide, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/reuse-subscriptions.md")]
+struct ReuseGuide;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{CargoOpt, DependencyKind, Metadata, MetadataCommand};
 
-const DOMAINS: [&str; 8] = [
+const DOMAINS: [&str; 9] = [
     "kontor-auth",
     "kontor-catalog",
     "kontor-content",
@@ -12,6 +12,7 @@ const DOMAINS: [&str; 8] = [
     "kontor-orders",
     "kontor-organization",
     "kontor-payments",
+    "kontor-subscriptions",
     "kontor-webhooks",
 ];
 
