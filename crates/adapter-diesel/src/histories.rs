@@ -11,7 +11,7 @@ use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::histories;
 use crate::statement::{Statement, Value, by_place};
-use crate::stored;
+use crate::stored::{self, AUTHOR_NAMES};
 
 /// A record came.
 pub(crate) fn created<C: Audited, R>(
@@ -165,8 +165,8 @@ by_place! {
         id: i64 as BigInt,
         deed: String as Text,
         user_id: Option<i64> as Nullable<BigInt>,
-        user_name: Option<String> as Nullable<Text>,
         counterparty_id: Option<i64> as Nullable<BigInt>,
+        user_name: Option<String> as Nullable<Text>,
         counterparty_name: Option<String> as Nullable<Text>,
         changes: String as Text,
         created_at: chrono::NaiveDateTime as Timestamp,
@@ -191,12 +191,11 @@ impl TryFrom<LineRow> for HistoryEntry {
 
 /// The lines of a record, the latest first.
 fn lines(project: ProjectId, resource: Resource, number: i64) -> Statement {
-    Statement::new(
-        "SELECT h.id, h.deed, h.user_id, u.first_name || ' ' || u.last_name, h.counterparty_id, \
-         coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), h.changes, h.created_at \
+    Statement::new(format!(
+        "SELECT h.id, h.deed, h.user_id, h.counterparty_id, {AUTHOR_NAMES}, h.changes, h.created_at \
          FROM histories h LEFT JOIN users u ON u.id = h.user_id \
-         LEFT JOIN counterparties c ON c.id = h.counterparty_id WHERE h.project_id = ",
-    )
+         LEFT JOIN counterparties c ON c.id = h.counterparty_id WHERE h.project_id = "
+    ))
     .value(project.get())
     .sql(" AND h.resource = ")
     .value(resource.name())

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use diesel::result::QueryResult;
 use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
-use kontor_kernel::{Line, Listing, Page, StoreError};
+use kontor_kernel::{Line, Listing, Page, ProjectId, StoreError};
 use quick_cache::sync::Cache;
 
 use crate::database::{Abort, AnyConnection};
@@ -111,6 +111,13 @@ pub(crate) fn containing(key: &str) -> String {
 /// For short lists that are searched by name: its key contains the text.
 pub(crate) fn key_contains(column: &'static str, text: &Line<255>) -> Statement {
     Statement::new(column).sql(" LIKE ").value(containing(&text.key())).sql(" ESCAPE '\\'")
+}
+
+/// That a record is the project's. What a text finds is looked up by its numbers: then a sign keeps the indexes of the project
+/// from being walked.
+pub(crate) fn of_project(column: &'static str, project: ProjectId, listing: &Listing) -> Statement {
+    let sign = if listing.text.is_some() { "+" } else { "" };
+    Statement::new(sign).sql(column).sql(" = ").value(project.get())
 }
 
 /// The records with these numbers, in their order.
@@ -257,6 +264,29 @@ fn among(statement: Statement, values: &[FilterValue]) -> Statement {
     let list = statement.sql(" IN ").tuple(values.iter().cloned().map(Into::into));
     // Lists of every length are statements of their own.
     if values.len() > 1 { list.once() } else { list }
+}
+
+#[cfg(test)]
+impl Source {
+    /// How SQLite goes about the first page of a list that is sorted and narrowed so.
+    pub async fn plan(
+        &'static self,
+        db: &crate::testing::TestDatabase,
+        own: Statement,
+        sort: Sort,
+        condition: Option<Condition>,
+    ) -> String {
+        let all = Listing::everything(sort, kontor_kernel::PageRequest::new(1, 15, 100).unwrap());
+        let listing = Listing { conditions: condition.into_iter().collect(), ..all };
+        let read = db.database.read(move |connection| {
+            let page = Statement::new(format!("SELECT {} FROM {} WHERE ", self.id, self.from))
+                .then(self.matching(own.clone(), &listing)?)
+                .sql(self.order(&listing)?)
+                .sql(" LIMIT 15");
+            page.plan(connection).map_err(Abort::<StoreError>::Query)
+        });
+        read.await.unwrap()
+    }
 }
 
 #[cfg(test)]

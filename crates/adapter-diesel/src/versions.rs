@@ -8,7 +8,7 @@ use kontor_kernel::{ProjectId, StoreError};
 
 use crate::database::{Abort, AnyConnection, Database, Memory, NewRow, Topic, VersionedRow};
 use crate::statement::{Statement, by_place};
-use crate::stored;
+use crate::stored::{self, AUTHOR_NAMES};
 
 /// A record that can be edited. Its version is raised by every statement that changes what is shown of it; in tests
 /// [`Database::write`] refuses a step that forgets to.
@@ -178,8 +178,8 @@ by_place! {
     struct ChangeRow {
         at: NaiveDateTime as Timestamp,
         user_id: Option<i64> as Nullable<BigInt>,
-        user_name: Option<String> as Nullable<Text>,
         customer_id: Option<i64> as Nullable<BigInt>,
+        user_name: Option<String> as Nullable<Text>,
         customer_name: Option<String> as Nullable<Text>,
     }
 }
@@ -203,9 +203,7 @@ fn latest(
 ) -> QueryResult<Option<ChangeRow>> {
     let [user, customer] = authors;
     let rows = Statement::new(format!(
-        "SELECT t.created_at, u.id, u.first_name || ' ' || u.last_name, c.id, \
-         coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')) FROM (SELECT created_at, \
-         {user} AS user_id, {customer} AS customer_id FROM "
+        "SELECT t.created_at, u.id, c.id, {AUTHOR_NAMES} FROM (SELECT created_at, {user} AS user_id, {customer} AS customer_id FROM "
     ))
     .then(from)
     .sql(" ORDER BY id DESC LIMIT 1) t LEFT JOIN users u ON u.id = t.user_id ")

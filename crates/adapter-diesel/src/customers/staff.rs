@@ -11,7 +11,7 @@ use super::leave::{Stays, leave};
 use super::sign_in::{Changed, end_former, signs_in_another};
 use super::staff_records::load;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::listing::{Source, Totals, in_order, unsearched};
+use crate::listing::{Source, Totals, in_order, of_project, unsearched};
 use crate::people::is_employee;
 use crate::projections::search::{customers_found, note_customer};
 use crate::records;
@@ -153,14 +153,11 @@ impl StaffCustomerRepository for Database {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<StaffCustomer>, StoreError> {
         let totals = self.memory::<Totals>();
         self.read_snapshot(move |connection| {
-            let own = match &listing.text {
-                None => Statement::new("c.deleted_at IS NULL AND c.project_id = ").value(project.get()),
-                // What is found is looked up by its numbers: the sign keeps the indexes of the project from being walked.
-                Some(text) => Statement::new("c.deleted_at IS NULL AND +c.project_id = ")
-                    .value(project.get())
-                    .sql(" AND c.id IN ")
-                    .then(customers_found(connection, project, text)),
-            };
+            let mut own =
+                Statement::new("c.deleted_at IS NULL AND ").then(of_project("c.project_id", project, &listing));
+            if let Some(text) = &listing.text {
+                own = own.sql(" AND c.id IN ").then(customers_found(connection, project, text));
+            }
             let found = CUSTOMERS.page_of_many(connection, own, &listing, &totals)?;
             let records = records::within(load(connection, &found.items)?, project);
             let records = in_order(&found.items, records, |customer: &StaffCustomer| customer.record.id.get());
@@ -206,22 +203,12 @@ impl StaffCustomerRepository for Database {
 mod tests {
     use super::*;
     use crate::testing::{Kind, TestDatabase};
-    use kontor_kernel::PageRequest;
     use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
 
-    /// How SQLite goes about a page that is asked for so.
     async fn plan(db: &TestDatabase, sort: Sort, condition: Option<Condition>) -> String {
-        let all = Listing::everything(sort, PageRequest::new(1, 15, 100).unwrap());
-        let listing = Listing { conditions: condition.into_iter().collect(), ..all };
-        let read = db.database.read(move |connection| {
-            let own = Statement::new("c.deleted_at IS NULL AND c.project_id = ").value(1_i64);
-            let page = Statement::new("SELECT c.id FROM counterparties c WHERE ")
-                .then(CUSTOMERS.matching(own, &listing)?)
-                .sql(CUSTOMERS.order(&listing)?)
-                .sql(" LIMIT 15");
-            page.plan(connection).map_err(Abort::<StoreError>::Query)
-        });
-        read.await.unwrap()
+        CUSTOMERS
+            .plan(db, Statement::new("c.deleted_at IS NULL AND c.project_id = ").value(1_i64), sort, condition)
+            .await
     }
 
     #[tokio::test]

@@ -11,7 +11,7 @@ use kontor_orders::model::{OrderEntry, OrderEvent, OrderStatus, PaidEvent};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::{order_events, outbox_events};
 use crate::statement::{Statement, by_place};
-use crate::stored;
+use crate::stored::{self, ACTORS_OF_PAGE, AUTHOR_NAMES};
 
 /// A line of the history of an order that is to be written.
 pub(super) struct Entry<'a> {
@@ -94,20 +94,16 @@ pub(super) fn page(
     let own = order_events::table.filter(order_events::order_id.eq(order.get()));
     let total: i64 = own.count().get_result(connection)?;
     // Names are looked up for the lines of the page alone.
-    let rows: Vec<EntryRow> = Statement::new(
-        "SELECT p.id, p.actor, p.actor_id, u.first_name || ' ' || u.last_name, \
-         coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), p.event, p.status_id, \
-         p.detail, p.changes, p.created_at FROM (SELECT * FROM order_events WHERE order_id = ",
-    )
+    let rows: Vec<EntryRow> = Statement::new(format!(
+        "SELECT p.id, p.actor, p.actor_id, {AUTHOR_NAMES}, p.event, p.status_id, p.detail, p.changes, p.created_at \
+         FROM (SELECT * FROM order_events WHERE order_id = "
+    ))
     .value(order.get())
     .sql(" ORDER BY id DESC LIMIT ")
     .value(page.limit())
     .sql(" OFFSET ")
     .value(page.offset())
-    .sql(
-        ") p LEFT JOIN users u ON p.actor = 'user' AND u.id = p.actor_id \
-         LEFT JOIN counterparties c ON p.actor = 'customer' AND c.id = p.actor_id ORDER BY p.id DESC",
-    )
+    .sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC"))
     .rows(connection)?;
     Ok(stored::page(rows.into_iter().map(OrderEntry::try_from), total, page)?)
 }

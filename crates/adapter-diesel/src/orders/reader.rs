@@ -10,7 +10,7 @@ use kontor_orders::ports::OrderReader;
 use super::assemble::orders;
 use super::history;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::listing::{Source, Totals, in_order, unsearched};
+use crate::listing::{Source, Totals, in_order, of_project, unsearched};
 use crate::people::is_employee;
 use crate::projections::search::{MOST, customers_named, number_in};
 use crate::statement::Statement;
@@ -52,14 +52,10 @@ impl OrderReader for Database {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError> {
         let totals = self.memory::<Totals>();
         self.read_snapshot(move |connection| {
-            let own = match &listing.text {
-                None => Statement::new("o.project_id = ").value(project.get()),
-                // What is found is looked up by its numbers: the sign keeps the index of the project from being walked.
-                Some(text) => Statement::new("+o.project_id = ")
-                    .value(project.get())
-                    .sql(" AND o.id IN ")
-                    .then(orders_found(connection, project, text)),
-            };
+            let mut own = of_project("o.project_id", project, &listing);
+            if let Some(text) = &listing.text {
+                own = own.sql(" AND o.id IN ").then(orders_found(connection, project, text));
+            }
             let found = ORDERS.page_of_many(connection, own, &listing, &totals)?;
             let these = Statement::new(" WHERE o.id").among(&found.items).sql(" ORDER BY o.id");
             let own = orders(connection, these)?.into_iter().filter_map(|order| order.within(project)).collect();
@@ -115,22 +111,10 @@ fn orders_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>
 mod tests {
     use super::*;
     use crate::testing::{Kind, TestDatabase};
-    use kontor_kernel::PageRequest;
     use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
 
-    /// How SQLite goes about a page that is asked for so.
     async fn plan(db: &TestDatabase, sort: Sort, condition: Option<Condition>) -> String {
-        let all = Listing::everything(sort, PageRequest::new(1, 15, 100).unwrap());
-        let listing = Listing { conditions: condition.into_iter().collect(), ..all };
-        let read = db.database.read(move |connection| {
-            let own = Statement::new("o.project_id = ").value(1_i64);
-            let page = Statement::new("SELECT o.id FROM orders o WHERE ")
-                .then(ORDERS.matching(own, &listing)?)
-                .sql(ORDERS.order(&listing)?)
-                .sql(" LIMIT 15");
-            page.plan(connection).map_err(Abort::<StoreError>::Query)
-        });
-        read.await.unwrap()
+        ORDERS.plan(db, Statement::new("o.project_id = ").value(1_i64), sort, condition).await
     }
 
     #[tokio::test]

@@ -8,7 +8,7 @@ use kontor_kernel::{InventoryId, Page, PageRequest, ProjectId, StoreError, Word 
 
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{Statement, by_place};
-use crate::stored;
+use crate::stored::{self, ACTORS_OF_PAGE, AUTHOR_NAMES};
 
 by_place! {
     struct CountRow {
@@ -101,22 +101,18 @@ pub(crate) fn history(
     };
     let CountRow { count } = Statement::new("SELECT count(*)").then(of_record()).row(connection)?;
     // Names are looked up for the lines of the page alone.
-    let rows: Vec<MovementRow> = Statement::new(
+    let rows: Vec<MovementRow> = Statement::new(format!(
         "SELECT p.id, p.quantity, p.reserved, p.quantity_after, p.reserved_after, p.price_before, p.price_after, \
          p.reason, NOT EXISTS (SELECT 1 FROM stock_movements f WHERE f.project_id = p.project_id \
          AND f.inventory_id = p.inventory_id AND f.id < p.id) AS is_first, p.source, p.source_id, p.actor, p.actor_id, \
-         u.first_name || ' ' || u.last_name, \
-         coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), p.created_at FROM (SELECT m.*",
-    )
+         {AUTHOR_NAMES}, p.created_at FROM (SELECT m.*"
+    ))
     .then(of_record())
     .sql(" ORDER BY m.id DESC LIMIT ")
     .value(page.limit())
     .sql(" OFFSET ")
     .value(page.offset())
-    .sql(
-        ") p LEFT JOIN users u ON p.actor = 'user' AND u.id = p.actor_id \
-         LEFT JOIN counterparties c ON p.actor = 'customer' AND c.id = p.actor_id ORDER BY p.id DESC",
-    )
+    .sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC"))
     .rows(connection)?;
     Ok(stored::page(rows.into_iter().map(StockEntry::try_from), count, page)?)
 }
