@@ -34,6 +34,8 @@ named! {
         Http500AfterCommit = "http_500_after_commit",
         /// The connection is closed without an answer, before anything is done.
         Drop = "drop",
+        /// The work is done and committed, the connection is closed without an answer.
+        DropAfterCommit = "drop_after_commit",
         /// The provider says no.
         Refuse = "refuse",
         /// A notification is sent twice.
@@ -51,8 +53,13 @@ impl FaultKind {
         matches!(self, Self::Duplicate | Self::Reorder)
     }
 
+    /// Whether the call is answered, or left without an answer, before anything is done.
+    pub fn prevents_work(self) -> bool {
+        matches!(self, Self::Http500 | Self::Drop | Self::Refuse)
+    }
+
     fn makes_sense_only_for_a_commit(self) -> bool {
-        self == Self::Http500AfterCommit
+        matches!(self, Self::Http500AfterCommit | Self::DropAfterCommit)
     }
 }
 

@@ -68,23 +68,32 @@ async fn pass<B: MessageBody + 'static>(
         return next.call(call).await.map(ServiceResponse::map_into_boxed_body);
     };
     call.extensions_mut().insert::<Fault>(fault);
+    if fault.kind.prevents_work()
+        && let Some(answer) = instead(service, fault, &world).await
+    {
+        return Ok(call.into_response(answer));
+    }
+    if fault.kind == FaultKind::Delay {
+        world.pause(fault.pause).await;
+    }
+    let usual = next.call(call).await?;
+    Ok(match instead(service, fault, &world).await {
+        Some(answer) => usual.into_response(answer),
+        None => usual.map_into_boxed_body(),
+    })
+}
+
+/// What is answered because of a fault, once an answer that it holds back may leave; `None` for the usual answer.
+pub async fn instead(service: Service, fault: Fault, world: &World) -> Option<HttpResponse> {
     match fault.kind {
-        FaultKind::Http500 => Ok(call.into_response(internal_error(service, &world))),
-        FaultKind::Drop => Ok(call.into_response(no_answer())),
-        FaultKind::Refuse => Ok(call.into_response(refusal(service, &world))),
-        FaultKind::Http500AfterCommit => {
-            let answer = next.call(call).await?;
-            Ok(answer.into_response(internal_error(service, &world)))
-        }
+        FaultKind::Http500 | FaultKind::Http500AfterCommit => Some(internal_error(service, world)),
+        FaultKind::Drop | FaultKind::DropAfterCommit => Some(no_answer()),
+        FaultKind::Refuse => Some(refusal(service, world)),
         FaultKind::Timeout => {
-            let answer = next.call(call).await?;
             world.pause(fault.pause).await;
-            Ok(answer.map_into_boxed_body())
+            None
         }
-        FaultKind::Delay | FaultKind::Duplicate | FaultKind::Reorder => {
-            world.pause(fault.pause).await;
-            next.call(call).await.map(ServiceResponse::map_into_boxed_body)
-        }
+        FaultKind::Delay | FaultKind::Duplicate | FaultKind::Reorder => None,
     }
 }
 

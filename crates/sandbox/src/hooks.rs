@@ -78,7 +78,7 @@ impl Hooks {
             }
         };
         delivery.answered = match fault {
-            Some(FaultKind::Timeout) => None,
+            Some(FaultKind::Timeout | FaultKind::DropAfterCommit) => None,
             Some(FaultKind::Http500AfterCommit) => Some(500),
             _ => Some(status.as_u16()),
         };

@@ -141,6 +141,10 @@ impl<'a> Connection<'a> {
         match fault.map(|fault| fault.kind) {
             Some(FaultKind::Http500) => self.say("451 4.3.0 Requested action aborted: local error").await?,
             Some(FaultKind::Drop) => return Ok(Flow::Over),
+            Some(FaultKind::DropAfterCommit) => {
+                keep(self.world, recipients, &message);
+                return Ok(Flow::Over);
+            }
             Some(FaultKind::Http500AfterCommit) => {
                 keep(self.world, recipients, &message);
                 self.say("451 4.3.0 Requested action aborted: local error").await?;

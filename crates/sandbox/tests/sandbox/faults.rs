@@ -66,6 +66,21 @@ async fn a_dropped_call_gets_no_answer_and_does_nothing() {
 }
 
 #[tokio::test]
+async fn an_answer_may_be_lost_after_the_work() {
+    let outside = outside().await;
+    outside.fault("acquirer", "drop_after_commit", 1, 0).await;
+    let lost = outside.write("/payments", "a", Some(&order(json!({})))).send().await.unwrap_err();
+    assert!(lost.is_request(), "{lost:?}");
+    assert_eq!(payments(&outside).await, 1);
+    outside.payment("a", json!({})).await;
+    assert_eq!(payments(&outside).await, 1);
+    let (hook, url) = outside.hook(json!({})).await;
+    outside.fault("webhook", "drop_after_commit", 1, 0).await;
+    assert!(outside.http.post(&url).body("x").send().await.is_err());
+    assert_eq!(outside.deliveries(&hook, 1).await[0]["answered"], Value::Null);
+}
+
+#[tokio::test]
 async fn the_acquirer_refuses() {
     let outside = outside().await;
     outside.fault("acquirer", "refuse", 2, 0).await;

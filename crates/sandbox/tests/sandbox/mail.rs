@@ -83,9 +83,13 @@ async fn a_letter_that_is_too_large_is_refused() {
 #[tokio::test]
 async fn the_mailbox_fails_as_planned() {
     let outside = outside().await;
-    for (fault, answer, kept) in
-        [("http_500", "451", 0), ("http_500_after_commit", "451", 1), ("drop", "", 1), ("delay", "250", 2)]
-    {
+    for (fault, answer, kept) in [
+        ("http_500", "451", 0),
+        ("http_500_after_commit", "451", 1),
+        ("drop", "", 1),
+        ("drop_after_commit", "", 2),
+        ("delay", "250", 3),
+    ] {
         outside.fault("mail", fault, 1, 10).await;
         let mut client = Client::greeted(&outside).await;
         assert_eq!(client.send("a@example.com", "Subject: x\r\n\r\nx").await, answer, "{fault}");
@@ -100,5 +104,5 @@ async fn the_mailbox_fails_as_planned() {
     outside.fault("mail", "timeout", 1, 20_000).await;
     let held = tokio::time::timeout(std::time::Duration::from_millis(200), client.send("a@example.com", "x"));
     assert!(held.await.is_err());
-    assert_eq!(outside.messages("a@example.com").await.len(), 3);
+    assert_eq!(outside.messages("a@example.com").await.len(), 4);
 }
