@@ -81,6 +81,14 @@ pub struct Fault {
     pub pause: Duration,
 }
 
+impl Fault {
+    /// A fault that pauses as long as told, or as usual.
+    pub fn new(kind: FaultKind, pause: Option<Duration>) -> Self {
+        let usual = if kind == FaultKind::Timeout { LONGEST_HOLD } else { DEFAULT_DELAY };
+        Self { kind, pause: pause.unwrap_or(usual).min(LONGEST_HOLD) }
+    }
+}
+
 /// All planned faults, oldest first.
 #[derive(Default)]
 pub struct Faults {
@@ -126,8 +134,7 @@ impl Faults {
         let mut plans = lock(&self.plans);
         let position = plans.iter().position(hits)?;
         let plan = plans.get_mut(position)?;
-        let usual = if plan.kind == FaultKind::Timeout { LONGEST_HOLD } else { DEFAULT_DELAY };
-        let fault = Fault { kind: plan.kind, pause: plan.delay.unwrap_or(usual).min(LONGEST_HOLD) };
+        let fault = Fault::new(plan.kind, plan.delay);
         plan.times -= 1;
         if plan.times == 0 {
             plans.remove(position);

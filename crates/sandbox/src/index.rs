@@ -22,8 +22,13 @@ const OFFERS: &[(&str, &str)] = &[
     ("/s3/{bucket}/{key}", "A bucket: S3 with signed requests and uploads in parts"),
     ("GET /control/messages?to=", "Calls, SMS and e-mails of a phone or an address"),
     ("GET /control/payments", "The latest payments"),
-    ("POST /control/payments/{id}", "{outcome: succeed|decline|expire, card?, reason?, save?}"),
-    ("POST /control/payment_methods/{id}", "{outcome: succeed|decline|expire, card?, reason?, times?}"),
+    ("POST /control/payments/{id}", "{outcome: succeed|decline|expire, card?, reason?, party?, save?}"),
+    ("POST /control/payment_methods/{id}", "{outcome: succeed|decline|expire|revoke, card?, reason?, party?, times?}"),
+    (
+        "GET, POST /control/payment_methods/{id}/script",
+        "What happens to the next charges: {steps: [{outcome: succeed|decline|pending, reason?, party?, after_seconds?, \
+         then?: succeed|decline, fault?, delay_ms?, notifications?: duplicate|reorder, notifies_first?, times?}]}",
+    ),
     ("POST /control/refunds/{id}", "{outcome: succeed|decline}"),
     ("GET /control/notifications", "What became of the latest notifications"),
     (

@@ -16,6 +16,7 @@ use super::order::{self, BindingOrder, PaymentOrder, RefundOrder};
 use super::receipt::ReceiptOrder;
 use super::refusal::Refusal;
 use super::{idempotence, listing};
+use crate::faults::Service;
 use crate::gate;
 use crate::world::World;
 
@@ -46,7 +47,14 @@ fn resource(path: &str) -> Resource {
 }
 
 async fn create_payment(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
-    write(&call, &world, &body, |ledger, fields, now| ledger.create_payment(PaymentOrder::read(fields)?, now))
+    let mut step = None;
+    let answer = write(&call, &world, &body, |ledger, fields, now| {
+        ledger.create_payment(PaymentOrder::read(fields)?, &mut step, now)
+    });
+    match step.and_then(|step| step.fault) {
+        Some(fault) => gate::instead(Service::Acquirer, fault, &world).await.unwrap_or(answer),
+        None => answer,
+    }
 }
 
 async fn capture(call: HttpRequest, world: Data<World>, id: Path<String>, body: Bytes) -> HttpResponse {

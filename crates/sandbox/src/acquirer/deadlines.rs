@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 
 use super::ledger::Object;
 
-/// Objects that all wait equally long, so that the first to begin is the first to be due.
+/// Objects that wait, the next to be due first.
 pub struct Deadlines {
-    /// No more objects than this are kept, so what was added before them is forgotten by now.
+    /// No more objects than this are kept, so the one that is due next is forgotten for a new one.
     capacity: usize,
     waiting: VecDeque<(DateTime<Utc>, Object)>,
 }
@@ -22,7 +22,9 @@ impl Deadlines {
         if self.waiting.len() == self.capacity {
             self.waiting.pop_front();
         }
-        self.waiting.push_back((due, object));
+        // Most wait equally long, and so belong at the end.
+        let place = self.waiting.partition_point(|(earlier, _)| *earlier <= due);
+        self.waiting.insert(place, (due, object));
     }
 
     /// The next object whose time has run out.

@@ -7,13 +7,14 @@ use serde_json::Value;
 
 use super::deadlines::Deadlines;
 use super::idempotence::{Fingerprint, Keys};
-use super::method::{Decline, Kind, Method, SavedMethod};
+use super::method::{Method, SavedMethod};
 use super::order::{BindingOrder, PaymentOrder, RefundOrder, Source};
 use super::payer::Act;
-use super::payment::{CONFIRMATION_WINDOW, Payment, Status, Verdict};
+use super::payment::{CONFIRMATION_WINDOW, Payment, Status};
 use super::receipt::{About, Receipt, ReceiptOrder, Registration, Slip};
 use super::refund::{Refund, RefundStatus};
 use super::refusal::Refusal;
+use super::script::{Ending, Script, Step};
 use super::{amount::Amount, view};
 use crate::bounded::Bounded;
 use crate::chance::Chance;
@@ -65,9 +66,9 @@ pub struct Ledger {
     pub methods: Bounded<SavedMethod>,
     pub receipts: Bounded<Receipt>,
     keys: Keys<Result<Object, Refusal>>,
-    /// What waits for the payer, oldest first.
+    /// What waits for the payer or the bank.
     to_confirm: Deadlines,
-    /// What waits for the shop, oldest first.
+    /// What waits for the shop.
     to_capture: Deadlines,
     /// How new refunds end.
     pub refunds_end: RefundStatus,
@@ -113,7 +114,7 @@ impl Ledger {
     }
 
     /// Does the work of a request once per idempotence key. A repeated request gets the first one's object as it is
-    /// now, or the first one's refusal.
+    /// now, or the first one's refusal. A failure is forgotten: nothing was done.
     pub fn once(
         &mut self,
         key: &str,
@@ -125,27 +126,35 @@ impl Ledger {
             return outcome;
         }
         let outcome = work(self);
-        self.keys.remember(key, fingerprint, now, outcome.clone());
+        if outcome.as_ref().err() != Some(&Refusal::internal()) {
+            self.keys.remember(key, fingerprint, now, outcome.clone());
+        }
         outcome
     }
 
-    /// `POST /v3/payments`
-    pub fn create_payment(&mut self, order: PaymentOrder, now: DateTime<Utc>) -> Result<Object, Refusal> {
+    /// `POST /v3/payments`. A charge of a saved method leaves in `taken` the step of the script that it uses up.
+    pub fn create_payment(
+        &mut self,
+        order: PaymentOrder,
+        taken: &mut Option<Step>,
+        now: DateTime<Utc>,
+    ) -> Result<Object, Refusal> {
         if order.save && !self.shop.saving_allowed {
             return Err(Refusal::forbidden("Forbidden to save payment method").at("save_payment_method"));
         }
         let id = self.chance.id();
-        let (method, verdict) = match order.source {
+        let (method, step) = match order.source {
             Source::Open => (None, None),
             Source::Chosen(kind) => (Some(Method::chosen(id.clone(), kind)), None),
             Source::Saved(method_id) => {
-                let (method, verdict) = self.charge(&method_id)?;
-                (Some(method), Some(verdict))
+                let (method, step) = self.charge(&method_id)?;
+                (Some(method), Some(step))
             }
         };
-        let status = verdict
-            .and_then(|verdict| Status::Pending.confirmed(verdict, order.capture, now))
-            .unwrap_or(Status::Pending);
+        *taken = step;
+        if step.is_some_and(|step| step.prevents_work()) {
+            return Err(Refusal::internal());
+        }
         let payment = Payment {
             id: id.clone(),
             status: Status::Pending,
@@ -156,34 +165,21 @@ impl Ledger {
             capture: order.capture,
             save: order.save,
             method,
+            step,
             confirmation: order.confirmation,
             metadata: order.metadata,
             merchant_customer_id: order.merchant_customer_id,
             receipt: order.receipt.map(|body| Slip { state: Registration::Pending, body }),
         };
         self.payments.put(&id, payment);
-        if status == Status::Pending {
-            self.to_confirm.add(now + CONFIRMATION_WINDOW, Object::Payment(id.clone()));
-        } else {
-            self.change_payment(&id, |payment| payment.status = status);
+        let object = Object::Payment(id);
+        match step.map(|step| step.ending) {
+            None => self.to_confirm.add(now + CONFIRMATION_WINDOW, object.clone()),
+            Some(Ending::AtOnce(verdict)) => self.conclude(&object, verdict, now),
+            Some(Ending::After(pause, _)) => self.to_confirm.add(now + pause, object.clone()),
+            Some(Ending::WhenTold) => {}
         }
-        Ok(Object::Payment(id))
-    }
-
-    fn charge(&mut self, method_id: &str) -> Result<(Method, Verdict), Refusal> {
-        let refuse = |description: &str| Refusal::invalid(description).at("payment_method_id");
-        let Some(saved) = self.methods.get_mut(method_id) else {
-            let known = self.payments.get(method_id).is_some_and(|payment| payment.method.is_some());
-            return Err(refuse(if known { "Payment method is not saved" } else { "Payment method is not found" }));
-        };
-        if !saved.is_chargeable() {
-            return Err(refuse("Payment method is not saved"));
-        }
-        let method = Method {
-            sbp_operation_id: (saved.method.kind == Kind::SBP).then(|| self.chance.digits(18)),
-            ..saved.method.clone()
-        };
-        Ok((method, saved.charge()))
+        Ok(object)
     }
 
     /// `POST /v3/payments/{id}/capture`
@@ -301,22 +297,20 @@ impl Ledger {
             method: Method::chosen(id.clone(), order.kind),
             confirmation: Some(order.confirmation),
             metadata: order.metadata,
-            decline: None,
+            script: Script::default(),
         };
         self.methods.put(&id, saved);
         self.to_confirm.add(now + CONFIRMATION_WINDOW, Object::Method(id.clone()));
         Ok(Object::Method(id))
     }
 
-    /// Makes the next charges of a saved method decline, or succeed again. `None` when there is no such method.
-    pub fn decline_charges(&mut self, id: &str, decline: Option<Decline>) -> Option<Object> {
-        self.methods.get_mut(id)?.decline = decline;
-        Some(Object::Method(id.to_owned()))
-    }
-
     /// Lets time run out for what waited too long.
     pub fn expire_due(&mut self, now: DateTime<Utc>) {
         while let Some(object) = self.to_confirm.take_due(now) {
+            if let Some(verdict) = self.awaited_verdict(&object) {
+                self.conclude(&object, verdict, now);
+                continue;
+            }
             // What has been confirmed in the meantime refuses to expire.
             let _ = match &object {
                 Object::Payment(id) => self.act_on_payment(id, &Act::Expire, now),
@@ -366,8 +360,9 @@ impl Ledger {
 mod tests {
     use super::*;
     use crate::acquirer::cards::CardNumber;
+    use crate::acquirer::method::Kind;
     use crate::acquirer::payer::Means;
-    use crate::acquirer::payment::Canceled;
+    use crate::acquirer::payment::{Canceled, Verdict};
     use chrono::TimeDelta;
     use serde_json::json;
 
@@ -394,7 +389,7 @@ mod tests {
     fn pending(ledger: &mut Ledger, fields: &Value) -> String {
         let mut body = json!({ "confirmation": { "type": "redirect", "return_url": "https://shop.test" } });
         body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        match ledger.create_payment(order(&body), START) {
+        match ledger.create_payment(order(&body), &mut None, START) {
             Ok(Object::Payment(id)) => id,
             other => panic!("{other:?}"),
         }
@@ -413,9 +408,10 @@ mod tests {
         let mut ledger = ledger();
         let id = pending(&mut ledger, &json!({ "save_payment_method": true }));
         ledger.act_on_payment(&id, &by_card(true), START).unwrap();
-        ledger.create_payment(order(&json!({ "payment_method_id": id })), START).unwrap();
-        ledger.decline_charges(&id, Some(Decline { reason: "insufficient_funds", times: None })).unwrap();
-        ledger.create_payment(order(&json!({ "payment_method_id": id })), START).unwrap();
+        ledger.create_payment(order(&json!({ "payment_method_id": id })), &mut None, START).unwrap();
+        let poor = Verdict::Declined(Canceled::by_network("insufficient_funds"));
+        ledger.direct(&id, Step::new(Ending::AtOnce(poor)).into()).unwrap();
+        ledger.create_payment(order(&json!({ "payment_method_id": id })), &mut None, START).unwrap();
         assert_eq!(event_names(&mut ledger), ["payment.succeeded", "payment.succeeded", "payment.canceled"]);
         assert_eq!(ledger.payments.newest().next().unwrap().status.name(), "canceled");
     }
@@ -425,9 +421,9 @@ mod tests {
         let mut ledger = ledger();
         let id = pending(&mut ledger, &json!({ "save_payment_method": true }));
         ledger.act_on_payment(&id, &by_card(false), START).unwrap();
-        let refusal = ledger.create_payment(order(&json!({ "payment_method_id": id })), START).unwrap_err();
+        let refusal = ledger.create_payment(order(&json!({ "payment_method_id": id })), &mut None, START).unwrap_err();
         assert_eq!(refusal.description, "Payment method is not saved");
-        let refusal = ledger.create_payment(order(&json!({ "payment_method_id": "x" })), START).unwrap_err();
+        let refusal = ledger.create_payment(order(&json!({ "payment_method_id": "x" })), &mut None, START).unwrap_err();
         assert_eq!(refusal.description, "Payment method is not found");
     }
 
@@ -451,7 +447,7 @@ mod tests {
         let mut ledger = ledger();
         let mut create = |key| {
             ledger.once(key, [0; 32], START, |ledger| {
-                ledger.create_payment(order(&json!({ "confirmation": { "type": "qr" } })), START)
+                ledger.create_payment(order(&json!({ "confirmation": { "type": "qr" } })), &mut None, START)
             })
         };
         let (first, again, other) = (create("a").unwrap(), create("a").unwrap(), create("b").unwrap());

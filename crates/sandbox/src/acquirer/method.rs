@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::cards::Card;
-use super::payment::{Canceled, Confirmation, Verdict};
+use super::payment::Confirmation;
+use super::script::Script;
 
 /// Method types a payment request may name.
 const KINDS: [&str; 12] = [
@@ -82,14 +83,6 @@ impl Method {
     }
 }
 
-/// What the next charges of a saved method will say instead of succeeding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decline {
-    pub reason: &'static str,
-    /// How many more charges; `None` for all.
-    pub times: Option<u32>,
-}
-
 /// A method kept for later charges, or on its way there.
 #[derive(Clone, Debug)]
 pub struct SavedMethod {
@@ -97,40 +90,13 @@ pub struct SavedMethod {
     /// Absent for a method saved along with a payment.
     pub confirmation: Option<Confirmation>,
     pub metadata: Map<String, Value>,
-    pub decline: Option<Decline>,
+    /// What happens to its next charges.
+    pub script: Script,
 }
 
 impl SavedMethod {
     /// Whether it may be charged without the payer.
     pub fn is_chargeable(&self) -> bool {
         self.method.saved && self.method.standing == Standing::Active
-    }
-
-    /// What the bank says to the next charge.
-    pub fn charge(&mut self) -> Verdict {
-        let Some(decline) = self.decline else { return Verdict::Approved { three_d_secure: false } };
-        self.decline = match decline.times.map(|times| times.saturating_sub(1)) {
-            Some(0) => None,
-            times => Some(Decline { times, ..decline }),
-        };
-        Verdict::Declined(Canceled::by_network(decline.reason))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_saved_method_declines_as_often_as_told() {
-        let mut saved = SavedMethod {
-            method: Method::chosen("1".to_owned(), Kind::SBP),
-            confirmation: None,
-            metadata: Map::new(),
-            decline: Some(Decline { reason: "insufficient_funds", times: Some(1) }),
-        };
-        assert!(!saved.is_chargeable());
-        assert_eq!(saved.charge(), Verdict::Declined(Canceled::by_network("insufficient_funds")));
-        assert_eq!(saved.charge(), Verdict::Approved { three_d_secure: false });
     }
 }

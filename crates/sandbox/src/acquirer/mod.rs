@@ -3,6 +3,7 @@
 mod amount;
 pub mod api;
 mod cards;
+mod charges;
 mod deadlines;
 mod idempotence;
 mod ledger;
@@ -16,6 +17,7 @@ mod payment;
 mod receipt;
 mod refund;
 mod refusal;
+mod script;
 mod view;
 
 use std::sync::{Arc, Mutex};
@@ -26,11 +28,13 @@ use tokio::sync::mpsc::UnboundedSender;
 
 pub use cards::{CardNumber, DECLINE_REASONS, decline_reason};
 pub use ledger::{Ledger, Object, Shop};
-pub use method::{Decline, Kind, SavedMethod};
+pub use method::{Kind, SavedMethod};
 pub use order::is_web_url;
 pub use payer::{Act, Means, NoAct};
+pub use payment::{Canceled, Party, Verdict};
 pub use receipt::Registration;
 pub use refund::RefundStatus;
+pub use script::{Ending, Script, Step};
 
 use crate::chance::Chance;
 use crate::config::SandboxConfig;

@@ -11,7 +11,7 @@ use super::ledger::Ledger;
 use super::method::{Kind, Standing};
 use super::order::is_web_url;
 use super::payer::{Act, Means, NoAct};
-use super::payment::{Confirmation, Status};
+use super::payment::{Canceled, Confirmation, Status};
 use crate::html::{self, escape};
 use crate::world::World;
 
@@ -73,7 +73,7 @@ impl Sheet {
                 amount: Some(format!("{} RUB", payment.amount)),
                 purpose: payment.description.clone().unwrap_or_else(|| "Payment".to_owned()),
                 status: payment.status.name(),
-                pending: payment.status == Status::Pending,
+                pending: payment.status == Status::Pending && payment.step.is_none(),
                 kind: payment.method.as_ref().map(|method| method.kind),
                 may_save: payment.save,
                 return_url: back(payment.confirmation.as_ref()),
@@ -120,7 +120,9 @@ fn read(answers: &Answers, sheet: &Sheet) -> Result<Act, &'static str> {
             };
             Ok(Act::Pay(Means { kind: chosen, card, save: !answers.save.is_empty() }))
         }
-        "decline" => decline_reason(&answers.reason).map(Act::Decline).ok_or("Choose a reason from the list."),
+        "decline" => decline_reason(&answers.reason)
+            .map(|reason| Act::Decline(Canceled::by_network(reason)))
+            .ok_or("Choose a reason from the list."),
         "expire" => Ok(Act::Expire),
         _ => Err("Choose what to do."),
     }

@@ -6,6 +6,7 @@ use super::cards::CardNumber;
 use super::ledger::{Ledger, Object};
 use super::method::{Kind, Method, SavedMethod, Standing};
 use super::payment::{Canceled, Status, Verdict};
+use super::script::Script;
 use super::view;
 
 /// How the payer pays on the page.
@@ -18,14 +19,14 @@ pub struct Means {
 
 impl Means {
     fn verdict(&self) -> Verdict {
-        if self.kind == Kind::BANK_CARD { self.card.verdict() } else { Verdict::Approved { three_d_secure: false } }
+        if self.kind == Kind::BANK_CARD { self.card.verdict() } else { Verdict::APPROVED }
     }
 }
 
-/// What the payer does on the page.
+/// What the payer does on the page, or the bank about a charge that waits for it.
 pub enum Act {
     Pay(Means),
-    Decline(&'static str),
+    Decline(Canceled),
     Expire,
 }
 
@@ -38,35 +39,38 @@ pub enum NoAct {
 }
 
 impl Ledger {
-    /// The payer acts on the page of a payment.
+    /// The payer acts on the page of a payment. A charge of a saved method is paid by that method, whatever the means.
     pub fn act_on_payment(&mut self, id: &str, act: &Act, now: DateTime<Utc>) -> Result<(), NoAct> {
         let payment = self.payments.get(id).ok_or(NoAct::Unknown)?;
         let refused = NoAct::NotPending(payment.status.name());
         if payment.status != Status::Pending {
             return Err(refused);
         }
+        let means = match act {
+            Act::Pay(means) if payment.step.is_none() => Some(means),
+            _ => None,
+        };
+        let confirmed = |verdict| payment.status.confirmed(verdict, payment.capture, now);
         let decided = match act {
-            Act::Pay(means) => payment.status.confirmed(means.verdict(), payment.capture, now),
-            Act::Decline(reason) => {
-                payment.status.confirmed(Verdict::Declined(Canceled::by_network(reason)), payment.capture, now)
-            }
+            Act::Pay(_) => confirmed(means.map_or(Verdict::APPROVED, Means::verdict)),
+            Act::Decline(canceled) => confirmed(Verdict::Declined(*canceled)),
             Act::Expire => payment.status.expired(),
         };
         let status = decided.ok_or(refused)?;
-        let method = match act {
-            Act::Pay(means) => Some(self.used(id, means, status.is_paid() && payment.save && means.save, now)),
-            Act::Decline(_) | Act::Expire => payment.method.clone(),
-        };
+        let method = means.map(|means| self.used(id, means, status.is_paid() && payment.save && means.save, now));
         if let Some(method) = method.as_ref().filter(|method| method.saved) {
             let saved = SavedMethod {
                 method: Method { sbp_operation_id: None, ..method.clone() },
                 confirmation: None,
                 metadata: serde_json::Map::new(),
-                decline: None,
+                script: Script::default(),
             };
             self.methods.put(id, saved);
         }
-        self.change_payment(id, |payment| (payment.status, payment.method) = (status, method));
+        self.change_payment(id, |payment| {
+            payment.status = status;
+            payment.method = method.or_else(|| payment.method.take());
+        });
         Ok(())
     }
 

@@ -7,27 +7,20 @@ use super::amount::Amount;
 use super::method::Method;
 use super::receipt::Slip;
 use super::refusal::Refusal;
+use super::script::Step;
+use crate::named::named;
 
 /// How long the payer may take to confirm.
 pub const CONFIRMATION_WINDOW: TimeDelta = TimeDelta::hours(1);
 /// How long the shop may take to capture.
 pub const CAPTURE_WINDOW: TimeDelta = TimeDelta::days(7);
 
-/// Who stopped a payment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Party {
-    Merchant,
-    YooMoney,
-    PaymentNetwork,
-}
-
-impl Party {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Merchant => "merchant",
-            Self::YooMoney => "yoo_money",
-            Self::PaymentNetwork => "payment_network",
-        }
+named! {
+    /// Who stopped a payment.
+    Party {
+        Merchant = "merchant",
+        YooMoney = "yoo_money",
+        PaymentNetwork = "payment_network",
     }
 }
 
@@ -54,6 +47,11 @@ impl Canceled {
 pub enum Verdict {
     Approved { three_d_secure: bool },
     Declined(Canceled),
+}
+
+impl Verdict {
+    /// What the bank says without asking the payer.
+    pub const APPROVED: Self = Self::Approved { three_d_secure: false };
 }
 
 /// Where a payment stands.
@@ -136,6 +134,8 @@ pub struct Payment {
     /// Whether the shop asked to save the method.
     pub save: bool,
     pub method: Option<Method>,
+    /// The step of its script that a charge of a saved method follows; `None` when the payer confirms.
+    pub step: Option<Step>,
     pub confirmation: Option<Confirmation>,
     pub metadata: Map<String, Value>,
     pub merchant_customer_id: Option<String>,
@@ -202,11 +202,10 @@ mod tests {
     use super::*;
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
-    const APPROVED: Verdict = Verdict::Approved { three_d_secure: false };
     const SUCCEEDED: Status = Status::Succeeded { captured_at: NOW, three_d_secure: false };
 
     fn held() -> Status {
-        Status::Pending.confirmed(APPROVED, false, NOW).unwrap()
+        Status::Pending.confirmed(Verdict::APPROVED, false, NOW).unwrap()
     }
 
     fn payment(status: Status, capture: bool) -> Payment {
@@ -220,6 +219,7 @@ mod tests {
             capture,
             save: false,
             method: None,
+            step: None,
             confirmation: None,
             metadata: Map::new(),
             merchant_customer_id: None,
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_confirmed_payment_is_taken_at_once_or_held() {
-        assert_eq!(Status::Pending.confirmed(APPROVED, true, NOW), Some(SUCCEEDED));
+        assert_eq!(Status::Pending.confirmed(Verdict::APPROVED, true, NOW), Some(SUCCEEDED));
         assert_eq!(held().name(), "waiting_for_capture");
         let declined = Verdict::Declined(Canceled::by_network("insufficient_funds"));
         assert_eq!(Status::Pending.confirmed(declined, true, NOW).map(Status::name), Some("canceled"));
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn final_statuses_never_change() {
         for last in [SUCCEEDED, Status::Canceled(Canceled::BY_MERCHANT)] {
-            assert_eq!(last.confirmed(APPROVED, true, NOW), None);
+            assert_eq!(last.confirmed(Verdict::APPROVED, true, NOW), None);
             assert_eq!(last.expired(), None);
             assert!(payment(last, false).captured(None, NOW).is_err());
             assert!(payment(last, false).canceled(false).is_err());

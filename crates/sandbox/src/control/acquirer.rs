@@ -7,14 +7,16 @@ use actix_web::web::{Bytes, Data, Path, Query};
 use serde_json::{Value, json};
 
 use super::input::{Input, Wrong, required};
+use super::scripts;
 use crate::acquirer::{
-    Act, CardNumber, DECLINE_REASONS, Decline, Kind, Ledger, Means, NoAct, Object, RefundStatus, Registration,
-    decline_reason,
+    Act, Canceled, CardNumber, Ending, Kind, Ledger, Means, NoAct, Object, RefundStatus, Registration, SavedMethod,
+    Script, Step, Verdict,
 };
 use crate::world::World;
 
 const USUAL_PAGE: usize = 1_000;
 const OUTCOMES: [&str; 3] = ["succeed", "decline", "expire"];
+const METHOD_OUTCOMES: [&str; 4] = ["succeed", "decline", "expire", "revoke"];
 
 /// `GET /control/acquirer`
 pub async fn settings(world: Data<World>) -> HttpResponse {
@@ -97,21 +99,22 @@ pub async fn receipts(world: Data<World>) -> HttpResponse {
     HttpResponse::Ok().json(json!({ "receipts": objects }))
 }
 
-/// `POST /control/payments/{id}`: what the payer does. The card decides how `succeed` ends.
+/// `POST /control/payments/{id}`: what the payer does, or the bank about a charge that waits for it. The card decides how
+/// `succeed` of the payer ends.
 pub async fn act_on_payment(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
-    let input = Input::read(&body, &["outcome", "card", "reason", "save"])?;
+    let input = Input::read(&body, &["outcome", "card", "reason", "party", "save"])?;
     let outcome = required("outcome", input.one_of("outcome", &OUTCOMES, known_outcome)?)?;
     let card = match input.text("card")? {
         None => None,
         Some(text) => Some(CardNumber::parse(text).ok_or_else(|| Wrong::field("card", "is no card number"))?),
     };
-    let reason = input.one_of("reason", &DECLINE_REASONS, decline_reason)?;
+    let canceled = scripts::canceled(&input)?;
     let save = input.flag("save")?.unwrap_or(true);
     let id = id.into_inner();
     let done = world.with_ledger(|ledger, now| {
         let asked = ledger.payments.get(&id).and_then(|payment| payment.method.as_ref()).map(|method| method.kind);
         let act = match outcome {
-            "decline" => Act::Decline(reason.unwrap_or("general_decline")),
+            "decline" => Act::Decline(canceled),
             "expire" => Act::Expire,
             _ => Act::Pay(Means { kind: asked.unwrap_or(Kind::BANK_CARD), card: card.unwrap_or_default(), save }),
         };
@@ -121,24 +124,28 @@ pub async fn act_on_payment(world: Data<World>, id: Path<String>, body: Bytes) -
     answer(done.map_err(|refused| no_act(refused, "payment"))?)
 }
 
-/// `POST /control/payment_methods/{id}`: how the next charges of a saved method end, or what the payer does about a
-/// pending one.
+/// `POST /control/payment_methods/{id}`: how the next charges of a saved method end, as a script of one step, or what the
+/// payer does about a pending one. `revoke`: the payer has told the bank to decline all charges.
 pub async fn act_on_method(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
-    let input = Input::read(&body, &["outcome", "card", "reason", "times"])?;
-    let outcome = required("outcome", input.one_of("outcome", &OUTCOMES, known_outcome)?)?;
+    let input = Input::read(&body, &["outcome", "card", "reason", "party", "times"])?;
+    let known = |name: &str| METHOD_OUTCOMES.into_iter().find(|outcome| *outcome == name);
+    let outcome = required("outcome", input.one_of("outcome", &METHOD_OUTCOMES, known)?)?;
     let card = match input.text("card")? {
         None => CardNumber::default(),
         Some(text) => CardNumber::parse(text).ok_or_else(|| Wrong::field("card", "is no card number"))?,
     };
-    let reason = input.one_of("reason", &DECLINE_REASONS, decline_reason)?.unwrap_or("general_decline");
+    let canceled = scripts::canceled(&input)?;
     let times = input.whole("times", 1, u64::from(u32::MAX))?.and_then(|times| u32::try_from(times).ok());
     let id = id.into_inner();
+    let declining =
+        |canceled, times| Script::from(Step { times, ..Step::new(Ending::AtOnce(Verdict::Declined(canceled))) });
     let done = world.with_ledger(|ledger, now| {
-        let chargeable = ledger.methods.get(&id).is_some_and(crate::acquirer::SavedMethod::is_chargeable);
+        let chargeable = ledger.methods.get(&id).is_some_and(SavedMethod::is_chargeable);
         match (chargeable, outcome) {
-            (true, "succeed") => Ok(ledger.decline_charges(&id, None)),
-            (true, "decline") => Ok(ledger.decline_charges(&id, Some(Decline { reason, times }))),
-            _ => bind(ledger, &id, outcome, card, reason, now),
+            (true, "succeed") => Ok(ledger.direct(&id, Script::default())),
+            (true, "decline") => Ok(ledger.direct(&id, declining(canceled, times))),
+            (true, "revoke") => Ok(ledger.direct(&id, declining(Canceled::by_network("permission_revoked"), None))),
+            _ => bind(ledger, &id, outcome, card, canceled, now),
         }
         .map(|object| object.and_then(|object| ledger.view(&object)))
     });
@@ -150,12 +157,12 @@ fn bind(
     id: &str,
     outcome: &str,
     card: CardNumber,
-    reason: &'static str,
+    canceled: Canceled,
     now: chrono::DateTime<chrono::Utc>,
 ) -> Result<Option<Object>, NoAct> {
     let kind = ledger.methods.get(id).map_or(Kind::BANK_CARD, |saved| saved.method.kind);
     let act = match outcome {
-        "decline" => Act::Decline(reason),
+        "decline" | "revoke" => Act::Decline(canceled),
         "expire" => Act::Expire,
         _ => Act::Pay(Means { kind, card, save: true }),
     };

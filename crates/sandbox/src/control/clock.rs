@@ -8,7 +8,7 @@ use super::input::{Input, Wrong, required};
 use crate::world::{World, moment};
 
 /// Ten years: far enough for any demo, near enough for every calendar.
-const FARTHEST: u64 = 10 * 366 * 24 * 3_600;
+pub const FARTHEST: u64 = 10 * 366 * 24 * 3_600;
 
 /// `GET /control/clock`
 pub async fn show(world: Data<World>) -> HttpResponse {

@@ -11,7 +11,7 @@ use crate::faults::{FaultKind, Plan, Service};
 use crate::world::World;
 
 const MOST_TIMES: u64 = 1_000_000;
-const LONGEST_DELAY: u64 = 40_000;
+pub const LONGEST_DELAY: u64 = 40_000;
 
 /// `GET /control/faults`
 pub async fn list(world: Data<World>) -> HttpResponse {

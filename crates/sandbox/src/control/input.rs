@@ -25,6 +25,15 @@ impl Wrong {
     pub fn field(name: &str, problem: impl fmt::Display) -> Self {
         Self::Field(format!("{name}: {problem}"))
     }
+
+    /// The same complaint about a field inside another one.
+    #[must_use]
+    pub fn within(self, name: &str) -> Self {
+        match self {
+            Self::Field(text) => Self::Field(format!("{name}.{text}")),
+            other => other,
+        }
+    }
 }
 
 impl fmt::Display for Wrong {
@@ -63,6 +72,10 @@ impl Input {
         let value =
             serde_json::from_slice(body).map_err(|error| Wrong::Malformed(format!("malformed JSON: {error}")))?;
         let Value::Object(fields) = value else { return Err(Wrong::Malformed("a JSON object is expected".to_owned())) };
+        Self::of(fields, known)
+    }
+
+    fn of(fields: Map<String, Value>, known: &[&str]) -> Result<Self, Wrong> {
         match fields.keys().find(|name| !known.contains(&name.as_str())) {
             Some(name) => Err(Wrong::field(name, format!("unknown field; known are {}", known.join(", ")))),
             None => Ok(Self(fields)),
@@ -106,6 +119,18 @@ impl Input {
             texts.collect::<Option<Vec<_>>>()
         };
         self.get(name).map(|value| read(value).ok_or_else(|| Wrong::field(name, "must be a list of texts"))).transpose()
+    }
+
+    /// A list of objects that have no other fields than `known`.
+    pub fn objects(&self, name: &str, known: &[&str]) -> Result<Option<Vec<Self>>, Wrong> {
+        let wrong = || Wrong::field(name, "must be a list of objects");
+        let read = |(number, value): (usize, &Value)| {
+            let fields = value.as_object().ok_or_else(wrong)?;
+            Self::of(fields.clone(), known).map_err(|wrong| wrong.within(&format!("{name}[{number}]")))
+        };
+        self.get(name)
+            .map(|value| value.as_array().ok_or_else(wrong)?.iter().enumerate().map(read).collect())
+            .transpose()
     }
 
     /// A text that is one of `names`, turned into what it names.

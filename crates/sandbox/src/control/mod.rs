@@ -8,6 +8,7 @@ mod hooks;
 mod input;
 mod messages;
 mod objects;
+mod scripts;
 mod telephony;
 
 use actix_web::web::{self, ServiceConfig};
@@ -26,6 +27,11 @@ pub fn routes(config: &mut ServiceConfig) {
             .service(path("/payments/{id}").route(web::post().to(acquirer::act_on_payment)))
             .service(path("/receipts").route(web::get().to(acquirer::receipts)))
             .service(path("/payment_methods/{id}").route(web::post().to(acquirer::act_on_method)))
+            .service(
+                path("/payment_methods/{id}/script")
+                    .route(web::get().to(scripts::show))
+                    .route(web::post().to(scripts::replace)),
+            )
             .service(path("/refunds/{id}").route(web::post().to(acquirer::end_refund)))
             .service(path("/notifications").route(web::get().to(acquirer::notifications)))
             .service(path("/messages").route(web::get().to(messages::list)))

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests fail by panicking")]
 
 mod acquirer;
+mod charges;
 mod control;
 mod faults;
 mod lifecycle;

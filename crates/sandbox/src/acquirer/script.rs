@@ -1,0 +1,109 @@
+//! The script of a saved method: what happens to its next charges, in order.
+
+use std::collections::VecDeque;
+
+use chrono::TimeDelta;
+
+use super::payment::Verdict;
+use crate::faults::{Fault, FaultKind};
+
+/// How a charge ends, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The answer to the request tells it.
+    AtOnce(Verdict),
+    /// The payment is pending until so much time has passed.
+    After(TimeDelta, Verdict),
+    /// The payment is pending until the control interface ends it.
+    WhenTold,
+}
+
+/// What happens to one charge, or to several in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub ending: Ending,
+    /// What goes wrong with the request.
+    pub fault: Option<Fault>,
+    /// What goes wrong with the notifications of the payment.
+    pub notifications: Option<FaultKind>,
+    /// Whether the shop is notified before the request is answered.
+    pub notifies_first: bool,
+    /// How many charges; `None` for all that follow.
+    pub times: Option<u32>,
+}
+
+impl Step {
+    /// One charge that ends like this, with nothing going wrong.
+    pub const fn new(ending: Ending) -> Self {
+        Self { ending, fault: None, notifications: None, notifies_first: false, times: Some(1) }
+    }
+
+    /// Whether the payment is never made.
+    pub fn prevents_work(&self) -> bool {
+        self.fault.is_some_and(|fault| fault.kind.prevents_work())
+    }
+}
+
+/// The steps still to come. Charges succeed once all are used up.
+#[derive(Clone, Debug, Default)]
+pub struct Script(VecDeque<Step>);
+
+impl Script {
+    /// The steps still to come, in order.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.0.iter()
+    }
+
+    /// What happens to the next charge.
+    pub fn take(&mut self) -> Step {
+        let Some(step) = self.0.front_mut() else {
+            return Step::new(Ending::AtOnce(Verdict::APPROVED));
+        };
+        let taken = *step;
+        step.times = taken.times.map(|times| times.saturating_sub(1));
+        if step.times == Some(0) {
+            self.0.pop_front();
+        }
+        taken
+    }
+}
+
+impl From<Step> for Script {
+    fn from(step: Step) -> Self {
+        Self(VecDeque::from([step]))
+    }
+}
+
+impl FromIterator<Step> for Script {
+    fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
+        Self(steps.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::acquirer::payment::Canceled;
+
+    const APPROVED: Ending = Ending::AtOnce(Verdict::APPROVED);
+
+    fn declined(reason: &'static str) -> Ending {
+        Ending::AtOnce(Verdict::Declined(Canceled::by_network(reason)))
+    }
+
+    #[test]
+    fn steps_are_used_up_in_order_and_then_charges_succeed() {
+        let twice = Step { times: Some(2), ..Step::new(declined("insufficient_funds")) };
+        let mut script = Script::from_iter([twice, Step::new(Ending::WhenTold)]);
+        let endings = [(); 4].map(|()| script.take().ending);
+        let poor = declined("insufficient_funds");
+        assert_eq!(endings, [poor, poor, Ending::WhenTold, APPROVED]);
+        assert_eq!(script.steps().count(), 0);
+    }
+
+    #[test]
+    fn a_step_without_an_end_covers_all_that_follow() {
+        let mut script = Script::from(Step { times: None, ..Step::new(declined("card_expired")) });
+        assert_eq!([(); 3].map(|()| script.take().ending), [declined("card_expired"); 3]);
+    }
+}

@@ -1,0 +1,215 @@
+//! Charges of saved methods, as their scripts have them.
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Outside, assert_refused, id, order, outside};
+
+/// A saved card and the ways to charge it.
+struct Saved {
+    outside: Outside,
+    id: String,
+}
+
+async fn saved() -> Saved {
+    let outside = outside().await;
+    let paid = outside.paid("first", json!({ "save_payment_method": true })).await;
+    Saved { id: id(&paid).to_owned(), outside }
+}
+
+impl Saved {
+    fn order(&self) -> Value {
+        order(json!({ "payment_method_id": self.id, "confirmation": null, "metadata": { "period": "2" } }))
+    }
+
+    async fn charge(&self, key: &str) -> Value {
+        let (status, payment) = self.outside.acquire("/payments", key, Some(self.order())).await;
+        assert_eq!(status, 200, "{payment}");
+        payment
+    }
+
+    async fn control(&self, act: Value) -> Answer {
+        self.outside.post(&format!("/control/payment_methods/{}", self.id), act).await
+    }
+
+    async fn direct(&self, steps: Value) -> Answer {
+        let path = format!("/control/payment_methods/{}/script", self.id);
+        self.outside.post(&path, json!({ "steps": steps })).await
+    }
+
+    async fn payments(&self) -> usize {
+        self.outside.get("/control/payments").await.1["payments"].as_array().unwrap().len()
+    }
+
+    async fn now(&self, payment: &Value) -> Value {
+        self.outside.look(&format!("/payments/{}", id(payment))).await.1
+    }
+}
+
+fn ending(payment: &Value) -> (&str, Option<&str>) {
+    (payment["status"].as_str().unwrap(), payment["cancellation_details"]["reason"].as_str())
+}
+
+#[tokio::test]
+async fn charges_follow_the_script_and_then_succeed() {
+    let saved = saved().await;
+    let steps = json!([
+        { "outcome": "succeed" },
+        { "outcome": "decline", "reason": "insufficient_funds", "times": 2 },
+        { "outcome": "decline", "reason": "fraud_suspected", "party": "yoo_money" },
+    ]);
+    assert_eq!(saved.direct(steps).await.0, 200);
+    let (status, declined) = (("succeeded", None), ("canceled", Some("insufficient_funds")));
+    assert_eq!(ending(&saved.charge("a").await), status);
+    for key in ["b", "b", "c"] {
+        assert_eq!(ending(&saved.charge(key).await), declined);
+    }
+    let suspected = saved.charge("d").await;
+    assert_eq!(suspected["cancellation_details"], json!({ "party": "yoo_money", "reason": "fraud_suspected" }));
+    for key in ["e", "f"] {
+        assert_eq!(ending(&saved.charge(key).await), status);
+    }
+}
+
+#[tokio::test]
+async fn a_script_is_shown_as_far_as_it_is_to_come() {
+    let saved = saved().await;
+    let (_, script) = saved.direct(json!([{ "outcome": "succeed" }, { "outcome": "pending" }])).await;
+    assert_eq!(script["steps"].as_array().unwrap().len(), 2);
+    saved.charge("a").await;
+    let path = format!("/control/payment_methods/{}/script", saved.id);
+    let (status, left) = saved.outside.get(&path).await;
+    let step = json!({
+        "outcome": "pending", "reason": null, "party": null, "then": null, "after_seconds": null, "fault": null,
+        "delay_ms": null, "notifications": null, "notifies_first": false, "times": 1,
+    });
+    assert_eq!((status, &left), (200, &json!({ "payment_method_id": saved.id, "steps": [step] })));
+    let full = json!([{
+        "outcome": "pending", "reason": "card_expired", "party": "merchant", "then": "decline", "after_seconds": 5,
+        "fault": "timeout", "delay_ms": 7, "notifications": "duplicate", "notifies_first": true, "times": null,
+    }]);
+    assert_eq!(saved.direct(full.clone()).await.1["steps"], full);
+    assert_eq!(saved.outside.get("/control/payment_methods/x/script").await.0, 404);
+}
+
+#[tokio::test]
+async fn declining_and_revoking_are_scripts_of_one_step() {
+    let saved = saved().await;
+    assert_eq!(saved.control(json!({ "outcome": "decline", "reason": "card_expired", "times": 1 })).await.0, 200);
+    assert_eq!(ending(&saved.charge("a").await), ("canceled", Some("card_expired")));
+    assert_eq!(ending(&saved.charge("b").await), ("succeeded", None));
+    let (status, method) = saved.control(json!({ "outcome": "revoke" })).await;
+    assert_eq!((status, &method["saved"], &method["status"]), (200, &json!(true), &json!("active")));
+    for key in ["c", "d"] {
+        let revoked = saved.charge(key).await;
+        let details = json!({ "party": "payment_network", "reason": "permission_revoked" });
+        assert_eq!((&revoked["status"], &revoked["cancellation_details"]), (&json!("canceled"), &details));
+    }
+    assert_eq!(saved.control(json!({ "outcome": "succeed" })).await.0, 200);
+    assert_eq!(ending(&saved.charge("e").await), ("succeeded", None));
+    assert_eq!(saved.outside.post("/control/payment_methods/x", json!({ "outcome": "revoke" })).await.0, 404);
+}
+
+#[tokio::test]
+async fn a_pending_charge_waits_until_it_is_told_how_to_end() {
+    let saved = saved().await;
+    saved.direct(json!([{ "outcome": "pending", "times": 3 }])).await;
+    let (paid, declined, held) = (saved.charge("a").await, saved.charge("b").await, saved.charge("c").await);
+    assert_eq!((ending(&paid), paid.get("confirmation")), (("pending", None), None));
+    assert_eq!(paid["payment_method"]["id"], saved.id.as_str());
+    let (_, page) = saved.outside.get(&format!("/pay/{}", id(&paid))).await;
+    assert!(!page.as_str().unwrap().contains("<form"));
+    // The payer has an hour, the bank as long as it likes.
+    saved.outside.clock.advance(30 * 24 * 3_600);
+    let (_, paid) = saved.outside.act(&paid, json!({ "outcome": "succeed" })).await;
+    assert_eq!((ending(&paid), &paid["payment_method"]["id"]), (("succeeded", None), &json!(saved.id)));
+    let end = json!({ "outcome": "decline", "reason": "insufficient_funds", "party": "yoo_money" });
+    let (_, declined) = saved.outside.act(&declined, end).await;
+    assert_eq!(declined["cancellation_details"], json!({ "party": "yoo_money", "reason": "insufficient_funds" }));
+    assert_eq!(ending(&saved.now(&held).await), ("pending", None));
+    assert_eq!(ending(&saved.charge("d").await), ("succeeded", None));
+    // A charge makes no method of its own.
+    let own = order(json!({ "payment_method_id": paid["id"], "confirmation": null }));
+    let refused = saved.outside.acquire("/payments", "e", Some(own)).await;
+    assert_refused(&refused, StatusCode::BAD_REQUEST, "invalid_request", "Payment method is not saved");
+}
+
+#[tokio::test]
+async fn a_pending_charge_ends_by_the_clock() {
+    let saved = saved().await;
+    let steps = json!([
+        { "outcome": "pending", "after_seconds": 86_400 },
+        { "outcome": "pending", "after_seconds": 60, "then": "decline", "reason": "issuer_unavailable" },
+    ]);
+    saved.direct(steps).await;
+    let (slow, quick) = (saved.charge("a").await, saved.charge("b").await);
+    saved.outside.clock.advance(59);
+    assert_eq!(ending(&saved.now(&quick).await), ("pending", None));
+    saved.outside.clock.advance(1);
+    assert_eq!(ending(&saved.now(&quick).await), ("canceled", Some("issuer_unavailable")));
+    assert_eq!(ending(&saved.now(&slow).await), ("pending", None));
+    saved.outside.clock.advance(86_340);
+    assert_eq!(ending(&saved.now(&slow).await), ("succeeded", None));
+    assert_eq!(ending(&saved.charge("a").await), ("succeeded", None));
+}
+
+#[tokio::test]
+async fn an_answer_is_lost_after_the_payment_was_made() {
+    let saved = saved().await;
+    let steps = json!([
+        { "outcome": "succeed", "fault": "timeout", "delay_ms": 20_000 },
+        { "outcome": "decline", "fault": "drop_after_commit" },
+        { "outcome": "pending", "fault": "http_500_after_commit" },
+    ]);
+    saved.direct(steps).await;
+    for (key, status, made) in [("a", "succeeded", 2), ("b", "canceled", 3)] {
+        let call = saved.outside.write("/payments", key, Some(&saved.order())).timeout(Duration::from_secs(2));
+        assert!(call.send().await.is_err(), "{key}");
+        assert_eq!((ending(&saved.charge(key).await).0, saved.payments().await), (status, made));
+    }
+    assert_eq!(saved.outside.acquire("/payments", "c", Some(saved.order())).await.0, 500);
+    assert_eq!((ending(&saved.charge("c").await), saved.payments().await), (("pending", None), 4));
+}
+
+#[tokio::test]
+async fn an_answer_is_lost_before_the_payment_was_made() {
+    let saved = saved().await;
+    saved
+        .direct(json!([
+            { "outcome": "succeed", "fault": "drop" },
+            { "outcome": "succeed", "fault": "http_500" },
+            { "outcome": "succeed", "fault": "refuse" },
+            { "outcome": "decline", "reason": "call_issuer" },
+        ]))
+        .await;
+    assert!(saved.outside.write("/payments", "a", Some(&saved.order())).send().await.is_err());
+    for status in [500, 403] {
+        assert_eq!(saved.outside.acquire("/payments", "a", Some(saved.order())).await.0, status);
+    }
+    assert_eq!(saved.payments().await, 1);
+    assert_eq!(ending(&saved.charge("a").await), ("canceled", Some("call_issuer")));
+}
+
+#[tokio::test]
+async fn a_wrong_step_is_named() {
+    let saved = saved().await;
+    let cases = [
+        (json!([{ "outcome": "succeed" }, { "outcome": "perhaps" }]), "steps[1].outcome: must be"),
+        (json!([{}]), "steps[0].outcome: is required"),
+        (json!([{ "outcome": "decline", "reason": "bad mood" }]), "steps[0].reason: must be"),
+        (json!([{ "outcome": "decline", "party": "bank" }]), "steps[0].party: must be"),
+        (json!([{ "outcome": "pending", "then": "decline" }]), "steps[0].after_seconds: is required"),
+        (json!([{ "outcome": "succeed", "fault": "delay" }]), "steps[0].fault: must be"),
+        (json!([{ "outcome": "succeed", "notifications": "drop" }]), "steps[0].notifications: must be"),
+        (json!([{ "outcome": "succeed", "times": 0 }]), "steps[0].times: must be"),
+        (json!([{ "outcome": "succeed", "time": 1 }]), "steps[0].time: unknown field"),
+        (json!(["succeed"]), "steps: must be"),
+        (json!(null), "steps: is required"),
+    ];
+    for (steps, complaint) in cases {
+        let (status, answer) = saved.direct(steps).await;
+        assert!(status == 422 && answer["message"].as_str().unwrap().starts_with(complaint), "{answer}");
+    }
+}
