@@ -33,7 +33,8 @@ const OFFERS: &[(&str, &str)] = &[
     ("GET /control/notifications", "What became of the latest notifications"),
     (
         "GET, POST /control/acquirer",
-        "{notification_url?, notification_urls?, refunds?, receipts?: pending|succeeded|canceled}",
+        "{notification_url?, notification_urls?, refunds?, receipts?: pending|succeeded|canceled, cancels_unpaid?, \
+         notifies_first?}",
     ),
     ("GET /control/receipts", "The latest receipts that were asked for by themselves"),
     (

@@ -50,7 +50,8 @@ async fn create_payment(call: HttpRequest, world: Data<World>, body: Bytes) -> H
     let mut step = None;
     let answer = write(&call, &world, &body, |ledger, fields, now| {
         ledger.create_payment(PaymentOrder::read(fields)?, &mut step, now)
-    });
+    })
+    .await;
     match step.and_then(|step| step.fault) {
         Some(fault) => gate::instead(Service::Acquirer, fault, &world).await.unwrap_or(answer),
         None => answer,
@@ -58,23 +59,23 @@ async fn create_payment(call: HttpRequest, world: Data<World>, body: Bytes) -> H
 }
 
 async fn capture(call: HttpRequest, world: Data<World>, id: Path<String>, body: Bytes) -> HttpResponse {
-    write(&call, &world, &body, |ledger, fields, now| ledger.capture(&id, order::capture_sum(fields)?, now))
+    write(&call, &world, &body, |ledger, fields, now| ledger.capture(&id, order::capture_sum(fields)?, now)).await
 }
 
 async fn cancel(call: HttpRequest, world: Data<World>, id: Path<String>, body: Bytes) -> HttpResponse {
-    write(&call, &world, &body, |ledger, _, _| ledger.cancel(&id))
+    write(&call, &world, &body, |ledger, _, _| ledger.cancel(&id)).await
 }
 
 async fn create_refund(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
-    write(&call, &world, &body, |ledger, fields, now| ledger.create_refund(RefundOrder::read(fields)?, now))
+    write(&call, &world, &body, |ledger, fields, now| ledger.create_refund(RefundOrder::read(fields)?, now)).await
 }
 
 async fn create_receipt(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
-    write(&call, &world, &body, |ledger, fields, now| ledger.create_receipt(ReceiptOrder::read(fields)?, now))
+    write(&call, &world, &body, |ledger, fields, now| ledger.create_receipt(ReceiptOrder::read(fields)?, now)).await
 }
 
 async fn create_binding(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
-    write(&call, &world, &body, |ledger, fields, now| ledger.create_binding(BindingOrder::read(fields)?, now))
+    write(&call, &world, &body, |ledger, fields, now| ledger.create_binding(BindingOrder::read(fields)?, now)).await
 }
 
 async fn show_payment(call: HttpRequest, world: Data<World>, id: Path<String>) -> HttpResponse {
@@ -148,7 +149,7 @@ fn read(call: &HttpRequest, world: &World, work: impl FnOnce(&Ledger) -> Result<
 }
 
 /// A call that changes something, once per idempotence key.
-fn write(
+async fn write(
     call: &HttpRequest,
     world: &World,
     body: &[u8],
@@ -162,11 +163,18 @@ fn write(
             Some(Value::Object(fields)) => fields,
             _ => Map::new(),
         };
-        world.with_ledger(|ledger, now| {
+        Ok(world.with_ledger_and_news(|ledger, now| {
             let object = ledger.once(key, fingerprint, now, |ledger| work(ledger, &fields, now))?;
             ledger.view(&object).ok_or_else(Refusal::internal)
-        })
+        }))
     });
+    let outcome = match outcome {
+        Ok((outcome, news)) => {
+            news.sent().await;
+            outcome
+        }
+        Err(refusal) => Err(refusal),
+    };
     answer(world, outcome)
 }
 

@@ -18,6 +18,7 @@ use super::script::{Ending, Script, Step};
 use super::{amount::Amount, view};
 use crate::bounded::Bounded;
 use crate::chance::Chance;
+use crate::faults::FaultKind;
 
 /// The one shop the acquirer serves.
 pub struct Shop {
@@ -53,6 +54,10 @@ pub struct Event {
     pub object_id: String,
     /// The object at that moment.
     pub object: Value,
+    /// What goes wrong with its notifications, whatever else is planned.
+    pub fault: Option<FaultKind>,
+    /// Whether it is told before the request that causes it is answered.
+    pub comes_first: bool,
     /// What an out-of-order notification would tell: an event name and an earlier snapshot.
     pub stale: (&'static str, Value),
 }
@@ -74,6 +79,8 @@ pub struct Ledger {
     pub refunds_end: RefundStatus,
     /// Whether payments that wait for the payer can be canceled. YooKassa cancels only held ones, other acquirers any.
     pub cancels_unpaid: bool,
+    /// Whether the shop is told of what a request does before the request is answered.
+    pub notifies_first: bool,
     /// What the register makes of receipts.
     receipts_end: Registration,
     events: Vec<Event>,
@@ -93,6 +100,7 @@ impl Ledger {
             to_capture: Deadlines::new(capacity),
             refunds_end: RefundStatus::Succeeded,
             cancels_unpaid: false,
+            notifies_first: false,
             receipts_end: Registration::Succeeded,
             events: Vec::new(),
         }
@@ -351,7 +359,18 @@ impl Ledger {
     pub(super) fn tell(&mut self, name: &'static str, object: &Object, stale: (&'static str, Value)) {
         let (Object::Payment(id) | Object::Refund(id) | Object::Method(id) | Object::Receipt(id)) = object;
         if let Some(view) = self.view(object) {
-            self.events.push(Event { name, object_id: id.clone(), object: view, stale });
+            let step = match object {
+                Object::Payment(id) => self.payments.get(id).and_then(|payment| payment.step),
+                Object::Refund(_) | Object::Method(_) | Object::Receipt(_) => None,
+            };
+            self.events.push(Event {
+                name,
+                object_id: id.clone(),
+                object: view,
+                fault: step.and_then(|step| step.notifications),
+                comes_first: self.notifies_first || step.is_some_and(|step| step.notifies_first),
+                stale,
+            });
         }
     }
 }

@@ -39,7 +39,7 @@ pub use script::{Ending, Script, Step};
 use crate::chance::Chance;
 use crate::config::SandboxConfig;
 use crate::world::{World, lock};
-use notifications::{Job, Notifier};
+use notifications::{Job, News, Notifier};
 use refusal::Refusal;
 
 /// The acquirer's state.
@@ -70,14 +70,23 @@ impl Acquirer {
 impl World {
     /// Works on the acquirer's books as of now, then sends out what the shop is to be told.
     pub fn with_ledger<R>(&self, work: impl FnOnce(&mut Ledger, DateTime<Utc>) -> R) -> R {
+        self.with_ledger_and_news(work).0
+    }
+
+    /// Also gives what the shop is to be told before it gets the answer to the work.
+    fn with_ledger_and_news<R>(&self, work: impl FnOnce(&mut Ledger, DateTime<Utc>) -> R) -> (R, News) {
         let now = self.now();
-        let (result, events) = {
+        let (before, result, events) = {
             let mut ledger = lock(&self.acquirer.ledger);
             ledger.expire_due(now);
-            (work(&mut ledger, now), ledger.take_events())
+            let before = ledger.take_events();
+            let result = work(&mut ledger, now);
+            // The work may have begun what ends at once.
+            ledger.expire_due(now);
+            (before, result, ledger.take_events())
         };
-        self.acquirer.notifier.announce(events, &self.faults);
-        result
+        self.acquirer.notifier.announce(before, &self.faults);
+        (result, self.acquirer.notifier.announce(events, &self.faults))
     }
 }
 

@@ -9,7 +9,7 @@ use actix_web::web::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, oneshot};
 
 use super::ledger::Event;
 use crate::config::SandboxConfig;
@@ -36,7 +36,25 @@ pub struct Notification {
 }
 
 /// Notifications sent one after the other.
-pub type Job = Vec<Notification>;
+pub struct Job {
+    notifications: Vec<Notification>,
+    /// Who waits until they have been sent.
+    sent: Option<oneshot::Sender<()>>,
+}
+
+/// Notifications that come before an answer.
+#[derive(Default)]
+pub struct News(Vec<oneshot::Receiver<()>>);
+
+impl News {
+    /// Waits until each of them has been sent, taken or not.
+    pub async fn sent(self) {
+        for sent in self.0 {
+            // An error means that the sandbox is stopping.
+            let _ = sent.await;
+        }
+    }
+}
 
 /// What became of one sending.
 struct Attempt {
@@ -86,14 +104,16 @@ impl Notifier {
         self.clock_moved.notify_one();
     }
 
-    /// Hands events over to the courier. Without a URL nobody is told.
-    pub fn announce(&self, events: Vec<Event>, faults: &Faults) {
+    /// Hands events over to the courier. Without a URL nobody is told. Gives those that come before an answer.
+    pub fn announce(&self, events: Vec<Event>, faults: &Faults) -> News {
+        let mut news = News::default();
         for event in events {
             let urls = self.urls();
             if urls.is_empty() {
                 continue;
             }
-            let fault = faults.take_for_notification(Service::Acquirer).map(|fault| fault.kind);
+            let planned = || faults.take_for_notification(Service::Acquirer).map(|fault| fault.kind);
+            let fault = event.fault.or_else(planned);
             for url in urls {
                 let notification = |name: &'static str, object: &Value| Notification {
                     event: name,
@@ -103,15 +123,21 @@ impl Notifier {
                     redeliveries: 0,
                 };
                 let told = notification(event.name, &event.object);
-                let job = match fault {
+                let notifications = match fault {
                     Some(FaultKind::Duplicate) => vec![told.clone(), told],
                     Some(FaultKind::Reorder) => vec![told, notification(event.stale.0, &event.stale.1)],
                     _ => vec![told],
                 };
+                let sent = event.comes_first.then(|| {
+                    let (sent, waiting) = oneshot::channel();
+                    news.0.push(waiting);
+                    sent
+                });
                 // The courier is gone only when the sandbox is stopping.
-                let _ = self.outbox.send(job);
+                let _ = self.outbox.send(Job { notifications, sent });
             }
         }
+        news
     }
 
     /// What became of the latest sendings, newest first.
@@ -193,7 +219,7 @@ pub async fn courier(world: Arc<World>, client: reqwest::Client, mut inbox: Unbo
         }
         let now = world.with_ledger(|_, now| now);
         while let Some(notification) = waiting.take_due(now) {
-            send(vec![notification]);
+            send(Job { notifications: vec![notification], sent: None });
         }
     }
 }
@@ -206,7 +232,7 @@ async fn deliver(
     failed: &UnboundedSender<(DateTime<Utc>, Notification)>,
 ) {
     let notifier = &world.acquirer.notifier;
-    for mut notification in job {
+    for mut notification in job.notifications {
         let answer = client
             .post(&notification.url)
             .header(reqwest::header::CONTENT_TYPE, "application/json")
@@ -230,5 +256,8 @@ async fn deliver(
             let due = world.now().checked_add_signed(*pause).unwrap_or(DateTime::<Utc>::MAX_UTC);
             let _ = failed.send((due, notification));
         }
+    }
+    if let Some(sent) = job.sent {
+        let _ = sent.send(());
     }
 }

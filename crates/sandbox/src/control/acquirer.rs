@@ -24,15 +24,19 @@ pub async fn settings(world: Data<World>) -> HttpResponse {
 }
 
 /// `POST /control/acquirer`: `notification_url` or `notification_urls`, how new `refunds` end, what the register makes
-/// of `receipts`, also of those that wait for it, and whether the shop `cancels_unpaid` payments.
+/// of `receipts`, also of those that wait for it, whether the shop `cancels_unpaid` payments, and whether the acquirer
+/// `notifies_first` and answers the request then.
 pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
-    let input =
-        Input::read(&body, &["notification_url", "notification_urls", "refunds", "receipts", "cancels_unpaid"])?;
+    let input = Input::read(
+        &body,
+        &["notification_url", "notification_urls", "refunds", "receipts", "cancels_unpaid", "notifies_first"],
+    )?;
     let one = input.text("notification_url")?;
     let several = input.texts("notification_urls")?;
     let refunds = input.one_of("refunds", RefundStatus::NAMES, RefundStatus::named)?;
     let receipts = input.one_of("receipts", Registration::NAMES, Registration::named)?;
     let cancels_unpaid = input.flag("cancels_unpaid")?;
+    let notifies_first = input.flag("notifies_first")?;
     let name = if several.is_some() { "notification_urls" } else { "notification_url" };
     let urls = several.unwrap_or_else(|| one.map(str::to_owned).into_iter().collect());
     if !urls.iter().all(|url| crate::acquirer::is_web_url(url)) {
@@ -50,6 +54,9 @@ pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, 
     if let Some(cancels) = cancels_unpaid {
         world.with_ledger(|ledger, _| ledger.cancels_unpaid = cancels);
     }
+    if let Some(first) = notifies_first {
+        world.with_ledger(|ledger, _| ledger.notifies_first = first);
+    }
     Ok(answer_settings(&world))
 }
 
@@ -61,6 +68,7 @@ fn answer_settings(world: &World) -> HttpResponse {
         "refunds": world.with_ledger(|ledger, _| ledger.refunds_end.name()),
         "receipts": world.with_ledger(|ledger, _| ledger.receipts_end().name()),
         "cancels_unpaid": world.with_ledger(|ledger, _| ledger.cancels_unpaid),
+        "notifies_first": world.with_ledger(|ledger, _| ledger.notifies_first),
     }))
 }
 

@@ -43,6 +43,22 @@ impl Saved {
         self.outside.get("/control/payments").await.1["payments"].as_array().unwrap().len()
     }
 
+    /// Lets the acquirer notify a hook of the same sandbox.
+    async fn listening(&self) -> String {
+        let (hook, url) = self.outside.hook(json!({})).await;
+        self.outside.handle.set_notification_url(url);
+        hook
+    }
+
+    /// The payments that the hook has been told of so far, and how they stood.
+    async fn told(&self, hook: &str) -> Vec<(String, String)> {
+        let told = |delivery: &Value| {
+            let body: Value = serde_json::from_str(delivery["body"].as_str().unwrap()).unwrap();
+            (id(&body["object"]).to_owned(), body["object"]["status"].as_str().unwrap().to_owned())
+        };
+        self.outside.deliveries(hook, 0).await.iter().map(told).collect()
+    }
+
     async fn now(&self, payment: &Value) -> Value {
         self.outside.look(&format!("/payments/{}", id(payment))).await.1
     }
@@ -190,6 +206,65 @@ async fn an_answer_is_lost_before_the_payment_was_made() {
     }
     assert_eq!(saved.payments().await, 1);
     assert_eq!(ending(&saved.charge("a").await), ("canceled", Some("call_issuer")));
+}
+
+#[tokio::test]
+async fn a_shop_may_be_told_before_it_is_answered() {
+    let saved = saved().await;
+    let hook = saved.listening().await;
+    let (status, settings) = saved.outside.post("/control/acquirer", json!({ "notifies_first": true })).await;
+    assert_eq!((status, &settings["notifies_first"]), (200, &json!(true)));
+    saved.direct(json!([{ "outcome": "decline" }, { "outcome": "succeed", "notifications": "duplicate" }])).await;
+    for (key, told) in [("a", 1), ("b", 3), ("c", 4), ("c", 4)] {
+        saved.charge(key).await;
+        assert_eq!(saved.told(&hook).await.len(), told, "{key}");
+    }
+    saved.outside.post("/control/acquirer", json!({ "notifies_first": false })).await;
+    saved.outside.fault("webhook", "delay", 1, 300).await;
+    saved.charge("d").await;
+    assert_eq!(saved.told(&hook).await.len(), 4);
+    saved.outside.deliveries(&hook, 5).await;
+}
+
+#[tokio::test]
+async fn one_charge_may_be_told_before_it_is_answered() {
+    let saved = saved().await;
+    let hook = saved.listening().await;
+    let steps = json!([
+        { "outcome": "succeed", "notifies_first": true },
+        { "outcome": "succeed", "notifies_first": true, "fault": "drop_after_commit" },
+        { "outcome": "pending", "after_seconds": 0, "notifies_first": true },
+        { "outcome": "pending", "notifies_first": true, "notifications": "duplicate" },
+    ]);
+    saved.direct(steps).await;
+    // Even a shop that is slow to take the notification gets no answer before.
+    saved.outside.fault("webhook", "delay", 1, 300).await;
+    let charged = saved.charge("a").await;
+    assert_eq!(saved.told(&hook).await, [(id(&charged).to_owned(), "succeeded".to_owned())]);
+    assert!(saved.outside.write("/payments", "b", Some(&saved.order())).send().await.is_err());
+    assert_eq!(saved.told(&hook).await.len(), 2);
+    // The answer may be older than the notification.
+    let overtaken = saved.charge("c").await;
+    assert_eq!(ending(&overtaken), ("pending", None));
+    assert_eq!(saved.told(&hook).await[2], (id(&overtaken).to_owned(), "succeeded".to_owned()));
+    let pending = saved.charge("d").await;
+    assert_eq!(saved.told(&hook).await.len(), 3);
+    saved.outside.act(&pending, json!({ "outcome": "succeed" })).await;
+    assert_eq!(saved.outside.deliveries(&hook, 5).await.len(), 5);
+}
+
+#[tokio::test]
+async fn a_shop_that_takes_no_notification_is_answered_all_the_same() {
+    let saved = saved().await;
+    saved.direct(json!([{ "outcome": "succeed", "notifies_first": true, "times": null }])).await;
+    assert_eq!(ending(&saved.charge("a").await), ("succeeded", None));
+    saved.outside.post("/control/acquirer", json!({ "notification_url": "http://127.0.0.1:1/" })).await;
+    assert_eq!(ending(&saved.charge("b").await), ("succeeded", None));
+    let (_, sent) = saved.outside.get("/control/notifications").await;
+    assert_eq!(
+        (sent["notifications"][0]["attempt"].as_u64(), &sent["notifications"][0]["status"]),
+        (Some(1), &Value::Null)
+    );
 }
 
 #[tokio::test]
