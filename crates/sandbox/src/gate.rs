@@ -57,7 +57,7 @@ pub async fn storage<B: MessageBody + 'static>(
 async fn pass<B: MessageBody + 'static>(
     service: Service,
     commits: bool,
-    call: ServiceRequest,
+    mut call: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let drawn = call.app_data::<Data<World>>().and_then(|world| {
@@ -71,6 +71,9 @@ async fn pass<B: MessageBody + 'static>(
     if fault.kind.prevents_work()
         && let Some(answer) = instead(service, fault, &world).await
     {
+        if service == Service::Acquirer {
+            acquirer::note_unserved(&mut call, fault.kind, &world).await;
+        }
         return Ok(call.into_response(answer));
     }
     if fault.kind == FaultKind::Delay {

@@ -26,9 +26,11 @@ const OFFERS: &[(&str, &str)] = &[
     ("POST /control/payment_methods/{id}", "{outcome: succeed|decline|expire|revoke, card?, reason?, party?, times?}"),
     (
         "GET, POST /control/payment_methods/{id}/script",
-        "What happens to the next charges: {steps: [{outcome: succeed|decline|pending, reason?, party?, after_seconds?, \
-         then?: succeed|decline, fault?, delay_ms?, notifications?: duplicate|reorder, notifies_first?, times?}]}",
+        "What happens to the next charges: {steps: [{outcome: succeed|decline|pending, reason?, party?, \
+         after_seconds?, then?: succeed|decline, fault?, delay_ms?, \
+         notifications?: duplicate|reorder, notifies_first?, times?}]}",
     ),
+    ("GET /control/charges?payment_method_id=", "The requests to charge a saved method, and what became of them"),
     ("POST /control/refunds/{id}", "{outcome: succeed|decline}"),
     ("GET /control/notifications", "What became of the latest notifications"),
     (

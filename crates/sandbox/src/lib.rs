@@ -8,12 +8,13 @@
 //! - suggestions: DaData's addresses, banks and companies under `/suggestions/api/4_1/rs`;
 //! - the webhook receiver under `/hooks`;
 //! - a bucket with the protocol of S3 under `/s3`;
-//! - the control interface under `/control`: messages, payments, faults, the clock, contacts signed by MAX.
+//! - the control interface under `/control`: messages, payments, charges, faults, the clock, contacts signed by MAX.
 //!
 //! **Invariants**
 //! - Time is the configured [`kontor_kernel::Clock`]: expiries, idempotence keys and redeliveries follow it. Only held
 //!   and delayed answers, and the repeats of messages about calls, are measured in real time.
 //! - An idempotence key does its work once within 24 hours; final payments never change; refunds never exceed the sum.
+//! - A charge of a saved method uses up one step of the method's script; asking again with the same key uses up none.
 //! - A planned fault hits one call of its service and is gone; there is one list of faults for all services.
 //! - Whatever is kept forgets its oldest entry when a new one does not fit, at the same cost at any size.
 //!

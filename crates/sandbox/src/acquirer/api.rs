@@ -5,18 +5,20 @@ use std::collections::HashMap;
 use actix_web::http::header;
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Bytes, Data, Path, ServiceConfig};
-use actix_web::{HttpRequest, HttpResponse, Resource};
+use actix_web::{HttpMessage as _, HttpRequest, HttpResponse, Resource};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
+use super::charge_log::Outcome;
 use super::ledger::{Ledger, Object, Shop};
+use super::notifications::News;
 use super::order::{self, BindingOrder, PaymentOrder, RefundOrder};
 use super::receipt::ReceiptOrder;
 use super::refusal::Refusal;
 use super::{idempotence, listing};
-use crate::faults::Service;
+use crate::faults::{Fault, Service};
 use crate::gate;
 use crate::world::World;
 
@@ -47,15 +49,25 @@ fn resource(path: &str) -> Resource {
 }
 
 async fn create_payment(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
-    let mut step = None;
-    let answer = write(&call, &world, &body, |ledger, fields, now| {
+    let (mut step, mut repeated) = (None, true);
+    let (result, news) = change(&call, &world, &body, |ledger, fields, now| {
+        repeated = false;
         ledger.create_payment(PaymentOrder::read(fields)?, &mut step, now)
-    })
-    .await;
-    match step.and_then(|step| step.fault) {
-        Some(fault) => gate::instead(Service::Acquirer, fault, &world).await.unwrap_or(answer),
-        None => answer,
-    }
+    });
+    let fault = step.and_then(|step| step.fault);
+    let planned = call.extensions().get::<Fault>().copied();
+    let outcome = Outcome {
+        result: step.is_none_or(|step| !step.prevents_work()).then_some(&result),
+        repeated: repeated && result.is_ok(),
+        fault: fault.or(planned).map(|fault| fault.kind),
+    };
+    world.acquirer.charges.note(&call, &body, world.now(), &outcome);
+    news.sent().await;
+    let instead = match fault {
+        Some(fault) => gate::instead(Service::Acquirer, fault, &world).await,
+        None => None,
+    };
+    instead.unwrap_or_else(|| answer(&world, result))
 }
 
 async fn capture(call: HttpRequest, world: Data<World>, id: Path<String>, body: Bytes) -> HttpResponse {
@@ -148,13 +160,25 @@ fn read(call: &HttpRequest, world: &World, work: impl FnOnce(&Ledger) -> Result<
     answer(world, outcome)
 }
 
-/// A call that changes something, once per idempotence key.
+/// A call that changes something.
 async fn write(
     call: &HttpRequest,
     world: &World,
     body: &[u8],
     work: impl FnOnce(&mut Ledger, &Map<String, Value>, DateTime<Utc>) -> Result<Object, Refusal>,
 ) -> HttpResponse {
+    let (outcome, news) = change(call, world, body, work);
+    news.sent().await;
+    answer(world, outcome)
+}
+
+/// Does the work of a call once per idempotence key. Gives also what the shop is to be told before it is answered.
+fn change(
+    call: &HttpRequest,
+    world: &World,
+    body: &[u8],
+    work: impl FnOnce(&mut Ledger, &Map<String, Value>, DateTime<Utc>) -> Result<Object, Refusal>,
+) -> (Result<Value, Refusal>, News) {
     let outcome = authenticate(call, &world.acquirer.shop).and_then(|()| {
         let key = idempotence::check(header_text(call, "idempotence-key"))?;
         let fields = parse(call, body)?;
@@ -168,14 +192,7 @@ async fn write(
             ledger.view(&object).ok_or_else(Refusal::internal)
         }))
     });
-    let outcome = match outcome {
-        Ok((outcome, news)) => {
-            news.sent().await;
-            outcome
-        }
-        Err(refusal) => Err(refusal),
-    };
-    answer(world, outcome)
+    outcome.unwrap_or_else(|refusal| (Err(refusal), News::default()))
 }
 
 fn answer(world: &World, outcome: Result<Value, Refusal>) -> HttpResponse {

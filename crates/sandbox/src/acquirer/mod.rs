@@ -3,6 +3,7 @@
 mod amount;
 pub mod api;
 mod cards;
+mod charge_log;
 mod charges;
 mod deadlines;
 mod idempotence;
@@ -27,6 +28,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::UnboundedSender;
 
 pub use cards::{CardNumber, DECLINE_REASONS, decline_reason};
+pub use charge_log::note_unserved;
 pub use ledger::{Ledger, Object, Shop};
 pub use method::{Kind, SavedMethod};
 pub use order::is_web_url;
@@ -39,6 +41,7 @@ pub use script::{Ending, Script, Step};
 use crate::chance::Chance;
 use crate::config::SandboxConfig;
 use crate::world::{World, lock};
+use charge_log::ChargeLog;
 use notifications::{Job, News, Notifier};
 use refusal::Refusal;
 
@@ -47,6 +50,7 @@ pub struct Acquirer {
     pub shop: Arc<Shop>,
     ledger: Mutex<Ledger>,
     pub notifier: Notifier,
+    pub charges: ChargeLog,
 }
 
 impl Acquirer {
@@ -63,6 +67,7 @@ impl Acquirer {
             ledger: Mutex::new(Ledger::new(Arc::clone(&shop), chance, config.capacity)),
             shop,
             notifier: Notifier::new(config, outbox),
+            charges: ChargeLog::new(config.capacity),
         }
     }
 }

@@ -107,8 +107,8 @@ pub async fn receipts(world: Data<World>) -> HttpResponse {
     HttpResponse::Ok().json(json!({ "receipts": objects }))
 }
 
-/// `POST /control/payments/{id}`: what the payer does, or the bank about a charge that waits for it. The card decides how
-/// `succeed` of the payer ends.
+/// `POST /control/payments/{id}`: what the payer does, or the bank about a charge that waits for it. The card decides
+/// how `succeed` ends; a charge that waits succeeds.
 pub async fn act_on_payment(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["outcome", "card", "reason", "party", "save"])?;
     let outcome = required("outcome", input.one_of("outcome", &OUTCOMES, known_outcome)?)?;
@@ -132,8 +132,8 @@ pub async fn act_on_payment(world: Data<World>, id: Path<String>, body: Bytes) -
     answer(done.map_err(|refused| no_act(refused, "payment"))?)
 }
 
-/// `POST /control/payment_methods/{id}`: how the next charges of a saved method end, as a script of one step, or what the
-/// payer does about a pending one. `revoke`: the payer has told the bank to decline all charges.
+/// `POST /control/payment_methods/{id}`: how the next charges of a saved method end, as a script of one step (`revoke`:
+/// the payer has forbidden them at the bank), or what the payer does about a pending one.
 pub async fn act_on_method(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["outcome", "card", "reason", "party", "times"])?;
     let known = |name: &str| METHOD_OUTCOMES.into_iter().find(|outcome| *outcome == name);
@@ -176,6 +176,12 @@ fn bind(
     };
     ledger.act_on_binding(id, &act, now)?;
     Ok(Some(Object::Method(id.to_owned())))
+}
+
+/// `GET /control/charges?payment_method_id=`: the requests to charge a saved method, newest first.
+pub async fn charges(world: Data<World>, query: Query<HashMap<String, String>>) -> HttpResponse {
+    let method_id = query.get("payment_method_id").map(String::as_str);
+    HttpResponse::Ok().json(json!({ "charges": world.acquirer.charges.newest(method_id, USUAL_PAGE) }))
 }
 
 /// `POST /control/refunds/{id}`: how a pending refund ends.

@@ -32,6 +32,7 @@ pub fn routes(config: &mut ServiceConfig) {
                     .route(web::get().to(scripts::show))
                     .route(web::post().to(scripts::replace)),
             )
+            .service(path("/charges").route(web::get().to(acquirer::charges)))
             .service(path("/refunds/{id}").route(web::post().to(acquirer::end_refund)))
             .service(path("/notifications").route(web::get().to(acquirer::notifications)))
             .service(path("/messages").route(web::get().to(messages::list)))

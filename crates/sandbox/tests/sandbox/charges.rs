@@ -43,6 +43,12 @@ impl Saved {
         self.outside.get("/control/payments").await.1["payments"].as_array().unwrap().len()
     }
 
+    /// The requests to charge it, newest first.
+    async fn charges(&self) -> Vec<Value> {
+        let (_, answer) = self.outside.get(&format!("/control/charges?payment_method_id={}", self.id)).await;
+        answer["charges"].as_array().unwrap().clone()
+    }
+
     /// Lets the acquirer notify a hook of the same sandbox.
     async fn listening(&self) -> String {
         let (hook, url) = self.outside.hook(json!({})).await;
@@ -220,7 +226,7 @@ async fn a_shop_may_be_told_before_it_is_answered() {
         assert_eq!(saved.told(&hook).await.len(), told, "{key}");
     }
     saved.outside.post("/control/acquirer", json!({ "notifies_first": false })).await;
-    saved.outside.fault("webhook", "delay", 1, 300).await;
+    saved.outside.fault("webhook", "delay", 1, 2_000).await;
     saved.charge("d").await;
     assert_eq!(saved.told(&hook).await.len(), 4);
     saved.outside.deliveries(&hook, 5).await;
@@ -265,6 +271,89 @@ async fn a_shop_that_takes_no_notification_is_answered_all_the_same() {
         (sent["notifications"][0]["attempt"].as_u64(), &sent["notifications"][0]["status"]),
         (Some(1), &Value::Null)
     );
+}
+
+#[tokio::test]
+async fn every_request_to_charge_a_method_is_noted() {
+    let saved = saved().await;
+    assert_eq!(saved.charges().await, Vec::<Value>::new());
+    saved.charge("a").await;
+    saved.outside.clock.advance(60);
+    saved.control(json!({ "outcome": "revoke" })).await;
+    let revoked = saved.charge("b").await;
+    saved.charge("b").await;
+    let noted = saved.charges().await;
+    let entry = json!({
+        "at": "2031-05-06T07:09:09.000Z", "payment_method_id": saved.id, "idempotence_key": "b",
+        "amount": { "value": "100.00", "currency": "RUB" }, "metadata": { "period": "2" }, "outcome": "canceled",
+        "reason": "permission_revoked", "payment_id": revoked["id"], "repeated": false, "fault": null,
+    });
+    assert_eq!((&noted[1], &noted[0]["repeated"], &noted[0]["payment_id"]), (&entry, &json!(true), &revoked["id"]));
+    assert_eq!((&noted[2]["at"], &noted[2]["outcome"]), (&json!("2031-05-06T07:08:09.000Z"), &json!("succeeded")));
+    saved.outside.payment("c", json!({})).await;
+    assert_eq!(saved.charges().await.len(), 3);
+    let (_, none) = saved.outside.get("/control/charges?payment_method_id=x").await;
+    assert_eq!(none, json!({ "charges": [] }));
+}
+
+#[tokio::test]
+async fn requests_that_were_refused_or_not_answered_are_noted_too() {
+    let saved = saved().await;
+    saved
+        .direct(
+            json!([{ "outcome": "succeed", "fault": "drop" }, { "outcome": "pending", "fault": "drop_after_commit" }]),
+        )
+        .await;
+    for key in ["a", "b"] {
+        assert!(saved.outside.write("/payments", key, Some(&saved.order())).send().await.is_err());
+    }
+    for fault in ["drop", "http_500_after_commit"] {
+        saved.outside.fault("acquirer", fault, 1, 0).await;
+        let _ = saved.outside.write("/payments", fault, Some(&saved.order())).send().await;
+    }
+    let other = order(json!({ "payment_method_id": saved.id, "confirmation": null }));
+    assert_eq!(saved.outside.acquire("/payments", "b", Some(other)).await.0, 400);
+    let stranger = saved.outside.http.post(saved.outside.at("/v3/payments")).json(&saved.order());
+    assert_eq!(stranger.send().await.unwrap().status(), 401);
+    let noted: Vec<_> = saved
+        .charges()
+        .await
+        .into_iter()
+        .rev()
+        .map(|entry| {
+            let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+            (text("idempotence_key"), text("outcome"), text("fault"), text("reason"))
+        })
+        .collect();
+    let expected = [
+        ("a", "none", "drop", ""),
+        ("b", "pending", "drop_after_commit", ""),
+        ("drop", "none", "drop", ""),
+        ("http_500_after_commit", "succeeded", "http_500_after_commit", ""),
+        ("b", "refused", "", "Duplicate idempotence key"),
+        ("", "refused", "", "Authorization header not found"),
+    ];
+    let expected = expected
+        .map(|(key, outcome, fault, reason)| (key.to_owned(), outcome.to_owned(), fault.to_owned(), reason.to_owned()));
+    assert_eq!(noted, expected);
+}
+
+#[tokio::test]
+async fn a_charge_whose_answer_is_held_is_noted_at_once() {
+    let saved = saved().await;
+    saved.direct(json!([{ "outcome": "succeed", "fault": "timeout", "delay_ms": 20_000 }])).await;
+    let call = saved.outside.write("/payments", "a", Some(&saved.order())).timeout(Duration::from_secs(2));
+    let (lost, noted) = tokio::join!(call.send(), async {
+        for _ in 0..100 {
+            if let [charge] = saved.charges().await.as_slice() {
+                return Some(charge.clone());
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        None
+    });
+    assert!(lost.is_err());
+    assert_eq!(noted.unwrap()["fault"], "timeout");
 }
 
 #[tokio::test]

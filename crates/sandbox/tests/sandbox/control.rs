@@ -102,9 +102,12 @@ async fn bad_input_is_answered_with_the_field() {
         ("/control/hooks", json!({ "statuses": 200 }), "statuses"),
         ("/control/acquirer", json!({ "notification_url": "ftp://x" }), "notification_url"),
         ("/control/acquirer", json!({ "notification_urls": "http://x" }), "notification_urls"),
+        ("/control/acquirer", json!({ "notifies_first": 1 }), "notifies_first"),
+        ("/control/payment_methods/x", json!({ "outcome": "forget" }), "outcome"),
         (&act, json!({}), "outcome"),
         (&act, json!({ "outcome": "succeed", "card": "4111" }), "card"),
         (&act, json!({ "outcome": "decline", "reason": "bad mood" }), "reason"),
+        (&act, json!({ "outcome": "decline", "party": "bank" }), "party"),
     ];
     for (path, body, field) in cases {
         let (status, answer) = outside.post(path, body.clone()).await;
