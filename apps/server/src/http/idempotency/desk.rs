@@ -87,7 +87,7 @@ impl Desk {
     pub(super) fn claim(&self, scope: &str, key: &str, owner: KeyOwner, body: &[u8]) -> KeyClaim {
         let at = self.clock.now();
         KeyClaim {
-            id: self.cipher.keyed_fingerprint("idempotency key", &format!("{scope}\n{key}")),
+            id: owner.keys(&self.cipher.keyed_fingerprint("idempotency key", &format!("{scope}\n{key}"))),
             fingerprint: hex(digest::digest(&digest::SHA256, body).as_ref()),
             owner,
             process: self.process.clone(),
@@ -142,9 +142,11 @@ impl Desk {
         self.seal_of(claim, key).open(sealed).and_then(|plain| KeptAnswer::from_bytes(&plain))
     }
 
-    /// Stores the answers that are waiting.
+    /// Stores the answers that are waiting. Those that come meanwhile wait for the next time: under load every commit would
+    /// be another few of them.
     pub async fn store(&self) -> Result<(), StoreError> {
-        loop {
+        let mut full = true;
+        while full {
             let batch: Vec<_> = {
                 let mut waiting = locked(&self.waiting);
                 let some = waiting.len().min(BATCH);
@@ -153,6 +155,7 @@ impl Desk {
             if batch.is_empty() {
                 return Ok(());
             }
+            full = batch.len() == BATCH;
             let stored = self.database.keep_answers(batch.clone()).await;
             if let Err(error) = stored {
                 self.put_back(batch);
@@ -160,6 +163,7 @@ impl Desk {
             }
             self.forget(batch.iter().map(|saved| &saved.claim.id));
         }
+        Ok(())
     }
 
     fn put_back(&self, batch: Vec<SavedAnswer>) {

@@ -16,14 +16,22 @@ use crate::database::{Abort, AnyConnection, preconditions};
 pub struct KeyOwner {
     /// The kind of caller; `counterparty` is a customer.
     pub guard: &'static str,
-    /// His number, where the kind has numbers.
+    /// Their number, where the kind has numbers.
     pub id: Option<i64>,
+}
+
+impl KeyOwner {
+    /// What his key with this hash is stored as: all of his keys stand together.
+    pub fn keys(self, hash: &str) -> String {
+        let id = self.id.map(|id| id.to_string()).unwrap_or_default();
+        format!("{}:{id}:{hash}", self.guard)
+    }
 }
 
 /// What a request with a key stores of itself.
 #[derive(Debug, Clone)]
 pub struct KeyClaim {
-    /// A hash of everything that the key is one within, and of the key.
+    /// A hash of everything that the key is one within, and of the key, [with its owner](KeyOwner::keys).
     pub id: String,
     /// A hash of the body.
     pub fingerprint: String,

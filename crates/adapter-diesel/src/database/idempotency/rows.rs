@@ -63,17 +63,14 @@ impl From<KeyRow> for KeptKey {
     }
 }
 
-const TAKE_OVER: &str = " ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, owner = excluded.owner, \
-     owner_id = excluded.owner_id, resource = excluded.resource, resource_id = excluded.resource_id, \
-     lease_owner = excluded.lease_owner, leased_until = excluded.leased_until, answer = excluded.answer, \
+const TAKE_OVER: &str = " ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, resource = excluded.resource, \
+     resource_id = excluded.resource_id, lease_owner = excluded.lease_owner, leased_until = excluded.leased_until, answer = excluded.answer, \
      expires_at = excluded.expires_at WHERE idempotency_keys.expires_at <= ";
 
 fn insert(claim: &KeyClaim, named: Option<&Named>, answer: Option<Vec<u8>>) -> Statement {
-    let row: [Value; 9] = [
+    let row: [Value; 7] = [
         claim.id.as_str().into(),
         claim.fingerprint.as_str().into(),
-        claim.owner.guard.into(),
-        claim.owner.id.into(),
         named.map(|named| named.resource).into(),
         named.map(|named| named.id).into(),
         claim.process.as_str().into(),
@@ -81,8 +78,8 @@ fn insert(claim: &KeyClaim, named: Option<&Named>, answer: Option<Vec<u8>>) -> S
         claim.expires_at.naive_utc().into(),
     ];
     let statement = Statement::new(
-        "INSERT INTO idempotency_keys (id, fingerprint, owner, owner_id, resource, resource_id, lease_owner, \
-         leased_until, expires_at, answer) VALUES (",
+        "INSERT INTO idempotency_keys (id, fingerprint, resource, resource_id, lease_owner, leased_until, expires_at, \
+         answer) VALUES (",
     );
     let statement = row.into_iter().fold(statement, |statement, value| statement.value(value).sql(", "));
     let statement = match answer {
@@ -100,10 +97,11 @@ pub(super) fn claim(connection: &mut AnyConnection, claim: &KeyClaim, named: Opt
 /// Forgets every request of a caller, the one that is being worked on, too.
 pub(crate) fn forget_keys(connection: &mut AnyConnection, owner: KeyOwner) -> QueryResult<()> {
     forgotten(owner);
-    Statement::new("DELETE FROM idempotency_keys WHERE owner = ")
-        .value(owner.guard)
-        .sql(" AND owner_id = ")
-        .value(owner.id)
+    Statement::new("DELETE FROM idempotency_keys WHERE id >= ")
+        .value(owner.keys(""))
+        .sql(" AND id < ")
+        // No hash is greater.
+        .value(owner.keys("~"))
         .run(connection)
         .map(|_| ())
 }
