@@ -11,7 +11,15 @@ use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::histories;
 use crate::statement::{Statement, Value, by_place};
-use crate::stored::{self, AUTHOR_NAMES};
+use crate::stored;
+
+/// In a statement: what the employee `u` and the customer `c` are called, for [`stored::author_name`].
+pub(crate) const AUTHOR_NAMES: &str = "u.first_name || ' ' || u.last_name, \
+    coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, ''))";
+
+/// Joins them to the rows `p` that say by `actor` and `actor_id` who it was.
+pub(crate) const ACTORS_OF_PAGE: &str = " LEFT JOIN users u ON p.actor = 'user' AND u.id = p.actor_id \
+    LEFT JOIN counterparties c ON p.actor = 'customer' AND c.id = p.actor_id";
 
 /// A record came.
 pub(crate) fn created<C: Audited, R>(

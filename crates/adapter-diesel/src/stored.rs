@@ -109,14 +109,6 @@ pub(crate) fn author_of(user: Option<i64>, customer: Option<i64>) -> Result<Auth
     }
 }
 
-/// In a statement: what the employee `u` and the customer `c` are called, for [`author_name`].
-pub(crate) const AUTHOR_NAMES: &str = "u.first_name || ' ' || u.last_name, \
-    coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, ''))";
-
-/// Joins them to the rows `p` that say by `actor` and `actor_id` who it was.
-pub(crate) const ACTORS_OF_PAGE: &str = " LEFT JOIN users u ON p.actor = 'user' AND u.id = p.actor_id \
-    LEFT JOIN counterparties c ON p.actor = 'customer' AND c.id = p.actor_id";
-
 /// What an author is called, of the names of the employee and of the customer.
 pub(crate) fn author_name(author: Author, user: Option<String>, customer: Option<String>) -> Option<String> {
     let name = match author {

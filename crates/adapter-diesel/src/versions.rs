@@ -7,8 +7,9 @@ use kontor_kernel::history::Author;
 use kontor_kernel::{ProjectId, StoreError};
 
 use crate::database::{Abort, AnyConnection, Database, Memory, NewRow, Topic, VersionedRow};
+use crate::histories::AUTHOR_NAMES;
 use crate::statement::{Statement, by_place};
-use crate::stored::{self, AUTHOR_NAMES};
+use crate::stored;
 
 /// A record that can be edited. Its version is raised by every statement that changes what is shown of it; in tests
 /// [`Database::write`] refuses a step that forgets to.

@@ -9,9 +9,10 @@ use kontor_kernel::{OrderId, Page, PageRequest, StoreError, Word as _};
 use kontor_orders::model::{OrderEntry, OrderEvent, OrderStatus, PaidEvent};
 
 use crate::database::{Abort, AnyConnection};
+use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
 use crate::schema::{order_events, outbox_events};
 use crate::statement::{Statement, by_place};
-use crate::stored::{self, ACTORS_OF_PAGE, AUTHOR_NAMES};
+use crate::stored;
 
 /// A line of the history of an order that is to be written.
 pub(super) struct Entry<'a> {

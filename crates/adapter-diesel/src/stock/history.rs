@@ -7,8 +7,9 @@ use kontor_kernel::history::{FieldChange, HistoryAction, HistoryEntry};
 use kontor_kernel::{InventoryId, Page, PageRequest, ProjectId, StoreError, Word as _};
 
 use crate::database::{Abort, AnyConnection};
+use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
 use crate::statement::{Statement, by_place};
-use crate::stored::{self, ACTORS_OF_PAGE, AUTHOR_NAMES};
+use crate::stored;
 
 by_place! {
     struct CountRow {
