@@ -38,6 +38,7 @@ mod schema;
 mod statement;
 mod stock;
 mod stored;
+mod subscriptions;
 mod tables;
 #[cfg(feature = "test-support")]
 pub mod testing;

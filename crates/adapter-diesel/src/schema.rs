@@ -762,6 +762,7 @@ diesel::table! {
         settled_at -> Nullable<Timestamp>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        departing_until -> Nullable<Timestamp>,
     }
 }
 

@@ -131,6 +131,8 @@ ids! {
     SavedMethodId;
     /// A subscription of a customer.
     SubscriptionId;
+    /// A payment of a subscription: one attempt to charge a period.
+    SubscriptionPaymentId;
     /// One attempt to bind a payment method without a purchase.
     MethodBindingId;
     /// One verification of a customer by a payment.

@@ -126,6 +126,11 @@ pub trait ChargeStore: Send + Sync {
     /// [`ChargeStore::record`].
     async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError>;
 
+    /// Says that a request which names a saved method is about to leave, and until when it may be on its way, or until the next
+    /// [`ChargeStore::record`]. `false` when the method is no longer active: then nothing may leave. Who deactivates a method
+    /// sees every request that was let go before.
+    async fn departs(&self, id: ChargeId, until: DateTime<Utc>) -> Result<bool, StoreError>;
+
     /// Commits what became known of an open charge, with all that follows from it for its purpose, the refund that is
     /// due and the method to be saved. [`Change::Stale`] when its outcome is already known: then nothing is written.
     async fn record(&self, id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError>;

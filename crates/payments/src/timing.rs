@@ -22,6 +22,9 @@ pub(crate) const SUSPICIOUS_PAUSE: TimeDelta = TimeDelta::hours(1);
 /// How many tries of a refund or a receipt may be refused before people must look.
 pub(crate) const MOST_TRIES: u32 = 12;
 
+/// The reason of a charge that was not made since the customer deleted its method.
+pub(crate) const METHOD_DELETED: &str = "payment_method_deleted";
+
 /// How long to wait before another try of these.
 pub(crate) const NEXT_TRY: TimeDelta = TimeDelta::hours(1);
 

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Money, Zone};
 use kontor_payments::model::ChargeState;
+use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use crate::terms::Terms;
@@ -22,7 +23,8 @@ pub enum Park {
 }
 
 /// What a project allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Bounds {
     /// The most successful charges of one customer on a local day, over all their subscriptions.
     pub customer_per_day: u16,

@@ -1,8 +1,8 @@
 //! The rules of recurring charges.
 //!
 //! **Owns** the periods of a subscription, its states and the table of its moves, what a decline means, when a charge is tried
-//! again, what a customer consented to, the bounds that stop a charge, and who has access. All of it are values and
-//! pure functions; `docs/subscriptions.md` shows the tables.
+//! again, what a customer consented to, the bounds that stop a charge, and who has access. What decides are values and pure
+//! functions ([`SubscriptionCase`] brings them together); use cases run over [`ports`]. `docs/subscriptions.md` shows the tables.
 //!
 //! **Invariants**
 //! - A period is computed from the first moment and its number: periods tile, and the billing day comes back after a
@@ -51,33 +51,50 @@
 
 mod access;
 mod bounds;
+mod case;
+pub mod change;
+mod checkout;
 mod condition;
 mod decline;
 mod downtime;
 mod dunning;
 mod effect;
+mod error;
+mod method_change;
+pub mod model;
 mod moves;
+mod notice_text;
 mod period;
 mod policy;
+pub mod ports;
 mod refusal;
 mod retry;
 mod schedule;
+mod scheduler;
+mod service;
 mod state;
 mod terms;
 
 pub use access::grants_access;
 pub use bounds::{Bounds, Intended, Park, contradiction};
+pub use case::{Occasion, SubscriptionCase};
+pub use checkout::{Checkout, CheckoutResult, MOST_PLANS, Purchase};
 pub use condition::Condition;
 pub use decline::{Decline, DeclineClass};
 pub use downtime::{Due, MissedPeriods, ToCollect, after_downtime};
 pub use dunning::{Exhausted, NextTry, Try, allows_unplanned_try, next_try};
 pub use effect::{Effect, SubscriptionNotice};
+pub use error::{SubscriptionError, SubscriptionRefusal};
+pub use method_change::{MethodChange, MethodChangeBegun, MethodChangeService, MethodChangeStatus, NewMethodChange};
 pub use moves::{MOVES, Move};
+pub use notice_text::SubscriptionSubject;
 pub use period::{Anchor, InvalidAnchor, Period};
 pub use policy::{DunningPolicy, InvalidDunningPolicy};
 pub use refusal::{MoveRefused, RefusalKind, RefusalReason};
 pub use retry::{PaymentStanding, RetryFacts, RetryReason, can_retry_payment};
 pub use schedule::{Schedule, ScheduleRefused};
+pub use scheduler::{Ran, SubscriptionScheduler};
+pub use service::{Agreement, SubscriptionService, TermsEdit};
 pub use state::{ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding, SubscriptionEvent, SubscriptionStatus};
 pub use terms::{ConsentedTerms, Consents, Terms, TermsDifference, TooEarly, needs_consent};
 

@@ -80,13 +80,40 @@ impl Schedule {
         if number <= 1 {
             return Err(ScheduleRefused::TooEarly);
         }
-        let mut changed = self.clone();
-        changed.later.retain(|(first, _)| *first < number);
+        let mut changed = self.without(number);
         if changed.start_of(number).is_none_or(|start| anchor.first() < start) {
             return Err(ScheduleRefused::Shortens);
         }
         changed.later.push((number, anchor));
         Ok(changed)
+    }
+
+    fn without(&self, number: u32) -> Self {
+        let mut changed = self.clone();
+        changed.later.retain(|(first, _)| *first < number);
+        changed
+    }
+
+    /// Counts the period `number` and all after it from another anchor, where the period before has ended already: its money
+    /// went back, or it was over.
+    pub fn resumed(&self, number: u32, anchor: Anchor) -> Result<Self, ScheduleRefused> {
+        let mut changed = self.without(number);
+        let last = changed.later.last().map_or(changed.first, |(_, anchor)| *anchor);
+        if number <= 1 || anchor.first() <= last.first() {
+            return Err(ScheduleRefused::TooEarly);
+        }
+        changed.later.push((number, anchor));
+        Ok(changed)
+    }
+
+    /// From anchors as [`Schedule::anchors`] gives them; `None` when they are in no order.
+    pub fn from_anchors(anchors: impl IntoIterator<Item = (u32, Anchor)>) -> Option<Self> {
+        let mut anchors = anchors.into_iter();
+        let (1, first) = anchors.next()? else { return None };
+        let later: Vec<(u32, Anchor)> = anchors.collect();
+        let all = std::iter::once((1, first)).chain(later.iter().copied());
+        let grows = all.zip(&later).all(|(one, next)| one.0 < next.0 && one.1.first() < next.1.first());
+        grows.then_some(Self { first, later })
     }
 
     /// The start of a period from which on a change is planned, and its anchor.

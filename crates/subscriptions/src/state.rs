@@ -71,7 +71,8 @@ pub enum OpenCharge {
 }
 
 /// What a charge is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum ChargeOrigin {
     /// The first period: nothing was paid before.
     First,

@@ -2,7 +2,10 @@
 //! follows from it. Stands above the folders of both, which do not know each other.
 
 mod changes;
+mod method_changes;
+mod recurring;
 mod refunds;
+mod subscriptions;
 mod unasked;
 
 use async_trait::async_trait;
@@ -42,19 +45,22 @@ fn record(
     }
     match purpose {
         ChargePurpose::Order(order) => {
-            if let Some(news) = for_order(change, &known)
-                && orders::hear(connection, order, &news, at)? == Follows::Refund
-            {
+            let follows =
+                for_order(change, &known).map(|news| orders::hear(connection, order, &news, at)).transpose()?;
+            let unwanted = follows == Some(Follows::Refund);
+            if unwanted {
                 refunds::return_unwanted(connection, order, change, &known, at)?;
             }
+            recurring::hear(connection, order, change, &known, unwanted, at)?;
         }
         ChargePurpose::Verification(_) => {
             if matches!(change, ChargeChange::Succeeded { .. }) {
                 people::mark_verified(connection, known.charge.counterparty_id.get(), at.naive_utc())?;
             }
         }
-        // The saved method and the refund are all that follows.
-        ChargePurpose::Subscription(_) | ChargePurpose::MethodBinding(_) => {}
+        ChargePurpose::MethodBinding(binding) => method_changes::hear(connection, binding, change, &known, at)?,
+        // The saved method is all that follows: subscriptions pay by orders.
+        ChargePurpose::Subscription(_) => {}
     }
     Ok(Change::Done)
 }
@@ -107,6 +113,15 @@ impl ChargeStore for Database {
 
     async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError> {
         payments::lease_charge(self, owner, at, until).await
+    }
+
+    async fn departs(&self, id: ChargeId, until: DateTime<Utc>) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            // What a request under a key is for was stored before.
+            prepares();
+            Ok::<_, Abort<StoreError>>(payments::departs(connection, id.get(), until.naive_utc())?)
+        })
+        .await
     }
 
     async fn record(&self, id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError> {

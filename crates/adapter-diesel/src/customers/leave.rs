@@ -11,7 +11,9 @@ use kontor_payments::model::ChargeState;
 use super::{notifications, parts};
 use crate::database::{Abort, AnyConnection, found};
 use crate::histories;
-use crate::people::{forget_customer, forget_receipts, forget_remarks, forget_tickets, lock_customer_exclusively};
+use crate::people::{
+    end_subscriptions, forget_customer, forget_receipts, forget_remarks, forget_tickets, lock_customer_exclusively,
+};
 use crate::projections::search::note_customer;
 use crate::records::StoredRecord as _;
 use crate::schema::{charges, counterparties, favourites, saved_payment_methods, search_requests};
@@ -79,6 +81,7 @@ pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: Counterpa
     }
     diesel::delete(saved_payment_methods::table.filter(saved_payment_methods::counterparty_id.eq(customer)))
         .execute(connection)?;
+    end_subscriptions(connection, customer, at)?;
     forget_receipts(connection, customer)?;
     forget_tickets(connection, customer)?;
     forget_remarks(connection, customer)?;

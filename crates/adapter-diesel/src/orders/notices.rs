@@ -23,8 +23,8 @@ by_place! {
 }
 
 /// Tells the customer of an order what happened, in the language that the project has now; without an amount it is about
-/// the price of the order. An order of no application has nowhere to tell it, and who has left is told nothing. The
-/// caller holds the customer.
+/// the price of the order. An order of no application has nowhere to tell it, and who has left is told nothing; of payments of
+/// a subscription the subscription tells. The caller holds the customer.
 pub(super) fn tell<R>(
     connection: &mut AnyConnection,
     order: OrderId,
@@ -37,7 +37,7 @@ pub(super) fn tell<R>(
          JOIN projects p ON p.id = o.project_id JOIN counterparties c ON c.id = o.counterparty_id WHERE o.id = ",
     )
     .value(order.get())
-    .sql(" AND o.application_id IS NOT NULL AND c.deleted_at IS NULL")
+    .sql(" AND o.application_id IS NOT NULL AND o.subscription_id IS NULL AND c.deleted_at IS NULL")
     .rows(connection)?;
     let Some(to) = addressee.into_iter().next() else { return Ok(()) };
     let language: Language = stored::word("projects", to.project, "language", &to.language)?;

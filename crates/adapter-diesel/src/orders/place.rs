@@ -227,6 +227,11 @@ pub(super) fn insert_lines(
         updated_at: at,
     };
     let lines: Vec<NewLine> = lines.iter().map(line).collect();
-    on_each!(connection, concrete => diesel::insert_into(reservations::table).values(&lines).execute(concrete))?;
+    let into = || diesel::insert_into(reservations::table);
+    match lines.as_slice() {
+        // Most orders have one. The statement of one row is prepared once, that of several every time.
+        [one] => on_each!(connection, concrete => into().values(one).execute(concrete))?,
+        many => on_each!(connection, concrete => into().values(many).execute(concrete))?,
+    };
     Ok(())
 }

@@ -81,6 +81,7 @@ struct Returned {
     next_check_at: Option<NaiveDateTime>,
     leased_until: Option<NaiveDateTime>,
     lease_owner: Option<String>,
+    departing_until: Option<NaiveDateTime>,
     updated_at: NaiveDateTime,
 }
 
@@ -112,6 +113,7 @@ pub(crate) fn record(
         next_check_at: change.next_check_at().map(|next| next.naive_utc()),
         leased_until: None,
         lease_owner: None,
+        departing_until: None,
         updated_at: moment,
     };
     let counted = (learned, returned, charges::checks.eq(charges::checks + 1));
@@ -140,6 +142,38 @@ pub(crate) fn record(
         }
     }
     Ok(Some(Known { charge: known, repeated }))
+}
+
+/// Lets the request of an open charge go, unless its method is no longer active. The charge is locked before the method, as where
+/// an outcome stops a method; whoever deactivates one waits for this, or is seen by it.
+pub(crate) fn departs(connection: &mut AnyConnection, id: i64, until: NaiveDateTime) -> QueryResult<bool> {
+    let let_go = Statement::new("UPDATE charges SET departing_until = ")
+        .value(until)
+        .sql(" WHERE id = ")
+        .value(id)
+        .sql(" AND state IN ('prepared', 'pending') RETURNING saved_method_id AS id");
+    let method: Option<IdRow> = let_go.row(connection).optional()?;
+    let Some(method) = method else { return Ok(false) };
+    let active =
+        Statement::new("SELECT id FROM saved_payment_methods WHERE is_active = TRUE AND id = ").value(method.id);
+    let active: Option<IdRow> = active.locked(connection, " FOR SHARE").row(connection).optional()?;
+    if active.is_some() {
+        return Ok(true);
+    }
+    Statement::new("UPDATE charges SET departing_until = NULL WHERE id = ").value(id).run(connection)?;
+    Ok(false)
+}
+
+/// Whether a request that names a method may still be on its way.
+pub(crate) fn is_departing(connection: &mut AnyConnection, method: i64, at: NaiveDateTime) -> QueryResult<bool> {
+    let any: Option<IdRow> = Statement::new("SELECT id FROM charges WHERE saved_method_id = ")
+        .value(method)
+        .sql(" AND departing_until > ")
+        .value(at)
+        .sql(" LIMIT 1")
+        .row(connection)
+        .optional()?;
+    Ok(any.is_some_and(|charge| charge.id > 0))
 }
 
 /// The charge that this was paid with, locked until the transaction ends.

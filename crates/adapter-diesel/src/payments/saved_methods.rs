@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{CustomerScope, SavedMethodId, StoreError, Word};
+use kontor_kernel::{ApplicationId, CustomerScope, SavedMethodId, StoreError, Word};
 use kontor_payments::model::{
     Charge, GatewayMethod, MethodReference, NewCharge, PaymentMethod, ProviderId, SavedMethod,
 };
@@ -106,6 +106,53 @@ pub(super) fn lock_method(
     Ok(found.is_some())
 }
 
+/// What names an active method of the customer to the acquirer, and its kind. The caller holds the customer, without whom nobody
+/// deactivates it.
+pub(crate) fn chargeable_method(
+    connection: &mut AnyConnection,
+    customer: i64,
+    id: SavedMethodId,
+) -> Result<Option<(MethodReference, ApplicationId, PaymentMethod)>, Abort<StoreError>> {
+    let row: Option<(String, i64, String)> = table::table
+        .filter(table::id.eq(id.get()))
+        .filter(table::counterparty_id.eq(customer))
+        .filter(table::is_active.eq(true))
+        .select((table::provider_method_id, table::application_id, table::method))
+        .first(connection)
+        .optional()?;
+    let Some((provider, application, method)) = row else { return Ok(None) };
+    let provider_id = ProviderId::parse(&provider).map_err(StoreError::corrupt)?;
+    let method = PaymentMethod::parse(&method).map_err(StoreError::corrupt)?;
+    Ok(Some((MethodReference { id, provider_id }, stored::id(application)?, method)))
+}
+
+/// The number of the active method of a customer with this identifier of the acquirer.
+pub(crate) fn saved_as(
+    connection: &mut AnyConnection,
+    customer: i64,
+    provider: &ProviderId,
+) -> QueryResult<Option<i64>> {
+    table::table
+        .filter(table::provider_method_id.eq(provider.as_str()))
+        .filter(table::counterparty_id.eq(customer))
+        .filter(table::is_active.eq(true))
+        .select(table::id)
+        .first(connection)
+        .optional()
+}
+
+/// Deactivates a method of the customer in the application. `false` when they have no such method.
+pub(crate) fn deactivate(
+    connection: &mut AnyConnection,
+    customer: CustomerScope,
+    id: SavedMethodId,
+    at: NaiveDateTime,
+) -> QueryResult<bool> {
+    let own = of_customer(customer).filter(table::id.eq(id.get()));
+    let known = diesel::update(own).set((table::is_active.eq(false), table::updated_at.eq(at))).execute(connection)?;
+    Ok(known == 1)
+}
+
 #[async_trait]
 impl SavedMethodStore for Database {
     async fn list(&self, customer: CustomerScope) -> Result<Vec<SavedMethod>, StoreError> {
@@ -144,13 +191,7 @@ impl SavedMethodStore for Database {
         id: SavedMethodId,
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
-        self.write(move |connection| {
-            let own = of_customer(customer).filter(table::id.eq(id.get()));
-            let known = diesel::update(own)
-                .set((table::is_active.eq(false), table::updated_at.eq(at.naive_utc())))
-                .execute(connection)?;
-            Ok::<_, Abort<StoreError>>(known == 1)
-        })
-        .await
+        self.write(move |connection| Ok::<_, Abort<StoreError>>(deactivate(connection, customer, id, at.naive_utc())?))
+            .await
     }
 }

@@ -8,6 +8,7 @@ mod forget;
 mod receipts;
 mod remarks;
 pub(crate) mod sessions;
+mod subscriptions;
 mod tickets;
 
 pub(crate) use avatars::{READY, avatar_key, is_avatar};
@@ -16,6 +17,7 @@ pub(crate) use employees::{EMPLOYEE, is_employee};
 pub(crate) use forget::{contacts, forget_contacts, forget_customer, take_away};
 pub(crate) use receipts::{forget_receipts, forget_receipts_if_left};
 pub(crate) use remarks::forget_remarks;
+pub(crate) use subscriptions::end_subscriptions;
 pub(crate) use tickets::forget_tickets;
 
 /// The two kinds of tokens, as the column `guard` spells them.

@@ -37,6 +37,7 @@ mod staff_passwords;
 mod stock;
 mod storefront;
 mod storehouse;
+mod subscriptions;
 mod transactions;
 mod unknown_words;
 mod upgrade;

@@ -86,6 +86,9 @@ pub enum LinesRefused {
     /// Canceled orders and those that were handed over.
     #[error("the lines of an order that is {0} stay as they are")]
     Final(OrderStatus),
+    /// Those of a payment of a subscription are what the customer consented to.
+    #[error("the lines of a payment of a subscription stay as they are")]
+    Recurring,
     /// The order has no such line.
     #[error("the order has no such line")]
     UnknownLine,

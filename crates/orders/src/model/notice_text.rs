@@ -54,16 +54,6 @@ const fn template(notice: Notice, language: Language) -> (&'static str, Option<&
     }
 }
 
-fn sum(language: Language, amount: Money, currency: &str) -> String {
-    match language {
-        Language::Ru => {
-            let sign = if currency == "RUB" { "₽" } else { currency };
-            format!("{} {sign}", amount.to_string().replace('.', ","))
-        }
-        Language::En => format!("{amount} {currency}"),
-    }
-}
-
 impl Notice {
     /// The words for it.
     ///
@@ -79,7 +69,7 @@ impl Notice {
     /// ```
     pub fn text(self, language: Language, subject: NoticeSubject<'_>) -> NoticeText {
         let (title, body) = template(self, language);
-        let (order, sum) = (subject.order.to_string(), sum(language, subject.amount, subject.currency));
+        let (order, sum) = (subject.order.to_string(), language.sum(subject.amount, subject.currency));
         let filled = |text: &str| text.replace("{order}", &order).replace("{sum}", &sum);
         NoticeText { title: filled(title), body: body.map(filled) }
     }

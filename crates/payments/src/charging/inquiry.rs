@@ -6,7 +6,7 @@ use kontor_kernel::Clock;
 
 use crate::model::{Charge, ChargeFailure, GatewayPayment};
 use crate::ports::{Answer, PaymentGateway, Reading};
-use crate::timing::{CLOCK_SKEW, KEY_LIFETIME, SURELY_ABSENT};
+use crate::timing::{CLOCK_SKEW, KEY_LIFETIME, METHOD_DELETED, SURELY_ABSENT};
 
 /// What is known about a payment that was asked for, or was about to be.
 pub(super) enum Finding {
@@ -20,8 +20,14 @@ pub(super) enum Finding {
     Suspicious { why: String },
 }
 
-/// Reads the payment when its identifier is known, else repeats the request under its key while the key lives.
-pub(super) async fn inquire(gateway: &dyn PaymentGateway, clock: &dyn Clock, charge: &Charge) -> Finding {
+/// Reads the payment when its identifier is known, else repeats the request under its key while the key lives and the request
+/// may leave.
+pub(super) async fn inquire(
+    gateway: &dyn PaymentGateway,
+    clock: &dyn Clock,
+    charge: &Charge,
+    may_repeat: bool,
+) -> Finding {
     let unclear = |why| Finding::Unclear { why, unanswered: false, retry_after: None };
     if let Some(id) = &charge.provider_id {
         return match gateway.read(id).await {
@@ -32,6 +38,8 @@ pub(super) async fn inquire(gateway: &dyn PaymentGateway, clock: &dyn Clock, cha
     }
     let (failure, reason) = if clock.now() - charge.created_at >= KEY_LIFETIME {
         (ChargeFailure::Canceled, "the payment was never created".to_owned())
+    } else if !may_repeat {
+        (ChargeFailure::Withdrawn, METHOD_DELETED.to_owned())
     } else {
         match gateway.create(&charge.request).await {
             Answer::Known(payment) => return Finding::Known(Box::new(payment)),

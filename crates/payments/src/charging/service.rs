@@ -10,7 +10,7 @@ use crate::model::{
     Registration,
 };
 use crate::ports::{Answer, ChargeStore, ChargeStored, PaymentGateway, Reading};
-use crate::timing::{LEASE, SUSPICIOUS_PAUSE, next_check};
+use crate::timing::{LEASE, METHOD_DELETED, SUSPICIOUS_PAUSE, TAKEOVER, next_check};
 
 /// Use cases of charges.
 pub struct ChargeService {
@@ -130,6 +130,13 @@ impl ChargeService {
 
     /// Asks the acquirer for the payment of a charge that has just been stored, for the first time.
     pub async fn open(&self, charge: &Charge) -> Result<Opened, StoreError> {
+        if !self.may_leave(charge).await? {
+            let learned = self.fail(charge, None, ChargeFailure::Withdrawn, METHOD_DELETED.to_owned()).await?;
+            return Ok(match learned {
+                Learned::Failed { reason } => Opened::Refused { reason },
+                _ => Opened::Known,
+            });
+        }
         let learned = match self.gateway.create(&charge.request).await {
             Answer::Known(payment) => self.learn(charge, payment).await?,
             // Nothing was asked before under this key, so a refusal is the whole truth.
@@ -236,8 +243,18 @@ impl ChargeService {
         self.pursue(charge).await.map(|_| ())
     }
 
+    /// Whether the request of a charge may be sent. A saved method that its customer deleted is never named again.
+    async fn may_leave(&self, charge: &Charge) -> Result<bool, StoreError> {
+        if charge.request.saved_method.is_none() {
+            return Ok(true);
+        }
+        self.charges.departs(charge.id, self.clock.now() + TAKEOVER).await
+    }
+
     async fn pursue(&self, charge: &Charge) -> Result<Learned, StoreError> {
-        match inquire(&*self.gateway, &*self.clock, charge).await {
+        // Whoever is known by the acquirer's identifier is only read.
+        let may_repeat = charge.provider_id.is_some() || self.may_leave(charge).await?;
+        match inquire(&*self.gateway, &*self.clock, charge, may_repeat).await {
             Finding::Known(payment) => self.learn(charge, *payment).await,
             Finding::Nothing { failure, reason } => self.fail(charge, None, failure, reason).await,
             Finding::Unclear { why, unanswered, retry_after } => {

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_kernel::{
-    CounterpartyId, CustomerScope, DeliveryTypeId, FixedClock, NomenclatureId, OrderId, Quantity, Random, ShopId,
-    TokenId,
+    CounterpartyId, CustomerScope, DeliveryTypeId, FixedClock, NomenclatureId, OrderId, Quantity, Random,
+    SavedMethodId, ShopId, TokenId,
 };
 use kontor_orders::model::{Cart, CartLine, DeliveryRequest, Order, PaymentMethod, PromoCode};
 use kontor_orders::ports::OrderReader;
@@ -42,6 +42,8 @@ pub enum Mood {
     Pending,
     Paid,
     Refuses,
+    /// The payment is made and canceled for this reason.
+    Declines(&'static str),
     /// The payment is made, the answer is lost.
     LosesTheAnswer,
     /// Nothing is made, nothing is said.
@@ -57,6 +59,8 @@ pub struct Acquirer {
     /// What the register makes of receipts.
     pub register: Mutex<Registration>,
     pub requests: AtomicU64,
+    /// The saved methods that requests named, noted when they are answered.
+    pub named: Mutex<Vec<SavedMethodId>>,
 }
 
 impl Acquirer {
@@ -114,12 +118,24 @@ impl Acquirer {
 impl PaymentGateway for Acquirer {
     async fn create(&self, request: &ChargeRequest) -> Answer<GatewayPayment> {
         self.requests.fetch_add(1, Ordering::SeqCst);
+        if let Some(method) = &request.saved_method {
+            // On its way for a while.
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            self.named.lock().unwrap().push(method.id);
+        }
         let unknown = || Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
         let mood = *self.mood.lock().unwrap();
         match mood {
             Mood::Pending => Answer::Known(self.make(request, GatewayStatus::Pending)),
             Mood::Paid => Answer::Known(self.make(request, GatewayStatus::Succeeded)),
             Mood::Refuses => Answer::Refused { code: "invalid_request".to_owned(), description: "no".to_owned() },
+            Mood::Declines(reason) => {
+                self.make(request, GatewayStatus::Canceled);
+                let mut payments = self.payments.lock().unwrap();
+                let (_, made) = payments.iter_mut().find(|(key, _)| *key == request.key).unwrap();
+                made.reason = Some(reason.to_owned());
+                Answer::Known(made.clone())
+            }
             Mood::LosesTheAnswer => {
                 self.make(request, GatewayStatus::Pending);
                 unknown()
@@ -141,7 +157,7 @@ impl PaymentGateway for Acquirer {
             Mood::Silent => return lost,
             Mood::Refuses => return refused(),
             _ if payment.status != GatewayStatus::Pending => return refused(),
-            Mood::Pending | Mood::Paid | Mood::LosesTheAnswer => {}
+            Mood::Pending | Mood::Paid | Mood::LosesTheAnswer | Mood::Declines(_) => {}
         }
         payment.status = GatewayStatus::Canceled;
         payment.reason = Some("canceled_by_merchant".to_owned());
@@ -169,7 +185,7 @@ impl PaymentGateway for Acquirer {
                 return Answer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() };
             }
             Mood::Pending => (request.key, GatewayStatus::Pending),
-            Mood::Paid | Mood::LosesTheAnswer => (request.key, GatewayStatus::Succeeded),
+            Mood::Paid | Mood::LosesTheAnswer | Mood::Declines(_) => (request.key, GatewayStatus::Succeeded),
         };
         let mut refunds = self.refunds.lock().unwrap();
         let known = refunds.iter().find(|(key, _)| *key == id).map(|(_, known)| known.clone());
@@ -210,7 +226,7 @@ impl PaymentGateway for Acquirer {
         match mood {
             Mood::Silent => return Answer::Unknown { why: "no answer".to_owned(), retry_after: None },
             Mood::Refuses => return Answer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() },
-            Mood::Pending | Mood::Paid | Mood::LosesTheAnswer => {}
+            Mood::Pending | Mood::Paid | Mood::LosesTheAnswer | Mood::Declines(_) => {}
         }
         let mut receipts = self.receipts.lock().unwrap();
         let known = receipts.iter().find(|(key, _)| *key == request.key).map(|(_, known)| known.clone());
@@ -296,6 +312,7 @@ impl<'a> Counter<'a> {
             receipts: Mutex::default(),
             register: Mutex::new(Registration::Succeeded),
             requests: AtomicU64::new(0),
+            named: Mutex::default(),
         });
         let store = Arc::new(db.database.clone());
         let payments = Arc::new(ChargeService {

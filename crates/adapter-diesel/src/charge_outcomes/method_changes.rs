@@ -1,0 +1,176 @@
+//! Changes of the method that a subscription is charged by, each with its charge.
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
+use kontor_kernel::history::Author;
+use kontor_kernel::{CustomerScope, MethodBindingId, StoreError, SubscriptionId};
+use kontor_payments::change::ChargeChange;
+use kontor_subscriptions::ports::MethodChangeStore;
+use kontor_subscriptions::{
+    ConsentedTerms, MethodChange, MethodChangeBegun, MethodChangeStatus, NewMethodChange, Occasion, SubscriptionEvent,
+    Terms,
+};
+
+use crate::database::{Abort, AnyConnection, Database};
+use crate::payments::{self, Key, Known};
+use crate::people::lock_customer_exclusively;
+use crate::statement::{IdRow, Statement, by_place};
+use crate::stored;
+use crate::subscriptions::{Since, Wanted, cases, write};
+
+type Failed = Abort<StoreError>;
+
+by_place! {
+    struct ChangeRow {
+        id: i64 as BigInt,
+        subscription: i64 as BigInt,
+        charge: i64 as BigInt,
+        method: Option<i64> as Nullable<BigInt>,
+        expires_at: NaiveDateTime as Timestamp,
+    }
+}
+
+/// The newest change of a subscription first.
+fn newest(
+    connection: &mut AnyConnection,
+    subscription: SubscriptionId,
+    id: Option<MethodBindingId>,
+) -> Result<Option<MethodChange>, Failed> {
+    let own = Statement::new(
+        "SELECT b.id, b.subscription_id, c.id, b.saved_method_id, b.expires_at FROM method_bindings b \
+         JOIN charges c ON c.purpose = 'method_binding' AND c.purpose_id = b.id WHERE b.subscription_id = ",
+    )
+    .value(subscription.get());
+    let own = match id {
+        Some(id) => own.sql(" AND b.id = ").value(id.get()),
+        None => own.sql(" ORDER BY b.id DESC LIMIT 1"),
+    };
+    let row: Option<ChangeRow> = own.row(connection).optional()?;
+    let Some(row) = row else { return Ok(None) };
+    let charge = payments::load(connection, &Key::Id(row.charge))?;
+    Ok(Some(MethodChange {
+        id: stored::id(row.id)?,
+        subscription: stored::id(row.subscription)?,
+        charge: charge.ok_or_else(|| StoreError::corrupt("the charge of a method vanished"))?,
+        saved_method: stored::optional_id(row.method)?,
+        expires_at: stored::moment(row.expires_at),
+    }))
+}
+
+/// The customer is held: their calls come one after the other.
+fn begin(connection: &mut AnyConnection, new: &NewMethodChange) -> Result<MethodChangeBegun, Failed> {
+    lock_customer_exclusively(connection, new.customer.counterparty_id.get())?;
+    let seen = cases(connection, &Wanted::OneOfCustomer(new.customer, new.subscription), new.at)?;
+    let Some(case) = seen.first() else { return Ok(MethodChangeBegun::NotFound) };
+    if !case.subscription.is_activated() {
+        return Ok(MethodChangeBegun::NeverActivated);
+    }
+    if let Some(present) = newest(connection, new.subscription, None)?
+        && present.status() == MethodChangeStatus::Pending
+        && present.expires_at > new.at
+    {
+        return Ok(MethodChangeBegun::Present(present));
+    }
+    let insert = Statement::new(
+        "INSERT INTO method_bindings (project_id, subscription_id, text_version, address, expires_at, created_at) VALUES ",
+    )
+    .tuple([
+        new.customer.app.project_id.get().into(),
+        new.subscription.get().into(),
+        new.consent_text.as_str().into(),
+        new.address.as_deref().into(),
+        new.expires_at().naive_utc().into(),
+        new.at.naive_utc().into(),
+    ]);
+    let IdRow { id } = insert.sql(" RETURNING id").row(connection)?;
+    let id = stored::id(id)?;
+    let charge = payments::insert(connection, &new.charge(id, &case.subscription.terms.currency))?;
+    Ok(MethodChangeBegun::New(MethodChange {
+        id,
+        subscription: new.subscription,
+        charge: charge.ok_or_else(|| StoreError::corrupt("the key of a charge was used before"))?,
+        saved_method: None,
+        expires_at: new.expires_at(),
+    }))
+}
+
+by_place! {
+    struct AgreedRow {
+        subscription: i64 as BigInt,
+        text_version: String as Text,
+        address: Option<String> as Nullable<Text>,
+        created_at: NaiveDateTime as Timestamp,
+    }
+}
+
+/// The method is saved: the subscription is charged by it from now on. One that is charged no more keeps its own.
+pub(super) fn hear(
+    connection: &mut AnyConnection,
+    binding: MethodBindingId,
+    change: &ChargeChange,
+    known: &Known,
+    at: DateTime<Utc>,
+) -> Result<(), Failed> {
+    let ChargeChange::Succeeded { method: Some(method), .. } = change else { return Ok(()) };
+    let customer = known.charge.counterparty_id;
+    let Some(saved) = payments::saved_as(connection, customer.get(), &method.provider_id)? else { return Ok(()) };
+    Statement::new("UPDATE method_bindings SET saved_method_id = ")
+        .value(saved)
+        .sql(" WHERE id = ")
+        .value(binding.get())
+        .run(connection)?;
+    let agreed: Option<AgreedRow> =
+        Statement::new("SELECT subscription_id, text_version, address, created_at FROM method_bindings WHERE id = ")
+            .value(binding.get())
+            .row(connection)
+            .optional()?;
+    let Some(agreed) = agreed else { return Ok(()) };
+    let found = cases(connection, &Wanted::Locked(stored::id(agreed.subscription)?), at)?.into_iter().next();
+    let Some(case) = found else { return Ok(()) };
+    let present = case.subscription.next_terms.as_ref().unwrap_or(&case.subscription.terms);
+    let consent = ConsentedTerms {
+        terms: Terms { method: Some(stored::id(saved)?), ..present.clone() },
+        text_version: agreed.text_version,
+        at: stored::moment(agreed.created_at),
+        address: agreed.address,
+        application: known.charge.application_id,
+    };
+    let occasion = Occasion { consent: Some(consent), ..Occasion::default() };
+    let Ok(followed) = case.after(SubscriptionEvent::ChangeMethod, &occasion, at) else { return Ok(()) };
+    let since = Since { before: &case.subscription, author: Author::Customer(customer), zone: case.zone };
+    write(connection, &since, &followed)
+}
+
+#[async_trait]
+impl MethodChangeStore for Database {
+    async fn begin(&self, new: NewMethodChange) -> Result<MethodChangeBegun, StoreError> {
+        self.write(move |connection| begin(connection, &new)).await
+    }
+
+    async fn find(
+        &self,
+        customer: CustomerScope,
+        subscription: SubscriptionId,
+        id: MethodBindingId,
+    ) -> Result<Option<MethodChange>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let own = Statement::new("SELECT id FROM subscriptions WHERE id = ")
+                .value(subscription.get())
+                .sql(" AND counterparty_id = ")
+                .value(customer.counterparty_id.get())
+                .sql(" AND project_id = ")
+                .value(customer.app.project_id.get())
+                .sql(" AND (application_id IS NULL OR application_id = ")
+                .value(customer.app.application_id.get())
+                .sql(")");
+            let own: Option<IdRow> = own.row(connection).optional()?;
+            match own {
+                Some(own) if own.id > 0 => newest(connection, subscription, Some(id)),
+                _ => Ok(None),
+            }
+        })
+        .await
+    }
+}

@@ -1,0 +1,253 @@
+//! Where payments and orders meet subscriptions: the attempt that is made, and what becomes of it.
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+use kontor_kernel::history::Author;
+use kontor_kernel::{
+    ApplicationId, CounterpartyId, Email, Money, OrderId, Phone, ProjectId, Quantity, StoreError, SubscriptionId,
+};
+use kontor_payments::change::ChargeChange;
+use kontor_payments::model::{
+    Charge, ChargePurpose, ChargeRequest, NewCharge, PaymentMode, PaymentSubject, Receipt, ReceiptContact, ReceiptItem,
+    VatCode,
+};
+use kontor_subscriptions::model::NewAttempt;
+use kontor_subscriptions::ports::ChargeTerms;
+use kontor_subscriptions::{Occasion, PaymentStanding, SubscriptionCase};
+
+use super::refunds;
+use crate::database::{Abort, AnyConnection};
+use crate::orders::{self, RecurringLine, RecurringOrder};
+use crate::payments::{self, Known};
+use crate::receipt_terms;
+use crate::statement::{IdRow, Statement, by_place};
+use crate::stored;
+use crate::subscriptions::{NewPayment, Since, Wanted, cases, insert_payment, write};
+
+/// Why no attempt can be made.
+pub(super) enum NoAttempt {
+    /// The saved method is not the customer's, or no longer active.
+    MethodGone,
+    /// Receipts are made, and nobody knows where to send them.
+    NoContact,
+    /// The storage failed.
+    Store(StoreError),
+}
+
+impl From<StoreError> for NoAttempt {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// For whom an attempt is made, and by whom.
+#[derive(Clone, Copy)]
+pub(super) struct Payer {
+    pub project: ProjectId,
+    pub application: Option<ApplicationId>,
+    pub customer: CounterpartyId,
+    pub author: Author,
+}
+
+by_place! {
+    struct ContactRow {
+        phone: Option<String> as Nullable<Text>,
+        email: Option<String> as Nullable<Text>,
+        tax_system: Option<i32> as Nullable<Integer>,
+        default_vat: Option<i32> as Nullable<Integer>,
+    }
+}
+
+by_place! {
+    struct ItemRow {
+        id: i64 as BigInt,
+        name: String as Text,
+        vat: Option<i64> as Nullable<BigInt>,
+    }
+}
+
+/// What is paid, and its receipt.
+struct Bill {
+    lines: Vec<RecurringLine>,
+    total: Money,
+    receipt: Option<Receipt>,
+}
+
+/// What the periods of the attempts cost together, by what was consented to.
+fn bill(
+    connection: &mut AnyConnection,
+    payer: Payer,
+    attempts: &[(SubscriptionId, NewAttempt)],
+) -> Result<Bill, Abort<NoAttempt>> {
+    let items: Vec<i64> = attempts.iter().map(|(_, attempt)| attempt.terms.plan.get()).collect();
+    let cards: Vec<ItemRow> =
+        Statement::new("SELECT id, name, vat_id FROM nomenclatures WHERE id").among(&items).rows(connection)?;
+    let ContactRow { phone, email, tax_system, default_vat } = Statement::new(
+        "SELECT c.phone_1, c.email, t.tax_system_code, t.default_vat_code FROM counterparties c \
+         LEFT JOIN receipt_settings t ON t.project_id = c.project_id WHERE c.id = ",
+    )
+    .value(payer.customer.get())
+    .row(connection)?;
+    let terms = default_vat.map(|vat| receipt_terms::terms(tax_system, vat)).transpose()?;
+    let (mut lines, mut total) = (Vec::with_capacity(attempts.len()), Money::ZERO);
+    for (_, attempt) in attempts {
+        let (item, amount) = (attempt.terms.plan, attempt.terms.amount);
+        let card = cards.iter().find(|card| card.id == item.get());
+        let card = card.ok_or_else(|| StoreError::corrupt(format!("the plan {item} vanished")))?;
+        let vat = terms.map(|terms| card.vat.and_then(VatCode::of_dictionary).unwrap_or(terms.default_vat));
+        total = total.checked_add(amount).ok_or_else(|| StoreError::corrupt("the sum of plans is too large"))?;
+        lines.push(RecurringLine { item, name: card.name.clone(), amount, vat });
+    }
+    let Some(terms) = terms else { return Ok(Bill { lines, total, receipt: None }) };
+    let phone = stored::optional_text::<Phone>(phone.as_deref())?.map(ReceiptContact::Phone);
+    let email = stored::optional_text::<Email>(email.as_deref())?.map(ReceiptContact::Email);
+    let contact = phone.or(email).ok_or(Abort::Refused(NoAttempt::NoContact))?;
+    let item = |line: &RecurringLine| ReceiptItem {
+        name: line.name.clone(),
+        quantity: Quantity::ONE,
+        total: line.amount,
+        vat: line.vat.unwrap_or(terms.default_vat),
+        subject: PaymentSubject::Service,
+        mode: PaymentMode::FullPayment,
+    };
+    let items: Vec<ReceiptItem> = lines.iter().map(item).collect();
+    let receipt = Receipt::new(contact, terms.tax_system, &items, total).map_err(StoreError::corrupt)?;
+    Ok(Bill { lines, total, receipt: Some(receipt) })
+}
+
+/// Stores the attempts with their order and their charge: one payment for the periods of all of them.
+pub(super) fn attempt(
+    connection: &mut AnyConnection,
+    payer: Payer,
+    attempts: &[(SubscriptionId, NewAttempt)],
+    terms: &ChargeTerms,
+    at: DateTime<Utc>,
+) -> Result<(OrderId, Charge), Abort<NoAttempt>> {
+    let Some((first, one)) = attempts.first() else {
+        return Err(StoreError::corrupt("an attempt for no subscription").into());
+    };
+    let saved = match one.terms.method {
+        None => None,
+        Some(id) => {
+            let found = payments::chargeable_method(connection, payer.customer.get(), id).map_err(Abort::in_step)?;
+            Some(found.ok_or(Abort::Refused(NoAttempt::MethodGone))?)
+        }
+    };
+    let Bill { lines, total, receipt } = bill(connection, payer, attempts)?;
+    let method = saved.as_ref().map_or(terms.pays_by, |(_, _, method)| *method);
+    let order = RecurringOrder {
+        project: payer.project.get(),
+        application: payer.application.map(ApplicationId::get),
+        customer: payer.customer.get(),
+        subscription: *first,
+        lines: &lines,
+        total,
+        method,
+        author: payer.author,
+        at,
+    };
+    let order = orders::place_recurring(connection, &order).map_err(Abort::in_step)?;
+    let request = ChargeRequest {
+        purpose: ChargePurpose::Order(order),
+        key: terms.key,
+        amount: total,
+        currency: one.terms.currency.clone(),
+        method,
+        description: format!("Subscription {first}, order {order}"),
+        return_url: terms.return_url.replace("{order_id}", &order.to_string()),
+        save_method: saved.is_none(),
+        saved_method: saved.map(|(reference, _, _)| reference),
+        receipt,
+    };
+    let new = NewCharge {
+        project_id: payer.project,
+        application_id: payer.application,
+        counterparty_id: payer.customer,
+        request,
+        next_check_at: terms.next_check_at,
+        at,
+    };
+    let charge = payments::insert(connection, &new).map_err(Abort::in_step)?;
+    let charge = charge.ok_or_else(|| StoreError::corrupt("the key of a charge was used before"))?;
+    for (subscription, attempt) in attempts {
+        let new = NewPayment {
+            project: payer.project.get(),
+            subscription: *subscription,
+            order,
+            charge: charge.id,
+            at: at.naive_utc(),
+        };
+        insert_payment(connection, &new, attempt)?;
+    }
+    Ok((order, charge))
+}
+
+/// What subscriptions hear of the charge of their order, whose row is locked. Money that goes back pays no period.
+pub(super) fn hear(
+    connection: &mut AnyConnection,
+    order: OrderId,
+    change: &ChargeChange,
+    known: &Known,
+    unwanted: bool,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<StoreError>> {
+    let (standing, reason) = match change {
+        ChargeChange::Succeeded { .. } if unwanted => (PaymentStanding::Failed, Some("order_canceled")),
+        ChargeChange::Succeeded { .. } => (PaymentStanding::Succeeded, None),
+        ChargeChange::Failed { reason, .. } => (PaymentStanding::Failed, Some(reason.as_str())),
+        ChargeChange::Postponed { unanswered: true, .. } => (PaymentStanding::Unclear, None),
+        ChargeChange::Pending { .. } => (PaymentStanding::Processing, None),
+        ChargeChange::Postponed { .. } | ChargeChange::Suspicious { .. } => return Ok(()),
+    };
+    let open = Statement::new("SELECT subscription_id FROM subscription_payments WHERE charge_id = ")
+        .value(known.charge.id.get())
+        .sql(" AND state IN ('processing', 'needs_reconciliation') ORDER BY subscription_id");
+    let open: Vec<IdRow> = open.rows(connection)?;
+    if open.is_empty() {
+        return Ok(());
+    }
+    let method = match change {
+        ChargeChange::Succeeded { method: Some(method), .. } => {
+            let customer = known.charge.counterparty_id.get();
+            payments::saved_as(connection, customer, &method.provider_id)?
+        }
+        _ => None,
+    };
+    let occasion = Occasion {
+        planned: false,
+        consent: None,
+        saved_method: stored::optional_id(method)?,
+        reason: reason.map(str::to_owned),
+    };
+    for IdRow { id } in open {
+        let found = cases(connection, &Wanted::Locked(stored::id(id)?), at)?.into_iter().next();
+        let case = found.ok_or_else(|| StoreError::corrupt(format!("subscription {id} vanished")))?;
+        follow(connection, &case, standing, &occasion, (order, change, known), at)?;
+    }
+    Ok(())
+}
+
+fn follow(
+    connection: &mut AnyConnection,
+    case: &SubscriptionCase,
+    standing: PaymentStanding,
+    occasion: &Occasion,
+    (order, outcome, known): (OrderId, &ChargeChange, &Known),
+    at: DateTime<Utc>,
+) -> Result<(), Abort<StoreError>> {
+    let change = match case.heard(standing, occasion, at) {
+        None => return Ok(()),
+        Some(Ok(change)) => change,
+        Some(Err(refused)) => {
+            // Every outcome of an open charge stands in the table; should one not, people must see it.
+            tracing::error!(subscription = %case.subscription.id, %refused, "an outcome moves no subscription");
+            return Ok(());
+        }
+    };
+    let since = Since { before: &case.subscription, author: Author::System, zone: case.zone };
+    write(connection, &since, &change)?;
+    if change.returns_money {
+        refunds::return_unwanted(connection, order, outcome, known, at)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,440 @@
+//! The port of subscriptions.
+
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable};
+use kontor_kernel::history::Author;
+use kontor_kernel::{
+    AppScope, ChargeId, CustomerScope, Page, PageRequest, ProjectId, SavedMethodId, StoreError, SubscriptionId,
+    SubscriptionPaymentId,
+};
+use kontor_payments::model::Charge;
+use kontor_subscriptions::model::{Attempt, NewAttempt, PlanChoice, PlanOffer, SubscriptionPolicy, SubscriptionView};
+use kontor_subscriptions::ports::{
+    Addressed, Begun, Committed, Committing, Decision, NewSubscriptions, SubscriptionStore, Unfinished,
+};
+use kontor_subscriptions::{Occasion, SubscriptionError, SubscriptionEvent, SubscriptionRefusal};
+
+use super::recurring::{NoAttempt, Payer, attempt};
+use crate::database::idempotency::made;
+use crate::database::{Abort, AnyConnection, Database};
+use crate::orders::has_warehouse;
+use crate::payments::{self, Key};
+use crate::people::lock_customer_exclusively;
+use crate::statement::{IdRow, Statement, by_place};
+use crate::stored;
+use crate::subscriptions::{
+    PAYMENT_COLUMNS, PaymentRow, Since, Wanted, cases, consent, first, insert, plan, view, write,
+};
+
+type Failed = Abort<StoreError>;
+
+/// How often it is looked whether a request that names a deleted method is still on its way.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// A first payment of the customer in the application that is not finished.
+fn unfinished(
+    connection: &mut AnyConnection,
+    customer: CustomerScope,
+    at: DateTime<Utc>,
+) -> Result<Option<Unfinished>, Failed> {
+    by_place! {
+        struct OpenRow {
+            subscription: i64 as BigInt,
+            order: i64 as BigInt,
+            charge: i64 as BigInt,
+        }
+    }
+    let open: Vec<OpenRow> = Statement::new(
+        "SELECT s.id, a.order_id, a.charge_id FROM subscriptions s JOIN subscription_payments a ON a.subscription_id = s.id \
+         WHERE a.origin = 'first' AND a.state IN ('processing', 'needs_reconciliation') AND s.counterparty_id = ",
+    )
+    .value(customer.counterparty_id.get())
+    .sql(" AND s.application_id = ")
+    .value(customer.app.application_id.get())
+    .sql(" ORDER BY s.id")
+    .rows(connection)?;
+    let Some(one) = open.first() else { return Ok(None) };
+    let charge = payments::load(connection, &Key::Id(one.charge))?;
+    let charge = charge.ok_or_else(|| StoreError::corrupt("the charge of a subscription vanished"))?;
+    let order = stored::id(one.order)?;
+    let mut subscriptions = Vec::with_capacity(open.len());
+    for row in &open {
+        subscriptions.push(view(connection, stored::id(row.subscription)?, at)?);
+    }
+    Ok(Some(Unfinished { order, charge, subscriptions }))
+}
+
+/// Whether the customer is subscribed to one of the plans in the application.
+fn is_subscribed(connection: &mut AnyConnection, new: &NewSubscriptions) -> QueryResult<bool> {
+    let plans: Vec<i64> = new.consents.iter().map(|consent| consent.terms.plan.get()).collect();
+    let found: Option<IdRow> =
+        Statement::new("SELECT id FROM subscriptions WHERE status <> 'canceled' AND counterparty_id = ")
+            .value(new.customer.counterparty_id.get())
+            .sql(" AND application_id = ")
+            .value(new.customer.app.application_id.get())
+            .sql(" AND nomenclature_id")
+            .among(&plans)
+            .sql(" LIMIT 1")
+            .row(connection)
+            .optional()?;
+    Ok(found.is_some_and(|row| row.id > 0))
+}
+
+/// Whether every plan is still offered by the terms that were consented to.
+fn is_offered(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<bool, Failed> {
+    for consent in &new.consents {
+        let terms = &consent.terms;
+        let offer = plan(connection, new.customer.app, &PlanChoice::Item(terms.plan))?;
+        let same = offer.is_some_and(|offer| {
+            (offer.amount, offer.currency, offer.billing_months)
+                == (terms.amount, terms.currency.clone(), terms.billing_months)
+        });
+        if !same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Everything else is decided on while the customer is held: their calls come one after the other.
+fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<Begun, Abort<NoAttempt>> {
+    let (customer, app) = (new.customer, new.customer.app);
+    if !lock_customer_exclusively(connection, customer.counterparty_id.get())? {
+        return Ok(Begun::CustomerGone);
+    }
+    if let Some(present) = unfinished(connection, customer, new.at).map_err(Abort::in_step)? {
+        return Ok(Begun::Unfinished(present));
+    }
+    if is_subscribed(connection, new)? {
+        return Ok(Begun::Subscribed);
+    }
+    if !is_offered(connection, new).map_err(Abort::in_step)? {
+        return Ok(Begun::PlanGone);
+    }
+    if !has_warehouse(connection, app.application_id.get())? {
+        return Ok(Begun::NoWarehouse);
+    }
+    for method in new.consents.iter().filter_map(|consent| consent.terms.method) {
+        let found = payments::chargeable_method(connection, customer.counterparty_id.get(), method);
+        let found = found.map_err(Abort::in_step)?;
+        if found.is_none_or(|(_, application, _)| application != app.application_id) {
+            return Ok(Begun::MethodGone);
+        }
+    }
+    let mut attempts: Vec<(SubscriptionId, NewAttempt)> = Vec::with_capacity(new.consents.len());
+    for agreed in &new.consents {
+        let id = insert(connection, customer, &agreed.terms, new.at.naive_utc()).map_err(Abort::in_step)?;
+        consent(connection, id, agreed)?;
+        attempts.push((id, first(&agreed.terms)));
+    }
+    let payer = Payer {
+        project: app.project_id,
+        application: Some(app.application_id),
+        customer: customer.counterparty_id,
+        author: Author::Customer(customer.counterparty_id),
+    };
+    let (order, charge) = attempt(connection, payer, &attempts, &new.charge, new.at)?;
+    let mut subscriptions = Vec::with_capacity(attempts.len());
+    for (id, _) in &attempts {
+        made("subscriptions", id.get());
+        subscriptions.push(view(connection, *id, new.at).map_err(Abort::in_step)?);
+    }
+    Ok(Begun::New(Unfinished { order, charge, subscriptions }))
+}
+
+by_place! {
+    struct OwnerRow {
+        project: i64 as BigInt,
+        application: Option<i64> as Nullable<BigInt>,
+        customer: i64 as BigInt,
+    }
+}
+
+type Refused = Abort<SubscriptionError>;
+
+fn no_attempt(abort: Abort<NoAttempt>) -> Refused {
+    match abort {
+        Abort::Refused(NoAttempt::MethodGone) => refuse(SubscriptionRefusal::MethodUnavailable),
+        Abort::Refused(NoAttempt::NoContact) => refuse(SubscriptionRefusal::NoContact),
+        Abort::Refused(NoAttempt::Store(error)) | Abort::Store(error) => Abort::Store(error),
+        Abort::Query(error) => Abort::Query(error),
+    }
+}
+
+fn refuse(refusal: SubscriptionRefusal) -> Refused {
+    Abort::Refused(refusal.into())
+}
+
+/// The customer is held first, then the subscription.
+fn change(
+    connection: &mut AnyConnection,
+    which: Addressed,
+    with: &Committing,
+    decide: &Decision,
+) -> Result<Committed, Refused> {
+    let (Addressed::OfCustomer(_, id) | Addressed::Any(id)) = which;
+    let owner: Option<OwnerRow> =
+        Statement::new("SELECT project_id, application_id, counterparty_id FROM subscriptions WHERE id = ")
+            .value(id.get())
+            .row(connection)
+            .optional()?;
+    let owner = owner.ok_or(Abort::Refused(SubscriptionError::NotFound))?;
+    if let Addressed::OfCustomer(customer, _) = which {
+        let app = customer.app;
+        let own = owner.project == app.project_id.get()
+            && owner.customer == customer.counterparty_id.get()
+            && owner.application.is_none_or(|application| application == app.application_id.get());
+        if !own {
+            return Err(Abort::Refused(SubscriptionError::NotFound));
+        }
+    }
+    if !lock_customer_exclusively(connection, owner.customer)? {
+        return Err(Abort::Refused(SubscriptionError::CustomerGone));
+    }
+    let case = cases(connection, &Wanted::Locked(id), with.at).map_err(Abort::in_step)?.into_iter().next();
+    let mut case = case.ok_or(Abort::Refused(SubscriptionError::NotFound))?;
+    let mut charge = None;
+    for change in decide(&case).map_err(Abort::Refused)? {
+        let since = Since { before: &case.subscription, author: with.author, zone: case.zone };
+        write(connection, &since, &change).map_err(Abort::in_step)?;
+        if let Some(next) = &change.attempt {
+            let payer = Payer {
+                project: stored::id(owner.project)?,
+                application: stored::optional_id(owner.application)?,
+                customer: stored::id(owner.customer)?,
+                author: with.author,
+            };
+            let attempts = [(id, next.clone())];
+            charge = Some(attempt(connection, payer, &attempts, &with.charge, with.at).map_err(no_attempt)?.1);
+        }
+        case = case.followed_by(&change);
+    }
+    let view = view(connection, id, with.at).map_err(Abort::in_step)?;
+    Ok(Committed { view, charge })
+}
+
+/// The method, and what is planned with it, in one commit.
+fn delete_method(
+    connection: &mut AnyConnection,
+    customer: CustomerScope,
+    method: SavedMethodId,
+    at: DateTime<Utc>,
+) -> Result<bool, Failed> {
+    lock_customer_exclusively(connection, customer.counterparty_id.get())?;
+    if !payments::deactivate_method(connection, customer, method, at.naive_utc())? {
+        return Ok(false);
+    }
+    let charged_by: Vec<IdRow> = Statement::new("SELECT id FROM subscriptions WHERE counterparty_id = ")
+        .value(customer.counterparty_id.get())
+        .sql(" AND saved_method_id = ")
+        .value(method.get())
+        .sql(" ORDER BY id")
+        .rows(connection)?;
+    for IdRow { id } in charged_by {
+        let found = cases(connection, &Wanted::Locked(stored::id(id)?), at)?.into_iter().next();
+        let Some(case) = found else { continue };
+        // A subscription that was never activated has nothing planned.
+        let Ok(change) = case.after(SubscriptionEvent::DeleteMethod, &Occasion::default(), at) else { continue };
+        let author = Author::Customer(customer.counterparty_id);
+        write(connection, &Since { before: &case.subscription, author, zone: case.zone }, &change)?;
+    }
+    Ok(true)
+}
+
+/// The payments of a subscription that the application may see.
+fn payments_of(customer: CustomerScope, id: SubscriptionId) -> Statement {
+    Statement::new(" JOIN subscriptions s ON s.id = a.subscription_id WHERE a.subscription_id = ")
+        .value(id.get())
+        .sql(" AND s.counterparty_id = ")
+        .value(customer.counterparty_id.get())
+        .sql(" AND s.project_id = ")
+        .value(customer.app.project_id.get())
+        .sql(" AND (s.application_id IS NULL OR s.application_id = ")
+        .value(customer.app.application_id.get())
+        .sql(")")
+}
+
+#[async_trait]
+impl SubscriptionStore for Database {
+    async fn plan(&self, app: AppScope, choice: PlanChoice) -> Result<Option<PlanOffer>, StoreError> {
+        self.read(move |connection| plan(connection, app, &choice)).await
+    }
+
+    async fn begin(&self, new: NewSubscriptions) -> Result<Begun, StoreError> {
+        let begun = self.write(move |connection| begin(connection, &new)).await;
+        match begun {
+            Ok(begun) => Ok(begun),
+            Err(NoAttempt::MethodGone) => Ok(Begun::MethodGone),
+            Err(NoAttempt::NoContact) => Ok(Begun::NoContact),
+            Err(NoAttempt::Store(error)) => Err(error),
+        }
+    }
+
+    async fn of_customer(
+        &self,
+        customer: CustomerScope,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<SubscriptionView>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let cases = cases(connection, &Wanted::OfCustomer(customer), now)?;
+            Ok::<_, Failed>(cases.iter().map(|case| case.view(None, now)).collect())
+        })
+        .await
+    }
+
+    async fn find(
+        &self,
+        customer: CustomerScope,
+        id: SubscriptionId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<SubscriptionView>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let cases = cases(connection, &Wanted::OneOfCustomer(customer, id), now)?;
+            Ok::<_, Failed>(cases.first().map(|case| case.view(None, now)))
+        })
+        .await
+    }
+
+    async fn payments(
+        &self,
+        customer: CustomerScope,
+        id: SubscriptionId,
+        page: PageRequest,
+    ) -> Result<Option<Page<Attempt>>, StoreError> {
+        by_place! {
+            struct CountRow {
+                count: i64 as BigInt,
+            }
+        }
+        self.read_snapshot(move |connection| {
+            let CountRow { count } = Statement::new("SELECT count(*) FROM subscription_payments a")
+                .then(payments_of(customer, id))
+                .row(connection)?;
+            // Each that may be seen has one at least.
+            if count == 0 {
+                return Ok::<_, Failed>(None);
+            }
+            let rows: Vec<PaymentRow> = Statement::new(PAYMENT_COLUMNS)
+                .then(payments_of(customer, id))
+                .sql(" ORDER BY a.id DESC LIMIT ")
+                .value(page.limit())
+                .sql(" OFFSET ")
+                .value(page.offset())
+                .rows(connection)?;
+            Ok(Some(stored::page(rows.into_iter().map(Attempt::try_from), count, page)?))
+        })
+        .await
+    }
+
+    async fn payment(
+        &self,
+        customer: CustomerScope,
+        id: SubscriptionId,
+        payment: SubscriptionPaymentId,
+    ) -> Result<Option<Attempt>, StoreError> {
+        self.read(move |connection| {
+            let row: Option<PaymentRow> = Statement::new(PAYMENT_COLUMNS)
+                .then(payments_of(customer, id))
+                .sql(" AND a.id = ")
+                .value(payment.get())
+                .row(connection)
+                .optional()?;
+            Ok::<_, Failed>(row.map(Attempt::try_from).transpose()?)
+        })
+        .await
+    }
+
+    async fn has_method(&self, customer: CustomerScope, method: SavedMethodId) -> Result<bool, StoreError> {
+        self.read(move |connection| {
+            let found = payments::chargeable_method(connection, customer.counterparty_id.get(), method)?;
+            Ok::<_, Failed>(found.is_some_and(|(_, application, _)| application == customer.app.application_id))
+        })
+        .await
+    }
+
+    async fn change(
+        &self,
+        which: Addressed,
+        with: Committing,
+        decide: Decision,
+    ) -> Result<Committed, SubscriptionError> {
+        self.write(move |connection| change(connection, which, &with, &decide)).await
+    }
+
+    async fn delete_method(
+        &self,
+        customer: CustomerScope,
+        method: SavedMethodId,
+        at: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        let known = self.write(move |connection| delete_method(connection, customer, method, at)).await?;
+        // What was let go before is answered, or was never sent, by the end of its time.
+        let began = Instant::now();
+        loop {
+            let now = at + TimeDelta::from_std(began.elapsed()).unwrap_or_default();
+            let departing = self.read(move |connection| {
+                Ok::<_, Failed>(payments::is_departing(connection, method.get(), now.naive_utc())?)
+            });
+            if !known || !departing.await? {
+                return Ok(known);
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    async fn lease_due(
+        &self,
+        now: DateTime<Utc>,
+        until: DateTime<Utc>,
+        most: u32,
+    ) -> Result<Vec<SubscriptionId>, StoreError> {
+        let due = move || {
+            Statement::new("SELECT id FROM subscriptions WHERE wake_at <= ")
+                .value(now.naive_utc())
+                .sql(" ORDER BY wake_at, id LIMIT ")
+                .value(most)
+        };
+        // Most often nothing is due, and a worker that looks takes no lock then.
+        let any: Vec<IdRow> = self.read(move |connection| Ok::<_, Failed>(due().rows(connection)?)).await?;
+        if any.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.write(move |connection| {
+            let mine = due().locked(connection, " FOR UPDATE SKIP LOCKED");
+            let rows: Vec<IdRow> = Statement::new("UPDATE subscriptions SET wake_at = ")
+                .value(until.naive_utc())
+                .sql(" WHERE id IN (")
+                .then(mine)
+                .sql(") RETURNING id")
+                .rows(connection)?;
+            Ok::<_, Failed>(rows.into_iter().map(|row| stored::id(row.id)).collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    async fn charge(&self, id: ChargeId) -> Result<Option<Charge>, StoreError> {
+        self.read(move |connection| payments::load(connection, &Key::Id(id.get()))).await
+    }
+
+    async fn policy(&self, project: ProjectId) -> Result<SubscriptionPolicy, StoreError> {
+        use diesel::sql_types::Text;
+        by_place! {
+            struct PolicyRow {
+                policy: String as Text,
+            }
+        }
+        self.read(move |connection| {
+            let row: Option<PolicyRow> = Statement::new("SELECT policy FROM subscription_settings WHERE project_id = ")
+                .value(project.get())
+                .row(connection)
+                .optional()?;
+            let policy = row.map(|row| serde_json::from_str(&row.policy).map_err(StoreError::corrupt)).transpose()?;
+            Ok::<_, Failed>(policy.unwrap_or_default())
+        })
+        .await
+    }
+}

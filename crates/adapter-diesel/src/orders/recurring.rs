@@ -1,0 +1,127 @@
+//! Orders that a subscription pays for: nothing is delivered, and nothing of them changes.
+
+use chrono::{DateTime, Utc};
+use diesel::prelude::*;
+use kontor_kernel::history::{Author, FieldChange};
+use kontor_kernel::{Money, NomenclatureId, OrderId, StoreError, SubscriptionId, Word as _};
+use kontor_orders::model::{OrderEvent, OrderStatus, PaymentMethod, ReservationState};
+use kontor_payments::model::VatCode;
+
+use super::history::{self, Entry};
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{IdRow, Statement, Value};
+use crate::stored;
+
+/// The delivery type of what nobody delivers: it is picked up.
+const NOTHING_DELIVERED: i64 = 1;
+
+/// A plan that is paid for one period.
+#[derive(Debug, Clone)]
+pub(crate) struct RecurringLine {
+    pub item: NomenclatureId,
+    pub name: String,
+    pub amount: Money,
+    /// Its VAT; `None` when the project has no receipts made.
+    pub vat: Option<VatCode>,
+}
+
+/// An order that waits for the payment of a period.
+pub(crate) struct RecurringOrder<'a> {
+    pub project: i64,
+    pub application: Option<i64>,
+    pub customer: i64,
+    pub subscription: SubscriptionId,
+    pub lines: &'a [RecurringLine],
+    pub total: Money,
+    pub method: PaymentMethod,
+    pub author: Author,
+    pub at: DateTime<Utc>,
+}
+
+pub(crate) fn place_recurring(
+    connection: &mut AnyConnection,
+    order: &RecurringOrder<'_>,
+) -> Result<OrderId, Abort<StoreError>> {
+    let (at, status) = (order.at.naive_utc(), OrderStatus::WaitingForPayment);
+    let row: [Value; 12] = [
+        order.project.into(),
+        order.application.into(),
+        order.customer.into(),
+        status.id().into(),
+        order.total.minor().into(),
+        order.total.minor().into(),
+        NOTHING_DELIVERED.into(),
+        order.method.word().into(),
+        order.subscription.get().into(),
+        at.into(),
+        at.into(),
+        1_i64.into(),
+    ];
+    let insert = Statement::new(
+        "INSERT INTO orders (product_discount, promo_discount, project_id, application_id, counterparty_id, status_id, \
+         original_price, final_price, delivery_type_id, payment_method_type, subscription_id, created_at, updated_at, \
+         version) VALUES (0, 0",
+    );
+    let insert = row.into_iter().fold(insert, |insert, value| insert.sql(", ").value(value));
+    let IdRow { id } = insert.sql(") RETURNING id").row(connection)?;
+    for line in order.lines {
+        insert_line(connection, order, id, line)?;
+    }
+    let field = |name: &str, value: String| FieldChange { field: name.to_owned(), old: None, new: Some(value) };
+    let changes = vec![field("status_id", status.id().to_string()), field("final_price", order.total.to_string())];
+    let entry = Entry {
+        project: order.project,
+        order: id,
+        actor: order.author,
+        event: OrderEvent::Created,
+        status,
+        detail: None,
+        changes,
+    };
+    history::write(connection, &entry, at)?;
+    Ok(stored::id(id)?)
+}
+
+fn insert_line(
+    connection: &mut AnyConnection,
+    order: &RecurringOrder<'_>,
+    id: i64,
+    line: &RecurringLine,
+) -> QueryResult<usize> {
+    let at = order.at.naive_utc();
+    let row: [Value; 10] = [
+        order.project.into(),
+        id.into(),
+        line.item.get().into(),
+        line.name.as_str().into(),
+        line.amount.minor().into(),
+        line.amount.minor().into(),
+        line.vat.map(|vat| i64::from(vat.get())).into(),
+        ReservationState::Held.word().into(),
+        at.into(),
+        at.into(),
+    ];
+    let insert = Statement::new(
+        "INSERT INTO reservations (quantity, product_discount, promo_discount, is_ticket, project_id, order_id, \
+         nomenclature_id, name, unit_price, total, vat_code, state, created_at, updated_at) VALUES (1, 0, 0, FALSE",
+    );
+    row.into_iter().fold(insert, |insert, value| insert.sql(", ").value(value)).sql(")").run(connection)
+}
+
+/// Whether an application has a warehouse, which whatever it sells needs.
+pub(crate) fn has_warehouse(connection: &mut AnyConnection, application: i64) -> QueryResult<bool> {
+    let any = Statement::new("SELECT warehouse_id AS id FROM warehouse_applications WHERE application_id = ")
+        .value(application)
+        .sql(" LIMIT 1");
+    let found: Option<IdRow> = any.row(connection).optional()?;
+    Ok(found.is_some_and(|row| row.id > 0))
+}
+
+/// Whether an order is the payment of a subscription, whose lines are what was consented to.
+pub(crate) fn is_recurring(connection: &mut AnyConnection, order: OrderId) -> QueryResult<bool> {
+    let found: Option<IdRow> = Statement::new("SELECT id FROM orders WHERE subscription_id IS NOT NULL AND id = ")
+        .value(order.get())
+        .row(connection)
+        .optional()?;
+    Ok(found.is_some_and(|row| row.id > 0))
+}

@@ -1,0 +1,157 @@
+//! Subscriptions with all that decides about them, by a constant number of statements.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use diesel::sql_types::{BigInt, Timestamp};
+use kontor_kernel::{CustomerScope, SavedMethodId, StoreError, SubscriptionId, Zone};
+use kontor_subscriptions::model::{Attempt, Subscription, SubscriptionView};
+use kontor_subscriptions::{PlanStanding, SubscriptionCase};
+
+use super::rows::{PAYMENT_COLUMNS, PaymentRow, SUBSCRIPTION_COLUMNS, SubscriptionRow};
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+/// Which subscriptions are read.
+pub(crate) enum Wanted {
+    /// Those of a customer that the calling application may see, newest first.
+    OfCustomer(CustomerScope),
+    /// One of these.
+    OneOfCustomer(CustomerScope, SubscriptionId),
+    /// One, locked until the transaction ends.
+    Locked(SubscriptionId),
+}
+
+impl Wanted {
+    fn rows(&self, connection: &mut AnyConnection) -> Result<Vec<SubscriptionRow>, Abort<StoreError>> {
+        let own = |customer: &CustomerScope| {
+            Statement::new("s.counterparty_id = ")
+                .value(customer.counterparty_id.get())
+                .sql(" AND s.project_id = ")
+                .value(customer.app.project_id.get())
+                .sql(" AND (s.application_id IS NULL OR s.application_id = ")
+                .value(customer.app.application_id.get())
+                .sql(")")
+        };
+        let which = match self {
+            Self::OfCustomer(customer) => own(customer).sql(" ORDER BY s.id DESC"),
+            Self::OneOfCustomer(customer, id) => own(customer).sql(" AND s.id = ").value(id.get()),
+            Self::Locked(id) => Statement::new("s.id = ").value(id.get()).locked(connection, " FOR NO KEY UPDATE OF s"),
+        };
+        Ok(Statement::new(SUBSCRIPTION_COLUMNS).then(which).rows(connection)?)
+    }
+}
+
+by_place! {
+    struct MomentRow {
+        of: i64 as BigInt,
+        at: NaiveDateTime as Timestamp,
+    }
+}
+
+fn by_owner(rows: Vec<MomentRow>) -> HashMap<i64, Vec<DateTime<Utc>>> {
+    let mut moments: HashMap<i64, Vec<DateTime<Utc>>> = HashMap::new();
+    for row in rows {
+        moments.entry(row.of).or_default().push(stored::moment(row.at));
+    }
+    moments
+}
+
+/// When payments of subscriptions succeeded lately.
+fn paid(
+    connection: &mut AnyConnection,
+    of: &'static str,
+    owners: &[i64],
+    now: DateTime<Utc>,
+) -> Result<HashMap<i64, Vec<DateTime<Utc>>>, Abort<StoreError>> {
+    let rows = Statement::new("SELECT ")
+        .sql(of)
+        .sql(
+            ", a.ended_at FROM subscription_payments a JOIN subscriptions s ON s.id = a.subscription_id \
+             WHERE a.state = 'succeeded' AND a.ended_at > ",
+        )
+        .value((now - TimeDelta::days(2)).naive_utc())
+        .sql(" AND ")
+        .sql(of)
+        .among(owners)
+        .rows(connection)?;
+    Ok(by_owner(rows))
+}
+
+/// Reads them.
+pub(crate) fn cases(
+    connection: &mut AnyConnection,
+    wanted: &Wanted,
+    now: DateTime<Utc>,
+) -> Result<Vec<SubscriptionCase>, Abort<StoreError>> {
+    let rows = wanted.rows(connection)?;
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let mut attempts: HashMap<i64, Vec<Attempt>> = HashMap::new();
+    let last_periods = Statement::new(PAYMENT_COLUMNS)
+        .sql(
+            " JOIN (SELECT subscription_id, max(period) AS period FROM subscription_payments WHERE subscription_id",
+        )
+        .among(&ids)
+        .sql(
+            " GROUP BY subscription_id) l ON l.subscription_id = a.subscription_id AND l.period = a.period ORDER BY a.id",
+        );
+    let payments: Vec<PaymentRow> = last_periods.rows(connection)?;
+    for row in payments {
+        attempts.entry(row.subscription).or_default().push(row.try_into()?);
+    }
+    let subscriptions: Vec<Subscription> =
+        rows.iter().map(Subscription::try_from).collect::<Result<_, StoreError>>()?;
+    let methods: Vec<i64> = subscriptions.iter().filter_map(|one| one.terms.method.map(SavedMethodId::get)).collect();
+    let tries: Vec<MomentRow> =
+        Statement::new("SELECT saved_method_id, started_at FROM subscription_payments WHERE saved_method_id")
+            .among(&methods)
+            .sql(" AND started_at > ")
+            .value(SubscriptionCase::method_tries_since(now).naive_utc())
+            .rows(connection)?;
+    let tries = by_owner(tries);
+    let customers: Vec<i64> = rows.iter().map(|row| row.counterparty).collect();
+    let mut of_subscription = paid(connection, "a.subscription_id", &ids, now)?;
+    let of_customer = paid(connection, "s.counterparty_id", &customers, now)?;
+    let assemble = |(row, subscription): (&SubscriptionRow, Subscription)| {
+        let policy = row.policy.as_deref().map(serde_json::from_str).transpose().map_err(StoreError::corrupt)?;
+        let policy: kontor_subscriptions::model::SubscriptionPolicy = policy.unwrap_or_default();
+        let offered = if subscription.next_terms.is_some() { row.next_plan_is_offered } else { row.plan_is_offered };
+        let plan = match (offered, policy.withdrawn_plans_renew) {
+            (true, _) => PlanStanding::Available,
+            (false, true) => PlanStanding::Renews,
+            (false, false) => PlanStanding::Ends,
+        };
+        Ok(SubscriptionCase {
+            zone: Zone::parse(&row.zone).map_err(StoreError::corrupt)?,
+            policy,
+            plan,
+            method_active: row.method_is_active,
+            attempts: attempts.remove(&row.id).unwrap_or_default(),
+            method_tries: subscription
+                .terms
+                .method
+                .and_then(|method| tries.get(&method.get()).cloned())
+                .unwrap_or_default(),
+            paid_at: of_subscription.remove(&row.id).unwrap_or_default(),
+            customer_paid_at: of_customer.get(&row.counterparty).cloned().unwrap_or_default(),
+            subscription,
+        })
+    };
+    let assembled: Result<Vec<_>, StoreError> = rows.iter().zip(subscriptions).map(assemble).collect();
+    Ok(assembled?)
+}
+
+/// One as its customer sees it.
+pub(crate) fn view(
+    connection: &mut AnyConnection,
+    id: SubscriptionId,
+    now: DateTime<Utc>,
+) -> Result<SubscriptionView, Abort<StoreError>> {
+    let found = cases(connection, &Wanted::Locked(id), now)?.into_iter().next();
+    let case = found.ok_or_else(|| StoreError::corrupt(format!("subscription {id} vanished")))?;
+    Ok(case.view(None, now))
+}

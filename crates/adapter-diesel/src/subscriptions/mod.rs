@@ -1,0 +1,15 @@
+//! The rows of subscriptions: what they are decided by, and what is written of a decision.
+//!
+//! Orders and charges of their payments are not known here; see `charge_outcomes`. Rows are locked in one order everywhere:
+//! customer, charge, order, subscription.
+
+mod cases;
+mod plans;
+mod rows;
+mod schedule;
+mod write;
+
+pub(crate) use cases::{Wanted, cases, view};
+pub(crate) use plans::plan;
+pub(crate) use rows::{PAYMENT_COLUMNS, PaymentRow};
+pub(crate) use write::{NewPayment, Since, consent, first, insert, insert_payment, write};

@@ -1,0 +1,52 @@
+//! A plan as an application offers it now.
+
+use diesel::result::OptionalExtension as _;
+use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+use kontor_kernel::{AppScope, StoreError};
+use kontor_subscriptions::model::{PlanChoice, PlanOffer};
+
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+
+by_place! {
+    struct OfferRow {
+        plan: i64 as BigInt,
+        slug: String as Text,
+        name: String as Text,
+        amount: i64 as BigInt,
+        currency: String as Text,
+        months: Option<i32> as Nullable<Integer>,
+    }
+}
+
+pub(crate) fn plan(
+    connection: &mut AnyConnection,
+    app: AppScope,
+    choice: &PlanChoice,
+) -> Result<Option<PlanOffer>, Abort<StoreError>> {
+    let offered = Statement::new(
+        "SELECT n.id, s.plan_slug, n.name, n.price, r.currency, n.billing_period_months \
+         FROM subscription_nomenclatures s JOIN nomenclatures n ON n.id = s.nomenclature_id \
+         JOIN projects r ON r.id = n.project_id WHERE s.application_id = ",
+    )
+    .value(app.application_id.get())
+    .sql(" AND n.project_id = ")
+    .value(app.project_id.get())
+    .sql(" AND s.is_active = TRUE AND n.is_subscription = TRUE AND n.price IS NOT NULL AND ");
+    let one = match choice {
+        PlanChoice::Item(item) => offered.sql("s.nomenclature_id = ").value(item.get()),
+        PlanChoice::Slug(slug) => offered.sql("s.plan_slug = ").value(slug.as_str()),
+    };
+    let row: Option<OfferRow> = one.row(connection).optional()?;
+    let Some(row) = row else { return Ok(None) };
+    let months = row.months.ok_or_else(|| StoreError::corrupt("a plan without a billing period"))?;
+    Ok(Some(PlanOffer {
+        plan: stored::id(row.plan)?,
+        slug: row.slug,
+        name: row.name,
+        amount: stored::money(row.amount)?,
+        currency: row.currency,
+        billing_months: u8::try_from(months).map_err(StoreError::corrupt)?,
+    }))
+}

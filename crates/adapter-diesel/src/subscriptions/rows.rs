@@ -1,0 +1,173 @@
+//! Subscriptions and their payments as they are stored.
+
+use chrono::NaiveDateTime;
+use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamp};
+use kontor_kernel::StoreError;
+use kontor_subscriptions::model::{Attempt, Subscription};
+use kontor_subscriptions::{Period, Terms};
+
+use super::schedule;
+use crate::statement::by_place;
+use crate::stored;
+
+by_place! {
+    /// The columns of [`SUBSCRIPTION_COLUMNS`].
+    pub(super) struct SubscriptionRow {
+        pub id: i64 as BigInt,
+        pub project: i64 as BigInt,
+        application: Option<i64> as Nullable<BigInt>,
+        pub counterparty: i64 as BigInt,
+        status: String as Text,
+        plan: i64 as BigInt,
+        slug: String as Text,
+        amount: i64 as BigInt,
+        currency: String as Text,
+        months: i32 as Integer,
+        method: Option<i64> as Nullable<BigInt>,
+        schedule: Option<String> as Nullable<Text>,
+        period_number: Option<i64> as Nullable<BigInt>,
+        period_start: Option<NaiveDateTime> as Nullable<Timestamp>,
+        period_end: Option<NaiveDateTime> as Nullable<Timestamp>,
+        unpaid: Option<i64> as Nullable<BigInt>,
+        next_charge_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        wake_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        canceled_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        parked: Option<String> as Nullable<Text>,
+        created_at: NaiveDateTime as Timestamp,
+        next_plan: Option<i64> as Nullable<BigInt>,
+        next_slug: Option<String> as Nullable<Text>,
+        next_amount: Option<i64> as Nullable<BigInt>,
+        next_currency: Option<String> as Nullable<Text>,
+        next_months: Option<i32> as Nullable<Integer>,
+        pub zone: String as Text,
+        pub policy: Option<String> as Nullable<Text>,
+        pub plan_is_offered: bool as Bool,
+        pub next_plan_is_offered: bool as Bool,
+        pub method_is_active: bool as Bool,
+    }
+}
+
+/// A subscription, other terms that begin with its next charge, and what of its project, plan and method decides. Locking
+/// clauses lock the subscription alone.
+pub(super) const SUBSCRIPTION_COLUMNS: &str = "SELECT s.id, s.project_id, s.application_id, s.counterparty_id, s.status, \
+     s.nomenclature_id, s.plan_slug, s.amount, s.currency, s.billing_months, s.saved_method_id, s.schedule, \
+     s.period_number, s.period_start, s.period_end, s.unpaid_period, s.next_charge_at, s.wake_at, s.canceled_at, s.parked, s.created_at, \
+     n.nomenclature_id, n.plan_slug, n.amount, n.currency, n.billing_months, p.time_zone, t.policy, \
+     EXISTS (SELECT 1 FROM subscription_nomenclatures a JOIN nomenclatures i ON i.id = a.nomenclature_id \
+     WHERE a.nomenclature_id = s.nomenclature_id AND (s.application_id IS NULL OR a.application_id = s.application_id) \
+     AND a.is_active = TRUE AND i.project_id = s.project_id AND i.is_subscription = TRUE AND i.price IS NOT NULL), \
+     EXISTS (SELECT 1 FROM subscription_nomenclatures a JOIN nomenclatures i ON i.id = a.nomenclature_id \
+     WHERE a.nomenclature_id = n.nomenclature_id AND (s.application_id IS NULL OR a.application_id = s.application_id) \
+     AND a.is_active = TRUE AND i.project_id = s.project_id AND i.is_subscription = TRUE AND i.price IS NOT NULL), \
+     EXISTS (SELECT 1 FROM saved_payment_methods m WHERE m.id = s.saved_method_id \
+     AND m.counterparty_id = s.counterparty_id AND m.is_active = TRUE) \
+     FROM subscriptions s JOIN projects p ON p.id = s.project_id \
+     LEFT JOIN subscription_settings t ON t.project_id = s.project_id \
+     LEFT JOIN subscription_consents n ON n.id = s.next_consent_id WHERE ";
+
+fn months(stored: i32) -> Result<u8, StoreError> {
+    u8::try_from(stored).map_err(StoreError::corrupt)
+}
+
+impl TryFrom<&SubscriptionRow> for Subscription {
+    type Error = StoreError;
+
+    fn try_from(row: &SubscriptionRow) -> Result<Self, StoreError> {
+        let method = stored::optional_id(row.method)?;
+        let terms = Terms {
+            plan: stored::id(row.plan)?,
+            plan_slug: row.slug.clone(),
+            amount: stored::money(row.amount)?,
+            currency: row.currency.clone(),
+            billing_months: months(row.months)?,
+            method,
+        };
+        let next = (row.next_plan, &row.next_slug, row.next_amount, &row.next_currency, row.next_months);
+        let next_terms = match next {
+            (Some(plan), Some(slug), Some(amount), Some(currency), Some(length)) => Some(Terms {
+                plan: stored::id(plan)?,
+                plan_slug: slug.clone(),
+                amount: stored::money(amount)?,
+                currency: currency.clone(),
+                billing_months: months(length)?,
+                method,
+            }),
+            _ => None,
+        };
+        let period = match (row.period_number, row.period_start, row.period_end) {
+            (Some(number), Some(start), Some(end)) => Some(Period {
+                number: u32::try_from(number).map_err(StoreError::corrupt)?,
+                start: stored::moment(start),
+                end: stored::moment(end),
+            }),
+            _ => None,
+        };
+        let word = |word: &Option<String>| {
+            word.as_deref().map(|word| stored::word("subscriptions", row.id, "parked", word)).transpose()
+        };
+        Ok(Self {
+            id: stored::id(row.id)?,
+            project_id: stored::id(row.project)?,
+            application_id: stored::optional_id(row.application)?,
+            counterparty_id: stored::id(row.counterparty)?,
+            status: stored::word("subscriptions", row.id, "status", &row.status)?,
+            terms,
+            next_terms,
+            schedule: row.schedule.as_deref().map(schedule::from_text).transpose()?,
+            period,
+            unpaid: row.unpaid.map(u32::try_from).transpose().map_err(StoreError::corrupt)?,
+            next_charge_at: row.next_charge_at.map(stored::moment),
+            wake_at: row.wake_at.map(stored::moment),
+            canceled_at: row.canceled_at.map(stored::moment),
+            parked: word(&row.parked)?,
+            created_at: stored::moment(row.created_at),
+        })
+    }
+}
+
+by_place! {
+    /// The columns of [`PAYMENT_COLUMNS`].
+    pub(crate) struct PaymentRow {
+        pub id: i64 as BigInt,
+        pub subscription: i64 as BigInt,
+        period: i64 as BigInt,
+        number: i64 as BigInt,
+        origin: String as Text,
+        planned: bool as Bool,
+        state: String as Text,
+        order: i64 as BigInt,
+        amount: i64 as BigInt,
+        currency: String as Text,
+        method: Option<i64> as Nullable<BigInt>,
+        reason: Option<String> as Nullable<Text>,
+        started_at: NaiveDateTime as Timestamp,
+        ended_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+    }
+}
+
+/// A payment of a subscription, of the table `a`.
+pub(crate) const PAYMENT_COLUMNS: &str = "SELECT a.id, a.subscription_id, a.period, a.number, a.origin, a.planned, a.state, \
+     a.order_id, a.amount, a.currency, a.saved_method_id, a.reason, a.started_at, a.ended_at FROM subscription_payments a";
+
+impl TryFrom<PaymentRow> for Attempt {
+    type Error = StoreError;
+
+    fn try_from(row: PaymentRow) -> Result<Self, StoreError> {
+        let number = |number: i64| u32::try_from(number).map_err(StoreError::corrupt);
+        Ok(Self {
+            id: stored::id(row.id)?,
+            period: number(row.period)?,
+            number: number(row.number)?,
+            origin: stored::word("subscription_payments", row.id, "origin", &row.origin)?,
+            planned: row.planned,
+            state: stored::word("subscription_payments", row.id, "state", &row.state)?,
+            order: stored::id(row.order)?,
+            amount: stored::money(row.amount)?,
+            currency: row.currency,
+            method: stored::optional_id(row.method)?,
+            reason: row.reason,
+            started_at: stored::moment(row.started_at),
+            ended_at: row.ended_at.map(stored::moment),
+        })
+    }
+}

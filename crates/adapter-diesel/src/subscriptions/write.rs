@@ -1,0 +1,341 @@
+//! What is written when something happens to a subscription.
+
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::result::QueryResult;
+use diesel::sql_types::{BigInt, Nullable, Text};
+use kontor_kernel::history::{Author, FieldChange};
+use kontor_kernel::{
+    ApplicationId, ChargeId, CustomerScope, Language, OrderId, SavedMethodId, StoreError, SubscriptionId, Word as _,
+    Zone,
+};
+use kontor_subscriptions::change::{AttemptEnd, SubscriptionChange};
+use kontor_subscriptions::model::{NewAttempt, Subscription};
+use kontor_subscriptions::{
+    ChargeOrigin, ConsentedTerms, SubscriptionEvent, SubscriptionNotice, SubscriptionStatus, SubscriptionSubject, Terms,
+};
+
+use super::schedule;
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{IdRow, Statement, Value, by_place};
+use crate::stored;
+
+fn moment(at: Option<DateTime<Utc>>) -> Value {
+    at.map(|at| at.naive_utc()).into()
+}
+
+/// Stores a subscription whose first charge is open.
+pub(crate) fn insert(
+    connection: &mut AnyConnection,
+    customer: CustomerScope,
+    terms: &Terms,
+    at: NaiveDateTime,
+) -> Result<SubscriptionId, Abort<StoreError>> {
+    let row: [Value; 12] = [
+        customer.app.project_id.get().into(),
+        customer.app.application_id.get().into(),
+        customer.counterparty_id.get().into(),
+        SubscriptionStatus::Charging.word().into(),
+        terms.plan.get().into(),
+        terms.plan_slug.as_str().into(),
+        terms.amount.minor().into(),
+        terms.currency.as_str().into(),
+        i64::from(terms.billing_months).into(),
+        terms.method.map(SavedMethodId::get).into(),
+        at.into(),
+        at.into(),
+    ];
+    let statement = Statement::new(
+        "INSERT INTO subscriptions (version, project_id, application_id, counterparty_id, status, nomenclature_id, \
+         plan_slug, amount, currency, billing_months, saved_method_id, created_at, updated_at) VALUES (1",
+    );
+    let statement = row.into_iter().fold(statement, |statement, value| statement.sql(", ").value(value));
+    let IdRow { id } = statement.sql(") RETURNING id").row(connection)?;
+    Ok(stored::id(id)?)
+}
+
+/// Stores a consent. Returns its number.
+pub(crate) fn consent(
+    connection: &mut AnyConnection,
+    subscription: SubscriptionId,
+    consent: &ConsentedTerms,
+) -> QueryResult<i64> {
+    let terms = &consent.terms;
+    let row: [Value; 11] = [
+        subscription.get().into(),
+        terms.plan.get().into(),
+        terms.plan_slug.as_str().into(),
+        terms.amount.minor().into(),
+        terms.currency.as_str().into(),
+        i64::from(terms.billing_months).into(),
+        terms.method.map(SavedMethodId::get).into(),
+        consent.text_version.as_str().into(),
+        consent.address.as_deref().into(),
+        consent.application.map(ApplicationId::get).into(),
+        consent.at.naive_utc().into(),
+    ];
+    let statement = Statement::new(
+        "INSERT INTO subscription_consents (subscription_id, nomenclature_id, plan_slug, amount, currency, \
+         billing_months, saved_method_id, text_version, address, application_id, created_at) VALUES ",
+    );
+    let IdRow { id } = statement.tuple(row).sql(" RETURNING id").row(connection)?;
+    Ok(id)
+}
+
+/// What an attempt is made of, beside its terms.
+pub(crate) struct NewPayment {
+    pub project: i64,
+    pub subscription: SubscriptionId,
+    pub order: OrderId,
+    pub charge: ChargeId,
+    pub at: NaiveDateTime,
+}
+
+/// Stores an attempt whose order and charge are stored.
+pub(crate) fn insert_payment(
+    connection: &mut AnyConnection,
+    new: &NewPayment,
+    attempt: &NewAttempt,
+) -> QueryResult<usize> {
+    let terms = &attempt.terms;
+    let row: [Value; 12] = [
+        new.project.into(),
+        new.subscription.get().into(),
+        attempt.period.into(),
+        attempt.number.into(),
+        attempt.origin.word().into(),
+        attempt.planned.into(),
+        new.order.get().into(),
+        new.charge.get().into(),
+        terms.amount.minor().into(),
+        terms.currency.as_str().into(),
+        terms.method.map(SavedMethodId::get).into(),
+        new.at.into(),
+    ];
+    let statement = Statement::new(
+        "INSERT INTO subscription_payments (state, project_id, subscription_id, period, number, origin, planned, order_id, \
+         charge_id, amount, currency, saved_method_id, started_at) VALUES ('processing'",
+    );
+    row.into_iter().fold(statement, |statement, value| statement.sql(", ").value(value)).sql(")").run(connection)
+}
+
+/// What a change is decided on, and who made it.
+pub(crate) struct Since<'a> {
+    pub before: &'a Subscription,
+    pub author: Author,
+    pub zone: Zone,
+}
+
+/// Writes what became of a subscription whose row is locked: its state, how its open attempt ended, the consent, a line of
+/// history, and what the customer is told.
+pub(crate) fn write(
+    connection: &mut AnyConnection,
+    since: &Since<'_>,
+    change: &SubscriptionChange,
+) -> Result<(), Abort<StoreError>> {
+    let (id, at) = (change.subscription.id, change.at.naive_utc());
+    let agreed = change.consent.as_ref().map(|agreed| consent(connection, id, agreed)).transpose()?;
+    update(connection, change, agreed)?;
+    if let Some(end) = &change.ended {
+        end_open(connection, id, end, at)?;
+    }
+    if let Some(method) = change.stopped_method {
+        Statement::new("UPDATE saved_payment_methods SET is_active = FALSE, updated_at = ")
+            .value(at)
+            .sql(" WHERE id = ")
+            .value(method.get())
+            .run(connection)?;
+    }
+    match change.event {
+        SubscriptionEvent::ChargeUnknown => doubt(connection, id, "needs_reconciliation")?,
+        SubscriptionEvent::ChargePending => doubt(connection, id, "processing")?,
+        _ => 0,
+    };
+    enter(connection, since, change)?;
+    for notice in &change.notices {
+        notify(connection, &change.subscription, *notice, since.zone, at)?;
+    }
+    Ok(())
+}
+
+fn update(
+    connection: &mut AnyConnection,
+    change: &SubscriptionChange,
+    agreed: Option<i64>,
+) -> Result<(), Abort<StoreError>> {
+    let one = &change.subscription;
+    let terms = &one.terms;
+    let period = one.period;
+    let parked_at = one.parked.map(|_| change.at.naive_utc());
+    let schedule = one.schedule.as_ref().map(schedule::to_text).transpose()?;
+    let columns: [(&'static str, Value); 19] = [
+        ("status", one.status.word().into()),
+        ("nomenclature_id", terms.plan.get().into()),
+        ("plan_slug", terms.plan_slug.as_str().into()),
+        ("amount", terms.amount.minor().into()),
+        ("currency", terms.currency.as_str().into()),
+        ("billing_months", i64::from(terms.billing_months).into()),
+        ("saved_method_id", terms.method.map(SavedMethodId::get).into()),
+        ("schedule", schedule.into()),
+        ("period_number", period.map(|period| i64::from(period.number)).into()),
+        ("period_start", moment(period.map(|period| period.start))),
+        ("period_end", moment(period.map(|period| period.end))),
+        ("unpaid_period", one.unpaid.map(i64::from).into()),
+        ("next_charge_at", moment(one.next_charge_at)),
+        ("wake_at", moment(one.wake_at)),
+        ("canceled_at", moment(one.canceled_at)),
+        ("parked", one.parked.map(kontor_kernel::Word::word).into()),
+        ("parked_at", parked_at.into()),
+        ("updated_at", change.at.naive_utc().into()),
+        // Which is read by the terms that begin with the next charge; without any there are none.
+        ("next_consent_id", None::<i64>.into()),
+    ];
+    let mut statement = Statement::new("UPDATE subscriptions SET version = version + 1");
+    for (column, value) in columns {
+        match (column, one.next_terms.is_some(), agreed) {
+            ("next_consent_id", true, None) => {}
+            ("next_consent_id", true, Some(agreed)) => statement = statement.sql(", next_consent_id = ").value(agreed),
+            _ => statement = statement.sql(", ").sql(column).sql(" = ").value(value),
+        }
+    }
+    let written = statement.sql(" WHERE id = ").value(one.id.get()).run(connection)?;
+    if written == 1 { Ok(()) } else { Err(StoreError::corrupt("a subscription vanished").into()) }
+}
+
+fn end_open(
+    connection: &mut AnyConnection,
+    subscription: SubscriptionId,
+    end: &AttemptEnd,
+    at: NaiveDateTime,
+) -> QueryResult<usize> {
+    let (state, reason) = match end {
+        AttemptEnd::Succeeded => ("succeeded", None),
+        AttemptEnd::Failed { reason } => ("failed", Some(reason.as_str())),
+    };
+    Statement::new("UPDATE subscription_payments SET state = ")
+        .value(state)
+        .sql(", reason = ")
+        .value(reason)
+        .sql(", ended_at = ")
+        .value(at)
+        .sql(" WHERE subscription_id = ")
+        .value(subscription.get())
+        .sql(" AND state IN ('processing', 'needs_reconciliation')")
+        .run(connection)
+}
+
+/// What of a subscription its history tells.
+fn told(one: &Subscription) -> [(&'static str, Option<String>); 8] {
+    let text = |moment: Option<DateTime<Utc>>| moment.map(|moment| moment.to_rfc3339());
+    [
+        ("status", Some(one.status.to_string())),
+        ("nomenclature_id", Some(one.terms.plan.to_string())),
+        ("amount", Some(one.terms.amount.to_string())),
+        ("billing_period_months", Some(one.terms.billing_months.to_string())),
+        ("saved_payment_method_id", one.terms.method.map(|method| method.to_string())),
+        ("current_period_end", text(one.period.map(|period| period.end))),
+        ("next_charge_at", text(one.next_charge_at)),
+        ("parked", one.parked.map(|park| park.to_string())),
+    ]
+}
+
+fn enter(
+    connection: &mut AnyConnection,
+    since: &Since<'_>,
+    change: &SubscriptionChange,
+) -> Result<(), Abort<StoreError>> {
+    let fields = told(since.before).into_iter().zip(told(&change.subscription));
+    let changes: Vec<FieldChange> = fields
+        .filter(|((_, old), (_, new))| old != new)
+        .map(|((field, old), (_, new))| FieldChange { field: field.to_owned(), old, new })
+        .collect();
+    let (actor, actor_id) = stored::actor(since.author);
+    let row: [Value; 8] = [
+        change.subscription.project_id.get().into(),
+        change.subscription.id.get().into(),
+        actor.into(),
+        actor_id.into(),
+        change.event.word().into(),
+        change.subscription.status.word().into(),
+        serde_json::to_string(&changes).map_err(StoreError::corrupt)?.into(),
+        change.at.naive_utc().into(),
+    ];
+    Statement::new(
+        "INSERT INTO subscription_events (project_id, subscription_id, actor, actor_id, event, status, changes, \
+         created_at) VALUES ",
+    )
+    .tuple(row)
+    .run(connection)?;
+    Ok(())
+}
+
+by_place! {
+    struct AddresseeRow {
+        application: Option<i64> as Nullable<BigInt>,
+        order: i64 as BigInt,
+        language: String as Text,
+    }
+}
+
+/// Tells the customer, beside the order of the last payment. A subscription of no application has nowhere to tell it.
+pub(crate) fn notify(
+    connection: &mut AnyConnection,
+    subscription: &Subscription,
+    notice: SubscriptionNotice,
+    zone: Zone,
+    at: NaiveDateTime,
+) -> Result<(), Abort<StoreError>> {
+    let rows: Vec<AddresseeRow> = Statement::new(
+        "SELECT s.application_id, a.order_id, p.language FROM subscriptions s JOIN projects p ON p.id = s.project_id \
+         JOIN counterparties c ON c.id = s.counterparty_id \
+         JOIN subscription_payments a ON a.subscription_id = s.id WHERE c.deleted_at IS NULL AND s.id = ",
+    )
+    .value(subscription.id.get())
+    .sql(" ORDER BY a.id DESC LIMIT 1")
+    .rows(connection)?;
+    let Some(AddresseeRow { application: Some(application), order, language }) = rows.into_iter().next() else {
+        return Ok(());
+    };
+    let language: Language = stored::word("projects", subscription.project_id, "language", &language)?;
+    let subject = SubscriptionSubject {
+        amount: subscription.terms.amount,
+        currency: &subscription.terms.currency,
+        paid_until: subscription.period.map(|period| period.end),
+        next_charge_at: subscription.next_charge_at,
+        zone,
+    };
+    let (title, body) = notice.text(language, subject);
+    let row: [Value; 10] = [
+        subscription.project_id.get().into(),
+        application.into(),
+        subscription.counterparty_id.get().into(),
+        order.into(),
+        notice.word().into(),
+        subscription.terms.amount.minor().into(),
+        language.word().into(),
+        title.into(),
+        body.into(),
+        at.into(),
+    ];
+    Statement::new(
+        "INSERT INTO notifications (project_id, application_id, counterparty_id, order_id, code, amount, language, title, \
+         body, created_at) VALUES ",
+    )
+    .tuple(row)
+    .run(connection)?;
+    Ok(())
+}
+
+/// Whether the acquirer has the open charge became unknown, or known.
+fn doubt(connection: &mut AnyConnection, subscription: SubscriptionId, state: &'static str) -> QueryResult<usize> {
+    Statement::new("UPDATE subscription_payments SET state = ")
+        .value(state)
+        .sql(" WHERE subscription_id = ")
+        .value(subscription.get())
+        .sql(" AND state IN ('processing', 'needs_reconciliation')")
+        .run(connection)
+}
+
+/// The first attempt of a subscription, of terms that were just consented to.
+pub(crate) fn first(terms: &Terms) -> NewAttempt {
+    NewAttempt { period: 1, number: 1, origin: ChargeOrigin::First, planned: false, terms: terms.clone() }
+}

@@ -1,0 +1,163 @@
+//! A shop with plans, and customers who subscribe to them.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_kernel::{ApplicationId, Clock, CustomerScope, NomenclatureId, SavedMethodId, SubscriptionId};
+use kontor_payments::model::{GatewayStatus, PaymentMethod};
+use kontor_payments::ports::SavedMethodStore;
+use kontor_subscriptions::model::{PlanChoice, SubscriptionView};
+use kontor_subscriptions::ports::SubscriptionStore;
+use kontor_subscriptions::{
+    Agreement, Checkout, Purchase, SubscriptionError, SubscriptionScheduler, SubscriptionService,
+};
+
+use crate::orders::counter::{Counter, Mood};
+use crate::storehouse::Item;
+
+/// A shop with a plan.
+pub struct Club<'a> {
+    pub counter: Counter<'a>,
+    pub service: Arc<SubscriptionService>,
+    pub scheduler: Arc<SubscriptionScheduler>,
+    pub gold: i64,
+}
+
+impl<'a> Club<'a> {
+    pub async fn open(db: &'a TestDatabase) -> Self {
+        let counter = Counter::open(db).await;
+        // What the shop sells is paid into this warehouse.
+        counter.goods("Anchor", 1, 100).await;
+        let store = Arc::new(db.database.clone());
+        let service = Arc::new(SubscriptionService {
+            store: store.clone(),
+            charges: counter.payments.clone(),
+            clock: counter.clock.clone(),
+            random: counter.random.clone(),
+            return_url: "https://shop.example/{order_id}".to_owned(),
+            consent_text: "1".to_owned(),
+        });
+        let scheduler = Arc::new(SubscriptionScheduler {
+            store,
+            charges: counter.payments.clone(),
+            clock: counter.clock.clone(),
+            random: counter.random.clone(),
+        });
+        let mut club = Self { counter, service, scheduler, gold: 0 };
+        club.gold = club.plan("Gold", 99_000, 1).await;
+        club
+    }
+
+    /// A plan that the application offers, for so much and so many months.
+    pub async fn plan(&self, name: &'static str, price: i64, months: i64) -> i64 {
+        let house = &self.counter.house;
+        let item = house.item(Item::goods(name, self.counter.category)).await;
+        let application = self.counter.customer.app.application_id;
+        house
+            .run(format!(
+                "UPDATE nomenclatures SET kind_id = 1, is_subscription = TRUE, price = {price}, \
+                 billing_period_months = {months} WHERE id = {item}"
+            ))
+            .await;
+        house
+            .run(format!(
+                "INSERT INTO subscription_nomenclatures (application_id, nomenclature_id, plan_slug, position, is_active, \
+                 created_at, updated_at) VALUES ({application}, {item}, 'plan-{item}', 1, TRUE, '2026-01-01 00:00:00', \
+                 '2026-01-01 00:00:00')"
+            ))
+            .await;
+        item
+    }
+
+    pub fn purchase(plans: &[i64], saved_method: Option<SavedMethodId>) -> Purchase {
+        let plans = plans.iter().map(|plan| PlanChoice::Item(NomenclatureId::new(*plan).unwrap())).collect();
+        Purchase { plans, pays_by: PaymentMethod::BankCard, saved_method }
+    }
+
+    pub async fn check_out(&self, customer: CustomerScope, plans: &[i64]) -> Result<Checkout, SubscriptionError> {
+        let agreement = Agreement { address: Some("10.0.0.7".to_owned()) };
+        self.service.check_out(customer, &Self::purchase(plans, None), &agreement).await
+    }
+
+    pub async fn at_once(
+        &self,
+        customer: CustomerScope,
+        plan: i64,
+        method: SavedMethodId,
+    ) -> Result<SubscriptionView, SubscriptionError> {
+        let purchase = Self::purchase(&[plan], Some(method));
+        self.service.charge_at_once(customer, &purchase, &Agreement::default()).await
+    }
+
+    /// The payer of the last payment pays, or does not, and the acquirer says so.
+    pub async fn settle(&self, status: GatewayStatus) {
+        let id = self.counter.acquirer.settle(status);
+        self.counter.payments.acquirer_notified(&id).await.unwrap();
+    }
+
+    /// The customer subscribes to the plan and pays.
+    pub async fn subscribed(&self, customer: CustomerScope, plan: i64) -> SubscriptionId {
+        let mood = *self.counter.acquirer.mood.lock().unwrap();
+        self.counter.acquirer.mood(Mood::Pending);
+        let checkout = self.check_out(customer, &[plan]).await.unwrap();
+        self.settle(GatewayStatus::Succeeded).await;
+        self.counter.acquirer.mood(mood);
+        checkout.payment.subscriptions[0].subscription.id
+    }
+
+    pub async fn method(&self, customer: CustomerScope) -> SavedMethodId {
+        let methods = SavedMethodStore::list(&self.counter.house.db.database, customer).await.unwrap();
+        methods[0].id
+    }
+
+    pub async fn see(&self, id: SubscriptionId) -> SubscriptionView {
+        self.see_as(self.counter.customer, id).await.unwrap()
+    }
+
+    pub async fn see_as(&self, customer: CustomerScope, id: SubscriptionId) -> Option<SubscriptionView> {
+        let store = &self.counter.house.db.database;
+        SubscriptionStore::find(store, customer, id, self.counter.clock.now()).await.unwrap()
+    }
+
+    /// Status, end of the paid period, next charge.
+    pub async fn standing(&self, id: SubscriptionId) -> (String, Option<String>, Option<String>) {
+        let one = self.see(id).await.subscription;
+        let day = |moment: DateTime<Utc>| moment.format("%Y-%m-%d").to_string();
+        (one.status.to_string(), one.period.map(|period| day(period.end)), one.next_charge_at.map(day))
+    }
+
+    pub fn go_to(&self, moment: &str) {
+        let moment: DateTime<Utc> = moment.parse().unwrap();
+        let now = self.counter.clock.now();
+        assert!(moment >= now, "time goes forward");
+        self.counter.clock.advance(moment - now);
+    }
+
+    /// The scheduler and those who pursue charges have their turn.
+    pub async fn tick(&self) -> u32 {
+        let ran = self.scheduler.run(1_000).await.unwrap();
+        assert!(ran.failed.is_empty(), "{:?}", ran.failed);
+        self.counter.payments.reconcile("w", 1_000).await.unwrap();
+        ran.charged
+    }
+
+    /// Month and day.
+    pub fn today(&self) -> String {
+        self.counter.clock.now().format("%m-%d").to_string()
+    }
+
+    pub fn elsewhere(&self, application: ApplicationId) -> CustomerScope {
+        let mut customer = self.counter.customer;
+        customer.app.application_id = application;
+        customer
+    }
+
+    pub async fn notices(&self) -> Vec<String> {
+        let database = &self.counter.house.db.database;
+        let page = kontor_kernel::PageRequest::new(1, 100, 100).unwrap();
+        let reader: &dyn kontor_customers::ports::NotificationReader = database;
+        let page = reader.page(self.counter.customer, page).await.unwrap();
+        page.items.into_iter().rev().map(|notice| notice.code).collect()
+    }
+}

@@ -1,0 +1,5 @@
+//! Subscriptions from the first checkout on, on both databases.
+
+mod club;
+mod lifecycle;
+mod races;

@@ -1,0 +1,494 @@
+//! A subscription with all that decides about it, and what follows when something happens to it.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_kernel::{Money, SavedMethodId, Zone};
+
+use crate::bounds::{Intended, Park};
+use crate::change::{AttemptEnd, SubscriptionChange};
+use crate::decline::Decline;
+use crate::dunning::{NextTry, Try, allows_unplanned_try, next_try};
+use crate::effect::{Effect, SubscriptionNotice};
+use crate::model::{Attempt, AttemptState, NewAttempt, Subscription, SubscriptionPolicy, SubscriptionView};
+use crate::period::{Anchor, Period};
+use crate::refusal::MoveRefused;
+use crate::retry::{PaymentStanding, RetryFacts, can_retry_payment};
+use crate::schedule::Schedule;
+use crate::state::{
+    ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding, SubscriptionEvent, SubscriptionStatus,
+};
+use crate::terms::ConsentedTerms;
+
+/// A subscription with all that decides about it, as it stands while nobody else changes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubscriptionCase {
+    /// The subscription.
+    pub subscription: Subscription,
+    /// The zone of the project.
+    pub zone: Zone,
+    /// How the project charges.
+    pub policy: SubscriptionPolicy,
+    /// How the plan that is charged next stands.
+    pub plan: PlanStanding,
+    /// Whether the method that is charged next may be charged by the word of customer and acquirer.
+    pub method_active: bool,
+    /// The attempts of the period that was charged last, oldest first.
+    pub attempts: Vec<Attempt>,
+    /// When attempts by that method were made, by all its subscriptions, of 30 days at least.
+    pub method_tries: Vec<DateTime<Utc>>,
+    /// When charges of the subscription succeeded, of two days at least.
+    pub paid_at: Vec<DateTime<Utc>>,
+    /// The same of all subscriptions of the customer.
+    pub customer_paid_at: Vec<DateTime<Utc>>,
+}
+
+/// What is known when something happens, beside that it does.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Occasion {
+    /// Whether a try is one that was planned.
+    pub planned: bool,
+    /// What the customer consents to.
+    pub consent: Option<ConsentedTerms>,
+    /// The method that was saved with the money of a first charge.
+    pub saved_method: Option<SavedMethodId>,
+    /// The acquirer's reason of a charge that failed.
+    pub reason: Option<String>,
+}
+
+/// What the days to come hold.
+enum Next {
+    Charge(DateTime<Utc>),
+    Wait(Option<DateTime<Utc>>),
+    Nothing,
+}
+
+impl SubscriptionCase {
+    /// The attempt whose outcome is still to come.
+    pub fn open(&self) -> Option<&Attempt> {
+        self.attempts.last().filter(|attempt| attempt.state.is_open())
+    }
+
+    /// The attempts of the period that is charged next.
+    fn attempts_of(&self, period: u32) -> impl Iterator<Item = &Attempt> {
+        self.attempts.iter().filter(move |attempt| attempt.period == period)
+    }
+
+    fn tries(&self, period: u32) -> Vec<Try> {
+        let method = self.subscription.terms.method;
+        let declined = |attempt: &Attempt| {
+            let counts = attempt.state == AttemptState::Failed && attempt.method == method;
+            counts.then(|| Decline::of(attempt.reason.as_deref()))
+        };
+        let tried =
+            |attempt: &Attempt| Try { at: attempt.started_at, planned: attempt.planned, decline: declined(attempt) };
+        self.attempts_of(period).map(tried).collect()
+    }
+
+    fn next_try(&self, now: DateTime<Utc>) -> NextTry {
+        let due = self.subscription.unpaid.unwrap_or_else(|| self.subscription.due_number(now));
+        next_try(&self.policy.dunning, self.zone, &self.tries(due), &self.method_tries, now)
+    }
+
+    /// How the method that is charged next stands.
+    pub fn method(&self, now: DateTime<Utc>) -> MethodStanding {
+        if !self.method_active || self.subscription.terms.method.is_none() {
+            return MethodStanding::Gone;
+        }
+        match self.next_try(now) {
+            NextTry::MethodDead => MethodStanding::Gone,
+            NextTry::CustomerMustAct => MethodStanding::NeedsCustomer,
+            NextTry::At(_) | NextTry::Exhausted(_) => MethodStanding::Valid,
+        }
+    }
+
+    fn facts(&self, now: DateTime<Utc>) -> Facts {
+        let subscription = &self.subscription;
+        let open = self.open();
+        let charge = open.map_or(OpenCharge::None, |attempt| match attempt.state {
+            AttemptState::NeedsReconciliation => OpenCharge::Unclear,
+            _ => OpenCharge::Running,
+        });
+        let origin = match (open, subscription.status) {
+            (Some(attempt), _) => attempt.origin,
+            (None, _) if !subscription.is_activated() => ChargeOrigin::First,
+            (None, SubscriptionStatus::PastDue) => ChargeOrigin::Recovery,
+            (None, _) => ChargeOrigin::Renewal,
+        };
+        let period = open.and_then(|attempt| self.period(attempt.period));
+        Facts {
+            activated: subscription.is_activated(),
+            charge,
+            origin,
+            in_time: period.is_none_or(|period| period.end > now),
+            paid: subscription.is_paid(now),
+            method: self.method(now),
+            plan: self.plan,
+            parked: subscription.parked.is_some(),
+            refund_ends: false,
+        }
+    }
+
+    fn period(&self, number: u32) -> Option<Period> {
+        self.subscription.schedule.as_ref()?.period(number)
+    }
+
+    /// Whether the last payment may be retried, for the customer who asks for this one, or for none in particular.
+    pub fn view(&self, asked: Option<&Attempt>, now: DateTime<Utc>) -> SubscriptionView {
+        let (subscription, latest) = (&self.subscription, self.attempts.last());
+        let due = subscription.due_number(now);
+        let other_terms = |attempt: &Attempt| {
+            let next = subscription.next_terms.as_ref().unwrap_or(&subscription.terms);
+            attempt.amount != next.amount || attempt.currency != next.currency || attempt.method != next.method
+        };
+        let facts = RetryFacts {
+            status: subscription.status,
+            last: latest.map(|attempt| attempt.state.into()),
+            is_last: asked.is_none_or(|asked| latest.is_some_and(|latest| latest.id == asked.id)),
+            terms_changed: latest.is_some_and(other_terms),
+            method: self.method(now),
+            plan: self.plan,
+            parked: subscription.parked.is_some(),
+            tries_left: allows_unplanned_try(
+                &self.policy.dunning,
+                self.attempts_of(due).count(),
+                &self.method_tries,
+                now,
+            ),
+        };
+        let retry = can_retry_payment(facts);
+        SubscriptionView { subscription: subscription.clone(), latest: latest.cloned(), retry }
+    }
+
+    /// The attempt that is open has ended, or was heard of. `None` when that is no news.
+    pub fn heard(
+        &self,
+        standing: PaymentStanding,
+        occasion: &Occasion,
+        now: DateTime<Utc>,
+    ) -> Option<Result<SubscriptionChange, MoveRefused>> {
+        let open = self.open()?;
+        let event = match standing {
+            PaymentStanding::Succeeded => SubscriptionEvent::ChargeSucceeded,
+            PaymentStanding::Failed if Decline::of(occasion.reason.as_deref()).is_hard() => {
+                SubscriptionEvent::ChargeDeclinedHard
+            }
+            PaymentStanding::Failed => SubscriptionEvent::ChargeDeclinedSoft,
+            PaymentStanding::Unclear if open.state == AttemptState::Processing => SubscriptionEvent::ChargeUnknown,
+            PaymentStanding::Processing if open.state == AttemptState::NeedsReconciliation => {
+                SubscriptionEvent::ChargePending
+            }
+            PaymentStanding::Unclear | PaymentStanding::Processing => return None,
+        };
+        Some(self.after(event, occasion, now))
+    }
+
+    /// What a worker does when the time of a subscription has come. What cannot be done now is planned anew.
+    pub fn due(&self, now: DateTime<Utc>) -> SubscriptionChange {
+        self.when_due(now).unwrap_or_else(|refused| self.replanned(refused.event, now))
+    }
+
+    fn when_due(&self, now: DateTime<Utc>) -> Result<SubscriptionChange, MoveRefused> {
+        let planned = Occasion { planned: true, ..Occasion::default() };
+        match self.subscription.status {
+            SubscriptionStatus::PastDue => match self.next(&self.subscription, now) {
+                Next::Charge(at) if at <= now => self.after(SubscriptionEvent::ChargeStarted, &planned, now),
+                Next::Nothing => self.after(SubscriptionEvent::DunningExhausted, &planned, now),
+                Next::Wait(Some(until)) if until <= now => self.after(SubscriptionEvent::PeriodDue, &planned, now),
+                Next::Wait(None) => self.after(SubscriptionEvent::PeriodDue, &planned, now),
+                Next::Charge(_) | Next::Wait(_) => Ok(self.replanned(SubscriptionEvent::PeriodDue, now)),
+            },
+            SubscriptionStatus::Active if self.subscription.is_paid(now) => {
+                Ok(self.replanned(SubscriptionEvent::PeriodDue, now))
+            }
+            _ => self.after(SubscriptionEvent::PeriodDue, &planned, now),
+        }
+    }
+
+    /// The same, planned anew.
+    fn replanned(&self, event: SubscriptionEvent, now: DateTime<Utc>) -> SubscriptionChange {
+        let mut change = self.unmoved(event, now);
+        self.plan(&mut change, now);
+        change
+    }
+
+    fn unmoved(&self, event: SubscriptionEvent, now: DateTime<Utc>) -> SubscriptionChange {
+        SubscriptionChange {
+            event,
+            from: self.subscription.status,
+            subscription: self.subscription.clone(),
+            ended: None,
+            attempt: None,
+            consent: None,
+            stopped_method: None,
+            returns_money: false,
+            notices: Vec::new(),
+            at: now,
+        }
+    }
+
+    /// What follows from an event, by the table of moves.
+    pub fn after(
+        &self,
+        event: SubscriptionEvent,
+        occasion: &Occasion,
+        now: DateTime<Utc>,
+    ) -> Result<SubscriptionChange, MoveRefused> {
+        let mut facts = self.facts(now);
+        if event == SubscriptionEvent::ChargeDeclinedHard
+            && self.open().is_some_and(|attempt| attempt.method == self.subscription.terms.method)
+        {
+            facts.method = MethodStanding::Gone;
+        }
+        if let Some(consent) = &occasion.consent {
+            // What is consented to was looked up by whoever asks: it can be bought and charged.
+            match event {
+                SubscriptionEvent::ChangePlan => facts.plan = PlanStanding::Available,
+                SubscriptionEvent::ChangeMethod if consent.terms.method.is_some() => {
+                    facts.method = MethodStanding::Valid;
+                }
+                _ => {}
+            }
+        }
+        let step = self.subscription.status.after(event, facts)?;
+        let mut change = self.unmoved(event, now);
+        change.subscription.status = step.to;
+        change.notices.extend(step.notice);
+        change.ended = ended(event, occasion);
+        if step.to == SubscriptionStatus::Canceled && step.from != SubscriptionStatus::Canceled {
+            change.subscription.canceled_at = Some(now);
+        }
+        if event == SubscriptionEvent::Resume {
+            change.subscription.canceled_at = None;
+        }
+        change.consent.clone_from(&occasion.consent);
+        if let Some(saved) = occasion.saved_method.filter(|_| change.subscription.terms.method.is_none()) {
+            change.subscription.terms.method = Some(saved);
+        }
+        for effect in step.effects {
+            if self.takes_effect(*effect, &mut change, occasion, facts.origin) == Flow::Stop {
+                return Ok(change);
+            }
+        }
+        self.plan(&mut change, now);
+        Ok(change)
+    }
+
+    fn takes_effect(
+        &self,
+        effect: Effect,
+        change: &mut SubscriptionChange,
+        occasion: &Occasion,
+        origin: ChargeOrigin,
+    ) -> Flow {
+        let now = change.at;
+        match effect {
+            Effect::StartAttempt => {
+                let attempt = self.attempt(change, occasion, origin);
+                if let Err(park) = self.judge(&attempt, now) {
+                    *change = self.parked(park, change.event, now);
+                    return Flow::Stop;
+                }
+                change.subscription.unpaid = Some(attempt.period);
+                change.attempt = Some(attempt);
+            }
+            Effect::GrantPeriod => {
+                let number = self.open().map_or(1, |attempt| attempt.period);
+                change.subscription.period =
+                    change.subscription.schedule.as_ref().and_then(|schedule| schedule.period(number));
+            }
+            Effect::Anchor => self.anchor(change),
+            Effect::StopMethod => {
+                change.stopped_method = match change.event {
+                    SubscriptionEvent::ChargeDeclinedHard => self.open().and_then(|attempt| attempt.method),
+                    _ => self.subscription.terms.method,
+                };
+            }
+            Effect::NextTerms => {
+                let agreed = occasion.consent.as_ref().map(|consent| consent.terms.clone());
+                change.subscription.next_terms = agreed.filter(|terms| *terms != change.subscription.terms);
+            }
+            Effect::NextMethod => {
+                let method = occasion.consent.as_ref().and_then(|consent| consent.terms.method);
+                change.subscription.terms.method = method;
+                if let Some(next) = &mut change.subscription.next_terms {
+                    next.method = method;
+                }
+            }
+            Effect::EndPeriod => {
+                if let Some(period) = &mut change.subscription.period {
+                    period.end = now;
+                }
+            }
+            Effect::ReturnMoney => change.returns_money = true,
+            Effect::Park => change.subscription.parked = Some(Park::ContradictingAnswers),
+            // Of periods that were missed none is collected yet; the rest is what is planned afterwards.
+            Effect::CollectMissed
+            | Effect::ScheduleTry
+            | Effect::EndQueuedAttempts
+            | Effect::Reconcile
+            | Effect::AskLater => {}
+        }
+        Flow::Go
+    }
+
+    /// The attempt that comes next. Terms that were agreed on in between begin with it.
+    fn attempt(&self, change: &mut SubscriptionChange, occasion: &Occasion, origin: ChargeOrigin) -> NewAttempt {
+        let period = self.subscription.due_number(change.at);
+        let subscription = &mut change.subscription;
+        if let Some(next) = subscription.next_terms.take() {
+            let months = next.billing_months;
+            if months != subscription.terms.billing_months
+                && let Some(Ok(schedule)) =
+                    subscription.schedule.as_ref().map(|schedule| schedule.lasting(period, months))
+            {
+                subscription.schedule = Some(schedule);
+            }
+            subscription.terms = next;
+        }
+        let number = self.attempts_of(period).map(|attempt| attempt.number).max().unwrap_or(0).saturating_add(1);
+        NewAttempt { period, number, origin, planned: occasion.planned, terms: subscription.terms.clone() }
+    }
+
+    fn judge(&self, attempt: &NewAttempt, now: DateTime<Utc>) -> Result<(), Park> {
+        let consented = self.subscription.next_terms.as_ref().unwrap_or(&self.subscription.terms);
+        let intended = Intended {
+            amount: attempt.terms.amount,
+            currency: &attempt.terms.currency,
+            consented,
+            of_subscription: &self.paid_at,
+            of_customer: &self.customer_paid_at,
+        };
+        self.policy.bounds.before_charge(intended, self.zone, now)
+    }
+
+    /// People must look before anything is charged.
+    fn parked(&self, park: Park, event: SubscriptionEvent, now: DateTime<Utc>) -> SubscriptionChange {
+        let mut change = self.unmoved(event, now);
+        change.subscription.parked = Some(park);
+        self.plan(&mut change, now);
+        change
+    }
+
+    /// The period that is due begins now.
+    fn anchor(&self, change: &mut SubscriptionChange) {
+        let (now, terms) = (change.at, &change.subscription.terms);
+        let number = self.open().map_or_else(|| self.subscription.due_number(now), |attempt| attempt.period);
+        let Ok(anchor) = Anchor::new(now, self.zone, terms.billing_months) else { return };
+        change.subscription.schedule = match &self.subscription.schedule {
+            None => Some(Schedule::new(anchor)),
+            Some(schedule) => schedule.resumed(number, anchor).ok().or_else(|| Some(schedule.clone())),
+        };
+    }
+
+    /// When it is charged, and looked at, next.
+    fn plan(&self, change: &mut SubscriptionChange, now: DateTime<Utc>) {
+        let due = change.subscription.due_number(now);
+        change.subscription.unpaid = match change.subscription.status {
+            SubscriptionStatus::PastDue => change.subscription.unpaid.or(Some(due)),
+            SubscriptionStatus::Charging => change.subscription.unpaid,
+            SubscriptionStatus::Active | SubscriptionStatus::Canceled => None,
+        };
+        let after = self.followed_by(change);
+        match after.next(&change.subscription, now) {
+            Next::Charge(at) => {
+                change.subscription.next_charge_at = Some(at);
+                change.subscription.wake_at = Some(at);
+            }
+            Next::Wait(until) => {
+                change.subscription.next_charge_at = None;
+                change.subscription.wake_at = until;
+            }
+            Next::Nothing => {
+                change.subscription.status = SubscriptionStatus::Canceled;
+                change.subscription.canceled_at = Some(now);
+                change.subscription.unpaid = None;
+                change.subscription.next_charge_at = None;
+                change.subscription.wake_at = None;
+                change.notices.push(SubscriptionNotice::SubscriptionEnded);
+            }
+        }
+    }
+
+    /// All that decides, as it is once the change is written.
+    #[must_use]
+    pub fn followed_by(&self, change: &SubscriptionChange) -> Self {
+        let mut after = Self { subscription: change.subscription.clone(), ..self.clone() };
+        if let (Some(end), Some(attempt)) = (&change.ended, after.attempts.last_mut()) {
+            let (state, reason) = match end {
+                AttemptEnd::Succeeded => (AttemptState::Succeeded, None),
+                AttemptEnd::Failed { reason } => (AttemptState::Failed, Some(reason.clone())),
+            };
+            (attempt.state, attempt.reason, attempt.ended_at) = (state, reason, Some(change.at));
+        }
+        if change.subscription.terms.method != self.subscription.terms.method {
+            // It was just looked up.
+            after.method_active = true;
+            after.method_tries.clear();
+        }
+        if change.stopped_method.is_some() && change.stopped_method == change.subscription.terms.method {
+            after.method_active = false;
+        }
+        if change.event == SubscriptionEvent::ChangePlan || change.event == SubscriptionEvent::Resume {
+            after.plan = PlanStanding::Available;
+        }
+        after
+    }
+
+    fn next(&self, subscription: &Subscription, now: DateTime<Utc>) -> Next {
+        if subscription.parked.is_some() {
+            return Next::Wait(None);
+        }
+        match subscription.status {
+            SubscriptionStatus::Charging | SubscriptionStatus::Canceled => Next::Wait(None),
+            SubscriptionStatus::Active => {
+                let end = subscription.period.map(|period| period.end);
+                let charged = self.method(now) != MethodStanding::Gone && self.plan != PlanStanding::Ends;
+                match end.filter(|_| charged) {
+                    Some(end) => Next::Charge(end),
+                    None => Next::Wait(end),
+                }
+            }
+            SubscriptionStatus::PastDue => {
+                let number = subscription.unpaid.unwrap_or_else(|| subscription.due_number(now));
+                let end = self.period(number).map(|period| period.end);
+                if !self.method_active || subscription.terms.method.is_none() || self.plan == PlanStanding::Ends {
+                    return Next::Wait(end);
+                }
+                match self.next_try(now) {
+                    NextTry::At(at) => Next::Charge(at),
+                    NextTry::Exhausted(_) => Next::Nothing,
+                    NextTry::CustomerMustAct | NextTry::MethodDead => Next::Wait(end),
+                }
+            }
+        }
+    }
+
+    /// What would be charged, and when, if nothing else happened.
+    pub fn upcoming(&self, now: DateTime<Utc>) -> Option<(DateTime<Utc>, Money)> {
+        let terms = self.subscription.next_terms.as_ref().unwrap_or(&self.subscription.terms);
+        self.subscription.next_charge_at.map(|at| (at.max(now), terms.amount))
+    }
+
+    /// How far back attempts by a method count.
+    pub fn method_tries_since(now: DateTime<Utc>) -> DateTime<Utc> {
+        now - TimeDelta::days(i64::from(crate::DunningPolicy::METHOD_DAYS) + 1)
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Flow {
+    Go,
+    Stop,
+}
+
+fn ended(event: SubscriptionEvent, occasion: &Occasion) -> Option<AttemptEnd> {
+    match event {
+        SubscriptionEvent::ChargeSucceeded => Some(AttemptEnd::Succeeded),
+        SubscriptionEvent::ChargeDeclinedSoft | SubscriptionEvent::ChargeDeclinedHard => {
+            Some(AttemptEnd::Failed { reason: occasion.reason.clone().unwrap_or_default() })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! Buying: what a customer chose, and what came of it.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use kontor_kernel::{AppScope, CustomerScope, SavedMethodId};
+use kontor_payments::Opened;
+use kontor_payments::model::{ChargeState, PaymentMethod};
+
+use crate::error::{SubscriptionError, SubscriptionRefusal};
+use crate::model::{PlanChoice, PlanOffer, SubscriptionView};
+use crate::period::Anchor;
+use crate::ports::{Begun, NewSubscriptions, SubscriptionStore, Unfinished};
+use crate::service::{Agreement, SubscriptionService};
+use crate::state::SubscriptionStatus;
+use crate::terms::{ConsentedTerms, Terms};
+
+/// The most plans of one payment. The contract: 1 to 20.
+pub const MOST_PLANS: usize = 20;
+
+/// How long the page of an acquirer can be paid on: then it is asked what became of it.
+const PAGE_LIVES: TimeDelta = TimeDelta::hours(1);
+
+/// What is bought, and how it is paid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Purchase {
+    /// The plans, 1 to [`MOST_PLANS`], none twice.
+    pub plans: Vec<PlanChoice>,
+    /// How the customer pays themselves; with a saved method it says so itself.
+    pub pays_by: PaymentMethod,
+    /// The saved method that is charged at once; `None` when the customer pays on the acquirer's page.
+    pub saved_method: Option<SavedMethodId>,
+}
+
+/// A first payment, and how far it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkout {
+    /// The payment.
+    pub payment: Unfinished,
+    /// How it is to be answered.
+    pub result: CheckoutResult,
+}
+
+/// How a first payment is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckoutResult {
+    /// It is new. The contract's `201`.
+    New,
+    /// It is the unfinished one that the customer has. The contract's `200`.
+    Present,
+    /// Whether the acquirer has it is being found out. The contract's `202`.
+    Unclear,
+}
+
+impl SubscriptionService {
+    /// Begins subscriptions whose first period the customer pays on the acquirer's page; the method is saved with it. The same
+    /// again is the unfinished payment that there is.
+    pub async fn check_out(
+        &self,
+        customer: CustomerScope,
+        purchase: &Purchase,
+        agreement: &Agreement,
+    ) -> Result<Checkout, SubscriptionError> {
+        let offers = self.offers(customer.app, &purchase.plans).await?;
+        let mut asked_again = false;
+        loop {
+            match self.store.begin(self.prepared(customer, purchase, &offers, agreement)).await? {
+                Begun::New(payment) => return self.opened(customer, payment).await,
+                Begun::Unfinished(payment) if !asked_again && self.may_be_over(&payment) => {
+                    self.charges.check_now(&payment.charge).await?;
+                    asked_again = true;
+                }
+                Begun::Unfinished(payment) => return present(payment, &offers),
+                refused => return Err(why_not(&refused)),
+            }
+        }
+    }
+
+    /// Begins a subscription whose first period is charged at once, by a saved method.
+    pub async fn charge_at_once(
+        &self,
+        customer: CustomerScope,
+        purchase: &Purchase,
+        agreement: &Agreement,
+    ) -> Result<SubscriptionView, SubscriptionError> {
+        let checkout = self.check_out(customer, purchase, agreement).await?;
+        let view = checkout.payment.subscriptions.into_iter().next().ok_or(SubscriptionError::NotFound)?;
+        let id = view.subscription.id;
+        // It is committed: what cannot be read now is found out later.
+        let read = self.store.find(customer, id, self.clock.now()).await.ok().flatten().unwrap_or(view);
+        if read.subscription.status == SubscriptionStatus::Canceled && !read.subscription.is_activated() {
+            let reason = read.latest.and_then(|attempt| attempt.reason).unwrap_or_default();
+            return Err(SubscriptionRefusal::PaymentFailed { reason }.into());
+        }
+        Ok(read)
+    }
+
+    /// The plans as they are offered now.
+    pub(crate) async fn offers(
+        &self,
+        app: AppScope,
+        plans: &[PlanChoice],
+    ) -> Result<Vec<PlanOffer>, SubscriptionError> {
+        let mut offers = Vec::with_capacity(plans.len());
+        for plan in plans {
+            offers.push(offer(&self.store, app, plan).await?);
+        }
+        let first = offers.first().ok_or(SubscriptionRefusal::PlanUnavailable)?;
+        let alike =
+            |offer: &PlanOffer| (&offer.currency, offer.billing_months) == (&first.currency, first.billing_months);
+        if !offers.iter().all(alike) {
+            return Err(SubscriptionRefusal::PlansDiffer.into());
+        }
+        Ok(offers)
+    }
+
+    fn prepared(
+        &self,
+        customer: CustomerScope,
+        purchase: &Purchase,
+        offers: &[PlanOffer],
+        agreement: &Agreement,
+    ) -> NewSubscriptions {
+        let at = self.clock.now();
+        let consent = |offer: &PlanOffer| ConsentedTerms {
+            terms: terms(offer, purchase.saved_method),
+            text_version: self.consent_text.clone(),
+            at,
+            address: agreement.address.clone(),
+            application: Some(customer.app.application_id),
+        };
+        NewSubscriptions {
+            customer,
+            consents: offers.iter().map(consent).collect(),
+            names: offers.iter().map(|offer| offer.name.clone()).collect(),
+            charge: self.charge_terms(purchase.pays_by, at),
+            at,
+        }
+    }
+
+    fn may_be_over(&self, payment: &Unfinished) -> bool {
+        payment.charge.created_at + PAGE_LIVES <= self.clock.now()
+    }
+
+    /// Asks the acquirer for a payment that has just been stored.
+    async fn opened(&self, customer: CustomerScope, payment: Unfinished) -> Result<Checkout, SubscriptionError> {
+        let known = match self.charges.open(&payment.charge).await {
+            Ok(Opened::Refused { reason }) => return Err(SubscriptionRefusal::PaymentFailed { reason }.into()),
+            Ok(opened) => opened == Opened::Known,
+            // It is committed: a storage that fails now must not look like a payment that failed.
+            Err(_) => false,
+        };
+        let charge = self.store.charge(payment.charge.id).await.ok().flatten();
+        let mut payment = payment;
+        let read = charge.is_some();
+        if let Some(charge) = charge {
+            payment.charge = charge;
+        }
+        for view in &mut payment.subscriptions {
+            let id = view.subscription.id;
+            if let Ok(Some(now)) = self.store.find(customer, id, self.clock.now()).await {
+                *view = now;
+            }
+        }
+        let clear = known && read && payment.charge.state != ChargeState::Prepared;
+        let result = if clear { CheckoutResult::New } else { CheckoutResult::Unclear };
+        Ok(Checkout { payment, result })
+    }
+}
+
+/// The unfinished payment, if it is for the same plans.
+fn present(payment: Unfinished, offers: &[PlanOffer]) -> Result<Checkout, SubscriptionError> {
+    let mut has: Vec<_> = payment.subscriptions.iter().map(|view| view.subscription.terms.plan).collect();
+    let mut wants: Vec<_> = offers.iter().map(|offer| offer.plan).collect();
+    has.sort_unstable();
+    wants.sort_unstable();
+    if has != wants {
+        return Err(SubscriptionError::AnotherUnfinished);
+    }
+    let unclear = payment.charge.state == ChargeState::Prepared;
+    let result = if unclear { CheckoutResult::Unclear } else { CheckoutResult::Present };
+    Ok(Checkout { payment, result })
+}
+
+fn why_not(begun: &Begun) -> SubscriptionError {
+    match begun {
+        Begun::Subscribed => SubscriptionRefusal::AlreadySubscribed.into(),
+        Begun::MethodGone => SubscriptionRefusal::MethodUnavailable.into(),
+        Begun::NoWarehouse => SubscriptionRefusal::NoWarehouse.into(),
+        Begun::NoContact => SubscriptionRefusal::NoContact.into(),
+        Begun::CustomerGone => SubscriptionError::CustomerGone,
+        Begun::PlanGone | Begun::New(_) | Begun::Unfinished(_) => SubscriptionRefusal::PlanUnavailable.into(),
+    }
+}
+
+/// A plan as it is offered now, if its periods can be charged.
+pub(crate) async fn offer(
+    store: &Arc<dyn SubscriptionStore>,
+    app: AppScope,
+    plan: &PlanChoice,
+) -> Result<PlanOffer, SubscriptionError> {
+    let offer = store.plan(app, plan.clone()).await?.ok_or(SubscriptionRefusal::PlanUnavailable)?;
+    if offer.amount.is_zero() {
+        return Err(SubscriptionRefusal::NothingToPay.into());
+    }
+    if offer.billing_months > Anchor::MOST_MONTHS {
+        return Err(SubscriptionRefusal::PeriodTooLong.into());
+    }
+    Ok(offer)
+}
+
+/// The terms of a plan as it is offered.
+pub(crate) fn terms(offer: &PlanOffer, method: Option<SavedMethodId>) -> Terms {
+    Terms {
+        plan: offer.plan,
+        plan_slug: offer.slug.clone(),
+        amount: offer.amount,
+        currency: offer.currency.clone(),
+        billing_months: offer.billing_months,
+        method,
+    }
+}

@@ -1,0 +1,102 @@
+//! A subscription.
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, SubscriptionId};
+use serde::{Deserialize, Serialize};
+
+use super::Attempt;
+use crate::bounds::{Bounds, Park};
+use crate::downtime::{MissedPeriods, after_downtime};
+use crate::period::Period;
+use crate::policy::DunningPolicy;
+use crate::retry::RetryReason;
+use crate::schedule::Schedule;
+use crate::state::SubscriptionStatus;
+use crate::terms::Terms;
+
+/// How a project charges subscriptions. Nothing given is the default.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SubscriptionPolicy {
+    /// When a charge that failed is tried again.
+    pub dunning: DunningPolicy,
+    /// What stops a charge.
+    pub bounds: Bounds,
+    /// What becomes of periods that went by during a pause of the service.
+    pub missed: MissedPeriods,
+    /// Whether those who have a plan that was withdrawn keep it; else it ends with the paid period.
+    pub withdrawn_plans_renew: bool,
+}
+
+/// A subscription of a customer to a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subscription {
+    /// Its number.
+    pub id: SubscriptionId,
+    /// The project.
+    pub project_id: ProjectId,
+    /// Where it was made; `None` of one that the project has as a whole.
+    pub application_id: Option<ApplicationId>,
+    /// Whose it is.
+    pub counterparty_id: CounterpartyId,
+    /// Its state.
+    pub status: SubscriptionStatus,
+    /// What the customer consented to for the charge that is next, or open.
+    pub terms: Terms,
+    /// Other terms that the customer consented to from the next period on.
+    pub next_terms: Option<Terms>,
+    /// From what periods are counted; `None` until the first charge succeeds.
+    pub schedule: Option<Schedule>,
+    /// The last period that is paid.
+    pub period: Option<Period>,
+    /// The number of the period that was not paid when it began, while none that is paid runs.
+    pub unpaid: Option<u32>,
+    /// When it is charged next, at the earliest.
+    pub next_charge_at: Option<DateTime<Utc>>,
+    /// When a worker looks at it next.
+    pub wake_at: Option<DateTime<Utc>>,
+    /// When it was canceled.
+    pub canceled_at: Option<DateTime<Utc>>,
+    /// Why people must look at it before anything is charged.
+    pub parked: Option<Park>,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+}
+
+impl Subscription {
+    /// Whether its first charge has succeeded.
+    pub fn is_activated(&self) -> bool {
+        self.schedule.is_some()
+    }
+
+    /// Whether a paid period ends later than now.
+    pub fn is_paid(&self, now: DateTime<Utc>) -> bool {
+        self.period.is_some_and(|period| period.end > now)
+    }
+
+    fn paid_number(&self) -> u32 {
+        self.period.map_or(0, |period| period.number)
+    }
+
+    /// The number of the period that is charged next. After a pause of the service that is the current one: what went by whole
+    /// is passed over.
+    pub fn due_number(&self, now: DateTime<Utc>) -> u32 {
+        let paid = self.paid_number();
+        let current = self.schedule.as_ref().and_then(|schedule| {
+            let due = after_downtime(schedule, paid, now, MissedPeriods::Forgive);
+            due.charge.map(|period| period.number)
+        });
+        current.unwrap_or_else(|| paid.saturating_add(1))
+    }
+}
+
+/// A subscription as its customer sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubscriptionView {
+    /// The subscription.
+    pub subscription: Subscription,
+    /// Its last payment.
+    pub latest: Option<Attempt>,
+    /// Whether that payment may be retried, and the word for it.
+    pub retry: (bool, RetryReason),
+}

@@ -1,0 +1,125 @@
+//! What customers are told, in words.
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::{Language, Money, Zone};
+
+use crate::effect::SubscriptionNotice::{
+    self, SubscriptionActivated, SubscriptionCanceled, SubscriptionEnded, SubscriptionEnding,
+    SubscriptionMethodChanged, SubscriptionMethodNeeded, SubscriptionMissedPaid, SubscriptionPaymentFailed,
+    SubscriptionRefunded, SubscriptionRenewed, SubscriptionResumed, SubscriptionTermsChanged,
+};
+
+/// What a notice is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubscriptionSubject<'a> {
+    /// What a period costs.
+    pub amount: Money,
+    /// Its currency, ISO 4217.
+    pub currency: &'a str,
+    /// Until when it is paid.
+    pub paid_until: Option<DateTime<Utc>>,
+    /// When it is charged next.
+    pub next_charge_at: Option<DateTime<Utc>>,
+    /// Whose days these are.
+    pub zone: Zone,
+}
+
+/// Title and body; `{sum}` is the amount with its currency, `{until}` the day to which it is paid, `{next}` that of the next
+/// charge.
+const fn template(notice: SubscriptionNotice, language: Language) -> (&'static str, &'static str) {
+    match (language, notice) {
+        (Language::Ru, SubscriptionActivated) => ("Подписка оформлена", "Мы получили {sum}. Оплачено до {until}."),
+        (Language::Ru, SubscriptionRenewed) => ("Подписка продлена", "Мы получили {sum}. Оплачено до {until}."),
+        (Language::Ru, SubscriptionMissedPaid) => ("Пропущенный период оплачен", "Мы получили {sum}."),
+        (Language::Ru, SubscriptionPaymentFailed) => {
+            ("Оплата подписки не прошла", "Списать {sum} не удалось. Следующая попытка: {next}.")
+        }
+        (Language::Ru, SubscriptionMethodNeeded) => {
+            ("Подписке нужен способ оплаты", "Добавьте способ оплаты, чтобы подписка не прервалась.")
+        }
+        (Language::Ru, SubscriptionMethodChanged) => {
+            ("Способ оплаты подписки изменён", "Следующее списание: {sum}, {next}.")
+        }
+        (Language::Ru, SubscriptionTermsChanged) => {
+            ("Условия подписки изменены", "Новые условия действуют со следующего периода.")
+        }
+        (Language::Ru, SubscriptionCanceled) => ("Подписка отменена", "Списаний больше не будет."),
+        (Language::Ru, SubscriptionResumed) => ("Подписка возобновлена", "Следующее списание: {sum}, {next}."),
+        (Language::Ru, SubscriptionEnding) => ("Подписка закончится", "Оплачено до {until}, продления не будет."),
+        (Language::Ru, SubscriptionEnded) => ("Подписка закончилась", "Списаний больше не будет."),
+        (Language::Ru, SubscriptionRefunded) => ("Деньги за подписку возвращены", "Мы возвращаем деньги."),
+        (Language::En, SubscriptionActivated) => {
+            ("Your subscription has begun", "We have received {sum}. Paid until {until}.")
+        }
+        (Language::En, SubscriptionRenewed) => {
+            ("Your subscription was renewed", "We have received {sum}. Paid until {until}.")
+        }
+        (Language::En, SubscriptionMissedPaid) => ("A missed period is paid", "We have received {sum}."),
+        (Language::En, SubscriptionPaymentFailed) => {
+            ("The payment of your subscription failed", "{sum} could not be charged. Next try: {next}.")
+        }
+        (Language::En, SubscriptionMethodNeeded) => {
+            ("Your subscription needs a payment method", "Add one, so that the subscription goes on.")
+        }
+        (Language::En, SubscriptionMethodChanged) => {
+            ("The payment method of your subscription was changed", "Next charge: {sum}, {next}.")
+        }
+        (Language::En, SubscriptionTermsChanged) => {
+            ("The terms of your subscription were changed", "They apply from the next period on.")
+        }
+        (Language::En, SubscriptionCanceled) => ("Your subscription is canceled", "Nothing will be charged any more."),
+        (Language::En, SubscriptionResumed) => ("Your subscription was resumed", "Next charge: {sum}, {next}."),
+        (Language::En, SubscriptionEnding) => ("Your subscription will end", "Paid until {until}, and not renewed."),
+        (Language::En, SubscriptionEnded) => ("Your subscription has ended", "Nothing will be charged any more."),
+        (Language::En, SubscriptionRefunded) => ("Money of your subscription goes back", "It is on its way to you."),
+    }
+}
+
+impl SubscriptionNotice {
+    /// The words for it: one line, and more about it. What is not known is said by a dash.
+    pub fn text(self, language: Language, subject: SubscriptionSubject<'_>) -> (String, String) {
+        let (title, body) = template(self, language);
+        let day = |moment: Option<DateTime<Utc>>| {
+            let form = match language {
+                Language::Ru => "%d.%m.%Y",
+                Language::En => "%Y-%m-%d",
+            };
+            moment.map_or_else(|| "—".to_owned(), |moment| subject.zone.local(moment).format(form).to_string())
+        };
+        let body = body
+            .replace("{sum}", &language.sum(subject.amount, subject.currency))
+            .replace("{until}", &day(subject.paid_until))
+            .replace("{next}", &day(subject.next_charge_at));
+        (title.to_owned(), body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use kontor_kernel::Word as _;
+
+    use super::*;
+
+    #[test]
+    fn every_notice_has_words_of_its_own_and_nothing_left_to_fill() {
+        let subject = SubscriptionSubject {
+            amount: "990.00".parse().unwrap(),
+            currency: "RUB",
+            paid_until: Some("2027-02-28T20:59:00Z".parse().unwrap()),
+            next_charge_at: None,
+            zone: Zone::default(),
+        };
+        for language in [Language::Ru, Language::En] {
+            let texts: Vec<_> = SubscriptionNotice::all().iter().map(|notice| notice.text(language, subject)).collect();
+            assert!(texts.iter().all(|(title, body)| !title.contains('{') && !body.contains('{')));
+            let titles: BTreeSet<_> = texts.iter().map(|(title, _)| title).collect();
+            assert_eq!(titles.len(), texts.len(), "{language:?}");
+        }
+        let (_, body) = SubscriptionActivated.text(Language::Ru, subject);
+        assert_eq!(body, "Мы получили 990,00 ₽. Оплачено до 28.02.2027.");
+        let (_, body) = SubscriptionPaymentFailed.text(Language::En, subject);
+        assert_eq!(body, "990.00 RUB could not be charged. Next try: —.");
+    }
+}

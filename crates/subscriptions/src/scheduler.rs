@@ -1,0 +1,82 @@
+//! What a worker does: subscriptions whose time has come are charged, tried again, or ended.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use kontor_kernel::history::Author;
+use kontor_kernel::{Clock, Random, StoreError, SubscriptionId};
+use kontor_payments::ChargeService;
+use kontor_payments::TAKEOVER;
+use kontor_payments::model::PaymentMethod;
+
+use crate::error::SubscriptionError;
+use crate::ports::{Addressed, ChargeTerms, Committing, Decision, SubscriptionStore};
+
+/// How long others leave a subscription to the worker that found it.
+const LEASE: TimeDelta = TimeDelta::minutes(2);
+/// How many are found at once.
+const AT_ONCE: u32 = 50;
+
+/// Finds what is due, and has it charged.
+pub struct SubscriptionScheduler {
+    /// Where subscriptions are kept.
+    pub store: Arc<dyn SubscriptionStore>,
+    /// Their charges.
+    pub charges: Arc<ChargeService>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Keys.
+    pub random: Arc<dyn Random>,
+}
+
+/// What a run did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ran {
+    /// Subscriptions that were looked at.
+    pub found: u32,
+    /// Of these, with a charge that the acquirer was asked for.
+    pub charged: u32,
+    /// Of these, what could not be written, and why. They come again.
+    pub failed: Vec<(SubscriptionId, String)>,
+}
+
+impl SubscriptionScheduler {
+    /// Works on what is due, at most `most`. The attempt is committed before the acquirer is asked; an answer that nobody
+    /// can tell is found out later, by those who pursue charges.
+    pub async fn run(&self, most: u32) -> Result<Ran, StoreError> {
+        let mut ran = Ran::default();
+        while ran.found < most {
+            let now = self.clock.now();
+            let due = self.store.lease_due(now, now + LEASE, AT_ONCE.min(most - ran.found)).await?;
+            if due.is_empty() {
+                break;
+            }
+            for id in due {
+                ran.found += 1;
+                match self.work_on(id).await {
+                    Ok(true) => ran.charged += 1,
+                    Ok(false) => {}
+                    // One that cannot be read or written does not keep the others waiting.
+                    Err(error) => ran.failed.push((id, error.to_string())),
+                }
+            }
+        }
+        Ok(ran)
+    }
+
+    async fn work_on(&self, id: SubscriptionId) -> Result<bool, SubscriptionError> {
+        let at = self.clock.now();
+        let charge = ChargeTerms {
+            key: self.random.uuid(),
+            pays_by: PaymentMethod::BankCard,
+            return_url: String::new(),
+            next_check_at: at + TAKEOVER,
+        };
+        let with = Committing { author: Author::System, charge, at };
+        let decide: Decision = Box::new(move |case| Ok(vec![case.due(at)]));
+        let committed = self.store.change(Addressed::Any(id), with, decide).await?;
+        let Some(charge) = committed.charge else { return Ok(false) };
+        self.charges.open(&charge).await?;
+        Ok(true)
+    }
+}
