@@ -13,6 +13,7 @@ mod introspection;
 mod miniapps;
 mod notifications;
 mod orders;
+mod payment_methods;
 mod payment_types;
 mod phone_change;
 mod plans;
@@ -26,6 +27,7 @@ mod session;
 mod settings;
 mod shops;
 mod showcase;
+mod subscriptions;
 mod verification;
 
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -42,6 +44,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
         cart::routes(config);
         orders::routes(config);
     });
+    below(config, "/api/counterparty/subscriptions", subscriptions::routes);
+    below(config, "/api/counterparty/payment-methods", payment_methods::routes);
     contact_form::routes(config);
     heartbeat::routes(config);
     session::routes(config);

@@ -2,7 +2,7 @@ use kontor_adapter_diesel::VersionedRecord;
 
 use crate::http::limits::INTROSPECT_IP;
 use crate::http::policy::Access::{App, Backend, Customer, CustomerAlone, Visitor};
-use crate::http::policy::{Policy, delete, get, post, put};
+use crate::http::policy::{Policy, delete, get, patch, post, put};
 
 /// Who may call the client surface.
 pub const POLICIES: &[Policy] = &[
@@ -61,4 +61,17 @@ pub const POLICIES: &[Policy] = &[
     get("/api/counterparty/orders", Customer),
     post("/api/counterparty/orders", Customer),
     get("/api/counterparty/orders/{id}", Customer),
+    // Subscriptions
+    post("/api/counterparty/subscriptions/checkout", Customer).repeats(),
+    get("/api/counterparty/subscriptions", Customer),
+    post("/api/counterparty/subscriptions", Customer),
+    patch("/api/counterparty/subscriptions/{id}", Customer),
+    post("/api/counterparty/subscriptions/{id}/cancel", Customer),
+    post("/api/counterparty/subscriptions/{id}/resume", Customer),
+    get("/api/counterparty/subscriptions/{id}/payments", Customer),
+    post("/api/counterparty/subscriptions/{id}/payments/{payment_id}/retry", Customer),
+    post("/api/counterparty/subscriptions/{id}/payment-method-change", Customer).repeats(),
+    post("/api/counterparty/subscriptions/{id}/payment-method-changes/{change_id}/sync", Customer).repeats(),
+    get("/api/counterparty/payment-methods", Customer),
+    delete("/api/counterparty/payment-methods/{id}", Customer),
 ];

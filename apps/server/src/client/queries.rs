@@ -88,6 +88,26 @@ impl NotificationQuery {
 #[derive(Deserr, IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
+pub(super) struct SubscriptionPaymentQuery {
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1)]
+    page: Option<PageNumber>,
+    /// At most 100, without it 20.
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
+    per_page: Option<PageSize>,
+}
+
+impl SubscriptionPaymentQuery {
+    /// The page.
+    pub fn page(&self) -> Result<PageRequest, Violations> {
+        page_of(self.page.as_ref(), self.per_page.as_ref(), 20)
+    }
+}
+
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(super) struct ProductQuery {
     /// Part of the name or of the article.
     #[deserr(default)]

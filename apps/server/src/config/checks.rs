@@ -30,6 +30,7 @@ impl Config {
         self.database()?;
         self.check_files()?;
         self.verification()?;
+        self.consent_text()?;
         self.proxies()?;
         self.redis()?;
         if !(1..=10_000).contains(&self.redis_timeout_ms) {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use kontor_adapter_diesel::DatabaseUrl;
 use kontor_adapter_files::{Bucket, FileStorage};
 use kontor_adapter_limits::RedisUrl;
-use kontor_kernel::{ExposeSecret, Money, SecretString};
+use kontor_kernel::{ExposeSecret, Line, Money, SecretString};
 use kontor_payments::verification::VerificationTerms;
 use serde::{Deserialize, Serialize};
 
@@ -122,6 +122,8 @@ pub struct Config {
     pub verification_amount: String,
     /// Where he returns to.
     pub verification_return_url: String,
+    /// Which text of the consent to recurring charges customers are shown; every consent is stored with it.
+    pub subscription_consent_version: String,
     /// The interface for calls and SMS.
     pub telephony_url: String,
     /// The key of the telephony account.
@@ -202,6 +204,7 @@ impl Default for Config {
             acquirer_return_url: "http://127.0.0.1:8080/".into(),
             verification_amount: "1.00".into(),
             verification_return_url: "http://127.0.0.1:8080/".into(),
+            subscription_consent_version: "1".into(),
             telephony_url: "https://sms.ru".into(),
             telephony_api_id: String::new().into(),
             suggest_url: "https://suggestions.dadata.ru/suggestions/api/4_1/rs".into(),
@@ -322,6 +325,12 @@ impl Config {
             return Err(unfit("verification_amount", "must be more than nothing"));
         }
         Ok(VerificationTerms { amount, return_url: self.verification_return_url.clone() })
+    }
+
+    /// Which text of the consent to recurring charges customers are shown.
+    pub fn consent_text(&self) -> Result<String, ConfigError> {
+        let version = Line::<64>::parse(&self.subscription_consent_version);
+        version.map(Into::into).map_err(|error| unfit("subscription_consent_version", error))
     }
 
     /// Where contents of files are kept. Nothing is made or called yet.

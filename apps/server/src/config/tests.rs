@@ -54,6 +54,16 @@ fn a_verification_costs_something() {
 }
 
 #[test]
+fn a_consent_names_its_text() {
+    let named = |text: &str| load(&format!("subscription_consent_version = \"{text}\""), &[], Flags::default());
+    assert_eq!(load("", &[], Flags::default()).unwrap().consent_text().unwrap(), "1");
+    assert_eq!(named("2027-01").unwrap().consent_text().unwrap(), "2027-01");
+    for wrong in ["", " ", &"x".repeat(65)] {
+        assert!(named(wrong).unwrap_err().contains("subscription_consent_version"), "{wrong}");
+    }
+}
+
+#[test]
 fn secrets_are_masked() {
     let environment = [
         ("KONTOR_SECRET_KEY", "0123456789abcdef0123456789abcdef"),

@@ -51,6 +51,8 @@ pub const CALLBACK_INIT_IP: RateRule = per(MINUTE, 60, "callback-init-ip");
 pub const CALLBACK_INIT_PHONE: RateRule = per(HOUR, 10, "callback-init-phone");
 /// Verifications by payment: asking again is how a client learns the outcome.
 pub const VERIFICATION_CUSTOMER: RateRule = per(MINUTE, 60, "verification-customer");
+/// First payments of subscriptions and payments tried again, together: each may ask the acquirer.
+pub const SUBSCRIPTION_PAYMENTS: RateRule = per(MINUTE, 60, "subscription-payments");
 /// What customers were told: clients ask again and again.
 pub const NOTIFICATIONS: RateRule = per(MINUTE, 60, "notifications");
 /// Orders of those who have not signed in, by address.
@@ -108,7 +110,7 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// The whole table. The rules of one operation stand in the order in which they count.
-pub const TABLE: [Limit; 36] = [
+pub const TABLE: [Limit; 40] = [
     row("POST /api/login", STAFF_LOGIN_IP, "address"),
     row("POST /api/login", STAFF_LOGIN, "address and login"),
     row("POST /api/login", STAFF_LOGIN_ACCOUNT, "login"),
@@ -133,6 +135,10 @@ pub const TABLE: [Limit; 36] = [
     row("POST /api/counterparty/phone/verify_change", CUSTOMER_LOGIN_IP, "address"),
     row("POST /api/counterparty/phone/verify_change", CUSTOMER_LOGIN_CONTACT, "project and contact"),
     row("POST /api/counterparty/verifications/sbp-payment", VERIFICATION_CUSTOMER, "customer"),
+    row("POST /api/counterparty/subscriptions/checkout", SUBSCRIPTION_PAYMENTS, "customer"),
+    row("POST /api/counterparty/subscriptions", SUBSCRIPTION_PAYMENTS, "customer"),
+    row("POST /api/counterparty/subscriptions/{id}/payments/{payment_id}/retry", SUBSCRIPTION_PAYMENTS, "customer"),
+    row("POST /api/counterparty/subscriptions/{id}/payment-method-change", SUBSCRIPTION_PAYMENTS, "customer"),
     row("GET /api/counterparty/notifications", NOTIFICATIONS, "customer"),
     row("POST /api/counterparty/contact_form", CONTACT_FORM_IP, "address"),
     row("POST /api/counterparty/contact_form", CONTACT_FORM_PHONE, "project and phone"),

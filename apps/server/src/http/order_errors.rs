@@ -42,7 +42,7 @@ impl From<LinesRefused> for ApiError {
             LinesRefused::UnknownLine => Self::not_found(),
             LinesRefused::Wrong(violations) => violations.into(),
             LinesRefused::Payment(problem) => Self::invalid("payment_method_type", problem),
-            LinesRefused::Final(_) => conflict("order_final", NextAction::ContactSupport),
+            LinesRefused::Final(_) | LinesRefused::Recurring => conflict("order_final", NextAction::ContactSupport),
             LinesRefused::LastLine => conflict("order_last_line", NextAction::FixInput),
             LinesRefused::RefundUnderWay => conflict("order_refund_pending", NextAction::Wait),
             LinesRefused::PaymentOpen => conflict("order_payment_open", NextAction::Wait),

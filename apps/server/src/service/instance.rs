@@ -138,6 +138,7 @@ fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result
         retention: TimeDelta::days(config.retention_days.into()),
         passwords: around.temporary_passwords(database),
         refunds: around.refunds(database),
+        subscriptions: around.subscription_scheduler(database),
         receipts: around.receipts(database),
         files: around.file_sweeper(database),
         jobs: around.job_runner(database),

@@ -43,7 +43,8 @@ use kontor_organization::{
 };
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
-use kontor_payments::{ChargeService, ReceiptService, RefundService};
+use kontor_payments::{ChargeService, ReceiptService, RefundService, SavedMethodService};
+use kontor_subscriptions::{MethodChangeService, SubscriptionScheduler, SubscriptionService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, DeliveryWorker, WebhookService};
 
@@ -97,6 +98,8 @@ pub struct Surroundings {
     pub payment_page: PaymentPage,
     /// What a verification costs until the money is back.
     pub verification: VerificationTerms,
+    /// Which text of the consent to recurring charges customers are shown.
+    pub consent_text: String,
     /// What takes scripts and styles out of what staff wrote.
     pub cleaner: Arc<dyn HtmlCleaner>,
     /// Who knows addresses, banks and companies.
@@ -141,6 +144,7 @@ impl Surroundings {
             uploads: Arc::new(FolderUploads::new(config.imports()?, config.database_mark()?, random.clone())),
             payment_page: PaymentPage { return_url: config.acquirer_return_url.clone() },
             verification: config.verification()?,
+            consent_text: config.consent_text()?,
             cleaner: Arc::new(HtmlAllowList::default()),
             suggestions: Arc::new(Suggestions::new(SuggestSettings {
                 base_url: config.suggest_url.clone(),
@@ -177,6 +181,13 @@ impl Surroundings {
     pub fn refunds(&self, database: &Database) -> RefundService {
         let Self { acquirer: gateway, clock, random, .. } = self.clone();
         RefundService { refunds: Arc::new(database.clone()), gateway, clock, random }
+    }
+
+    /// What charges subscriptions whose time has come, for the worker.
+    pub fn subscription_scheduler(&self, database: &Database) -> SubscriptionScheduler {
+        let Self { clock, random, .. } = self.clone();
+        let charges = self.charges(database);
+        SubscriptionScheduler { store: Arc::new(database.clone()), charges, clock, random }
     }
 
     /// The use cases of receipts, for the worker.
@@ -297,6 +308,9 @@ services! {
     deliveries: DeliveryService,
     charges: ChargeService,
     placement: PlacementService,
+    subscriptions: SubscriptionService,
+    method_changes: MethodChangeService,
+    saved_methods: SavedMethodService,
     orders: OrderService,
     tickets: TicketService,
     desk: Desk,
@@ -392,6 +406,9 @@ impl Services {
             discounts: Data::new(DiscountService { discounts: store.clone(), clock: clock.clone() }),
             promotions: Data::new(PromotionService { promotions: store.clone(), clock: clock.clone() }),
             placement: Data::new(make.placement(charges.clone())),
+            subscriptions: Data::new(make.subscriptions(charges.clone())),
+            method_changes: Data::new(make.method_changes(charges.clone())),
+            saved_methods: Data::new(SavedMethodService { methods: store.clone(), clock: clock.clone() }),
             charges: Data::from(charges),
             orders: Data::new(make.orders()),
             tickets: Data::new(make.tickets()),

@@ -62,7 +62,7 @@ const STORAGE: &[Floor] = &[
     floor(
         "domains",
         Coupling::Isolated,
-        &["auth", "catalog", "content", "customers", "orders", "organization", "payments", "webhooks"],
+        &["auth", "catalog", "content", "customers", "orders", "organization", "payments", "subscriptions", "webhooks"],
     ),
     floor("where domains meet", Coupling::Acyclic, &["charge_outcomes"]),
     floor(

@@ -107,6 +107,7 @@ wire_ids! {
     PaymentTypeId => "/api/counterparty/payment_types";
     PermissionId => "/api/permissions";
     ReservationId;
+    SavedMethodId => "/api/counterparty/payment-methods";
     ScreenId => "/api/screens";
     ShopId => "/api/counterparty/shops";
     StorageUnitId => "/api/storage_units";

@@ -23,6 +23,7 @@ use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
 use kontor_orders::{FewestWarehouses, OrderService, PlacementService};
 use kontor_payments::ChargeService;
 use kontor_payments::verification::VerificationService;
+use kontor_subscriptions::{MethodChangeService, SubscriptionService};
 use kontor_webhooks::{DeliveryService, WebhookService};
 
 use super::Surroundings;
@@ -165,6 +166,17 @@ impl Make<'_> {
         let (carts, store, orders) = (self.store.clone(), self.store.clone(), self.store.clone());
         let allocation = Arc::new(FewestWarehouses);
         PlacementService { carts, store, orders, charges, clock, random, page, allocation }
+    }
+
+    pub fn subscriptions(&self, charges: Arc<ChargeService>) -> SubscriptionService {
+        let Surroundings { clock, random, payment_page, consent_text, .. } = self.around.clone();
+        let return_url = payment_page.return_url;
+        SubscriptionService { store: self.store.clone(), charges, clock, random, return_url, consent_text }
+    }
+
+    pub fn method_changes(&self, charges: Arc<ChargeService>) -> MethodChangeService {
+        let Surroundings { clock, random, verification: terms, consent_text, .. } = self.around.clone();
+        MethodChangeService { store: self.store.clone(), charges, clock, random, terms, consent_text }
     }
 
     pub fn orders(&self) -> OrderService {

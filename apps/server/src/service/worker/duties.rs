@@ -36,6 +36,12 @@ pub(super) const DUTIES: &[Duty] = &[
     },
     Duty { name: "charges", at_once: 4, pause: IDLE, step: |worker, _| Box::pin(steps::charges(worker)) },
     Duty { name: "refunds", at_once: 2, pause: IDLE, step: |worker, _| Box::pin(steps::refunds(worker)) },
+    Duty {
+        name: "subscriptions",
+        at_once: 1,
+        pause: Duration::from_secs(2),
+        step: |worker, _| Box::pin(steps::subscriptions(worker)),
+    },
     Duty { name: "receipts", at_once: 2, pause: IDLE, step: |worker, _| Box::pin(steps::receipts(worker)) },
     Duty { name: "passwords", at_once: 1, pause: IDLE, step: |worker, _| Box::pin(steps::send_passwords(worker)) },
     // Of different projects: a large one holds up no other.

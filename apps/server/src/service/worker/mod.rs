@@ -14,6 +14,7 @@ use kontor_catalog::bulk::JobRunner;
 use kontor_content::FileSweeper;
 use kontor_kernel::Clock;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
+use kontor_subscriptions::SubscriptionScheduler;
 use kontor_webhooks::DeliveryWorker;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +35,8 @@ pub struct Worker {
     pub charges: Arc<ChargeService>,
     /// Refunds whose outcome is not known yet.
     pub refunds: RefundService,
+    /// Subscriptions whose time has come.
+    pub subscriptions: SubscriptionScheduler,
     /// Receipts that are not registered yet.
     pub receipts: ReceiptService,
     /// How long what is over is kept.

@@ -10,6 +10,9 @@ use super::Worker;
 use super::step_context::{StepContext, Trouble, pause};
 use crate::service::bulk;
 
+/// So many subscriptions are a step: a worker that is to end does not keep others waiting.
+const MOST_SUBSCRIPTIONS: u32 = 200;
+
 /// Shows that the worker lives, and how long work waits.
 pub(super) async fn live(worker: &Worker) -> Result<bool, Trouble> {
     worker.database.worker_seen(&worker.name, worker.clock.now()).await?;
@@ -51,6 +54,15 @@ pub(super) async fn refunds(worker: &Worker) -> Result<bool, Trouble> {
         tracing::error!(%purpose, %why, "a payment needs to be looked at");
     }
     Ok(round.checked > 0)
+}
+
+/// Charges subscriptions whose time has come, tries them again, or ends them.
+pub(super) async fn subscriptions(worker: &Worker) -> Result<bool, Trouble> {
+    let round = worker.subscriptions.run(MOST_SUBSCRIPTIONS).await?;
+    for (id, why) in round.failed {
+        tracing::error!(subscription = %id, %why, "a subscription could not be worked on; it comes again");
+    }
+    Ok(round.found > 0)
 }
 
 /// Asks for a receipt, or how it stands.

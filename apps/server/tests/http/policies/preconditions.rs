@@ -15,10 +15,12 @@ use crate::shopfront::Shopfront;
 use crate::support::{Answer, send};
 
 /// Single records that need no version, with the reason.
-const WITHOUT: [(&str, &str); 3] = [
+const WITHOUT: [(&str, &str); 5] = [
     ("DELETE /api/agents/{agent}/tokens/{token}", "a token never changes, it ends"),
     ("DELETE /api/files/{id}", "a file never changes"),
     ("DELETE /api/counterparty/products/favourites/{product_id}", "a favourite is there or not"),
+    ("PATCH /api/counterparty/subscriptions/{id}", "of the terms that its customer agrees on the last count"),
+    ("DELETE /api/counterparty/payment-methods/{id}", "a saved method never changes, it ends"),
 ];
 
 fn name(policy: &Policy) -> String {

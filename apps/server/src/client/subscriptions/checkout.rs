@@ -1,0 +1,94 @@
+//! Subscribing by a payment that the customer makes themselves.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json};
+use actix_web::{HttpRequest, post};
+use kontor_kernel::Word as _;
+use kontor_subscriptions::{Checkout, CheckoutResult, SubscriptionService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::bodies::{NewCheckout, agreement};
+use crate::http::limits::SUBSCRIPTION_PAYMENTS;
+use crate::http::{ApiError, Body, ClientIp, SignedInCustomer, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(check_out_subscriptions);
+}
+
+/// A first payment.
+#[derive(Serialize, ToSchema)]
+struct CheckoutRecord {
+    order_id: i64,
+    /// The first of the plans.
+    nomenclature_id: i64,
+    /// All of them.
+    nomenclature_ids: Vec<i64>,
+    /// What all of them cost together.
+    #[schema(examples("990.00"))]
+    amount: String,
+    #[schema(examples("RUB"))]
+    currency: String,
+    billing_period_months: u8,
+    payment_method_type: &'static str,
+    /// Where the customer pays, while they have to; `null` also while the payment is being clarified.
+    payment_link: Option<String>,
+}
+
+impl TryFrom<Checkout> for CheckoutRecord {
+    type Error = ApiError;
+
+    fn try_from(checkout: Checkout) -> Result<Self, ApiError> {
+        let (order, charge) = (checkout.payment.order, checkout.payment.charge);
+        let plans = checkout.payment.subscriptions.into_iter().map(|view| view.subscription.terms);
+        let plans: Vec<_> = plans.collect();
+        let first = plans.first().ok_or_else(|| ApiError::internal(&"a first payment pays for no subscription"))?;
+        Ok(Self {
+            order_id: order.get(),
+            nomenclature_id: first.plan.get(),
+            nomenclature_ids: plans.iter().map(|terms| terms.plan.get()).collect(),
+            amount: charge.request.amount.to_string(),
+            billing_period_months: first.billing_months,
+            currency: charge.request.currency,
+            payment_method_type: charge.request.method.word(),
+            payment_link: charge.confirmation_url.filter(|_| charge.state.is_open()),
+        })
+    }
+}
+
+/// Subscribes to plans that the customer pays for on the acquirer's page; the method they pay with is saved for the charges
+/// to come. They are active once the money has arrived. While the payment is not finished, the same again gives the same one.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    request_body = NewCheckout,
+    responses(
+        (status = 200, description = "The unfinished payment that there is.", body = CheckoutRecord),
+        (status = 201, description = "A new payment.", body = CheckoutRecord),
+        (status = 202, description = "The payment is still being clarified; ask again for its link.", body = CheckoutRecord),
+        (status = 409, description = "A first payment for other plans is not finished."),
+        (status = 422, description = "Fields are wrong, a plan is not available, or the payment was refused."),
+        (status = 429, description = "Too many payments; `Retry-After` says when to try again."),
+    ),
+)]
+#[post("/api/counterparty/subscriptions/checkout")]
+async fn check_out_subscriptions(
+    request: HttpRequest,
+    customer: SignedInCustomer,
+    address: ClientIp,
+    throttle: Data<Throttle>,
+    service: Data<SubscriptionService>,
+    body: Body<NewCheckout>,
+) -> Result<(Json<CheckoutRecord>, StatusCode), ApiError> {
+    throttle.hit(&request, &[(SUBSCRIPTION_PAYMENTS, &customer.counterparty_id.to_string())]).await?;
+    let agreement = agreement(&body.0.autopay_consent.0, address);
+    let (purchase, fields) = body.0.purchase()?;
+    let begun = service.check_out(*customer, &purchase, &agreement).await;
+    let checkout = begun.map_err(|error| fields.told(error))?;
+    let status = match checkout.result {
+        CheckoutResult::New => StatusCode::CREATED,
+        CheckoutResult::Present => StatusCode::OK,
+        CheckoutResult::Unclear => StatusCode::ACCEPTED,
+    };
+    Ok((Json(checkout.try_into()?), status))
+}

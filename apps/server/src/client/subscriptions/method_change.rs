@@ -1,0 +1,91 @@
+//! Another payment method for a subscription, entered on the acquirer's page.
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{HttpRequest, post};
+use chrono::{DateTime, Utc};
+use kontor_kernel::{SavedMethodId, Word as _};
+use kontor_subscriptions::{MethodChange, MethodChangeService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::bodies::{NewMethodChange, agreement};
+use crate::http::limits::SUBSCRIPTION_PAYMENTS;
+use crate::http::{ApiError, Body, ClientIp, PathId, SignedInCustomer, Throttle, TwoIds};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(change_payment_method).service(sync_payment_method_change);
+}
+
+/// A change of the payment method.
+#[derive(Serialize, ToSchema)]
+struct MethodChangeRecord {
+    id: i64,
+    subscription_id: i64,
+    /// `pending`, `completed`, `failed` or `expired`.
+    #[schema(examples("pending"))]
+    status: &'static str,
+    /// Where the customer enters the method, while it is `pending`; `null` also while that is being clarified.
+    confirmation_url: Option<String>,
+    /// The new method, once it is `completed`.
+    saved_payment_method_id: Option<i64>,
+    /// Until when it can be entered.
+    expires_at: DateTime<Utc>,
+}
+
+impl From<MethodChange> for MethodChangeRecord {
+    fn from(change: MethodChange) -> Self {
+        let is_open = change.charge.state.is_open();
+        Self {
+            id: change.id.get(),
+            subscription_id: change.subscription.get(),
+            status: change.status().word(),
+            confirmation_url: change.charge.confirmation_url.filter(|_| is_open),
+            saved_payment_method_id: change.saved_method.map(SavedMethodId::get),
+            expires_at: change.expires_at,
+        }
+    }
+}
+
+/// Begins to charge a subscription by another method, which the customer enters at `confirmation_url`. The little that is paid
+/// there goes back at once. Card data is never taken here.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    request_body = NewMethodChange,
+    responses(
+        (status = 200, description = "The change, new or still pending.", body = MethodChangeRecord),
+        (status = 422, description = "The consent is missing, a forbidden field was sent, or there is nothing to change."),
+        (status = 429, description = "Too many payments; `Retry-After` says when to try again."),
+    ),
+)]
+#[post("/api/counterparty/subscriptions/{id}/payment-method-change")]
+async fn change_payment_method(
+    request: HttpRequest,
+    customer: SignedInCustomer,
+    address: ClientIp,
+    throttle: Data<Throttle>,
+    service: Data<MethodChangeService>,
+    id: Path<PathId>,
+    body: Body<NewMethodChange>,
+) -> Result<Json<MethodChangeRecord>, ApiError> {
+    let id = id.parse()?;
+    let agreement = agreement(&body.0.autopay_consent.0, address);
+    throttle.hit(&request, &[(SUBSCRIPTION_PAYMENTS, &customer.counterparty_id.to_string())]).await?;
+    let change = service.begin(*customer, id, &agreement).await?;
+    Ok(Json(change.into()))
+}
+
+/// How a change of the payment method stands. The acquirer is asked while that is not known.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    responses((status = 200, body = MethodChangeRecord)),
+)]
+#[post("/api/counterparty/subscriptions/{id}/payment-method-changes/{change_id}/sync")]
+async fn sync_payment_method_change(
+    customer: SignedInCustomer,
+    service: Data<MethodChangeService>,
+    ids: TwoIds,
+) -> Result<Json<MethodChangeRecord>, ApiError> {
+    let (id, change) = ids.into_inner();
+    Ok(Json(service.sync(*customer, id.parse()?, change.parse()?).await?.into()))
+}

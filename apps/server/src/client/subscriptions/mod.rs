@@ -1,0 +1,139 @@
+//! Subscriptions of the signed-in customer.
+
+mod bodies;
+mod checkout;
+mod method_change;
+mod payments;
+mod record;
+mod refusals;
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{HttpRequest, get, patch, post};
+use kontor_subscriptions::{SubscriptionService, SubscriptionStatus};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::bodies::{ChangedSubscription, NewSubscription, ResumedSubscription, agreement};
+use self::record::{OneSubscription, SubscriptionList};
+use crate::http::envelope::{Answer, answer};
+use crate::http::limits::SUBSCRIPTION_PAYMENTS;
+use crate::http::{ApiError, Body, ClientIp, PathId, SignedInCustomer, Throttle};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    checkout::routes(config);
+    method_change::routes(config);
+    payments::routes(config);
+    config
+        .service(list_subscriptions)
+        .service(subscribe)
+        .service(change_subscription)
+        .service(cancel_subscription)
+        .service(resume_subscription);
+}
+
+/// The customer's subscriptions, newest first: those of this application, and those that the project has as a whole.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    responses((status = 200, body = SubscriptionList)),
+)]
+#[get("/api/counterparty/subscriptions")]
+async fn list_subscriptions(
+    customer: SignedInCustomer,
+    service: Data<SubscriptionService>,
+) -> Answer<SubscriptionList> {
+    answer(service.list(*customer).await?)
+}
+
+/// Subscribes to a plan, and charges a saved method for its first period at once. Card data is never taken.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    request_body = NewSubscription,
+    responses(
+        (status = 201, description = "It is paid and active.", body = OneSubscription),
+        (status = 202, description = "The charge goes on, or is being clarified.", body = OneSubscription),
+        (status = 409, description = "Another first payment of the customer is not finished."),
+        (status = 422, description = "Fields are wrong, the plan or the method is not available, or the charge failed."),
+        (status = 429, description = "Too many payments; `Retry-After` says when to try again."),
+    ),
+)]
+#[post("/api/counterparty/subscriptions")]
+async fn subscribe(
+    request: HttpRequest,
+    customer: SignedInCustomer,
+    address: ClientIp,
+    throttle: Data<Throttle>,
+    service: Data<SubscriptionService>,
+    body: Body<NewSubscription>,
+) -> Result<(Json<OneSubscription>, StatusCode), ApiError> {
+    throttle.hit(&request, &[(SUBSCRIPTION_PAYMENTS, &customer.counterparty_id.to_string())]).await?;
+    let agreement = agreement(&body.0.autopay_consent.0, address);
+    let (purchase, fields) = body.0.purchase()?;
+    let charged = service.charge_at_once(*customer, &purchase, &agreement).await;
+    let view = charged.map_err(|error| fields.told(error))?;
+    let is_active = view.subscription.status == SubscriptionStatus::Active;
+    let status = if is_active { StatusCode::CREATED } else { StatusCode::ACCEPTED };
+    Ok((Json(view.into()), status))
+}
+
+/// Agrees on another plan or another saved method. A plan counts from the next period on, a method from the next charge on.
+/// Card data is never taken.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    request_body = ChangedSubscription,
+    responses(
+        (status = 200, body = OneSubscription),
+        (status = 422, description = "Fields are wrong, the consent is missing, or the plan or the method is not available."),
+    ),
+)]
+#[patch("/api/counterparty/subscriptions/{id}")]
+async fn change_subscription(
+    customer: SignedInCustomer,
+    address: ClientIp,
+    service: Data<SubscriptionService>,
+    id: Path<PathId>,
+    body: Body<ChangedSubscription>,
+) -> Answer<OneSubscription> {
+    let id = id.parse()?;
+    let agreement = body.0.consent().map(|consent| agreement(&consent, address));
+    let (edit, fields) = body.0.edit()?;
+    let changed = service.change(*customer, id, &edit, agreement.as_ref()).await;
+    answer(changed.map_err(|error| fields.told(error))?)
+}
+
+/// Ends a subscription: nothing is charged any more.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    responses(
+        (status = 200, body = OneSubscription),
+        (status = 422, description = "It is canceled already, or a charge is open."),
+    ),
+)]
+#[post("/api/counterparty/subscriptions/{id}/cancel")]
+async fn cancel_subscription(
+    customer: SignedInCustomer,
+    service: Data<SubscriptionService>,
+    id: Path<PathId>,
+) -> Answer<OneSubscription> {
+    answer(service.cancel(*customer, id.parse()?).await?)
+}
+
+/// Takes a cancellation back: the subscription is `active` while its paid period runs, else `past_due` until it is paid.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    request_body = ResumedSubscription,
+    responses(
+        (status = 200, body = OneSubscription),
+        (status = 422, description = "The consent is missing, it is not canceled, or plan or method are not available."),
+    ),
+)]
+#[post("/api/counterparty/subscriptions/{id}/resume")]
+async fn resume_subscription(
+    customer: SignedInCustomer,
+    address: ClientIp,
+    service: Data<SubscriptionService>,
+    id: Path<PathId>,
+    body: Body<ResumedSubscription>,
+) -> Answer<OneSubscription> {
+    let agreement = agreement(&body.0.autopay_consent.0, address);
+    answer(service.resume(*customer, id.parse()?, &agreement).await?)
+}

@@ -1,0 +1,58 @@
+//! Payments of a subscription, and trying one of them again.
+
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, get, post};
+use kontor_subscriptions::SubscriptionService;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::record::{OneSubscription, SubscriptionPaymentRecord};
+use crate::client::queries::SubscriptionPaymentQuery;
+use crate::http::envelope::{Answer, answer};
+use crate::http::limits::SUBSCRIPTION_PAYMENTS;
+use crate::http::paging::Paginator;
+use crate::http::{PathId, Query, SignedInCustomer, Throttle, TwoIds};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_subscription_payments).service(retry_subscription_payment);
+}
+
+/// The payments of a subscription, newest first.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    params(("id" = i64, Path), SubscriptionPaymentQuery),
+    responses((status = 200, body = Paginator<SubscriptionPaymentRecord>)),
+)]
+#[get("/api/counterparty/subscriptions/{id}/payments")]
+async fn list_subscription_payments(
+    customer: SignedInCustomer,
+    service: Data<SubscriptionService>,
+    id: Path<PathId>,
+    query: Query<SubscriptionPaymentQuery>,
+) -> Answer<Paginator<SubscriptionPaymentRecord>> {
+    let page = service.payments(*customer, id.parse()?, query.0.page()?).await?;
+    answer(page.map(SubscriptionPaymentRecord::from))
+}
+
+/// Tries the last payment of a subscription again, when it failed and the terms are still the same. What the subscription
+/// says in `can_retry_payment` and `retry_payment_reason` decides.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    responses(
+        (status = 200, body = OneSubscription),
+        (status = 409, description = "A payment is under way, or is being clarified."),
+        (status = 422, description = "The payment cannot be retried."),
+        (status = 429, description = "Too many payments; `Retry-After` says when to try again."),
+    ),
+)]
+#[post("/api/counterparty/subscriptions/{id}/payments/{payment_id}/retry")]
+async fn retry_subscription_payment(
+    request: HttpRequest,
+    customer: SignedInCustomer,
+    throttle: Data<Throttle>,
+    service: Data<SubscriptionService>,
+    ids: TwoIds,
+) -> Answer<OneSubscription> {
+    throttle.hit(&request, &[(SUBSCRIPTION_PAYMENTS, &customer.counterparty_id.to_string())]).await?;
+    let (id, payment) = ids.into_inner();
+    answer(service.retry(*customer, id.parse()?, payment.parse()?).await?)
+}

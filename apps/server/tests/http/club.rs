@@ -1,0 +1,121 @@
+//! A club that customers subscribe to.
+
+use std::time::{Duration, Instant};
+
+use kontor::instance::Roles;
+use kontor_adapter_diesel::testing::TestDatabase;
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use crate::process::PATIENCE;
+use crate::shopfront::Shopfront;
+use crate::support::{Answer, send};
+
+pub const ROOT: &str = "/api/counterparty/subscriptions";
+pub const METHODS: &str = "/api/counterparty/payment-methods";
+
+/// A club that sells two plans, and somebody who may join.
+pub struct Club {
+    pub shop: Shopfront,
+    owner: String,
+    pub gold: i64,
+    pub silver: i64,
+}
+
+impl Club {
+    pub async fn open(db: TestDatabase) -> Self {
+        Self::open_as(db, Roles::Api).await
+    }
+
+    pub async fn open_as(db: TestDatabase, roles: Roles) -> Self {
+        let shop = Shopfront::open_as(db, roles).await;
+        let owner = shop.server.owner(&shop.project).await;
+        let mut club = Self { shop, owner, gold: 0, silver: 0 };
+        (club.gold, club.silver) = (club.plan("gold", "990.00", 1).await, club.plan("silver", "490.00", 1).await);
+        club
+    }
+
+    /// A plan that is on offer nowhere.
+    pub async fn card(&self, name: &str, price: &str, months: i64) -> i64 {
+        let card = json!({
+            "name": name, "kind_id": 1, "price": price, "is_subscription": true, "billing_period_months": months,
+        });
+        let made = self.shop.server.as_staff(&self.owner, Method::POST, "/api/nomenclatures").json(&card);
+        send(made).await.expect(201).as_object().unwrap().values().next().unwrap()["id"].as_i64().unwrap()
+    }
+
+    /// A plan that the application offers.
+    pub async fn plan(&self, slug: &str, price: &str, months: i64) -> i64 {
+        let plan = self.card(slug, price, months).await;
+        let path = format!("/api/applications/{}/subscription-nomenclatures", self.shop.project.application_id);
+        let assignment = json!({ "nomenclature_id": plan, "plan_slug": slug });
+        send(self.shop.server.as_staff(&self.owner, Method::POST, &path).json(&assignment)).await.expect(201);
+        plan
+    }
+
+    /// A request of the customer.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.shop.server.as_customer(&self.shop.project, &self.shop.bearer, method, path)
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        send(self.request(Method::GET, path)).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        send(self.request(Method::POST, path).json(&body)).await
+    }
+
+    /// The customer wants to pay for a plan.
+    pub async fn check_out(&self, plan: i64) -> Answer {
+        self.post(&format!("{ROOT}/checkout"), json!({ "nomenclature_id": plan, "autopay_consent": true })).await
+    }
+
+    /// The customer subscribes by a saved method.
+    pub async fn subscribe(&self, plan: i64, method: i64) -> Answer {
+        let body = json!({ "nomenclature_id": plan, "saved_payment_method_id": method, "autopay_consent": true });
+        self.post(ROOT, body).await
+    }
+
+    /// The subscriptions of the customer.
+    pub async fn all(&self) -> Vec<Value> {
+        self.get(ROOT).await.expect(200)["data"].as_array().unwrap().clone()
+    }
+
+    pub async fn one(&self, id: &Value) -> Value {
+        self.all().await.into_iter().find(|subscription| subscription["id"] == *id).unwrap()
+    }
+
+    /// Waits until a subscription is so.
+    pub async fn until(&self, id: &Value, status: &str) -> Value {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let subscription = self.one(id).await;
+            if subscription["status"] == status {
+                return subscription;
+            }
+            assert!(Instant::now() < until, "it never became {status}: {subscription}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// The customer buys gold on the acquirer's page.
+    pub async fn join(&self) -> Value {
+        self.check_out(self.gold).await.expect(201);
+        let id = self.all().await[0]["id"].clone();
+        self.shop.pays("succeed").await;
+        self.until(&id, "active").await
+    }
+
+    /// What the customer saved: its number, and the acquirer's name of it.
+    pub async fn saved(&self) -> (i64, String) {
+        let method = self.get(METHODS).await.expect(200)["data"][0]["id"].as_i64().unwrap();
+        let name = self.shop.payments().await.last().unwrap()["id"].as_str().unwrap().to_owned();
+        (method, name)
+    }
+
+    /// What becomes of the next charges of a method.
+    pub async fn direct(&self, card: &str, steps: Value) {
+        self.shop.control(&format!("/payment_methods/{card}/script"), json!({ "steps": steps })).await;
+    }
+}

@@ -1,0 +1,417 @@
+//! Subscriptions of customers, from the first payment to the last.
+
+use std::time::{Duration, Instant};
+
+use kontor::instance::Roles;
+use kontor_adapter_diesel::database_tests;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::club::{Club, METHODS, ROOT};
+use crate::keyed::{assert_replays, is_replayed, keyed};
+use crate::process::PATIENCE;
+use crate::support::send;
+
+const DAY: i64 = 24 * 3_600;
+
+const SUBSCRIPTION: [&str; 16] = [
+    "amount",
+    "application_id",
+    "billing_period_months",
+    "can_retry_payment",
+    "canceled_at",
+    "currency",
+    "current_period_end",
+    "current_period_start",
+    "id",
+    "latest_payment",
+    "next_charge_at",
+    "next_terms",
+    "nomenclature_id",
+    "plan_slug",
+    "retry_payment_reason",
+    "status",
+];
+const CHECKOUT: [&str; 8] = [
+    "amount",
+    "billing_period_months",
+    "currency",
+    "nomenclature_id",
+    "nomenclature_ids",
+    "order_id",
+    "payment_link",
+    "payment_method_type",
+];
+const PAYMENT: [&str; 9] =
+    ["amount", "attempt", "created_at", "currency", "id", "order_id", "period", "reason", "status"];
+
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+fn at(subscription: &Value, what: &str) -> String {
+    format!("{ROOT}/{}/{what}", subscription["id"])
+}
+
+database_tests! {
+    async fn a_plan_is_bought_on_the_page_of_the_acquirer(db: TestDatabase) {
+        let club = Club::open(db).await;
+        let opened = club.check_out(club.gold).await.expect(201);
+        assert_eq!(keys(&opened), CHECKOUT);
+        assert_eq!((&opened["nomenclature_id"], &opened["nomenclature_ids"]), (&json!(club.gold), &json!([club.gold])));
+        assert_eq!((&opened["amount"], &opened["currency"]), (&json!("990.00"), &json!("RUB")));
+        assert_eq!((&opened["billing_period_months"], &opened["payment_method_type"]), (&json!(1), &json!("bank_card")));
+        assert!(opened["payment_link"].as_str().is_some_and(|link| link.starts_with(club.shop.sandbox.url())));
+        assert_eq!(club.check_out(club.gold).await.expect(200), opened, "the same one while it is open");
+        assert!(club.check_out(club.silver).await.expect(409)["message"].is_string());
+        let waiting = club.all().await;
+        assert_eq!((waiting.len(), &waiting[0]["status"]), (1, &json!("charging")));
+        assert_eq!(waiting[0]["current_period_end"], Value::Null);
+
+        club.shop.pays("succeed").await;
+        let active = club.until(&waiting[0]["id"], "active").await;
+        assert_eq!(keys(&active), SUBSCRIPTION);
+        assert_eq!((&active["plan_slug"], &active["nomenclature_id"]), (&json!("gold"), &json!(club.gold)));
+        assert_eq!((&active["amount"], &active["billing_period_months"]), (&json!("990.00"), &json!(1)));
+        assert_eq!(active["application_id"], club.shop.project.application_id);
+        assert_eq!((&active["canceled_at"], &active["next_terms"]), (&Value::Null, &Value::Null));
+        assert!(active["current_period_start"].is_string() && active["next_charge_at"] == active["current_period_end"]);
+        let payment = &active["latest_payment"];
+        assert_eq!(keys(payment), PAYMENT);
+        assert_eq!((&payment["status"], &payment["order_id"]), (&json!("succeeded"), &opened["order_id"]));
+        assert_eq!((&active["can_retry_payment"], &active["retry_payment_reason"]), (&json!(false), &json!("already_paid")));
+        club.check_out(club.gold).await.expect_invalid(&["nomenclature_id"]);
+        assert_eq!(club.shop.payments().await.len(), 1, "one payment");
+    }
+
+    async fn several_plans_are_one_payment_and_a_subscription_each(db: TestDatabase) {
+        let club = Club::open(db).await;
+        let both = json!({ "nomenclature_ids": [club.silver, club.gold], "autopay_consent": true, "payment_method_type": "sbp" });
+        let opened = club.post(&format!("{ROOT}/checkout"), both).await.expect(201);
+        assert_eq!((&opened["nomenclature_ids"], &opened["amount"]), (&json!([club.silver, club.gold]), &json!("1480.00")));
+        assert_eq!((&opened["nomenclature_id"], &opened["payment_method_type"]), (&json!(club.silver), &json!("sbp")));
+        club.shop.pays("succeed").await;
+        for subscription in club.all().await {
+            club.until(&subscription["id"], "active").await;
+        }
+        let amounts: Vec<Value> = club.all().await.iter().map(|subscription| subscription["amount"].clone()).collect();
+        assert!(amounts.len() == 2 && amounts.contains(&json!("990.00")) && amounts.contains(&json!("490.00")));
+        assert_eq!(club.shop.payments().await.len(), 1);
+    }
+
+    async fn every_wrong_part_is_named(db: TestDatabase) {
+        let club = Club::open(db).await;
+        let (yearly, secret) = (club.plan("yearly", "4900.00", 12).await, club.card("secret", "1.00", 1).await);
+        let buy = |body: Value| club.post("/api/counterparty/subscriptions/checkout", body);
+        let several = |numbers: Value| buy(json!({ "nomenclature_ids": numbers, "autopay_consent": true }));
+        for consent in [Value::Null, json!(false), json!("true"), json!(1)] {
+            let body = json!({ "nomenclature_ids": [], "autopay_consent": consent, "payment_method_type": "barter" });
+            buy(body).await.expect_invalid(&["autopay_consent", "nomenclature_ids", "payment_method_type"]);
+        }
+        buy(json!({ "nomenclature_id": club.gold })).await.expect_invalid(&["autopay_consent"]);
+        buy(json!({ "autopay_consent": true })).await.expect_invalid(&["nomenclature_id"]);
+        let both = json!({ "nomenclature_id": club.gold, "nomenclature_ids": [club.gold], "autopay_consent": true });
+        buy(both).await.expect_invalid(&["nomenclature_ids"]);
+        for numbers in [json!([]), json!((1..=21).collect::<Vec<_>>()), json!([1, 1]), json!([secret]), json!([club.gold, yearly])] {
+            several(numbers).await.expect_invalid(&["nomenclature_ids"]);
+        }
+        several(json!([0, "x"])).await.expect_invalid(&["nomenclature_ids.0", "nomenclature_ids.1"]);
+        for plan in [secret, 999_999] {
+            buy(json!({ "nomenclature_id": plan, "autopay_consent": true })).await.expect_invalid(&["nomenclature_id"]);
+        }
+        club.post(ROOT, json!({})).await.expect_invalid(&["autopay_consent", "saved_payment_method_id"]);
+        let named = |plan: Value| {
+            let mut body = json!({ "saved_payment_method_id": 999_999, "autopay_consent": true });
+            body.as_object_mut().unwrap().extend(plan.as_object().unwrap().clone());
+            club.post(ROOT, body)
+        };
+        named(json!({})).await.expect_invalid(&["nomenclature_id"]);
+        named(json!({ "nomenclature_id": club.gold, "plan_slug": "gold" })).await.expect_invalid(&["plan_slug"]);
+        named(json!({ "plan_slug": "bronze" })).await.expect_invalid(&["plan_slug"]);
+        named(json!({ "plan_slug": "gold" })).await.expect_invalid(&["saved_payment_method_id"]);
+        assert_eq!((club.shop.count("orders").await, club.shop.payments().await.len()), (0, 0));
+    }
+
+    async fn a_payment_that_is_unclear_is_clarified(db: TestDatabase) {
+        let club = Club::open_as(db, Roles::Both).await;
+        club.shop.fault("refuse", 1).await;
+        club.check_out(club.silver).await.expect_invalid(&["payment_method_type"]);
+        club.shop.fault("http_500_after_commit", 1).await;
+        let body = json!({ "nomenclature_id": club.gold, "autopay_consent": true });
+        let ask = || send(keyed(club.request(Method::POST, "/api/counterparty/subscriptions/checkout"), "k").json(&body));
+        let unclear = ask().await.expect(202);
+        assert_eq!(unclear["payment_link"], Value::Null);
+        let again = ask().await;
+        assert!(again.status.is_success() && is_replayed(&again), "{}", again.text);
+        let until = Instant::now() + PATIENCE;
+        let known = loop {
+            club.shop.server.clock.advance(2);
+            let known = club.check_out(club.gold).await;
+            if known.status == 200 {
+                break known.json();
+            }
+            assert!(Instant::now() < until, "it stays unclear: {}", known.text);
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        };
+        assert!(known["payment_link"].is_string() && known["order_id"] == unclear["order_id"], "{known}");
+        assert_eq!(club.shop.payments().await.len(), 1, "one payment");
+    }
+
+    async fn a_saved_method_is_charged_at_once(db: TestDatabase) {
+        let club = Club::open(db).await;
+        assert_eq!(club.get(METHODS).await.expect(200), json!({ "data": [] }));
+        club.join().await;
+        let methods = club.get(METHODS).await.expect(200)["data"].clone();
+        let shown = ["card_last_4", "card_type", "created_at", "id", "is_active", "payment_method_type", "title"];
+        assert_eq!((methods.as_array().unwrap().len(), keys(&methods[0])), (1, shown.to_vec()));
+        assert_eq!((&methods[0]["payment_method_type"], &methods[0]["is_active"]), (&json!("bank_card"), &json!(true)));
+        let (method, card) = club.saved().await;
+
+        // Declined, then under way, then paid.
+        club.direct(&card, json!([{ "outcome": "decline", "reason": "insufficient_funds" }, { "outcome": "pending" }])).await;
+        let declined = club.subscribe(club.silver, method).await;
+        declined.expect_invalid(&["saved_payment_method_id"]);
+        assert!(declined.json()["message"].as_str().unwrap().contains("insufficient_funds"), "{}", declined.text);
+        let body = json!({ "plan_slug": "silver", "saved_payment_method_id": method, "autopay_consent": true });
+        let ask = || send(keyed(club.request(Method::POST, ROOT), "k").json(&body));
+        let running = ask().await.expect(202)["data"].clone();
+        assert_eq!((&running["status"], &running["latest_payment"]["status"]), (&json!("charging"), &json!("processing")));
+        club.post(&at(&running, "cancel"), json!({})).await.expect_invalid(&["id"]);
+        let retry = format!("payments/{}/retry", running["latest_payment"]["id"]);
+        assert!(club.post(&at(&running, &retry), json!({})).await.expect(409)["message"].is_string());
+        club.shop.pays("succeed").await;
+        club.until(&running["id"], "active").await;
+
+        let bronze = club.plan("bronze", "90.00", 3).await;
+        let body = json!({ "nomenclature_id": bronze, "saved_payment_method_id": method, "autopay_consent": true });
+        let ask = || send(keyed(club.request(Method::POST, ROOT), "other").json(&body));
+        let paid = ask().await;
+        let data = paid.expect(201)["data"].clone();
+        assert_eq!((keys(&data), &data["status"], &data["amount"]), (SUBSCRIPTION.to_vec(), &json!("active"), &json!("90.00")));
+        assert_replays(&paid, &ask().await);
+        club.subscribe(bronze, method).await.expect_invalid(&["nomenclature_id"]);
+        assert_eq!(club.shop.payments().await.len(), 4, "gold, silver twice, bronze once");
+    }
+
+    async fn a_subscription_is_canceled_and_resumed(db: TestDatabase) {
+        let club = Club::open(db).await;
+        let joined = club.join().await;
+        let (cancel, resume) = (at(&joined, "cancel"), at(&joined, "resume"));
+        let consent = json!({ "autopay_consent": true });
+        club.post(&resume, consent.clone()).await.expect_invalid(&["id"]);
+        let canceled = send(club.request(Method::POST, &cancel)).await.expect(200)["data"].clone();
+        assert_eq!((&canceled["status"], &canceled["next_charge_at"]), (&json!("canceled"), &Value::Null));
+        assert!(canceled["canceled_at"].is_string() && canceled["current_period_end"] == joined["current_period_end"]);
+        send(club.request(Method::POST, &cancel)).await.expect_invalid(&["id"]);
+        assert_eq!(club.one(&joined["id"]).await, canceled, "nothing changed");
+        for wrong in [json!({}), json!({ "autopay_consent": false })] {
+            club.post(&resume, wrong).await.expect_invalid(&["autopay_consent"]);
+        }
+        let resumed = club.post(&resume, consent.clone()).await.expect(200)["data"].clone();
+        assert_eq!((&resumed["status"], &resumed["canceled_at"]), (&json!("active"), &Value::Null));
+        assert_eq!(resumed["next_charge_at"], joined["next_charge_at"]);
+
+        send(club.request(Method::POST, &cancel)).await.expect(200);
+        club.shop.server.clock.advance(40 * DAY);
+        let late = club.post(&resume, consent.clone()).await.expect(200)["data"].clone();
+        assert_eq!((&late["status"], &late["canceled_at"]), (&json!("past_due"), &Value::Null));
+        send(club.request(Method::POST, &cancel)).await.expect(200);
+        club.shop.server.execute("UPDATE saved_payment_methods SET is_active = FALSE").await;
+        club.post(&resume, consent).await.expect_invalid(&["id"]);
+        assert_eq!(club.shop.payments().await.len(), 1);
+    }
+
+    async fn other_terms_need_a_consent_and_never_a_card(db: TestDatabase) {
+        let club = Club::open(db).await;
+        let joined = club.join().await;
+        let path = format!("{ROOT}/{}", joined["id"]);
+        let change = |body: Value| send(club.request(Method::PATCH, &path).json(&body));
+        let mut card = json!({ "card_number": "4111111111111111", "cvc": "737", "autopay_consent": true });
+        assert_eq!(change(card.clone()).await.expect(200)["data"], joined);
+        change(json!({ "nomenclature_id": club.silver })).await.expect_invalid(&["autopay_consent"]);
+        change(json!({ "plan_slug": "silver", "autopay_consent": false })).await.expect_invalid(&["autopay_consent"]);
+        change(json!({ "nomenclature_id": club.silver, "plan_slug": "silver" })).await.expect_invalid(&["plan_slug"]);
+        let wrong = json!({ "nomenclature_id": null, "saved_payment_method_id": "x", "autopay_consent": "yes" });
+        change(wrong).await.expect_invalid(&["autopay_consent", "nomenclature_id", "saved_payment_method_id"]);
+        change(json!({ "plan_slug": "bronze", "autopay_consent": true })).await.expect_invalid(&["plan_slug"]);
+        let unknown = json!({ "saved_payment_method_id": 999_999, "autopay_consent": true });
+        change(unknown).await.expect_invalid(&["saved_payment_method_id"]);
+        assert_eq!(club.one(&joined["id"]).await, joined, "nothing changed");
+        change(json!({ "plan_slug": "gold" })).await.expect(200);
+
+        card["plan_slug"] = json!("silver");
+        let changed = change(card).await.expect(200)["data"].clone();
+        let next = json!({
+            "plan_slug": "silver", "nomenclature_id": club.silver, "billing_period_months": 1, "amount": "490.00",
+            "currency": "RUB",
+        });
+        assert_eq!((&changed["next_terms"], &changed["amount"]), (&next, &json!("990.00")));
+        change(json!({ "nomenclature_id": club.silver })).await.expect(200);
+    }
+
+    async fn periods_are_charged_and_tried_again(db: TestDatabase) {
+        let club = Club::open_as(db, Roles::Both).await;
+        let joined = club.join().await;
+        let (_, card) = club.saved().await;
+        let first = joined["latest_payment"]["id"].clone();
+        let retry = |payment: &Value| at(&joined, &format!("payments/{payment}/retry"));
+        club.post(&retry(&first), json!({})).await.expect_invalid(&["payment_id"]);
+        club.post(&retry(&json!(999_999)), json!({})).await.expect(404);
+
+        club.direct(&card, json!([{ "outcome": "decline", "reason": "insufficient_funds" }])).await;
+        club.shop.server.clock.advance(31 * DAY);
+        let owing = club.until(&joined["id"], "past_due").await;
+        let failed = owing["latest_payment"].clone();
+        assert_eq!((&failed["status"], &failed["reason"]), (&json!("failed"), &json!("insufficient_funds")));
+        assert_eq!((&owing["can_retry_payment"], &owing["retry_payment_reason"]), (&json!(true), &json!("available")));
+        club.post(&retry(&first), json!({})).await.expect_invalid(&["payment_id"]);
+        let paid = send(club.request(Method::POST, &retry(&failed["id"]))).await.expect(200)["data"].clone();
+        assert_eq!((&paid["status"], &paid["latest_payment"]["status"]), (&json!("active"), &json!("succeeded")));
+        assert_eq!((&paid["latest_payment"]["period"], &paid["latest_payment"]["attempt"]), (&json!(2), &json!(2)));
+
+        let list = club.get(&at(&joined, "payments")).await.expect(200);
+        assert_eq!(keys(&list), ["current_page", "data", "last_page", "per_page", "total"]);
+        assert_eq!((&list["per_page"], &list["total"], &list["last_page"]), (&json!(20), &json!(3), &json!(1)));
+        let payments = list["data"].as_array().unwrap();
+        assert!(payments.iter().all(|payment| keys(payment) == PAYMENT));
+        let states: Vec<&Value> = payments.iter().map(|payment| &payment["status"]).collect();
+        assert_eq!(states, ["succeeded", "failed", "succeeded"]);
+        assert_eq!((&payments[1], &payments[2]["id"]), (&failed, &first));
+        let second = club.get(&at(&joined, "payments?per_page=1&page=2")).await.expect(200);
+        assert_eq!((&second["data"], &second["last_page"]), (&json!([failed]), &json!(3)));
+        for (query, field) in [("per_page=0", "per_page"), ("per_page=101", "per_page"), ("page=0", "page"), ("colour=1", "colour")] {
+            club.get(&at(&joined, &format!("payments?{query}"))).await.expect_invalid(&[field]);
+        }
+        club.get(&at(&joined, "payments?per_page=100")).await.expect(200);
+    }
+
+    async fn a_deleted_method_is_never_charged(db: TestDatabase) {
+        let club = Club::open_as(db, Roles::Both).await;
+        let joined = club.join().await;
+        let (method, _) = club.saved().await;
+        let path = format!("{METHODS}/{method}");
+        let (_, stranger) = club.shop.server.customer(&club.shop.project).await;
+        send(club.shop.server.as_customer(&club.shop.project, &stranger, Method::DELETE, &path)).await.expect(404);
+        send(club.request(Method::DELETE, &format!("{METHODS}/999999"))).await.expect(404);
+        assert!(send(club.request(Method::DELETE, &path)).await.expect(200)["message"].is_string());
+        assert_eq!(club.get(METHODS).await.expect(200), json!({ "data": [] }));
+        let left = club.one(&joined["id"]).await;
+        assert_eq!((&left["status"], &left["next_charge_at"]), (&json!("active"), &Value::Null), "what is paid stays paid");
+        club.subscribe(club.silver, method).await.expect_invalid(&["saved_payment_method_id"]);
+        let back = json!({ "saved_payment_method_id": method, "autopay_consent": true });
+        let back = club.request(Method::PATCH, &format!("{ROOT}/{}", joined["id"])).json(&back);
+        send(back).await.expect_invalid(&["saved_payment_method_id"]);
+        club.shop.server.clock.advance(31 * DAY);
+        club.until(&joined["id"], "past_due").await;
+        assert_eq!(club.shop.payments().await.len(), 1, "nothing was charged");
+    }
+
+    async fn another_card_is_entered_on_the_page_of_the_acquirer(db: TestDatabase) {
+        let club = Club::open(db).await;
+        let joined = club.join().await;
+        let (old, _) = club.saved().await;
+        let (change, syncs) = (at(&joined, "payment-method-change"), at(&joined, "payment-method-changes"));
+        let refused = json!({
+            "autopay_consent": "true", "card": null, "card_number": "4111", "cvc": "1", "payment_method_data": {},
+            "return_url": "https://evil.example",
+        });
+        let every = ["autopay_consent", "card", "card_number", "cvc", "payment_method_data", "return_url"];
+        club.post(&change, refused).await.expect_invalid(&every);
+        club.post(&change, json!({})).await.expect_invalid(&["autopay_consent"]);
+        let consent = json!({ "autopay_consent": true });
+        let pending = club.post(&change, consent.clone()).await.expect(200);
+        assert_eq!(keys(&pending), ["confirmation_url", "expires_at", "id", "saved_payment_method_id", "status", "subscription_id"]);
+        assert_eq!((&pending["status"], &pending["saved_payment_method_id"]), (&json!("pending"), &Value::Null));
+        assert!(pending["confirmation_url"].is_string() && pending["subscription_id"] == joined["id"]);
+        assert_eq!(club.post(&change, consent.clone()).await.expect(200), pending, "the one that there is");
+        let sync = format!("{syncs}/{}/sync", pending["id"]);
+        assert_eq!(club.post(&sync, Value::Null).await.expect(200), pending);
+        club.shop.pays("succeed").await;
+        let completed = club.post(&sync, Value::Null).await.expect(200);
+        let new = completed["saved_payment_method_id"].as_i64().unwrap();
+        assert!(completed["status"] == "completed" && completed["confirmation_url"].is_null() && new != old);
+        assert_eq!(club.get(METHODS).await.expect(200)["data"].as_array().unwrap().len(), 2);
+        let stored = format!("subscriptions WHERE saved_method_id = {new} AND status = 'active'");
+        assert_eq!(club.shop.count(&stored).await, 1);
+        assert_eq!(club.shop.count("subscription_consents").await, 2);
+        assert_eq!(club.shop.count("refunds").await, 1, "the little that was paid goes back");
+        let next = club.post(&change, consent).await.expect(200);
+        assert_ne!(next["id"], pending["id"]);
+        club.shop.pays("decline").await;
+        let failed = club.post(&format!("{syncs}/{}/sync", next["id"]), Value::Null).await.expect(200);
+        assert_eq!((&failed["status"], &failed["saved_payment_method_id"]), (&json!("failed"), &Value::Null));
+        assert_eq!(club.shop.count(&stored).await, 1);
+    }
+
+    async fn foreign_subscriptions_are_not_found(db: TestDatabase) {
+        let club = Club::open(db).await;
+        let joined = club.join().await;
+        let (method, _) = club.saved().await;
+        let (_, stranger) = club.shop.server.customer(&club.shop.project).await;
+        let by = |method: Method, path: &str| club.shop.server.as_customer(&club.shop.project, &stranger, method, path);
+        let (one, payment) = (format!("{ROOT}/{}", joined["id"]), &joined["latest_payment"]["id"]);
+        let consent = json!({ "autopay_consent": true, "nomenclature_id": club.silver });
+        for (verb, path) in [
+            (Method::PATCH, one.clone()),
+            (Method::POST, format!("{one}/cancel")),
+            (Method::POST, format!("{one}/resume")),
+            (Method::GET, format!("{one}/payments")),
+            (Method::POST, format!("{one}/payments/{payment}/retry")),
+            (Method::POST, format!("{one}/payment-method-changes/1/sync")),
+            (Method::DELETE, format!("{METHODS}/{method}")),
+        ] {
+            send(by(verb.clone(), &path).json(&consent)).await.expect(404);
+            send(by(verb, &path.replace(char::is_numeric, "x")).json(&consent)).await.expect(404);
+        }
+        let change = format!("{one}/payment-method-change");
+        send(by(Method::POST, &change).json(&json!({ "autopay_consent": true }))).await.expect(404);
+        let body = json!({ "nomenclature_id": club.silver, "saved_payment_method_id": method, "autopay_consent": true });
+        send(by(Method::POST, ROOT).json(&body)).await.expect_invalid(&["saved_payment_method_id"]);
+        assert_eq!(send(by(Method::GET, ROOT)).await.expect(200), json!({ "data": [] }));
+        assert_eq!(send(by(Method::GET, METHODS)).await.expect(200), json!({ "data": [] }));
+        assert_eq!(club.one(&joined["id"]).await, joined);
+    }
+
+    async fn both_credentials_are_needed(db: TestDatabase) {
+        let club = Club::open(db).await;
+        let server = &club.shop.server;
+        for (method, path) in [
+            (Method::POST, format!("{ROOT}/checkout")),
+            (Method::GET, ROOT.to_owned()),
+            (Method::POST, ROOT.to_owned()),
+            (Method::PATCH, format!("{ROOT}/1")),
+            (Method::POST, format!("{ROOT}/1/cancel")),
+            (Method::POST, format!("{ROOT}/1/resume")),
+            (Method::GET, format!("{ROOT}/1/payments")),
+            (Method::POST, format!("{ROOT}/1/payments/1/retry")),
+            (Method::POST, format!("{ROOT}/1/payment-method-change")),
+            (Method::POST, format!("{ROOT}/1/payment-method-changes/1/sync")),
+            (Method::GET, METHODS.to_owned()),
+            (Method::DELETE, format!("{METHODS}/1")),
+        ] {
+            let alone = server.request(method.clone(), &path).bearer_auth(&club.shop.bearer);
+            for request in [server.as_app(&club.shop.project, method, &path), alone] {
+                assert!(send(request).await.expect(401)["message"].is_string(), "{path}");
+            }
+        }
+    }
+
+    async fn a_list_costs_the_same_however_long_it_is(db: TestDatabase) {
+        let club = Club::open(db).await;
+        club.join().await;
+        let (method, _) = club.saved().await;
+        let database = &club.shop.server.db.database;
+        let cost = async || {
+            let before = database.statements();
+            club.get(ROOT).await.expect(200);
+            database.statements() - before
+        };
+        cost().await;
+        let one = cost().await;
+        club.subscribe(club.silver, method).await.expect(201);
+        cost().await;
+        assert_eq!((cost().await, club.all().await.len()), (one, 2));
+    }
+}
