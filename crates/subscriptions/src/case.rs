@@ -1,7 +1,7 @@
 //! A subscription with all that decides about it, and what follows when something happens to it.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::{Money, SavedMethodId, Zone};
+use kontor_kernel::{SavedMethodId, Zone};
 
 use crate::bounds::{Intended, Park};
 use crate::change::{AttemptEnd, SubscriptionChange};
@@ -460,12 +460,6 @@ impl SubscriptionCase {
                 }
             }
         }
-    }
-
-    /// What would be charged, and when, if nothing else happened.
-    pub fn upcoming(&self, now: DateTime<Utc>) -> Option<(DateTime<Utc>, Money)> {
-        let terms = self.subscription.next_terms.as_ref().unwrap_or(&self.subscription.terms);
-        self.subscription.next_charge_at.map(|at| (at.max(now), terms.amount))
     }
 
     /// How far back attempts by a method count.

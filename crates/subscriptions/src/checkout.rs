@@ -150,7 +150,7 @@ impl SubscriptionService {
             // It is committed: a storage that fails now must not look like a payment that failed.
             Err(_) => false,
         };
-        let charge = self.store.charge(payment.charge.id).await.ok().flatten();
+        let charge = self.charges.charges.find(payment.charge.id).await.ok().flatten();
         let mut payment = payment;
         let read = charge.is_some();
         if let Some(charge) = charge {

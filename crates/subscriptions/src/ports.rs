@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    AppScope, ChargeId, CustomerScope, MethodBindingId, OrderId, Page, PageRequest, ProjectId, SavedMethodId,
-    StoreError, SubscriptionId, SubscriptionPaymentId,
+    AppScope, CustomerScope, MethodBindingId, OrderId, Page, PageRequest, SavedMethodId, StoreError, SubscriptionId,
+    SubscriptionPaymentId,
 };
 use kontor_payments::model::{Charge, PaymentMethod};
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use crate::case::SubscriptionCase;
 use crate::change::SubscriptionChange;
 use crate::error::SubscriptionError;
 use crate::method_change::{MethodChange, MethodChangeBegun, NewMethodChange};
-use crate::model::{Attempt, PlanChoice, PlanOffer, SubscriptionPolicy, SubscriptionView};
+use crate::model::{Attempt, PlanChoice, PlanOffer, SubscriptionView};
 use crate::terms::ConsentedTerms;
 
 /// What is asked of the acquirer beside the terms, for an attempt that is to be made.
@@ -181,12 +181,6 @@ pub trait SubscriptionStore: Send + Sync {
         until: DateTime<Utc>,
         most: u32,
     ) -> Result<Vec<SubscriptionId>, StoreError>;
-
-    /// The charge with this number.
-    async fn charge(&self, id: ChargeId) -> Result<Option<Charge>, StoreError>;
-
-    /// How a project charges.
-    async fn policy(&self, project: ProjectId) -> Result<SubscriptionPolicy, StoreError>;
 }
 
 /// Keeps changes of the method; their charges are kept by [`ChargeStore`](kontor_payments::ports::ChargeStore). The method is that

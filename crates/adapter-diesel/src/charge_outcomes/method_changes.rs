@@ -18,7 +18,7 @@ use crate::payments::{self, Key, Known};
 use crate::people::lock_customer_exclusively;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
-use crate::subscriptions::{Since, Wanted, cases, write};
+use crate::subscriptions::{Since, Wanted, cases, seen_by, write};
 
 type Failed = Abort<StoreError>;
 
@@ -156,15 +156,10 @@ impl MethodChangeStore for Database {
         id: MethodBindingId,
     ) -> Result<Option<MethodChange>, StoreError> {
         self.read_snapshot(move |connection| {
-            let own = Statement::new("SELECT id FROM subscriptions WHERE id = ")
+            let own = Statement::new("SELECT s.id FROM subscriptions s WHERE s.id = ")
                 .value(subscription.get())
-                .sql(" AND counterparty_id = ")
-                .value(customer.counterparty_id.get())
-                .sql(" AND project_id = ")
-                .value(customer.app.project_id.get())
-                .sql(" AND (application_id IS NULL OR application_id = ")
-                .value(customer.app.application_id.get())
-                .sql(")");
+                .sql(" AND ")
+                .then(seen_by(customer));
             let own: Option<IdRow> = own.row(connection).optional()?;
             match own {
                 Some(own) if own.id > 0 => newest(connection, subscription, Some(id)),

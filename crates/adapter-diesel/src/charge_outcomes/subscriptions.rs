@@ -8,11 +8,9 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    AppScope, ChargeId, CustomerScope, Page, PageRequest, ProjectId, SavedMethodId, StoreError, SubscriptionId,
-    SubscriptionPaymentId,
+    AppScope, CustomerScope, Page, PageRequest, SavedMethodId, StoreError, SubscriptionId, SubscriptionPaymentId,
 };
-use kontor_payments::model::Charge;
-use kontor_subscriptions::model::{Attempt, NewAttempt, PlanChoice, PlanOffer, SubscriptionPolicy, SubscriptionView};
+use kontor_subscriptions::model::{Attempt, NewAttempt, PlanChoice, PlanOffer, SubscriptionView};
 use kontor_subscriptions::ports::{
     Addressed, Begun, Committed, Committing, Decision, NewSubscriptions, SubscriptionStore, Unfinished,
 };
@@ -27,7 +25,7 @@ use crate::people::lock_customer_exclusively;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::stored;
 use crate::subscriptions::{
-    PAYMENT_COLUMNS, PaymentRow, Since, Wanted, cases, consent, first, insert, plan, view, write,
+    PAYMENT_COLUMNS, PaymentRow, Since, Wanted, cases, consent, first, insert, plan, seen_by, view, write,
 };
 
 type Failed = Abort<StoreError>;
@@ -177,21 +175,15 @@ fn change(
     decide: &Decision,
 ) -> Result<Committed, Refused> {
     let (Addressed::OfCustomer(_, id) | Addressed::Any(id)) = which;
-    let owner: Option<OwnerRow> =
-        Statement::new("SELECT project_id, application_id, counterparty_id FROM subscriptions WHERE id = ")
-            .value(id.get())
-            .row(connection)
-            .optional()?;
+    let one =
+        Statement::new("SELECT s.project_id, s.application_id, s.counterparty_id FROM subscriptions s WHERE s.id = ")
+            .value(id.get());
+    let one = match which {
+        Addressed::OfCustomer(customer, _) => one.sql(" AND ").then(seen_by(customer)),
+        Addressed::Any(_) => one,
+    };
+    let owner: Option<OwnerRow> = one.row(connection).optional()?;
     let owner = owner.ok_or(Abort::Refused(SubscriptionError::NotFound))?;
-    if let Addressed::OfCustomer(customer, _) = which {
-        let app = customer.app;
-        let own = owner.project == app.project_id.get()
-            && owner.customer == customer.counterparty_id.get()
-            && owner.application.is_none_or(|application| application == app.application_id.get());
-        if !own {
-            return Err(Abort::Refused(SubscriptionError::NotFound));
-        }
-    }
     if !lock_customer_exclusively(connection, owner.customer)? {
         return Err(Abort::Refused(SubscriptionError::CustomerGone));
     }
@@ -249,13 +241,8 @@ fn delete_method(
 fn payments_of(customer: CustomerScope, id: SubscriptionId) -> Statement {
     Statement::new(" JOIN subscriptions s ON s.id = a.subscription_id WHERE a.subscription_id = ")
         .value(id.get())
-        .sql(" AND s.counterparty_id = ")
-        .value(customer.counterparty_id.get())
-        .sql(" AND s.project_id = ")
-        .value(customer.app.project_id.get())
-        .sql(" AND (s.application_id IS NULL OR s.application_id = ")
-        .value(customer.app.application_id.get())
-        .sql(")")
+        .sql(" AND ")
+        .then(seen_by(customer))
 }
 
 #[async_trait]
@@ -412,28 +399,6 @@ impl SubscriptionStore for Database {
                 .sql(") RETURNING id")
                 .rows(connection)?;
             Ok::<_, Failed>(rows.into_iter().map(|row| stored::id(row.id)).collect::<Result<_, _>>()?)
-        })
-        .await
-    }
-
-    async fn charge(&self, id: ChargeId) -> Result<Option<Charge>, StoreError> {
-        self.read(move |connection| payments::load(connection, &Key::Id(id.get()))).await
-    }
-
-    async fn policy(&self, project: ProjectId) -> Result<SubscriptionPolicy, StoreError> {
-        use diesel::sql_types::Text;
-        by_place! {
-            struct PolicyRow {
-                policy: String as Text,
-            }
-        }
-        self.read(move |connection| {
-            let row: Option<PolicyRow> = Statement::new("SELECT policy FROM subscription_settings WHERE project_id = ")
-                .value(project.get())
-                .row(connection)
-                .optional()?;
-            let policy = row.map(|row| serde_json::from_str(&row.policy).map_err(StoreError::corrupt)).transpose()?;
-            Ok::<_, Failed>(policy.unwrap_or_default())
         })
         .await
     }

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::history::{Author, FieldChange, HistoryAction, HistoryEntry};
-use kontor_kernel::{OrderId, Page, PageRequest, StoreError, Word as _};
+use kontor_kernel::{Money, OrderId, Page, PageRequest, StoreError, Word as _};
 use kontor_orders::model::{OrderEntry, OrderEvent, OrderStatus, PaidEvent};
 
 use crate::database::{Abort, AnyConnection};
@@ -28,6 +28,12 @@ pub(super) struct Entry<'a> {
 /// A field of an order that an outcome changes.
 pub(super) fn figure(field: &str, old: impl ToString, new: impl ToString) -> FieldChange {
     FieldChange { field: field.to_owned(), old: Some(old.to_string()), new: Some(new.to_string()) }
+}
+
+/// Where the history of an order begins: what can change later.
+pub(super) fn created(status: OrderStatus, final_price: Money) -> Vec<FieldChange> {
+    let field = |name: &str, value: String| FieldChange { field: name.to_owned(), old: None, new: Some(value) };
+    vec![field("status_id", status.id().to_string()), field("final_price", final_price.to_string())]
 }
 
 pub(super) fn write<R>(connection: &mut AnyConnection, entry: &Entry<'_>, at: NaiveDateTime) -> Result<(), Abort<R>> {

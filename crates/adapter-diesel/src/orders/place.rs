@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::history::FieldChange;
 use kontor_kernel::{CounterpartyId, InventoryId, OrderId, Word};
 use kontor_orders::change::{PlacedLine, PlacedOrder};
 use kontor_orders::model::{OrderEvent, PaymentMethod, ReservationState};
@@ -70,19 +69,13 @@ pub(crate) fn place(
         event: OrderEvent::Created,
         status: order.status,
         detail: None,
-        changes: created(order),
+        changes: history::created(order.status, order.final_price),
     };
     history::write(connection, &entry, at)?;
     let exhausted: Vec<i64> =
         reserved.iter().filter(|movement| movement.left() == 0).map(|movement| movement.item).collect();
     offers::refresh_locked(connection, &exhausted)?;
     Ok(order_id)
-}
-
-/// Where its history begins: what can change later.
-fn created(order: &PlacedOrder) -> Vec<FieldChange> {
-    let field = |name: &str, value: String| FieldChange { field: name.to_owned(), old: None, new: Some(value) };
-    vec![field("status_id", order.status.id().to_string()), field("final_price", order.final_price.to_string())]
 }
 
 /// Reserves the stock of every line. The cards are held first, as everybody does who changes stock: what storefronts show

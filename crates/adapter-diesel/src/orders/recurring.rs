@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::history::{Author, FieldChange};
+use kontor_kernel::history::Author;
 use kontor_kernel::{Money, NomenclatureId, OrderId, StoreError, SubscriptionId, Word as _};
 use kontor_orders::model::{OrderEvent, OrderStatus, PaymentMethod, ReservationState};
 use kontor_payments::model::VatCode;
@@ -67,8 +67,6 @@ pub(crate) fn place_recurring(
     for line in order.lines {
         insert_line(connection, order, id, line)?;
     }
-    let field = |name: &str, value: String| FieldChange { field: name.to_owned(), old: None, new: Some(value) };
-    let changes = vec![field("status_id", status.id().to_string()), field("final_price", order.total.to_string())];
     let entry = Entry {
         project: order.project,
         order: id,
@@ -76,7 +74,7 @@ pub(crate) fn place_recurring(
         event: OrderEvent::Created,
         status,
         detail: None,
-        changes,
+        changes: history::created(status, order.total),
     };
     history::write(connection, &entry, at)?;
     Ok(stored::id(id)?)

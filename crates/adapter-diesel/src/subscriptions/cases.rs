@@ -23,20 +23,23 @@ pub(crate) enum Wanted {
     Locked(SubscriptionId),
 }
 
+/// That a subscription `s` is one of the customer, and the calling application may see it: it is its own, or one of the project as
+/// a whole.
+pub(crate) fn seen_by(customer: CustomerScope) -> Statement {
+    Statement::new("s.counterparty_id = ")
+        .value(customer.counterparty_id.get())
+        .sql(" AND s.project_id = ")
+        .value(customer.app.project_id.get())
+        .sql(" AND (s.application_id IS NULL OR s.application_id = ")
+        .value(customer.app.application_id.get())
+        .sql(")")
+}
+
 impl Wanted {
     fn rows(&self, connection: &mut AnyConnection) -> Result<Vec<SubscriptionRow>, Abort<StoreError>> {
-        let own = |customer: &CustomerScope| {
-            Statement::new("s.counterparty_id = ")
-                .value(customer.counterparty_id.get())
-                .sql(" AND s.project_id = ")
-                .value(customer.app.project_id.get())
-                .sql(" AND (s.application_id IS NULL OR s.application_id = ")
-                .value(customer.app.application_id.get())
-                .sql(")")
-        };
         let which = match self {
-            Self::OfCustomer(customer) => own(customer).sql(" ORDER BY s.id DESC"),
-            Self::OneOfCustomer(customer, id) => own(customer).sql(" AND s.id = ").value(id.get()),
+            Self::OfCustomer(customer) => seen_by(*customer).sql(" ORDER BY s.id DESC"),
+            Self::OneOfCustomer(customer, id) => seen_by(*customer).sql(" AND s.id = ").value(id.get()),
             Self::Locked(id) => Statement::new("s.id = ").value(id.get()).locked(connection, " FOR NO KEY UPDATE OF s"),
         };
         Ok(Statement::new(SUBSCRIPTION_COLUMNS).then(which).rows(connection)?)
@@ -119,8 +122,7 @@ pub(crate) fn cases(
     let assemble = |(row, subscription): (&SubscriptionRow, Subscription)| {
         let policy = row.policy.as_deref().map(serde_json::from_str).transpose().map_err(StoreError::corrupt)?;
         let policy: kontor_subscriptions::model::SubscriptionPolicy = policy.unwrap_or_default();
-        let offered = if subscription.next_terms.is_some() { row.next_plan_is_offered } else { row.plan_is_offered };
-        let plan = match (offered, policy.withdrawn_plans_renew) {
+        let plan = match (row.plan_is_offered, policy.withdrawn_plans_renew) {
             (true, _) => PlanStanding::Available,
             (false, true) => PlanStanding::Renews,
             (false, false) => PlanStanding::Ends,

@@ -42,22 +42,19 @@ by_place! {
         pub zone: String as Text,
         pub policy: Option<String> as Nullable<Text>,
         pub plan_is_offered: bool as Bool,
-        pub next_plan_is_offered: bool as Bool,
         pub method_is_active: bool as Bool,
     }
 }
 
-/// A subscription, other terms that begin with its next charge, and what of its project, plan and method decides. Locking
+/// A subscription, other terms that begin with its next charge, and what of its project, next plan and method decides. Locking
 /// clauses lock the subscription alone.
 pub(super) const SUBSCRIPTION_COLUMNS: &str = "SELECT s.id, s.project_id, s.application_id, s.counterparty_id, s.status, \
      s.nomenclature_id, s.plan_slug, s.amount, s.currency, s.billing_months, s.saved_method_id, s.schedule, \
      s.period_number, s.period_start, s.period_end, s.unpaid_period, s.next_charge_at, s.wake_at, s.canceled_at, s.parked, s.created_at, \
      n.nomenclature_id, n.plan_slug, n.amount, n.currency, n.billing_months, p.time_zone, t.policy, \
      EXISTS (SELECT 1 FROM subscription_nomenclatures a JOIN nomenclatures i ON i.id = a.nomenclature_id \
-     WHERE a.nomenclature_id = s.nomenclature_id AND (s.application_id IS NULL OR a.application_id = s.application_id) \
-     AND a.is_active = TRUE AND i.project_id = s.project_id AND i.is_subscription = TRUE AND i.price IS NOT NULL), \
-     EXISTS (SELECT 1 FROM subscription_nomenclatures a JOIN nomenclatures i ON i.id = a.nomenclature_id \
-     WHERE a.nomenclature_id = n.nomenclature_id AND (s.application_id IS NULL OR a.application_id = s.application_id) \
+     WHERE a.nomenclature_id = coalesce(n.nomenclature_id, s.nomenclature_id) \
+     AND (s.application_id IS NULL OR a.application_id = s.application_id) \
      AND a.is_active = TRUE AND i.project_id = s.project_id AND i.is_subscription = TRUE AND i.price IS NOT NULL), \
      EXISTS (SELECT 1 FROM saved_payment_methods m WHERE m.id = s.saved_method_id \
      AND m.counterparty_id = s.counterparty_id AND m.is_active = TRUE) \
