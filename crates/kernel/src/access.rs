@@ -49,6 +49,7 @@ resources! {
     Reservations => "reservations",
     Roles => "roles",
     Shops => "shops",
+    Subscriptions => "subscriptions",
     Tasks => "tasks",
     Users => "users",
     Warehouses => "warehouses",

@@ -1,14 +1,20 @@
 //! A subscription with all that decides about it, and what follows when something happens to it.
 
-use chrono::{DateTime, TimeDelta, Utc};
+mod planning;
+mod timing;
+
+pub use timing::{Retimed, Timing};
+
+use chrono::{DateTime, Utc};
 use kontor_kernel::{SavedMethodId, Zone};
 
 use crate::bounds::{Intended, Park};
 use crate::change::{AttemptEnd, SubscriptionChange};
 use crate::decline::Decline;
+use crate::downtime::{MissedPeriods, after_downtime};
 use crate::dunning::{NextTry, Try, allows_unplanned_try, next_try};
 use crate::effect::{Effect, SubscriptionNotice};
-use crate::model::{Attempt, AttemptState, NewAttempt, Subscription, SubscriptionPolicy, SubscriptionView};
+use crate::model::{Attempt, AttemptState, NewAttempt, Subscription, SubscriptionPolicy, SubscriptionView, Upcoming};
 use crate::period::{Anchor, Period};
 use crate::refusal::MoveRefused;
 use crate::retry::{PaymentStanding, RetryFacts, can_retry_payment};
@@ -52,13 +58,8 @@ pub struct Occasion {
     pub saved_method: Option<SavedMethodId>,
     /// The acquirer's reason of a charge that failed.
     pub reason: Option<String>,
-}
-
-/// What the days to come hold.
-enum Next {
-    Charge(DateTime<Utc>),
-    Wait(Option<DateTime<Utc>>),
-    Nothing,
+    /// How the periods to come are counted anew.
+    pub timing: Option<Retimed>,
 }
 
 impl SubscriptionCase {
@@ -111,6 +112,7 @@ impl SubscriptionCase {
             (Some(attempt), _) => attempt.origin,
             (None, _) if !subscription.is_activated() => ChargeOrigin::First,
             (None, SubscriptionStatus::PastDue) => ChargeOrigin::Recovery,
+            (None, _) if self.collects(now) => ChargeOrigin::Missed,
             (None, _) => ChargeOrigin::Renewal,
         };
         let period = open.and_then(|attempt| self.period(attempt.period));
@@ -125,6 +127,12 @@ impl SubscriptionCase {
             parked: subscription.parked.is_some(),
             refund_ends: false,
         }
+    }
+
+    /// Whether a missed period is what is charged next.
+    fn collects(&self, now: DateTime<Utc>) -> bool {
+        let one = &self.subscription;
+        one.status == SubscriptionStatus::Active && one.is_paid(now) && !one.missed.is_empty()
     }
 
     fn period(&self, number: u32) -> Option<Period> {
@@ -181,28 +189,6 @@ impl SubscriptionCase {
         Some(self.after(event, occasion, now))
     }
 
-    /// What a worker does when the time of a subscription has come. What cannot be done now is planned anew.
-    pub fn due(&self, now: DateTime<Utc>) -> SubscriptionChange {
-        self.when_due(now).unwrap_or_else(|refused| self.replanned(refused.event, now))
-    }
-
-    fn when_due(&self, now: DateTime<Utc>) -> Result<SubscriptionChange, MoveRefused> {
-        let planned = Occasion { planned: true, ..Occasion::default() };
-        match self.subscription.status {
-            SubscriptionStatus::PastDue => match self.next(&self.subscription, now) {
-                Next::Charge(at) if at <= now => self.after(SubscriptionEvent::ChargeStarted, &planned, now),
-                Next::Nothing => self.after(SubscriptionEvent::DunningExhausted, &planned, now),
-                Next::Wait(Some(until)) if until <= now => self.after(SubscriptionEvent::PeriodDue, &planned, now),
-                Next::Wait(None) => self.after(SubscriptionEvent::PeriodDue, &planned, now),
-                Next::Charge(_) | Next::Wait(_) => Ok(self.replanned(SubscriptionEvent::PeriodDue, now)),
-            },
-            SubscriptionStatus::Active if self.subscription.is_paid(now) => {
-                Ok(self.replanned(SubscriptionEvent::PeriodDue, now))
-            }
-            _ => self.after(SubscriptionEvent::PeriodDue, &planned, now),
-        }
-    }
-
     /// The same, planned anew.
     fn replanned(&self, event: SubscriptionEvent, now: DateTime<Utc>) -> SubscriptionChange {
         let mut change = self.unmoved(event, now);
@@ -255,6 +241,7 @@ impl SubscriptionCase {
         change.ended = ended(event, occasion);
         if step.to == SubscriptionStatus::Canceled && step.from != SubscriptionStatus::Canceled {
             change.subscription.canceled_at = Some(now);
+            change.subscription.missed.clear();
         }
         if event == SubscriptionEvent::Resume {
             change.subscription.canceled_at = None;
@@ -268,8 +255,29 @@ impl SubscriptionCase {
                 return Ok(change);
             }
         }
+        self.tell_ahead(&mut change);
         self.plan(&mut change, now);
         Ok(change)
+    }
+
+    /// Remembers what the customer is told of the next period, and tells them at last when it begins untold.
+    fn tell_ahead(&self, change: &mut SubscriptionChange) {
+        let (due, one) = (self.subscription.due_number(change.at), &mut change.subscription);
+        match change.event {
+            SubscriptionEvent::ChargeAnnounced => one.told = Some((due, Upcoming::Charge)),
+            SubscriptionEvent::PlanWithdrawn if one.status == SubscriptionStatus::Active => {
+                one.told = Some((due, Upcoming::End));
+            }
+            SubscriptionEvent::PeriodDue
+                if change.from == SubscriptionStatus::Active
+                    && change.attempt.is_some()
+                    && one.told != Some((due, Upcoming::Charge)) =>
+            {
+                one.told = Some((due, Upcoming::Charge));
+                change.notices.push(SubscriptionNotice::SubscriptionChargeAhead);
+            }
+            _ => {}
+        }
     }
 
     fn takes_effect(
@@ -287,7 +295,9 @@ impl SubscriptionCase {
                     *change = self.parked(park, change.event, now);
                     return Flow::Stop;
                 }
-                change.subscription.unpaid = Some(attempt.period);
+                if attempt.origin != ChargeOrigin::Missed {
+                    change.subscription.unpaid = Some(attempt.period);
+                }
                 change.attempt = Some(attempt);
             }
             Effect::GrantPeriod => {
@@ -320,7 +330,17 @@ impl SubscriptionCase {
             }
             Effect::ReturnMoney => change.returns_money = true,
             Effect::Park => change.subscription.parked = Some(Park::ContradictingAnswers),
-            // Of periods that were missed none is collected yet; the rest is what is planned afterwards.
+            Effect::Unpark => change.subscription.parked = None,
+            Effect::Reschedule => {
+                if let Some(Retimed { schedule, paid_until }) = &occasion.timing {
+                    change.subscription.schedule = Some(schedule.clone());
+                    change.subscription.told = None;
+                    if let (Some(period), Some(end)) = (&mut change.subscription.period, paid_until) {
+                        period.end = *end;
+                    }
+                }
+            }
+            // What follows from these is what is planned afterwards.
             Effect::CollectMissed
             | Effect::ScheduleTry
             | Effect::EndQueuedAttempts
@@ -330,10 +350,28 @@ impl SubscriptionCase {
         Flow::Go
     }
 
-    /// The attempt that comes next. Terms that were agreed on in between begin with it.
+    /// The attempt that comes next.
     fn attempt(&self, change: &mut SubscriptionChange, occasion: &Occasion, origin: ChargeOrigin) -> NewAttempt {
+        let subscription = &mut change.subscription;
+        let period = match origin {
+            ChargeOrigin::Missed if !subscription.missed.is_empty() => subscription.missed.remove(0),
+            _ => self.begin_period(change),
+        };
+        let number = self.attempts_of(period).map(|attempt| attempt.number).max().unwrap_or(0).saturating_add(1);
+        let terms = change.subscription.terms.clone();
+        NewAttempt { period, number, origin, planned: occasion.planned, terms }
+    }
+
+    /// The number of the period that is charged now. Terms that were agreed on in between begin with it; periods that went by
+    /// before it are remembered, where the project collects them.
+    fn begin_period(&self, change: &mut SubscriptionChange) -> u32 {
         let period = self.subscription.due_number(change.at);
         let subscription = &mut change.subscription;
+        if let (MissedPeriods::Collect, Some(schedule)) = (self.policy.missed, &self.subscription.schedule) {
+            let settled = self.subscription.unpaid.unwrap_or_else(|| self.subscription.due_after_paid());
+            let due = after_downtime(schedule, settled.saturating_sub(1), change.at, MissedPeriods::Collect);
+            subscription.missed.extend(due.collect.iter().map(|missed| missed.number));
+        }
         if let Some(next) = subscription.next_terms.take() {
             let months = next.billing_months;
             if months != subscription.terms.billing_months
@@ -344,12 +382,12 @@ impl SubscriptionCase {
             }
             subscription.terms = next;
         }
-        let number = self.attempts_of(period).map(|attempt| attempt.number).max().unwrap_or(0).saturating_add(1);
-        NewAttempt { period, number, origin, planned: occasion.planned, terms: subscription.terms.clone() }
+        period
     }
 
     fn judge(&self, attempt: &NewAttempt, now: DateTime<Utc>) -> Result<(), Park> {
-        let consented = self.subscription.next_terms.as_ref().unwrap_or(&self.subscription.terms);
+        let agreed = self.subscription.next_terms.as_ref().filter(|_| attempt.origin != ChargeOrigin::Missed);
+        let consented = agreed.unwrap_or(&self.subscription.terms);
         let intended = Intended {
             amount: attempt.terms.amount,
             currency: &attempt.terms.currency,
@@ -377,94 +415,6 @@ impl SubscriptionCase {
             None => Some(Schedule::new(anchor)),
             Some(schedule) => schedule.resumed(number, anchor).ok().or_else(|| Some(schedule.clone())),
         };
-    }
-
-    /// When it is charged, and looked at, next.
-    fn plan(&self, change: &mut SubscriptionChange, now: DateTime<Utc>) {
-        let due = change.subscription.due_number(now);
-        change.subscription.unpaid = match change.subscription.status {
-            SubscriptionStatus::PastDue => change.subscription.unpaid.or(Some(due)),
-            SubscriptionStatus::Charging => change.subscription.unpaid,
-            SubscriptionStatus::Active | SubscriptionStatus::Canceled => None,
-        };
-        let after = self.followed_by(change);
-        match after.next(&change.subscription, now) {
-            Next::Charge(at) => {
-                change.subscription.next_charge_at = Some(at);
-                change.subscription.wake_at = Some(at);
-            }
-            Next::Wait(until) => {
-                change.subscription.next_charge_at = None;
-                change.subscription.wake_at = until;
-            }
-            Next::Nothing => {
-                change.subscription.status = SubscriptionStatus::Canceled;
-                change.subscription.canceled_at = Some(now);
-                change.subscription.unpaid = None;
-                change.subscription.next_charge_at = None;
-                change.subscription.wake_at = None;
-                change.notices.push(SubscriptionNotice::SubscriptionEnded);
-            }
-        }
-    }
-
-    /// All that decides, as it is once the change is written.
-    #[must_use]
-    pub fn followed_by(&self, change: &SubscriptionChange) -> Self {
-        let mut after = Self { subscription: change.subscription.clone(), ..self.clone() };
-        if let (Some(end), Some(attempt)) = (&change.ended, after.attempts.last_mut()) {
-            let (state, reason) = match end {
-                AttemptEnd::Succeeded => (AttemptState::Succeeded, None),
-                AttemptEnd::Failed { reason } => (AttemptState::Failed, Some(reason.clone())),
-            };
-            (attempt.state, attempt.reason, attempt.ended_at) = (state, reason, Some(change.at));
-        }
-        if change.subscription.terms.method != self.subscription.terms.method {
-            // It was just looked up.
-            after.method_active = true;
-            after.method_tries.clear();
-        }
-        if change.stopped_method.is_some() && change.stopped_method == change.subscription.terms.method {
-            after.method_active = false;
-        }
-        if change.event == SubscriptionEvent::ChangePlan || change.event == SubscriptionEvent::Resume {
-            after.plan = PlanStanding::Available;
-        }
-        after
-    }
-
-    fn next(&self, subscription: &Subscription, now: DateTime<Utc>) -> Next {
-        if subscription.parked.is_some() {
-            return Next::Wait(None);
-        }
-        match subscription.status {
-            SubscriptionStatus::Charging | SubscriptionStatus::Canceled => Next::Wait(None),
-            SubscriptionStatus::Active => {
-                let end = subscription.period.map(|period| period.end);
-                let charged = self.method(now) != MethodStanding::Gone && self.plan != PlanStanding::Ends;
-                match end.filter(|_| charged) {
-                    Some(end) => Next::Charge(end),
-                    None => Next::Wait(end),
-                }
-            }
-            SubscriptionStatus::PastDue => {
-                let number = subscription.unpaid.unwrap_or_else(|| subscription.due_number(now));
-                let end = self.period(number).map(|period| period.end);
-                if !self.method_active || subscription.terms.method.is_none() || self.plan == PlanStanding::Ends {
-                    return Next::Wait(end);
-                }
-                match self.next_try(now) {
-                    NextTry::At(at) => Next::Charge(at),
-                    NextTry::Exhausted(_) => Next::Nothing,
-                    NextTry::CustomerMustAct | NextTry::MethodDead => Next::Wait(end),
-                }
-            }
-        }
-    }
-
-    /// How far back attempts by a method count.
-    pub fn method_tries_since(now: DateTime<Utc>) -> DateTime<Utc> {
-        now - TimeDelta::days(i64::from(crate::DunningPolicy::METHOD_DAYS) + 1)
     }
 }
 

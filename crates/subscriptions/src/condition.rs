@@ -55,6 +55,8 @@ pub enum Condition {
     EndsPeriod,
     /// The refund ends no period.
     KeepsPeriod,
+    /// It is parked.
+    IsParked,
     /// The project lets withdrawn plans end.
     PlanEnds,
     /// The project renews withdrawn plans.
@@ -98,6 +100,7 @@ impl Condition {
             Self::MethodUsable => activated && method == MethodStanding::Valid,
             Self::EndsPeriod => refund_ends && paid,
             Self::KeepsPeriod => !refund_ends,
+            Self::IsParked => parked,
             Self::PlanEnds => ends,
             Self::PlanRenews => !ends,
             Self::ResumablePaid => resumable && paid,

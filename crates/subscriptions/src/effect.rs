@@ -30,10 +30,14 @@ pub enum Effect {
     NextMethod,
     /// The paid period ends now.
     EndPeriod,
+    /// The periods to come are counted anew.
+    Reschedule,
     /// The money goes back by itself: the case `returns`.
     ReturnMoney,
     /// People must look; nothing is charged until they released it.
     Park,
+    /// People have looked.
+    Unpark,
 }
 
 /// What the customer is told, by its code.
@@ -58,6 +62,10 @@ pub enum SubscriptionNotice {
     SubscriptionCanceled,
     /// The cancellation was taken back.
     SubscriptionResumed,
+    /// The next charge comes in some days.
+    SubscriptionChargeAhead,
+    /// The next charge comes on another day.
+    SubscriptionRescheduled,
     /// It will end with the paid period.
     SubscriptionEnding,
     /// It has ended without their asking.

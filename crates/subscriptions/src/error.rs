@@ -1,6 +1,6 @@
 //! Why nothing comes of what is asked.
 
-use kontor_kernel::StoreError;
+use kontor_kernel::{AccessDenied, StoreError};
 
 use crate::refusal::MoveRefused;
 use crate::retry::RetryReason;
@@ -42,6 +42,12 @@ pub enum SubscriptionRefusal {
     /// The payment cannot be retried.
     #[error("this payment cannot be retried: {0}")]
     NotRetryable(RetryReason),
+    /// The next period cannot begin then.
+    #[error("the next period cannot begin then: {0}")]
+    NotThen(crate::schedule::ScheduleRefused),
+    /// The next period would begin too late.
+    #[error("the next period must begin within two years")]
+    TooFar,
     /// The acquirer will not take the money of a first charge.
     #[error("the payment failed: {reason}")]
     PaymentFailed {
@@ -53,6 +59,9 @@ pub enum SubscriptionRefusal {
 /// Why a use case fails.
 #[derive(Debug, thiserror::Error)]
 pub enum SubscriptionError {
+    /// The employee may not do this.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
     /// There is no such subscription or payment, as far as the caller may know.
     #[error("not found")]
     NotFound,

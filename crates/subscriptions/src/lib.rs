@@ -72,12 +72,13 @@ mod retry;
 mod schedule;
 mod scheduler;
 mod service;
+mod staff;
 mod state;
 mod terms;
 
 pub use access::grants_access;
 pub use bounds::{Bounds, Intended, Park, contradiction};
-pub use case::{Occasion, SubscriptionCase};
+pub use case::{Occasion, Retimed, SubscriptionCase, Timing};
 pub use checkout::{Checkout, CheckoutResult, MOST_PLANS, Purchase};
 pub use condition::Condition;
 pub use decline::{Decline, DeclineClass};
@@ -89,12 +90,13 @@ pub use method_change::{MethodChange, MethodChangeBegun, MethodChangeService, Me
 pub use moves::{MOVES, Move};
 pub use notice_text::SubscriptionSubject;
 pub use period::{Anchor, InvalidAnchor, Period};
-pub use policy::{DunningPolicy, InvalidDunningPolicy};
+pub use policy::{DunningPolicy, DunningTerms, InvalidDunningPolicy};
 pub use refusal::{MoveRefused, RefusalKind, RefusalReason};
 pub use retry::{PaymentStanding, RetryFacts, RetryReason, can_retry_payment};
 pub use schedule::{Schedule, ScheduleRefused};
 pub use scheduler::{Ran, SubscriptionScheduler};
 pub use service::{Agreement, SubscriptionService, TermsEdit};
+pub use staff::{StaffCommand, StaffSubscriptions};
 pub use state::{ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding, SubscriptionEvent, SubscriptionStatus};
 pub use terms::{ConsentedTerms, Consents, Terms, TermsDifference, TooEarly, needs_consent};
 

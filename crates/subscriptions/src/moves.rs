@@ -1,26 +1,26 @@
 //! The table of moves: where an event leads a subscription, and what happens in the same commit.
 
 use crate::condition::Condition::{
-    self, Any, Chargeable, ChargeableUnaided, Collects, EndsPeriod, EndsUnpaid, FirstCharge, KeepsPeriod, LateCharge,
-    LosesPlan, MethodGone, MethodLost, MethodUsable, MissedStillPaid, MissedUnpaid, NoCharge, OpenChargeLeft,
-    PlanBuyable, PlanEnds, PlanRenews, RecoveryInTime, RenewalInTime, ResumableOver, ResumablePaid, StillPaid,
-    TriesAgain, Unpayable,
+    self, Any, Chargeable, ChargeableUnaided, Collects, EndsPeriod, EndsUnpaid, FirstCharge, IsParked, KeepsPeriod,
+    LateCharge, LosesPlan, MethodGone, MethodLost, MethodUsable, MissedStillPaid, MissedUnpaid, NoCharge,
+    OpenChargeLeft, PlanBuyable, PlanEnds, PlanRenews, RecoveryInTime, RenewalInTime, ResumableOver, ResumablePaid,
+    StillPaid, TriesAgain, Unpayable,
 };
 use crate::effect::Effect::{
     self, Anchor, AskLater, CollectMissed, EndPeriod, EndQueuedAttempts, GrantPeriod, NextMethod, NextTerms, Park,
-    Reconcile, ReturnMoney, ScheduleTry, StartAttempt, StopMethod,
+    Reconcile, Reschedule, ReturnMoney, ScheduleTry, StartAttempt, StopMethod, Unpark,
 };
 use crate::effect::SubscriptionNotice::{
-    self, SubscriptionActivated, SubscriptionCanceled, SubscriptionEnded, SubscriptionEnding,
+    self, SubscriptionActivated, SubscriptionCanceled, SubscriptionChargeAhead, SubscriptionEnded, SubscriptionEnding,
     SubscriptionMethodChanged, SubscriptionMethodNeeded, SubscriptionMissedPaid, SubscriptionPaymentFailed,
-    SubscriptionRefunded, SubscriptionRenewed, SubscriptionResumed, SubscriptionTermsChanged,
+    SubscriptionRefunded, SubscriptionRenewed, SubscriptionRescheduled, SubscriptionResumed, SubscriptionTermsChanged,
 };
 use crate::refusal::{MoveRefused, reason};
 use crate::state::Facts;
 use crate::state::SubscriptionEvent::{
-    self, Cancel, ChangeMethod, ChangePlan, ChargeDeclinedHard, ChargeDeclinedSoft, ChargePending, ChargeStarted,
-    ChargeSucceeded, ChargeUnknown, CustomerLeaves, DeleteMethod, DunningExhausted, PeriodDue, PlanWithdrawn,
-    RefundPeriod, Resume, Retry,
+    self, Cancel, ChangeMethod, ChangePlan, ChargeAnnounced, ChargeDeclinedHard, ChargeDeclinedSoft, ChargePending,
+    ChargeStarted, ChargeSucceeded, ChargeUnknown, CustomerLeaves, DeleteMethod, DunningExhausted, MoveDay, Pause,
+    PeriodDue, PlanWithdrawn, RefundPeriod, Release, Resume, Retry, Skip,
 };
 use crate::state::SubscriptionStatus::{self, Active, Canceled, Charging, PastDue};
 
@@ -68,6 +68,11 @@ pub const MOVES: &[Move] = &[
     row(Active, CustomerLeaves, Any, Canceled, &[StopMethod, EndQueuedAttempts], None),
     row(Active, PlanWithdrawn, PlanEnds, Active, &[], Some(SubscriptionEnding)),
     row(Active, PlanWithdrawn, PlanRenews, Active, &[], None),
+    row(Active, ChargeAnnounced, PlanRenews, Active, &[], Some(SubscriptionChargeAhead)),
+    row(Active, Pause, NoCharge, Active, &[Reschedule], Some(SubscriptionRescheduled)),
+    row(Active, Skip, NoCharge, Active, &[Reschedule], Some(SubscriptionRescheduled)),
+    row(Active, MoveDay, NoCharge, Active, &[Reschedule], Some(SubscriptionRescheduled)),
+    row(Active, Release, IsParked, Active, &[Unpark], None),
     row(Active, PeriodDue, Chargeable, Charging, &[StartAttempt], None),
     row(Active, PeriodDue, MethodGone, PastDue, &[], Some(SubscriptionMethodNeeded)),
     row(Active, PeriodDue, EndsUnpaid, Canceled, &[EndQueuedAttempts], Some(SubscriptionEnded)),
@@ -158,6 +163,7 @@ pub const MOVES: &[Move] = &[
     row(PastDue, CustomerLeaves, Any, Canceled, &[StopMethod, EndQueuedAttempts], None),
     row(PastDue, PlanWithdrawn, PlanEnds, Canceled, &[EndQueuedAttempts], Some(SubscriptionEnded)),
     row(PastDue, PlanWithdrawn, PlanRenews, PastDue, &[], None),
+    row(PastDue, Release, IsParked, PastDue, &[Unpark, ScheduleTry], None),
     row(PastDue, PeriodDue, ChargeableUnaided, Charging, &[EndQueuedAttempts, StartAttempt], None),
     row(PastDue, PeriodDue, Unpayable, Canceled, &[EndQueuedAttempts], Some(SubscriptionEnded)),
     row(PastDue, DunningExhausted, NoCharge, Canceled, &[EndQueuedAttempts], Some(SubscriptionEnded)),
@@ -175,6 +181,7 @@ pub const MOVES: &[Move] = &[
     row(Canceled, RefundPeriod, KeepsPeriod, Canceled, &[], Some(SubscriptionRefunded)),
     row(Canceled, CustomerLeaves, Any, Canceled, &[StopMethod, EndQueuedAttempts], None),
     row(Canceled, PlanWithdrawn, Any, Canceled, &[], None),
+    row(Canceled, Release, IsParked, Canceled, &[Unpark], None),
 ];
 
 impl SubscriptionStatus {

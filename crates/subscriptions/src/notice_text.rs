@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{Language, Money, Zone};
 
 use crate::effect::SubscriptionNotice::{
-    self, SubscriptionActivated, SubscriptionCanceled, SubscriptionEnded, SubscriptionEnding,
+    self, SubscriptionActivated, SubscriptionCanceled, SubscriptionChargeAhead, SubscriptionEnded, SubscriptionEnding,
     SubscriptionMethodChanged, SubscriptionMethodNeeded, SubscriptionMissedPaid, SubscriptionPaymentFailed,
-    SubscriptionRefunded, SubscriptionRenewed, SubscriptionResumed, SubscriptionTermsChanged,
+    SubscriptionRefunded, SubscriptionRenewed, SubscriptionRescheduled, SubscriptionResumed, SubscriptionTermsChanged,
 };
 
 /// What a notice is about.
@@ -45,6 +45,10 @@ const fn template(notice: SubscriptionNotice, language: Language) -> (&'static s
         }
         (Language::Ru, SubscriptionCanceled) => ("Подписка отменена", "Списаний больше не будет."),
         (Language::Ru, SubscriptionResumed) => ("Подписка возобновлена", "Следующее списание: {sum}, {next}."),
+        (Language::Ru, SubscriptionChargeAhead) => ("Скоро продление подписки", "{next} мы спишем {sum}."),
+        (Language::Ru, SubscriptionRescheduled) => {
+            ("День оплаты подписки изменён", "Следующее списание: {sum}, {next}. Оплачено до {until}.")
+        }
         (Language::Ru, SubscriptionEnding) => ("Подписка закончится", "Оплачено до {until}, продления не будет."),
         (Language::Ru, SubscriptionEnded) => ("Подписка закончилась", "Списаний больше не будет."),
         (Language::Ru, SubscriptionRefunded) => ("Деньги за подписку возвращены", "Мы возвращаем деньги."),
@@ -69,6 +73,10 @@ const fn template(notice: SubscriptionNotice, language: Language) -> (&'static s
         }
         (Language::En, SubscriptionCanceled) => ("Your subscription is canceled", "Nothing will be charged any more."),
         (Language::En, SubscriptionResumed) => ("Your subscription was resumed", "Next charge: {sum}, {next}."),
+        (Language::En, SubscriptionChargeAhead) => ("Your subscription renews soon", "We will charge {sum} on {next}."),
+        (Language::En, SubscriptionRescheduled) => {
+            ("The payment day of your subscription was changed", "Next charge: {sum}, {next}. Paid until {until}.")
+        }
         (Language::En, SubscriptionEnding) => ("Your subscription will end", "Paid until {until}, and not renewed."),
         (Language::En, SubscriptionEnded) => ("Your subscription has ended", "Nothing will be charged any more."),
         (Language::En, SubscriptionRefunded) => ("Money of your subscription goes back", "It is on its way to you."),

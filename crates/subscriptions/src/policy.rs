@@ -34,20 +34,26 @@ pub enum InvalidDunningPolicy {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "Stored", into = "Stored")]
-pub struct DunningPolicy(Stored);
+#[serde(try_from = "DunningTerms", into = "DunningTerms")]
+pub struct DunningPolicy(DunningTerms);
 
+/// What a policy says, not yet judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Stored {
-    after_days: Vec<u8>,
-    salary_days: Vec<u8>,
-    hour: u8,
-    tries_per_period: u8,
-    tries_per_method: u8,
+pub struct DunningTerms {
+    /// How many days after the first try of a period the next ones come, ascending, 1 to 30.
+    pub after_days: Vec<u8>,
+    /// On which days of a month salaries come, ascending.
+    pub salary_days: Vec<u8>,
+    /// The local hour of a try on a salary day.
+    pub hour: u8,
+    /// How many tries a period has.
+    pub tries_per_period: u8,
+    /// How many tries a method has in 30 days.
+    pub tries_per_method: u8,
 }
 
-impl Default for Stored {
+impl Default for DunningTerms {
     fn default() -> Self {
         Self {
             after_days: vec![1, 3, 5, 7],
@@ -59,7 +65,7 @@ impl Default for Stored {
     }
 }
 
-impl From<DunningPolicy> for Stored {
+impl From<DunningPolicy> for DunningTerms {
     fn from(policy: DunningPolicy) -> Self {
         policy.0
     }
@@ -69,24 +75,30 @@ fn ascending(days: &[u8], most: u8) -> bool {
     days.iter().all(|day| (1..=most).contains(day)) && days.is_sorted_by(|one, next| one < next)
 }
 
-impl TryFrom<Stored> for DunningPolicy {
+impl TryFrom<DunningTerms> for DunningPolicy {
     type Error = InvalidDunningPolicy;
 
-    fn try_from(stored: Stored) -> Result<Self, InvalidDunningPolicy> {
+    fn try_from(terms: DunningTerms) -> Result<Self, InvalidDunningPolicy> {
+        // The one that stands first: stored policies are judged one by one.
+        Self::judged(terms).map_err(|wrong| wrong.into_iter().next().unwrap_or(InvalidDunningPolicy::Hour))
+    }
+}
+
+impl DunningPolicy {
+    /// A policy, or all that is wrong with it.
+    pub fn judged(terms: DunningTerms) -> Result<Self, Vec<InvalidDunningPolicy>> {
         let rules = [
             (
-                ascending(&stored.after_days, 30) && stored.after_days.len() < usize::from(Self::MOST_TRIES),
+                ascending(&terms.after_days, 30) && terms.after_days.len() < usize::from(Self::MOST_TRIES),
                 InvalidDunningPolicy::AfterDays,
             ),
-            (ascending(&stored.salary_days, 31), InvalidDunningPolicy::SalaryDays),
-            (stored.hour < 24, InvalidDunningPolicy::Hour),
-            ((1..=Self::MOST_TRIES).contains(&stored.tries_per_period), InvalidDunningPolicy::TriesPerPeriod),
-            ((1..=Self::MOST_METHOD_TRIES).contains(&stored.tries_per_method), InvalidDunningPolicy::TriesPerMethod),
+            (ascending(&terms.salary_days, 31), InvalidDunningPolicy::SalaryDays),
+            (terms.hour < 24, InvalidDunningPolicy::Hour),
+            ((1..=Self::MOST_TRIES).contains(&terms.tries_per_period), InvalidDunningPolicy::TriesPerPeriod),
+            ((1..=Self::MOST_METHOD_TRIES).contains(&terms.tries_per_method), InvalidDunningPolicy::TriesPerMethod),
         ];
-        match rules.into_iter().find(|(kept, _)| !kept) {
-            Some((_, broken)) => Err(broken),
-            None => Ok(Self(stored)),
-        }
+        let wrong: Vec<_> = rules.into_iter().filter_map(|(kept, broken)| (!kept).then_some(broken)).collect();
+        if wrong.is_empty() { Ok(Self(terms)) } else { Err(wrong) }
     }
 }
 
@@ -136,6 +148,15 @@ mod tests {
         assert_eq!(stored, expected);
         assert_eq!(serde_json::from_str::<DunningPolicy>(&stored).unwrap(), DunningPolicy::default());
         assert_eq!(serde_json::from_str::<DunningPolicy>("{}").unwrap(), DunningPolicy::default());
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once() {
+        let terms = DunningTerms { after_days: vec![0], hour: 24, tries_per_method: 16, ..DunningTerms::default() };
+        let expected =
+            [InvalidDunningPolicy::AfterDays, InvalidDunningPolicy::Hour, InvalidDunningPolicy::TriesPerMethod];
+        assert_eq!(DunningPolicy::judged(terms).unwrap_err(), expected);
+        assert_eq!(DunningPolicy::judged(DunningTerms::default()), Ok(DunningPolicy::default()));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    AppScope, CustomerScope, MethodBindingId, OrderId, Page, PageRequest, SavedMethodId, StoreError, SubscriptionId,
-    SubscriptionPaymentId,
+    AppScope, CustomerScope, Listing, MethodBindingId, OfProject, OrderId, Page, PageRequest, ProjectId, SavedMethodId,
+    StoreError, SubscriptionId, SubscriptionPaymentId,
 };
 use kontor_payments::model::{Charge, PaymentMethod};
 use uuid::Uuid;
@@ -14,7 +14,9 @@ use crate::case::SubscriptionCase;
 use crate::change::SubscriptionChange;
 use crate::error::SubscriptionError;
 use crate::method_change::{MethodChange, MethodChangeBegun, NewMethodChange};
-use crate::model::{Attempt, PlanChoice, PlanOffer, SubscriptionView};
+use crate::model::{
+    Attempt, PlanChoice, PlanOffer, SubscriptionEntry, SubscriptionPolicy, SubscriptionRecord, SubscriptionView,
+};
 use crate::terms::ConsentedTerms;
 
 /// What is asked of the acquirer beside the terms, for an attempt that is to be made.
@@ -181,6 +183,49 @@ pub trait SubscriptionStore: Send + Sync {
         until: DateTime<Utc>,
         most: u32,
     ) -> Result<Vec<SubscriptionId>, StoreError>;
+}
+
+/// What staff read of subscriptions, and how their project charges.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait SubscriptionRegister: Send + Sync {
+    /// One page of those of a project, by a constant number of statements.
+    async fn list(
+        &self,
+        project: ProjectId,
+        listing: Listing,
+        now: DateTime<Utc>,
+    ) -> Result<Page<SubscriptionRecord>, StoreError>;
+
+    /// One of them.
+    async fn find(
+        &self,
+        id: SubscriptionId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<OfProject<SubscriptionRecord>>, StoreError>;
+
+    /// Its payments, newest first.
+    async fn payments(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<Attempt>, StoreError>;
+
+    /// What happened to it, the latest first.
+    async fn history(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<SubscriptionEntry>, StoreError>;
+
+    /// What the customer consented to, the latest first.
+    async fn consents(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<ConsentedTerms>, StoreError>;
+
+    /// How many subscriptions of all projects are parked.
+    async fn parked(&self) -> Result<u64, StoreError>;
+
+    /// How a project charges.
+    async fn policy(&self, project: ProjectId) -> Result<SubscriptionPolicy, StoreError>;
+
+    /// Sets how a project charges, from each subscription's next look on.
+    async fn set_policy(
+        &self,
+        project: ProjectId,
+        policy: SubscriptionPolicy,
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError>;
 }
 
 /// Keeps changes of the method; their charges are kept by [`ChargeStore`](kontor_payments::ports::ChargeStore). The method is that

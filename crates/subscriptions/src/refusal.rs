@@ -3,9 +3,9 @@
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::state::SubscriptionEvent::{
-    self, Cancel, ChangeMethod, ChangePlan, ChargeDeclinedHard, ChargeDeclinedSoft, ChargePending, ChargeStarted,
-    ChargeSucceeded, ChargeUnknown, CustomerLeaves, DeleteMethod, DunningExhausted, PeriodDue, PlanWithdrawn,
-    RefundPeriod, Resume, Retry,
+    self, Cancel, ChangeMethod, ChangePlan, ChargeAnnounced, ChargeDeclinedHard, ChargeDeclinedSoft, ChargePending,
+    ChargeStarted, ChargeSucceeded, ChargeUnknown, CustomerLeaves, DeleteMethod, DunningExhausted, MoveDay, Pause,
+    PeriodDue, PlanWithdrawn, RefundPeriod, Release, Resume, Retry, Skip,
 };
 use crate::state::SubscriptionStatus::{self, Active, Canceled, Charging, PastDue};
 use crate::state::{Facts, MethodStanding, OpenCharge, PlanStanding};
@@ -44,6 +44,12 @@ pub enum RefusalReason {
     /// People must look first.
     #[error("the subscription is being checked")]
     Parked,
+    /// Nobody must look at it.
+    #[error("the subscription is not parked")]
+    NotParked,
+    /// Its billing day counts from a charge that is still due.
+    #[error("the subscription is past due")]
+    PastDue,
     /// No charge is open.
     #[error("no charge is open")]
     NoChargeOpen,
@@ -118,6 +124,11 @@ pub(crate) fn reason(from: SubscriptionStatus, event: SubscriptionEvent, facts: 
             let parked = facts.parked.then_some(RefusalReason::Parked);
             canceled.or(open).or(activated).or(paid).or(ends).or(method).or(parked).unwrap_or(RefusalReason::NotFailed)
         }
+        Pause | Skip | MoveDay | ChargeAnnounced if from != PastDue => {
+            canceled.or(open).unwrap_or(RefusalReason::PlanUnavailable)
+        }
+        Pause | Skip | MoveDay | ChargeAnnounced => open.unwrap_or(RefusalReason::PastDue),
+        Release => RefusalReason::NotParked,
         DeleteMethod | CustomerLeaves | PlanWithdrawn => RefusalReason::NeverActivated,
     }
 }

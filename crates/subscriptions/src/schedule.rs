@@ -138,6 +138,20 @@ impl Schedule {
         self.anchored(number, moved)
     }
 
+    /// Leaves out the time of the period `number`: it begins when the one after it would have. The billing day stays.
+    pub fn skipping(&self, number: u32) -> Result<Self, ScheduleRefused> {
+        let (_, anchor) = self.changeable(number)?;
+        let end = self.period(number).ok_or(InvalidAnchor::Moment)?.end;
+        self.anchored(number, Anchor::on_day(end, anchor.zone(), anchor.months(), anchor.day())?)
+    }
+
+    /// Lets the period `number` begin at a moment that is later than its start; its day is the billing day from then on. A
+    /// change that was planned for the same period makes room.
+    pub fn pausing(&self, number: u32, until: DateTime<Utc>) -> Result<Self, ScheduleRefused> {
+        let (_, anchor) = self.without(number).changeable(number)?;
+        self.anchored(number, Anchor::new(until, anchor.zone(), anchor.months())?)
+    }
+
     /// Gives the period `number` and all after it another length. The billing day stays.
     pub fn lasting(&self, number: u32, months: u8) -> Result<Self, ScheduleRefused> {
         let (start, anchor) = self.changeable(number)?;

@@ -53,6 +53,16 @@ pub enum SubscriptionEvent {
     CustomerLeaves,
     /// Staff withdraw the plan.
     PlanWithdrawn,
+    /// The customer is to be told of the charge that comes next.
+    ChargeAnnounced,
+    /// Staff let the next period begin later. What is paid ends as it does.
+    Pause,
+    /// Staff leave the next period out.
+    Skip,
+    /// Staff move the billing day. The period before lasts up to the new one.
+    MoveDay,
+    /// Staff have looked at a parked subscription, and let it go on.
+    Release,
     /// The next charge is due: the period that was current has ended.
     PeriodDue,
     /// Nothing is left to try (`dunning`).
@@ -159,6 +169,11 @@ mod tests {
             "refund_period",
             "customer_leaves",
             "plan_withdrawn",
+            "charge_announced",
+            "pause",
+            "skip",
+            "move_day",
+            "release",
             "period_due",
             "dunning_exhausted",
         ];

@@ -32,6 +32,7 @@ pub mod review_page;
 pub mod routes;
 pub mod scopes;
 pub mod sheets;
+pub mod subscription_record;
 pub mod suggestions;
 pub mod throttle;
 pub mod traffic;

@@ -38,6 +38,7 @@ mod promotions;
 mod reservations;
 mod roles;
 mod session;
+mod subscriptions;
 mod suggestions;
 mod tags;
 mod tickets;
@@ -90,6 +91,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/counterparties", customers::routes);
     orders::routes(config);
     order_files::table_routes(config);
+    subscriptions::table_routes(config);
+    below(config, "/api/subscriptions", subscriptions::routes);
     below(config, "/api/files", files::routes);
     below(config, "/api/discounts", discounts::routes);
     promotions::routes(config);

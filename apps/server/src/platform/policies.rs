@@ -6,7 +6,7 @@ use kontor_adapter_diesel::VersionedRecord::{
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{
     Agents, Applications, Branches, Brands, Categories, Counterparties, Departments, Dictionaries, Discounts, Files,
-    Inventories, Nomenclatures, Orders, Permissions, Reservations, Roles, Users, Warehouses, Webhooks,
+    Inventories, Nomenclatures, Orders, Permissions, Reservations, Roles, Subscriptions, Users, Warehouses, Webhooks,
 };
 
 use crate::http::policy::Access::{self, Public, Staff};
@@ -242,4 +242,20 @@ pub const POLICIES: &[Policy] = &[
     post("/api/search_address", Staff(&[])),
     post("/api/search_bank", Staff(&[])),
     post("/api/search_company", Staff(&[])),
+    // Subscriptions: ours, not the contract's
+    get("/api/subscriptions", staff!(view Subscriptions)),
+    get("/api/subscriptions/upcoming", staff!(view Subscriptions)),
+    get("/api/subscriptions/settings", staff!(view Subscriptions)),
+    put("/api/subscriptions/settings", staff!(edit Subscriptions)),
+    get("/api/subscriptions/{id}", staff!(view Subscriptions)),
+    get("/api/subscriptions/{id}/payments", staff!(view Subscriptions)),
+    get("/api/subscriptions/{id}/history", staff!(view Subscriptions)),
+    get("/api/subscriptions/{id}/consents", staff!(view Subscriptions)),
+    post("/api/subscriptions/{id}/cancel", staff!(edit Subscriptions)),
+    post("/api/subscriptions/{id}/pause", staff!(edit Subscriptions)),
+    post("/api/subscriptions/{id}/skip", staff!(edit Subscriptions)),
+    post("/api/subscriptions/{id}/billing-day", staff!(edit Subscriptions)),
+    post("/api/subscriptions/{id}/charge", staff!(edit Subscriptions)),
+    post("/api/subscriptions/{id}/release", staff!(edit Subscriptions)),
+    get("/api/tables/subscriptions", staff!(view Subscriptions)),
 ];

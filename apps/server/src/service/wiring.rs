@@ -44,7 +44,7 @@ use kontor_organization::{
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
 use kontor_payments::{ChargeService, ReceiptService, RefundService, SavedMethodService};
-use kontor_subscriptions::{MethodChangeService, SubscriptionScheduler, SubscriptionService};
+use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, SubscriptionScheduler, SubscriptionService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, DeliveryWorker, WebhookService};
 
@@ -309,6 +309,7 @@ services! {
     charges: ChargeService,
     placement: PlacementService,
     subscriptions: SubscriptionService,
+    staff_subscriptions: StaffSubscriptions,
     method_changes: MethodChangeService,
     saved_methods: SavedMethodService,
     orders: OrderService,
@@ -382,11 +383,7 @@ impl Services {
             dictionaries: Data::new(DictionaryService { dictionaries: store.clone(), options: store.clone() }),
             checkout_options: Data::new(CheckoutOptions { options: store.clone() }),
             shops: Data::new(ShopService { shops: store.clone() }),
-            categories: Data::new(CategoryService {
-                categories: store.clone(),
-                histories: store.clone(),
-                clock: clock.clone(),
-            }),
+            categories: Data::new(make.categories()),
             brands: Data::new(BrandService::new(store.clone(), clock.clone())),
             tags: Data::new(TagService { tags: store.clone(), clock: clock.clone() }),
             shown_categories: Data::new(make.assortment()),
@@ -407,6 +404,7 @@ impl Services {
             promotions: Data::new(PromotionService { promotions: store.clone(), clock: clock.clone() }),
             placement: Data::new(make.placement(charges.clone())),
             subscriptions: Data::new(make.subscriptions(charges.clone())),
+            staff_subscriptions: Data::new(make.staff_subscriptions(charges.clone())),
             method_changes: Data::new(make.method_changes(charges.clone())),
             saved_methods: Data::new(SavedMethodService { methods: store.clone(), clock: clock.clone() }),
             charges: Data::from(charges),

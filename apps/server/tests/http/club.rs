@@ -17,7 +17,7 @@ pub const METHODS: &str = "/api/counterparty/payment-methods";
 /// A club that sells two plans, and somebody who may join.
 pub struct Club {
     pub shop: Shopfront,
-    owner: String,
+    pub owner: String,
     pub gold: i64,
     pub silver: i64,
 }

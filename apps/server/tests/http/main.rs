@@ -83,6 +83,7 @@ mod platform_session;
 mod platform_spreadsheet_faults;
 mod platform_spreadsheets;
 mod platform_staff;
+mod platform_subscriptions;
 mod platform_warehouses;
 mod platform_webhooks;
 mod policies;

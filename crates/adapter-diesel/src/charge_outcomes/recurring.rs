@@ -218,6 +218,7 @@ pub(super) fn hear(
         consent: None,
         saved_method: stored::optional_id(method)?,
         reason: reason.map(str::to_owned),
+        timing: None,
     };
     for IdRow { id } in open {
         let found = cases(connection, &Wanted::Locked(stored::id(id)?), at)?.into_iter().next();

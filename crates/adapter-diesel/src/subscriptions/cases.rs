@@ -19,6 +19,8 @@ pub(crate) enum Wanted {
     OfCustomer(CustomerScope),
     /// One of these.
     OneOfCustomer(CustomerScope, SubscriptionId),
+    /// These.
+    These(Vec<i64>),
     /// One, locked until the transaction ends.
     Locked(SubscriptionId),
 }
@@ -40,6 +42,7 @@ impl Wanted {
         let which = match self {
             Self::OfCustomer(customer) => seen_by(*customer).sql(" ORDER BY s.id DESC"),
             Self::OneOfCustomer(customer, id) => seen_by(*customer).sql(" AND s.id = ").value(id.get()),
+            Self::These(ids) => Statement::new("s.id").among(ids),
             Self::Locked(id) => Statement::new("s.id = ").value(id.get()).locked(connection, " FOR NO KEY UPDATE OF s"),
         };
         Ok(Statement::new(SUBSCRIPTION_COLUMNS).then(which).rows(connection)?)
@@ -94,14 +97,21 @@ pub(crate) fn cases(
     }
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let mut attempts: HashMap<i64, Vec<Attempt>> = HashMap::new();
+    // Those of the period that is charged last, and of missed ones, whose numbers are smaller.
+    let waiting = rows.iter().flat_map(|row| &row.missed).map(|missed| serde_json::from_str::<Vec<i64>>(missed));
+    let waiting: Vec<i64> = waiting.collect::<Result<Vec<_>, _>>().map_err(StoreError::corrupt)?.concat();
     let last_periods = Statement::new(PAYMENT_COLUMNS)
         .sql(
-            " JOIN (SELECT subscription_id, max(period) AS period FROM subscription_payments WHERE subscription_id",
+            " JOIN (SELECT subscription_id, max(period) AS period, max(id) AS id FROM subscription_payments \
+             WHERE subscription_id",
         )
         .among(&ids)
         .sql(
-            " GROUP BY subscription_id) l ON l.subscription_id = a.subscription_id AND l.period = a.period ORDER BY a.id",
-        );
+            " GROUP BY subscription_id) l ON l.subscription_id = a.subscription_id \
+             AND (l.period = a.period OR l.id = a.id OR a.period",
+        )
+        .among(&waiting)
+        .sql(") ORDER BY a.id");
     let payments: Vec<PaymentRow> = last_periods.rows(connection)?;
     for row in payments {
         attempts.entry(row.subscription).or_default().push(row.try_into()?);

@@ -5,6 +5,7 @@
 
 mod cases;
 mod plans;
+mod register;
 mod rows;
 mod schedule;
 mod write;

@@ -33,6 +33,9 @@ by_place! {
         wake_at: Option<NaiveDateTime> as Nullable<Timestamp>,
         canceled_at: Option<NaiveDateTime> as Nullable<Timestamp>,
         parked: Option<String> as Nullable<Text>,
+        told_period: Option<i64> as Nullable<BigInt>,
+        told_of: Option<String> as Nullable<Text>,
+        pub missed: Option<String> as Nullable<Text>,
         created_at: NaiveDateTime as Timestamp,
         next_plan: Option<i64> as Nullable<BigInt>,
         next_slug: Option<String> as Nullable<Text>,
@@ -50,7 +53,8 @@ by_place! {
 /// clauses lock the subscription alone.
 pub(super) const SUBSCRIPTION_COLUMNS: &str = "SELECT s.id, s.project_id, s.application_id, s.counterparty_id, s.status, \
      s.nomenclature_id, s.plan_slug, s.amount, s.currency, s.billing_months, s.saved_method_id, s.schedule, \
-     s.period_number, s.period_start, s.period_end, s.unpaid_period, s.next_charge_at, s.wake_at, s.canceled_at, s.parked, s.created_at, \
+     s.period_number, s.period_start, s.period_end, s.unpaid_period, s.next_charge_at, s.wake_at, s.canceled_at, s.parked, \
+     s.told_period, s.told_of, s.missed, s.created_at, \
      n.nomenclature_id, n.plan_slug, n.amount, n.currency, n.billing_months, p.time_zone, t.policy, \
      EXISTS (SELECT 1 FROM subscription_nomenclatures a JOIN nomenclatures i ON i.id = a.nomenclature_id \
      WHERE a.nomenclature_id = coalesce(n.nomenclature_id, s.nomenclature_id) \
@@ -99,9 +103,15 @@ impl TryFrom<&SubscriptionRow> for Subscription {
             }),
             _ => None,
         };
-        let word = |word: &Option<String>| {
-            word.as_deref().map(|word| stored::word("subscriptions", row.id, "parked", word)).transpose()
+        let parked = row.parked.as_deref().map(|word| stored::word("subscriptions", row.id, "parked", word));
+        let told = match (row.told_period, row.told_of.as_deref()) {
+            (Some(period), Some(of)) => Some((
+                u32::try_from(period).map_err(StoreError::corrupt)?,
+                stored::word("subscriptions", row.id, "told_of", of)?,
+            )),
+            _ => None,
         };
+        let missed = row.missed.as_deref().map(serde_json::from_str).transpose().map_err(StoreError::corrupt)?;
         Ok(Self {
             id: stored::id(row.id)?,
             project_id: stored::id(row.project)?,
@@ -116,7 +126,9 @@ impl TryFrom<&SubscriptionRow> for Subscription {
             next_charge_at: row.next_charge_at.map(stored::moment),
             wake_at: row.wake_at.map(stored::moment),
             canceled_at: row.canceled_at.map(stored::moment),
-            parked: word(&row.parked)?,
+            told,
+            missed: missed.unwrap_or_default(),
+            parked: parked.transpose()?,
             created_at: stored::moment(row.created_at),
         })
     }

@@ -134,7 +134,7 @@ pub(crate) fn write(
 ) -> Result<(), Abort<StoreError>> {
     let (id, at) = (change.subscription.id, change.at.naive_utc());
     let agreed = change.consent.as_ref().map(|agreed| consent(connection, id, agreed)).transpose()?;
-    update(connection, change, agreed)?;
+    update(connection, since.before, change, agreed)?;
     if let Some(end) = &change.ended {
         end_open(connection, id, end, at)?;
     }
@@ -159,15 +159,16 @@ pub(crate) fn write(
 
 fn update(
     connection: &mut AnyConnection,
+    before: &Subscription,
     change: &SubscriptionChange,
     agreed: Option<i64>,
 ) -> Result<(), Abort<StoreError>> {
     let one = &change.subscription;
     let terms = &one.terms;
     let period = one.period;
-    let parked_at = one.parked.map(|_| change.at.naive_utc());
     let schedule = one.schedule.as_ref().map(schedule::to_text).transpose()?;
-    let columns: [(&'static str, Value); 19] = [
+    let missed = (!one.missed.is_empty()).then(|| serde_json::to_string(&one.missed)).transpose();
+    let columns: [(&'static str, Value); 21] = [
         ("status", one.status.word().into()),
         ("nomenclature_id", terms.plan.get().into()),
         ("plan_slug", terms.plan_slug.as_str().into()),
@@ -184,7 +185,9 @@ fn update(
         ("wake_at", moment(one.wake_at)),
         ("canceled_at", moment(one.canceled_at)),
         ("parked", one.parked.map(kontor_kernel::Word::word).into()),
-        ("parked_at", parked_at.into()),
+        ("told_period", one.told.map(|(period, _)| i64::from(period)).into()),
+        ("told_of", one.told.map(|(_, of)| of.word()).into()),
+        ("missed", missed.map_err(StoreError::corrupt)?.into()),
         ("updated_at", change.at.naive_utc().into()),
         // Which is read by the terms that begin with the next charge; without any there are none.
         ("next_consent_id", None::<i64>.into()),
@@ -196,6 +199,13 @@ fn update(
             ("next_consent_id", true, Some(agreed)) => statement = statement.sql(", next_consent_id = ").value(agreed),
             _ => statement = statement.sql(", ").sql(column).sql(" = ").value(value),
         }
+    }
+    if one.parked != before.parked {
+        if let Some(reason) = one.parked {
+            tracing::error!(subscription = %one.id, %reason, "a subscription is parked: it is charged when somebody releases it");
+        }
+        let parked_at = one.parked.map(|_| change.at.naive_utc());
+        statement = statement.sql(", parked_at = ").value(parked_at);
     }
     let written = statement.sql(" WHERE id = ").value(one.id.get()).run(connection)?;
     if written == 1 { Ok(()) } else { Err(StoreError::corrupt("a subscription vanished").into()) }
@@ -224,7 +234,7 @@ fn end_open(
 }
 
 /// What of a subscription its history tells.
-fn told(one: &Subscription) -> [(&'static str, Option<String>); 8] {
+fn told(one: &Subscription) -> [(&'static str, Option<String>); 9] {
     let text = |moment: Option<DateTime<Utc>>| moment.map(|moment| moment.to_rfc3339());
     [
         ("status", Some(one.status.to_string())),
@@ -235,6 +245,7 @@ fn told(one: &Subscription) -> [(&'static str, Option<String>); 8] {
         ("current_period_end", text(one.period.map(|period| period.end))),
         ("next_charge_at", text(one.next_charge_at)),
         ("parked", one.parked.map(|park| park.to_string())),
+        ("missed_periods", (!one.missed.is_empty()).then(|| format!("{:?}", one.missed))),
     ]
 }
 
@@ -296,11 +307,15 @@ pub(crate) fn notify(
         return Ok(());
     };
     let language: Language = stored::word("projects", subscription.project_id, "language", &language)?;
+    // What a charge to come takes, by what was agreed on last.
+    let ahead = [SubscriptionNotice::SubscriptionChargeAhead, SubscriptionNotice::SubscriptionRescheduled];
+    let agreed = subscription.next_terms.as_ref().filter(|_| ahead.contains(&notice)).unwrap_or(&subscription.terms);
     let subject = SubscriptionSubject {
-        amount: subscription.terms.amount,
-        currency: &subscription.terms.currency,
+        amount: agreed.amount,
+        currency: &agreed.currency,
         paid_until: subscription.period.map(|period| period.end),
-        next_charge_at: subscription.next_charge_at,
+        // One that begins in this commit has nothing planned after it.
+        next_charge_at: subscription.next_charge_at.or((notice == ahead[0]).then(|| stored::moment(at))),
         zone,
     };
     let (title, body) = notice.text(language, subject);
@@ -310,7 +325,7 @@ pub(crate) fn notify(
         subscription.counterparty_id.get().into(),
         order.into(),
         notice.word().into(),
-        subscription.terms.amount.minor().into(),
+        agreed.amount.minor().into(),
         language.word().into(),
         title.into(),
         body.into(),

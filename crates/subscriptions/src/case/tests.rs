@@ -1,5 +1,6 @@
 //! Lives of subscriptions, without a database: what follows is applied as a storage would.
 
+use chrono::TimeDelta;
 use kontor_kernel::{CounterpartyId, NomenclatureId, OrderId, ProjectId, SubscriptionId, SubscriptionPaymentId};
 
 use super::*;
@@ -34,6 +35,8 @@ fn begun(now: DateTime<Utc>) -> SubscriptionCase {
         schedule: None,
         period: None,
         unpaid: None,
+        told: None,
+        missed: Vec::new(),
         next_charge_at: None,
         wake_at: None,
         canceled_at: None,
@@ -106,11 +109,24 @@ fn active(now: DateTime<Utc>) -> SubscriptionCase {
 
 /// One word of the acquirer for every charge, as days go by. Returns the charges, by day.
 fn live(
-    mut case: SubscriptionCase,
+    case: SubscriptionCase,
     days: i64,
     says: impl Fn(usize) -> Option<&'static str>,
 ) -> (SubscriptionCase, Vec<DateTime<Utc>>) {
-    let mut charged = Vec::new();
+    let (case, charged, _) = told_life(case, days, says);
+    (case, charged)
+}
+
+/// What a customer was told, and when.
+type Told = Vec<(SubscriptionNotice, DateTime<Utc>)>;
+
+/// The same, with what the customer was told.
+fn told_life(
+    mut case: SubscriptionCase,
+    days: i64,
+    says: impl Fn(usize) -> Option<&'static str>,
+) -> (SubscriptionCase, Vec<DateTime<Utc>>, Told) {
+    let (mut charged, mut notices) = (Vec::new(), Vec::new());
     let mut now = case.subscription.period.map_or_else(|| at("2027-01-31T09:00:00Z"), |period| period.start);
     for _ in 0..days * 4 {
         now += TimeDelta::hours(6);
@@ -118,6 +134,7 @@ fn live(
             let change = case.due(now);
             let before = case.subscription.clone();
             case = written(&case, &change);
+            notices.extend(change.notices.iter().map(|notice| (*notice, now)));
             if change.attempt.is_some() {
                 case = told(&case, says(charged.len()), now);
                 charged.push(now);
@@ -131,7 +148,7 @@ fn live(
             status == SubscriptionStatus::Active && case.subscription.is_paid(now)
         );
     }
-    (case, charged)
+    (case, charged, notices)
 }
 
 #[test]
@@ -176,8 +193,9 @@ fn after_any_pause_one_charge_is_due() {
         let paid = told(&written(&case, &change), None, now);
         let period = paid.subscription.period.unwrap();
         assert!(period.covers(now) && period.number == attempt.period, "{days}");
-        assert!(paid.due(now).attempt.is_none());
-        assert!(paid.subscription.wake_at.unwrap() > now);
+        // The next charge may be near enough to tell of it.
+        let next = paid.due(now);
+        assert!(next.attempt.is_none() && next.subscription.wake_at.unwrap() > now);
     }
 }
 
@@ -215,4 +233,170 @@ fn a_second_payment_on_a_day_is_looked_at_by_people() {
     let change = case.due(now);
     assert_eq!((change.attempt.is_none(), change.subscription.parked), (true, Some(Park::PaidToday)));
     assert_eq!((change.subscription.wake_at, change.subscription.status), (None, SubscriptionStatus::Active));
+}
+
+/// How often each notice was told.
+fn count(notices: &[(SubscriptionNotice, DateTime<Utc>)], of: SubscriptionNotice) -> usize {
+    notices.iter().filter(|(notice, _)| *notice == of).count()
+}
+
+#[test]
+fn each_charge_is_told_of_once_three_days_ahead() {
+    let (_, charged, notices) = told_life(active(at("2027-01-31T09:00:00Z")), 3_653, |_| None);
+    let ahead: Vec<_> = notices
+        .iter()
+        .filter(|(notice, _)| *notice == SubscriptionNotice::SubscriptionChargeAhead)
+        .map(|(_, at)| *at + TimeDelta::days(3))
+        .collect();
+    assert_eq!(ahead, charged);
+}
+
+#[test]
+fn who_was_told_of_a_charge_is_told_again_when_it_is_tried_again_by_the_notice_of_its_failure_alone() {
+    let (case, charged, notices) = told_life(active(at("2027-01-31T09:00:00Z")), 60, |_| Some("insufficient_funds"));
+    assert_eq!(count(&notices, SubscriptionNotice::SubscriptionChargeAhead), 1);
+    assert_eq!((case.subscription.status, charged.len() > 2), (SubscriptionStatus::Canceled, true));
+}
+
+#[test]
+fn a_pause_of_the_service_over_the_notice_tells_with_the_charge() {
+    let start = at("2027-01-31T09:00:00Z");
+    let change = active(start).due(at("2027-03-01T00:00:00Z"));
+    assert_eq!((change.attempt.is_some(), change.notices), (true, vec![SubscriptionNotice::SubscriptionChargeAhead]));
+}
+
+#[test]
+fn a_plan_that_was_withdrawn_is_told_of_before_its_end_and_charged_no_more() {
+    let withdrawn = SubscriptionCase { plan: PlanStanding::Ends, ..active(at("2027-01-31T09:00:00Z")) };
+    let (case, charged, notices) = told_life(withdrawn, 90, |_| None);
+    assert_eq!((charged, case.subscription.status), (vec![], SubscriptionStatus::Canceled));
+    let told: Vec<_> = notices.iter().map(|(notice, at)| (*notice, at.to_string())).collect();
+    let expected = [
+        (SubscriptionNotice::SubscriptionEnding, "2027-02-25 09:00:00 UTC".to_owned()),
+        (SubscriptionNotice::SubscriptionEnded, "2027-02-28 09:00:00 UTC".to_owned()),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_past_due_subscription_ends_with_its_plan() {
+    let start = at("2027-01-31T09:00:00Z");
+    let (case, _) = live(active(start), 29, |_| Some("insufficient_funds"));
+    assert_eq!(case.subscription.status, SubscriptionStatus::PastDue);
+    let case = SubscriptionCase { plan: PlanStanding::Ends, ..case };
+    let change = case.due(case.subscription.wake_at.unwrap());
+    assert_eq!((change.subscription.status, change.attempt), (SubscriptionStatus::Canceled, None));
+    assert_eq!(change.notices, [SubscriptionNotice::SubscriptionEnded]);
+}
+
+fn collecting(mut case: SubscriptionCase) -> SubscriptionCase {
+    case.policy.missed = MissedPeriods::Collect;
+    case
+}
+
+/// Three months down: the current period at once, the two that went by on days of their own, each once.
+#[test]
+fn missed_periods_are_collected_one_a_day_where_the_project_says_so() {
+    let back = at("2027-05-12T06:00:00Z");
+    let case = collecting(active(at("2027-01-31T09:00:00Z")));
+    let change = case.due(back);
+    assert_eq!(
+        change.attempt.as_ref().map(|attempt| (attempt.period, attempt.origin)),
+        Some((4, ChargeOrigin::Renewal))
+    );
+    let mut case = told(&written(&case, &change), None, back);
+    assert_eq!(case.subscription.missed, [2, 3]);
+    let mut collected = Vec::new();
+    let mut now = back;
+    while now < at("2027-05-30T00:00:00Z") {
+        now += TimeDelta::hours(6);
+        if case.subscription.wake_at.is_some_and(|wake| wake <= now) {
+            let change = case.due(now);
+            case = written(&case, &change);
+            if let Some(attempt) = change.attempt {
+                collected.push((attempt.period, attempt.origin, now.to_string()));
+                case = told(&case, None, now);
+            }
+        }
+    }
+    let expected = [
+        (2, ChargeOrigin::Missed, "2027-05-13 12:00:00 UTC".to_owned()),
+        (3, ChargeOrigin::Missed, "2027-05-14 12:00:00 UTC".to_owned()),
+    ];
+    assert_eq!(collected, expected);
+    assert_eq!((case.subscription.missed.len(), case.subscription.period.unwrap().number), (0, 4));
+}
+
+#[test]
+fn what_was_canceled_in_between_is_not_missed() {
+    let start = at("2027-01-31T09:00:00Z");
+    let case = collecting(active(start));
+    let ended = written(&case, &case.after(SubscriptionEvent::Cancel, &Occasion::default(), start).unwrap());
+    let back = at("2027-06-10T00:00:00Z");
+    let resumed = written(&ended, &ended.after(SubscriptionEvent::Resume, &Occasion::default(), back).unwrap());
+    let change = resumed.due(back);
+    assert!(change.attempt.is_some() && change.subscription.missed.is_empty());
+}
+
+/// What staff ask for is written, and three months go by.
+fn after_timing(timing: Timing) -> (SubscriptionCase, Vec<String>) {
+    let case = active(at("2027-01-31T09:00:00Z"));
+    let change = case.retimed(timing, at("2027-02-10T00:00:00Z")).unwrap();
+    assert_eq!(change.notices, [SubscriptionNotice::SubscriptionRescheduled]);
+    let case = written(&case, &change);
+    let (after, charged) = live(case.clone(), 100, |_| None);
+    assert!(after.subscription.missed.is_empty());
+    (case, charged.iter().map(|at| at.format("%Y-%m-%d").to_string()).collect())
+}
+
+#[test]
+fn staff_put_the_next_charge_off() {
+    let until = at("2027-04-10T09:00:00Z");
+    let (case, charged) = after_timing(Timing::PauseUntil(until));
+    assert_eq!(charged, ["2027-04-10", "2027-05-10"]);
+    let (period, next) = (case.subscription.period.unwrap(), case.subscription.next_charge_at);
+    assert_eq!((period.end.to_string(), next), ("2027-02-28 09:00:00 UTC".to_owned(), Some(until)));
+    let in_between = at("2027-03-15T00:00:00Z");
+    assert!(
+        !grants_access(case.subscription.status, Some(period.end), in_between)
+            && !case.subscription.is_paid(in_between)
+    );
+    assert!(case.due(in_between).attempt.is_none());
+
+    let (case, charged) = after_timing(Timing::SkipNext);
+    assert_eq!(charged, ["2027-03-31", "2027-04-30"]);
+    assert_eq!(case.subscription.period.unwrap().end.to_string(), "2027-02-28 09:00:00 UTC");
+
+    let (case, charged) = after_timing(Timing::BillingDay(15));
+    assert_eq!(charged, ["2027-03-15", "2027-04-15"]);
+    assert_eq!(case.subscription.period.unwrap().end.to_string(), "2027-03-15 09:00:00 UTC");
+}
+
+#[test]
+fn what_cannot_be_put_off_says_why() {
+    let now = at("2027-02-10T00:00:00Z");
+    let case = active(at("2027-01-31T09:00:00Z"));
+    let says = |case: &SubscriptionCase, timing| case.retimed(timing, now).unwrap_err().to_string();
+    let earlier = says(&case, Timing::PauseUntil(at("2027-02-20T00:00:00Z")));
+    assert!(earlier.contains("must not become shorter"), "{earlier}");
+    assert!(says(&case, Timing::PauseUntil(now)).contains("must not become shorter"));
+    assert!(says(&case, Timing::PauseUntil(at("2029-06-01T00:00:00Z"))).contains("two years"));
+    assert!(says(&case, Timing::BillingDay(32)).contains("a day from 1 to 31"));
+    let (past_due, _) = live(case.clone(), 29, |_| Some("insufficient_funds"));
+    assert_eq!(says(&past_due, Timing::SkipNext), "the subscription is past due");
+    let open = written(&case, &case.due(at("2027-02-28T09:00:00Z")));
+    assert_eq!(says(&open, Timing::BillingDay(32)), "a charge is in progress");
+}
+
+#[test]
+fn a_parked_subscription_goes_on_when_people_have_looked() {
+    let now = at("2027-02-28T09:00:00Z");
+    let parked = active(at("2027-01-31T09:00:00Z"));
+    let parked = SubscriptionCase { paid_at: vec![now], ..parked };
+    let parked = written(&parked, &parked.due(now));
+    let released = SubscriptionCase { paid_at: vec![], ..parked.clone() };
+    let change = released.after(SubscriptionEvent::Release, &Occasion::default(), now).unwrap();
+    assert_eq!((change.subscription.parked, change.subscription.wake_at), (None, Some(now)));
+    let again = written(&released, &change).after(SubscriptionEvent::Release, &Occasion::default(), now);
+    assert_eq!(again.unwrap_err().to_string(), "the subscription is not parked");
 }

@@ -2,8 +2,10 @@
 
 mod attempt;
 mod plan;
+mod record;
 mod subscription;
 
 pub use attempt::{Attempt, AttemptState, NewAttempt};
 pub use plan::{PlanChoice, PlanOffer};
-pub use subscription::{Subscription, SubscriptionPolicy, SubscriptionView};
+pub use record::{Named, SubscriptionEntry, SubscriptionRecord};
+pub use subscription::{InvalidNoticeDays, NoticeDays, Subscription, SubscriptionPolicy, SubscriptionView, Upcoming};

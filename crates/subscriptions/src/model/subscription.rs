@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, SubscriptionId};
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use super::Attempt;
 use crate::bounds::{Bounds, Park};
@@ -26,6 +27,58 @@ pub struct SubscriptionPolicy {
     pub missed: MissedPeriods,
     /// Whether those who have a plan that was withdrawn keep it; else it ends with the paid period.
     pub withdrawn_plans_renew: bool,
+    /// How long before a charge the customer is told.
+    pub notice: NoticeDays,
+}
+
+/// How many days before a charge the customer is told, 1 to 14; 3 by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub struct NoticeDays(u8);
+
+/// No number of days that a customer can be told ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("notice must be from 1 to {} days", NoticeDays::MOST)]
+pub struct InvalidNoticeDays;
+
+impl NoticeDays {
+    /// Shorter than half of the shortest period.
+    pub const MOST: u8 = 14;
+
+    /// The days.
+    pub fn get(self) -> u8 {
+        self.0
+    }
+}
+
+impl Default for NoticeDays {
+    fn default() -> Self {
+        Self(3)
+    }
+}
+
+impl TryFrom<u8> for NoticeDays {
+    type Error = InvalidNoticeDays;
+
+    fn try_from(days: u8) -> Result<Self, InvalidNoticeDays> {
+        if (1..=Self::MOST).contains(&days) { Ok(Self(days)) } else { Err(InvalidNoticeDays) }
+    }
+}
+
+impl From<NoticeDays> for u8 {
+    fn from(days: NoticeDays) -> Self {
+        days.0
+    }
+}
+
+/// What customers are told of before it comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum Upcoming {
+    /// The next period will be charged.
+    Charge,
+    /// There will be no next period.
+    End,
 }
 
 /// A subscription of a customer to a plan.
@@ -51,6 +104,10 @@ pub struct Subscription {
     pub period: Option<Period>,
     /// The number of the period that was not paid when it began, while none that is paid runs.
     pub unpaid: Option<u32>,
+    /// What the customer was told of the period with this number before it comes.
+    pub told: Option<(u32, Upcoming)>,
+    /// The numbers of periods that went by without a charge, and are to be charged afterwards, ascending.
+    pub missed: Vec<u32>,
     /// When it is charged next, at the earliest.
     pub next_charge_at: Option<DateTime<Utc>>,
     /// When a worker looks at it next.
@@ -78,6 +135,11 @@ impl Subscription {
         self.period.map_or(0, |period| period.number)
     }
 
+    /// The number of the period after the last one that is paid.
+    pub(crate) fn due_after_paid(&self) -> u32 {
+        self.paid_number().saturating_add(1)
+    }
+
     /// The number of the period that is charged next. After a pause of the service that is the current one: what went by whole
     /// is passed over.
     pub fn due_number(&self, now: DateTime<Utc>) -> u32 {
@@ -86,7 +148,15 @@ impl Subscription {
             let due = after_downtime(schedule, paid, now, MissedPeriods::Forgive);
             due.charge.map(|period| period.number)
         });
-        current.unwrap_or_else(|| paid.saturating_add(1))
+        current.unwrap_or_else(|| self.due_after_paid())
+    }
+
+    /// When the period after the paid one begins: later than the paid one ends, when staff put it off. What began while the
+    /// service stood still is due since the paid one ended.
+    pub fn next_period_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let (end, due) = (self.period?.end, self.due_number(now));
+        let put_off = self.schedule.as_ref().filter(|_| due == self.due_after_paid()).and_then(|plan| plan.period(due));
+        Some(put_off.map_or(end, |period| period.start.max(end)))
     }
 }
 

@@ -68,6 +68,7 @@ fn holds(word: &str, facts: Facts) -> bool {
         }
         "the refund ends the period" => facts.refund_ends,
         "the refund ends no period" => !facts.refund_ends,
+        "parked" => facts.parked,
         "not parked" => !facts.parked,
         other => panic!("{other}"),
     }
@@ -135,7 +136,7 @@ fn every_cell_is_allowed_or_refused_as_documented() {
             }
         }
     }
-    assert_eq!(cells, 4 * 17 * 3_456);
+    assert_eq!(cells, 4 * 22 * 3_456);
     assert!(allowed > 0 && rows.is_empty());
 }
 
@@ -274,7 +275,19 @@ fn a_charge_that_lasts_blocks_what_the_contract_says_and_no_more() {
             .filter(|event| Charging.after(**event, facts).is_err())
             .map(|event| event.word())
             .collect();
-        let expected = ["cancel", "charge_started", "dunning_exhausted", "period_due", "resume", "retry"];
+        let expected = [
+            "cancel",
+            "charge_announced",
+            "charge_started",
+            "dunning_exhausted",
+            "move_day",
+            "pause",
+            "period_due",
+            "release",
+            "resume",
+            "retry",
+            "skip",
+        ];
         assert_eq!(blocked.into_iter().collect::<Vec<_>>(), expected);
     }
 }

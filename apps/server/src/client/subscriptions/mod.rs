@@ -1,10 +1,10 @@
 //! Subscriptions of the signed-in customer.
 
+mod answers;
 mod bodies;
 mod checkout;
 mod method_change;
 mod payments;
-mod record;
 mod refusals;
 
 use actix_web::http::StatusCode;
@@ -13,8 +13,8 @@ use actix_web::{HttpRequest, get, patch, post};
 use kontor_subscriptions::{SubscriptionService, SubscriptionStatus};
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use self::answers::{OneSubscription, SubscriptionList};
 use self::bodies::{ChangedSubscription, NewSubscription, ResumedSubscription, agreement};
-use self::record::{OneSubscription, SubscriptionList};
 use crate::http::envelope::{Answer, answer};
 use crate::http::limits::SUBSCRIPTION_PAYMENTS;
 use crate::http::{ApiError, Body, ClientIp, PathId, SignedInCustomer, Throttle};

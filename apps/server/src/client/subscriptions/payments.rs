@@ -5,11 +5,12 @@ use actix_web::{HttpRequest, get, post};
 use kontor_subscriptions::SubscriptionService;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::record::{OneSubscription, SubscriptionPaymentRecord};
+use super::answers::OneSubscription;
 use crate::client::queries::SubscriptionPaymentQuery;
 use crate::http::envelope::{Answer, answer};
 use crate::http::limits::SUBSCRIPTION_PAYMENTS;
 use crate::http::paging::Paginator;
+use crate::http::subscription_record::SubscriptionPaymentRecord;
 use crate::http::{PathId, Query, SignedInCustomer, Throttle, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {

@@ -37,6 +37,7 @@ impl Fields {
     /// The answer.
     pub fn told(self, error: SubscriptionError) -> ApiError {
         match error {
+            SubscriptionError::Denied(denied) => denied.into(),
             SubscriptionError::NotFound => ApiError::not_found(),
             SubscriptionError::CustomerGone => ApiError::unauthenticated("Unauthenticated."),
             SubscriptionError::AnotherUnfinished => ApiError::Message(StatusCode::CONFLICT, error.to_string()),
@@ -57,7 +58,9 @@ impl Fields {
             SubscriptionRefusal::NoContact
             | SubscriptionRefusal::MethodUnavailable
             | SubscriptionRefusal::PaymentFailed { .. } => ApiError::invalid(self.payment, refusal),
-            SubscriptionRefusal::NeverActivated => ApiError::invalid("id", refusal),
+            SubscriptionRefusal::NeverActivated | SubscriptionRefusal::NotThen(_) | SubscriptionRefusal::TooFar => {
+                ApiError::invalid("id", refusal)
+            }
             SubscriptionRefusal::ConsentNeeded(_) => {
                 let message = "must be true: plan, price, period or payment method change";
                 ApiError::invalid("autopay_consent", message)

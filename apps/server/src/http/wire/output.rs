@@ -51,6 +51,12 @@ impl<Id: Into<i64>> From<auth::Reference<Id>> for NamedRecord {
     }
 }
 
+impl<Id: Into<i64>> From<kontor_subscriptions::model::Named<Id>> for NamedRecord {
+    fn from(named: kontor_subscriptions::model::Named<Id>) -> Self {
+        Self::new(named.id, named.name)
+    }
+}
+
 impl<Id: Into<i64>> From<Named<Id>> for NamedRecord {
     fn from(named: Named<Id>) -> Self {
         Self::new(named.id, named.name)

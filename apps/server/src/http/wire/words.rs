@@ -7,6 +7,7 @@ use kontor_customers::model as customers;
 use kontor_kernel::{DiscountStatus, Word};
 use kontor_orders::model as orders;
 use kontor_organization::model as organization;
+use kontor_subscriptions as subscriptions;
 use utoipa::openapi::ObjectBuilder;
 
 use super::types::{string_schema, text};
@@ -68,6 +69,8 @@ wire_words! {
     JobKind = bulk::JobKind, text, all();
     /// How far a job is.
     JobState = bulk::JobState, text, all();
+    /// What becomes of periods that went by during a pause of the service.
+    MissedPeriodsWord = subscriptions::MissedPeriods, text, all();
     /// The status of a new discount.
     NewDiscountStatus = FirstStatus, text, [
         ("active", FirstStatus(DiscountStatus::Active)),
@@ -79,4 +82,8 @@ wire_words! {
     ReservationState = orders::ReservationState, text,
         [orders::ReservationState::Held, orders::ReservationState::Released, orders::ReservationState::Sold]
             .map(|state| (state.word(), state));
+    /// Why a subscription is parked.
+    ParkedWord = subscriptions::Park, text, all();
+    /// The state of a subscription.
+    SubscriptionState = subscriptions::SubscriptionStatus, text, all();
 }

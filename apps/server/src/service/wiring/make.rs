@@ -10,11 +10,11 @@ use kontor_auth::miniapp::{MiniAppLogin, Verifier};
 use kontor_auth::{
     AccessRequestService, AgentService, CallbackLogin, CustomerSessions, Introspection, PhoneChange, StaffSessions,
 };
-use kontor_catalog::AssortmentService;
 use kontor_catalog::bulk::BulkService;
 use kontor_catalog::ports::{Assignable, AssortmentRepository};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::{SearchHistory, StorefrontService};
+use kontor_catalog::{AssortmentService, CategoryService};
 use kontor_content::FileService;
 use kontor_customers::model::CustomerPart;
 use kontor_customers::ports::CustomerPartRepository;
@@ -23,7 +23,7 @@ use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
 use kontor_orders::{FewestWarehouses, OrderService, PlacementService};
 use kontor_payments::ChargeService;
 use kontor_payments::verification::VerificationService;
-use kontor_subscriptions::{MethodChangeService, SubscriptionService};
+use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, SubscriptionService};
 use kontor_webhooks::{DeliveryService, WebhookService};
 
 use super::Surroundings;
@@ -172,6 +172,16 @@ impl Make<'_> {
         let Surroundings { clock, random, payment_page, consent_text, .. } = self.around.clone();
         let return_url = payment_page.return_url;
         SubscriptionService { store: self.store.clone(), charges, clock, random, return_url, consent_text }
+    }
+
+    pub fn categories(&self) -> CategoryService {
+        let (categories, histories) = (self.store.clone(), self.store.clone());
+        CategoryService { categories, histories, clock: self.around.clock.clone() }
+    }
+
+    pub fn staff_subscriptions(&self, charges: Arc<ChargeService>) -> StaffSubscriptions {
+        let Surroundings { clock, random, .. } = self.around.clone();
+        StaffSubscriptions { register: self.store.clone(), store: self.store.clone(), charges, clock, random }
     }
 
     pub fn method_changes(&self, charges: Arc<ChargeService>) -> MethodChangeService {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::upkeep::{BATCH, SWEPT_TABLES};
 use kontor_auth::PasswordRound;
+use kontor_subscriptions::ports::SubscriptionRegister;
 
 use super::Worker;
 use super::step_context::{StepContext, Trouble, pause};
@@ -23,6 +24,8 @@ pub(super) async fn live(worker: &Worker) -> Result<bool, Trouble> {
     };
     metrics::gauge!("kontor_outbox_backlog_age_seconds").set(age(backlog.oldest_event));
     metrics::gauge!("kontor_delivery_backlog_age_seconds").set(age(backlog.oldest_due));
+    let parked = SubscriptionRegister::parked(&worker.database).await?;
+    metrics::gauge!("kontor_subscriptions_parked").set(u32::try_from(parked).unwrap_or(u32::MAX));
     Ok(false)
 }
 

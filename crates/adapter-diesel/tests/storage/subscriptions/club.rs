@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_kernel::{ApplicationId, Clock, CustomerScope, NomenclatureId, SavedMethodId, SubscriptionId};
+use kontor_kernel::{
+    ApplicationId, Clock, CustomerScope, NomenclatureId, Permission, SavedMethodId, Staff, SubscriptionId, TokenId,
+    UserId,
+};
 use kontor_payments::model::{GatewayStatus, PaymentMethod};
 use kontor_payments::ports::SavedMethodStore;
 use kontor_subscriptions::model::{PlanChoice, SubscriptionView};
 use kontor_subscriptions::ports::SubscriptionStore;
 use kontor_subscriptions::{
-    Agreement, Checkout, Purchase, SubscriptionError, SubscriptionScheduler, SubscriptionService,
+    Agreement, Checkout, Purchase, StaffSubscriptions, SubscriptionError, SubscriptionScheduler, SubscriptionService,
 };
 
 use crate::orders::counter::{Counter, Mood};
@@ -151,6 +154,28 @@ impl<'a> Club<'a> {
         let mut customer = self.counter.customer;
         customer.app.application_id = application;
         customer
+    }
+
+    /// Staff with every permission of the project.
+    pub fn staff(&self) -> Staff {
+        Staff {
+            project_id: self.counter.customer.app.project_id,
+            user_id: UserId::new(1).unwrap(),
+            token_id: TokenId::new(1).unwrap(),
+            permissions: Permission::all().collect(),
+        }
+    }
+
+    /// What staff do.
+    pub fn desk(&self) -> StaffSubscriptions {
+        let store = Arc::new(self.counter.house.db.database.clone());
+        StaffSubscriptions {
+            register: store.clone(),
+            store,
+            charges: self.counter.payments.clone(),
+            clock: self.counter.clock.clone(),
+            random: self.counter.random.clone(),
+        }
     }
 
     pub async fn notices(&self) -> Vec<String> {

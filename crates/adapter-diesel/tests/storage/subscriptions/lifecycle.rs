@@ -49,7 +49,8 @@ database_tests! {
         }
         assert_eq!(club.counter.count("orders WHERE status_id = 22 AND subscription_id IS NOT NULL").await, 3);
         assert_eq!(club.counter.count("outbox_events").await, 3);
-        assert_eq!(club.notices().await, ["subscription_activated", "subscription_renewed", "subscription_renewed"]);
+        let (ahead, renewed) = ("subscription_charge_ahead", "subscription_renewed");
+        assert_eq!(club.notices().await, ["subscription_activated", ahead, renewed, ahead, renewed]);
     }
 
     async fn plans_that_are_paid_together_become_subscriptions_of_their_own(db: TestDatabase) {

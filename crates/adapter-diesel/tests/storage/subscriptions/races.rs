@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kontor_adapter_diesel::database_tests;
 use kontor_payments::model::GatewayStatus;
 use kontor_subscriptions::model::PlanChoice;
-use kontor_subscriptions::{Agreement, SubscriptionStatus, TermsEdit};
+use kontor_subscriptions::{Agreement, StaffCommand, SubscriptionStatus, TermsEdit};
 use tokio::task::JoinSet;
 
 use super::club::Club;
@@ -48,11 +48,14 @@ database_tests! {
         club.counter.acquirer.mood(Mood::Paid);
         club.go_to("2026-04-02T12:00:00Z");
         let mut running = JoinSet::new();
-        for number in 0..60 {
+        let (desk, staff) = (Arc::new(club.desk()), club.staff());
+        for number in 0..200 {
             let (service, scheduler) = (Arc::clone(&club.service), Arc::clone(&club.scheduler));
+            let (desk, staff) = (Arc::clone(&desk), staff.clone());
             running.spawn(async move {
                 let agreement = Agreement::default();
-                match number % 5 {
+                match number % 6 {
+                    5 => drop(desk.command(&staff, id, StaffCommand::ChargeNow).await),
                     0 | 1 => drop(scheduler.run(10).await.unwrap()),
                     2 => drop(service.retry(anna, id, failed).await),
                     3 => drop(service.resume(anna, id, &agreement).await),
@@ -129,6 +132,7 @@ database_tests! {
         assert_eq!(club.standing(id).await.1.unwrap(), "2026-05-01");
         assert_eq!(club.counter.count("subscription_payments").await, 2);
         assert_eq!(club.counter.count("orders WHERE status_id = 22").await, 2);
-        assert_eq!(club.notices().await, ["subscription_activated", "subscription_renewed"]);
+        let told = ["subscription_activated", "subscription_charge_ahead", "subscription_renewed"];
+        assert_eq!(club.notices().await, told);
     }
 }

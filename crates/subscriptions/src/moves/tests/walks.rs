@@ -122,7 +122,8 @@ impl World {
                     self.parked = true;
                     self.contradictions += u32::from(money);
                 }
-                ScheduleTry | EndQueuedAttempts | NextTerms | NextMethod => {}
+                Unpark => self.parked = false,
+                ScheduleTry | EndQueuedAttempts | NextTerms | NextMethod | Reschedule => {}
             }
         }
         self.activated |= row.to == Active;

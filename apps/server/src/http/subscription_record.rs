@@ -1,4 +1,4 @@
-//! What customers see of their subscriptions.
+//! Subscriptions and their payments on the wire.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ApplicationId, Word as _};
@@ -7,11 +7,9 @@ use kontor_subscriptions::model::{Attempt, SubscriptionView};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::envelope::one;
-
 /// An attempt to charge a period.
 #[derive(Serialize, ToSchema)]
-pub(super) struct SubscriptionPaymentRecord {
+pub struct SubscriptionPaymentRecord {
     id: i64,
     /// `processing`, `needs_reconciliation` (whether it was made is being found out), `succeeded` or `failed`.
     status: &'static str,
@@ -48,7 +46,7 @@ impl From<Attempt> for SubscriptionPaymentRecord {
 
 /// The plan of a subscription as the customer agreed on it.
 #[derive(Serialize, ToSchema)]
-pub(super) struct TermsRecord {
+pub struct TermsRecord {
     plan_slug: String,
     nomenclature_id: i64,
     billing_period_months: u8,
@@ -71,8 +69,9 @@ impl From<Terms> for TermsRecord {
     }
 }
 
+/// A subscription as its customer sees it.
 #[derive(Serialize, ToSchema)]
-pub(super) struct SubscriptionRecord {
+pub struct SubscriptionRecord {
     id: i64,
     /// `null` of one that the project has as a whole.
     application_id: Option<i64>,
@@ -114,18 +113,5 @@ impl From<SubscriptionView> for SubscriptionRecord {
             can_retry_payment: can_retry,
             retry_payment_reason: reason.word(),
         }
-    }
-}
-
-one!(pub(super) OneSubscription { data: SubscriptionRecord });
-
-#[derive(Serialize, ToSchema)]
-pub(super) struct SubscriptionList {
-    data: Vec<SubscriptionRecord>,
-}
-
-impl From<Vec<SubscriptionView>> for SubscriptionList {
-    fn from(views: Vec<SubscriptionView>) -> Self {
-        Self { data: views.into_iter().map(Into::into).collect() }
     }
 }

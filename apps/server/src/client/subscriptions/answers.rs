@@ -1,0 +1,21 @@
+//! What stands around subscriptions in answers to customers.
+
+use kontor_subscriptions::model::SubscriptionView;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::envelope::one;
+use crate::http::subscription_record::SubscriptionRecord;
+
+one!(pub(super) OneSubscription { data: SubscriptionRecord });
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct SubscriptionList {
+    data: Vec<SubscriptionRecord>,
+}
+
+impl From<Vec<SubscriptionView>> for SubscriptionList {
+    fn from(views: Vec<SubscriptionView>) -> Self {
+        Self { data: views.into_iter().map(Into::into).collect() }
+    }
+}

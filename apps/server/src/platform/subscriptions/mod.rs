@@ -1,0 +1,295 @@
+//! Subscriptions of the project. The contract names none of these endpoints: they are ours.
+
+mod query;
+mod record;
+mod settings;
+mod table;
+
+use std::sync::Arc;
+
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post};
+use deserr::Deserr;
+use kontor_kernel::{Clock, SubscriptionId};
+use kontor_subscriptions::{StaffCommand, StaffSubscriptions, SubscriptionError, SubscriptionRefusal, Timing};
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use self::query::UpcomingQuery;
+use self::record::{
+    ConsentList, OneStaffSubscription, StaffPaymentList, StaffSubscriptionList, SubscriptionHistoryList, UpcomingList,
+    upcoming,
+};
+use self::table::{SubscriptionParams, TABLE};
+use crate::http::envelope::{Answer, answer};
+use crate::http::wire::{self, InputErrors};
+use crate::http::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
+use crate::table::{Asked, TableAnswer};
+
+pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+    config.service(subscriptions_table);
+}
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_subscriptions).service(upcoming_charges);
+    config.service(settings::show_settings).service(settings::set_settings);
+    config.service(show_subscription).service(payments_of_subscription).service(subscription_history);
+    config.service(subscription_consents).service(cancel_subscription).service(pause_subscription);
+    config.service(skip_period).service(move_billing_day).service(charge_now).service(release_subscription);
+}
+
+/// Every subscription of the project as a table, the newest first.
+#[utoipa::path(tag = "Subscriptions", params(SubscriptionParams), responses((status = 200, body = TableAnswer)))]
+#[get("/api/tables/subscriptions")]
+async fn subscriptions_table(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    asked: Asked,
+) -> Result<Json<TableAnswer>, ApiError> {
+    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
+}
+
+/// Every subscription of the project, the newest first.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(SubscriptionParams),
+    responses((status = 200, body = StaffSubscriptionList)),
+)]
+#[get("/api/subscriptions")]
+async fn list_subscriptions(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    asked: Asked,
+) -> Answer<StaffSubscriptionList> {
+    answer(service.list(&staff, TABLE.listing(asked, 15)?).await?)
+}
+
+/// What will be charged until a moment, the next first: the next charge of each subscription. What is parked is not among them.
+#[utoipa::path(tag = "Subscriptions", params(UpcomingQuery), responses((status = 200, body = UpcomingList)))]
+#[get("/api/subscriptions/upcoming")]
+async fn upcoming_charges(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    clock: Data<Arc<dyn Clock>>,
+    query: Query<UpcomingQuery>,
+) -> Answer<UpcomingList> {
+    let (until, page) = (query.0.until(clock.now()), query.0.page()?);
+    Ok(Json(upcoming(service.upcoming(&staff, until, page).await?)))
+}
+
+/// One subscription.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneStaffSubscription)),
+)]
+#[get("/api/subscriptions/{id}")]
+async fn show_subscription(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+) -> Answer<OneStaffSubscription> {
+    answer(service.read(&staff, id.parse()?).await?)
+}
+
+/// The attempts to charge a subscription, the newest first.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path), PageQuery),
+    responses((status = 200, body = StaffPaymentList)),
+)]
+#[get("/api/subscriptions/{id}/payments")]
+async fn payments_of_subscription(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<StaffPaymentList> {
+    answer(service.payments(&staff, id.parse()?, query.0.page()?).await?)
+}
+
+/// What happened to a subscription, the latest first: who did what, when, and what changed from what to what.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path), PageQuery),
+    responses((status = 200, body = SubscriptionHistoryList)),
+)]
+#[get("/api/subscriptions/{id}/history")]
+async fn subscription_history(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<SubscriptionHistoryList> {
+    answer(service.history(&staff, id.parse()?, query.0.page()?).await?)
+}
+
+/// What the customer consented to, the latest first.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path), PageQuery),
+    responses((status = 200, body = ConsentList)),
+)]
+#[get("/api/subscriptions/{id}/consents")]
+async fn subscription_consents(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<ConsentList> {
+    answer(service.consents(&staff, id.parse()?, query.0.page()?).await?)
+}
+
+async fn command(
+    staff: &SignedInStaff,
+    service: &StaffSubscriptions,
+    id: SubscriptionId,
+    command: StaffCommand,
+) -> Answer<OneStaffSubscription> {
+    let field = match command {
+        StaffCommand::Retime(Timing::PauseUntil(_)) => "until",
+        StaffCommand::Retime(Timing::BillingDay(_)) => "day",
+        _ => "id",
+    };
+    answer(service.command(staff, id, command).await.map_err(|error| told(field, error))?)
+}
+
+/// What staff are told where customers are told otherwise.
+fn told(field: &str, error: SubscriptionError) -> ApiError {
+    match error {
+        SubscriptionError::CustomerGone => ApiError::invalid("id", "the customer has left"),
+        SubscriptionError::Refused(refusal) => match refusal {
+            SubscriptionRefusal::NotThen(_) | SubscriptionRefusal::TooFar => ApiError::invalid(field, refusal),
+            SubscriptionRefusal::NotRetryable(reason) => ApiError::invalid("id", reason),
+            refusal => ApiError::invalid("id", refusal),
+        },
+        error => error.into(),
+    }
+}
+
+/// Cancels a subscription. Nothing is charged any more; what is paid stays paid.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    responses(
+        (status = 200, body = OneStaffSubscription),
+        (status = 422, description = "It is canceled, or a charge is under way."),
+    ),
+)]
+#[post("/api/subscriptions/{id}/cancel")]
+async fn cancel_subscription(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+) -> Answer<OneStaffSubscription> {
+    command(&staff, &service, id.parse()?, StaffCommand::Cancel).await
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct PauseInput {
+    /// When the next period begins: later than it would, within two years.
+    until: wire::Moment,
+}
+
+/// Lets the next period begin later. What is paid ends as it does; nothing is charged, and no access granted, in between.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    request_body = PauseInput,
+    responses(
+        (status = 200, body = OneStaffSubscription),
+        (status = 422, description = "It is not active, a charge is under way, or the moment does not fit."),
+    ),
+)]
+#[post("/api/subscriptions/{id}/pause")]
+async fn pause_subscription(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+    body: Body<PauseInput>,
+) -> Answer<OneStaffSubscription> {
+    command(&staff, &service, id.parse()?, StaffCommand::Retime(Timing::PauseUntil(body.0.until.0))).await
+}
+
+/// Leaves the next period out: nothing is charged, and no access granted, for as long as it would have lasted. The billing day
+/// stays.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    responses(
+        (status = 200, body = OneStaffSubscription),
+        (status = 422, description = "It is not active, or a charge is under way."),
+    ),
+)]
+#[post("/api/subscriptions/{id}/skip")]
+async fn skip_period(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+) -> Answer<OneStaffSubscription> {
+    command(&staff, &service, id.parse()?, StaffCommand::Retime(Timing::SkipNext)).await
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct BillingDayInput {
+    /// A day of a month, 1 to 31; a shorter month has its last day for those it lacks.
+    day: wire::Integer,
+}
+
+/// Moves the billing day. The next period begins on the first such day that is not earlier than planned; what is paid lasts
+/// until then.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    request_body = BillingDayInput,
+    responses(
+        (status = 200, body = OneStaffSubscription),
+        (status = 422, description = "It is not active, a charge is under way, or there is no such day."),
+    ),
+)]
+#[post("/api/subscriptions/{id}/billing-day")]
+async fn move_billing_day(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+    body: Body<BillingDayInput>,
+) -> Answer<OneStaffSubscription> {
+    let day = u8::try_from(body.0.day.0).ok().filter(|day| (1..=31).contains(day));
+    let day = day.ok_or_else(|| ApiError::invalid("day", "must be a day from 1 to 31"))?;
+    command(&staff, &service, id.parse()?, StaffCommand::Retime(Timing::BillingDay(day))).await
+}
+
+/// Charges now what is due or past due, or the next missed period. It counts as a try, and leaves the plan of tries as it is.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    responses(
+        (status = 200, body = OneStaffSubscription),
+        (status = 422, description = "Nothing is due, a charge is under way, or the method must not be charged."),
+    ),
+)]
+#[post("/api/subscriptions/{id}/charge")]
+async fn charge_now(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+) -> Answer<OneStaffSubscription> {
+    command(&staff, &service, id.parse()?, StaffCommand::ChargeNow).await
+}
+
+/// Lets a parked subscription go on, after somebody looked at it. What parked it is asked again before the next charge.
+#[utoipa::path(
+    tag = "Subscriptions",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = OneStaffSubscription), (status = 422, description = "It is not parked.")),
+)]
+#[post("/api/subscriptions/{id}/release")]
+async fn release_subscription(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    id: Path<PathId>,
+) -> Answer<OneStaffSubscription> {
+    command(&staff, &service, id.parse()?, StaffCommand::Release).await
+}

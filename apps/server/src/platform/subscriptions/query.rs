@@ -1,0 +1,39 @@
+//! What is asked of charges to come.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use deserr::Deserr;
+use kontor_kernel::{PageRequest, Violations};
+use utoipa::IntoParams;
+
+use crate::http::paging::{PageNumber, PageSize, page_of};
+use crate::http::wire::{self, InputErrors};
+
+/// Of `GET /api/subscriptions/upcoming`.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct UpcomingQuery {
+    /// Charges before this moment; 30 days from now when absent.
+    #[deserr(default)]
+    #[param(value_type = Option<String>, format = DateTime)]
+    until: Option<wire::Moment>,
+    #[deserr(default)]
+    #[param(inline)]
+    page: Option<PageNumber>,
+    /// 15 unless told.
+    #[deserr(default)]
+    #[param(inline)]
+    per_page: Option<PageSize>,
+}
+
+impl UpcomingQuery {
+    /// The moment before which charges are asked for.
+    pub(super) fn until(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        self.until.as_ref().map_or_else(|| now + TimeDelta::days(30), |until| until.0)
+    }
+
+    /// The page asked for.
+    pub(super) fn page(&self) -> Result<PageRequest, Violations> {
+        page_of(self.page.as_ref(), self.per_page.as_ref(), 15)
+    }
+}

@@ -1,0 +1,180 @@
+//! What staff see of subscriptions.
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::{Page, SavedMethodId, Word as _};
+use kontor_subscriptions::model::{Attempt, SubscriptionEntry, SubscriptionRecord};
+use kontor_subscriptions::{ConsentedTerms, Park};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::envelope::{list, one};
+use crate::http::history::HistoryRecord;
+use crate::http::subscription_record::{self as shared, SubscriptionPaymentRecord, TermsRecord};
+use crate::http::wire::NamedRecord;
+
+/// Whose a subscription is.
+#[derive(Serialize, ToSchema)]
+struct Subscriber {
+    id: i64,
+    name: String,
+    phone: Option<String>,
+}
+
+/// A subscription as staff see it.
+#[derive(Serialize, ToSchema)]
+pub(super) struct StaffSubscription {
+    #[serde(flatten)]
+    subscription: shared::SubscriptionRecord,
+    counterparty: Subscriber,
+    /// `null` of one that the project has as a whole.
+    application: Option<NamedRecord>,
+    nomenclature: NamedRecord,
+    /// The saved method that is charged next.
+    saved_payment_method_id: Option<i64>,
+    /// The number of the last period that is paid.
+    period: Option<u32>,
+    /// Why nothing is charged until somebody looked: `paid_today`, `customer_limit`, `above_consent` or `contradicting_answers`.
+    parked: Option<&'static str>,
+    parked_at: Option<DateTime<Utc>>,
+    /// The numbers of periods that went by without a charge, and are charged afterwards.
+    missed_periods: Vec<u32>,
+    version: i64,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<SubscriptionRecord> for StaffSubscription {
+    fn from(record: SubscriptionRecord) -> Self {
+        let SubscriptionRecord { view, customer, phone, application, plan, parked_at, updated_at, version } = record;
+        let one = view.subscription.clone();
+        Self {
+            counterparty: Subscriber { id: customer.id.get(), name: customer.name, phone },
+            application: application.map(Into::into),
+            nomenclature: plan.into(),
+            saved_payment_method_id: one.terms.method.map(SavedMethodId::get),
+            period: one.period.map(|period| period.number),
+            parked: one.parked.map(Park::word),
+            parked_at,
+            missed_periods: one.missed,
+            version,
+            created_at: one.created_at,
+            updated_at,
+            subscription: view.into(),
+        }
+    }
+}
+
+one!(pub(super) OneStaffSubscription { subscription: StaffSubscription });
+list!(pub(super) StaffSubscriptionList { subscriptions: [StaffSubscription], subscriptions_count of all, pagination });
+list!(pub(super) StaffPaymentList { payments: [StaffPayment], payments_count of all, pagination });
+list!(/// A page of what happened to a subscription, the latest first.
+    pub(super) SubscriptionHistoryList { histories: [SubscriptionHistoryRecord], histories_count of all, pagination });
+list!(pub(super) ConsentList { consents: [ConsentRecord], consents_count of all, pagination });
+list!(pub(super) UpcomingList { charges: [UpcomingCharge], charges_count of all, pagination });
+
+/// An attempt to charge a period, as staff see it.
+#[derive(Serialize, ToSchema)]
+pub(super) struct StaffPayment {
+    #[serde(flatten)]
+    payment: SubscriptionPaymentRecord,
+    /// `first`, `renewal`, `recovery` of a period past due, or `missed` of one that went by before.
+    origin: &'static str,
+    /// `false` when the customer or staff asked for it.
+    planned: bool,
+    saved_payment_method_id: Option<i64>,
+    ended_at: Option<DateTime<Utc>>,
+}
+
+impl From<Attempt> for StaffPayment {
+    fn from(attempt: Attempt) -> Self {
+        Self {
+            origin: attempt.origin.word(),
+            planned: attempt.planned,
+            saved_payment_method_id: attempt.method.map(SavedMethodId::get),
+            ended_at: attempt.ended_at,
+            payment: attempt.into(),
+        }
+    }
+}
+
+/// One thing that happened to a subscription.
+#[derive(Serialize, ToSchema)]
+pub(super) struct SubscriptionHistoryRecord {
+    #[serde(flatten)]
+    line: HistoryRecord,
+    /// `charge_started`, `charge_succeeded`, `charge_declined_soft`, `charge_declined_hard`, `charge_unknown`, `charge_pending`,
+    /// `cancel`, `resume`, `retry`, `change_plan`, `change_method`, `delete_method`, `refund_period`, `customer_leaves`,
+    /// `plan_withdrawn`, `charge_announced`, `pause`, `skip`, `move_day`, `release`, `period_due` or `dunning_exhausted`
+    event: &'static str,
+    /// Where it stood afterwards: `active`, `charging`, `past_due` or `canceled`.
+    status: &'static str,
+}
+
+impl From<SubscriptionEntry> for SubscriptionHistoryRecord {
+    fn from(entry: SubscriptionEntry) -> Self {
+        Self { line: entry.line.into(), event: entry.event.word(), status: entry.status.word() }
+    }
+}
+
+/// What a customer consented to, and how.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ConsentRecord {
+    #[serde(flatten)]
+    terms: TermsRecord,
+    saved_payment_method_id: Option<i64>,
+    /// Which text they were shown.
+    text_version: String,
+    /// The network address it came from; `null` where it is not known, or the customer has left.
+    address: Option<String>,
+    application_id: Option<i64>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<ConsentedTerms> for ConsentRecord {
+    fn from(consent: ConsentedTerms) -> Self {
+        Self {
+            saved_payment_method_id: consent.terms.method.map(SavedMethodId::get),
+            terms: consent.terms.into(),
+            text_version: consent.text_version,
+            address: consent.address,
+            application_id: consent.application.map(i64::from),
+            created_at: consent.at,
+        }
+    }
+}
+
+/// A charge to come.
+#[derive(Serialize, ToSchema)]
+pub(super) struct UpcomingCharge {
+    subscription_id: i64,
+    /// Not before then.
+    charge_at: DateTime<Utc>,
+    #[schema(examples("990.00"))]
+    amount: String,
+    #[schema(examples("RUB"))]
+    currency: String,
+    counterparty: Subscriber,
+    nomenclature: NamedRecord,
+    /// Whether it is a further try of a period that is past due.
+    past_due: bool,
+}
+
+/// The charges to come of subscriptions that have one.
+pub(super) fn upcoming(page: Page<SubscriptionRecord>) -> UpcomingList {
+    let charges = page.items.iter().filter_map(|record| {
+        let one = &record.view.subscription;
+        let terms = one.next_terms.as_ref().unwrap_or(&one.terms);
+        let customer = record.customer.clone();
+        Some(UpcomingCharge {
+            subscription_id: one.id.get(),
+            charge_at: one.next_charge_at?,
+            amount: terms.amount.to_string(),
+            currency: terms.currency.clone(),
+            counterparty: Subscriber { id: customer.id.get(), name: customer.name, phone: record.phone.clone() },
+            nomenclature: record.plan.clone().into(),
+            past_due: one.unpaid.is_some(),
+        })
+    });
+    let charges = charges.collect();
+    page.with_items::<UpcomingCharge>(charges).into()
+}

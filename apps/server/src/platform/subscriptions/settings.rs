@@ -1,0 +1,169 @@
+//! How a project charges.
+
+use actix_web::web::Data;
+use actix_web::{get, put};
+use deserr::Deserr;
+use kontor_kernel::{Violations, Word as _};
+use kontor_subscriptions::model::{NoticeDays, SubscriptionPolicy};
+use kontor_subscriptions::{Bounds, DunningPolicy, DunningTerms, InvalidDunningPolicy, StaffSubscriptions};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::envelope::{Answer, answer, one};
+use crate::http::wire::{self, InputErrors};
+use crate::http::{Body, SignedInStaff};
+
+/// How a project charges subscriptions.
+#[derive(Serialize, ToSchema)]
+struct SubscriptionSettings {
+    /// How many days after the first try of a period the next ones come.
+    after_days: Vec<u8>,
+    /// On which days of a month salaries come: the last try waits for one.
+    salary_days: Vec<u8>,
+    /// The local hour of a try on a salary day, and of missed periods.
+    hour: u8,
+    /// How many tries a period has.
+    tries_per_period: u8,
+    /// How many tries a saved method has in 30 days, over all its subscriptions.
+    tries_per_method: u8,
+    /// The most payments of one customer on a local day; beyond that a subscription is parked.
+    payments_per_customer_and_day: u16,
+    /// What becomes of periods that went by during a pause of the service: `forgive` or `collect`.
+    missed_periods: &'static str,
+    /// Whether those who have a plan that is not offered any more keep it; else it ends with the paid period.
+    withdrawn_plans_renew: bool,
+    /// How many days before a charge the customer is told.
+    notice_days: u8,
+}
+
+impl From<SubscriptionPolicy> for SubscriptionSettings {
+    fn from(policy: SubscriptionPolicy) -> Self {
+        let dunning: DunningTerms = policy.dunning.into();
+        Self {
+            after_days: dunning.after_days,
+            salary_days: dunning.salary_days,
+            hour: dunning.hour,
+            tries_per_period: dunning.tries_per_period,
+            tries_per_method: dunning.tries_per_method,
+            payments_per_customer_and_day: policy.bounds.customer_per_day,
+            missed_periods: policy.missed.word(),
+            withdrawn_plans_renew: policy.withdrawn_plans_renew,
+            notice_days: policy.notice.get(),
+        }
+    }
+}
+
+one!(OneSettings { settings: SubscriptionSettings });
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct SettingsInput {
+    /// Ascending, 1 to 30, at most 7.
+    #[deserr(default)]
+    after_days: Option<Vec<wire::Integer>>,
+    /// Ascending, 1 to 31.
+    #[deserr(default)]
+    salary_days: Option<Vec<wire::Integer>>,
+    /// 0 to 23.
+    #[deserr(default)]
+    hour: Option<wire::Integer>,
+    /// 1 to 8.
+    #[deserr(default)]
+    tries_per_period: Option<wire::Integer>,
+    /// 1 to 15.
+    #[deserr(default)]
+    tries_per_method: Option<wire::Integer>,
+    /// 1 to 1,000.
+    #[deserr(default)]
+    payments_per_customer_and_day: Option<wire::Integer>,
+    #[deserr(default)]
+    missed_periods: Option<wire::MissedPeriodsWord>,
+    #[deserr(default)]
+    withdrawn_plans_renew: Option<wire::Flag>,
+    /// 1 to 14.
+    #[deserr(default)]
+    notice_days: Option<wire::Integer>,
+}
+
+/// A number that fits; one that does not is out of every range.
+fn small(number: Option<&wire::Integer>, default: u8) -> u8 {
+    number.map_or(default, |number| u8::try_from(number.0).unwrap_or(u8::MAX))
+}
+
+fn all(numbers: Option<Vec<wire::Integer>>, default: Vec<u8>) -> Vec<u8> {
+    numbers.map_or(default, |numbers| numbers.iter().map(|number| small(Some(number), 0)).collect())
+}
+
+fn field(problem: InvalidDunningPolicy) -> &'static str {
+    match problem {
+        InvalidDunningPolicy::AfterDays => "after_days",
+        InvalidDunningPolicy::SalaryDays => "salary_days",
+        InvalidDunningPolicy::Hour => "hour",
+        InvalidDunningPolicy::TriesPerPeriod => "tries_per_period",
+        InvalidDunningPolicy::TriesPerMethod => "tries_per_method",
+    }
+}
+
+impl TryFrom<SettingsInput> for SubscriptionPolicy {
+    type Error = Violations;
+
+    fn try_from(input: SettingsInput) -> Result<Self, Violations> {
+        let mut wrong = Violations::default();
+        let (terms, bounds) = (DunningTerms::default(), Bounds::default());
+        let dunning = DunningPolicy::judged(DunningTerms {
+            after_days: all(input.after_days, terms.after_days),
+            salary_days: all(input.salary_days, terms.salary_days),
+            hour: small(input.hour.as_ref(), terms.hour),
+            tries_per_period: small(input.tries_per_period.as_ref(), terms.tries_per_period),
+            tries_per_method: small(input.tries_per_method.as_ref(), terms.tries_per_method),
+        });
+        if let Err(problems) = &dunning {
+            for problem in problems {
+                wrong.add(field(*problem), problem.to_string());
+            }
+        }
+        let payments = match input.payments_per_customer_and_day {
+            None => Ok(bounds.customer_per_day),
+            Some(number) => u16::try_from(number.0)
+                .ok()
+                .filter(|number| (1..=1_000).contains(number))
+                .ok_or_else(|| "must be from 1 to 1000".to_owned()),
+        };
+        let payments = wrong.check("payments_per_customer_and_day", payments);
+        let notice = match &input.notice_days {
+            None => Ok(NoticeDays::default()),
+            Some(days) => NoticeDays::try_from(small(Some(days), 0)).map_err(|error| error.to_string()),
+        };
+        let notice = wrong.check("notice_days", notice);
+        match (dunning, payments, notice) {
+            (Ok(dunning), Some(customer_per_day), Some(notice)) => Ok(Self {
+                dunning,
+                bounds: Bounds { customer_per_day },
+                missed: input.missed_periods.map(|missed| missed.0).unwrap_or_default(),
+                withdrawn_plans_renew: input.withdrawn_plans_renew.is_some_and(|renew| renew.0),
+                notice,
+            }),
+            _ => Err(wrong),
+        }
+    }
+}
+
+/// How the project charges subscriptions.
+#[utoipa::path(tag = "Subscriptions", responses((status = 200, body = OneSettings)))]
+#[get("/api/subscriptions/settings")]
+pub(super) async fn show_settings(staff: SignedInStaff, service: Data<StaffSubscriptions>) -> Answer<OneSettings> {
+    answer(service.policy(&staff).await?)
+}
+
+/// Sets how the project charges subscriptions. What is not sent is the default. A subscription follows from the next time on
+/// that it is looked at: at its next notice, charge or change.
+#[utoipa::path(tag = "Subscriptions", request_body = SettingsInput, responses((status = 200, body = OneSettings)))]
+#[put("/api/subscriptions/settings")]
+pub(super) async fn set_settings(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+    body: Body<SettingsInput>,
+) -> Answer<OneSettings> {
+    let policy = SubscriptionPolicy::try_from(body.0)?;
+    answer(service.set_policy(&staff, policy).await?)
+}

@@ -1,0 +1,282 @@
+//! What staff read of subscriptions.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::result::OptionalExtension as _;
+use diesel::sql_types::{BigInt, Integer, Nullable, Text, Timestamp};
+use kontor_kernel::history::{HistoryAction, HistoryEntry};
+use kontor_kernel::{Listing, OfProject, Page, PageRequest, ProjectId, StoreError, SubscriptionId};
+use kontor_subscriptions::model::{Attempt, Named, SubscriptionEntry, SubscriptionPolicy, SubscriptionRecord};
+use kontor_subscriptions::ports::SubscriptionRegister;
+use kontor_subscriptions::{ConsentedTerms, SubscriptionCase, Terms};
+
+use super::cases::{Wanted, cases};
+use super::rows::{PAYMENT_COLUMNS, PaymentRow};
+use crate::database::{Abort, AnyConnection, Database};
+use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
+use crate::listing::{Source, Totals, in_order, unsearched};
+use crate::statement::{IdRow, Statement, by_place};
+use crate::stored;
+
+type Failed = Abort<StoreError>;
+
+const SUBSCRIPTIONS: Source = Source {
+    from: "subscriptions s",
+    id: "s.id",
+    fields: &[
+        ("id", "s.id"),
+        ("status", "s.status"),
+        ("parked", "s.parked"),
+        ("counterparty_id", "s.counterparty_id"),
+        ("application_id", "s.application_id"),
+        ("nomenclature_id", "s.nomenclature_id"),
+        ("next_charge_at", "s.next_charge_at"),
+        ("created_at", "s.created_at"),
+    ],
+    search: unsearched,
+};
+
+by_place! {
+    struct NamesRow {
+        id: i64 as BigInt,
+        customer: String as Text,
+        phone: Option<String> as Nullable<Text>,
+        application: Option<String> as Nullable<Text>,
+        plan: String as Text,
+        parked_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        updated_at: NaiveDateTime as Timestamp,
+        version: i64 as BigInt,
+    }
+}
+
+/// These, in their order.
+fn records(connection: &mut AnyConnection, ids: &[i64], now: DateTime<Utc>) -> Result<Vec<SubscriptionRecord>, Failed> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names: Vec<NamesRow> = Statement::new(
+        "SELECT s.id, coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), c.phone_1, a.name, \
+         n.name, s.parked_at, s.updated_at, s.version FROM subscriptions s \
+         JOIN counterparties c ON c.id = s.counterparty_id LEFT JOIN applications a ON a.id = s.application_id \
+         JOIN nomenclatures n ON n.id = s.nomenclature_id WHERE s.id",
+    )
+    .among(ids)
+    .rows(connection)?;
+    let mut names: HashMap<i64, NamesRow> = names.into_iter().map(|row| (row.id, row)).collect();
+    let record = |case: SubscriptionCase| {
+        let view = case.view(None, now);
+        let one = &view.subscription;
+        let names = names.remove(&one.id.get()).ok_or_else(|| StoreError::corrupt("a subscription of nobody"))?;
+        let application = one.application_id.zip(names.application).map(|(id, name)| Named { id, name });
+        Ok(SubscriptionRecord {
+            customer: Named { id: one.counterparty_id, name: names.customer.trim().to_owned() },
+            phone: names.phone,
+            application,
+            plan: Named { id: one.terms.plan, name: names.plan },
+            parked_at: names.parked_at.map(stored::moment),
+            updated_at: stored::moment(names.updated_at),
+            version: names.version,
+            view,
+        })
+    };
+    let found = cases(connection, &Wanted::These(ids.to_vec()), now)?;
+    let found: Result<Vec<_>, StoreError> = found.into_iter().map(record).collect();
+    Ok(in_order(ids, found?, |record| record.view.subscription.id.get()))
+}
+
+by_place! {
+    struct EntryRow {
+        id: i64 as BigInt,
+        actor: String as Text,
+        actor_id: Option<i64> as Nullable<BigInt>,
+        user_name: Option<String> as Nullable<Text>,
+        customer_name: Option<String> as Nullable<Text>,
+        event: String as Text,
+        status: String as Text,
+        changes: String as Text,
+        created_at: NaiveDateTime as Timestamp,
+    }
+}
+
+impl TryFrom<EntryRow> for SubscriptionEntry {
+    type Error = StoreError;
+
+    fn try_from(row: EntryRow) -> Result<Self, StoreError> {
+        const TABLE: &str = "subscription_events";
+        let author = stored::author(TABLE, row.id, &row.actor, row.actor_id)?;
+        Ok(Self {
+            line: HistoryEntry {
+                id: row.id,
+                action: HistoryAction::Changed,
+                author,
+                author_name: stored::author_name(author, row.user_name, row.customer_name),
+                changes: serde_json::from_str(&row.changes).map_err(StoreError::corrupt)?,
+                at: stored::moment(row.created_at),
+            },
+            event: stored::word(TABLE, row.id, "event", &row.event)?,
+            status: stored::word(TABLE, row.id, "status", &row.status)?,
+        })
+    }
+}
+
+by_place! {
+    struct ConsentRow {
+        plan: i64 as BigInt,
+        slug: String as Text,
+        amount: i64 as BigInt,
+        currency: String as Text,
+        months: i32 as Integer,
+        method: Option<i64> as Nullable<BigInt>,
+        text_version: String as Text,
+        address: Option<String> as Nullable<Text>,
+        application: Option<i64> as Nullable<BigInt>,
+        created_at: NaiveDateTime as Timestamp,
+    }
+}
+
+impl TryFrom<ConsentRow> for ConsentedTerms {
+    type Error = StoreError;
+
+    fn try_from(row: ConsentRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            terms: Terms {
+                plan: stored::id(row.plan)?,
+                plan_slug: row.slug,
+                amount: stored::money(row.amount)?,
+                currency: row.currency,
+                billing_months: u8::try_from(row.months).map_err(StoreError::corrupt)?,
+                method: stored::optional_id(row.method)?,
+            },
+            text_version: row.text_version,
+            at: stored::moment(row.created_at),
+            address: row.address,
+            application: stored::optional_id(row.application)?,
+        })
+    }
+}
+
+/// How many rows of a table are of a subscription.
+fn counted(connection: &mut AnyConnection, table: &'static str, id: SubscriptionId) -> Result<i64, Failed> {
+    let count = Statement::new("SELECT count(*) FROM ").sql(table).sql(" WHERE subscription_id = ").value(id.get());
+    Ok(count.row::<IdRow>(connection)?.id)
+}
+
+fn asked(statement: Statement, page: PageRequest) -> Statement {
+    statement.sql(" LIMIT ").value(page.limit()).sql(" OFFSET ").value(page.offset())
+}
+
+#[async_trait]
+impl SubscriptionRegister for Database {
+    async fn list(
+        &self,
+        project: ProjectId,
+        listing: Listing,
+        now: DateTime<Utc>,
+    ) -> Result<Page<SubscriptionRecord>, StoreError> {
+        let totals = self.memory::<Totals>();
+        self.read_snapshot(move |connection| {
+            let own = Statement::new("s.project_id = ").value(project.get());
+            let found = SUBSCRIPTIONS.page_of_many(connection, own, &listing, &totals)?;
+            let records = records(connection, &found.items, now)?;
+            Ok::<_, Failed>(found.with_items(records))
+        })
+        .await
+    }
+
+    async fn find(
+        &self,
+        id: SubscriptionId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<OfProject<SubscriptionRecord>>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let found = records(connection, &[id.get()], now)?.into_iter().next();
+            Ok::<_, Failed>(found.map(|record| OfProject::new(record.view.subscription.project_id, record)))
+        })
+        .await
+    }
+
+    async fn payments(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<Attempt>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let total = counted(connection, "subscription_payments", id)?;
+            let own = Statement::new(PAYMENT_COLUMNS).sql(" WHERE a.subscription_id = ").value(id.get());
+            let rows: Vec<PaymentRow> = asked(own.sql(" ORDER BY a.id DESC"), page).rows(connection)?;
+            Ok::<_, Failed>(stored::page(rows.into_iter().map(Attempt::try_from), total, page)?)
+        })
+        .await
+    }
+
+    async fn history(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<SubscriptionEntry>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let total = counted(connection, "subscription_events", id)?;
+            // Names are looked up for the lines of the page alone.
+            let own = Statement::new(format!(
+                "SELECT p.id, p.actor, p.actor_id, {AUTHOR_NAMES}, p.event, p.status, p.changes, p.created_at \
+                 FROM (SELECT * FROM subscription_events WHERE subscription_id = "
+            ))
+            .value(id.get())
+            .sql(" ORDER BY id DESC");
+            let rows: Vec<EntryRow> =
+                asked(own, page).sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC")).rows(connection)?;
+            Ok::<_, Failed>(stored::page(rows.into_iter().map(SubscriptionEntry::try_from), total, page)?)
+        })
+        .await
+    }
+
+    async fn consents(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<ConsentedTerms>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let total = counted(connection, "subscription_consents", id)?;
+            let own = Statement::new(
+                "SELECT nomenclature_id, plan_slug, amount, currency, billing_months, saved_method_id, text_version, \
+                 address, application_id, created_at FROM subscription_consents WHERE subscription_id = ",
+            )
+            .value(id.get())
+            .sql(" ORDER BY id DESC");
+            let rows: Vec<ConsentRow> = asked(own, page).rows(connection)?;
+            Ok::<_, Failed>(stored::page(rows.into_iter().map(ConsentedTerms::try_from), total, page)?)
+        })
+        .await
+    }
+
+    async fn parked(&self) -> Result<u64, StoreError> {
+        self.read(|connection| {
+            let count = Statement::new("SELECT count(*) FROM subscriptions WHERE parked_at IS NOT NULL");
+            Ok::<_, Failed>(stored::count(count.row::<IdRow>(connection)?.id)?)
+        })
+        .await
+    }
+
+    async fn policy(&self, project: ProjectId) -> Result<SubscriptionPolicy, StoreError> {
+        by_place! {
+            struct PolicyRow {
+                policy: String as Text,
+            }
+        }
+        self.read(move |connection| {
+            let set =
+                Statement::new("SELECT policy FROM subscription_settings WHERE project_id = ").value(project.get());
+            let row: Option<PolicyRow> = set.row(connection).optional()?;
+            let policy = row.map(|row| serde_json::from_str(&row.policy)).transpose().map_err(StoreError::corrupt)?;
+            Ok::<_, Failed>(policy.unwrap_or_default())
+        })
+        .await
+    }
+
+    async fn set_policy(
+        &self,
+        project: ProjectId,
+        policy: SubscriptionPolicy,
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let policy = serde_json::to_string(&policy).map_err(StoreError::corrupt)?;
+        self.write(move |connection| {
+            Statement::new("INSERT INTO subscription_settings (project_id, policy, updated_at) VALUES ")
+                .tuple([project.get().into(), policy.as_str().into(), at.naive_utc().into()])
+                .sql(" ON CONFLICT (project_id) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at")
+                .run(connection)?;
+            Ok::<_, Failed>(())
+        })
+        .await
+    }
+}

@@ -1,0 +1,186 @@
+//! What staff see of subscriptions, and do with them.
+
+use kontor_adapter_diesel::database_tests;
+use kontor_kernel::history::Author;
+use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
+use kontor_kernel::{Listing, PageRequest, Permission, ProjectId, Resource, Staff};
+use kontor_subscriptions::model::{NoticeDays, SubscriptionPolicy};
+use kontor_subscriptions::{MissedPeriods, Park, StaffCommand, SubscriptionError, SubscriptionStatus, Timing};
+
+use super::club::Club;
+use crate::orders::counter::Mood;
+
+fn page() -> PageRequest {
+    PageRequest::new(1, 20, 100).unwrap()
+}
+
+fn with(field: &'static str, value: FilterValue) -> Listing {
+    let mut listing = Listing::everything(Sort::descending("id"), page());
+    listing.conditions.push(Condition { field, comparison: Comparison::AnyOf(vec![value]) });
+    listing
+}
+
+async fn listed(club: &Club<'_>, field: &'static str, value: FilterValue) -> Vec<i64> {
+    let found = club.desk().list(&club.staff(), with(field, value)).await.unwrap();
+    assert_eq!(usize::try_from(found.total).unwrap(), found.items.len());
+    found.items.into_iter().map(|record| record.view.subscription.id.get()).collect()
+}
+
+database_tests! {
+    async fn staff_find_subscriptions_by_how_they_stand(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let (anna, boris) = (club.counter.customer, club.counter.another_customer().await);
+        let annas = club.subscribed(anna, club.gold).await;
+        let boriss = club.subscribed(boris, club.gold).await;
+        club.service.cancel(boris, boriss).await.unwrap();
+        let text = |word: &str| FilterValue::Text(word.to_owned());
+        assert_eq!(listed(&club, "status", text("active")).await, [annas.get()]);
+        assert_eq!(listed(&club, "status", text("canceled")).await, [boriss.get()]);
+        assert_eq!(listed(&club, "counterparty_id", FilterValue::Number(boris.counterparty_id.get())).await, [boriss.get()]);
+        assert_eq!(listed(&club, "nomenclature_id", FilterValue::Number(club.gold)).await, [boriss.get(), annas.get()]);
+        let upcoming = |until: &'static str| {
+            let until = until.parse().unwrap();
+            let (desk, staff) = (club.desk(), club.staff());
+            async move { desk.upcoming(&staff, until, page()).await.unwrap().total }
+        };
+        assert_eq!((upcoming("2026-04-01T12:00:00Z").await, upcoming("2026-04-01T12:00:01Z").await), (0, 1));
+
+        let record = club.desk().read(&club.staff(), annas).await.unwrap();
+        assert_eq!((record.plan.name.as_str(), record.plan.id.get()), ("Gold", club.gold));
+        assert_eq!(record.customer.id, anna.counterparty_id);
+        let payments = club.desk().payments(&club.staff(), annas, page()).await.unwrap();
+        assert_eq!((payments.total, payments.items[0].period), (1, 1));
+        let consents = club.desk().consents(&club.staff(), annas, page()).await.unwrap();
+        assert_eq!((consents.total, consents.items[0].address.as_deref()), (1, Some("10.0.0.7")));
+        let history = club.desk().history(&club.staff(), boriss, page()).await.unwrap();
+        let events: Vec<_> = history.items.iter().map(|entry| entry.event.to_string()).collect();
+        assert_eq!(events, ["cancel", "charge_succeeded"]);
+        assert_eq!(history.items[0].line.author, Author::Customer(boris.counterparty_id));
+    }
+
+    async fn foreign_staff_and_staff_without_the_right_get_nothing(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let id = club.subscribed(club.counter.customer, club.gold).await;
+        let foreign = Staff { project_id: ProjectId::new(99_999).unwrap(), ..club.staff() };
+        let seeing = [Permission::view(Resource::Subscriptions)].into_iter().collect();
+        let reader = Staff { permissions: seeing, ..club.staff() };
+        let desk = club.desk();
+        assert!(matches!(desk.read(&foreign, id).await, Err(SubscriptionError::Denied(_))));
+        assert_eq!(desk.list(&foreign, Listing::everything(Sort::descending("id"), page())).await.unwrap().total, 0);
+        for command in [StaffCommand::Cancel, StaffCommand::ChargeNow, StaffCommand::Release] {
+            assert!(matches!(desk.command(&foreign, id, command).await, Err(SubscriptionError::Denied(_))));
+            assert!(matches!(desk.command(&reader, id, command).await, Err(SubscriptionError::Denied(_))));
+        }
+        assert!(desk.set_policy(&reader, SubscriptionPolicy::default()).await.is_err());
+        assert_eq!(club.see(id).await.subscription.status, SubscriptionStatus::Active);
+    }
+
+    async fn what_staff_put_off_is_charged_then(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let id = club.subscribed(club.counter.customer, club.gold).await;
+        club.counter.acquirer.mood(Mood::Paid);
+        let skipped = club.desk().command(&club.staff(), id, StaffCommand::Retime(Timing::SkipNext)).await.unwrap();
+        assert_eq!(skipped.view.subscription.next_charge_at, Some("2026-05-01T12:00:00Z".parse().unwrap()));
+        club.go_to("2026-04-15T00:00:00Z");
+        assert_eq!(club.tick().await, 0);
+        assert_eq!(club.standing(id).await.1.unwrap(), "2026-04-01", "nothing is paid in between");
+        let until = Timing::PauseUntil("2026-05-10T12:00:00Z".parse().unwrap());
+        club.desk().command(&club.staff(), id, StaffCommand::Retime(until)).await.unwrap();
+        club.go_to("2026-05-09T00:00:00Z");
+        assert_eq!(club.tick().await, 0);
+        club.go_to("2026-05-10T12:00:00Z");
+        assert_eq!(club.tick().await, 1);
+        assert_eq!(club.standing(id).await.1.unwrap(), "2026-06-10");
+        club.desk().command(&club.staff(), id, StaffCommand::Retime(Timing::BillingDay(20))).await.unwrap();
+        assert_eq!(club.standing(id).await.1.unwrap(), "2026-06-20");
+        let history = club.desk().history(&club.staff(), id, page()).await.unwrap();
+        assert_eq!((history.items[0].event.to_string(), history.items[0].line.author), (
+            "move_day".to_owned(),
+            Author::User(club.staff().user_id),
+        ));
+    }
+
+    async fn a_charge_by_staff_is_one_more_try(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let id = club.subscribed(club.counter.customer, club.gold).await;
+        let early = club.desk().command(&club.staff(), id, StaffCommand::ChargeNow).await.unwrap_err();
+        assert_eq!(early.to_string(), "the period is already paid");
+        club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+        club.go_to("2026-04-01T12:00:00Z");
+        club.tick().await;
+        for number in 2..=8 {
+            let tried = club.desk().command(&club.staff(), id, StaffCommand::ChargeNow).await.unwrap();
+            let (status, last) = (tried.view.subscription.status, number == 8);
+            assert_eq!(status, if last { SubscriptionStatus::Canceled } else { SubscriptionStatus::PastDue });
+        }
+        let ninth = club.desk().command(&club.staff(), id, StaffCommand::ChargeNow).await.unwrap_err();
+        assert_eq!(ninth.to_string(), "the subscription is canceled");
+        assert_eq!(club.counter.count("subscription_payments WHERE period = 2 AND NOT planned").await, 7);
+    }
+
+    async fn what_is_parked_waits_for_people(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let id = club.subscribed(club.counter.customer, club.gold).await;
+        // Another payment of the day on which it is charged next.
+        club.counter.house.run("UPDATE subscription_payments SET ended_at = '2026-04-01 10:00:00'".to_owned()).await;
+        club.go_to("2026-04-01T12:00:00Z");
+        club.counter.acquirer.mood(Mood::Paid);
+        let made = club.counter.acquirer.count();
+        assert_eq!(club.tick().await, 0);
+        let record = club.desk().read(&club.staff(), id).await.unwrap();
+        assert_eq!((record.view.subscription.parked, record.parked_at.is_some()), (Some(Park::PaidToday), true));
+        assert_eq!(listed(&club, "parked", FilterValue::Text("paid_today".to_owned())).await, [id.get()]);
+        assert_eq!(club.desk().register.parked().await.unwrap(), 1);
+        club.go_to("2026-04-02T12:00:00Z");
+        assert_eq!((club.tick().await, club.counter.acquirer.count()), (0, made));
+        let released = club.desk().command(&club.staff(), id, StaffCommand::Release).await.unwrap();
+        assert_eq!((released.view.subscription.parked, released.parked_at), (None, None));
+        assert_eq!(club.tick().await, 1);
+        let again = club.desk().command(&club.staff(), id, StaffCommand::Release).await.unwrap_err();
+        assert_eq!(again.to_string(), "the subscription is not parked");
+    }
+
+    async fn a_project_charges_by_its_own_policy(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let policy = SubscriptionPolicy {
+            missed: MissedPeriods::Collect,
+            notice: NoticeDays::try_from(7).unwrap(),
+            withdrawn_plans_renew: true,
+            ..SubscriptionPolicy::default()
+        };
+        assert_eq!(club.desk().policy(&club.staff()).await.unwrap(), SubscriptionPolicy::default());
+        for _ in 0..2 {
+            club.desk().set_policy(&club.staff(), policy.clone()).await.unwrap();
+        }
+        assert_eq!(club.desk().policy(&club.staff()).await.unwrap(), policy);
+        let id = club.subscribed(club.counter.customer, club.gold).await;
+        club.counter.house.run("UPDATE subscription_nomenclatures SET is_active = FALSE".to_owned()).await;
+        club.counter.acquirer.mood(Mood::Paid);
+        club.go_to("2026-03-25T12:00:00Z");
+        assert_eq!(club.tick().await, 0);
+        assert_eq!(club.notices().await, ["subscription_activated", "subscription_charge_ahead"]);
+        // Three months down: the current period at once, the others on days of their own.
+        club.go_to("2026-06-10T12:00:00Z");
+        assert_eq!(club.tick().await, 1);
+        assert_eq!(club.see(id).await.subscription.missed, [2, 3]);
+        for day in ["2026-06-11", "2026-06-12", "2026-06-13"] {
+            club.go_to(&format!("{day}T20:00:00Z"));
+            club.tick().await;
+        }
+        let paid = "subscription_payments WHERE state = 'succeeded' AND origin = 'missed'";
+        assert_eq!((club.counter.count(paid).await, club.see(id).await.subscription.missed.len()), (2, 0));
+        assert_eq!(club.standing(id).await.1.unwrap(), "2026-07-01");
+    }
+
+    async fn a_withdrawn_plan_ends_with_a_word_before(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let id = club.subscribed(club.counter.customer, club.gold).await;
+        club.counter.house.run("UPDATE subscription_nomenclatures SET is_active = FALSE".to_owned()).await;
+        for moment in ["2026-03-29T12:00:00Z", "2026-03-30T12:00:00Z", "2026-04-01T12:00:00Z"] {
+            club.go_to(moment);
+            assert_eq!(club.tick().await, 0);
+        }
+        assert_eq!(club.see(id).await.subscription.status, SubscriptionStatus::Canceled);
+        assert_eq!(club.notices().await, ["subscription_activated", "subscription_ending", "subscription_ended"]);
+    }
+}

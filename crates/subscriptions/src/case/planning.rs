@@ -1,0 +1,193 @@
+//! When a subscription is charged, and looked at, next.
+
+use chrono::{DateTime, Days, NaiveTime, TimeDelta, Utc};
+
+use super::{Occasion, SubscriptionCase};
+use crate::change::{AttemptEnd, SubscriptionChange};
+use crate::dunning::NextTry;
+use crate::effect::SubscriptionNotice;
+use crate::model::{AttemptState, Subscription, Upcoming};
+use crate::refusal::MoveRefused;
+use crate::state::{MethodStanding, PlanStanding, SubscriptionEvent, SubscriptionStatus};
+
+/// What the days to come hold.
+enum Next {
+    /// A charge, and before it perhaps something else to look at.
+    Charge { at: DateTime<Utc>, wake_at: DateTime<Utc> },
+    /// No charge; somebody looks at it then.
+    Wait(Option<DateTime<Utc>>),
+    /// Nothing is left to try.
+    Nothing,
+}
+
+impl SubscriptionCase {
+    /// What a worker does when the time of a subscription has come. What cannot be done now is planned anew.
+    pub fn due(&self, now: DateTime<Utc>) -> SubscriptionChange {
+        self.when_due(now).unwrap_or_else(|refused| self.replanned(refused.event, now))
+    }
+
+    fn when_due(&self, now: DateTime<Utc>) -> Result<SubscriptionChange, MoveRefused> {
+        let planned = Occasion { planned: true, ..Occasion::default() };
+        let again = || Ok(self.replanned(SubscriptionEvent::PeriodDue, now));
+        match self.subscription.status {
+            SubscriptionStatus::PastDue if self.plan == PlanStanding::Ends && self.open().is_none() => {
+                self.after(SubscriptionEvent::PlanWithdrawn, &planned, now)
+            }
+            SubscriptionStatus::PastDue => match self.next(&self.subscription, now) {
+                Next::Charge { at, .. } if at <= now => self.after(SubscriptionEvent::ChargeStarted, &planned, now),
+                Next::Nothing => self.after(SubscriptionEvent::DunningExhausted, &planned, now),
+                Next::Wait(Some(until)) if until <= now => self.after(SubscriptionEvent::PeriodDue, &planned, now),
+                Next::Wait(None) => self.after(SubscriptionEvent::PeriodDue, &planned, now),
+                Next::Charge { .. } | Next::Wait(_) => again(),
+            },
+            SubscriptionStatus::Active => {
+                let reached = |at: Option<DateTime<Utc>>| at.is_some_and(|at| at <= now);
+                let told = self.to_tell(&self.subscription, now);
+                if self.subscription.parked.is_some() {
+                    again()
+                } else if reached(self.subscription.next_period_at(now)) {
+                    self.after(SubscriptionEvent::PeriodDue, &planned, now)
+                } else if reached(told.map(|(_, at)| at)) {
+                    let event = match told {
+                        Some((Upcoming::End, _)) => SubscriptionEvent::PlanWithdrawn,
+                        _ => SubscriptionEvent::ChargeAnnounced,
+                    };
+                    self.after(event, &planned, now)
+                } else if reached(self.missed_at(&self.subscription, now)) {
+                    self.after(SubscriptionEvent::ChargeStarted, &planned, now)
+                } else {
+                    again()
+                }
+            }
+            SubscriptionStatus::Charging | SubscriptionStatus::Canceled => {
+                self.after(SubscriptionEvent::PeriodDue, &planned, now)
+            }
+        }
+    }
+
+    /// Plans what comes after a change.
+    pub(super) fn plan(&self, change: &mut SubscriptionChange, now: DateTime<Utc>) {
+        let due = change.subscription.due_number(now);
+        change.subscription.unpaid = match change.subscription.status {
+            SubscriptionStatus::PastDue => change.subscription.unpaid.or(Some(due)),
+            SubscriptionStatus::Charging => change.subscription.unpaid,
+            SubscriptionStatus::Active | SubscriptionStatus::Canceled => None,
+        };
+        let after = self.followed_by(change);
+        match after.next(&change.subscription, now) {
+            Next::Charge { at, wake_at } => {
+                change.subscription.next_charge_at = Some(at);
+                change.subscription.wake_at = Some(wake_at);
+            }
+            Next::Wait(until) => {
+                change.subscription.next_charge_at = None;
+                change.subscription.wake_at = until;
+            }
+            Next::Nothing => {
+                change.subscription.status = SubscriptionStatus::Canceled;
+                change.subscription.canceled_at = Some(now);
+                change.subscription.unpaid = None;
+                change.subscription.missed.clear();
+                change.subscription.next_charge_at = None;
+                change.subscription.wake_at = None;
+                change.notices.push(SubscriptionNotice::SubscriptionEnded);
+            }
+        }
+    }
+
+    /// All that decides, as it is once the change is written.
+    #[must_use]
+    pub fn followed_by(&self, change: &SubscriptionChange) -> Self {
+        let mut after = Self { subscription: change.subscription.clone(), ..self.clone() };
+        if let (Some(end), Some(attempt)) = (&change.ended, after.attempts.last_mut()) {
+            let (state, reason) = match end {
+                AttemptEnd::Succeeded => (AttemptState::Succeeded, None),
+                AttemptEnd::Failed { reason } => (AttemptState::Failed, Some(reason.clone())),
+            };
+            (attempt.state, attempt.reason, attempt.ended_at) = (state, reason, Some(change.at));
+        }
+        if change.subscription.terms.method != self.subscription.terms.method {
+            // It was just looked up.
+            after.method_active = true;
+            after.method_tries.clear();
+        }
+        if change.stopped_method.is_some() && change.stopped_method == change.subscription.terms.method {
+            after.method_active = false;
+        }
+        if change.event == SubscriptionEvent::ChangePlan || change.event == SubscriptionEvent::Resume {
+            after.plan = PlanStanding::Available;
+        }
+        after
+    }
+
+    /// What the customer is still to be told of the next period, and from when on.
+    fn to_tell(&self, subscription: &Subscription, now: DateTime<Utc>) -> Option<(Upcoming, DateTime<Utc>)> {
+        let what = match (self.plan, self.method(now)) {
+            (PlanStanding::Ends, _) => Upcoming::End,
+            // That one is needed they were told when it went.
+            (_, MethodStanding::Gone) => return None,
+            _ => Upcoming::Charge,
+        };
+        if subscription.told == Some((subscription.due_number(now), what)) {
+            return None;
+        }
+        let begins = subscription.next_period_at(now)?;
+        Some((what, begins - TimeDelta::days(self.policy.notice.get().into())))
+    }
+
+    /// When the next missed period is charged: on a day on which nothing else is.
+    fn missed_at(&self, subscription: &Subscription, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let chargeable = self.plan != PlanStanding::Ends && self.method(now) == MethodStanding::Valid;
+        if subscription.missed.is_empty() || !chargeable || !subscription.is_paid(now) {
+            return None;
+        }
+        let date = |moment: DateTime<Utc>| self.zone.local(moment).date();
+        let tomorrow = |day: chrono::NaiveDate| day.checked_add_days(Days::new(1));
+        let last = self.attempts.last().map(|attempt| date(attempt.ended_at.unwrap_or(attempt.started_at)));
+        let mut day = last.and_then(tomorrow).map_or(date(now), |after| after.max(date(now)));
+        if subscription.next_period_at(now).is_some_and(|begins| date(begins) == day) {
+            day = tomorrow(day)?;
+        }
+        let hour = NaiveTime::from_hms_opt(self.policy.dunning.hour().into(), 0, 0)?;
+        Some(self.zone.first_at(day.and_time(hour)).max(now))
+    }
+
+    fn next(&self, subscription: &Subscription, now: DateTime<Utc>) -> Next {
+        if subscription.parked.is_some() {
+            return Next::Wait(None);
+        }
+        match subscription.status {
+            SubscriptionStatus::Charging | SubscriptionStatus::Canceled => Next::Wait(None),
+            SubscriptionStatus::Active => {
+                let begins = subscription.next_period_at(now);
+                let told = self.to_tell(subscription, now).map(|(_, at)| at.max(now));
+                let missed = self.missed_at(subscription, now);
+                let wake_at = [begins, told, missed].into_iter().flatten().min();
+                let charged = self.method(now) != MethodStanding::Gone && self.plan != PlanStanding::Ends;
+                match (begins.filter(|_| charged), wake_at) {
+                    (Some(begins), Some(wake_at)) => {
+                        Next::Charge { at: missed.map_or(begins, |at| at.min(begins)), wake_at }
+                    }
+                    _ => Next::Wait(wake_at),
+                }
+            }
+            SubscriptionStatus::PastDue => {
+                let number = subscription.unpaid.unwrap_or_else(|| subscription.due_number(now));
+                let end = self.period(number).map(|period| period.end);
+                if !self.method_active || subscription.terms.method.is_none() || self.plan == PlanStanding::Ends {
+                    return Next::Wait(end);
+                }
+                match self.next_try(now) {
+                    NextTry::At(at) => Next::Charge { at, wake_at: at },
+                    NextTry::Exhausted(_) => Next::Nothing,
+                    NextTry::CustomerMustAct | NextTry::MethodDead => Next::Wait(end),
+                }
+            }
+        }
+    }
+
+    /// How far back attempts by a method count.
+    pub fn method_tries_since(now: DateTime<Utc>) -> DateTime<Utc> {
+        now - TimeDelta::days(i64::from(crate::DunningPolicy::METHOD_DAYS) + 1)
+    }
+}

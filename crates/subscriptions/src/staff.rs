@@ -1,0 +1,186 @@
+//! What staff see of subscriptions, and do with them. The contract names none of it: this part is ours.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::history::Author;
+use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
+use kontor_kernel::{
+    Clock, Listing, OfProject, Page, PageRequest, Permission, Random, Resource, Staff, SubscriptionId,
+};
+use kontor_payments::model::PaymentMethod;
+use kontor_payments::{ChargeService, TAKEOVER};
+
+use crate::case::{Occasion, SubscriptionCase, Timing};
+use crate::change::SubscriptionChange;
+use crate::dunning::allows_unplanned_try;
+use crate::error::{SubscriptionError, SubscriptionRefusal};
+use crate::model::{Attempt, SubscriptionEntry, SubscriptionPolicy, SubscriptionRecord};
+use crate::ports::{Addressed, ChargeTerms, Committing, SubscriptionRegister, SubscriptionStore};
+use crate::retry::RetryReason;
+use crate::state::{SubscriptionEvent, SubscriptionStatus};
+use crate::terms::ConsentedTerms;
+
+/// What staff do with a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StaffCommand {
+    /// Nothing is charged any more; what is paid stays paid.
+    Cancel,
+    /// The next period begins at another time.
+    Retime(Timing),
+    /// What is due, or a missed period, is charged now.
+    ChargeNow,
+    /// People have looked; it goes on.
+    Release,
+}
+
+/// Use cases of staff.
+pub struct StaffSubscriptions {
+    /// Where subscriptions are read.
+    pub register: Arc<dyn SubscriptionRegister>,
+    /// Where they are changed.
+    pub store: Arc<dyn SubscriptionStore>,
+    /// Their charges.
+    pub charges: Arc<ChargeService>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Keys.
+    pub random: Arc<dyn Random>,
+}
+
+impl StaffSubscriptions {
+    /// One page of the project's subscriptions.
+    pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<SubscriptionRecord>, SubscriptionError> {
+        staff.require(Permission::view(Resource::Subscriptions))?;
+        Ok(self.register.list(staff.project_id, listing, self.clock.now()).await?)
+    }
+
+    /// What will be charged before a moment, the next first. A charge that fails is tried again, which is not foretold.
+    pub async fn upcoming(
+        &self,
+        staff: &Staff,
+        until: DateTime<Utc>,
+        page: PageRequest,
+    ) -> Result<Page<SubscriptionRecord>, SubscriptionError> {
+        let mut listing = Listing::everything(Sort::ascending("next_charge_at"), page);
+        let before = Comparison::Below(FilterValue::Moment(until));
+        listing.conditions.push(Condition { field: "next_charge_at", comparison: before });
+        self.list(staff, listing).await
+    }
+
+    /// One subscription of the project.
+    pub async fn read(&self, staff: &Staff, id: SubscriptionId) -> Result<SubscriptionRecord, SubscriptionError> {
+        staff.require(Permission::view(Resource::Subscriptions))?;
+        self.own(staff, id).await
+    }
+
+    /// Its payments, newest first.
+    pub async fn payments(
+        &self,
+        staff: &Staff,
+        id: SubscriptionId,
+        page: PageRequest,
+    ) -> Result<Page<Attempt>, SubscriptionError> {
+        self.read(staff, id).await?;
+        Ok(self.register.payments(id, page).await?)
+    }
+
+    /// What happened to it, the latest first.
+    pub async fn history(
+        &self,
+        staff: &Staff,
+        id: SubscriptionId,
+        page: PageRequest,
+    ) -> Result<Page<SubscriptionEntry>, SubscriptionError> {
+        self.read(staff, id).await?;
+        Ok(self.register.history(id, page).await?)
+    }
+
+    /// What the customer consented to, the latest first.
+    pub async fn consents(
+        &self,
+        staff: &Staff,
+        id: SubscriptionId,
+        page: PageRequest,
+    ) -> Result<Page<ConsentedTerms>, SubscriptionError> {
+        self.read(staff, id).await?;
+        Ok(self.register.consents(id, page).await?)
+    }
+
+    /// How the project charges.
+    pub async fn policy(&self, staff: &Staff) -> Result<SubscriptionPolicy, SubscriptionError> {
+        staff.require(Permission::view(Resource::Subscriptions))?;
+        Ok(self.register.policy(staff.project_id).await?)
+    }
+
+    /// Sets how the project charges.
+    pub async fn set_policy(
+        &self,
+        staff: &Staff,
+        policy: SubscriptionPolicy,
+    ) -> Result<SubscriptionPolicy, SubscriptionError> {
+        staff.require(Permission::edit(Resource::Subscriptions))?;
+        self.register.set_policy(staff.project_id, policy.clone(), self.clock.now()).await?;
+        Ok(policy)
+    }
+
+    /// Does what staff ask for.
+    pub async fn command(
+        &self,
+        staff: &Staff,
+        id: SubscriptionId,
+        command: StaffCommand,
+    ) -> Result<SubscriptionRecord, SubscriptionError> {
+        staff.require(Permission::edit(Resource::Subscriptions))?;
+        self.own(staff, id).await?;
+        let at = self.clock.now();
+        let charge = ChargeTerms {
+            key: self.random.uuid(),
+            pays_by: PaymentMethod::BankCard,
+            return_url: String::new(),
+            next_check_at: at + TAKEOVER,
+        };
+        let with = Committing { author: Author::User(staff.user_id), charge, at };
+        let decide = move |case: &SubscriptionCase| Ok(vec![decided(case, command, at)?]);
+        let committed = self.store.change(Addressed::Any(id), with, Box::new(decide)).await?;
+        let parked = committed.view.subscription.parked.is_some();
+        match &committed.charge {
+            // It is committed: what is not known now is found out by a worker.
+            Some(charge) => {
+                let _unclear = self.charges.open(charge).await;
+            }
+            None if command == StaffCommand::ChargeNow && parked => {
+                return Err(SubscriptionRefusal::NotRetryable(RetryReason::Parked).into());
+            }
+            None => {}
+        }
+        self.own(staff, id).await
+    }
+
+    async fn own(&self, staff: &Staff, id: SubscriptionId) -> Result<SubscriptionRecord, SubscriptionError> {
+        let found: Option<OfProject<_>> = self.register.find(id, self.clock.now()).await?;
+        Ok(found.ok_or(SubscriptionError::NotFound)?.open(staff)?)
+    }
+}
+
+fn decided(
+    case: &SubscriptionCase,
+    command: StaffCommand,
+    at: DateTime<Utc>,
+) -> Result<SubscriptionChange, SubscriptionError> {
+    let event = match command {
+        StaffCommand::Retime(timing) => return case.retimed(timing, at),
+        StaffCommand::Cancel => SubscriptionEvent::Cancel,
+        StaffCommand::Release => SubscriptionEvent::Release,
+        StaffCommand::ChargeNow => {
+            let due = case.subscription.due_number(at);
+            let tries = case.attempts.iter().filter(|attempt| attempt.period == due).count();
+            let past_due = case.subscription.status == SubscriptionStatus::PastDue;
+            if past_due && !allows_unplanned_try(&case.policy.dunning, tries, &case.method_tries, at) {
+                return Err(SubscriptionRefusal::NotRetryable(RetryReason::TooManyTries).into());
+            }
+            SubscriptionEvent::ChargeStarted
+        }
+    };
+    Ok(case.after(event, &Occasion::default(), at)?)
+}
