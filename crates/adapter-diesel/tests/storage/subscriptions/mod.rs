@@ -1,5 +1,6 @@
 //! Subscriptions from the first checkout on, on both databases.
 
 mod club;
+mod forecasts;
 mod lifecycle;
 mod races;
