@@ -17,4 +17,4 @@ mod platform;
 mod service;
 pub mod table;
 
-pub use service::{instance, openapi, openapi_examples, policies, turns, wiring};
+pub use service::{instance, openapi, openapi_examples, policies, wiring};

@@ -61,9 +61,9 @@ impl AdjustableClock {
     /// Moves the clock by whole seconds. Returns the new offset against the base, in seconds.
     pub fn advance(&self, seconds: i64) -> i64 {
         let by = TimeDelta::try_seconds(seconds).unwrap_or_default();
-        self.change(|pace, base| match pace {
+        self.change(|pace, _| match pace {
             Pace::Ahead(offset) => Pace::Ahead(offset.checked_add(&by).unwrap_or(offset)),
-            Pace::Held(moment) => Pace::Held(moment.checked_add_signed(by).unwrap_or(moment).max(base)),
+            Pace::Held(moment) => Pace::Held(moment.checked_add_signed(by).unwrap_or(moment)),
         });
         self.offset_seconds()
     }
