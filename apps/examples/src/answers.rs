@@ -44,12 +44,15 @@ pub fn signed_out() -> HttpResponse {
     HttpResponse::Unauthorized().json(json!({ "message": "Sign in first." }))
 }
 
-/// A text that a body must have.
-pub fn text<'v>(body: &'v Value, field: &str) -> Result<&'v str, HttpResponse> {
-    let wrong = || {
-        let errors = json!({ field: ["must be a text"] });
-        HttpResponse::UnprocessableEntity()
-            .json(json!({ "message": format!("{field} must be a text"), "errors": errors }))
-    };
-    body.get(field).and_then(Value::as_str).ok_or_else(wrong)
+/// The text of a field.
+pub fn text<'v>(body: &'v Value, field: &str) -> Option<&'v str> {
+    body.get(field).and_then(Value::as_str)
+}
+
+/// Names those of the fields that are no texts.
+pub fn must_be_texts(body: &Value, fields: &[&str]) -> HttpResponse {
+    let wrong = fields.iter().filter(|field| text(body, field).is_none());
+    let errors: serde_json::Map<_, _> =
+        wrong.map(|field| ((*field).to_owned(), json!([format!("{field} must be a text")]))).collect();
+    HttpResponse::UnprocessableEntity().json(json!({ "message": "Fields are wrong.", "errors": errors }))
 }

@@ -11,7 +11,7 @@ use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use serde_json::{Value, json};
 
 use self::sessions::Sessions;
-use crate::answers::{lesson, refused, signed_out, text};
+use crate::answers::{lesson, must_be_texts, refused, signed_out, text};
 use crate::kontor::Kontor;
 
 const SESSION: &str = "session";
@@ -55,10 +55,7 @@ fn token(request: &HttpRequest, sessions: &Sessions) -> Option<String> {
 
 /// `{"phone"}`: the phone rings.
 async fn send_code(kontor: Data<Kontor>, body: Json<Value>) -> HttpResponse {
-    let phone = match text(&body, "phone") {
-        Ok(phone) => phone,
-        Err(wrong) => return wrong,
-    };
+    let Some(phone) = text(&body, "phone") else { return must_be_texts(&body, &["phone"]) };
     match kontor.send_code(phone).await {
         Ok(_) => HttpResponse::NoContent().finish(),
         Err(unanswered) => refused(&unanswered),
@@ -72,9 +69,8 @@ async fn sign_in(
     secure: Data<Secure>,
     body: Json<Value>,
 ) -> HttpResponse {
-    let (phone, code) = match (text(&body, "phone"), text(&body, "code")) {
-        (Ok(phone), Ok(code)) => (phone, code),
-        (Err(wrong), _) | (_, Err(wrong)) => return wrong,
+    let (Some(phone), Some(code)) = (text(&body, "phone"), text(&body, "code")) else {
+        return must_be_texts(&body, &["phone", "code"]);
     };
     let token = match kontor.log_in(phone, code).await {
         Ok(token) => token,

@@ -154,10 +154,10 @@ mod tests {
         clock.advance_to(at(50));
         assert_eq!(clock.now(), at(103), "never back");
         // What is held for longer than it was moved is behind its base for a moment only.
-        let hold = AdjustableClock::new(base.clone());
-        let held = hold.hold();
+        let other = AdjustableClock::new(base.clone());
+        let standing = other.hold();
         base.advance(TimeDelta::seconds(3));
-        drop(held);
-        assert_eq!(hold.now(), base.now());
+        drop(standing);
+        assert_eq!(other.now(), base.now());
     }
 }

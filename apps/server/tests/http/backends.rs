@@ -91,7 +91,7 @@ database_tests! {
         send(backend.request(Method::GET, "/lesson")).await.expect(401);
         send(post("/subscription", json!({ "autopay_consent": true }))).await.expect(401);
         backend.lesson(("Cookie", "session=0")).await.expect(401);
-        send(post("/session", json!({ "phone": 7 }))).await.expect_invalid(&["phone"]);
+        send(post("/session", json!({ "phone": 7 }))).await.expect_invalid(&["phone", "code"]);
         let phone = &stage.file().customer.phone;
         send(post("/code", json!({ "phone": phone }))).await.expect(204);
         let wrong = send(post("/session", json!({ "phone": phone, "code": "x" }))).await;
