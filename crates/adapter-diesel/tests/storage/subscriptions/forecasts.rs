@@ -40,7 +40,7 @@ database_tests! {
         assert!(ids.len() == 2 && ids[0] < ids[1], "{ids:?}");
         assert_eq!(store.waking(now, due, None, 9).await.unwrap(), read);
         let foreseen = forecast(&read[0], now, at("2026-07-15T00:00:00Z"));
-        assert_eq!(foreseen.iter().map(|charge| charge.period).collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!(foreseen.iter().map(|charge| charge.period).collect::<Vec<_>>(), [2, 3, 4, 5]);
 
         let (first, total) = store.attempts_since(now, 1).await.unwrap();
         assert_eq!((first.len(), total, first[0].0), (1, 2, ids[0]));
