@@ -9,8 +9,8 @@ use crate::database::{Abort, AnyConnection, Database, found};
 use crate::organization::projects::{insert_delivery_subtype, insert_delivery_type, insert_payment_type};
 use crate::schema::{
     application_brands, application_categories, applications, branches, brands, categories, delivery_subtype_params,
-    delivery_subtypes, delivery_types, discounts, inventories, nomenclatures, payment_types, roles, shops, users,
-    warehouse_applications, warehouses, webhooks,
+    delivery_subtypes, delivery_types, discounts, inventories, nomenclatures, payment_types, roles, shops,
+    subscription_nomenclatures, users, warehouse_applications, warehouses, webhooks,
 };
 
 /// How the demo project is known again, whatever else has the same number in another database.
@@ -52,6 +52,8 @@ pub struct DemoProject {
     pub shown_categories: Vec<i64>,
     /// What the application shows.
     pub shown_brands: Vec<i64>,
+    /// Plans that the application offers, or once did: card and slug.
+    pub plans: Vec<NamedRow>,
     /// Webhooks of the application by address.
     pub webhooks: Vec<NamedRow>,
 }
@@ -236,6 +238,10 @@ fn catalogue(connection: &mut AnyConnection, project: i64, application: i64) -> 
         shown_brands: application_brands::table
             .filter(application_brands::application_id.eq(application))
             .select(application_brands::brand_id)
+            .load(connection)?,
+        plans: subscription_nomenclatures::table
+            .filter(subscription_nomenclatures::application_id.eq(application))
+            .select((subscription_nomenclatures::nomenclature_id, subscription_nomenclatures::plan_slug))
             .load(connection)?,
         webhooks: webhooks::table
             .filter(webhooks::application_id.eq(application))

@@ -1,7 +1,7 @@
 //! Time as a port.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -14,30 +14,94 @@ pub trait Clock: Send + Sync {
 /// A clock that can be moved forward against its base, so that a demo or a test can let days pass in an instant.
 pub struct AdjustableClock {
     base: Arc<dyn Clock>,
-    offset_seconds: AtomicI64,
+    pace: RwLock<Pace>,
+}
+
+#[derive(Clone, Copy)]
+enum Pace {
+    /// Goes on with the base, so far ahead.
+    Ahead(TimeDelta),
+    /// Stands still.
+    Held(DateTime<Utc>),
+}
+
+impl Pace {
+    fn shown(self, base: DateTime<Utc>) -> DateTime<Utc> {
+        match self {
+            Self::Ahead(offset) => base.checked_add_signed(offset).unwrap_or(base),
+            Self::Held(moment) => moment,
+        }
+    }
+
+    /// Never back.
+    fn moved_to(self, moment: DateTime<Utc>, base: DateTime<Utc>) -> Self {
+        let moment = moment.max(self.shown(base));
+        match self {
+            Self::Ahead(_) => Self::Ahead(moment - base),
+            Self::Held(_) => Self::Held(moment),
+        }
+    }
 }
 
 impl AdjustableClock {
     /// A clock that shows the time of `base` until it is advanced.
     pub fn new(base: Arc<dyn Clock>) -> Self {
-        Self { base, offset_seconds: AtomicI64::new(0) }
+        Self { base, pace: RwLock::new(Pace::Ahead(TimeDelta::zero())) }
+    }
+
+    fn pace(&self) -> Pace {
+        *self.pace.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, next: impl FnOnce(Pace, DateTime<Utc>) -> Pace) {
+        let mut pace = self.pace.write().unwrap_or_else(PoisonError::into_inner);
+        *pace = next(*pace, self.base.now());
     }
 
     /// Moves the clock by whole seconds. Returns the new offset against the base, in seconds.
     pub fn advance(&self, seconds: i64) -> i64 {
-        self.offset_seconds.fetch_add(seconds, Ordering::SeqCst).saturating_add(seconds)
+        let by = TimeDelta::try_seconds(seconds).unwrap_or_default();
+        self.change(|pace, _| match pace {
+            Pace::Ahead(offset) => Pace::Ahead(offset.checked_add(&by).unwrap_or(offset)),
+            Pace::Held(moment) => Pace::Held(moment.checked_add_signed(by).unwrap_or(moment)),
+        });
+        self.offset_seconds()
     }
 
-    /// The offset against the base, in seconds.
+    /// Moves the clock forward to a moment; never back.
+    pub fn advance_to(&self, moment: DateTime<Utc>) {
+        self.change(|pace, base| pace.moved_to(moment, base));
+    }
+
+    /// Lets the clock stand still until what is returned is dropped; then it goes on from where it stands.
+    pub fn hold(&self) -> ClockHold<'_> {
+        self.change(|pace, base| Pace::Held(pace.shown(base)));
+        ClockHold(self)
+    }
+
+    /// The offset against the base, in seconds, to the nearest one.
     pub fn offset_seconds(&self) -> i64 {
-        self.offset_seconds.load(Ordering::SeqCst)
+        let offset = match self.pace() {
+            Pace::Ahead(offset) => offset,
+            Pace::Held(moment) => moment - self.base.now(),
+        };
+        offset.checked_add(&TimeDelta::milliseconds(500)).unwrap_or(offset).num_seconds()
     }
 }
 
 impl Clock for AdjustableClock {
     fn now(&self) -> DateTime<Utc> {
-        let base = self.base.now();
-        TimeDelta::try_seconds(self.offset_seconds()).and_then(|offset| base.checked_add_signed(offset)).unwrap_or(base)
+        self.pace().shown(self.base.now())
+    }
+}
+
+/// A clock that stands still.
+#[must_use]
+pub struct ClockHold<'a>(&'a AdjustableClock);
+
+impl Drop for ClockHold<'_> {
+    fn drop(&mut self) {
+        self.0.change(|pace, base| Pace::Ahead((pace.shown(base) - base).max(TimeDelta::zero())));
     }
 }
 
@@ -72,5 +136,28 @@ mod tests {
         let clock = AdjustableClock::new(base);
         assert_eq!(clock.advance(90), 90);
         assert_eq!(clock.now(), DateTime::UNIX_EPOCH + TimeDelta::seconds(90));
+    }
+    #[test]
+    fn a_clock_that_is_held_goes_on_from_where_it_stands() {
+        let base = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        let clock = AdjustableClock::new(base.clone());
+        let at = |seconds| DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds);
+        let hold = clock.hold();
+        base.advance(TimeDelta::seconds(2));
+        assert_eq!(clock.now(), at(0));
+        clock.advance_to(at(100));
+        clock.advance_to(at(50));
+        assert_eq!((clock.now(), clock.offset_seconds()), (at(100), 98));
+        drop(hold);
+        base.advance(TimeDelta::seconds(3));
+        assert_eq!(clock.now(), at(103));
+        clock.advance_to(at(50));
+        assert_eq!(clock.now(), at(103), "never back");
+        // What is held for longer than it was moved is behind its base for a moment only.
+        let other = AdjustableClock::new(base.clone());
+        let standing = other.hold();
+        base.advance(TimeDelta::seconds(3));
+        drop(standing);
+        assert_eq!(other.now(), base.now());
     }
 }

@@ -51,7 +51,7 @@ mod zone;
 pub use access::{
     AccessDenied, Action, AppScope, CustomerScope, Permission, Resource, Staff, UnknownPermission, Visitor,
 };
-pub use clock::{AdjustableClock, Clock, FixedClock};
+pub use clock::{AdjustableClock, Clock, ClockHold, FixedClock};
 pub use contact::{Contact, ContactError, Email, Phone};
 pub use discount::{DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, InvalidPromoCode, PromoCode};
 pub use edit::Edit;

@@ -54,7 +54,7 @@ const OFFERS: &[(&str, &str)] = &[
     ("POST /control/faults", "{service, fault, times?, delay_ms?}"),
     ("GET, DELETE /control/faults", "The planned faults"),
     ("GET /control/clock", "The time here"),
-    ("POST /control/clock", "{advance_seconds}"),
+    ("POST /control/clock", "{advance_seconds? | advance_to?, dry_run?}"),
 ];
 
 /// The routes of the developer's pages.

@@ -15,6 +15,8 @@
 //!   and delayed answers, and the repeats of messages about calls, are measured in real time.
 //! - An idempotence key does its work once within 24 hours; final payments never change; refunds never exceed the sum.
 //! - A charge of a saved method uses up one step of the method's script; asking again with the same key uses up none.
+//! - Where the sandbox is a part of something larger, `POST /control/clock` is answered when all that the time brings has
+//!   happened ([`TimeTravel`]).
 //! - A planned fault hits one call of its service and is gone; there is one list of faults for all services.
 //! - Whatever is kept forgets its oldest entry when a new one does not fit, at the same cost at any size.
 //!
@@ -54,8 +56,10 @@ mod smtp;
 mod storage;
 mod suggest;
 mod telephony;
+mod time_travel;
 mod world;
 
 pub use chance::{Entropy, system_entropy};
 pub use config::SandboxConfig;
 pub use server::{Sandbox, SandboxError, SandboxHandle};
+pub use time_travel::{Outside, TimeTravel};

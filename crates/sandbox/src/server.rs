@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::acquirer::{self, notifications};
 use crate::config::SandboxConfig;
 use crate::telephony::pushes;
+use crate::time_travel::TimeTravel;
 use crate::world::World;
 use crate::{answers, control, hooks, index, smtp, storage, suggest, telephony};
 
@@ -117,6 +118,11 @@ impl SandboxHandle {
     /// Where the acquirer sends its notifications from now on.
     pub fn set_notification_url(&self, url: impl Into<String>) {
         self.world.acquirer.notifier.set_urls(vec![url.into()]);
+    }
+
+    /// Who moves time from now on when `POST /control/clock` asks for it. Without anybody the clock jumps.
+    pub fn set_time_travel(&self, travel: Arc<dyn TimeTravel>) {
+        self.world.traveller.set(travel);
     }
 
     /// Where the telephony provider's messages about calls go from now on.

@@ -18,11 +18,13 @@ use crate::messages::Messages;
 use crate::storage::Storage;
 use crate::telephony::Checks;
 use crate::telephony::pushes::{Push, Pushes};
+use crate::time_travel::Traveller;
 
 /// Everything the services of one sandbox share.
 pub struct World {
     pub clock: Arc<dyn Clock>,
     pub adjustable_clock: Option<Arc<AdjustableClock>>,
+    pub traveller: Traveller,
     pub chance: Arc<Chance>,
     /// Where the sandbox is reached, without a trailing slash.
     pub url: String,
@@ -50,6 +52,7 @@ impl World {
         Self {
             clock: Arc::clone(&config.clock),
             adjustable_clock: config.adjustable_clock.clone(),
+            traveller: Traveller::default(),
             acquirer: Acquirer::new(config, &url, Arc::clone(&chance), outbox),
             chance,
             url,

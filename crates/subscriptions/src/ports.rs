@@ -244,3 +244,31 @@ pub trait MethodChangeStore: Send + Sync {
         id: MethodBindingId,
     ) -> Result<Option<MethodChange>, StoreError>;
 }
+
+/// A subscription by its place among those that wait for a worker.
+pub type WakePlace = (DateTime<Utc>, SubscriptionId);
+
+/// Tells what is to come of all subscriptions, and what has come of them.
+#[async_trait]
+pub trait SubscriptionForecasts: Send + Sync {
+    /// The next moment at which a subscription is to be looked at, or the acquirer is to be asked whether it has heard of one of
+    /// their charges.
+    async fn next_moment(&self) -> Result<Option<DateTime<Utc>>, StoreError>;
+
+    /// Subscriptions that are to be looked at until a moment, by that moment and their number, those after a place, at most
+    /// `most`, with all that decides about them now.
+    async fn waking(
+        &self,
+        now: DateTime<Utc>,
+        until: DateTime<Utc>,
+        after: Option<WakePlace>,
+        most: u32,
+    ) -> Result<Vec<SubscriptionCase>, StoreError>;
+
+    /// The attempts that were made or have ended since a moment, oldest first, at most `most`, and how many there are.
+    async fn attempts_since(
+        &self,
+        since: DateTime<Utc>,
+        most: u32,
+    ) -> Result<(Vec<(SubscriptionId, Attempt)>, u64), StoreError>;
+}

@@ -8,7 +8,7 @@ use figment::{Figment, Metadata, Profile, Provider};
 use kontor_kernel::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer};
 
-use super::{Config, ConfigError, Flags};
+use super::{Config, ConfigError, Environment, Flags};
 
 /// What the operator says: flags, then the environment, then a file. Whatever they leave out is a default.
 #[derive(Clone, Default)]
@@ -31,11 +31,20 @@ impl Layers {
 
     /// The configuration with these defaults, checked.
     pub fn over(&self, defaults: &Config) -> Result<Config, ConfigError> {
-        // The layers come first: joined to the defaults, their values would lose where they were said.
-        let whole = self.0.clone().join(Serialized::defaults(defaults));
-        let config: Config = whole.extract().map_err(|error| ConfigError::Unreadable(Box::new(error)))?;
+        let config = self.unchecked(defaults)?;
         config.check()?;
         Ok(config)
+    }
+
+    /// Where the service runs by these settings, whether the others are fit for that or not.
+    pub fn environment(&self, defaults: &Config) -> Result<Environment, ConfigError> {
+        Ok(self.unchecked(defaults)?.env)
+    }
+
+    fn unchecked(&self, defaults: &Config) -> Result<Config, ConfigError> {
+        // The layers come first: joined to the defaults, their values would lose where they were said.
+        let whole = self.0.clone().join(Serialized::defaults(defaults));
+        whole.extract().map_err(|error| ConfigError::Unreadable(Box::new(error)))
     }
 }
 

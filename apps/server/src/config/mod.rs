@@ -26,6 +26,17 @@ pub enum Environment {
     Production,
 }
 
+/// That the service runs in development. Nobody has one in production: what must never be done there asks for it.
+#[derive(Debug, Clone, Copy)]
+pub struct Development(());
+
+impl Environment {
+    /// The proof, where it is so.
+    pub fn development(self) -> Option<Development> {
+        (self == Self::Development).then_some(Development(()))
+    }
+}
+
 /// How a mail server is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

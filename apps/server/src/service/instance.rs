@@ -15,6 +15,7 @@ use super::health::OwnWorker;
 use super::messaging::MessagingError;
 use super::server::{ServeError, build};
 use super::startup_memory::release_startup_memory;
+use super::turns::Turns;
 use super::wiring::{Services, Surroundings, SurroundingsError, delivery_worker};
 use super::worker::{RunningWorker, Worker};
 use crate::config::Config;
@@ -88,8 +89,23 @@ impl Instance {
         listener: Option<TcpListener>,
         roles: Roles,
     ) -> Result<Self, StartError> {
+        Self::start_in_turns(config, database, clock, listener, roles, None)
+    }
+
+    /// The same beside somebody who moves the time.
+    pub fn start_in_turns(
+        config: &Config,
+        database: &Database,
+        clock: Arc<dyn Clock>,
+        listener: Option<TcpListener>,
+        roles: Roles,
+        turns: Option<Turns>,
+    ) -> Result<Self, StartError> {
         let around = Surroundings::new(config, clock)?;
-        let worker = if roles == Roles::Api { None } else { Some(worker(config, database, &around)?.start()) };
+        let worker = match roles {
+            Roles::Api => None,
+            Roles::Worker | Roles::Both => Some(Worker { turns, ..worker(config, database, &around)? }.start()),
+        };
         let api = match listener.filter(|_| roles != Roles::Worker) {
             None => None,
             Some(listener) => {
@@ -142,5 +158,6 @@ fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result
         receipts: around.receipts(database),
         files: around.file_sweeper(database),
         jobs: around.job_runner(database),
+        turns: None,
     })
 }

@@ -17,6 +17,7 @@ pub mod policies;
 pub mod routes;
 pub mod server;
 mod startup_memory;
+pub mod turns;
 pub mod unrouted;
 pub mod wiring;
 pub mod worker;

@@ -44,6 +44,7 @@ use kontor_organization::{
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
 use kontor_payments::{ChargeService, ReceiptService, RefundService, SavedMethodService};
+use kontor_subscriptions::ports::SubscriptionForecasts;
 use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, SubscriptionScheduler, SubscriptionService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, DeliveryWorker, WebhookService};
@@ -188,6 +189,11 @@ impl Surroundings {
         let Self { clock, random, .. } = self.clone();
         let charges = self.charges(database);
         SubscriptionScheduler { store: Arc::new(database.clone()), charges, clock, random }
+    }
+
+    /// What is to come of subscriptions.
+    pub fn subscription_forecasts(database: &Database) -> Arc<dyn SubscriptionForecasts> {
+        Arc::new(database.clone())
     }
 
     /// The use cases of receipts, for the worker.

@@ -13,7 +13,7 @@ use crate::shopper::Shopfront;
 use crate::support::{Answer, TestServer, send};
 
 /// What makes the demo, by table, and what else it writes when it makes something.
-const BOOKS: [&str; 19] = [
+const BOOKS: [&str; 20] = [
     "projects",
     "branches",
     "applications",
@@ -23,6 +23,7 @@ const BOOKS: [&str; 19] = [
     "categories",
     "brands",
     "nomenclatures",
+    "subscription_nomenclatures",
     "nomenclature_photos",
     "inventories",
     "application_categories",
@@ -208,7 +209,7 @@ database_tests! {
         let goods = place.goods().await;
         let project = file.project_id;
         for table in ["storefront_offers", "offer_counts", "nomenclature_photos", "application_categories",
-            "application_brands", "warehouse_applications"] {
+            "application_brands", "warehouse_applications", "subscription_nomenclatures"] {
             place.run(format!("DELETE FROM {table}")).await;
         }
         for table in ["stock_movements", "inventories", "nomenclatures", "brands", "warehouses", "discounts",
@@ -285,7 +286,7 @@ database_tests! {
             (0, "categories WHERE name = 'Tea'"),
             (1, "brands WHERE name = 'Clay & Sons'"),
             (0, "brands WHERE name = 'Tonwerk'"),
-            (30, "nomenclatures"),
+            (31, "nomenclatures"),
             (1, "nomenclatures WHERE article = 'MINE-1' AND name = 'My tea'"),
             (26, "inventories"),
             (1, "inventories WHERE quantity = 7"),

@@ -30,7 +30,7 @@ database_tests! {
         };
         // The address, the database and whom to call are those of the environment, not the demo's own.
         assert_eq!(file.base_url, site.url());
-        assert_eq!(site.number("SELECT count(*) AS id FROM nomenclatures").await, 30);
+        assert_eq!(site.number("SELECT count(*) AS id FROM nomenclatures").await, 31);
         assert!(!data.join("kontor.db").exists());
         let front = site.front(&json!(file.app_token));
         let asked = front.request(Method::POST, "/api/counterparty/send_password");

@@ -69,6 +69,7 @@ fn every_member_has_a_rule() {
             || name == "kontor-kernel"
             || name == "kontor-sandbox"
             || name == "kontor-bench"
+            || name == "kontor-examples"
             || name.starts_with("kontor-adapter-")
             || DOMAINS.contains(&name.as_str());
         assert!(known, "{name}: say here whom it may know");
@@ -163,5 +164,14 @@ fn only_the_storage_adapter_and_the_benchmark_know_diesel() {
     for (member, dependencies) in dependencies() {
         let allowed = member == "kontor-adapter-diesel" || member == "kontor-bench";
         assert!(allowed || !dependencies.contains("diesel"), "{member} must not know diesel");
+    }
+}
+
+#[test]
+fn examples_know_the_rule_of_access_and_nothing_else_here() {
+    let all = dependencies();
+    assert_eq!(ours(&all["kontor-examples"]), BTreeSet::from(["kontor-subscriptions"]));
+    for (member, dependencies) in &all {
+        assert!(!dependencies.contains("kontor-examples"), "{member} must not stand on an example");
     }
 }

@@ -3,6 +3,7 @@
 
 mod agent_access;
 mod application_commands;
+mod backends;
 mod caching;
 mod caller;
 mod client_callback;
@@ -42,6 +43,7 @@ mod keyed;
 mod limits;
 mod login_process;
 mod main_job;
+mod member;
 mod merchant_day;
 mod messenger;
 mod methods;
@@ -99,6 +101,7 @@ mod suggestions;
 mod support;
 mod tables;
 mod tickets;
+mod time_travel;
 mod transport;
 mod user_commands;
 mod webhook_deliveries;

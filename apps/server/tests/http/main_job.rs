@@ -134,6 +134,8 @@ async fn the_printed_tour_works_as_it_stands() {
     assert!(text.contains("\"status\":{\"id\":22"), "{text}");
     assert!(text.contains("order.paid"), "{text}");
     assert!(text.contains("\"pagination\""), "{text}");
+    let payments = text.lines().last().unwrap();
+    assert!(payments.contains("\"total\":2"), "two payments of the subscription: {text}");
     world.demo.stop().await;
 }
 

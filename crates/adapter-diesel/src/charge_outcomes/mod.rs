@@ -2,6 +2,7 @@
 //! follows from it. Stands above the folders of both, which do not know each other.
 
 mod changes;
+mod forecasts;
 mod method_changes;
 mod recurring;
 mod refunds;

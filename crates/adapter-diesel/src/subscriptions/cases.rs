@@ -6,6 +6,7 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use diesel::sql_types::{BigInt, Timestamp};
 use kontor_kernel::{CustomerScope, SavedMethodId, StoreError, SubscriptionId, Zone};
 use kontor_subscriptions::model::{Attempt, Subscription, SubscriptionView};
+use kontor_subscriptions::ports::WakePlace;
 use kontor_subscriptions::{PlanStanding, SubscriptionCase};
 
 use super::rows::{PAYMENT_COLUMNS, PaymentRow, SUBSCRIPTION_COLUMNS, SubscriptionRow};
@@ -23,6 +24,8 @@ pub(crate) enum Wanted {
     These(Vec<i64>),
     /// One, locked until the transaction ends.
     Locked(SubscriptionId),
+    /// Those that a worker looks at until a moment, by that moment, after a place.
+    Waking { until: DateTime<Utc>, after: Option<WakePlace>, most: u32 },
 }
 
 /// That a subscription `s` is one of the customer, and the calling application may see it: it is its own, or one of the project as
@@ -43,6 +46,21 @@ impl Wanted {
             Self::OfCustomer(customer) => seen_by(*customer).sql(" ORDER BY s.id DESC"),
             Self::OneOfCustomer(customer, id) => seen_by(*customer).sql(" AND s.id = ").value(id.get()),
             Self::These(ids) => Statement::new("s.id").among(ids),
+            Self::Waking { until, after, most } => {
+                let waking = Statement::new("s.wake_at <= ").value(until.naive_utc());
+                let waking = match after {
+                    Some((at, id)) => waking
+                        .sql(" AND (s.wake_at > ")
+                        .value(at.naive_utc())
+                        .sql(" OR (s.wake_at = ")
+                        .value(at.naive_utc())
+                        .sql(" AND s.id > ")
+                        .value(id.get())
+                        .sql("))"),
+                    None => waking,
+                };
+                waking.sql(" ORDER BY s.wake_at, s.id LIMIT ").value(*most)
+            }
             Self::Locked(id) => Statement::new("s.id = ").value(id.get()).locked(connection, " FOR NO KEY UPDATE OF s"),
         };
         Ok(Statement::new(SUBSCRIPTION_COLUMNS).then(which).rows(connection)?)

@@ -27,6 +27,11 @@ impl Deadlines {
         self.waiting.insert(place, (due, object));
     }
 
+    /// When the time of the next object runs out.
+    pub fn next(&self) -> Option<DateTime<Utc>> {
+        self.waiting.front().map(|(due, _)| *due)
+    }
+
     /// The next object whose time has run out.
     pub fn take_due(&mut self, now: DateTime<Utc>) -> Option<Object> {
         self.waiting.pop_front_if(|(due, _)| *due <= now).map(|(_, object)| object)

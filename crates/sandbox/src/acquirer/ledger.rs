@@ -312,6 +312,11 @@ impl Ledger {
         Ok(Object::Method(id))
     }
 
+    /// When time runs out for the next that waits.
+    pub fn next_deadline(&self) -> Option<DateTime<Utc>> {
+        self.to_confirm.next().into_iter().chain(self.to_capture.next()).min()
+    }
+
     /// Lets time run out for what waited too long.
     pub fn expire_due(&mut self, now: DateTime<Utc>) {
         while let Some(object) = self.to_confirm.take_due(now) {

@@ -9,7 +9,7 @@ use actix_web::web::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
-use tokio::sync::{Notify, Semaphore, oneshot};
+use tokio::sync::{Notify, Semaphore, oneshot, watch};
 
 use super::ledger::Event;
 use crate::config::SandboxConfig;
@@ -40,6 +40,23 @@ pub struct Job {
     notifications: Vec<Notification>,
     /// Who waits until they have been sent.
     sent: Option<oneshot::Sender<()>>,
+    _underway: Underway,
+}
+
+/// Counts a job as long as it exists.
+struct Underway(watch::Sender<usize>);
+
+impl Underway {
+    fn of(jobs: &watch::Sender<usize>) -> Self {
+        jobs.send_modify(|jobs| *jobs += 1);
+        Self(jobs.clone())
+    }
+}
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        self.0.send_modify(|jobs| *jobs = jobs.saturating_sub(1));
+    }
 }
 
 /// Notifications that come before an answer.
@@ -73,6 +90,9 @@ pub struct Notifier {
     pauses: Vec<TimeDelta>,
     attempts: Mutex<VecDeque<Attempt>>,
     remembered: usize,
+    waiting: Mutex<Waiting>,
+    /// How many jobs have not ended.
+    underway: watch::Sender<usize>,
     /// Tells the courier that the clock has been moved.
     clock_moved: Notify,
 }
@@ -87,6 +107,8 @@ impl Notifier {
             pauses: REDELIVERIES.map(|seconds| TimeDelta::from_std(scaled(seconds)).unwrap_or(TimeDelta::MAX)).to_vec(),
             attempts: Mutex::new(VecDeque::new()),
             remembered: config.capacity.max(1),
+            waiting: Mutex::default(),
+            underway: watch::Sender::new(0),
             clock_moved: Notify::new(),
         }
     }
@@ -133,11 +155,39 @@ impl Notifier {
                     news.0.push(waiting);
                     sent
                 });
-                // The courier is gone only when the sandbox is stopping.
-                let _ = self.outbox.send(Job { notifications, sent });
+                self.send(notifications, sent);
             }
         }
         news
+    }
+
+    fn send(&self, notifications: Vec<Notification>, sent: Option<oneshot::Sender<()>>) {
+        // The courier is gone only when the sandbox is stopping.
+        let _ = self.outbox.send(Job { notifications, sent, _underway: Underway::of(&self.underway) });
+    }
+
+    /// Sends again what is due. Answers whether anything was.
+    fn redeliver(&self, now: DateTime<Utc>) -> bool {
+        let mut any = false;
+        while let Some(notification) = { lock(&self.waiting).take_due(now) } {
+            any = true;
+            self.send(vec![notification], None);
+        }
+        any
+    }
+
+    /// When the next redelivery is due.
+    pub fn next_redelivery(&self) -> Option<DateTime<Utc>> {
+        lock(&self.waiting).by_due.keys().next().map(|(due, _)| *due)
+    }
+
+    /// Sends what is due now, and waits until everything that was to be sent has been, taken or not. Answers whether there was
+    /// anything.
+    pub async fn settle(&self, now: DateTime<Utc>) -> bool {
+        let any = self.redeliver(now) || *self.underway.borrow() > 0;
+        // The sender is this one's own: waiting cannot fail.
+        let _ = self.underway.subscribe().wait_for(|jobs| *jobs == 0).await;
+        any
     }
 
     /// What became of the latest sendings, newest first.
@@ -193,18 +243,15 @@ impl Waiting {
 
 /// Carries notifications until the sandbox stops. Also lets time run out for what waited too long.
 pub async fn courier(world: Arc<World>, client: reqwest::Client, mut inbox: UnboundedReceiver<Job>) {
-    let (failed, mut failures) = tokio::sync::mpsc::unbounded_channel();
     let permits = Arc::new(Semaphore::new(AT_ONCE));
-    let mut waiting = Waiting::default();
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let send = |job: Job| {
-        let (world, client, failed, permits) =
-            (Arc::clone(&world), client.clone(), failed.clone(), Arc::clone(&permits));
+        let (world, client, permits) = (Arc::clone(&world), client.clone(), Arc::clone(&permits));
         tokio::spawn(async move {
             let _permit = permits.acquire().await;
             tokio::select! {
-                () = deliver(&world, &client, job, &failed) => {}
+                () = deliver(&world, &client, job) => {}
                 () = world.stopping.cancelled() => {}
             }
         });
@@ -213,26 +260,18 @@ pub async fn courier(world: Arc<World>, client: reqwest::Client, mut inbox: Unbo
         tokio::select! {
             () = world.stopping.cancelled() => break,
             Some(job) = inbox.recv() => send(job),
-            Some((due, notification)) = failures.recv() => waiting.add(due, notification),
             () = world.acquirer.notifier.clock_moved.notified() => {}
             _ = tick.tick() => {}
         }
         let now = world.with_ledger(|_, now| now);
-        while let Some(notification) = waiting.take_due(now) {
-            send(Job { notifications: vec![notification], sent: None });
-        }
+        world.acquirer.notifier.redeliver(now);
     }
 }
 
 /// Sends the notifications of a job in order; each that is not taken waits for its own redelivery.
-async fn deliver(
-    world: &World,
-    client: &reqwest::Client,
-    job: Job,
-    failed: &UnboundedSender<(DateTime<Utc>, Notification)>,
-) {
+async fn deliver(world: &World, client: &reqwest::Client, mut job: Job) {
     let notifier = &world.acquirer.notifier;
-    for mut notification in job.notifications {
+    for mut notification in std::mem::take(&mut job.notifications) {
         let answer = client
             .post(&notification.url)
             .header(reqwest::header::CONTENT_TYPE, "application/json")
@@ -254,10 +293,10 @@ async fn deliver(
         if let (false, Some(pause)) = (taken, notifier.pauses.get(notification.redeliveries)) {
             notification.redeliveries += 1;
             let due = world.now().checked_add_signed(*pause).unwrap_or(DateTime::<Utc>::MAX_UTC);
-            let _ = failed.send((due, notification));
+            lock(&notifier.waiting).add(due, notification);
         }
     }
-    if let Some(sent) = job.sent {
+    if let Some(sent) = job.sent.take() {
         let _ = sent.send(());
     }
 }

@@ -26,6 +26,11 @@ impl Wrong {
         Self::Field(format!("{name}: {problem}"))
     }
 
+    /// Several complaints about fields as one.
+    pub fn all(wrong: &[Self]) -> Self {
+        Self::Field(wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    }
+
     /// The same complaint about a field inside another one.
     #[must_use]
     pub fn within(self, name: &str) -> Self {
@@ -66,24 +71,41 @@ pub struct Input(Map<String, Value>);
 impl Input {
     /// Reads a JSON object that has no other fields than `known`. An empty body is an empty object.
     pub fn read(body: &[u8], known: &[&str]) -> Result<Self, Wrong> {
+        Self::of(Self::loose(body)?.0, known)
+    }
+
+    /// Reads a JSON object that may have any fields; [`Input::unknown`] tells those that it should not have.
+    pub fn loose(body: &[u8]) -> Result<Self, Wrong> {
         if body.trim_ascii().is_empty() {
             return Ok(Self(Map::new()));
         }
         let value =
             serde_json::from_slice(body).map_err(|error| Wrong::Malformed(format!("malformed JSON: {error}")))?;
         let Value::Object(fields) = value else { return Err(Wrong::Malformed("a JSON object is expected".to_owned())) };
-        Self::of(fields, known)
+        Ok(Self(fields))
+    }
+
+    /// A complaint about each field that is none of `known`.
+    pub fn unknown(&self, known: &[&str]) -> Vec<Wrong> {
+        let strange = self.0.keys().filter(|name| !known.contains(&name.as_str()));
+        strange.map(|name| Wrong::field(name, format!("unknown field; known are {}", known.join(", ")))).collect()
     }
 
     fn of(fields: Map<String, Value>, known: &[&str]) -> Result<Self, Wrong> {
-        match fields.keys().find(|name| !known.contains(&name.as_str())) {
-            Some(name) => Err(Wrong::field(name, format!("unknown field; known are {}", known.join(", ")))),
-            None => Ok(Self(fields)),
+        let input = Self(fields);
+        match input.unknown(known).into_iter().next() {
+            Some(wrong) => Err(wrong),
+            None => Ok(input),
         }
     }
 
     fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Whether the field is there and not null.
+    pub fn is_given(&self, name: &str) -> bool {
+        self.get(name).is_some()
     }
 
     /// Whether the field is there, be it null.

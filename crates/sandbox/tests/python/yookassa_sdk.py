@@ -9,7 +9,7 @@ import urllib.request
 import uuid
 
 from yookassa import Configuration, Payment, PaymentMethod, Refund, Settings
-from yookassa.domain.exceptions import BadRequestError, NotFoundError, UnauthorizedError
+from yookassa.domain.exceptions import BadRequestError, InternalServerError, NotFoundError, UnauthorizedError
 
 url, shop_id, secret_key = sys.argv[1:4]
 
@@ -18,15 +18,20 @@ def login(key):
     Configuration.configure(shop_id, key, api_url=url + "/v3")
 
 
-def payer(kind, object_id, **act):
-    """Lets the payer act on a payment or a payment method."""
+def control(path, **body):
+    """Tells the sandbox what happens outside of the shop."""
     request = urllib.request.Request(
-        f"{url}/control/{kind}/{object_id}",
-        data=json.dumps(act).encode(),
+        f"{url}/control/{path}",
+        data=json.dumps(body).encode(),
         headers={"Content-Type": "application/json"},
     )
     with urllib.request.urlopen(request) as answer:
         return json.load(answer)
+
+
+def payer(kind, object_id, **act):
+    """Lets the payer act on a payment or a payment method."""
+    return control(f"{kind}/{object_id}", **act)
 
 
 def order(**extra):
@@ -48,6 +53,151 @@ def refused(error, description, work):
         assert caught.content["description"] == description, caught.content
         return
     raise AssertionError(f"{description!r} was expected")
+
+
+# What recurring charges of a shop consist of, an idea per function.
+
+# By class: the method is never charged again, the customer must act, or it is tried again later.
+DECLINES = {
+    "never_again": [
+        "card_expired",
+        "permission_revoked",
+        "payment_method_restricted",
+        "invalid_card_number",
+        "country_forbidden",
+        "fraud_suspected",
+    ],
+    "customer_must_act": ["3d_secure_failed", "identification_required", "call_issuer"],
+    "later": [
+        "insufficient_funds",
+        "payment_method_limit_exceeded",
+        "issuer_unavailable",
+        "internal_timeout",
+        "general_decline",
+    ],
+}
+
+
+def saved_card(**act):
+    """A method that was saved with a payment."""
+    first = Payment.create(order(save_payment_method=True), str(uuid.uuid4()))
+    assert first.status == "pending" and not first.paid
+    payer("payments", first.id, outcome="succeed", **act)
+    method = Payment.find_one(first.id).payment_method
+    assert method.saved and method.card.last4, dict(method)
+    return method.id
+
+
+def direct(method, *steps):
+    """What happens to the next charges of a saved method."""
+    control(f"payment_methods/{method}/script", steps=list(steps))
+
+
+def renewal(method, key=None):
+    """Charges a saved method, as a renewal does: the payer is not there, so there is no confirmation."""
+    body = {
+        "amount": {"value": "490.00", "currency": "RUB"},
+        "capture": True,
+        "payment_method_id": method,
+        "description": "Club, period 2",
+        "metadata": {"period": "2"},
+    }
+    return Payment.create(body, key or str(uuid.uuid4()))
+
+
+def a_saved_card_is_charged_without_its_payer():
+    method = saved_card(card="4111111111111111")
+    paid = renewal(method)
+    assert paid.status == "succeeded" and paid.paid and paid.confirmation is None
+    assert paid.payment_method.id == method and paid.payment_method.card.last4 == "1111"
+    assert Payment.find_one(paid.id).metadata["period"] == "2"
+
+
+def every_decline_tells_its_reason():
+    for reasons in DECLINES.values():
+        for reason in reasons:
+            method = saved_card()
+            direct(method, {"outcome": "decline", "reason": reason})
+            declined = renewal(method)
+            assert declined.status == "canceled" and not declined.paid, reason
+            details = declined.cancellation_details
+            assert (details.reason, details.party) == (reason, "payment_network"), dict(details)
+            # The script was of one step: what it is worth to try again is for the shop to know.
+            assert renewal(method).status == "succeeded", reason
+
+
+def a_renewal_may_be_under_way_for_long():
+    method = saved_card()
+    direct(method, {"outcome": "pending", "after_seconds": 7_200, "then": "succeed"})
+    pending = renewal(method)
+    assert pending.status == "pending" and not pending.paid
+    control("clock", advance_seconds=7_199)
+    assert Payment.find_one(pending.id).status == "pending"
+    control("clock", advance_seconds=1)
+    paid = Payment.find_one(pending.id)
+    assert paid.status == "succeeded" and paid.paid and paid.captured_at is not None
+
+
+def a_renewal_that_was_under_way_may_be_declined():
+    method = saved_card()
+    direct(method, {"outcome": "pending", "after_seconds": 60, "then": "decline", "reason": "insufficient_funds"})
+    pending = renewal(method)
+    control("clock", advance_seconds=60)
+    declined = Payment.find_one(pending.id)
+    assert (declined.status, declined.cancellation_details.reason) == ("canceled", "insufficient_funds")
+
+
+def a_card_is_bound_by_a_small_payment_that_goes_back():
+    small = {"amount": {"value": "1.00", "currency": "RUB"}, "save_payment_method": True}
+    binding = Payment.create(order(**small), str(uuid.uuid4()))
+    payer("payments", binding.id, outcome="succeed", card="4111111111111111")
+    bound = Payment.find_one(binding.id)
+    give_back, key = {"payment_id": bound.id, "amount": small["amount"]}, str(uuid.uuid4())
+    back = Refund.create(give_back, key)
+    assert back.status == "succeeded" and Refund.create(give_back, key).id == back.id
+    assert str(Payment.find_one(bound.id).refunded_amount.value) == "1.00"
+    # Giving the money back takes nothing from the method.
+    assert renewal(bound.payment_method.id).status == "succeeded"
+
+
+def a_card_is_bound_without_a_payment():
+    binding = PaymentMethod.create(
+        {"type": "bank_card", "confirmation": {"type": "redirect", "return_url": "https://shop.test/bound"}},
+        str(uuid.uuid4()),
+    )
+    payer("payment_methods", binding.id, outcome="succeed")
+    assert renewal(binding.id).status == "succeeded"
+
+
+def a_method_may_be_revoked_at_the_bank():
+    method = saved_card()
+    payer("payment_methods", method, outcome="revoke")
+    for _ in range(2):
+        refused_by_bank = renewal(method)
+        assert refused_by_bank.status == "canceled"
+        assert refused_by_bank.cancellation_details.reason == "permission_revoked"
+
+
+def one_key_is_one_renewal():
+    method, key = saved_card(), str(uuid.uuid4())
+    direct(method, {"outcome": "decline", "reason": "insufficient_funds"}, {"outcome": "succeed"})
+    first, again = renewal(method, key), renewal(method, key)
+    assert (first.id, first.status) == (again.id, again.status) and first.status == "canceled"
+    other = renewal(method)
+    assert other.id != first.id and other.status == "succeeded", "the repetition used up no step"
+
+
+def an_answer_that_is_lost_is_found_by_its_key():
+    method, key = saved_card(), str(uuid.uuid4())
+    direct(method, {"outcome": "succeed", "fault": "http_500_after_commit"})
+    try:
+        renewal(method, key)
+        raise AssertionError("no answer was expected")
+    except InternalServerError:
+        pass
+    found = renewal(method, key)
+    paid = [item.id for item in Payment.list({"limit": 2}).items if item.payment_method.id == method]
+    assert found.status == "succeeded" and found.id in paid
 
 
 login(secret_key)
@@ -113,6 +263,17 @@ while True:
     if not cursor:
         break
 assert len(seen) == len(set(seen)) == 5 and seen[-1] == created.id, seen
+
+# Recurring charges.
+a_saved_card_is_charged_without_its_payer()
+every_decline_tells_its_reason()
+a_renewal_may_be_under_way_for_long()
+a_renewal_that_was_under_way_may_be_declined()
+a_card_is_bound_by_a_small_payment_that_goes_back()
+a_card_is_bound_without_a_payment()
+a_method_may_be_revoked_at_the_bank()
+one_key_is_one_renewal()
+an_answer_that_is_lost_is_found_by_its_key()
 
 # Errors.
 refused(NotFoundError, "Payment doesn't exist or access denied", lambda: Payment.find_one(str(uuid.uuid4())))

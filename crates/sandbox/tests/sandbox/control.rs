@@ -79,6 +79,14 @@ async fn the_clock_moves_when_it_can() {
     let (status, moved) = outside.post("/control/clock", json!({ "advance_seconds": 86_400 })).await;
     assert_eq!((status, moved), (200, json!({ "now": "2031-05-07T07:08:09.000Z", "offset_seconds": 86_400 })));
 
+    let to = json!({ "advance_to": "2031-05-08T07:08:09.5Z" });
+    assert_eq!(outside.post("/control/clock", to.clone()).await.1["now"], "2031-05-08T07:08:09.500Z");
+    assert_eq!(outside.post("/control/clock", to.clone()).await.0, 200, "it is there already");
+    assert_eq!(outside.post("/control/clock", json!({ "advance_to": "2031-05-08T07:08:09Z" })).await.0, 422);
+    let (status, answer) = outside.post("/control/clock", json!({ "advance_seconds": 1, "dry_run": true })).await;
+    assert_eq!((status, answer["message"].as_str().unwrap().contains("kontor demo")), (409, true), "{answer}");
+    assert_eq!(outside.get("/control/clock").await.1["now"], "2031-05-08T07:08:09.500Z", "nothing moved");
+
     let fixed = outside_with(|config| kontor_sandbox::SandboxConfig { adjustable_clock: None, ..config }).await;
     let (status, answer) = fixed.post("/control/clock", json!({ "advance_seconds": 1 })).await;
     assert_eq!(status, 409);
@@ -93,6 +101,8 @@ async fn bad_input_is_answered_with_the_field() {
     let cases = [
         ("/control/clock", json!({}), "advance_seconds"),
         ("/control/clock", json!({ "advance_seconds": -1 }), "advance_seconds"),
+        ("/control/clock", json!({ "advance_to": "1999-01-01T00:00:00Z" }), "advance_to"),
+        ("/control/clock", json!({ "advance_seconds": 1, "dry_run": "no" }), "dry_run"),
         ("/control/faults", json!({ "service": "x", "fault": "drop" }), "service"),
         ("/control/faults", json!({ "service": "mail", "fault": "x" }), "fault"),
         ("/control/faults", json!({ "service": "mail", "fault": "reorder" }), "fault"),

@@ -14,3 +14,4 @@ mod receipts;
 mod suggest;
 mod support;
 mod telephony;
+mod time_travel;

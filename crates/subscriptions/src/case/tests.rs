@@ -5,6 +5,7 @@ use kontor_kernel::{CounterpartyId, NomenclatureId, OrderId, ProjectId, Subscrip
 
 use super::*;
 use crate::access::grants_access;
+use crate::forecast::forecast;
 use crate::terms::Terms;
 
 fn at(text: &str) -> DateTime<Utc> {
@@ -399,4 +400,41 @@ fn a_parked_subscription_goes_on_when_people_have_looked() {
     assert_eq!((change.subscription.parked, change.subscription.wake_at), (None, Some(now)));
     let again = written(&released, &change).after(SubscriptionEvent::Release, &Occasion::default(), now);
     assert_eq!(again.unwrap_err().to_string(), "the subscription is not parked");
+}
+
+#[test]
+fn a_forecast_is_what_a_life_charges() {
+    let start = at("2027-01-31T09:00:00Z");
+    let yearly = Terms { amount: "4900.00".parse().unwrap(), billing_months: 12, ..terms() };
+    let consent =
+        ConsentedTerms { terms: yearly, text_version: "1".to_owned(), at: start, address: None, application: None };
+    let agreed = Occasion { consent: Some(consent), ..Occasion::default() };
+    let change = active(start).after(SubscriptionEvent::ChangePlan, &agreed, start).unwrap();
+    let changing = written(&active(start), &change);
+    let (owing, tried) = live(active(start), 29, |_| Some("insufficient_funds"));
+    assert_eq!(owing.subscription.status, SubscriptionStatus::PastDue, "{tried:?}");
+    for (case, days) in [(active(start), 3_653), (changing, 1_000), (owing, 0)] {
+        let begin = case.subscription.period.unwrap().start;
+        let until = begin + TimeDelta::days(days.max(60));
+        let (_, charged) = live(case.clone(), days.max(60), |_| None);
+        let foreseen = forecast(&case, begin, until);
+        // A life is looked at every six hours.
+        let near = |one: &DateTime<Utc>, other: &DateTime<Utc>| *one - *other < TimeDelta::hours(6) && one >= other;
+        assert_eq!(foreseen.len(), charged.len(), "{foreseen:?} {charged:?}");
+        assert!(
+            charged.iter().zip(&foreseen).all(|(lived, foreseen)| near(lived, &foreseen.at)),
+            "{foreseen:?} {charged:?}"
+        );
+        assert!(foreseen.is_sorted_by(|one, next| one.at < next.at && one.period < next.period));
+    }
+    let canceled = active(start).after(SubscriptionEvent::Cancel, &Occasion::default(), start).unwrap();
+    assert_eq!(forecast(&written(&active(start), &canceled), start, start + TimeDelta::days(400)), []);
+}
+
+#[test]
+fn what_waited_is_foreseen_for_now() {
+    let (case, now) = (active(at("2027-01-31T09:00:00Z")), at("2027-05-20T00:00:00Z"));
+    let foreseen = forecast(&case, now, at("2027-06-30T00:00:00Z"));
+    let moments: Vec<String> = foreseen.iter().map(|charge| charge.at.to_string()).collect();
+    assert_eq!(moments, ["2027-05-20 00:00:00 UTC", "2027-05-31 09:00:00 UTC"]);
 }

@@ -5,6 +5,7 @@ mod restore;
 mod seed;
 mod sheet;
 mod tour;
+mod travel;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -18,11 +19,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{Failure, operate, process};
 use crate::adapters::SystemClock;
-use crate::config::{Config, Flags, Layers, SmtpTls};
+use crate::config::{Config, Development, Flags, Layers, SmtpTls};
 use crate::service::instance::{Instance, Roles};
+use crate::service::turns::Turns;
 use crate::service::wiring::Surroundings;
 
+use travel::Traveller;
+
 pub use tour::tour;
+
+/// How long tokens live: the clock may be moved by years, and whoever signed in before goes on.
+const TOKEN_HOURS: u32 = 50 * 366 * 24;
 
 /// Settings of the demo.
 #[derive(Debug, Clone, Args)]
@@ -110,6 +117,7 @@ impl Demo {
     pub async fn start(arguments: &DemoArguments, file: Option<PathBuf>) -> Result<Self, Failure> {
         let layers = Layers::read(file, arguments.flags());
         let own = own(arguments)?;
+        let development = development(&layers, &own)?;
         let asked = layers.over(&own)?;
         let database = operate::open(&asked)?;
         database.migrate()?;
@@ -130,7 +138,10 @@ impl Demo {
         sandbox.set_notification_url(format!("{base_url}/callbacks/acquirer"));
         sandbox.set_call_callback_url(format!("{base_url}/callbacks/telephony"));
         let around = Surroundings::new(&config, clock.clone())?;
-        let instance = Instance::start(&config, &database, clock, Some(listener), Roles::Both)?;
+        let turns = Turns::default();
+        let traveller = Traveller::new(development, clock.clone(), turns.clone(), &database, &around);
+        sandbox.set_time_travel(Arc::new(traveller));
+        let instance = Instance::start_in_turns(&config, &database, clock, Some(listener), Roles::Both, Some(turns))?;
 
         let (path, made_path) = (arguments.data.join("demo.json"), arguments.data.join("seed.json"));
         let visit = seed::Visit {
@@ -169,7 +180,9 @@ impl Demo {
 
 /// Runs the command until told to end.
 pub fn run(arguments: DemoArguments, file: Option<PathBuf>) -> Result<(), Failure> {
-    process::log(&Layers::read(file.clone(), arguments.flags()).over(&own(&arguments)?)?)?;
+    let (layers, own) = (Layers::read(file.clone(), arguments.flags()), own(&arguments)?);
+    development(&layers, &own)?;
+    process::log(&layers.over(&own)?)?;
     process::runtime()?.block_on(async {
         let demo = Demo::start(&arguments, file).await?;
         println!("{}", serde_json::to_string_pretty(&demo.file)?);
@@ -177,6 +190,16 @@ pub fn run(arguments: DemoArguments, file: Option<PathBuf>) -> Result<(), Failur
         process::ended().await?;
         demo.stop().await;
         Ok(())
+    })
+}
+
+/// A demo moves time, and takes whatever code it rings up itself: it is for development alone.
+fn development(layers: &Layers, own: &Config) -> Result<Development, Failure> {
+    let proof = layers.environment(own)?.development();
+    proof.ok_or_else(|| {
+        "a demo is refused in production: its outside world is emulated and its time can be moved; leave KONTOR_ENV out, or use \
+         `kontor serve`"
+            .into()
     })
 }
 
@@ -189,6 +212,8 @@ fn own(arguments: &DemoArguments) -> Result<Config, Failure> {
         log: "warn".into(),
         log_format: "text".into(),
         code_limit_factor: 100,
+        staff_token_hours: TOKEN_HOURS,
+        customer_token_hours: TOKEN_HOURS,
         acquirer_shop_id: "demo".into(),
         acquirer_secret_key: sandbox.secret_key.into(),
         telephony_api_id: sandbox.telephony_api_id.into(),

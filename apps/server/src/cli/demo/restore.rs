@@ -18,6 +18,8 @@ use crate::cli::Failure;
 
 const WAREHOUSE: &str = "Main warehouse";
 const PROMO_CODE: &str = "HANSE10";
+/// The article and the slug of the plan that customers subscribe to.
+const PLAN: (&str, &str) = ("CLUB-001", "club");
 
 /// Which records the demo has made, so that one with another name is known again and one that is gone is missed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +30,7 @@ pub struct MadeRecords {
     promo_code: Option<i64>,
     shop: Option<i64>,
     pickup_point: Option<i64>,
+    plan: Option<i64>,
     categories: BTreeMap<String, i64>,
     brands: BTreeMap<String, i64>,
     cards: BTreeMap<String, i64>,
@@ -98,12 +101,14 @@ impl Restoration<'_> {
         self.show("categories", "category_id", &categories, &there.shown_categories).await?;
         self.show("brands", "brand_id", &brands, &there.shown_brands).await?;
         let promo_code = Some(self.promo_code(&known, &there).await?);
+        let plan = Some(self.plan(&known, &there).await?);
         Ok(MadeRecords {
             project: self.project.get(),
             warehouse: Some(warehouse),
             promo_code,
             shop: Some(shop),
             pickup_point: Some(pickup_point),
+            plan,
             categories: categories.ids,
             brands: brands.ids,
             cards,
@@ -266,6 +271,30 @@ impl Restoration<'_> {
             "usage_limit": 1_000,
         });
         self.desk.make("/api/discounts", &body, "/discount/id").await
+    }
+
+    /// A card that is charged each month, on offer in the application.
+    async fn plan(&self, known: &MadeRecords, there: &DemoProject) -> Result<i64, Failure> {
+        let (article, slug) = PLAN;
+        let cards: Vec<NamedRow> = there.cards.iter().map(|card| (card.id, card.article.clone())).collect();
+        let card = if let Some(card) = match_record(known.plan, &cards, article) {
+            card
+        } else {
+            let body = json!({
+                "name": "Hanse Club", "article": article, "kind_id": 1, "price": "490.00", "is_subscription": true,
+                "billing_period_months": 1,
+            });
+            self.desk.make("/api/nomenclatures", &body, "/nomenclature/id").await?
+        };
+        if there.plans.iter().any(|(offered, called)| *offered == card || called == slug) {
+            return Ok(card);
+        }
+        let path = format!("/api/applications/{}/subscription-nomenclatures", self.application);
+        // A card that somebody made something else is no plan; the rest of the demo is there.
+        if let Err(error) = self.desk.post(&path, &json!({ "nomenclature_id": card, "plan_slug": slug })).await {
+            tracing::warn!(slug, %error, "the demo cannot restore the plan");
+        }
+        Ok(card)
     }
 }
 

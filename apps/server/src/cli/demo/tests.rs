@@ -45,6 +45,11 @@ fn the_demo_takes_what_every_command_takes() {
         jail.set_env("KONTOR_ENV", "production");
         jail.set_env("KONTOR_SECRET_KEY", "0123456789abcdef0123456789abcdef");
         assert!(settings(&arguments).unwrap_err().contains("webhook_allow_internal"), "a demo is no production");
+        let refused = || development(&Layers::read(None, arguments.flags()), &own(&arguments).unwrap());
+        assert!(refused().unwrap_err().to_string().contains("refused in production"));
+        // However fit its settings are.
+        jail.set_env("KONTOR_WEBHOOK_ALLOW_INTERNAL", "false");
+        assert!(settings(&arguments).is_ok() && refused().is_err());
         jail.set_env("KONTOR_COLOUR", "red");
         assert!(settings(&arguments).unwrap_err().contains("colour"));
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::DemoFile;
 
-/// Shell commands, in order, from the first look to the paid order, the received webhook and a refund. They need `sh` and `curl`.
+/// Shell commands, in order, from the first look to the paid order, the received webhook, a refund and a subscription. They need `sh` and `curl`.
 pub fn tour(file: &DemoFile) -> String {
     let DemoFile { base_url, sandbox_url, app_token, docs_url, .. } = file;
     let (phone, hook) = (&file.customer.phone, &file.webhook.hook_id);
@@ -51,6 +51,16 @@ curl -s -w '\n' "$API/api/orders/$ID/request-refund?dry_run=1" -H "Authorization
 curl -s -w '\n' "$API/api/orders/$ID/request-refund" -H "Authorization: Bearer $STAFF" -H "$JSON" -d "$BACK"
 sleep 2
 curl -s "$API/api/orders/$ID" -H "Authorization: Bearer $STAFF" | grep -o '"refunds":\[[^]]*\]'
+
+# 9. Subscribe to a plan, pay, and let a month go by: two payments. docs/subscriptions.md goes on from here ("Try it").
+CUSTOMER="Authorization: Bearer $TOKEN"; CLUB="$API/api/counterparty/subscriptions"
+PLAN=$(curl -s "$API/api/counterparty/subscription-plans" -H "$APP" -H "$CUSTOMER" | grep -o '"nomenclature_id":[0-9]*' | head -n 1 | grep -o '[0-9]*')
+curl -s -w '\n' "$CLUB/checkout" -H "$APP" -H "$CUSTOMER" -H "$JSON" -d '{{"nomenclature_id":'$PLAN',"autopay_consent":true}}'
+PAYMENT=$(curl -s "$SANDBOX/control/payments" | grep -o '"id":"[^"]*"' | head -n 1 | cut -d'"' -f4)
+curl -s -w '\n' "$SANDBOX/control/payments/$PAYMENT" -H "$JSON" -d '{{"outcome":"succeed"}}'
+curl -s -w '\n' "$SANDBOX/control/clock" -H "$JSON" -d '{{"advance_seconds":2678400}}'
+SUBSCRIPTION=$(curl -s "$CLUB" -H "$APP" -H "$CUSTOMER" | grep -o '"id":[0-9]*' | head -n 1 | grep -o '[0-9]*')
+curl -s -w '\n' "$CLUB/$SUBSCRIPTION/payments" -H "$APP" -H "$CUSTOMER"
 "#
     )
 }

@@ -16,6 +16,8 @@ pub(super) struct Duty {
     pub at_once: u32,
     /// How long it waits after a step that found nothing. Several at once look as often together as one alone would.
     pub pause: Duration,
+    /// Whether it holds still while somebody moves the time.
+    pub by_time: bool,
     /// One step.
     pub step: Step,
 }
@@ -25,43 +27,90 @@ pub(super) type Step = for<'a> fn(&'a Worker, StepContext<'a>) -> BoxFuture<'a, 
 
 /// Every duty. One that fails or takes long is none of the others' business.
 pub(super) const DUTIES: &[Duty] = &[
-    Duty { name: "life", at_once: 1, pause: Duration::from_secs(5), step: |worker, _| Box::pin(steps::live(worker)) },
-    Duty { name: "events", at_once: 1, pause: IDLE, step: |worker, _| Box::pin(steps::fan_out(worker)) },
+    Duty {
+        name: "life",
+        at_once: 1,
+        pause: Duration::from_secs(5),
+        by_time: false,
+        step: |worker, _| Box::pin(steps::live(worker)),
+    },
+    Duty {
+        name: "events",
+        at_once: 1,
+        pause: IDLE,
+        by_time: false,
+        step: |worker, _| Box::pin(steps::fan_out(worker)),
+    },
     // Deliveries have slots of their own.
     Duty {
         name: "deliveries",
         at_once: 1,
         pause: IDLE,
+        by_time: false,
         step: |worker, context| Box::pin(steps::deliver(worker, context)),
     },
-    Duty { name: "charges", at_once: 4, pause: IDLE, step: |worker, _| Box::pin(steps::charges(worker)) },
-    Duty { name: "refunds", at_once: 2, pause: IDLE, step: |worker, _| Box::pin(steps::refunds(worker)) },
+    Duty {
+        name: "charges",
+        at_once: 4,
+        pause: IDLE,
+        by_time: true,
+        step: |worker, _| Box::pin(steps::charges(worker)),
+    },
+    Duty {
+        name: "refunds",
+        at_once: 2,
+        pause: IDLE,
+        by_time: true,
+        step: |worker, _| Box::pin(steps::refunds(worker)),
+    },
     Duty {
         name: "subscriptions",
         at_once: 1,
         pause: Duration::from_secs(2),
+        by_time: true,
         step: |worker, _| Box::pin(steps::subscriptions(worker)),
     },
-    Duty { name: "receipts", at_once: 2, pause: IDLE, step: |worker, _| Box::pin(steps::receipts(worker)) },
-    Duty { name: "passwords", at_once: 1, pause: IDLE, step: |worker, _| Box::pin(steps::send_passwords(worker)) },
+    Duty {
+        name: "receipts",
+        at_once: 2,
+        pause: IDLE,
+        by_time: true,
+        step: |worker, _| Box::pin(steps::receipts(worker)),
+    },
+    Duty {
+        name: "passwords",
+        at_once: 1,
+        pause: IDLE,
+        by_time: false,
+        step: |worker, _| Box::pin(steps::send_passwords(worker)),
+    },
     // Of different projects: a large one holds up no other.
     Duty {
         name: "imports",
         at_once: 2,
         pause: Duration::from_millis(400),
+        by_time: false,
         step: |worker, context| Box::pin(steps::import(worker, context)),
     },
-    Duty { name: "files", at_once: 1, pause: Duration::from_secs(2), step: |worker, _| Box::pin(steps::files(worker)) },
+    Duty {
+        name: "files",
+        at_once: 1,
+        pause: Duration::from_secs(2),
+        by_time: false,
+        step: |worker, _| Box::pin(steps::files(worker)),
+    },
     Duty {
         name: "shelves",
         at_once: 1,
         pause: Duration::from_secs(2),
+        by_time: false,
         step: |worker, _| Box::pin(steps::refresh_offers(worker)),
     },
     Duty {
         name: "upkeep",
         at_once: 1,
         pause: Duration::from_mins(1),
+        by_time: true,
         step: |worker, context| Box::pin(steps::sweep(worker, context)),
     },
 ];
@@ -72,8 +121,16 @@ impl Duty {
         sleep(self.pause * slot, stop).await;
         let mut round = 0;
         while !stop.is_cancelled() {
+            let turn = match worker.turns.as_ref().filter(|_| self.by_time) {
+                Some(turns) => match turns.step(stop).await {
+                    None => break,
+                    turn => turn,
+                },
+                None => None,
+            };
             round += 1;
             let outcome = (self.step)(worker, StepContext { slot, round, stop }).await;
+            drop(turn);
             let name = self.name;
             let result = match &outcome {
                 Ok(true) => "busy",

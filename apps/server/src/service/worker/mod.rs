@@ -19,6 +19,7 @@ use kontor_webhooks::DeliveryWorker;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::turns::Turns;
 use duties::DUTIES;
 
 /// What a worker works with.
@@ -47,6 +48,8 @@ pub struct Worker {
     pub files: FileSweeper,
     /// Imports in the background.
     pub jobs: Arc<JobRunner>,
+    /// Whom the steps that depend on the time take turns with, where somebody moves it.
+    pub turns: Option<Turns>,
 }
 
 /// A worker that runs in the background.

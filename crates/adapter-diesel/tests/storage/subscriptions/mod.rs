@@ -2,5 +2,6 @@
 
 mod club;
 mod desk;
+mod forecasts;
 mod lifecycle;
 mod races;

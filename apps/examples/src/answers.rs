@@ -1,0 +1,58 @@
+//! What both examples answer.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::access;
+use crate::kontor::{Kontor, Unanswered};
+
+/// The lesson for whoever has this token: `200` when a subscription to the plan opens it, else `402` with the way to subscribe.
+pub async fn lesson(kontor: &Kontor, token: &str, subscribe: &str) -> HttpResponse {
+    match kontor.subscriptions(token).await {
+        Ok(subscriptions) if access::opens(&subscriptions, kontor.plan(), access::now()) => {
+            // What a shared cache kept would outlive the access.
+            HttpResponse::Ok()
+                .insert_header(("Cache-Control", "no-store"))
+                .json(json!({ "lesson": "How to brew tea: warm the pot first." }))
+        }
+        Ok(_) => HttpResponse::PaymentRequired().json(json!({
+            "message": "This lesson is for members of the club.",
+            "subscribe": subscribe,
+        })),
+        Err(unanswered) => refused(&unanswered),
+    }
+}
+
+/// Why there is nothing to answer. What Kontor refuses it says for whoever asked.
+pub fn refused(unanswered: &Unanswered) -> HttpResponse {
+    match unanswered {
+        Unanswered::SignedOut => signed_out(),
+        Unanswered::Refused(status, body) => {
+            let status = StatusCode::from_u16(status.as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
+            HttpResponse::build(status).json(body)
+        }
+        Unanswered::Unreachable => {
+            let body = json!({ "message": "Subscriptions cannot be asked about now. Try again later." });
+            HttpResponse::ServiceUnavailable().insert_header(("Retry-After", "5")).json(body)
+        }
+    }
+}
+
+/// Nobody is signed in.
+pub fn signed_out() -> HttpResponse {
+    HttpResponse::Unauthorized().json(json!({ "message": "Sign in first." }))
+}
+
+/// The text of a field.
+pub fn text<'v>(body: &'v Value, field: &str) -> Option<&'v str> {
+    body.get(field).and_then(Value::as_str)
+}
+
+/// Names those of the fields that are no texts.
+pub fn must_be_texts(body: &Value, fields: &[&str]) -> HttpResponse {
+    let wrong = fields.iter().filter(|field| text(body, field).is_none());
+    let errors: serde_json::Map<_, _> =
+        wrong.map(|field| ((*field).to_owned(), json!([format!("{field} must be a text")]))).collect();
+    HttpResponse::UnprocessableEntity().json(json!({ "message": "Fields are wrong.", "errors": errors }))
+}

@@ -1,0 +1,117 @@
+//! A backend for a frontend: it signs the customer in, keeps their token, and gives the browser a cookie that says nothing.
+
+mod sessions;
+
+use std::net::TcpListener;
+
+use actix_web::dev::Server;
+use actix_web::http::header::{COOKIE, SET_COOKIE};
+use actix_web::web::{self, Data, Json};
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
+use serde_json::{Value, json};
+
+use self::sessions::Sessions;
+use crate::answers::{lesson, must_be_texts, refused, signed_out, text};
+use crate::kontor::Kontor;
+
+const SESSION: &str = "session";
+
+/// Serves `POST /code`, `POST` and `DELETE /session`, `POST /subscription` and `GET /lesson`. `https` says whether browsers come by
+/// it: the cookie is for that alone then.
+pub fn serve(kontor: Kontor, listener: TcpListener, https: bool) -> std::io::Result<Server> {
+    let (kontor, sessions, secure) = (Data::new(kontor), Data::new(Sessions::default()), Data::new(Secure(https)));
+    let app = move || {
+        let shared = App::new().app_data(kontor.clone()).app_data(sessions.clone()).app_data(secure.clone());
+        shared
+            .route("/code", web::post().to(send_code))
+            .route("/session", web::post().to(sign_in))
+            .route("/session", web::delete().to(sign_out))
+            .route("/subscription", web::post().to(subscribe))
+            .route("/lesson", web::get().to(show))
+    };
+    Ok(HttpServer::new(app).workers(1).disable_signals().listen(listener)?.run())
+}
+
+struct Secure(bool);
+
+impl Secure {
+    /// The header that gives a browser its session, or takes it: scripts cannot read it, and other sites cannot send it.
+    fn cookie(&self, id: &str) -> (actix_web::http::header::HeaderName, String) {
+        let secure = if self.0 { "; Secure" } else { "" };
+        let age = if id.is_empty() { "; Max-Age=0" } else { "" };
+        (SET_COOKIE, format!("{SESSION}={id}; Path=/; HttpOnly; SameSite=Strict{secure}{age}"))
+    }
+}
+
+fn session(request: &HttpRequest) -> Option<String> {
+    let sent = request.headers().get_all(COOKIE).filter_map(|value| value.to_str().ok());
+    let mut pairs = sent.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, _)| *name == SESSION).map(|(_, id)| id.to_owned())
+}
+
+fn token(request: &HttpRequest, sessions: &Sessions) -> Option<String> {
+    sessions.token(&session(request)?)
+}
+
+/// `{"phone"}`: the phone rings.
+async fn send_code(kontor: Data<Kontor>, body: Json<Value>) -> HttpResponse {
+    let Some(phone) = text(&body, "phone") else { return must_be_texts(&body, &["phone"]) };
+    match kontor.send_code(phone).await {
+        Ok(_) => HttpResponse::NoContent().finish(),
+        Err(unanswered) => refused(&unanswered),
+    }
+}
+
+/// `{"phone", "code"}`: the answer is a cookie; the token stays here.
+async fn sign_in(
+    kontor: Data<Kontor>,
+    sessions: Data<Sessions>,
+    secure: Data<Secure>,
+    body: Json<Value>,
+) -> HttpResponse {
+    let (Some(phone), Some(code)) = (text(&body, "phone"), text(&body, "code")) else {
+        return must_be_texts(&body, &["phone", "code"]);
+    };
+    let token = match kontor.log_in(phone, code).await {
+        Ok(token) => token,
+        Err(unanswered) => return refused(&unanswered),
+    };
+    match sessions.open(token) {
+        Some(id) => HttpResponse::NoContent().insert_header(secure.cookie(&id)).finish(),
+        None => HttpResponse::ServiceUnavailable().json(json!({ "message": "Too many are signed in." })),
+    }
+}
+
+/// The session ends here, and the token at Kontor.
+async fn sign_out(
+    request: HttpRequest,
+    kontor: Data<Kontor>,
+    sessions: Data<Sessions>,
+    secure: Data<Secure>,
+) -> HttpResponse {
+    if let Some(token) = session(&request).and_then(|id| sessions.close(&id)) {
+        // It is forgotten here whatever Kontor says.
+        let _ = kontor.log_out(&token).await;
+    }
+    HttpResponse::NoContent().insert_header(secure.cookie("")).finish()
+}
+
+/// `{"autopay_consent": true}`: what the customer has ticked. The answer has the `payment_link` to send the browser to.
+async fn subscribe(
+    request: HttpRequest,
+    kontor: Data<Kontor>,
+    sessions: Data<Sessions>,
+    body: Json<Value>,
+) -> HttpResponse {
+    let Some(token) = token(&request, &sessions) else { return signed_out() };
+    let consents = body.get("autopay_consent") == Some(&Value::Bool(true));
+    match kontor.check_out(&token, consents).await {
+        Ok(opened) => HttpResponse::Created().json(json!({ "payment_link": opened.get("payment_link") })),
+        Err(unanswered) => refused(&unanswered),
+    }
+}
+
+async fn show(request: HttpRequest, kontor: Data<Kontor>, sessions: Data<Sessions>) -> HttpResponse {
+    let Some(token) = token(&request, &sessions) else { return signed_out() };
+    lesson(&kontor, &token, "/subscription").await
+}

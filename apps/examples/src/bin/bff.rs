@@ -1,0 +1,20 @@
+//! Runs [`kontor_examples::bff`] until it is interrupted.
+
+use std::error::Error;
+use std::net::TcpListener;
+
+use kontor_examples::kontor::Kontor;
+use kontor_examples::settings::{Settings, bind};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let kontor = Kontor::new(Settings::read()?)?;
+    let listener = TcpListener::bind(bind("127.0.0.1:8092")?)?;
+    println!("http://{}/lesson", listener.local_addr()?);
+    let server = kontor_examples::bff::serve(kontor, listener, false)?;
+    let handle = server.handle();
+    let serving = tokio::spawn(server);
+    tokio::signal::ctrl_c().await?;
+    handle.stop(true).await;
+    Ok(serving.await??)
+}

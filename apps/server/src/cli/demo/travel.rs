@@ -1,0 +1,179 @@
+//! Moving the time of the demo: moment by moment, and everything that is due at one happens before the next.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, SecondsFormat, Utc};
+use kontor_adapter_diesel::Database;
+use kontor_kernel::{AdjustableClock, Clock as _, StoreError};
+use kontor_payments::{ChargeService, RefundService};
+use kontor_sandbox::{Outside, TimeTravel};
+use kontor_subscriptions::ports::SubscriptionForecasts;
+use kontor_subscriptions::{Forecast, SubscriptionScheduler, forecast};
+use serde_json::{Value, json};
+
+use crate::config::Development;
+use crate::service::turns::Turns;
+use crate::service::wiring::Surroundings;
+
+/// So many charges are told; there may be more.
+const MOST_TOLD: u32 = 1_000;
+/// So many moments are a journey: what is due ever again must not be waited for by somebody for ever.
+const MOST_MOMENTS: u32 = 20_000;
+/// So often it is looked whether anything is left to be done at a moment.
+const MOST_ROUNDS: u32 = 100;
+/// So many subscriptions are looked at in a round, or read at once.
+const AT_ONCE: u32 = 200;
+
+/// Moves the time of the demo.
+pub struct Traveller {
+    clock: Arc<AdjustableClock>,
+    turns: Turns,
+    subscriptions: SubscriptionScheduler,
+    forecasts: Arc<dyn SubscriptionForecasts>,
+    charges: Arc<ChargeService>,
+    refunds: RefundService,
+    /// Names it in leases.
+    name: String,
+}
+
+/// Why a journey ended early. The clock stands where it got.
+#[derive(Debug, thiserror::Error)]
+enum Stranded {
+    #[error("too much happens: {MOST_MOMENTS} moments have come, and it is {0}; ask again to go on")]
+    Moments(DateTime<Utc>),
+    #[error("something is due again and again at {0}, and time does not go on; the log says more")]
+    Rounds(DateTime<Utc>),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Traveller {
+    /// Whoever moves time proves that it is nobody's real one.
+    pub fn new(
+        _proof: Development,
+        clock: Arc<AdjustableClock>,
+        turns: Turns,
+        database: &Database,
+        around: &Surroundings,
+    ) -> Self {
+        Self {
+            clock,
+            turns,
+            subscriptions: around.subscription_scheduler(database),
+            forecasts: Surroundings::subscription_forecasts(database),
+            charges: around.charges(database),
+            refunds: around.refunds(database),
+            name: format!("traveller-{}", around.random.uuid()),
+        }
+    }
+
+    /// Lets everything happen that is due at the moment at which the clock stands.
+    async fn settle(&self, outside: &dyn Outside) -> Result<(), Stranded> {
+        for _ in 0..MOST_ROUNDS {
+            let ran = self.subscriptions.run(AT_ONCE).await?;
+            for (id, why) in &ran.failed {
+                tracing::error!(subscription = %id, %why, "a subscription could not be worked on; it comes again");
+            }
+            let charges = self.charges.reconcile(&self.name, AT_ONCE).await?;
+            let refunds = self.refunds.reconcile(&self.name, AT_ONCE).await?;
+            let told = outside.settle().await;
+            if ran.found + charges.checked + refunds.checked == 0 && !told {
+                return Ok(());
+            }
+        }
+        Err(Stranded::Rounds(self.clock.now()))
+    }
+
+    async fn next_moment(&self, outside: &dyn Outside) -> Result<Option<DateTime<Utc>>, StoreError> {
+        Ok(self.forecasts.next_moment().await?.into_iter().chain(outside.next_moment()).min())
+    }
+
+    /// Goes from moment to moment; answers how many there were.
+    async fn go(&self, to: DateTime<Utc>, outside: &dyn Outside) -> Result<u32, Stranded> {
+        self.settle(outside).await?;
+        let mut moments = 0;
+        while let Some(next) = self.next_moment(outside).await?.filter(|next| *next <= to) {
+            if moments == MOST_MOMENTS {
+                return Err(Stranded::Moments(self.clock.now()));
+            }
+            moments += 1;
+            self.clock.advance_to(next);
+            self.settle(outside).await?;
+        }
+        self.clock.advance_to(to);
+        self.settle(outside).await?;
+        Ok(moments)
+    }
+
+    async fn told(&self, since: DateTime<Utc>, moments: u32) -> Result<Value, StoreError> {
+        let (attempts, total) = self.forecasts.attempts_since(since, MOST_TOLD).await?;
+        let charge =
+            |(subscription, attempt): &(kontor_kernel::SubscriptionId, kontor_subscriptions::model::Attempt)| {
+                json!({
+                    "at": shown(attempt.started_at),
+                    "subscription_id": subscription.get(),
+                    "payment_id": attempt.id.get(),
+                    "period": attempt.period,
+                    "origin": attempt.origin.to_string(),
+                    "state": attempt.state.to_string(),
+                    "amount": attempt.amount.to_string(),
+                    "currency": attempt.currency,
+                })
+            };
+        Ok(json!({
+            "now": shown(self.clock.now()),
+            "offset_seconds": self.clock.offset_seconds(),
+            "moments": moments,
+            "charges": attempts.iter().map(charge).collect::<Vec<_>>(),
+            "total": total,
+        }))
+    }
+
+    async fn foreseen(&self, until: DateTime<Utc>) -> Result<Value, StoreError> {
+        let now = self.clock.now();
+        let (mut charges, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.forecasts.waking(now, until, after, AT_ONCE).await?;
+            let Some(last) = page.last() else { break };
+            after = last.subscription.wake_at.map(|wake| (wake, last.subscription.id));
+            charges.extend(page.iter().flat_map(|case| forecast(case, now, until)));
+        }
+        charges.sort_by_key(|charge| (charge.at, charge.subscription));
+        let total = charges.len();
+        let charge = |charge: &Forecast| {
+            json!({
+                "at": shown(charge.at),
+                "subscription_id": charge.subscription.get(),
+                "period": charge.period,
+                "amount": charge.amount.to_string(),
+                "currency": charge.currency,
+            })
+        };
+        let told: Vec<_> = charges.iter().take(usize::try_from(MOST_TOLD).unwrap_or(usize::MAX)).map(charge).collect();
+        Ok(json!({
+            "now": shown(now),
+            "offset_seconds": self.clock.offset_seconds(),
+            "would_charge": told,
+            "total": total,
+        }))
+    }
+}
+
+#[async_trait]
+impl TimeTravel for Traveller {
+    async fn travel(&self, to: DateTime<Utc>, dry_run: bool, outside: &dyn Outside) -> Result<Value, String> {
+        let _alone = self.turns.alone().await;
+        if dry_run {
+            return self.foreseen(to).await.map_err(|error| error.to_string());
+        }
+        let _held = self.clock.hold();
+        let begin = self.clock.now();
+        let moments = self.go(to, outside).await.map_err(|stranded| stranded.to_string())?;
+        self.told(begin, moments).await.map_err(|error| error.to_string())
+    }
+}
+
+fn shown(moment: DateTime<Utc>) -> String {
+    moment.to_rfc3339_opts(SecondsFormat::Millis, true)
+}

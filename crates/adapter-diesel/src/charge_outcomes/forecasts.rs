@@ -1,0 +1,81 @@
+//! The port of what is to come of subscriptions.
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::sql_types::{BigInt, Nullable, Timestamp};
+use kontor_kernel::{StoreError, SubscriptionId};
+use kontor_subscriptions::SubscriptionCase;
+use kontor_subscriptions::model::Attempt;
+use kontor_subscriptions::ports::{SubscriptionForecasts, WakePlace};
+
+use crate::database::{Abort, Database};
+use crate::statement::{Statement, by_place};
+use crate::stored;
+use crate::subscriptions::{PAYMENT_COLUMNS, PaymentRow, Wanted, cases};
+
+type Failed = Abort<StoreError>;
+
+/// Those that were made or have ended since a moment.
+fn since(moment: DateTime<Utc>) -> Statement {
+    let moment = moment.naive_utc();
+    Statement::new(" WHERE (a.started_at >= ").value(moment).sql(" OR a.ended_at >= ").value(moment).sql(")")
+}
+
+#[async_trait]
+impl SubscriptionForecasts for Database {
+    async fn next_moment(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
+        by_place! {
+            struct MomentRow {
+                at: Option<NaiveDateTime> as Nullable<Timestamp>,
+            }
+        }
+        self.read(|connection| {
+            let wakes: MomentRow =
+                Statement::new("SELECT min(wake_at) FROM subscriptions WHERE wake_at IS NOT NULL").row(connection)?;
+            // Of what the acquirer has, it tells by itself.
+            let asks: MomentRow = Statement::new(
+                "SELECT min(c.next_check_at) FROM charges c JOIN subscription_payments a ON a.charge_id = c.id \
+                 WHERE c.state IN ('prepared', 'pending') AND c.parked_at IS NULL AND c.provider_payment_id IS NULL \
+                 AND a.state IN ('processing', 'needs_reconciliation')",
+            )
+            .row(connection)?;
+            Ok::<_, Failed>(wakes.at.into_iter().chain(asks.at).min().map(stored::moment))
+        })
+        .await
+    }
+
+    async fn waking(
+        &self,
+        now: DateTime<Utc>,
+        until: DateTime<Utc>,
+        after: Option<WakePlace>,
+        most: u32,
+    ) -> Result<Vec<SubscriptionCase>, StoreError> {
+        self.read_snapshot(move |connection| cases(connection, &Wanted::Waking { until, after, most }, now)).await
+    }
+
+    async fn attempts_since(
+        &self,
+        moment: DateTime<Utc>,
+        most: u32,
+    ) -> Result<(Vec<(SubscriptionId, Attempt)>, u64), StoreError> {
+        by_place! {
+            struct CountRow {
+                count: i64 as BigInt,
+            }
+        }
+        self.read_snapshot(move |connection| {
+            let CountRow { count } =
+                Statement::new("SELECT count(*) FROM subscription_payments a").then(since(moment)).row(connection)?;
+            let rows: Vec<PaymentRow> = Statement::new(PAYMENT_COLUMNS)
+                .then(since(moment))
+                .sql(" ORDER BY a.started_at, a.id LIMIT ")
+                .value(most)
+                .rows(connection)?;
+            let attempts = rows.into_iter().map(|row| Ok((stored::id(row.subscription)?, row.try_into()?)));
+            let attempts = attempts.collect::<Result<_, StoreError>>()?;
+            Ok::<_, Failed>((attempts, count.unsigned_abs()))
+        })
+        .await
+    }
+}

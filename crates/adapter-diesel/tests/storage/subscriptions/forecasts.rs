@@ -1,0 +1,65 @@
+//! What is to come of subscriptions, as it is read.
+
+use chrono::{DateTime, Utc};
+use kontor_adapter_diesel::database_tests;
+use kontor_kernel::{Clock as _, SubscriptionId};
+use kontor_payments::model::GatewayStatus;
+use kontor_subscriptions::forecast;
+use kontor_subscriptions::model::AttemptState;
+use kontor_subscriptions::ports::SubscriptionForecasts;
+
+use super::club::Club;
+use crate::orders::counter::Mood;
+
+fn at(text: &str) -> DateTime<Utc> {
+    text.parse().unwrap()
+}
+
+database_tests! {
+    async fn what_wakes_is_read_page_by_page(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let (anna, store) = (club.counter.customer, &db.database);
+        assert_eq!(store.next_moment().await.unwrap(), None);
+        let silver = club.plan("Silver", 50_000, 1).await;
+        club.check_out(anna, &[club.gold, silver]).await.unwrap();
+        // The acquirer has the first payment, and tells by itself.
+        assert_eq!(store.next_moment().await.unwrap(), None);
+        club.settle(GatewayStatus::Succeeded).await;
+        let (now, due) = (club.counter.clock.now(), at("2026-04-01T12:00:00Z"));
+        assert_eq!(store.next_moment().await.unwrap(), Some(due));
+        assert_eq!(store.waking(now, at("2026-04-01T11:59:59Z"), None, 9).await.unwrap(), []);
+
+        let (mut read, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.waking(now, due, after, 1).await.unwrap();
+            let Some(case) = page.into_iter().next() else { break };
+            after = case.subscription.wake_at.map(|wake| (wake, case.subscription.id));
+            read.push(case);
+        }
+        let ids: Vec<SubscriptionId> = read.iter().map(|case| case.subscription.id).collect();
+        assert!(ids.len() == 2 && ids[0] < ids[1], "{ids:?}");
+        assert_eq!(store.waking(now, due, None, 9).await.unwrap(), read);
+        let foreseen = forecast(&read[0], now, at("2026-07-15T00:00:00Z"));
+        assert_eq!(foreseen.iter().map(|charge| charge.period).collect::<Vec<_>>(), [2, 3, 4, 5]);
+
+        let (first, total) = store.attempts_since(now, 1).await.unwrap();
+        assert_eq!((first.len(), total, first[0].0), (1, 2, ids[0]));
+        club.go_to("2026-04-01T12:00:00Z");
+        club.counter.acquirer.mood(Mood::Paid);
+        assert_eq!(club.tick().await, 2);
+        let (renewed, total) = store.attempts_since(due, 9).await.unwrap();
+        let told: Vec<_> = renewed.iter().map(|(id, attempt)| (*id, attempt.period, attempt.state)).collect();
+        assert_eq!((told, total), (ids.iter().map(|id| (*id, 2, AttemptState::Succeeded)).collect(), 2));
+        assert_eq!(store.next_moment().await.unwrap(), Some(at("2026-05-01T12:00:00Z")));
+    }
+
+    async fn a_lost_answer_is_looked_for_at_its_moment(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        club.subscribed(club.counter.customer, club.gold).await;
+        club.go_to("2026-04-01T12:00:00Z");
+        club.counter.acquirer.mood(Mood::Silent);
+        assert_eq!(club.tick().await, 1);
+        let (now, next) = (club.counter.clock.now(), db.database.next_moment().await.unwrap().unwrap());
+        assert!(next > now && next - now < chrono::TimeDelta::minutes(1), "{next}");
+    }
+}
