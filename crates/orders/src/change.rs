@@ -360,6 +360,8 @@ pub struct OrderedRefund {
     pub reason: String,
     /// Whether the goods go back to their warehouses.
     pub restock: bool,
+    /// Whether the period of a subscription that the order paid ends with it.
+    pub ends_period: bool,
 }
 
 impl OrderedRefund {

@@ -116,7 +116,8 @@ impl OrderService {
             let decided = refund::decide(&editor.own(Some(found))?, &command).map_err(OrderRefusal::from)?;
             let (reason, restock) = (command.reason.to_string(), command.restock);
             let transition = decided.transition;
-            let refund = Some(OrderedRefund { key, decided, reason, restock });
+            let ends_period = command.ends_period;
+            let refund = Some(OrderedRefund { key, decided, reason, restock, ends_period });
             Ok(OrderUpdate { transition, refund, ..OrderUpdate::of(stamp) })
         };
         self.store.change(id, Box::new(decide)).await?;

@@ -60,6 +60,8 @@ pub struct Occasion {
     pub reason: Option<String>,
     /// How the periods to come are counted anew.
     pub timing: Option<Retimed>,
+    /// Whether the paid period ends with its money.
+    pub ends_period: bool,
 }
 
 impl SubscriptionCase {
@@ -219,6 +221,7 @@ impl SubscriptionCase {
         now: DateTime<Utc>,
     ) -> Result<SubscriptionChange, MoveRefused> {
         let mut facts = self.facts(now);
+        facts.refund_ends = occasion.ends_period;
         if event == SubscriptionEvent::ChargeDeclinedHard
             && self.open().is_some_and(|attempt| attempt.method == self.subscription.terms.method)
         {

@@ -65,6 +65,10 @@ struct RefundRequest {
     reason: wire::Line250,
     /// Whether the pieces go back to their warehouses; otherwise they are written off.
     restock: bool,
+    /// Of a payment for a period of a subscription: whether the period ends with it, and with it the subscription. Only where all
+    /// of its money goes back. `false` unless told: then the period stays as it is.
+    #[deserr(default)]
+    ends_period: Option<wire::Flag>,
 }
 
 impl From<RefundRequest> for RefundCommand {
@@ -75,6 +79,7 @@ impl From<RefundRequest> for RefundCommand {
             amount: request.amount.map(|amount| amount.0),
             reason: request.reason.0,
             restock: request.restock,
+            ends_period: request.ends_period.is_some_and(|ends| ends.0),
         }
     }
 }

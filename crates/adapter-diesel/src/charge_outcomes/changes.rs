@@ -8,7 +8,7 @@ use kontor_orders::ports::Decision;
 use kontor_orders::{OrderError, OrderRefusal};
 use kontor_payments::model::{Charge, ChargePurpose, NewCharge};
 
-use super::refunds;
+use super::{recurring, refunds};
 use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection};
 use crate::orders::{self, Giving};
@@ -39,6 +39,7 @@ pub(super) fn change(
     if let Some(refund) = &update.refund {
         let giving = Giving { project: project.get(), order: id, by: update.stamp.author, at: at.naive_utc() };
         refunds::give_back(connection, &order, giving, refund, charge, at)?;
+        recurring::period_refunded(connection, charge, refund.ends_period, update.stamp.author, at)?;
     }
     if let Some(charge) = charge
         && update.transition.is_some_and(|step| step.stock == StockEffect::Sell)

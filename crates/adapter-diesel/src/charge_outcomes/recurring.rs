@@ -4,8 +4,11 @@ use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Integer, Nullable, Text};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    ApplicationId, CounterpartyId, Email, Money, OrderId, Phone, ProjectId, Quantity, StoreError, SubscriptionId,
+    ApplicationId, ChargeId, CounterpartyId, Email, Money, OrderId, Phone, ProjectId, Quantity, StoreError,
+    SubscriptionId,
 };
+use kontor_orders::refund::RefundRefused;
+use kontor_orders::{OrderError, OrderRefusal};
 use kontor_payments::change::ChargeChange;
 use kontor_payments::model::{
     Charge, ChargePurpose, ChargeRequest, NewCharge, PaymentMode, PaymentSubject, Receipt, ReceiptContact, ReceiptItem,
@@ -13,7 +16,7 @@ use kontor_payments::model::{
 };
 use kontor_subscriptions::model::NewAttempt;
 use kontor_subscriptions::ports::ChargeTerms;
-use kontor_subscriptions::{Occasion, PaymentStanding, SubscriptionCase};
+use kontor_subscriptions::{Occasion, PaymentStanding, SubscriptionCase, SubscriptionEvent};
 
 use super::refunds;
 use crate::database::{Abort, AnyConnection};
@@ -218,12 +221,51 @@ pub(super) fn hear(
         consent: None,
         saved_method: stored::optional_id(method)?,
         reason: reason.map(str::to_owned),
-        timing: None,
+        ..Occasion::default()
     };
     for IdRow { id } in open {
         let found = cases(connection, &Wanted::Locked(stored::id(id)?), at)?.into_iter().next();
         let case = found.ok_or_else(|| StoreError::corrupt(format!("subscription {id} vanished")))?;
         follow(connection, &case, standing, &occasion, (order, change, known), at)?;
+    }
+    Ok(())
+}
+
+/// What subscriptions hear when staff give money of the charge of their order back: whether the period it paid ends with it.
+pub(super) fn period_refunded(
+    connection: &mut AnyConnection,
+    charge: Option<ChargeId>,
+    ends: bool,
+    author: Author,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<OrderError>> {
+    by_place! {
+        struct PaidRow {
+            subscription: i64 as BigInt,
+            period: i64 as BigInt,
+        }
+    }
+    let refuse = || Abort::Refused(OrderRefusal::Refund(RefundRefused::NoPeriod).into());
+    let paid: Vec<PaidRow> = Statement::new(
+        "SELECT subscription_id, period FROM subscription_payments WHERE state = 'succeeded' AND charge_id = ",
+    )
+    .value(charge.map(ChargeId::get))
+    .sql(" ORDER BY subscription_id")
+    .rows(connection)?;
+    if paid.is_empty() && ends {
+        return Err(refuse());
+    }
+    for PaidRow { subscription, period } in paid {
+        let found = cases(connection, &Wanted::Locked(stored::id(subscription)?), at).map_err(Abort::in_step)?;
+        let Some(case) = found.into_iter().next() else { continue };
+        let current = case.subscription.period.is_some_and(|paid| i64::from(paid.number) == period);
+        if ends && !current {
+            return Err(refuse());
+        }
+        let occasion = Occasion { ends_period: ends, ..Occasion::default() };
+        let change = case.after(SubscriptionEvent::RefundPeriod, &occasion, at).map_err(|_| refuse())?;
+        let since = Since { before: &case.subscription, author, zone: case.zone };
+        write(connection, &since, &change).map_err(Abort::in_step)?;
     }
     Ok(())
 }

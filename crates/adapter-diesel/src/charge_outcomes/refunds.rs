@@ -81,7 +81,7 @@ pub(super) fn return_unwanted(
     let Some(order) = orders::locked(connection, id).map_err(to_storage)?.within(project) else { return Ok(()) };
     let Some(decided) = everything_left(&order) else { return Ok(()) };
     let reason = "The order was canceled before the money arrived.".to_owned();
-    let refund = OrderedRefund { key: *event_id, decided, reason, restock: true };
+    let refund = OrderedRefund { key: *event_id, decided, reason, restock: true, ends_period: false };
     let giving = Giving { project: project.get(), order: id, by: Author::System, at: at.naive_utc() };
     give_back(connection, &order, giving, &refund, Some(known.charge.id), at).map_err(to_storage)
 }

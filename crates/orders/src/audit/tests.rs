@@ -58,7 +58,8 @@ fn a_refund_tells_its_money_and_its_pieces() {
     let returned =
         ReturnedLine { line, quantity: 1, amount: Money::from_minor(450).unwrap(), effect: ReturnEffect::Release };
     let decided = DecidedRefund { amount: returned.amount, lines: vec![returned], transition: None };
-    let refund = Some(OrderedRefund { key: Uuid::nil(), decided, reason: "late".to_owned(), restock: true });
+    let refund =
+        Some(OrderedRefund { key: Uuid::nil(), decided, reason: "late".to_owned(), restock: true, ends_period: false });
     let update = OrderUpdate { refund, ..update() };
     let by_hand = Order { lines: vec![a_line(450)], ..an_order(OrderStatus::Paid) };
     assert_eq!(told(&update, &by_hand), ["refunded_amount 0.00 4.50", "reservations.1.refunded_quantity 0 1"]);

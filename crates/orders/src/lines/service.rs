@@ -182,7 +182,8 @@ impl PlacementService {
             let reason = command.reason.as_ref().map_or_else(|| REASON.to_owned(), ToString::to_string);
             let restock = command.restock.unwrap_or(true);
             let transition = decided.refund.as_ref().and_then(|refund| refund.transition);
-            let refund = decided.refund.map(|decided| OrderedRefund { key, decided, reason, restock });
+            let refund =
+                decided.refund.map(|decided| OrderedRefund { key, decided, reason, restock, ends_period: false });
             let payment = decided.payment;
             let rework = decided.rework.map(|rework| Rework { tickets: tickets.clone(), ..rework });
             Ok(OrderUpdate { transition, refund, rework, payment, ..OrderUpdate::of(stamp) })

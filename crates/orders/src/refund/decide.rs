@@ -18,7 +18,11 @@ pub fn decide(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, R
         (_, None) => pieces(order, command)?,
         (_, Some(amount)) => pieces_for(pieces(order, command)?, amount)?,
     };
-    finish(order, lines)
+    let decided = finish(order, lines)?;
+    if command.ends_period && decided.amount != order.left_to_refund() {
+        return Err(RefundRefused::PeriodKept);
+    }
+    Ok(decided)
 }
 
 /// All that is left of an order, for money that nobody asked for. `None` when nothing is left.

@@ -24,6 +24,8 @@ pub struct RefundCommand {
     pub reason: Line<250>,
     /// Whether the pieces go back to the warehouses they came from; otherwise they are written off.
     pub restock: bool,
+    /// Of a payment for a period of a subscription: whether the period ends with it. Then all of its money goes back.
+    pub ends_period: bool,
 }
 
 /// What becomes of the pieces of a line that is taken back.
@@ -116,6 +118,12 @@ pub enum RefundRefused {
     /// Nobody can make the receipt of it.
     #[error("no receipt can be made of it: {0}")]
     NoReceipt(ReceiptProblem),
+    /// The order is no payment of a subscription, or the period it paid is not the current one.
+    #[error("the order pays no current period of a subscription")]
+    NoPeriod,
+    /// Some of the money stays, and so does the period.
+    #[error("the period ends only when all of its money goes back")]
+    PeriodKept,
     /// The goods cannot go back to a warehouse that is deleted.
     #[error("the warehouse of line {line} is deleted: take the goods back without restocking")]
     WarehouseGone {
@@ -140,6 +148,7 @@ impl RefundRefused {
             }
             Self::TicketsRedeemed { .. } => all.add("lines", self),
             Self::WarehouseGone { .. } => all.add("restock", self),
+            Self::NoPeriod | Self::PeriodKept => all.add("ends_period", self),
             Self::NotPaid
             | Self::NothingAsked
             | Self::NothingLeft

@@ -30,6 +30,7 @@ fn command(lines: &[(i64, i64)], amount: Option<i64>) -> RefundCommand {
         amount: amount.map(money),
         reason: Line::parse("broken").unwrap(),
         restock: true,
+        ends_period: false,
     }
 }
 

@@ -172,6 +172,8 @@ pub fn body(policy: &Policy) -> Value {
             json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" })
         }
         ("PUT", "/api/orders/{id}") => json!({ "status_id": 3 }),
+        ("POST", "/api/subscriptions/{id}/pause") => json!({ "until": "2999-01-01T00:00:00Z" }),
+        ("POST", "/api/subscriptions/{id}/billing-day") => json!({ "day": 1 }),
         _ => json!({}),
     }
 }

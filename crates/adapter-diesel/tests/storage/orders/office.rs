@@ -11,7 +11,7 @@ pub fn take_back(lines: &[(ReservationId, i64)]) -> RefundCommand {
     let line =
         |(line, pieces): &(ReservationId, i64)| RefundLine { line: *line, quantity: Quantity::new(*pieces).unwrap() };
     let reason = Line::parse("broken").unwrap();
-    RefundCommand { lines: lines.iter().map(line).collect(), amount: None, reason, restock: true }
+    RefundCommand { lines: lines.iter().map(line).collect(), amount: None, reason, restock: true, ends_period: false }
 }
 
 /// Staff at their desk.

@@ -8,6 +8,7 @@ use kontor_kernel::{
     ApplicationId, Clock, CustomerScope, NomenclatureId, Permission, SavedMethodId, Staff, SubscriptionId, TokenId,
     UserId,
 };
+use kontor_orders::OrderService;
 use kontor_payments::model::{GatewayStatus, PaymentMethod};
 use kontor_payments::ports::SavedMethodStore;
 use kontor_subscriptions::model::{PlanChoice, SubscriptionView};
@@ -176,6 +177,13 @@ impl<'a> Club<'a> {
             clock: self.counter.clock.clone(),
             random: self.counter.random.clone(),
         }
+    }
+
+    /// The orders of the payments.
+    pub fn orders(&self) -> OrderService {
+        let store = Arc::new(self.counter.house.db.database.clone());
+        let (clock, random) = (self.counter.clock.clone(), self.counter.random.clone());
+        OrderService { orders: store.clone(), store, clock, random }
     }
 
     pub async fn notices(&self) -> Vec<String> {

@@ -4,11 +4,14 @@ use kontor_adapter_diesel::database_tests;
 use kontor_kernel::history::Author;
 use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
 use kontor_kernel::{Listing, PageRequest, Permission, ProjectId, Resource, Staff};
+use kontor_orders::refund::{RefundCommand, RefundRefused};
+use kontor_orders::{OrderError, OrderRefusal};
 use kontor_subscriptions::model::{NoticeDays, SubscriptionPolicy};
 use kontor_subscriptions::{MissedPeriods, Park, StaffCommand, SubscriptionError, SubscriptionStatus, Timing};
 
 use super::club::Club;
 use crate::orders::counter::Mood;
+use crate::orders::office::take_back;
 
 fn page() -> PageRequest {
     PageRequest::new(1, 20, 100).unwrap()
@@ -182,5 +185,37 @@ database_tests! {
         }
         assert_eq!(club.see(id).await.subscription.status, SubscriptionStatus::Canceled);
         assert_eq!(club.notices().await, ["subscription_activated", "subscription_ending", "subscription_ended"]);
+    }
+
+    async fn a_refund_says_what_becomes_of_the_period(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let anna = club.counter.customer;
+        let id = club.subscribed(anna, club.gold).await;
+        club.counter.acquirer.mood(Mood::Paid);
+        let first = club.see(id).await.latest.unwrap().order;
+        club.go_to("2026-04-01T12:00:00Z");
+        club.tick().await;
+        let second = club.see(id).await.latest.unwrap().order;
+        let orders = club.orders();
+        let give = |order, amount: Option<&str>, ends_period| {
+            let command = RefundCommand { amount: amount.map(|sum| sum.parse().unwrap()), ends_period, ..take_back(&[]) };
+            let (orders, staff) = (&orders, club.staff());
+            async move { orders.refund(&staff, order, command).await }
+        };
+        let refused = |problem: Result<_, OrderError>| match problem {
+            Err(OrderError::Refused(OrderRefusal::Refund(refused))) => refused,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refused(give(second, Some("100.00"), true).await), RefundRefused::PeriodKept);
+        assert_eq!(refused(give(first, None, true).await), RefundRefused::NoPeriod, "that period is over");
+        give(second, Some("100.00"), false).await.unwrap();
+        assert_eq!(club.standing(id).await, ("active".to_owned(), Some("2026-05-01".to_owned()), Some("2026-05-01".to_owned())));
+        // Two who give all that is left back at once.
+        let (one, other) = tokio::join!(give(second, None, true), give(second, None, true));
+        assert!(one.is_ok() != other.is_ok(), "{one:?} {other:?}");
+        assert_eq!(club.standing(id).await, ("canceled".to_owned(), Some("2026-04-01".to_owned()), None));
+        assert_eq!(club.notices().await[3..], ["subscription_refunded", "subscription_refunded"]);
+        club.go_to("2026-06-01T12:00:00Z");
+        assert_eq!(club.tick().await, 0);
     }
 }
