@@ -10,6 +10,7 @@ use kontor_payments::TAKEOVER;
 use kontor_payments::model::PaymentMethod;
 
 use crate::error::SubscriptionError;
+use crate::pace::Pace;
 use crate::ports::{Addressed, ChargeTerms, Committing, Decision, SubscriptionStore};
 
 /// How long others leave a subscription to the worker that found it.
@@ -27,6 +28,8 @@ pub struct SubscriptionScheduler {
     pub clock: Arc<dyn Clock>,
     /// Keys.
     pub random: Arc<dyn Random>,
+    /// How fast the acquirer is asked.
+    pub pace: Arc<Pace>,
 }
 
 /// What a run did.
@@ -47,18 +50,27 @@ impl SubscriptionScheduler {
         let mut ran = Ran::default();
         while ran.found < most {
             let now = self.clock.now();
-            let due = self.store.lease_due(now, now + LEASE, AT_ONCE.min(most - ran.found)).await?;
-            if due.is_empty() {
+            let allowed = self.pace.take(AT_ONCE.min(most - ran.found), now);
+            if allowed == 0 {
                 break;
             }
-            for id in due {
+            let due = self.store.lease_due(now, now + LEASE, allowed).await;
+            let mut unused = allowed;
+            for id in due.as_deref().unwrap_or_default() {
                 ran.found += 1;
-                match self.work_on(id).await {
-                    Ok(true) => ran.charged += 1,
+                match self.work_on(*id).await {
+                    Ok(true) => {
+                        ran.charged += 1;
+                        unused -= 1;
+                    }
                     Ok(false) => {}
                     // One that cannot be read or written does not keep the others waiting.
-                    Err(error) => ran.failed.push((id, error.to_string())),
+                    Err(error) => ran.failed.push((*id, error.to_string())),
                 }
+            }
+            self.pace.give_back(unused);
+            if due?.is_empty() {
+                break;
             }
         }
         Ok(ran)

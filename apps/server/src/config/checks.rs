@@ -6,6 +6,8 @@ use super::{Config, ConfigError, DEFAULT_SECRET_KEY, Environment, unfit};
 
 /// More would be no limit at all.
 const MOST_CODES: u32 = 100;
+/// More than any acquirer takes in a second.
+const MOST_CHARGES: u32 = 1_000_000;
 
 impl Config {
     fn check_files(&self) -> Result<(), ConfigError> {
@@ -35,6 +37,10 @@ impl Config {
         self.redis()?;
         if !(1..=10_000).contains(&self.redis_timeout_ms) {
             return Err(unfit("redis_timeout_ms", "must be between 1 and 10000"));
+        }
+        if !(1..=MOST_CHARGES).contains(&self.subscription_charges_per_second) {
+            let key = "subscription_charges_per_second";
+            return Err(unfit(key, format!("must be between 1 and {MOST_CHARGES}")));
         }
         if !(1..=MOST_CODES).contains(&self.code_limit_factor) {
             return Err(unfit("code_limit_factor", format!("must be between 1 and {MOST_CODES}")));

@@ -135,6 +135,8 @@ pub struct Config {
     pub verification_return_url: String,
     /// Which text of the consent to recurring charges customers are shown; every consent is stored with it.
     pub subscription_consent_version: String,
+    /// How many subscriptions a worker charges in a second, at most: what the acquirer takes beside everything else.
+    pub subscription_charges_per_second: u32,
     /// The interface for calls and SMS.
     pub telephony_url: String,
     /// The key of the telephony account.
@@ -216,6 +218,7 @@ impl Default for Config {
             verification_amount: "1.00".into(),
             verification_return_url: "http://127.0.0.1:8080/".into(),
             subscription_consent_version: "1".into(),
+            subscription_charges_per_second: 20,
             telephony_url: "https://sms.ru".into(),
             telephony_api_id: String::new().into(),
             suggest_url: "https://suggestions.dadata.ru/suggestions/api/4_1/rs".into(),

@@ -64,6 +64,14 @@ fn a_consent_names_its_text() {
 }
 
 #[test]
+fn charges_have_a_pace() {
+    for (pace, fits) in [("1", true), ("1000000", true), ("0", false), ("1000001", false)] {
+        let loaded = load(&format!("subscription_charges_per_second = {pace}"), &[], Flags::default());
+        assert_eq!(loaded.is_ok(), fits, "{pace}");
+    }
+}
+
+#[test]
 fn secrets_are_masked() {
     let environment = [
         ("KONTOR_SECRET_KEY", "0123456789abcdef0123456789abcdef"),

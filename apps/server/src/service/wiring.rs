@@ -45,7 +45,7 @@ use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
 use kontor_payments::{ChargeService, ReceiptService, RefundService, SavedMethodService};
 use kontor_subscriptions::ports::SubscriptionForecasts;
-use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, SubscriptionScheduler, SubscriptionService};
+use kontor_subscriptions::{MethodChangeService, Pace, StaffSubscriptions, SubscriptionScheduler, SubscriptionService};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryService, DeliveryWorker, WebhookService};
 
@@ -101,6 +101,8 @@ pub struct Surroundings {
     pub verification: VerificationTerms,
     /// Which text of the consent to recurring charges customers are shown.
     pub consent_text: String,
+    /// How many subscriptions a worker charges in a second, at most.
+    pub charges_per_second: u32,
     /// What takes scripts and styles out of what staff wrote.
     pub cleaner: Arc<dyn HtmlCleaner>,
     /// Who knows addresses, banks and companies.
@@ -146,6 +148,7 @@ impl Surroundings {
             payment_page: PaymentPage { return_url: config.acquirer_return_url.clone() },
             verification: config.verification()?,
             consent_text: config.consent_text()?,
+            charges_per_second: config.subscription_charges_per_second,
             cleaner: Arc::new(HtmlAllowList::default()),
             suggestions: Arc::new(Suggestions::new(SuggestSettings {
                 base_url: config.suggest_url.clone(),
@@ -187,8 +190,8 @@ impl Surroundings {
     /// What charges subscriptions whose time has come, for the worker.
     pub fn subscription_scheduler(&self, database: &Database) -> SubscriptionScheduler {
         let Self { clock, random, .. } = self.clone();
-        let charges = self.charges(database);
-        SubscriptionScheduler { store: Arc::new(database.clone()), charges, clock, random }
+        let (charges, pace) = (self.charges(database), Arc::new(Pace::per_second(self.charges_per_second)));
+        SubscriptionScheduler { store: Arc::new(database.clone()), charges, clock, random, pace }
     }
 
     /// What is to come of subscriptions.

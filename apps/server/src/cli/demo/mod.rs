@@ -212,6 +212,8 @@ fn own(arguments: &DemoArguments) -> Result<Config, Failure> {
         log: "warn".into(),
         log_format: "text".into(),
         code_limit_factor: 100,
+        // While time is moved it stands still, and nothing may wait for it.
+        subscription_charges_per_second: 1_000_000,
         staff_token_hours: TOKEN_HOURS,
         customer_token_hours: TOKEN_HOURS,
         acquirer_shop_id: "demo".into(),

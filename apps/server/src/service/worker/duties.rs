@@ -65,8 +65,9 @@ pub(super) const DUTIES: &[Duty] = &[
     },
     Duty {
         name: "subscriptions",
-        at_once: 1,
-        pause: Duration::from_secs(2),
+        // So many wait for the acquirer at the same time.
+        at_once: 4,
+        pause: Duration::from_millis(500),
         by_time: true,
         step: |worker, _| Box::pin(steps::subscriptions(worker)),
     },

@@ -61,11 +61,18 @@ pub struct Acquirer {
     pub requests: AtomicU64,
     /// The saved methods that requests named, noted when they are answered.
     pub named: Mutex<Vec<SavedMethodId>>,
+    /// For how many milliseconds such a request is on its way.
+    lingers: AtomicU64,
 }
 
 impl Acquirer {
     pub fn mood(&self, mood: Mood) {
         *self.mood.lock().unwrap() = mood;
+    }
+
+    /// Nothing is on its way for long any more.
+    pub fn hurries(&self) {
+        self.lingers.store(0, Ordering::Relaxed);
     }
 
     /// The payer pays, or does not.
@@ -120,7 +127,7 @@ impl PaymentGateway for Acquirer {
         self.requests.fetch_add(1, Ordering::SeqCst);
         if let Some(method) = &request.saved_method {
             // On its way for a while.
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            tokio::time::sleep(std::time::Duration::from_millis(self.lingers.load(Ordering::Relaxed))).await;
             self.named.lock().unwrap().push(method.id);
         }
         let unknown = || Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
@@ -313,6 +320,7 @@ impl<'a> Counter<'a> {
             register: Mutex::new(Registration::Succeeded),
             requests: AtomicU64::new(0),
             named: Mutex::default(),
+            lingers: AtomicU64::new(5),
         });
         let store = Arc::new(db.database.clone());
         let payments = Arc::new(ChargeService {

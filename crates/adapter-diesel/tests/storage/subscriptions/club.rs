@@ -14,7 +14,8 @@ use kontor_payments::ports::SavedMethodStore;
 use kontor_subscriptions::model::{PlanChoice, SubscriptionView};
 use kontor_subscriptions::ports::SubscriptionStore;
 use kontor_subscriptions::{
-    Agreement, Checkout, Purchase, StaffSubscriptions, SubscriptionError, SubscriptionScheduler, SubscriptionService,
+    Agreement, Checkout, Pace, Purchase, StaffSubscriptions, SubscriptionError, SubscriptionScheduler,
+    SubscriptionService,
 };
 
 use crate::orders::counter::{Counter, Mood};
@@ -47,6 +48,7 @@ impl<'a> Club<'a> {
             charges: counter.payments.clone(),
             clock: counter.clock.clone(),
             random: counter.random.clone(),
+            pace: Arc::new(Pace::per_second(10_000)),
         });
         let mut club = Self { counter, service, scheduler, gold: 0 };
         club.gold = club.plan("Gold", 99_000, 1).await;

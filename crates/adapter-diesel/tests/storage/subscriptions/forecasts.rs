@@ -26,8 +26,9 @@ database_tests! {
         assert_eq!(store.next_moment().await.unwrap(), None);
         club.settle(GatewayStatus::Succeeded).await;
         let (now, due) = (club.counter.clock.now(), at("2026-04-01T12:00:00Z"));
-        assert_eq!(store.next_moment().await.unwrap(), Some(due));
-        assert_eq!(store.waking(now, at("2026-04-01T11:59:59Z"), None, 9).await.unwrap(), []);
+        // The customer is told first.
+        assert_eq!(store.next_moment().await.unwrap(), Some(at("2026-03-29T12:00:00Z")));
+        assert_eq!(store.waking(now, at("2026-03-29T11:59:59Z"), None, 9).await.unwrap(), []);
 
         let (mut read, mut after) = (Vec::new(), None);
         loop {
@@ -50,7 +51,7 @@ database_tests! {
         let (renewed, total) = store.attempts_since(due, 9).await.unwrap();
         let told: Vec<_> = renewed.iter().map(|(id, attempt)| (*id, attempt.period, attempt.state)).collect();
         assert_eq!((told, total), (ids.iter().map(|id| (*id, 2, AttemptState::Succeeded)).collect(), 2));
-        assert_eq!(store.next_moment().await.unwrap(), Some(at("2026-05-01T12:00:00Z")));
+        assert_eq!(store.next_moment().await.unwrap(), Some(at("2026-04-28T12:00:00Z")));
     }
 
     async fn a_lost_answer_is_looked_for_at_its_moment(db: TestDatabase) {

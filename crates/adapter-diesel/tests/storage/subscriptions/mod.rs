@@ -5,3 +5,4 @@ mod desk;
 mod forecasts;
 mod lifecycle;
 mod races;
+mod years;

@@ -1,0 +1,268 @@
+//! What must be true of subscriptions, whatever happened.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
+use kontor_adapter_diesel::{Abort, AnyConnection};
+use kontor_kernel::{StoreError, Zone};
+use kontor_payments::model::GatewayStatus;
+
+use super::Club;
+
+/// Subscriptions that say they are active in a period that is over, and wait for nothing.
+pub fn active_and_unpaid(now: DateTime<Utc>) -> String {
+    let now = now.format("%Y-%m-%d %H:%M:%S");
+    format!(
+        "subscriptions WHERE status = 'active' AND period_end <= '{now}' AND parked IS NULL \
+         AND (next_charge_at IS NULL OR next_charge_at <= '{now}') AND wake_at <= '{now}'"
+    )
+}
+
+#[derive(QueryableByName)]
+struct AttemptRow {
+    #[diesel(sql_type = BigInt)]
+    subscription_id: i64,
+    #[diesel(sql_type = BigInt)]
+    period: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    saved_method_id: Option<i64>,
+    #[diesel(sql_type = Text)]
+    origin: String,
+    #[diesel(sql_type = diesel::sql_types::Bool)]
+    planned: bool,
+    #[diesel(sql_type = Timestamp)]
+    started_at: NaiveDateTime,
+}
+
+#[derive(QueryableByName)]
+struct EventRow {
+    #[diesel(sql_type = BigInt)]
+    subscription_id: i64,
+    #[diesel(sql_type = Text)]
+    event: String,
+    #[diesel(sql_type = Text)]
+    status: String,
+}
+
+/// The books of a club.
+pub struct Books<'a, 'b> {
+    pub club: &'a Club<'b>,
+}
+
+impl Books<'_, '_> {
+    pub async fn count(&self, state: &str) -> u64 {
+        let count = self.club.counter.count(&format!("subscription_payments WHERE state = '{state}'")).await;
+        u64::try_from(count).unwrap()
+    }
+
+    async fn sum(&self, query: &str) -> i64 {
+        self.club.counter.house.number(format!("SELECT CAST(coalesce({query}, 0) AS BIGINT) AS number")).await
+    }
+
+    async fn rows<T>(&self, query: &'static str) -> Vec<T>
+    where
+        T: QueryableByName<<AnyConnection as Connection>::Backend> + Send + 'static,
+    {
+        let read = self.club.counter.house.db.database.read(move |connection| {
+            let rows = diesel::sql_query(query).load(connection)?;
+            Ok::<_, Abort<StoreError>>(rows)
+        });
+        read.await.unwrap()
+    }
+
+    /// Everything that is not as it must be.
+    pub async fn wrong(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        self.money(&mut wrong).await;
+        self.periods(&mut wrong).await;
+        self.tries(&mut wrong).await;
+        self.notices(&mut wrong).await;
+        wrong
+    }
+
+    /// What was captured is what paid periods cost by the consents, and what came for none has gone back.
+    async fn money(&self, wrong: &mut Vec<String>) {
+        let (captured, refunded) = {
+            let acquirer = &self.club.counter.acquirer;
+            let paid = acquirer.payments.lock().unwrap();
+            let paid = paid.iter().filter(|(_, payment)| payment.status == GatewayStatus::Succeeded);
+            let captured: i64 = paid.map(|(_, payment)| payment.amount.minor()).sum();
+            let back = acquirer.refunds.lock().unwrap();
+            let back = back.iter().filter(|(_, refund)| refund.status == GatewayStatus::Succeeded);
+            (captured, back.map(|(_, refund)| refund.amount.minor()).sum::<i64>())
+        };
+        let periods = self.sum("(SELECT sum(amount) FROM subscription_payments WHERE state = 'succeeded')").await;
+        let unwanted = self
+            .sum(
+                "(SELECT sum(c.amount) FROM charges c WHERE c.state = 'succeeded' AND EXISTS (SELECT 1 FROM \
+                 subscription_payments a WHERE a.charge_id = c.id AND a.state = 'failed'))",
+            )
+            .await;
+        if captured != periods + unwanted {
+            wrong.push(format!("captured {captured}, periods {periods}, for canceled orders {unwanted}"));
+        }
+        let booked = self.sum("(SELECT sum(amount) FROM refunds WHERE state = 'succeeded')").await;
+        if refunded != booked {
+            wrong.push(format!("{refunded} went back, {booked} are in the books"));
+        }
+        let kept = "charges c WHERE c.state = 'succeeded' AND EXISTS (SELECT 1 FROM subscription_payments a \
+                    WHERE a.charge_id = c.id AND a.state = 'failed') AND c.amount <> (SELECT coalesce(sum(r.amount), 0) \
+                    FROM refunds r WHERE r.charge_id = c.id AND r.state IN ('succeeded', 'pending'))";
+        let unagreed = "subscription_payments a WHERE NOT EXISTS (SELECT 1 FROM subscription_consents n WHERE \
+                        n.subscription_id = a.subscription_id AND n.amount = a.amount AND n.currency = a.currency \
+                        AND n.created_at <= a.started_at)";
+        let open = "subscription_payments WHERE state IN ('processing', 'needs_reconciliation')";
+        let apart = "subscription_payments a JOIN charges c ON c.id = a.charge_id JOIN orders o ON o.id = a.order_id \
+                     WHERE a.state = 'succeeded' AND (c.state <> 'succeeded' OR o.paid_at IS NULL)";
+        for (rows, what) in [
+            (kept, "payments for canceled orders that were kept"),
+            (unagreed, "attempts at a price that nobody consented to"),
+            (open, "attempts without an outcome"),
+            (apart, "paid periods whose order or charge is not"),
+        ] {
+            self.none(rows, what, wrong).await;
+        }
+    }
+
+    async fn none(&self, rows: &str, what: &str, wrong: &mut Vec<String>) {
+        let found = self.club.counter.count(rows).await;
+        if found > 0 {
+            wrong.push(format!("{found} {what}"));
+        }
+    }
+
+    /// No period is paid twice, none that was not paid is granted, nothing charges.
+    async fn periods(&self, wrong: &mut Vec<String>) {
+        let twice = "(SELECT 1 FROM subscription_payments WHERE state = 'succeeded' GROUP BY subscription_id, period \
+                     HAVING count(*) > 1) AS twice";
+        let ungranted = "subscriptions s WHERE s.period_number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \
+                         subscription_payments a WHERE a.subscription_id = s.id AND a.period = s.period_number AND \
+                         a.state = 'succeeded')";
+        let charging = "subscriptions WHERE status = 'charging'";
+        let gone = "subscriptions s JOIN counterparties c ON c.id = s.counterparty_id WHERE c.deleted_at IS NOT NULL AND \
+                    s.status <> 'canceled'";
+        for (rows, what) in [
+            (twice, "periods paid twice"),
+            (ungranted, "periods granted that nobody paid"),
+            (charging, "subscriptions that charge for ever"),
+            (gone, "subscriptions of customers who left"),
+        ] {
+            self.none(rows, what, wrong).await;
+        }
+    }
+
+    /// At most 8 tries of a period, one planned try a local day, 15 tries of a method in 30 days.
+    async fn tries(&self, wrong: &mut Vec<String>) {
+        let attempts: Vec<AttemptRow> = self
+            .rows(
+                "SELECT subscription_id, period, saved_method_id, origin, planned, started_at FROM subscription_payments \
+                 ORDER BY id",
+            )
+            .await;
+        let zone = Zone::default();
+        let (mut of_period, mut of_day, mut of_method) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        for attempt in &attempts {
+            let at = attempt.started_at.and_utc();
+            *of_period.entry((attempt.subscription_id, attempt.period)).or_insert(0_u32) += 1;
+            if attempt.planned && attempt.origin == "recovery" {
+                *of_day.entry((attempt.subscription_id, attempt.period, zone.local(at).date())).or_insert(0_u32) += 1;
+            }
+            if let Some(method) = attempt.saved_method_id {
+                of_method.entry(method).or_insert_with(Vec::new).push(at);
+            }
+        }
+        wrong.extend(
+            of_period.iter().filter(|(_, tries)| **tries > 8).map(|(key, tries)| format!("{tries} tries of {key:?}")),
+        );
+        wrong.extend(
+            of_day.iter().filter(|(_, tries)| **tries > 1).map(|(key, tries)| format!("{tries} planned on {key:?}")),
+        );
+        for (method, moments) in of_method {
+            let crowded = moments.windows(16).find(|window| window[15] - window[0] < TimeDelta::days(30));
+            wrong.extend(crowded.map(|window| format!("16 tries of method {method} since {}", window[0])));
+        }
+    }
+
+    /// Each charge of a period after a paid one is told of once before it; each payment is told of once.
+    async fn notices(&self, wrong: &mut Vec<String>) {
+        let events: Vec<EventRow> = self
+            .rows(
+                "SELECT e.subscription_id, e.event, e.status FROM subscription_events e JOIN subscriptions s ON \
+                 s.id = e.subscription_id JOIN counterparties c ON c.id = s.counterparty_id WHERE c.deleted_at IS NULL \
+                 ORDER BY e.subscription_id, e.id",
+            )
+            .await;
+        let (mut expected, mut renewed, mut told, mut of) = (0, 0, false, 0);
+        for EventRow { subscription_id, event, status } in &events {
+            if *subscription_id != of {
+                (of, told) = (*subscription_id, false);
+            }
+            match event.as_str() {
+                "charge_announced" => {
+                    if told {
+                        wrong.push(format!("subscription {of} was told twice of one charge"));
+                    }
+                    (told, expected) = (true, expected + 1);
+                }
+                "period_due" if status == "charging" && !told => (told, expected) = (true, expected + 1),
+                "charge_succeeded" if status != "canceled" => {
+                    renewed += 1;
+                    told = false;
+                }
+                "pause" | "skip" | "move_day" | "resume" | "plan_withdrawn" => told = false,
+                _ => {}
+            }
+        }
+        let notices = |code: &'static str| async move {
+            let own =
+                "AND EXISTS (SELECT 1 FROM counterparties c WHERE c.id = counterparty_id AND c.deleted_at IS NULL)";
+            self.club.counter.count(&format!("notifications WHERE code IN ({code}) {own}")).await
+        };
+        let ahead = notices("'subscription_charge_ahead'").await;
+        if ahead != expected {
+            wrong.push(format!("{ahead} notices before charges instead of {expected}"));
+        }
+        let paid = notices("'subscription_activated', 'subscription_renewed', 'subscription_missed_paid'").await;
+        if paid != renewed {
+            wrong.push(format!("{paid} notices of payments instead of {renewed}"));
+        }
+    }
+
+    /// Each of these makes the books wrong, and is found.
+    pub async fn notice_what_is_falsified(&self) {
+        let a_payment =
+            "(SELECT min(id) FROM subscription_payments WHERE state = 'succeeded' AND saved_method_id IS NOT NULL)";
+        for (falsify, restore) in [
+            (
+                "UPDATE subscription_payments SET amount = amount + 1 WHERE id = ",
+                "UPDATE subscription_payments SET amount = amount - 1 WHERE id = ",
+            ),
+            (
+                "UPDATE subscription_payments SET period = period + 1000 WHERE id = ",
+                "UPDATE subscription_payments SET period = period - 1000 WHERE id = ",
+            ),
+        ] {
+            let mine = |statement: &str| format!("{statement}{a_payment}");
+            let before = self.wrong().await;
+            // The last paid period is looked for, so that one of them is missed.
+            let of_last = "UPDATE subscription_payments SET period = period + 1000 WHERE id IN (SELECT max(id) FROM \
+                           subscription_payments WHERE state = 'succeeded' GROUP BY subscription_id)";
+            let last = falsify.contains("period");
+            self.club.counter.house.run(if last { of_last.to_owned() } else { mine(falsify) }).await;
+            assert!(before.is_empty() && !self.wrong().await.is_empty(), "{falsify} is not noticed");
+            let back = of_last.replace("period + 1000", "period - 1000");
+            self.club.counter.house.run(if last { back } else { mine(restore) }).await;
+        }
+        for falsify in [
+            "UPDATE subscriptions SET status = 'charging', canceled_at = NULL WHERE id = (SELECT min(id) FROM subscriptions)",
+            "UPDATE notifications SET code = 'subscription_ended' WHERE id = (SELECT max(id) FROM notifications WHERE code = \
+             'subscription_renewed' AND EXISTS (SELECT 1 FROM counterparties c WHERE c.id = counterparty_id AND c.deleted_at \
+             IS NULL))",
+        ] {
+            self.club.counter.house.run(falsify.to_owned()).await;
+            assert!(!self.wrong().await.is_empty(), "{falsify} is not noticed");
+        }
+    }
+}

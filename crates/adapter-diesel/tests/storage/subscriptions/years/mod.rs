@@ -1,0 +1,318 @@
+//! Years of a club: charges that fail in every way, customers who change their minds, staff who step in. At the end the books are
+//! looked through, and once more after each of them was falsified.
+//!
+//! `YEARS_OF` is how many subscriptions live how many days, such as `2000x1826`; `YEARS_SEED` repeats a run.
+
+mod books;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use kontor_adapter_diesel::database_tests;
+use kontor_customers::ProfileService;
+use kontor_kernel::{Clock as _, CustomerScope, NomenclatureId, SubscriptionId};
+use kontor_payments::model::{GatewayStatus, ProviderId};
+use kontor_payments::ports::SavedMethodStore;
+use kontor_subscriptions::model::PlanChoice;
+use kontor_subscriptions::ports::SubscriptionStore;
+use kontor_subscriptions::{Agreement, StaffCommand, SubscriptionError, TermsEdit, Timing};
+
+use self::books::Books;
+use super::club::Club;
+use crate::orders::counter::Mood;
+use crate::orders::office::take_back;
+
+/// Numbers that a seed repeats (SplitMix64).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> Option<T> {
+        let bound = u64::try_from(all.len()).ok().filter(|count| *count > 0)?;
+        all.get(usize::try_from(self.below(bound)).ok()?).copied()
+    }
+}
+
+/// How many subscriptions, how many days.
+#[expect(clippy::disallowed_methods, reason = "a test that is told how long to run")]
+fn asked() -> (u64, u64, u64) {
+    let number = |text: &str| text.parse().unwrap();
+    let size = std::env::var("YEARS_OF").unwrap_or_else(|_| "24x240".to_owned());
+    let (subscriptions, days) = size.split_once('x').expect("YEARS_OF=2000x1826");
+    let seed = std::env::var("YEARS_SEED").map_or(20_270_131, |seed| number(&seed));
+    (number(subscriptions), number(days), seed)
+}
+
+struct Years<'a> {
+    club: Club<'a>,
+    dice: Dice,
+    plans: [i64; 3],
+    /// Who is a customer, with their subscriptions.
+    members: Vec<(CustomerScope, Vec<SubscriptionId>)>,
+    /// What was done how often, and what of it was refused.
+    done: BTreeMap<&'static str, (u64, u64)>,
+}
+
+impl<'a> Years<'a> {
+    async fn open(db: &'a kontor_adapter_diesel::testing::TestDatabase, subscriptions: u64, seed: u64) -> Self {
+        let club = Club::open(db).await;
+        club.counter.acquirer.hurries();
+        let plans = [club.gold, club.plan("Silver", 49_000, 1).await, club.plan("Yearly", 490_000, 12).await];
+        let mut years = Self { club, dice: Dice(seed), plans, members: Vec::new(), done: BTreeMap::new() };
+        for _ in 0..subscriptions {
+            years.joins().await;
+            let hours = i64::try_from(years.dice.below(12)).unwrap();
+            years.club.counter.clock.advance(TimeDelta::hours(hours));
+        }
+        years
+    }
+
+    /// Somebody becomes a customer and subscribes.
+    async fn joins(&mut self) {
+        let customer = self.club.counter.another_customer().await;
+        let plan = self.plan();
+        let id = self.club.subscribed(customer, plan).await;
+        self.members.push((customer, vec![id]));
+    }
+
+    fn plan(&mut self) -> i64 {
+        self.dice.one_of(&self.plans).unwrap()
+    }
+
+    /// What the acquirer makes of the next charge.
+    fn mood(&mut self) -> Mood {
+        match self.dice.below(100) {
+            0..76 => Mood::Paid,
+            76..86 => {
+                Mood::Declines(self.dice.one_of(&["insufficient_funds", "general_decline", "unheard_of"]).unwrap())
+            }
+            86..88 => Mood::Declines(self.dice.one_of(&["call_issuer", "3d_secure_failed"]).unwrap()),
+            88 => Mood::Declines(self.dice.one_of(&["card_expired", "permission_revoked"]).unwrap()),
+            89..93 => Mood::Pending,
+            93..97 => Mood::LosesTheAnswer,
+            97..99 => Mood::Silent,
+            _ => Mood::Refuses,
+        }
+    }
+
+    /// What is due is worked on, each charge with a fate of its own. Now and then a worker dies over what it found.
+    async fn works(&mut self) {
+        if self.dice.below(20) == 0 {
+            let now = self.club.counter.clock.now();
+            let store = &self.club.counter.house.db.database;
+            store.lease_due(now, now + TimeDelta::minutes(2), 3).await.unwrap();
+        }
+        loop {
+            let mood = self.mood();
+            self.club.counter.acquirer.mood(mood);
+            let ran = self.club.scheduler.run(1).await.unwrap();
+            assert!(ran.failed.is_empty(), "{:?}", ran.failed);
+            if ran.found == 0 {
+                break;
+            }
+        }
+        let mood = self.mood();
+        self.club.counter.acquirer.mood(mood);
+        self.club.counter.payments.reconcile("w", 1_000).await.unwrap();
+        self.club.counter.refunds.reconcile("w", 1_000).await.unwrap();
+    }
+
+    /// Payments that wait for their bank hear of it, by a notification, by two, or when somebody asks.
+    async fn banks_decide(&mut self) {
+        let waiting: Vec<ProviderId> = {
+            let payments = self.club.counter.acquirer.payments.lock().unwrap();
+            let open = payments.iter().filter(|(_, payment)| payment.status == GatewayStatus::Pending);
+            open.map(|(_, payment)| payment.id.clone()).collect()
+        };
+        for id in waiting {
+            if self.dice.below(3) > 0 {
+                continue;
+            }
+            let status = if self.dice.below(3) > 0 { GatewayStatus::Succeeded } else { GatewayStatus::Canceled };
+            {
+                let mut payments = self.club.counter.acquirer.payments.lock().unwrap();
+                let found = payments.iter_mut().find(|(_, payment)| payment.id == id);
+                found.unwrap().1.status = status;
+            }
+            for _ in 0..self.dice.below(3) {
+                self.club.counter.payments.acquirer_notified(&id).await.unwrap();
+            }
+        }
+    }
+
+    /// Somebody does something.
+    async fn something_happens(&mut self) {
+        let Ok(place) = usize::try_from(self.dice.below(self.members.len() as u64)) else { return };
+        let (customer, subscriptions) = self.members[place].clone();
+        let Some(id) = self.dice.one_of(&subscriptions) else { return };
+        let choice = self.dice.below(16);
+        let mood = self.mood();
+        self.club.counter.acquirer.mood(mood);
+        let (what, outcome) = match choice {
+            0 => ("cancel", self.club.service.cancel(customer, id).await.map(drop)),
+            1 | 2 => ("resume", self.club.service.resume(customer, id, &Agreement::default()).await.map(drop)),
+            3 | 4 => {
+                let plan = Some(PlanChoice::Item(NomenclatureId::new(self.plan()).unwrap()));
+                ("change", self.changes(customer, id, TermsEdit { plan, saved_method: None }).await)
+            }
+            5 => ("retry", self.retries(customer, id).await),
+            6 => ("subscribe", self.subscribes(place, customer).await),
+            7 => ("delete_method", self.deletes(customer).await),
+            8 => ("change_method", self.changes_method(customer, id).await),
+            9 => ("leave", self.leaves(place, customer).await),
+            10 => ("refund", self.gives_back(customer, id).await),
+            choice => ("staff", self.staff_do(id, choice).await),
+        };
+        let counted = self.done.entry(what).or_default();
+        counted.0 += 1;
+        counted.1 += u64::from(outcome.is_err());
+        assert!(!matches!(outcome, Err(SubscriptionError::Store(_))), "{what}: {outcome:?}");
+    }
+
+    async fn changes(
+        &self,
+        customer: CustomerScope,
+        id: SubscriptionId,
+        edit: TermsEdit,
+    ) -> Result<(), SubscriptionError> {
+        self.club.service.change(customer, id, &edit, Some(&Agreement::default())).await.map(drop)
+    }
+
+    async fn retries(&self, customer: CustomerScope, id: SubscriptionId) -> Result<(), SubscriptionError> {
+        let Some(last) = self.club.see_as(customer, id).await.and_then(|view| view.latest) else { return Ok(()) };
+        self.club.service.retry(customer, id, last.id).await.map(drop)
+    }
+
+    async fn subscribes(&mut self, place: usize, customer: CustomerScope) -> Result<(), SubscriptionError> {
+        let plan = self.plan();
+        self.club.counter.acquirer.mood(Mood::Pending);
+        let checkout = self.club.check_out(customer, &[plan]).await?;
+        self.members[place].1.extend(checkout.payment.subscriptions.iter().map(|view| view.subscription.id));
+        Ok(())
+    }
+
+    async fn methods(&self, customer: CustomerScope) -> Vec<kontor_kernel::SavedMethodId> {
+        let database = &self.club.counter.house.db.database;
+        SavedMethodStore::list(database, customer).await.unwrap().into_iter().map(|method| method.id).collect()
+    }
+
+    async fn deletes(&mut self, customer: CustomerScope) -> Result<(), SubscriptionError> {
+        let methods = self.methods(customer).await;
+        match self.dice.one_of(&methods) {
+            Some(method) => self.club.service.delete_method(customer, method).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn changes_method(&mut self, customer: CustomerScope, id: SubscriptionId) -> Result<(), SubscriptionError> {
+        let methods = self.methods(customer).await;
+        let saved_method = self.dice.one_of(&methods);
+        self.changes(customer, id, TermsEdit { plan: None, saved_method }).await
+    }
+
+    /// Whoever leaves, another one comes.
+    async fn leaves(&mut self, place: usize, customer: CustomerScope) -> Result<(), SubscriptionError> {
+        if self.dice.below(8) > 0 {
+            return Ok(());
+        }
+        let customers = Arc::new(self.club.counter.house.db.database.clone());
+        let profiles = ProfileService { customers, clock: self.club.counter.clock.clone() };
+        // Who has money on its way cannot leave yet.
+        if profiles.leave(customer).await.is_ok() {
+            self.members.swap_remove(place);
+            self.joins().await;
+        }
+        Ok(())
+    }
+
+    /// A part of the last payment, or all of it with the period.
+    async fn gives_back(&mut self, customer: CustomerScope, id: SubscriptionId) -> Result<(), SubscriptionError> {
+        let Some(last) = self.club.see_as(customer, id).await.and_then(|view| view.latest) else { return Ok(()) };
+        let mut command = take_back(&[]);
+        match self.dice.below(3) {
+            0 => command.ends_period = true,
+            1 => {}
+            _ => command.amount = Some("10.00".parse().unwrap()),
+        }
+        // What is refused was not paid, or has gone back.
+        let _refused = self.club.orders().refund(&self.club.staff(), last.order, command).await;
+        Ok(())
+    }
+
+    async fn staff_do(&mut self, id: SubscriptionId, choice: u64) -> Result<(), SubscriptionError> {
+        let later = |days: u64| self.club.counter.clock.now() + TimeDelta::days(i64::try_from(days).unwrap());
+        let command = match choice {
+            11 => StaffCommand::Retime(Timing::PauseUntil(later(self.dice.0 % 90))),
+            12 => StaffCommand::Retime(Timing::SkipNext),
+            13 => StaffCommand::Retime(Timing::BillingDay(u8::try_from(self.dice.below(31)).unwrap() + 1)),
+            14 => StaffCommand::ChargeNow,
+            _ => StaffCommand::Release,
+        };
+        self.club.desk().command(&self.club.staff(), id, command).await.map(drop)
+    }
+
+    /// A day in four steps.
+    async fn a_day(&mut self) {
+        // Everybody does something once in four months.
+        let members = u64::try_from(self.members.len()).unwrap();
+        let actions = (members + self.dice.below(120)) / 120;
+        for _ in 0..4 {
+            self.club.counter.clock.advance(TimeDelta::hours(6));
+            self.works().await;
+            let unpaid = self.club.counter.count(&books::active_and_unpaid(self.club.counter.clock.now())).await;
+            assert_eq!(unpaid, 0, "active and unpaid on {}", self.club.counter.clock.now());
+        }
+        for _ in 0..actions {
+            self.something_happens().await;
+        }
+        self.banks_decide().await;
+        if self.dice.below(150) == 0 {
+            // A plan that is not offered for a while.
+            let (plan, active) = (self.plans[1], if self.dice.below(2) == 0 { "FALSE" } else { "TRUE" });
+            let set =
+                format!("UPDATE subscription_nomenclatures SET is_active = {active} WHERE nomenclature_id = {plan}");
+            self.club.counter.house.run(set).await;
+        }
+    }
+
+    /// Nothing new comes, and what was open ends.
+    async fn comes_to_rest(&mut self) {
+        self.club.counter.house.run("UPDATE subscriptions SET wake_at = NULL".to_owned()).await;
+        for _ in 0..40 {
+            self.club.counter.clock.advance(TimeDelta::hours(12));
+            self.banks_decide().await;
+            self.club.counter.acquirer.mood(Mood::Paid);
+            self.club.counter.payments.reconcile("w", 10_000).await.unwrap();
+            self.club.counter.refunds.reconcile("w", 10_000).await.unwrap();
+            self.club.counter.house.run("UPDATE subscriptions SET wake_at = NULL".to_owned()).await;
+        }
+    }
+}
+
+database_tests! {
+    async fn the_books_are_right_after_years(db: TestDatabase) {
+        let (subscriptions, days, seed) = asked();
+        println!("YEARS_OF={subscriptions}x{days} YEARS_SEED={seed}");
+        let began = std::time::Instant::now();
+        let mut years = Years::open(&db, subscriptions, seed).await;
+        let first_day = years.club.counter.clock.now();
+        for _ in 0..days {
+            years.a_day().await;
+        }
+        years.comes_to_rest().await;
+        let books = Books { club: &years.club };
+        let wrong = books.wrong().await;
+        assert!(wrong.is_empty(), "seed {seed}: {}", wrong.join("\n"));
+        let (paid, tried) = (books.count("succeeded").await, books.count("failed").await);
+        println!("{paid} payments, {tried} declines, {:?} since {first_day}; {:?}", years.done, began.elapsed());
+        assert!(paid > subscriptions && tried > 0, "{paid} and {tried}: too little happened");
+        books.notice_what_is_falsified().await;
+    }
+}

@@ -1,0 +1,80 @@
+//! How fast an acquirer is asked for charges that fall due together.
+
+use std::sync::{Mutex, PoisonError};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+/// A token bucket: so many charges a second, and what was not used of the last two seconds.
+pub struct Pace {
+    per_second: u32,
+    bucket: Mutex<Option<Bucket>>,
+}
+
+#[derive(Clone, Copy)]
+struct Bucket {
+    /// Thousandths of a charge.
+    left: i64,
+    at: DateTime<Utc>,
+}
+
+const THOUSAND: i64 = 1_000;
+/// For so long what is not used is kept.
+const KEPT: TimeDelta = TimeDelta::seconds(2);
+
+impl Pace {
+    /// So many charges a second, at least one.
+    pub fn per_second(charges: u32) -> Self {
+        Self { per_second: charges.max(1), bucket: Mutex::new(None) }
+    }
+
+    /// Takes the right to this many charges, or to as many as there is time for now.
+    pub fn take(&self, most: u32, now: DateTime<Utc>) -> u32 {
+        let rate = i64::from(self.per_second);
+        let full = rate * KEPT.num_milliseconds();
+        let mut bucket = self.bucket.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = bucket.map_or(full, |Bucket { left, at }| {
+            // A clock that was set back gives nothing.
+            let passed = (now - at).num_milliseconds().clamp(0, KEPT.num_milliseconds());
+            (left + passed * rate).min(full)
+        });
+        let taken = (left / THOUSAND).min(most.into());
+        *bucket = Some(Bucket { left: left - taken * THOUSAND, at: now });
+        u32::try_from(taken).unwrap_or(most)
+    }
+
+    /// Gives back what no charge was made with.
+    pub fn give_back(&self, charges: u32) {
+        let mut bucket = self.bucket.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bucket) = bucket.as_mut() {
+            let full = i64::from(self.per_second) * KEPT.num_milliseconds();
+            bucket.left = (bucket.left + i64::from(charges) * THOUSAND).min(full);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn over_any_time_no_more_is_taken_than_the_rate_and_what_was_kept() {
+        let pace = Pace::per_second(20);
+        let begin = DateTime::UNIX_EPOCH;
+        let mut taken = 0;
+        for step in 0..600 {
+            taken += pace.take(50, begin + TimeDelta::milliseconds(100) * step);
+        }
+        assert_eq!(taken, 40 + 20 * 60 - 2);
+        assert_eq!(pace.take(u32::MAX, begin + TimeDelta::days(1)), 40, "a day of rest is two seconds");
+        assert_eq!(pace.take(1, begin), 0, "a clock that is set back gives nothing");
+    }
+
+    #[test]
+    fn what_was_not_needed_comes_back() {
+        let pace = Pace::per_second(1);
+        assert_eq!(pace.take(10, DateTime::UNIX_EPOCH), 2);
+        pace.give_back(5);
+        assert_eq!(pace.take(10, DateTime::UNIX_EPOCH), 2);
+        assert_eq!(pace.take(10, DateTime::UNIX_EPOCH), 0);
+    }
+}
