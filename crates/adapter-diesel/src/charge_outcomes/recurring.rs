@@ -263,9 +263,9 @@ pub(super) fn period_refunded(
             return Err(refuse());
         }
         let occasion = Occasion { ends_period: ends, ..Occasion::default() };
-        let change = case.after(SubscriptionEvent::RefundPeriod, &occasion, at).map_err(|_| refuse())?;
+        let refunded = case.after(SubscriptionEvent::RefundPeriod, &occasion, at).map_err(|_| refuse())?;
         let since = Since { before: &case.subscription, author, zone: case.zone };
-        write(connection, &since, &change).map_err(Abort::in_step)?;
+        write(connection, &since, &refunded).map_err(Abort::in_step)?;
     }
     Ok(())
 }

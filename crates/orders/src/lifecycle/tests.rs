@@ -120,7 +120,13 @@ async fn only_the_acquirer_says_that_an_online_order_is_paid() {
 
 #[tokio::test]
 async fn a_refund_is_decided_on_the_order_as_it_stands() {
-    let command = RefundCommand { lines: vec![], amount: None, reason: Line::parse("late").unwrap(), restock: true };
+    let command = RefundCommand {
+        lines: vec![],
+        amount: None,
+        reason: Line::parse("late").unwrap(),
+        restock: true,
+        ends_period: false,
+    };
     let seen = Arc::new(Mutex::new(Vec::new()));
     let paid = Order { lines: vec![a_line(450)], ..order(OrderStatus::Paid) };
     let service = service(knowing(1, paid.clone()), deciding(1, paid, seen.clone()));

@@ -23,7 +23,7 @@ use super::club::Club;
 use crate::orders::counter::Mood;
 use crate::orders::office::take_back;
 
-/// Numbers that a seed repeats (SplitMix64).
+/// Numbers that a seed repeats (`SplitMix64`).
 struct Dice(u64);
 
 impl Dice {
@@ -45,7 +45,7 @@ impl Dice {
 fn asked() -> (u64, u64, u64) {
     let number = |text: &str| text.parse().unwrap();
     let size = std::env::var("YEARS_OF").unwrap_or_else(|_| "24x240".to_owned());
-    let (subscriptions, days) = size.split_once('x').expect("YEARS_OF=2000x1826");
+    let (subscriptions, days) = size.split_once('x').unwrap();
     let seed = std::env::var("YEARS_SEED").map_or(20_270_131, |seed| number(&seed));
     (number(subscriptions), number(days), seed)
 }
@@ -149,7 +149,8 @@ impl<'a> Years<'a> {
 
     /// Somebody does something.
     async fn something_happens(&mut self) {
-        let Ok(place) = usize::try_from(self.dice.below(self.members.len() as u64)) else { return };
+        let members = u64::try_from(self.members.len()).unwrap();
+        let place = usize::try_from(self.dice.below(members)).unwrap();
         let (customer, subscriptions) = self.members[place].clone();
         let Some(id) = self.dice.one_of(&subscriptions) else { return };
         let choice = self.dice.below(16);
