@@ -34,6 +34,11 @@ crash orders="2000" seconds="240" kills="60":
     CRASH_ORDERS={{orders}} CRASH_SECONDS={{seconds}} CRASH_KILLS={{kills}} \
         cargo test --release -p kontor --test http -- crash:: --nocapture --test-threads 1
 
+# Years of subscriptions in which everything goes wrong that can, seeded; the books are looked through at the end.
+years of="2000x1826" seed="20270131":
+    YEARS_OF={{of}} YEARS_SEED={{seed}} TEST_DATABASES=sqlite cargo test --release -p kontor-adapter-diesel \
+        --features test-support --test storage -- subscriptions::years --nocapture
+
 # The seconds that each crate which others may take needs to build from nothing.
 crate-costs:
     .ci/crate-costs

@@ -13,7 +13,7 @@ pub struct Example {
     pub operation: String,
     /// `/api/orders/3/nomenclatures`
     pub path: String,
-    /// `application`, `customer` or `staff`
+    /// `application`, `customer` or `staff`; `payer` is no call of the service: the customer pays what waits for them
     pub caller: String,
     /// The body that is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,10 +26,11 @@ pub struct Example {
 }
 
 /// The files that hold them, in the order in which they are played: later ones build on what earlier ones made.
-pub const FILES: [(&str, &str); 3] = [
+pub const FILES: [(&str, &str); 4] = [
     ("client-orders", include_str!("../../examples/client-orders.json")),
     ("orders", include_str!("../../examples/orders.json")),
     ("customers", include_str!("../../examples/customers.json")),
+    ("subscriptions", include_str!("../../examples/subscriptions.json")),
 ];
 
 /// The examples of a file.

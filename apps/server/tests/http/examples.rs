@@ -2,6 +2,8 @@
 //!
 //! `RECORD_EXAMPLES=1` writes down what is answered. Read the difference before you keep it.
 
+use std::time::{Duration, Instant};
+
 use kontor::cli::demo::{Demo, DemoArguments, DemoFile};
 use kontor::openapi_examples::{Example, FILES, read};
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -9,6 +11,7 @@ use kontor_adapter_diesel::{DatabaseUrl, database_tests};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
+use crate::process::PATIENCE;
 use crate::shopper::{Shopfront, Shopper};
 use crate::support::{TestServer, send};
 
@@ -16,7 +19,7 @@ use crate::support::{TestServer, send};
 const MOMENT: &str = "2026-11-23T12:00:00Z";
 
 /// Fields whose values no two runs have in common.
-const SECRETS: [&str; 2] = ["redeem_token", "request_id"];
+const SECRETS: [&str; 4] = ["confirmation_url", "payment_link", "redeem_token", "request_id"];
 
 /// Everybody who calls, and what the last answers told them.
 struct Stage {
@@ -69,7 +72,28 @@ impl Stage {
         }
     }
 
+    /// The customer pays the last payment, and the service has heard of it.
+    async fn pay(&self) -> (u16, Value) {
+        let http = &self.anna.front.http;
+        let payments = format!("{}/control/payments", self.file.sandbox_url);
+        let all = send(http.get(&payments)).await.expect(200);
+        let newest = all["payments"].as_array().unwrap().first().unwrap()["id"].as_str().unwrap().to_owned();
+        send(http.post(format!("{payments}/{newest}")).json(&json!({ "outcome": "succeed" }))).await.expect(200);
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let found = send(self.anna.request(Method::GET, "/api/counterparty/subscriptions")).await.expect(200);
+            if found["data"][0]["status"] == "active" {
+                return (200, Value::Null);
+            }
+            assert!(Instant::now() < until, "{found}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
     async fn play(&mut self, example: &Example) -> (u16, Value) {
+        if example.caller == "payer" {
+            return self.pay().await;
+        }
         let answer = send(self.request(example)).await;
         let body: Value = serde_json::from_str(&answer.text).unwrap_or(Value::Null);
         if let Some(token) = body["order"]["redeem_token"].as_str() {

@@ -374,6 +374,19 @@ database_tests! {
         assert_eq!(club.one(&joined["id"]).await, joined);
     }
 
+    async fn one_of_the_project_as_a_whole_is_shown_in_every_application(db: TestDatabase) {
+        let club = Club::open(db).await;
+        let joined = club.join().await;
+        club.shop.server.execute("UPDATE subscriptions SET application_id = NULL").await;
+        let shown = club.one(&joined["id"]).await;
+        assert_eq!((&shown["application_id"], &shown["status"]), (&Value::Null, &json!("active")));
+        club.get(&at(&joined, "payments")).await.expect(200);
+        // It is no subscription of this application: the plan may be bought here.
+        club.check_out(club.gold).await.expect(201);
+        let canceled = club.post(&at(&joined, "cancel"), json!({})).await.expect(200);
+        assert_eq!((&canceled["data"]["status"], &canceled["data"]["application_id"]), (&json!("canceled"), &Value::Null));
+    }
+
     async fn both_credentials_are_needed(db: TestDatabase) {
         let club = Club::open(db).await;
         let server = &club.shop.server;
