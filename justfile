@@ -20,7 +20,7 @@ bench *arguments:
     cargo build --profile dist -p kontor -p kontor-bench
     cargo run --profile dist -p kontor-bench -- {{arguments}}
 
-# What a million items and two thousand projects cost beside ten thousand items, measured in one run.
+# What a million items, orders and subscriptions and two thousand projects cost beside fewer, measured in one run.
 bench-scale *arguments:
     cargo build --profile dist -p kontor-bench
     cargo run --profile dist -p kontor-bench -- --scale {{arguments}}

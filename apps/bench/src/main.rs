@@ -42,10 +42,11 @@ struct Arguments {
     /// End with an error when a target is missed.
     #[arg(long)]
     check: bool,
-    /// Measure what a hundred times the goods, customers and orders and two thousand projects cost, and nothing else.
+    /// Measure what a hundred times the goods, customers and orders, two thousand projects and a million subscriptions cost, and
+    /// nothing else.
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "sqlite", conflicts_with = "only")]
     scale: Option<Engine>,
-    /// Of what there is a hundred times more; both unless it is said.
+    /// Of what there is so much more; everything unless it is said.
     #[arg(long, value_enum, requires = "scale")]
     of: Option<Grown>,
     /// Measure these alone.
@@ -71,6 +72,8 @@ enum Grown {
     Goods,
     /// Orders and customers, as staff look for them.
     Orders,
+    /// Subscriptions, as a worker looks for those that are due.
+    Subscriptions,
 }
 
 /// What can be measured by itself.
@@ -116,11 +119,15 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
             Engine::Sqlite => None,
             Engine::Postgres => Some(arguments.postgres.as_deref().ok_or("name a server by --postgres")?),
         };
-        if arguments.of != Some(Grown::Orders) {
+        let grows = |grown: Grown| arguments.of.is_none_or(|of| of == grown);
+        if grows(Grown::Goods) {
             scale::measure(&pace, server, &mut report)?;
         }
-        if arguments.of != Some(Grown::Goods) {
+        if grows(Grown::Orders) {
             scale::desk::measure(&pace, server, &mut report)?;
+        }
+        if grows(Grown::Subscriptions) {
+            scale::renewals::measure(&pace, server, &mut report)?;
         }
         report.resident = report::resident("self")?;
         return Ok(report);

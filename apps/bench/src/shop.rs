@@ -94,7 +94,8 @@ pub fn importer(database: &Database) -> SpreadsheetService {
 }
 
 impl Data {
-    fn create(url: Option<String>) -> Result<Self, Failure> {
+    /// A SQLite file of its own, or the named database, with the tables of the service.
+    pub fn create(url: Option<String>) -> Result<Self, Failure> {
         let folder = tempfile::tempdir()?;
         let config = Config {
             env: Environment::Production,

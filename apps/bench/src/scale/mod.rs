@@ -3,6 +3,7 @@
 mod book;
 pub mod desk;
 mod market;
+pub mod renewals;
 
 use std::time::{Duration, Instant};
 

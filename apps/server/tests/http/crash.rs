@@ -55,7 +55,7 @@ pub const TIME_PASSES: [&str; 8] = [
     "UPDATE webhook_deliveries SET next_attempt_at = '2000-01-01 00:00:00' WHERE next_attempt_at IS NOT NULL",
 ];
 /// The same while a process lives: what it works on keeps its time.
-const PAUSES_PASS: [&str; 2] = [
+pub const PAUSES_PASS: [&str; 2] = [
     "UPDATE charges SET next_check_at = '2000-01-01 00:00:00' WHERE next_check_at IS NOT NULL AND lease_owner IS NULL",
     "UPDATE webhook_deliveries SET next_attempt_at = '2000-01-01 00:00:00' \
      WHERE next_attempt_at IS NOT NULL AND lease_owner IS NULL",

@@ -96,6 +96,7 @@ mod redaction;
 mod response_cache;
 mod shopfront;
 mod shopper;
+mod subscription_crash;
 mod subscriptions;
 mod suggestions;
 mod support;

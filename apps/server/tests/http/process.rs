@@ -247,11 +247,12 @@ impl Site {
     }
 
     /// Runs statements in one transaction.
-    pub async fn execute(&self, statements: &'static [&'static str]) {
+    pub async fn execute(&self, statements: &[impl AsRef<str>]) {
+        let statements: Vec<String> = statements.iter().map(|statement| statement.as_ref().to_owned()).collect();
         let database = self.connect();
         let done = database.write_apart(move |connection| {
-            for statement in statements {
-                diesel::sql_query(*statement).execute(connection)?;
+            for statement in &statements {
+                diesel::sql_query(statement).execute(connection)?;
             }
             Ok::<_, Abort<StoreError>>(())
         });

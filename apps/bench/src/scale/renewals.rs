@@ -1,0 +1,199 @@
+//! What a worker pays to find the subscriptions that are due, among a million that are not.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel::RunQueryDsl as _;
+use diesel::sql_types::Text;
+use kontor_adapter_diesel::Abort;
+use kontor_kernel::StoreError;
+use kontor_subscriptions::ports::SubscriptionStore as _;
+
+use super::{GROWTH, middle};
+use crate::Failure;
+use crate::load::Sample;
+use crate::on_server::OnServer;
+use crate::pace::{Pace, Pair};
+use crate::report::{Figure, Goal, Report};
+use crate::shop::{AT, Data, in_one_commit};
+
+/// Rows of one statement, and statements of one commit.
+const ROWS: usize = 500;
+const STATEMENTS: usize = 40;
+/// Customers who have them all.
+const CUSTOMERS: usize = 1_000;
+/// How many a worker takes at once, and for how long.
+const AT_ONCE: u32 = 50;
+const LEASE: TimeDelta = TimeDelta::minutes(2);
+
+/// In seconds.
+const HOUR: usize = 3_600;
+const MONTH: usize = 30 * 24 * HOUR;
+
+/// How many there are.
+struct Sizes {
+    /// Not due.
+    waiting: usize,
+    /// Due at the same time.
+    due: usize,
+    /// Looks when nothing is due.
+    looks: usize,
+}
+
+const FULL: Sizes = Sizes { waiting: 1_000_000, due: 100_000, looks: 2_000 };
+const QUICK: Sizes = Sizes { waiting: 30_000, due: 3_000, looks: 50 };
+
+/// A database with subscriptions, and nobody who works on them.
+struct Stand {
+    data: Data,
+    /// When nothing is due yet.
+    early: DateTime<Utc>,
+    /// Dropped after the data.
+    database: Option<OnServer>,
+}
+
+fn text(moment: DateTime<Utc>) -> String {
+    moment.format("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+impl Stand {
+    /// So many subscriptions, one of `one_of` of which falls due within the hour after `early`, in no order: those that
+    /// are due together stand nowhere near each other.
+    fn open(name: &str, server: Option<&str>, size: usize, one_of: usize) -> Result<Self, Failure> {
+        let began = Instant::now();
+        let database = server.map(|server| OnServer::create(server, name)).transpose()?;
+        let data = Data::create(database.as_ref().map(|database| database.url.clone()))?;
+        let stand = Self { data, early: "2026-06-15T12:00:00Z".parse()?, database };
+        stand.fill(size, one_of)?;
+        if let Some(database) = &stand.database {
+            database.vacuum()?;
+        }
+        eprintln!("{name}: {size} subscriptions written in {:.0} s", began.elapsed().as_secs_f64());
+        Ok(stand)
+    }
+
+    fn fill(&self, size: usize, one_of: usize) -> Result<(), Failure> {
+        let project = self.data.project()?;
+        let (project, application) = (project.project_id, project.application_id);
+        let mut statements: Vec<String> = (1..=CUSTOMERS)
+            .map(|customer| {
+                format!(
+                    "INSERT INTO counterparties (id, project_id, is_company, phone_1, created_at, updated_at) \
+                     VALUES ({customer}, {project}, false, '79{customer:09}', '{AT}', '{AT}')"
+                )
+            })
+            .collect();
+        let numbers: Vec<usize> = (1..=size).collect();
+        for chunk in numbers.chunks(ROWS) {
+            let mut rows =
+                "INSERT INTO subscriptions (id, project_id, application_id, counterparty_id, status, nomenclature_id, \
+                plan_slug, amount, currency, billing_months, saved_method_id, schedule, period_number, period_start, \
+                period_end, next_charge_at, wake_at, version, created_at, updated_at) VALUES "
+                    .to_owned();
+            for (row, number) in chunk.iter().enumerate() {
+                let seconds =
+                    if number % one_of == 0 { number * 7_919 % HOUR } else { 2 * HOUR + number * 7_919 % MONTH };
+                let end = self.early + TimeDelta::seconds(i64::try_from(1 + seconds)?);
+                let start = end - TimeDelta::days(30);
+                let (first, comma) = (start.to_rfc3339(), if row > 0 { ", " } else { "" });
+                let (start, end, customer) = (text(start), text(end), 1 + number % CUSTOMERS);
+                write!(
+                    rows,
+                    "{comma}({number}, {project}, {application}, {customer}, 'active', 1, 'club', 49000, 'RUB', 1, {customer}, \
+                     '[{{\"from\":1,\"first\":\"{first}\",\"zone\":\"Europe/Moscow\",\"months\":1,\"day\":15}}]', 1, '{start}', \
+                     '{end}', '{end}', '{end}', 1, '{AT}', '{AT}')"
+                )?;
+            }
+            statements.push(rows);
+            if statements.len() >= STATEMENTS {
+                in_one_commit(&self.data, std::mem::take(&mut statements))?;
+            }
+        }
+        in_one_commit(&self.data, statements)
+    }
+
+    /// What a worker does first, so long after nothing was due. Gives how many it found, and how long that took.
+    fn look(&self, after: TimeDelta) -> Result<(usize, Duration), Failure> {
+        let (began, now) = (Instant::now(), self.early + after);
+        let found = self.data.database.lease_due(now, now + LEASE, AT_ONCE);
+        let found = self.data.runtime.block_on(found)?.len();
+        Ok((found, began.elapsed()))
+    }
+
+    /// How the database finds what is due.
+    fn plan(&self) -> Result<String, Failure> {
+        #[derive(diesel::QueryableByName)]
+        struct OfSqlite {
+            #[diesel(sql_type = Text)]
+            detail: String,
+        }
+        #[derive(diesel::QueryableByName)]
+        struct OfPostgres {
+            #[diesel(sql_type = Text, column_name = "QUERY PLAN")]
+            line: String,
+        }
+        let (is_postgres, now) = (self.database.is_some(), text(self.early));
+        let read = self.data.database.read(move |connection| {
+            let due =
+                format!("SELECT id FROM subscriptions WHERE wake_at <= '{now}' ORDER BY wake_at, id LIMIT {AT_ONCE}");
+            let lines: Vec<String> = if is_postgres {
+                let rows: Vec<OfPostgres> = diesel::sql_query(format!("EXPLAIN {due}")).load(connection)?;
+                rows.into_iter().map(|row| row.line).collect()
+            } else {
+                let rows: Vec<OfSqlite> = diesel::sql_query(format!("EXPLAIN QUERY PLAN {due}")).load(connection)?;
+                rows.into_iter().map(|row| row.detail).collect()
+            };
+            Ok::<_, Abort<StoreError>>(lines.join("\n"))
+        });
+        Ok(self.data.runtime.block_on(read)?)
+    }
+}
+
+/// Looks so often on each of both, in turns. Together the looks of each must find what is wanted.
+fn in_turns([ours, peer]: [&Stand; 2], after: TimeDelta, looks: usize, wanted: usize) -> Result<Pair, Failure> {
+    let mut times = [Vec::new(), Vec::new()];
+    let mut found = [0, 0];
+    for _ in 0..looks {
+        for ((stand, times), found) in [ours, peer].into_iter().zip(&mut times).zip(&mut found) {
+            let (leased, took) = stand.look(after)?;
+            times.push(took);
+            *found += leased;
+        }
+    }
+    if found != [wanted; 2] {
+        return Err(format!("{found:?} subscriptions are due instead of {wanted}").into());
+    }
+    let [ours, peer] = times.map(|times| Sample::new(times.iter().sum(), times));
+    Ok(Pair { ours: ours?, peer: peer? })
+}
+
+/// Measures the same work with and without a million others.
+pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let sizes = if pace.is_quick() { QUICK } else { FULL };
+    let (all, due) = (sizes.waiting + sizes.due, sizes.due);
+    let alone = Stand::open("renewals_alone", server, due, 1)?;
+    let crowd = Stand::open("renewals_crowd", server, all, all / due)?;
+    eprintln!("{}", crowd.plan()?);
+    let growth = |pair: &Pair| middle(&pair.ours) / middle(&pair.peer);
+
+    let both = [&crowd, &alone];
+    in_turns(both, TimeDelta::zero(), sizes.looks / 10, 0)?;
+    let statements = crowd.data.database.statements();
+    let idle = in_turns(both, TimeDelta::zero(), sizes.looks, 0)?;
+    let looks = f64::from(u32::try_from(sizes.looks)?);
+    let cost = f64::from(u32::try_from(crowd.data.database.statements() - statements)?) / looks;
+    report.add(Figure::plain("statements of a look when nothing is due", cost, "statements", Goal::AtMost(1.0)));
+    let name = format!("a look when nothing is due: {all} subscriptions by {due}");
+    report.add(Figure::times(name, growth(&idle), Goal::AtMost(GROWTH)).beside(&idle));
+
+    let at_once = usize::try_from(AT_ONCE)?;
+    let leased = in_turns(both, TimeDelta::hours(1), due.div_ceil(at_once), due)?;
+    let name = format!("{AT_ONCE} of {due} that are due, found and leased: among {all} by alone");
+    report.add(Figure::times(name, growth(&leased), Goal::AtMost(GROWTH)).beside(&leased));
+    for (name, sample) in [("among the others", &leased.ours), ("alone", &leased.peer)] {
+        let rate = sample.per_second() * f64::from(AT_ONCE);
+        report.add(Figure::plain(format!("{due} that are due, leased, {name}"), rate, "rows/s", Goal::None));
+    }
+    Ok(())
+}

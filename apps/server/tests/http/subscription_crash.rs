@@ -1,0 +1,277 @@
+//! Killed at every step of a recurring charge, and at random moments of many: each period is charged once, the acquirer and the
+//! books agree, and nothing is left half done.
+//!
+//! `CRASH_KILLS` asks for more random kills than the short run, `CRASH_SEED` repeats their choices.
+
+mod books;
+mod members;
+
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use diesel::RunQueryDsl as _;
+use kontor_adapter_diesel::{Abort, database_tests};
+use kontor_kernel::StoreError;
+use serde_json::{Value, json};
+
+use self::members::{Members, subscriptions};
+use crate::crash::dice::Dice;
+use crate::crash::{TIME_PASSES, asked};
+use crate::process::{PATIENCE, Process, Site};
+
+/// Longer than a kill needs, in milliseconds.
+const HELD: u64 = 20_000;
+/// What a worker had taken for itself when it died is free again.
+const LEASES_END: [&str; 1] = ["UPDATE subscriptions SET wake_at = next_charge_at WHERE next_charge_at IS NOT NULL"];
+/// Nobody listens there.
+const NOWHERE: &str = "http://127.0.0.1:1/";
+
+/// A service that dies.
+struct Storm {
+    members: Members,
+    /// `None` while it is dead.
+    process: Option<Process>,
+    kills: usize,
+    /// How many attempts were open when it died.
+    struck: i64,
+}
+
+impl Storm {
+    async fn begin(site: Site) -> Self {
+        let process = Some(site.serve().await);
+        Self { members: Members::join(site).await, process, kills: 0, struck: 0 }
+    }
+
+    fn site(&self) -> &Site {
+        &self.members.site
+    }
+
+    /// Whether the acquirer's notifications arrive.
+    fn notifications(&self, arrive: bool) {
+        let url = if arrive { format!("{}/callbacks/acquirer", self.site().url()) } else { NOWHERE.to_owned() };
+        self.site().sandbox.set_notification_url(url);
+    }
+
+    /// Waits until the payment of the only attempt that is open has this status.
+    async fn payment(&self, status: &str) -> Value {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            assert!(Instant::now() < until, "no payment is {status}");
+            if self.members.open().await > 0 {
+                let payment = self.members.payment().await;
+                if payment["status"] == status {
+                    return payment;
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Waits until an attempt has ended.
+    async fn first_ended(&self) {
+        let until = Instant::now() + PATIENCE;
+        while self.members.ended().await == 0 {
+            assert!(Instant::now() < until, "no attempt ends");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Kills the process. Gives how many attempts it left open.
+    async fn kill(&mut self) -> i64 {
+        self.process.take().unwrap().kill();
+        self.kills += 1;
+        let open = self.members.open().await;
+        self.struck += open;
+        open
+    }
+
+    /// Time passes, and another process takes over until nothing is left to be done.
+    async fn recover(&mut self) {
+        self.notifications(true);
+        self.site().forgive().await;
+        for member in 0..self.members.cards.len() {
+            self.members.direct(member, json!([])).await;
+        }
+        self.time_passes().await;
+        self.process = Some(self.site().serve().await);
+        self.members.settle().await;
+        books::examine(&self.members).await;
+    }
+
+    async fn time_passes(&self) {
+        self.site().execute(&TIME_PASSES).await;
+        self.site().execute(&LEASES_END).await;
+    }
+
+    /// The attempt is committed, the request is on its way, the acquirer has done nothing yet.
+    async fn dies_before_the_acquirer_acts(&mut self) {
+        self.site().fault("acquirer", "delay", 1, Duration::from_secs(4)).await;
+        self.members.fall_due(0).await;
+        self.site().faults_are_met().await;
+        assert_eq!(self.members.payment().await, Value::Null);
+        assert_eq!(self.kill().await, 1);
+    }
+
+    /// The acquirer has the money, and its answer is never read.
+    async fn dies_before_the_answer(&mut self) {
+        self.notifications(false);
+        self.members.direct(0, json!([{ "outcome": "succeed", "fault": "timeout", "delay_ms": HELD }])).await;
+        self.members.fall_due(0).await;
+        self.payment("succeeded").await;
+        assert_eq!(self.kill().await, 1);
+    }
+
+    /// The answer is read, and the commit of its outcome waits for somebody who has the charge.
+    async fn dies_before_the_outcome_is_committed(&mut self) {
+        self.notifications(false);
+        self.members.direct(0, json!([{ "outcome": "succeed", "fault": "timeout", "delay_ms": 2_000 }])).await;
+        self.members.fall_due(0).await;
+        let payment = self.payment("succeeded").await["id"].as_str().unwrap().to_owned();
+        let lock = Lock::on_open_charges(self.site()).await;
+        let until = Instant::now() + PATIENCE;
+        let is_read = |line: &str| line.contains("payment asked for") && line.contains(&payment);
+        while !self.site().log().lines().any(is_read) {
+            assert!(Instant::now() < until, "the answer is not read");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(self.kill().await, 1);
+        lock.release().await;
+        assert_eq!(self.members.open().await, 1, "the outcome is not committed");
+    }
+
+    /// The outcome is committed, by the answer.
+    async fn dies_after_the_outcome(&mut self) {
+        self.notifications(false);
+        self.members.fall_due(0).await;
+        self.first_ended().await;
+        self.kill().await;
+        assert!(self.members.ended().await < subscriptions(), "the others are still to be charged");
+    }
+
+    /// The outcome is committed, by the notification: it came first, and the answer is never read.
+    async fn dies_after_the_notification(&mut self) {
+        let held = json!([{ "outcome": "succeed", "fault": "timeout", "delay_ms": HELD, "notifies_first": true }]);
+        self.members.direct(0, held).await;
+        self.members.fall_due(0).await;
+        self.first_ended().await;
+        assert_eq!((self.kill().await, self.members.ended().await), (0, 1));
+    }
+
+    /// Kills while everybody is charged by an acquirer that fails, until there were so many more kills.
+    async fn rage(&mut self, kills: usize, dice: &mut Dice) {
+        let wanted = self.kills + kills;
+        while self.kills < wanted {
+            let mut declining = 0;
+            for member in 0..self.members.cards.len() {
+                let (steps, declines) = mood(dice);
+                self.members.direct(member, steps).await;
+                declining += i64::from(declines);
+            }
+            self.members.fall_due(declining).await;
+            while self.kills < wanted && !self.members.is_settled().await {
+                tokio::time::sleep(dice.pause(700)).await;
+                self.kill().await;
+                if dice.one_in(2) {
+                    self.time_passes().await;
+                }
+                self.process = Some(self.site().spawn(&["serve"]));
+                tokio::time::sleep(Duration::from_millis(300)).await;
+            }
+            self.kill().await;
+            self.time_passes().await;
+            self.process = Some(self.site().serve().await);
+            self.members.settle().await;
+            books::examine(&self.members).await;
+        }
+    }
+}
+
+/// What becomes of the charges of a member, and whether they are declined.
+fn mood(dice: &mut Dice) -> (Value, bool) {
+    let delay = 50 + dice.below(400);
+    let (step, declines) = match dice.below(8) {
+        0 => (json!({ "outcome": "succeed" }), false),
+        1 => (json!({ "outcome": "succeed", "fault": "timeout", "delay_ms": delay, "times": null }), false),
+        2 => (json!({ "outcome": "succeed", "fault": "drop_after_commit", "times": null }), false),
+        3 => (
+            json!({ "outcome": "succeed", "fault": "http_500_after_commit", "notifications": "duplicate", "times": null }),
+            false,
+        ),
+        // Nothing is done when these hit: whoever asks again meets the next step.
+        4 => (json!({ "outcome": "succeed", "fault": "drop", "times": 2 }), false),
+        5 => (json!({ "outcome": "pending", "after_seconds": 1, "then": "succeed", "times": null }), false),
+        6 => (
+            json!({ "outcome": "succeed", "fault": "timeout", "delay_ms": delay, "notifies_first": true, "times": null }),
+            false,
+        ),
+        _ => (json!({ "outcome": "decline", "reason": "insufficient_funds", "times": null }), true),
+    };
+    (json!([step]), declines)
+}
+
+/// A transaction that keeps others from committing anything about charges that are open.
+struct Lock {
+    release: mpsc::Sender<()>,
+    held: tokio::task::JoinHandle<()>,
+}
+
+impl Lock {
+    async fn on_open_charges(site: &Site) -> Self {
+        let (release, released) = mpsc::channel();
+        let (begun, begins) = mpsc::channel();
+        let (database, released) = (site.connect(), Arc::new(Mutex::new(released)));
+        let held = tokio::spawn(async move {
+            let done = database.write_apart(move |connection| {
+                let touch = "UPDATE charges SET checks = checks WHERE state IN ('prepared', 'pending')";
+                diesel::sql_query(touch).execute(connection)?;
+                begun.send(()).unwrap();
+                released.lock().unwrap().recv_timeout(PATIENCE).unwrap();
+                Ok::<_, Abort<StoreError>>(())
+            });
+            done.await.unwrap();
+        });
+        tokio::task::spawn_blocking(move || begins.recv_timeout(PATIENCE).unwrap()).await.unwrap();
+        Self { release, held }
+    }
+
+    async fn release(self) {
+        self.release.send(()).unwrap();
+        self.held.await.unwrap();
+    }
+}
+
+database_tests! {
+    async fn every_period_is_charged_once_when_the_process_is_killed(db: TestDatabase) {
+        let (kind, started) = (db.kind, Instant::now());
+        let seed = asked("CRASH_SEED").unwrap_or_else(Dice::any_seed);
+        let kills = asked("CRASH_KILLS").map_or(12, |kills| usize::try_from(kills).unwrap());
+        println!("{kind:?}: CRASH_SEED={seed} repeats the choices of this run");
+        let mut storm = Storm::begin(Site::open(db, 0.05).await).await;
+        storm.dies_before_the_acquirer_acts().await;
+        storm.recover().await;
+        storm.dies_before_the_answer().await;
+        storm.recover().await;
+        storm.dies_before_the_outcome_is_committed().await;
+        storm.recover().await;
+        storm.dies_after_the_outcome().await;
+        storm.recover().await;
+        storm.dies_after_the_notification().await;
+        storm.recover().await;
+        let (stepwise, struck) = (started.elapsed(), std::mem::take(&mut storm.struck));
+        storm.rage(kills, &mut Dice::new(seed)).await;
+        assert!(storm.struck > 0, "no random kill hit an open charge");
+        let process = storm.process.take().unwrap();
+        process.terminate();
+        assert!(process.ended().await.success());
+        println!(
+            "{kind:?}: {} kills, {struck} open charges hit step by step in {stepwise:.1?}, {} at random moments, {} charges of {} \
+             periods, {:.1?} in all",
+            storm.kills,
+            storm.struck,
+            storm.members.expected.succeeded + storm.members.expected.declined,
+            storm.members.rounds,
+            started.elapsed()
+        );
+    }
+}

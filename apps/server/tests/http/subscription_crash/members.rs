@@ -1,0 +1,162 @@
+//! Customers who subscribed, periods that fall due, and what the acquirer should have taken for them.
+
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, Months, TimeDelta, Utc};
+use kontor::adapters::SystemClock;
+use kontor_kernel::{Clock as _, Zone};
+use kontor_subscriptions::Anchor;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::club::ROOT;
+use crate::crash::PAUSES_PASS;
+use crate::desk::Desk;
+use crate::process::{PATIENCE, Site};
+use crate::support::send;
+
+const MEMBERS: i64 = 6;
+/// What the plans cost, in hundredths. Every member has all of them.
+const PRICES: [i64; 3] = [10_001, 20_002, 30_003];
+/// Attempts whose outcome is still to come.
+const OPEN: &str = "SELECT count(*) AS id FROM subscription_payments WHERE ended_at IS NULL";
+
+/// A project with subscriptions.
+pub struct Members {
+    pub site: Site,
+    desk: Desk,
+    /// The acquirer's names of the methods that are charged, one of each member.
+    pub cards: Vec<String>,
+    /// How many periods followed the first one.
+    pub rounds: u32,
+    pub expected: Expected,
+}
+
+/// What the acquirer should have done.
+#[derive(Default)]
+pub struct Expected {
+    pub succeeded: i64,
+    pub declined: i64,
+    /// Hundredths.
+    pub taken: i64,
+}
+
+fn plans() -> i64 {
+    i64::try_from(PRICES.len()).unwrap()
+}
+
+/// How many there are.
+pub fn subscriptions() -> i64 {
+    MEMBERS * plans()
+}
+
+impl Members {
+    /// Each of them has paid the first period of every plan, by one payment.
+    pub async fn join(site: Site) -> Self {
+        let desk = Desk::sign_in(&site, site.create_project("owner")).await;
+        let warehouse = json!({ "name": "Main", "branch_id": desk.project["branch_id"] });
+        send(desk.request(Method::POST, "/api/warehouses").json(&warehouse)).await.expect(201);
+        let assignments = format!("/api/applications/{}/subscription-nomenclatures", desk.project["application_id"]);
+        let mut offered = Vec::new();
+        for (number, price) in PRICES.into_iter().enumerate() {
+            let card = json!({
+                "name": format!("Plan {number}"), "kind_id": 1, "is_subscription": true, "billing_period_months": 1,
+                "price": format!("{}.{:02}", price / 100, price % 100),
+            });
+            let made = send(desk.request(Method::POST, "/api/nomenclatures").json(&card)).await.expect(201);
+            let plan = made.as_object().unwrap().values().next().unwrap()["id"].clone();
+            let assignment = json!({ "nomenclature_id": plan, "plan_slug": format!("plan-{number}") });
+            send(desk.request(Method::POST, &assignments).json(&assignment)).await.expect(201);
+            offered.push(plan);
+        }
+        let mut members = Self { site, desk, cards: Vec::new(), rounds: 0, expected: Expected::default() };
+        for number in 0..MEMBERS {
+            let front = &members.desk.front;
+            let shopper = front.sign_in(&format!("7900555020{number}")).await;
+            let checkout = json!({ "nomenclature_ids": offered, "autopay_consent": true });
+            let begun = shopper.request(Method::POST, &format!("{ROOT}/checkout")).json(&checkout);
+            let order = send(begun).await.expect(201)["order_id"].as_i64().unwrap();
+            front.pay(order).await;
+            let payment = front.payment_of(order).await;
+            members.cards.push(payment["id"].as_str().unwrap().to_owned());
+        }
+        members.expected.succeeded = MEMBERS;
+        members.expected.taken = MEMBERS * PRICES.iter().sum::<i64>();
+        members.settle().await;
+        members
+    }
+
+    /// What becomes of the next charges of a member.
+    pub async fn direct(&self, member: usize, steps: Value) {
+        let path = format!("{}/control/payment_methods/{}/script", self.site.sandbox.url(), self.cards[member]);
+        send(self.site.http.post(path).json(&json!({ "steps": steps }))).await.expect(200);
+    }
+
+    /// The period of every subscription that follows began three days ago, and nobody has been charged since. Some decline.
+    ///
+    /// The clock of a process cannot be moved, so all that is stored moves back.
+    pub async fn fall_due(&mut self, declining: i64) {
+        self.rounds += 1;
+        let first = SystemClock.now() - TimeDelta::days(3);
+        let first = first.checked_sub_months(Months::new(self.rounds)).unwrap();
+        let anchor = Anchor::new(first, Zone::default(), 1).unwrap();
+        let schedule = json!([{
+            "from": 1, "first": first.to_rfc3339(), "zone": anchor.zone().name(), "months": anchor.months(), "day": anchor.day(),
+        }]);
+        let text = |moment: DateTime<Utc>| moment.format("%Y-%m-%d %H:%M:%S").to_string();
+        let last = text(anchor.period(self.rounds).unwrap().start);
+        let due = text(anchor.period(self.rounds + 1).unwrap().start);
+        let mut statements =
+            vec![format!("UPDATE subscription_payments SET started_at = '{last}', ended_at = '{last}'")];
+        for number in 1..=self.rounds {
+            let period = anchor.period(number).unwrap();
+            let (start, end) = (text(period.start), text(period.end));
+            statements.push(format!(
+                "UPDATE subscriptions SET period_start = '{start}', period_end = '{end}' WHERE period_number = {number}"
+            ));
+        }
+        statements.push(format!(
+            "UPDATE subscriptions SET schedule = '{schedule}', next_charge_at = '{due}', wake_at = '{due}'"
+        ));
+        self.site.execute(&statements).await;
+        let paying = MEMBERS - declining;
+        self.expected.succeeded += paying * plans();
+        self.expected.declined += declining * plans();
+        self.expected.taken += paying * PRICES.iter().sum::<i64>();
+    }
+
+    /// How many attempts are open.
+    pub async fn open(&self) -> i64 {
+        self.site.number(OPEN).await
+    }
+
+    /// How many attempts have ended since subscriptions fell due.
+    pub async fn ended(&self) -> i64 {
+        let ended = "SELECT count(*) AS id FROM subscription_payments WHERE ended_at IS NOT NULL";
+        self.site.number(ended).await - subscriptions() * i64::from(self.rounds)
+    }
+
+    /// Whether every subscription was charged since it fell due, and all is known of it.
+    pub async fn is_settled(&self) -> bool {
+        let charges = "SELECT count(*) AS id FROM charges WHERE state IN ('prepared', 'pending')";
+        self.ended().await >= subscriptions() && self.site.number(charges).await == 0
+    }
+
+    /// Waits until it is so.
+    pub async fn settle(&self) {
+        let until = Instant::now() + PATIENCE;
+        while !self.is_settled().await {
+            let (ended, open) = (self.ended().await, self.open().await);
+            assert!(Instant::now() < until, "{ended} attempts have ended, {open} are open");
+            self.site.execute(&PAUSES_PASS).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// The payment at the acquirer of the one attempt that is open; null when there is none yet.
+    pub async fn payment(&self) -> Value {
+        assert_eq!(self.open().await, 1, "one after the other is charged");
+        let order = self.site.number("SELECT order_id AS id FROM subscription_payments WHERE ended_at IS NULL").await;
+        self.desk.front.payment_of(order).await
+    }
+}
