@@ -1,5 +1,6 @@
 //! Employees, one-time codes and the customers they belong to.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -108,8 +109,9 @@ database_tests! {
         assert_eq!((record.login.as_str(), record.role.name.as_str()), ("boss", "Owner"));
         assert_eq!(record.branch.unwrap().name.as_str(), "Main");
         assert_eq!((record.last_activity_at, record.creator), (Some(START), None));
-        let names: Vec<String> = record.permissions.iter().map(|granted| granted.name.clone()).collect();
-        assert_eq!(names, Permission::all().map(|permission| permission.to_string()).collect::<Vec<_>>());
+        let names: BTreeSet<String> = record.permissions.iter().map(|granted| granted.name.clone()).collect();
+        assert_eq!(names, Permission::all().map(|permission| permission.to_string()).collect());
+        assert_eq!(names.len(), record.permissions.len());
         assert_eq!(record.permissions[0].screen.name.as_str(), "agents");
     }
 
