@@ -63,9 +63,9 @@ pub async fn examine(members: &Members) {
     for (payments, status) in [(succeeded, 22), (declined, 6)] {
         let orders: BTreeSet<i64> = payments.iter().map(|one| order_of(one)).collect();
         assert_eq!(orders.len(), payments.len(), "an order is paid once");
-        let among: String = orders.iter().map(|order| format!(", {order}")).collect();
         // The id 0 is nobody's: a list may be empty.
-        let stored = count(&format!("orders WHERE status_id = {status} AND id IN (0{among})")).await;
+        let among: Vec<String> = std::iter::once(&0).chain(&orders).map(ToString::to_string).collect();
+        let stored = count(&format!("orders WHERE status_id = {status} AND id IN ({})", among.join(", "))).await;
         assert_eq!(stored, i64::try_from(orders.len()).unwrap(), "orders of status {status}");
         assert_eq!(count(&format!("orders WHERE status_id = {status}")).await, stored, "orders of status {status}");
     }

@@ -44,7 +44,7 @@ impl Dice {
 #[expect(clippy::disallowed_methods, reason = "a test that is told how long to run")]
 fn asked() -> (u64, u64, u64) {
     let number = |text: &str| text.parse().unwrap();
-    let size = std::env::var("YEARS_OF").unwrap_or_else(|_| "24x240".to_owned());
+    let size = std::env::var("YEARS_OF").unwrap_or_else(|_| "16x200".to_owned());
     let (subscriptions, days) = size.split_once('x').unwrap();
     let seed = std::env::var("YEARS_SEED").map_or(20_270_131, |seed| number(&seed));
     (number(subscriptions), number(days), seed)
