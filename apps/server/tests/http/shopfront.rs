@@ -110,6 +110,18 @@ impl Shopfront {
         item
     }
 
+    /// A subscription of the customer that was canceled long ago.
+    pub async fn past_subscription(&self, item: i64) -> i64 {
+        self.server
+            .insert(format!(
+                "INSERT INTO subscriptions (version, project_id, counterparty_id, status, nomenclature_id, plan_slug, amount, \
+                 currency, billing_months, canceled_at, created_at, updated_at) VALUES (1, {}, {}, 'canceled', {item}, 'gold', \
+                 99000, 'RUB', 1, {AT}, {AT}, {AT}) RETURNING id",
+                self.project.id, self.customer
+            ))
+            .await
+    }
+
     pub async fn promo(&self, code: &str) {
         let p = self.project.id;
         self.server

@@ -45,6 +45,7 @@ async fn furnished(db: TestDatabase) -> (Office, i64, i64) {
     let shop = Shopfront::open(db).await;
     let item = shop.goods(5, 100).await;
     let order = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
+    shop.past_subscription(item).await;
     let Shopfront { server, project, category, .. } = shop;
     let owner = server.owner(&project).await;
     let office = Office { server, project, owner };

@@ -60,14 +60,7 @@ impl Records {
                 shop.project.id
             ))
             .await;
-        let subscription = server
-            .insert(format!(
-                "INSERT INTO subscriptions (version, project_id, counterparty_id, status, nomenclature_id, plan_slug, amount, \
-                 currency, billing_months, canceled_at, created_at, updated_at) VALUES (1, {}, {}, 'canceled', {item}, 'gold', \
-                 99000, 'RUB', 1, {AT}, {AT}, {AT}) RETURNING id",
-                shop.project.id, shop.customer
-            ))
-            .await;
+        let subscription = shop.past_subscription(item).await;
         let permission = json!({ "name": "view-reports", "screen_id": 1 });
         let asked = json!({ "name": "Bot", "reason": "to help", "permissions": ["view-orders"] });
         let asked = send(server.request(Method::POST, "/api/agent-access-requests").json(&asked)).await.expect(201);
