@@ -4,9 +4,10 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    AppScope, CustomerScope, Listing, MethodBindingId, OfProject, OrderId, Page, PageRequest, ProjectId, SavedMethodId,
-    StoreError, SubscriptionId, SubscriptionPaymentId,
+    AppScope, CustomerScope, Listing, MethodBindingId, OfProject, OrderId, Page, PageRequest, ProjectId, Random,
+    SavedMethodId, StoreError, SubscriptionId, SubscriptionPaymentId,
 };
+use kontor_payments::TAKEOVER;
 use kontor_payments::model::{Charge, PaymentMethod};
 use uuid::Uuid;
 
@@ -30,6 +31,18 @@ pub struct ChargeTerms {
     pub return_url: String,
     /// When a worker takes over if the call that follows the commit is never finished.
     pub next_check_at: DateTime<Utc>,
+}
+
+impl ChargeTerms {
+    /// For an attempt by a saved method: nobody comes back from a page, and the method says how it is paid.
+    pub(crate) fn of_saved_method(random: &dyn Random, at: DateTime<Utc>) -> Self {
+        Self {
+            key: random.uuid(),
+            pays_by: PaymentMethod::BankCard,
+            return_url: String::new(),
+            next_check_at: at + TAKEOVER,
+        }
+    }
 }
 
 /// Subscriptions that are to be stored with the charge of their first period. All of one begin together, by one payment.

@@ -6,8 +6,6 @@ use chrono::TimeDelta;
 use kontor_kernel::history::Author;
 use kontor_kernel::{Clock, Random, StoreError, SubscriptionId};
 use kontor_payments::ChargeService;
-use kontor_payments::TAKEOVER;
-use kontor_payments::model::PaymentMethod;
 
 use crate::error::SubscriptionError;
 use crate::pace::Pace;
@@ -78,12 +76,7 @@ impl SubscriptionScheduler {
 
     async fn work_on(&self, id: SubscriptionId) -> Result<bool, SubscriptionError> {
         let at = self.clock.now();
-        let charge = ChargeTerms {
-            key: self.random.uuid(),
-            pays_by: PaymentMethod::BankCard,
-            return_url: String::new(),
-            next_check_at: at + TAKEOVER,
-        };
+        let charge = ChargeTerms::of_saved_method(&*self.random, at);
         let with = Committing { author: Author::System, charge, at };
         let decide: Decision = Box::new(move |case| Ok(vec![case.due(at)]));
         let committed = self.store.change(Addressed::Any(id), with, decide).await?;

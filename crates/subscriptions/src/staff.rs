@@ -8,8 +8,7 @@ use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
 use kontor_kernel::{
     Clock, Listing, OfProject, Page, PageRequest, Permission, Random, Resource, Staff, SubscriptionId,
 };
-use kontor_payments::model::PaymentMethod;
-use kontor_payments::{ChargeService, TAKEOVER};
+use kontor_payments::ChargeService;
 
 use crate::case::{Occasion, SubscriptionCase, Timing};
 use crate::change::SubscriptionChange;
@@ -134,12 +133,7 @@ impl StaffSubscriptions {
         staff.require(Permission::edit(Resource::Subscriptions))?;
         self.own(staff, id).await?;
         let at = self.clock.now();
-        let charge = ChargeTerms {
-            key: self.random.uuid(),
-            pays_by: PaymentMethod::BankCard,
-            return_url: String::new(),
-            next_check_at: at + TAKEOVER,
-        };
+        let charge = ChargeTerms::of_saved_method(&*self.random, at);
         let with = Committing { author: Author::User(staff.user_id), charge, at };
         let decide = move |case: &SubscriptionCase| Ok(vec![decided(case, command, at)?]);
         let committed = self.store.change(Addressed::Any(id), with, Box::new(decide)).await?;

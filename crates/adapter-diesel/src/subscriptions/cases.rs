@@ -113,11 +113,12 @@ pub(crate) fn cases(
     if rows.is_empty() {
         return Ok(Vec::new());
     }
+    let subscriptions: Vec<Subscription> =
+        rows.iter().map(Subscription::try_from).collect::<Result<_, StoreError>>()?;
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let mut attempts: HashMap<i64, Vec<Attempt>> = HashMap::new();
     // Those of the period that is charged last, and of missed ones, whose numbers are smaller.
-    let waiting = rows.iter().flat_map(|row| &row.missed).map(|missed| serde_json::from_str::<Vec<i64>>(missed));
-    let waiting: Vec<i64> = waiting.collect::<Result<Vec<_>, _>>().map_err(StoreError::corrupt)?.concat();
+    let waiting: Vec<i64> = subscriptions.iter().flat_map(|one| &one.missed).map(|number| i64::from(*number)).collect();
     let last_periods = Statement::new(PAYMENT_COLUMNS)
         .sql(
             " JOIN (SELECT subscription_id, max(period) AS period, max(id) AS id FROM subscription_payments \
@@ -134,8 +135,6 @@ pub(crate) fn cases(
     for row in payments {
         attempts.entry(row.subscription).or_default().push(row.try_into()?);
     }
-    let subscriptions: Vec<Subscription> =
-        rows.iter().map(Subscription::try_from).collect::<Result<_, StoreError>>()?;
     let methods: Vec<i64> = subscriptions.iter().filter_map(|one| one.terms.method.map(SavedMethodId::get)).collect();
     let tries: Vec<MomentRow> =
         Statement::new("SELECT saved_method_id, started_at FROM subscription_payments WHERE saved_method_id")

@@ -35,7 +35,7 @@ by_place! {
         parked: Option<String> as Nullable<Text>,
         told_period: Option<i64> as Nullable<BigInt>,
         told_of: Option<String> as Nullable<Text>,
-        pub missed: Option<String> as Nullable<Text>,
+        missed: Option<String> as Nullable<Text>,
         created_at: NaiveDateTime as Timestamp,
         next_plan: Option<i64> as Nullable<BigInt>,
         next_slug: Option<String> as Nullable<Text>,
