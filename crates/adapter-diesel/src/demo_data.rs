@@ -4,6 +4,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::{ProjectId, StoreError};
 
+use crate::collation::sort_key;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::organization::projects::{insert_delivery_subtype, insert_delivery_type, insert_payment_type};
@@ -293,6 +294,8 @@ fn add_shop(connection: &mut AnyConnection, project: i64, shop: &Shop, at: Naive
         .values((
             shops::project_id.eq(project),
             shops::branch_id.eq(branch),
+            shops::name_key.eq(shop.name.to_lowercase()),
+            shops::sort_key.eq(sort_key(shop.name)),
             shops::name.eq(shop.name),
             shops::address.eq(shop.address),
             shops::phone.eq(shop.phone),

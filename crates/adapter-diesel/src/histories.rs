@@ -160,7 +160,7 @@ pub(crate) fn changed_many<R>(
 }
 
 /// The employee and the customer, of whom there is one at most.
-fn author(stamp: &Stamp) -> (Option<i64>, Option<i64>) {
+pub(crate) fn author(stamp: &Stamp) -> (Option<i64>, Option<i64>) {
     match stamp.author {
         Author::User(id) => (Some(id.get()), None),
         Author::Customer(id) => (None, Some(id.get())),

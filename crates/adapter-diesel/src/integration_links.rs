@@ -2,19 +2,19 @@
 
 use diesel::prelude::*;
 use kontor_kernel::Word;
-use kontor_organization::model::IntegrationOwner;
+use kontor_organization::model::IntegrationKind;
 
 use crate::database::AnyConnection;
 use crate::statement::Statement;
 
-/// A record goes, and with it what it used, its secrets first of all.
-pub(crate) fn forget(connection: &mut AnyConnection, owner: IntegrationOwner) -> QueryResult<()> {
-    let of_owner = |statement: &'static str| {
-        Statement::new(statement).value(owner.kind().word()).sql(" AND owner_id = ").value(owner.number())
+/// Records of a kind go, and with them what they used, their secrets first of all. `numbers` is what selects theirs.
+pub(crate) fn forget(connection: &mut AnyConnection, kind: IntegrationKind, numbers: &Statement) -> QueryResult<()> {
+    let of_owners = |statement: &'static str| {
+        Statement::new(statement).value(kind.word()).sql(" AND owner_id IN (").then(numbers.clone()).sql(")")
     };
-    of_owner("DELETE FROM integration_parameters WHERE link_id IN (SELECT id FROM integration_links WHERE owner = ")
+    of_owners("DELETE FROM integration_parameters WHERE link_id IN (SELECT id FROM integration_links WHERE owner = ")
         .sql(")")
         .run(connection)?;
-    of_owner("DELETE FROM integration_links WHERE owner = ").run(connection)?;
+    of_owners("DELETE FROM integration_links WHERE owner = ").run(connection)?;
     Ok(())
 }

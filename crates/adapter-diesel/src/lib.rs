@@ -12,6 +12,7 @@
 
 mod applications;
 mod auth;
+mod bank_requisites;
 mod catalog;
 mod charge_outcomes;
 mod collation;

@@ -84,7 +84,7 @@ impl Walk {
 }
 
 /// Columns of fields that may be empty. The databases disagree where these stand in an order: here before all others.
-const MAY_BE_EMPTY: &[&str] = &["n.price", "i.price"];
+const MAY_BE_EMPTY: &[&str] = &["n.price", "i.price", "t.deadline", "s.sort_key"];
 
 /// For lists that are not searched: their tables declare no `query`.
 pub(crate) fn unsearched(_: &Line<255>) -> Statement {

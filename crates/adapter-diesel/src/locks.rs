@@ -19,6 +19,11 @@ fn project(connection: &mut AnyConnection, project: ProjectId, how: &'static str
     Ok(())
 }
 
+/// Nobody else gives out what is unique in the project meanwhile.
+pub(crate) fn lock_project(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
+    project(connection, of, " FOR NO KEY UPDATE")
+}
+
 /// No service comes to the project meanwhile: for whoever adds an application, which sells all of them.
 pub(crate) fn lock_services(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
     project(connection, of, " FOR NO KEY UPDATE")

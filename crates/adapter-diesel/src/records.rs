@@ -3,12 +3,13 @@
 use async_trait::async_trait;
 use kontor_kernel::history::Audited;
 use kontor_kernel::{
-    DeletableRepository, ErrorOf, OfProject, ProjectId, Record, RecordError, RecordRepository, Refusal, Stamp,
-    StoreError,
+    DeletableRepository, ErrorOf, Line, ListedRepository, Listing, OfProject, Page, ProjectId, Record, RecordError,
+    RecordRepository, Refusal, Stamp, StoreError,
 };
 
 use crate::database::{Abort, AnyConnection, Database};
 use crate::histories;
+use crate::listing::{Source, Totals, in_order, of_project as of_project_column};
 use crate::statement::Statement;
 use crate::stored;
 
@@ -41,7 +42,40 @@ pub(crate) trait KeptRecord: StoredRecord + Record {
 /// A kept record that can be deleted.
 pub(crate) trait DeletableRecord: KeptRecord {
     /// Deletes one and returns the number of rows deleted. The row is locked, and of the stamp's project.
-    fn delete(connection: &mut AnyConnection, before: &Self) -> Result<usize, Abort<ErrorOf<Self>>>;
+    fn delete(connection: &mut AnyConnection, stamp: &Stamp, before: &Self) -> Result<usize, Abort<ErrorOf<Self>>>;
+}
+
+/// A kept record of which staff ask for pages.
+pub(crate) trait ListedRecord: KeptRecord {
+    /// Where they stand.
+    const SOURCE: Source;
+    /// The column of the project.
+    const PROJECT: &'static str;
+    /// What holds for records that are still there.
+    const ALIVE: &'static str = "TRUE";
+
+    /// These records in this order, those that are left out.
+    fn load_many(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<StoreError>>;
+
+    /// Records that a text finds, as a condition.
+    fn found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement;
+}
+
+#[async_trait]
+impl<T: ListedRecord> ListedRepository<T> for Database {
+    async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<T>, StoreError> {
+        let totals = self.memory::<Totals>();
+        self.read_snapshot(move |connection| {
+            let mut own = of_project_column(T::PROJECT, project, &listing).sql(" AND ").sql(T::ALIVE);
+            if let Some(text) = &listing.text {
+                own = own.sql(" AND ").then(T::found(connection, project, text));
+            }
+            let listing = Listing { text: None, ..listing.clone() };
+            let found = T::SOURCE.page_of_many(connection, own, &listing, &totals)?;
+            Ok(found.with_items(within(T::load_many(connection, &found.items)?, project)))
+        })
+        .await
+    }
 }
 
 #[async_trait]
@@ -66,13 +100,24 @@ impl<T: KeptRecord> RecordRepository<T> for Database {
 #[async_trait]
 impl<T: DeletableRecord> DeletableRepository<T> for Database {
     async fn delete(&self, stamp: Stamp, id: T::Id) -> Result<(), ErrorOf<T>> {
-        delete(self, stamp, id.into(), T::delete).await
+        delete(self, stamp, id.into(), move |connection, before| T::delete(connection, &stamp, before)).await
     }
 }
 
 /// A record and the number of its project, as a row tells them.
 pub(crate) fn of_project<T>(project: i64, record: Result<T, StoreError>) -> Result<OfProject<T>, StoreError> {
     Ok(OfProject::new(stored::id(project)?, record?))
+}
+
+/// Records as their rows tell them, each with its number and that of its project, in the order of these numbers. Those that are
+/// not there are left out.
+pub(crate) fn in_order_of<T>(
+    ids: &[i64],
+    rows: impl IntoIterator<Item = (i64, i64, Result<T, StoreError>)>,
+) -> Result<Vec<OfProject<T>>, StoreError> {
+    let numbered = |(id, project, record)| Ok((id, of_project(project, record)?));
+    let found = rows.into_iter().map(numbered).collect::<Result<Vec<_>, StoreError>>()?;
+    Ok(in_order(ids, found, |(id, _)| *id).into_iter().map(|(_, record)| record).collect())
 }
 
 /// Those of the project.
@@ -91,14 +136,19 @@ pub(crate) async fn insert<T: StoredRecord, R: Refusal>(
     stamp: Stamp,
     insert: impl Fn(&mut AnyConnection) -> Result<i64, Abort<RecordError<R>>> + Send + 'static,
 ) -> Result<T, RecordError<R>> {
-    database
-        .write(move |connection| {
-            let id = insert(connection)?;
-            let created = load(connection, stamp.project_id, id)?;
-            histories::created(connection, &stamp, &created)?;
-            Ok(created)
-        })
-        .await
+    database.write(move |connection| inserted(connection, &stamp, &insert)).await
+}
+
+/// The same within a step.
+pub(crate) fn inserted<T: StoredRecord, R: Refusal>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    insert: impl Fn(&mut AnyConnection) -> Result<i64, Abort<RecordError<R>>>,
+) -> Result<T, Abort<RecordError<R>>> {
+    let id = insert(connection)?;
+    let created = load(connection, stamp.project_id, id)?;
+    histories::created(connection, stamp, &created)?;
+    Ok(created)
 }
 
 /// Changes a record of the project. It is locked before it is read, so changes of one record come one after the other,
@@ -110,17 +160,23 @@ pub(crate) async fn change<T: StoredRecord, R: Refusal>(
     id: i64,
     change: impl Fn(&mut AnyConnection, &T) -> Result<usize, Abort<RecordError<R>>> + Send + 'static,
 ) -> Result<T, RecordError<R>> {
-    database
-        .write(move |connection| {
-            // A change that leaves all fields as they are writes no line of the history, but the row.
-            histories::invalidate_shown(&stamp, T::RESOURCE);
-            let before = lock(connection, stamp.project_id, id)?;
-            confirm(change(connection, &before)?)?;
-            let after = load(connection, stamp.project_id, id)?;
-            histories::changed(connection, &stamp, &before, &after)?;
-            Ok(after)
-        })
-        .await
+    database.write(move |connection| changed(connection, &stamp, id, &change)).await
+}
+
+/// The same within a step.
+pub(crate) fn changed<T: StoredRecord, R: Refusal>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    id: i64,
+    change: impl Fn(&mut AnyConnection, &T) -> Result<usize, Abort<RecordError<R>>>,
+) -> Result<T, Abort<RecordError<R>>> {
+    // A change that leaves all fields as they are writes no line of the history, but the row.
+    histories::invalidate_shown(stamp, T::RESOURCE);
+    let before = lock(connection, stamp.project_id, id)?;
+    confirm(change(connection, &before)?)?;
+    let after = load(connection, stamp.project_id, id)?;
+    histories::changed(connection, stamp, &before, &after)?;
+    Ok(after)
 }
 
 /// Deletes a record of the project. `delete` sees the record as it was, and returns the number of rows it deleted.
@@ -130,13 +186,19 @@ pub(crate) async fn delete<T: StoredRecord, R: Refusal>(
     id: i64,
     delete: impl Fn(&mut AnyConnection, &T) -> Result<usize, Abort<RecordError<R>>> + Send + 'static,
 ) -> Result<(), RecordError<R>> {
-    database
-        .write(move |connection| {
-            let before: T = lock(connection, stamp.project_id, id)?;
-            confirm(delete(connection, &before)?)?;
-            histories::deleted(connection, &stamp, &before)
-        })
-        .await
+    database.write(move |connection| deleted(connection, &stamp, id, &delete)).await
+}
+
+/// The same within a step.
+pub(crate) fn deleted<T: StoredRecord, R: Refusal>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    id: i64,
+    delete: impl Fn(&mut AnyConnection, &T) -> Result<usize, Abort<RecordError<R>>>,
+) -> Result<(), Abort<RecordError<R>>> {
+    let before: T = lock(connection, stamp.project_id, id)?;
+    confirm(delete(connection, &before)?)?;
+    histories::deleted(connection, stamp, &before)
 }
 
 /// A statement that meets no row has changed nothing, and its history would tell something else.

@@ -24,6 +24,9 @@ diesel::table! {
         email -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        version -> BigInt,
+        name_key -> Text,
+        sort_key -> Nullable<Binary>,
     }
 }
 
@@ -56,6 +59,11 @@ diesel::table! {
         is_active -> Bool,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        time_zone -> Nullable<Text>,
+        name_key -> Text,
+        sort_key -> Nullable<Binary>,
+        deleted_at -> Nullable<Timestamp>,
+        version -> BigInt,
     }
 }
 
@@ -763,6 +771,7 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         departing_until -> Nullable<Timestamp>,
+        contradiction -> Nullable<Text>,
     }
 }
 
@@ -1152,6 +1161,91 @@ diesel::table! {
         title -> Text,
         body -> Nullable<Text>,
         created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    pages (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        page_type_id -> Nullable<BigInt>,
+        slug -> Text,
+        title -> Text,
+        sort_key -> Binary,
+        description -> Nullable<Text>,
+        preview -> Nullable<Text>,
+        content -> Nullable<Text>,
+        is_active -> Bool,
+        is_fallback -> Bool,
+        author_id -> Nullable<BigInt>,
+        views_count -> BigInt,
+        search_text -> Text,
+        version -> BigInt,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    blocks (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        application_id -> BigInt,
+        parent_id -> Nullable<BigInt>,
+        code -> BigInt,
+        slug -> Text,
+        name -> Text,
+        name_key -> Text,
+        sort_key -> Binary,
+        avatar -> Nullable<Text>,
+        block_type_id -> BigInt,
+        link -> Nullable<Text>,
+        file -> Nullable<Text>,
+        text -> Nullable<Text>,
+        version -> BigInt,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    menu_items (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        application_id -> BigInt,
+        parent_id -> Nullable<BigInt>,
+        code -> BigInt,
+        slug -> Text,
+        position -> BigInt,
+        name -> Text,
+        name_key -> Text,
+        sort_key -> Binary,
+        avatar -> Nullable<Text>,
+        preview -> Nullable<Text>,
+        version -> BigInt,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    tasks (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        title -> Text,
+        title_key -> Text,
+        sort_key -> Binary,
+        description -> Nullable<Text>,
+        status_id -> BigInt,
+        author_id -> Nullable<BigInt>,
+        responsible_id -> Nullable<BigInt>,
+        deadline -> Nullable<Timestamp>,
+        order_id -> Nullable<BigInt>,
+        counterparty_id -> Nullable<BigInt>,
+        closed_at -> Nullable<Timestamp>,
+        version -> BigInt,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
     }
 }
 

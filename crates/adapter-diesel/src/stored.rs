@@ -5,7 +5,8 @@ use std::fmt::Display;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    BankAccount, Bik, Email, Inn, InvalidId, Kpp, Line, Money, Page, PageRequest, Phone, Prose, StoreError, Word,
+    BankAccount, Bik, Email, Inn, InvalidId, Kpp, Line, Money, Page, PageRequest, Phone, PhotoUrl, Prose, StoreError,
+    Word,
 };
 
 /// A stored word that this service does not know, with the record and the column where it stands. It is never taken for
@@ -47,6 +48,7 @@ from_text! {
     Kpp => Kpp::parse;
     Bik => Bik::parse;
     BankAccount => BankAccount::parse;
+    PhotoUrl => PhotoUrl::parse;
     uuid::Uuid => uuid::Uuid::parse_str;
 }
 

@@ -3,18 +3,17 @@
 
 use kontor_kernel::StoreError;
 
-use crate::catalog::discount_names::fill_names;
-
 use crate::database::{Database, DatabaseUrl, PoolOptions, Tables};
 #[cfg(feature = "test-support")]
 use crate::database::{InvalidatingWrites, Topic, VersionedTable};
+use crate::projections::name_keys::fill_name_keys;
 use crate::projections::search::{fill_customers, fill_missing};
 use crate::projections::sort_keys::fill_sort_keys;
 
 static TABLES: Tables = Tables {
     growing: "nomenclatures, nomenclature_photos, nomenclature_tags, inventories, stock_movements, \
               storefront_offers, histories, counterparties",
-    fills: &[fill_missing, fill_names, fill_sort_keys, fill_customers],
+    fills: &[fill_missing, fill_name_keys, fill_sort_keys, fill_customers],
     #[cfg(feature = "test-support")]
     invalidating: INVALIDATING,
     #[cfg(feature = "test-support")]
@@ -45,6 +44,10 @@ const INVALIDATING: &[InvalidatingWrites] = &[
     shown("application_payment_types"),
     shown("discounts"),
     shown("slides"),
+    shown("pages"),
+    shown("page_tag_links"),
+    shown("blocks"),
+    shown("menu_items"),
     shown("subscription_nomenclatures"),
     // Tables by which somebody is let in, and what shuts them out.
     InvalidatingWrites { table: "access_tokens", verbs: &["DELETE FROM "], topics: &[Topic::Access] },
@@ -70,6 +73,9 @@ const fn versioned(table: &'static str, apart: &'static [&'static str]) -> Versi
 const VERSIONED: &[VersionedTable] = &[
     versioned("application_brands", &[]),
     versioned("application_categories", &[]),
+    versioned("blocks", &["name_key", "sort_key"]),
+    versioned("branch_bank_requisites", &[]),
+    versioned("branches", &["name_key", "sort_key"]),
     versioned("brands", &["sort_key"]),
     versioned("categories", &["sort_key"]),
     versioned("counterparties", &["search_text", "sort_key", "verified_at"]),
@@ -78,13 +84,19 @@ const VERSIONED: &[VersionedTable] = &[
     versioned("departments", &[]),
     versioned("discounts", &["name_key", "used_amount", "used_count"]),
     versioned("integration_links", &[]),
+    versioned("menu_items", &["name_key", "sort_key"]),
     // What orders reserve changes all the time, and no editor writes it.
     versioned("inventories", &["deleted_at", "reserved", "updated_at"]),
     versioned("nomenclatures", &["article_search", "search_text", "sort_key", "views_count"]),
     versioned("orders", &[]),
+    versioned("pages", &["search_text", "sort_key", "views_count"]),
     versioned("permissions", &[]),
     versioned("roles", &[]),
+    versioned("shop_exceptions", &[]),
+    versioned("shop_hours", &[]),
+    versioned("shops", &["name_key", "sort_key"]),
     versioned("subscription_nomenclatures", &[]),
+    versioned("tasks", &[]),
     versioned("users", &["active_seconds", "last_activity_at", "password_hash", "updated_at"]),
     versioned("warehouses", &["deleted_at", "sort_key"]),
     versioned("webhooks", &["hangs", "paused_until"]),

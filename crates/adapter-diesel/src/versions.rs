@@ -19,6 +19,12 @@ pub enum VersionedRecord {
     Agent,
     /// A bank account of a customer, by the customer and its number.
     BankRequisite,
+    /// A block, by the application and its number.
+    Block,
+    /// A branch.
+    Branch,
+    /// A bank account of a branch, by the branch and its number.
+    BranchRequisite,
     /// A brand.
     Brand,
     /// A category.
@@ -33,20 +39,34 @@ pub enum VersionedRecord {
     Discount,
     /// Stock of an item in a warehouse: its pieces and its price. What orders reserve leaves the version as it is.
     Inventory,
+    /// A menu item, by the application and its number.
+    MenuItem,
     /// A card.
     Nomenclature,
     /// An order.
     Order,
+    /// A page.
+    Page,
     /// A permission of the project.
     Permission,
     /// A plan that an application offers, by the application and its number.
     PlanAssignment,
+    /// What a bank account of a branch uses of an integration, by the branch, the account and the integration.
+    RequisiteIntegration,
     /// A role.
     Role,
+    /// A shop.
+    Shop,
+    /// Other hours of a shop on one day, by the shop and their number.
+    ShopException,
+    /// Opening hours of a shop, by the shop and their number.
+    ShopHours,
     /// A brand in the order of an application, by the application and the brand.
     ShownBrand,
     /// A category in the order of an application, by the application and the category.
     ShownCategory,
+    /// A task.
+    Task,
     /// A warehouse.
     Warehouse,
     /// What a warehouse uses of an integration, by the warehouse and the integration.
@@ -103,12 +123,19 @@ impl Place {
 impl VersionedRecord {
     const fn place(self) -> Place {
         const PRESENT: &str = "deleted_at IS NULL";
+        const BY_APPLICATION: &[&str] = &["application_id = ", "id = "];
+        const BY_SHOP: &[&str] = &["shop_id = ", "id = "];
         const BY_CUSTOMER: &[&str] = &["counterparty_id = ", "id = "];
         match self {
             Self::Agent => {
                 Place::of("users").named("agents", &["id = "]).alive("kind = 'agent' AND deleted_at IS NULL")
             }
             Self::BankRequisite => Place::of("counterparty_bank_requisites").named("bank_requisites", BY_CUSTOMER),
+            Self::Block => Place::of("blocks").named("blocks", BY_APPLICATION).told(Told::Histories),
+            Self::Branch => Place::of("branches").told(Told::Histories),
+            Self::BranchRequisite => {
+                Place::of("branch_bank_requisites").named("branch-bank-requisites", &["branch_id = ", "id = "])
+            }
             Self::Brand => Place::of("brands").told(Told::Histories),
             Self::Category => Place::of("categories").told(Told::Histories),
             Self::Contact => Place::of("counterparty_contacts").named("contacts", BY_CUSTOMER),
@@ -116,19 +143,35 @@ impl VersionedRecord {
             Self::Department => Place::of("departments").told(Told::Histories),
             Self::Discount => Place::of("discounts").told(Told::Histories),
             Self::Inventory => Place::of("inventories").alive(PRESENT).told(Told::StockMovements),
+            Self::MenuItem => Place::of("menu_items").named("menu_items", BY_APPLICATION).told(Told::Histories),
             Self::Nomenclature => Place::of("nomenclatures").told(Told::Histories),
             Self::Order => Place::of("orders").told(Told::OrderEvents),
+            Self::Page => Place::of("pages").told(Told::Histories),
             Self::Permission => Place::of("permissions"),
             Self::PlanAssignment => Place::of("subscription_nomenclatures")
                 .named("subscription-nomenclatures", &["application_id = ", "id = "])
                 .of_application(),
+            Self::RequisiteIntegration => Place::of("integration_links")
+                .named(
+                    "requisite-integrations",
+                    &[
+                        "(SELECT r.branch_id FROM branch_bank_requisites r WHERE r.id = owner_id) = ",
+                        "owner_id = ",
+                        "integration_id = ",
+                    ],
+                )
+                .alive("owner = 'bank_requisite'"),
             Self::Role => Place::of("roles"),
+            Self::Shop => Place::of("shops").alive(PRESENT).told(Told::Histories),
+            Self::ShopException => Place::of("shop_exceptions").named("exceptions", BY_SHOP),
+            Self::ShopHours => Place::of("shop_hours").named("hours", BY_SHOP),
             Self::ShownBrand => Place::of("application_brands")
                 .named("application-brands", &["application_id = ", "brand_id = "])
                 .of_application(),
             Self::ShownCategory => Place::of("application_categories")
                 .named("application-categories", &["application_id = ", "category_id = "])
                 .of_application(),
+            Self::Task => Place::of("tasks").told(Told::Histories),
             Self::Warehouse => Place::of("warehouses").alive(PRESENT).told(Told::Histories),
             Self::WarehouseIntegration => Place::of("integration_links")
                 .named("warehouse-integrations", &["owner_id = ", "integration_id = "])

@@ -7,10 +7,16 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::stream::BoxStream;
-use kontor_kernel::{FileId, Listing, OfProject, OrderId, Page, ProjectId, Stamp, StoreError};
+use kontor_kernel::{
+    AppScope, ApplicationId, FileId, Listing, MenuItemId, OfProject, OrderId, Page, PageId, PageRequest, ProjectId,
+    Shift, Stamp, StoreError,
+};
 
-use crate::FileError;
-use crate::model::{FileKey, NewFile, OrderFile, Sighting, StoredFile, Written};
+use crate::model::{
+    self, ApplicationPart, Block, FileKey, Menu, MenuItem, NewFile, Node, OrderFile, PageFilter, PageOrder, PageTag,
+    PageType, PartCode, Sighting, Slug, StoredFile, Written,
+};
+use crate::{FileError, PartError};
 
 /// The place where contents are kept cannot be reached, or fails. The same call may succeed later.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -99,4 +105,98 @@ pub trait FileStore: Send + Sync {
 pub trait ContentInspector: Send + Sync {
     /// Looks at a content, from its start.
     fn inspect(&self, content: &File) -> Result<Sighting, StorageFailed>;
+}
+
+/// What customers see of pages, and how often.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait PageReader: Send + Sync {
+    /// One page of the active pages of the project.
+    async fn list(
+        &self,
+        project: ProjectId,
+        filter: PageFilter,
+        order: PageOrder,
+        page: PageRequest,
+    ) -> Result<Page<model::Page>, StoreError>;
+
+    /// The active page with this slug, else the one that is shown in its place, if the project has one.
+    async fn find(&self, project: ProjectId, slug: Option<Slug>) -> Result<Option<model::Page>, StoreError>;
+
+    /// Every type of pages.
+    async fn types(&self) -> Result<Vec<PageType>, StoreError>;
+
+    /// Every tag of the project's pages, by name.
+    async fn tags(&self, project: ProjectId) -> Result<Vec<PageTag>, StoreError>;
+
+    /// Adds to the views of these pages; a page that is gone is passed over.
+    async fn add_views(&self, views: Vec<(PageId, u64)>) -> Result<(), StoreError>;
+}
+
+/// Where the parts of applications are kept. Each change is one commit with its line of the history, or nothing.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait PartRepository<P: ApplicationPart>: Send + Sync {
+    /// The project of an application.
+    async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError>;
+
+    /// One page of the parts of an application of the project.
+    async fn page(
+        &self,
+        project: ProjectId,
+        application: ApplicationId,
+        listing: Listing,
+    ) -> Result<Page<P>, StoreError>;
+
+    /// A part of any application.
+    async fn find(&self, id: P::Id) -> Result<Option<OfProject<P>>, StoreError>;
+
+    /// Stores a new part, as [`crate::model::Tree::admit`] allows.
+    async fn insert(&self, stamp: Stamp, application: ApplicationId, draft: P::Draft) -> Result<P, PartError>;
+
+    /// Changes a part of the application, as [`crate::model::Tree::accept`] allows.
+    async fn update(
+        &self,
+        stamp: Stamp,
+        application: ApplicationId,
+        id: P::Id,
+        change: P::Change,
+    ) -> Result<P, PartError>;
+
+    /// Deletes a part of the application that none lie below.
+    async fn delete(&self, stamp: Stamp, application: ApplicationId, id: P::Id) -> Result<(), PartError>;
+}
+
+/// Moves menu items among those beside them.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait MenuOrder: Send + Sync {
+    /// Has an item of the application change places with its neighbour, if it has one.
+    async fn shift(
+        &self,
+        stamp: Stamp,
+        application: ApplicationId,
+        id: MenuItemId,
+        shift: Shift,
+    ) -> Result<MenuItem, PartError>;
+}
+
+/// By what customers ask for a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BlockKey {
+    /// Its code.
+    Code(PartCode),
+    /// Its identifier.
+    Identifier(Slug),
+}
+
+/// What customers see of the parts of an application.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait PartReader: Send + Sync {
+    /// A block of the application with those below it, each level by code.
+    async fn block(&self, app: AppScope, key: BlockKey) -> Result<Option<Node<Block>>, StoreError>;
+
+    /// A menu item of the application with those below it, each level in its order.
+    async fn menu(&self, app: AppScope, slug: Slug) -> Result<Option<Menu>, StoreError>;
 }

@@ -95,6 +95,18 @@ pub fn changed_fields(before: Vec<AuditedField>, after: Vec<AuditedField>) -> Ve
         .collect()
 }
 
+/// What the history of a record tells of a part of it that came or changed: `contacts.7.value`.
+pub fn part_changes(
+    name: &str,
+    number: i64,
+    before: Option<Vec<AuditedField>>,
+    after: Vec<AuditedField>,
+) -> Vec<FieldChange> {
+    let before = before.unwrap_or_else(|| after.iter().map(|(field, _)| (*field, None)).collect());
+    let named = |change: FieldChange| FieldChange { field: format!("{name}.{number}.{}", change.field), ..change };
+    changed_fields(before, after).into_iter().map(named).collect()
+}
+
 /// What happened to a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]

@@ -157,6 +157,28 @@ ids! {
     DeliveryId;
     /// An uploaded file.
     FileId;
+    /// An interval of the opening hours of a shop.
+    ShopHoursId;
+    /// A holiday of a shop.
+    ShopHolidayId;
+    /// Other hours of a shop on one day.
+    ShopExceptionId;
+    /// A menu of the staff interface.
+    StaffMenuId;
+    /// A task of employees.
+    TaskId;
+    /// A page of a project's content.
+    PageId;
+    /// A type of pages, of the system-wide dictionary.
+    PageTypeId;
+    /// A tag of pages.
+    PageTagId;
+    /// A block of an application's content.
+    BlockId;
+    /// A type of blocks, of the system-wide dictionary.
+    BlockTypeId;
+    /// An item of the menus of an application.
+    MenuItemId;
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@
 //! ```
 
 mod access;
+mod bank_requisite;
 mod clock;
 mod contact;
 mod discount;
@@ -33,6 +34,7 @@ pub mod listing;
 mod money;
 mod ownership;
 mod page;
+mod photo_url;
 mod quantity;
 mod random;
 mod record;
@@ -40,10 +42,12 @@ mod refusal;
 mod requisites;
 mod secrets;
 mod share;
+mod shift;
 mod store;
 #[cfg(feature = "mocks")]
 pub mod testing;
 mod text;
+mod views;
 mod violations;
 mod word;
 mod zone;
@@ -51,6 +55,7 @@ mod zone;
 pub use access::{
     AccessDenied, Action, AppScope, CustomerScope, Permission, Resource, Staff, UnknownPermission, Visitor,
 };
+pub use bank_requisite::{BankRequisite, BankRequisiteChange, BankRequisiteDraft};
 pub use clock::{AdjustableClock, Clock, ClockHold, FixedClock};
 pub use contact::{Contact, ContactError, Email, Phone};
 pub use discount::{DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, InvalidPromoCode, PromoCode};
@@ -58,7 +63,7 @@ pub use edit::Edit;
 pub use file_key::{FileKey, InvalidFileKey};
 pub use hex::hex;
 pub use history::Stamp;
-pub use html::{HtmlCleaner, SafeHtml};
+pub use html::{HtmlCleaner, SafeHtml, readable_text};
 pub use ids::*;
 pub use language::Language;
 #[cfg(feature = "mocks")]
@@ -68,18 +73,24 @@ pub use listing::Listing;
 pub use money::{Money, MoneyError};
 pub use ownership::OfProject;
 pub use page::{Page, PageError, PageRequest};
+pub use photo_url::{PhotoUrl, PhotoUrlError};
 pub use quantity::{Quantity, QuantityError, StockLevel};
 pub use random::Random;
 #[cfg(feature = "mocks")]
 pub use record::MockRecordRepository;
-pub use record::{DeletableRepository, ErrorOf, Record, RecordRepository, RecordService};
+pub use record::{
+    DeletableRepository, ErrorOf, ListedRepository, Record, RecordHistory, RecordRepository, RecordService,
+    TabledRepository,
+};
 pub use refusal::{RecordError, Refusal};
 pub use requisites::{BankAccount, Bik, Inn, Kpp, RequisiteError};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use secrets::{SecretCipher, Unsealable};
 pub use share::distribute;
+pub use shift::Shift;
 pub use store::StoreError;
 pub use text::{Line, Name, Prose, TextError};
+pub use views::PendingViews;
 pub use violations::Violations;
 pub use word::Word;
 pub use zone::{UnknownZone, Zone};

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 
-use crate::history::Audited;
-use crate::{Clock, OfProject, Permission, ProjectId, RecordError, Refusal, Staff, Stamp, StoreError};
+use crate::history::{Audited, Histories, HistoryEntry};
+use crate::{
+    Clock, Listing, OfProject, Page, PageRequest, Permission, ProjectId, RecordError, Refusal, Staff, Stamp, StoreError,
+};
 
 /// A record that staff list, read, create and change, with the permissions of its resource.
 pub trait Record: Audited + Send + Sync + 'static {
@@ -17,6 +20,16 @@ pub trait Record: Audited + Send + Sync + 'static {
     type Change: Send + Sync + 'static;
     /// What only this kind of record refuses; [`Infallible`](std::convert::Infallible) when there is nothing.
     type Refusal: Refusal;
+
+    /// Refuses a new record that does not fit the moment.
+    fn admit(_draft: &Self::Draft, _now: DateTime<Utc>) -> Result<(), Self::Refusal> {
+        Ok(())
+    }
+
+    /// Refuses a change that does not fit the moment.
+    fn admit_change(_change: &Self::Change, _now: DateTime<Utc>) -> Result<(), Self::Refusal> {
+        Ok(())
+    }
 }
 
 /// Why a use case of a record is refused.
@@ -45,6 +58,18 @@ pub trait DeletableRepository<T: Record>: RecordRepository<T> {
     /// Deletes a record of the project.
     async fn delete(&self, stamp: Stamp, id: T::Id) -> Result<(), ErrorOf<T>>;
 }
+
+/// Where records are kept of which staff ask for pages.
+#[async_trait]
+pub trait ListedRepository<T: Record>: RecordRepository<T> {
+    /// One page of the records of the project.
+    async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<T>, StoreError>;
+}
+
+/// Where records are kept that have a table and can be deleted.
+pub trait TabledRepository<T: Record>: ListedRepository<T> + DeletableRepository<T> {}
+
+impl<T: Record, S: ListedRepository<T> + DeletableRepository<T> + ?Sized> TabledRepository<T> for S {}
 
 /// The use cases of records for which the permission and the wall between projects are all that decides. What a record
 /// refers to, and which names are taken, the storage decides in the commit. Records with more rules have a service of
@@ -76,14 +101,18 @@ impl<T: Record, S: RecordRepository<T> + ?Sized> RecordService<T, S> {
     /// Adds a record to the employee's project.
     pub async fn create(&self, staff: &Staff, draft: T::Draft) -> Result<T, ErrorOf<T>> {
         staff.require(Permission::create(T::RESOURCE))?;
-        self.records.insert(Stamp::of(staff, self.clock.now()), draft).await
+        let now = self.clock.now();
+        T::admit(&draft, now)?;
+        self.records.insert(Stamp::of(staff, now), draft).await
     }
 
     /// Changes a record of the employee's project.
     pub async fn update(&self, staff: &Staff, id: T::Id, change: T::Change) -> Result<T, ErrorOf<T>> {
         staff.require(Permission::edit(T::RESOURCE))?;
         staff.own(self.records.find(id).await?)?;
-        self.records.update(Stamp::of(staff, self.clock.now()), id, change).await
+        let now = self.clock.now();
+        T::admit_change(&change, now)?;
+        self.records.update(Stamp::of(staff, now), id, change).await
     }
 }
 
@@ -96,11 +125,38 @@ impl<T: Record, S: DeletableRepository<T> + ?Sized> RecordService<T, S> {
     }
 }
 
+impl<T: Record, S: ListedRepository<T> + ?Sized> RecordService<T, S> {
+    /// One page of the records of the employee's project.
+    pub async fn page(&self, staff: &Staff, listing: Listing) -> Result<Page<T>, ErrorOf<T>> {
+        staff.require(Permission::view(T::RESOURCE))?;
+        Ok(self.records.page(staff.project_id, listing).await?)
+    }
+}
+
+/// What happened to records of a kind.
+pub struct RecordHistory<T: Record, S: RecordRepository<T> + ?Sized = dyn RecordRepository<T>> {
+    records: Arc<S>,
+    histories: Arc<dyn Histories>,
+    kind: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: Record, S: RecordRepository<T> + ?Sized> RecordHistory<T, S> {
+    /// Of records that are kept there.
+    pub const fn new(records: Arc<S>, histories: Arc<dyn Histories>) -> Self {
+        Self { records, histories, kind: std::marker::PhantomData }
+    }
+
+    /// One page of what happened to a record of the employee's project, the latest first.
+    pub async fn page(&self, staff: &Staff, id: T::Id, page: PageRequest) -> Result<Page<HistoryEntry>, ErrorOf<T>> {
+        staff.require(Permission::view(T::RESOURCE))?;
+        staff.own(self.records.find(id).await?)?;
+        Ok(self.histories.page(staff.project_id, T::RESOURCE, id.into(), page).await?)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
-
-    use chrono::DateTime;
 
     use super::*;
     use crate::history::AuditedField;

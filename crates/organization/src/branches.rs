@@ -1,15 +1,18 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, Permission, Resource, Staff};
+use kontor_kernel::history::{Histories, HistoryEntry};
+use kontor_kernel::{BranchId, Clock, Listing, Page, PageRequest, Permission, Resource, Staff, Stamp};
 
-use crate::BranchError;
-use crate::model::{Branch, BranchDraft};
+use crate::model::{Branch, BranchChange, BranchDraft};
 use crate::ports::BranchRepository;
+use crate::{BranchError, BranchRefusal};
 
-/// Use cases of branches.
+/// Use cases of branches. One that something refers to cannot be deleted.
 pub struct BranchService {
     /// Where they are kept.
     pub branches: Arc<dyn BranchRepository>,
+    /// What happened to them.
+    pub histories: Arc<dyn Histories>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
 }
@@ -21,9 +24,48 @@ impl BranchService {
         Ok(self.branches.list(staff.project_id).await?)
     }
 
+    /// One page of the branches of the employee's project. Fields: `id`, `name`, `created_at`, `updated_at`.
+    pub async fn page(&self, staff: &Staff, listing: Listing) -> Result<Page<Branch>, BranchError> {
+        staff.require(Permission::view(Resource::Branches))?;
+        Ok(self.branches.page(staff.project_id, listing).await?)
+    }
+
+    /// One branch of the employee's project.
+    pub async fn read(&self, staff: &Staff, id: BranchId) -> Result<Branch, BranchError> {
+        staff.require(Permission::view(Resource::Branches))?;
+        staff.own(self.branches.find(id).await?)
+    }
+
     /// Adds a branch to the employee's project.
     pub async fn create(&self, staff: &Staff, draft: BranchDraft) -> Result<Branch, BranchError> {
         staff.require(Permission::create(Resource::Branches))?;
-        Ok(self.branches.insert(staff.project_id, draft, self.clock.now()).await?)
+        draft.check().map_err(BranchRefusal::Invalid)?;
+        self.branches.insert(Stamp::of(staff, self.clock.now()), draft).await
+    }
+
+    /// Changes a branch of the employee's project.
+    pub async fn update(&self, staff: &Staff, id: BranchId, change: BranchChange) -> Result<Branch, BranchError> {
+        staff.require(Permission::edit(Resource::Branches))?;
+        staff.own(self.branches.find(id).await?)?;
+        self.branches.update(Stamp::of(staff, self.clock.now()), id, change).await
+    }
+
+    /// Deletes a branch of the employee's project that nothing refers to.
+    pub async fn delete(&self, staff: &Staff, id: BranchId) -> Result<(), BranchError> {
+        staff.require(Permission::edit(Resource::Branches))?;
+        staff.own(self.branches.find(id).await?)?;
+        self.branches.delete(Stamp::of(staff, self.clock.now()), id).await
+    }
+
+    /// One page of what happened to a branch of the employee's project, the latest first.
+    pub async fn history(
+        &self,
+        staff: &Staff,
+        id: BranchId,
+        page: PageRequest,
+    ) -> Result<Page<HistoryEntry>, BranchError> {
+        staff.require(Permission::view(Resource::Branches))?;
+        staff.own(self.branches.find(id).await?)?;
+        Ok(self.histories.page(staff.project_id, Resource::Branches, id.get(), page).await?)
     }
 }

@@ -5,19 +5,25 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, DictionaryItemId, IntegrationId,
-    IntegrationParameterId, Language, OfProject, PaymentTypeId, ProjectId, ShopId, Stamp, StorageUnitId, StoreError,
-    Zone,
+    AppScope, ApplicationId, BankRequisite, BankRequisiteChange, BankRequisiteDraft, BankRequisiteId, BranchId,
+    DeliverySubtypeId, DeliveryTypeId, DictionaryItemId, IntegrationId, IntegrationParameterId, Language, Listing,
+    Name, OfProject, Page, PaymentTypeId, Permission, ProjectId, ShopId, StaffMenuId, Stamp, StorageUnitId, StoreError,
+    UserId, Zone,
 };
 
-use crate::model::{AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, SuggestionQuery};
 use crate::model::{
-    Application, ApplicationDraft, Branch, BranchDraft, Country, DeliverySubtype, DeliverySubtypeParam, DeliveryType,
-    Dictionary, DictionaryItem, PaymentChoice, PaymentType, ProjectInfo, ProjectPlan, ProjectRecords, Shop,
-    StorageUnit,
+    AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, StaffShop, SuggestionQuery, TimesChange,
+};
+use crate::model::{
+    Application, ApplicationDraft, Branch, BranchChange, BranchDraft, Country, DeliverySubtype, DeliverySubtypeParam,
+    DeliveryType, Dictionary, DictionaryItem, PaymentChoice, PaymentType, ProjectInfo, ProjectPlan, ProjectRecords,
+    Shop, StorageUnit,
 };
 use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration};
-use crate::{ApplicationError, IntegrationError, SuggestionError};
+use crate::model::{MenuScreen, StaffMenu, StaffMenuItems};
+use crate::{
+    ApplicationError, BranchError, BranchRequisiteError, IntegrationError, ShopError, StaffMenuError, SuggestionError,
+};
 
 /// Branches of a project.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -26,8 +32,49 @@ pub trait BranchRepository: Send + Sync {
     /// Every branch of the project, oldest first.
     async fn list(&self, project: ProjectId) -> Result<Vec<Branch>, StoreError>;
 
+    /// One page of the branches of the project, by a constant number of statements.
+    async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<Branch>, StoreError>;
+
+    /// A branch of any project.
+    async fn find(&self, id: BranchId) -> Result<Option<OfProject<Branch>>, StoreError>;
+
     /// Stores a branch.
-    async fn insert(&self, project: ProjectId, draft: BranchDraft, at: DateTime<Utc>) -> Result<Branch, StoreError>;
+    async fn insert(&self, stamp: Stamp, draft: BranchDraft) -> Result<Branch, BranchError>;
+
+    /// Changes a branch of the project as it is then: refuses what [`BranchChange::check`] does.
+    async fn update(&self, stamp: Stamp, id: BranchId, change: BranchChange) -> Result<Branch, BranchError>;
+
+    /// Deletes a branch of the project with its bank accounts, what these use of integrations included. Refuses one that
+    /// something refers to.
+    async fn delete(&self, stamp: Stamp, id: BranchId) -> Result<(), BranchError>;
+}
+
+/// Accounts of branches in banks. Each change is one commit with its line of the branch's history, or nothing.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait BranchRequisiteRepository: Send + Sync {
+    /// Those of a branch of the project, oldest first.
+    async fn of_branch(&self, project: ProjectId, branch: BranchId) -> Result<Vec<BankRequisite>, StoreError>;
+
+    /// One of any project, and its branch.
+    async fn find(&self, id: BankRequisiteId) -> Result<Option<OfProject<(BranchId, BankRequisite)>>, StoreError>;
+
+    /// Notes another one of a branch of the project, up to [`BankRequisite::MOST`].
+    async fn insert(
+        &self,
+        stamp: Stamp,
+        branch: BranchId,
+        draft: BankRequisiteDraft,
+    ) -> Result<BankRequisite, BranchRequisiteError>;
+
+    /// Changes one of a branch of the project.
+    async fn update(
+        &self,
+        stamp: Stamp,
+        branch: BranchId,
+        id: BankRequisiteId,
+        change: BankRequisiteChange,
+    ) -> Result<BankRequisite, BranchRequisiteError>;
 }
 
 /// Applications of a project.
@@ -234,4 +281,50 @@ pub trait IntegrationRepository: Send + Sync {
         id: IntegrationId,
         parameter: IntegrationParameterId,
     ) -> Result<bool, StoreError>;
+}
+
+/// Where the opening times of shops are kept.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait OpeningTimesStore: Send + Sync {
+    /// Changes the times of a shop of the project, as [`OpeningTimes::check`](crate::model::OpeningTimes::check) allows, with a
+    /// line of the shop's history. Answers the shop and the number of what was added, changed or removed.
+    async fn change_times(&self, stamp: Stamp, id: ShopId, change: TimesChange) -> Result<(StaffShop, i64), ShopError>;
+}
+
+/// Whose menu it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MenuOwner {
+    /// That of employees who have none of their own.
+    Project,
+    /// That of one employee.
+    User(UserId),
+}
+
+/// Where staff menus are kept.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait StaffMenuStore: Send + Sync {
+    /// Every menu of the project, oldest first, as it stands for this employee.
+    async fn list(&self, project: ProjectId, user: UserId) -> Result<Vec<StaffMenu>, StoreError>;
+
+    /// The menu of employees of the project who have none of their own.
+    async fn of_project(&self, project: ProjectId) -> Result<Option<StaffMenu>, StoreError>;
+
+    /// Every screen of the service.
+    async fn screens(&self) -> Result<Vec<MenuScreen>, StoreError>;
+
+    /// What an employee of any project may do.
+    async fn permissions_of(&self, user: UserId) -> Result<Option<OfProject<BTreeSet<Permission>>>, StoreError>;
+
+    /// Stores a new menu of the project, refusing a name that is taken and screens that are not there.
+    async fn insert(&self, stamp: Stamp, name: Name, items: StaffMenuItems) -> Result<StaffMenu, StaffMenuError>;
+
+    /// Has this be the menu of the owner; refuses a menu that is not the project's.
+    async fn attach(
+        &self,
+        project: ProjectId,
+        owner: MenuOwner,
+        menu: Option<StaffMenuId>,
+    ) -> Result<(), StaffMenuError>;
 }

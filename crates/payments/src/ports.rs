@@ -134,6 +134,10 @@ pub trait ChargeStore: Send + Sync {
     /// Commits what became known of an open charge, with all that follows from it for its purpose, the refund that is
     /// due and the method to be saved. [`Change::Stale`] when its outcome is already known: then nothing is written.
     async fn record(&self, id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError>;
+
+    /// Commits that the acquirer says of a charge whose outcome is known that it ended otherwise, with what follows for its
+    /// purpose: people must look. The outcome stays. What was noted of a charge before is not noted again.
+    async fn contradicted(&self, id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError>;
 }
 
 /// What came of storing a refund.

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Money, Zone};
-use kontor_payments::model::ChargeState;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
@@ -69,14 +68,6 @@ impl Bounds {
     }
 }
 
-/// Judges a further answer about a charge: what has ended stays as it ended. An older answer that comes late, and another
-/// word for no money, are no contradiction.
-pub fn contradiction(recorded: ChargeState, told: ChargeState) -> Result<(), Park> {
-    let arrived = |state| state == ChargeState::Succeeded;
-    let both_ended = !recorded.is_open() && !told.is_open();
-    if both_ended && arrived(recorded) != arrived(told) { Err(Park::ContradictingAnswers) } else { Ok(()) }
-}
-
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
@@ -124,19 +115,6 @@ mod tests {
         assert_eq!(judged("499.00", "RUB", &[], &[today]), Ok(()));
         assert_eq!(judged("499.00", "RUB", &[], &[today, yesterday]), Ok(()));
         assert_eq!(judged("499.00", "RUB", &[], &[today, today]), Err(Park::CustomerLimit));
-    }
-
-    #[test]
-    fn a_charge_ends_once() {
-        let failed = [ChargeState::Canceled, ChargeState::Expired, ChargeState::Refused];
-        for recorded in ChargeState::VARIANTS.iter().copied() {
-            for told in ChargeState::VARIANTS.iter().copied() {
-                let opposite = (recorded == ChargeState::Succeeded && failed.contains(&told))
-                    || (failed.contains(&recorded) && told == ChargeState::Succeeded);
-                let judged = if opposite { Err(Park::ContradictingAnswers) } else { Ok(()) };
-                assert_eq!(contradiction(recorded, told), judged, "{recorded:?} {told:?}");
-            }
-        }
     }
 
     #[test]

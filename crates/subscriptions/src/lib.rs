@@ -79,7 +79,7 @@ mod state;
 mod terms;
 
 pub use access::grants_access;
-pub use bounds::{Bounds, Intended, Park, contradiction};
+pub use bounds::{Bounds, Intended, Park};
 pub use case::{Occasion, Retimed, SubscriptionCase, Timing};
 pub use checkout::{Checkout, CheckoutResult, MOST_PLANS, Purchase};
 pub use condition::Condition;

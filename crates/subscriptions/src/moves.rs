@@ -18,9 +18,9 @@ use crate::effect::SubscriptionNotice::{
 use crate::refusal::{MoveRefused, reason};
 use crate::state::Facts;
 use crate::state::SubscriptionEvent::{
-    self, Cancel, ChangeMethod, ChangePlan, ChargeAnnounced, ChargeDeclinedHard, ChargeDeclinedSoft, ChargePending,
-    ChargeStarted, ChargeSucceeded, ChargeUnknown, CustomerLeaves, DeleteMethod, DunningExhausted, MoveDay, Pause,
-    PeriodDue, PlanWithdrawn, RefundPeriod, Release, Resume, Retry, Skip,
+    self, Cancel, ChangeMethod, ChangePlan, ChargeAnnounced, ChargeContradicted, ChargeDeclinedHard,
+    ChargeDeclinedSoft, ChargePending, ChargeStarted, ChargeSucceeded, ChargeUnknown, CustomerLeaves, DeleteMethod,
+    DunningExhausted, MoveDay, Pause, PeriodDue, PlanWithdrawn, RefundPeriod, Release, Resume, Retry, Skip,
 };
 use crate::state::SubscriptionStatus::{self, Active, Canceled, Charging, PastDue};
 
@@ -59,6 +59,7 @@ pub const MOVES: &[Move] = &[
     row(Active, ChargeSucceeded, Any, Active, &[Park], None),
     row(Active, ChargeDeclinedSoft, Any, Active, &[Park], None),
     row(Active, ChargeDeclinedHard, Any, Active, &[Park], None),
+    row(Active, ChargeContradicted, Any, Active, &[Park], None),
     row(Active, Cancel, NoCharge, Canceled, &[EndQueuedAttempts], Some(SubscriptionCanceled)),
     row(Active, ChangePlan, PlanBuyable, Active, &[NextTerms], Some(SubscriptionTermsChanged)),
     row(Active, ChangeMethod, MethodUsable, Active, &[NextMethod], Some(SubscriptionMethodChanged)),
@@ -129,6 +130,7 @@ pub const MOVES: &[Move] = &[
     row(Charging, ChargeDeclinedHard, LosesPlan, Canceled, &[StopMethod, EndQueuedAttempts], Some(SubscriptionEnded)),
     row(Charging, ChargeUnknown, Any, Charging, &[Reconcile], None),
     row(Charging, ChargePending, Any, Charging, &[AskLater], None),
+    row(Charging, ChargeContradicted, Any, Charging, &[Park], None),
     row(Charging, ChangePlan, PlanBuyable, Charging, &[NextTerms], Some(SubscriptionTermsChanged)),
     row(Charging, ChangeMethod, MethodUsable, Charging, &[NextMethod], Some(SubscriptionMethodChanged)),
     row(Charging, DeleteMethod, Any, Charging, &[StopMethod, EndQueuedAttempts], Some(SubscriptionMethodNeeded)),
@@ -140,6 +142,7 @@ pub const MOVES: &[Move] = &[
     row(PastDue, ChargeSucceeded, Any, PastDue, &[Park], None),
     row(PastDue, ChargeDeclinedSoft, Any, PastDue, &[Park], None),
     row(PastDue, ChargeDeclinedHard, Any, PastDue, &[Park], None),
+    row(PastDue, ChargeContradicted, Any, PastDue, &[Park], None),
     row(PastDue, Cancel, NoCharge, Canceled, &[EndQueuedAttempts], Some(SubscriptionCanceled)),
     row(PastDue, Retry, Chargeable, Charging, &[EndQueuedAttempts, StartAttempt], None),
     row(
@@ -172,6 +175,7 @@ pub const MOVES: &[Move] = &[
     row(Canceled, ChargeDeclinedHard, OpenChargeLeft, Canceled, &[StopMethod], None),
     row(Canceled, ChargeUnknown, OpenChargeLeft, Canceled, &[Reconcile], None),
     row(Canceled, ChargePending, OpenChargeLeft, Canceled, &[AskLater], None),
+    row(Canceled, ChargeContradicted, Any, Canceled, &[Park], None),
     row(Canceled, Resume, ResumablePaid, Active, &[], Some(SubscriptionResumed)),
     row(Canceled, Resume, ResumableOver, PastDue, &[Anchor, ScheduleTry], Some(SubscriptionResumed)),
     row(Canceled, ChangePlan, PlanBuyable, Canceled, &[NextTerms], Some(SubscriptionTermsChanged)),

@@ -3,9 +3,9 @@
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::state::SubscriptionEvent::{
-    self, Cancel, ChangeMethod, ChangePlan, ChargeAnnounced, ChargeDeclinedHard, ChargeDeclinedSoft, ChargePending,
-    ChargeStarted, ChargeSucceeded, ChargeUnknown, CustomerLeaves, DeleteMethod, DunningExhausted, MoveDay, Pause,
-    PeriodDue, PlanWithdrawn, RefundPeriod, Release, Resume, Retry, Skip,
+    self, Cancel, ChangeMethod, ChangePlan, ChargeAnnounced, ChargeContradicted, ChargeDeclinedHard,
+    ChargeDeclinedSoft, ChargePending, ChargeStarted, ChargeSucceeded, ChargeUnknown, CustomerLeaves, DeleteMethod,
+    DunningExhausted, MoveDay, Pause, PeriodDue, PlanWithdrawn, RefundPeriod, Release, Resume, Retry, Skip,
 };
 use crate::state::SubscriptionStatus::{self, Active, Canceled, Charging, PastDue};
 use crate::state::{Facts, MethodStanding, OpenCharge, PlanStanding};
@@ -104,9 +104,8 @@ pub(crate) fn reason(from: SubscriptionStatus, event: SubscriptionEvent, facts: 
     let activated = (!facts.activated).then_some(RefusalReason::NeverActivated);
     let canceled = (from == Canceled).then_some(RefusalReason::Canceled);
     match event {
-        ChargeSucceeded | ChargeDeclinedSoft | ChargeDeclinedHard | ChargeUnknown | ChargePending => {
-            RefusalReason::NoChargeOpen
-        }
+        ChargeSucceeded | ChargeDeclinedSoft | ChargeDeclinedHard | ChargeUnknown | ChargePending
+        | ChargeContradicted => RefusalReason::NoChargeOpen,
         RefundPeriod => open.unwrap_or(RefusalReason::NoPaidPeriod),
         Cancel => canceled.or(open).unwrap_or(RefusalReason::Canceled),
         Resume if from != Canceled => RefusalReason::NotCanceled,

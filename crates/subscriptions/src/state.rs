@@ -35,6 +35,8 @@ pub enum SubscriptionEvent {
     ChargeUnknown,
     /// The acquirer has the charge, and its outcome is still to come.
     ChargePending,
+    /// The acquirer says of a charge that has ended that it ended otherwise.
+    ChargeContradicted,
     /// The customer or staff cancel.
     Cancel,
     /// The customer takes a cancellation back, with a new consent.
@@ -160,6 +162,7 @@ mod tests {
             "charge_declined_hard",
             "charge_unknown",
             "charge_pending",
+            "charge_contradicted",
             "cancel",
             "resume",
             "retry",

@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Data, Json};
 use actix_web::{HttpRequest, post};
-use kontor_payments::model::ProviderId;
+use kontor_payments::model::{GatewayStatus, ProviderId};
 use kontor_payments::{ChargeService, Notified};
 use serde::Deserialize;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -61,7 +61,7 @@ async fn acquirer_notified(
         Ok(id) if notification.event.starts_with("payment.") => id,
         _ => return Ok(done),
     };
-    match service.acquirer_notified(&id).await? {
+    match service.acquirer_notified(&id, told(&notification.event)).await? {
         Notified::Unreadable { why } => return Err(come_again(&id, &why)),
         Notified::Suspicious { purpose, why } => {
             tracing::error!(%purpose, payment = %id, %why, "a payment needs to be looked at");
@@ -70,6 +70,15 @@ async fn acquirer_notified(
         Notified::StillOpen(_) | Notified::AlreadySettled(_) | Notified::Ignored => {}
     }
     Ok(done)
+}
+
+/// What the name of an event says of its payment.
+fn told(event: &str) -> Option<GatewayStatus> {
+    match event {
+        "payment.succeeded" => Some(GatewayStatus::Succeeded),
+        "payment.canceled" => Some(GatewayStatus::Canceled),
+        _ => None,
+    }
 }
 
 fn come_again(payment: &ProviderId, why: &str) -> ApiError {

@@ -5,6 +5,7 @@ mod callback_auth;
 mod cart;
 mod categories;
 mod contact_form;
+mod content;
 mod delivery;
 mod dictionaries;
 mod favourites;
@@ -60,6 +61,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     payment_types::routes(config);
     showcase::routes(config);
     plans::routes(config);
+    content::routes(config);
     searches::routes(config);
     dictionaries::routes(config);
     search_address::routes(config);

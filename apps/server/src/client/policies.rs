@@ -45,6 +45,15 @@ pub const POLICIES: &[Policy] = &[
     get("/api/counterparty/search/history", Customer),
     get("/api/counterparty/search/popular", Visitor),
     post("/api/counterparty/search_address", App),
+    // Content
+    get("/api/counterparty/blocks/{code}", App).server_cached(),
+    get("/api/counterparty/blocks/id/{identifier}", App).server_cached(),
+    get("/api/counterparty/page_types", App).server_cached(),
+    get("/api/counterparty/pages", App).server_cached(),
+    get("/api/counterparty/pages/{slug}", App).server_cached(),
+    get("/api/counterparty/menus", App).server_cached(),
+    get("/api/counterparty/menus/{slug}", App).server_cached(),
+    get("/api/counterparty/menus/{name}/items", App).server_cached(),
     // Checkout
     get("/api/counterparty/delivery_types", App),
     get("/api/counterparty/delivery_types/{type_id}", App),

@@ -17,7 +17,7 @@ use super::queries::ProductQuery;
 use crate::http::envelope::{Answer, answer, one};
 use crate::http::paging::Paginator;
 use crate::http::records::StorageUnitRecord;
-use crate::http::response_cache::{RankedByViews, ShownViews};
+use crate::http::response_cache::{RankedByViews, ShownViews, Viewed};
 use crate::http::routes::below;
 use crate::http::wire::{NamedRecord, PhotoRecord};
 use crate::http::{ApiError, CallingApp, CallingVisitor, ClientIp, PathId, Query, Unpaged};
@@ -175,7 +175,8 @@ async fn show_product(
     request: HttpRequest,
 ) -> Answer<OneProduct> {
     let card = service.product(*visitor, id.parse()?, &viewer.subject()).await?;
-    let looked = ShownViews { product: card.product.id, shown: card.views_count, unstored: card.unstored_views };
+    let looked =
+        ShownViews { viewed: Viewed::Product(card.product.id), shown: card.views_count, unstored: card.unstored_views };
     request.extensions_mut().insert(looked);
     answer(card)
 }

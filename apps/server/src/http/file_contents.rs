@@ -34,8 +34,34 @@ pub fn avatar(key: Option<&FileKey>, config: &Config) -> Option<Picture> {
     key.map(|key| Picture { url: url_of(key, config) })
 }
 
+/// What is shown where there is no picture.
+const PLACEHOLDER: &str = "placeholder.svg";
+const PLACEHOLDER_SVG: &str = concat!(
+    r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3" width="400" height="300" role="img" aria-label="No picture">"##,
+    r##"<path fill="#e5e7eb" d="M0 0h4v3H0z"/><path fill="#9ca3af" d="M.8 2.4 1.7 1.2l.6.8.4-.5.7.9z"/></svg>"##,
+);
+
+/// Where the picture is that is shown where there is none.
+pub fn placeholder_url(config: &Config) -> String {
+    format!("{}/files/{PLACEHOLDER}", config.public_url.trim_end_matches('/'))
+}
+
+async fn placeholder() -> HttpResponse {
+    HttpResponse::Ok()
+        .insert_header((CONTENT_TYPE, "image/svg+xml"))
+        .insert_header((CACHE_CONTROL, "public, max-age=86400"))
+        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .body(PLACEHOLDER_SVG)
+}
+
 /// `GET`, `HEAD /files/{key}`
 pub fn routes(config: &mut ServiceConfig) {
+    config.service(
+        web::resource(format!("/files/{PLACEHOLDER}"))
+            .route(web::get().to(placeholder))
+            .route(web::head().to(placeholder))
+            .default_service(web::to(wrong_method)),
+    );
     config.service(
         web::resource("/files/{key}")
             .route(web::get().to(serve))

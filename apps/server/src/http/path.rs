@@ -26,3 +26,6 @@ pub type TwoIds = Path<(PathId, PathId)>;
 
 /// Three numbers in a path.
 pub type ThreeIds = Path<(PathId, PathId, PathId)>;
+
+/// Four numbers in a path.
+pub type FourIds = Path<(PathId, PathId, PathId, PathId)>;

@@ -9,7 +9,7 @@
 //! Nor is an answer used beyond the moment at which a discount starts or ends. What depends on how often products were
 //! viewed ends when views are stored, the rest does not.
 //!
-//! **What still happens**: a view of a product is counted, and the number of views in the answer is the present one.
+//! **What still happens**: a view of a product or page is counted, and the number of views in the answer is the present one.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write as _;
@@ -24,7 +24,8 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::{CacheVersion, CacheVersions, Database, Topic};
 use kontor_catalog::storefront::StorefrontService;
-use kontor_kernel::{AppScope, Clock, NomenclatureId, ProjectId};
+use kontor_content::PageShelf;
+use kontor_kernel::{AppScope, Clock, NomenclatureId, PageId, ProjectId};
 use metrics::Counter;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -32,12 +33,32 @@ use quick_cache::sync::Cache;
 use super::ClientIp;
 use super::throttle::TightestQuota;
 
-/// A handler leaves this in the request when its answer tells how often a product was looked at, in a field
+/// What was looked at.
+#[derive(Debug, Clone, Copy)]
+pub enum Viewed {
+    /// A product.
+    Product(NomenclatureId),
+    /// A page.
+    Page(PageId),
+}
+
+impl Viewed {
+    /// Counts a view by whoever sends the request. Returns the views that are not stored yet.
+    async fn look(self, request: &HttpRequest) -> Option<u64> {
+        let viewer = ClientIp::of(request).subject();
+        Some(match self {
+            Self::Product(id) => request.app_data::<web::Data<StorefrontService>>()?.look(id, &viewer).await,
+            Self::Page(id) => request.app_data::<web::Data<PageShelf>>()?.look(id, &viewer).await,
+        })
+    }
+}
+
+/// A handler leaves this in the request when its answer tells how often something was looked at, in a field
 /// `views_count` that stands there once.
 #[derive(Debug, Clone, Copy)]
 pub struct ShownViews {
-    /// The product.
-    pub product: NomenclatureId,
+    /// What was looked at.
+    pub viewed: Viewed,
     /// The number of views in the answer.
     pub shown: u64,
     /// Of these, views that are not stored yet.
@@ -53,9 +74,9 @@ type Key = (u64, u64);
 
 enum Body {
     Whole(Bytes),
-    /// Between the two parts stands how often the product was looked at.
+    /// Between the two parts stands how often it was looked at.
     Counting {
-        product: NomenclatureId,
+        viewed: Viewed,
         stored: u64,
         before: Bytes,
         after: Bytes,
@@ -64,7 +85,7 @@ enum Body {
 
 impl Body {
     fn of(whole: Bytes, looked: Option<ShownViews>) -> Option<Self> {
-        let Some(ShownViews { product, shown, unstored }) = looked else { return Some(Self::Whole(whole)) };
+        let Some(ShownViews { viewed, shown, unstored }) = looked else { return Some(Self::Whole(whole)) };
         let field = format!("\"views_count\":{shown}");
         let text = std::str::from_utf8(&whole).ok()?;
         let mut places = text.match_indices(&field).map(|(place, _)| place + "\"views_count\":".len());
@@ -75,7 +96,7 @@ impl Body {
             return None;
         }
         let stored = shown.checked_sub(unstored)?;
-        Some(Self::Counting { product, stored, before: whole.slice(..place), after: whole.slice(end..) })
+        Some(Self::Counting { viewed, stored, before: whole.slice(..place), after: whole.slice(end..) })
     }
 
     fn len(&self) -> usize {
@@ -218,9 +239,8 @@ impl ResponseCache {
         };
         let body = match &answer.body {
             Body::Whole(whole) => whole.clone(),
-            Body::Counting { product, stored, before, after } => {
-                let service = request.app_data::<web::Data<StorefrontService>>()?;
-                let shown = stored + service.look(*product, &ClientIp::of(request).subject()).await;
+            Body::Counting { viewed, stored, before, after } => {
+                let shown = stored + viewed.look(request).await?;
                 let mut body = Vec::with_capacity(before.len() + after.len() + 20);
                 body.extend_from_slice(before);
                 write!(body, "{shown}").ok()?;
@@ -339,7 +359,7 @@ mod tests {
     }
 
     fn looked(shown: u64, unstored: u64) -> ShownViews {
-        ShownViews { product: NomenclatureId::new(7).unwrap(), shown, unstored }
+        ShownViews { viewed: Viewed::Product(NomenclatureId::new(7).unwrap()), shown, unstored }
     }
 
     #[test]

@@ -1,21 +1,44 @@
 //! Branches: the businesses of a project.
 
-use actix_web::web::Data;
-use actix_web::{get, post};
+use actix_web::web::{Data, Json, Path};
+use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_organization::BranchService;
-use kontor_organization::model::{Branch, BranchDraft};
+use kontor_kernel::listing::Sort;
+use kontor_organization::model::{Branch, BranchChange, BranchDraft};
+use kontor_organization::{BranchRefusal, BranchService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::http::envelope::{Answer, Created, answer, created, list, one};
-use crate::http::wire::{self, InputErrors};
-use crate::http::{Body, SignedInStaff};
+use crate::http::records::Message;
+use crate::http::wire::{self, Given, InputErrors, Patch};
+use crate::http::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use crate::table::{Asked, Cell, Column, Table, TableAnswer, list_params};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_branches).service(create_branch);
+    config
+        .service(list_branches)
+        .service(create_branch)
+        .service(show_branch)
+        .service(update_branch)
+        .service(delete_branch)
+        .service(branch_history);
+}
+
+/// The table lies elsewhere.
+pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+    config.service(branches_table);
+}
+
+impl From<BranchRefusal> for ApiError {
+    fn from(refusal: BranchRefusal) -> Self {
+        match refusal {
+            BranchRefusal::Invalid(violations) => violations.into(),
+            BranchRefusal::InUse => Self::invalid("id", "is a branch that something belongs to"),
+        }
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -33,15 +56,14 @@ struct BranchRecord {
 
 impl From<Branch> for BranchRecord {
     fn from(branch: Branch) -> Self {
-        let details = branch.details;
         Self {
             id: branch.id.get(),
-            name: details.name.into(),
-            inn: details.inn.map(Into::into),
-            kpp: details.kpp.map(Into::into),
-            address: details.address.map(Into::into),
-            phone: details.phone.map(|phone| phone.to_string()),
-            email: details.email.map(|email| email.to_string()),
+            name: branch.name.into(),
+            inn: branch.inn.map(Into::into),
+            kpp: branch.kpp.map(Into::into),
+            address: branch.address.map(Into::into),
+            phone: branch.phone.map(|phone| phone.to_string()),
+            email: branch.email.map(|email| email.to_string()),
             created_at: branch.created_at,
             updated_at: branch.updated_at,
         }
@@ -62,10 +84,12 @@ async fn list_branches(staff: SignedInStaff, service: Data<BranchService>) -> An
 #[deserr(error = InputErrors)]
 struct NewBranch {
     name: wire::Name,
+    /// Taxpayer's number: 10 digits of a company, 12 of an entrepreneur.
     #[deserr(default)]
-    inn: Option<wire::Line12>,
+    inn: Option<wire::Inn>,
+    /// Goes with an INN of 10 digits.
     #[deserr(default)]
-    kpp: Option<wire::Line9>,
+    kpp: Option<wire::Kpp>,
     #[deserr(default)]
     address: Option<wire::Line500>,
     #[deserr(default)]
@@ -96,4 +120,118 @@ async fn create_branch(
     body: Body<NewBranch>,
 ) -> Created<OneBranch> {
     created(service.create(&staff, body.0.into()).await?)
+}
+
+/// One branch.
+#[utoipa::path(tag = "Businesses", responses((status = 200, body = OneBranch)))]
+#[get("/api/branches/{id}")]
+async fn show_branch(staff: SignedInStaff, service: Data<BranchService>, id: Path<PathId>) -> Answer<OneBranch> {
+    answer(service.read(&staff, id.parse()?).await?)
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedBranch {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    name: Given<wire::Name>,
+    /// Taxpayer's number: 10 digits of a company, 12 of an entrepreneur.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Inn>)]
+    inn: Patch<wire::Inn>,
+    /// Goes with an INN of 10 digits.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Kpp>)]
+    kpp: Patch<wire::Kpp>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Line500>)]
+    address: Patch<wire::Line500>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Phone>)]
+    phone: Patch<wire::Phone>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Email>)]
+    email: Patch<wire::Email>,
+}
+
+impl From<ChangedBranch> for BranchChange {
+    fn from(changed: ChangedBranch) -> Self {
+        Self {
+            name: changed.name.into(),
+            inn: changed.inn.into(),
+            kpp: changed.kpp.into(),
+            address: changed.address.into(),
+            phone: changed.phone.into(),
+            email: changed.email.into(),
+        }
+    }
+}
+
+/// Changes a branch. Fields that are not sent stay as they are.
+#[utoipa::path(tag = "Businesses", request_body = ChangedBranch, responses((status = 200, body = OneBranch)))]
+#[put("/api/branches/{id}")]
+async fn update_branch(
+    staff: SignedInStaff,
+    service: Data<BranchService>,
+    id: Path<PathId>,
+    body: Body<ChangedBranch>,
+) -> Answer<OneBranch> {
+    answer(service.update(&staff, id.parse()?, body.0.into()).await?)
+}
+
+/// Deletes a branch that nothing belongs to but bank accounts; they go with it.
+#[utoipa::path(tag = "Businesses", responses((status = 200, body = Message)))]
+#[delete("/api/branches/{id}")]
+async fn delete_branch(staff: SignedInStaff, service: Data<BranchService>, id: Path<PathId>) -> Answer<Message> {
+    service.delete(&staff, id.parse()?).await?;
+    answer(Message::new("The branch was deleted."))
+}
+
+/// What happened to a branch, the latest first.
+#[utoipa::path(tag = "Businesses", params(PageQuery), responses((status = 200, body = HistoryList)))]
+#[get("/api/branches/{id}/history")]
+async fn branch_history(
+    staff: SignedInStaff,
+    service: Data<BranchService>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<HistoryList> {
+    let page = query.0.page()?;
+    answer(service.history(&staff, id.parse()?, page).await?)
+}
+
+/// The branches of the project as a table.
+#[utoipa::path(tag = "Businesses", params(BranchParams), responses((status = 200, body = TableAnswer)))]
+#[get("/api/tables/branches")]
+async fn branches_table(staff: SignedInStaff, service: Data<BranchService>, asked: Asked) -> Answer<TableAnswer> {
+    Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
+}
+
+const TABLE: Table<Branch> = Table {
+    id: 42,
+    resource: "branches",
+    version: Some(|row| row.version.into()),
+    columns: &[
+        Column::new("id", "No.", |branch| Cell::plain(branch.id.get())),
+        Column::with_icon("name", "Name", |branch| {
+            Cell::linked(branch.name.as_str(), format!("/api/branches/{}", branch.id))
+        }),
+        Column::new("inn", "INN", |branch| Cell::plain(branch.inn.as_deref())),
+        Column::new("kpp", "KPP", |branch| Cell::plain(branch.kpp.as_deref())),
+        Column::new("address", "Address", |branch| Cell::plain(branch.address.as_deref())),
+        Column::new("phone", "Phone", |branch| Cell::plain(branch.phone.as_deref())),
+        Column::new("email", "E-mail", |branch| Cell::plain(branch.email.as_deref())),
+        Column::new("created_at", "Created", |branch| Cell::moment(branch.created_at)),
+        Column::new("updated_at", "Changed", |branch| Cell::moment(branch.updated_at)),
+    ],
+    sorts: &["id", "name", "created_at", "updated_at"],
+    filters: &[],
+    search: Some("A part of the name or of the INN."),
+    period: Some("created_at"),
+    order: Sort::ascending("id"),
+};
+
+list_params! {
+    /// Of `GET /api/tables/branches`.
+    BranchParams of TABLE
 }

@@ -2,8 +2,11 @@
 
 mod agent_access;
 mod agents;
+mod application_parts;
 mod applications;
 mod assortment;
+mod bank_requisites;
+mod branch_requisites;
 mod branches;
 mod brands;
 mod bulk_upload;
@@ -31,16 +34,21 @@ mod order_preview;
 mod order_refunds;
 mod order_table;
 mod orders;
+mod pages;
 mod permissions;
 mod plans;
 mod policies;
 mod promotions;
+mod requisite_integrations;
 mod reservations;
 mod roles;
 mod session;
+mod shops;
+mod staff_menus;
 mod subscriptions;
 mod suggestions;
 mod tags;
+mod tasks;
 mod tickets;
 mod warehouse_integrations;
 mod warehouses;
@@ -61,18 +69,32 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/departments", departments::routes);
     below(config, "/api/roles", roles::routes);
     permissions::routes(config);
-    branches::routes(config);
+    below(config, "/api/branches", |config| {
+        branches::routes(config);
+        branch_requisites::routes(config);
+        requisite_integrations::routes(config);
+    });
+    branches::table_routes(config);
     below(config, "/api/applications", |config| {
         applications::routes(config);
         webhooks::routes(config);
         webhook_deliveries::routes(config);
         assortment::routes(config);
+        application_parts::routes(config);
         plans::routes(config);
     });
     dictionaries::routes(config);
     suggestions::routes(config);
     categories::routes(config);
     category_tables::routes(config);
+    application_parts::table_routes(config);
+    shops::table_routes(config);
+    below(config, "/api/shops", shops::routes);
+    staff_menus::routes(config);
+    tasks::table_routes(config);
+    below(config, "/api/tasks", tasks::routes);
+    pages::outer_routes(config);
+    below(config, "/api/pages", pages::routes);
     brands::routes(config);
     tags::routes(config);
     below(config, "/api/warehouses", |config| {

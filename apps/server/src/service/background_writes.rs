@@ -1,4 +1,4 @@
-//! Writes in the background what requests only buffer, every few seconds and many at a time: views of products, searches,
+//! Writes in the background what requests only buffer, every few seconds and many at a time: views of products and pages, searches,
 //! uses of tokens, and answers to requests with keys, which wait for less;
 //! and sorts measured times into their buckets.
 
@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use kontor_auth::{CustomerGuard, StaffGuard};
 use kontor_catalog::storefront::{SearchHistory, StorefrontService};
+use kontor_content::PageShelf;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +23,8 @@ const ANSWERS_WAIT: Duration = Duration::from_millis(250);
 pub struct BufferedWrites {
     /// Views of products.
     pub storefront: Arc<StorefrontService>,
+    /// Views of pages.
+    pub pages: Arc<PageShelf>,
     /// Searches of customers.
     pub searches: Arc<SearchHistory>,
     /// Uses of employees' tokens.
@@ -80,6 +83,7 @@ async fn run(left: BufferedWrites, metrics: PrometheusHandle, stop: Cancellation
         metrics.run_upkeep();
         let stored = [
             ("views", left.storefront.store_views().await),
+            ("views of pages", left.pages.store_views().await),
             ("searches", left.searches.store().await),
             ("uses of staff tokens", left.staff.store_uses().await),
             ("uses of customer tokens", left.customers.store_uses().await),

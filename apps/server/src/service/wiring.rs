@@ -31,15 +31,18 @@ use kontor_catalog::{
     WarehouseService,
 };
 use kontor_catalog::{DiscountService, PlanService, PromotionService};
-use kontor_content::{FileService, FileSweeper};
-use kontor_customers::model::{BankRequisite, CustomerContact};
+use kontor_content::model::{Block, MenuItem};
+use kontor_content::{
+    FileService, FileSweeper, MenuOrderService, PageHistory, PageService, PageShelf, PartService, PartShelf,
+};
+use kontor_customers::model::CustomerContact;
 use kontor_customers::{CustomerPartService, NotificationService, ProfileService, StaffCustomerService};
-use kontor_kernel::{Clock, HtmlCleaner, Random, RateLimiter, SecretCipher};
+use kontor_kernel::{BankRequisite, Clock, HtmlCleaner, Random, RateLimiter, SecretCipher};
 use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
-    ApplicationService, BranchService, CheckoutOptions, DepartmentService, DictionaryService, IntegrationService,
-    ShopService,
+    ApplicationService, BranchRequisiteService, BranchService, CheckoutOptions, DepartmentService, DictionaryService,
+    IntegrationService, OpeningTimesService, ShopHistory, ShopService, StaffMenuService, StaffShopService, TaskService,
 };
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
@@ -288,6 +291,7 @@ services! {
     phone_change: PhoneChange,
     verifications: VerificationService,
     branches: BranchService,
+    branch_requisites: BranchRequisiteService,
     departments: DepartmentService,
     applications: ApplicationService,
     dictionaries: DictionaryService,
@@ -326,6 +330,18 @@ services! {
     desk: Desk,
     reservations: ReservationService,
     integrations: IntegrationService,
+    pages: PageService,
+    page_history: PageHistory,
+    page_shelf: PageShelf,
+    blocks: PartService<Block>,
+    menu_items: PartService<MenuItem>,
+    menu_order: MenuOrderService,
+    part_shelf: PartShelf,
+    tasks: TaskService,
+    staff_menus: StaffMenuService,
+    staff_shops: StaffShopService,
+    shop_history: ShopHistory,
+    opening_times: OpeningTimesService,
 }
 
 impl Services {
@@ -340,11 +356,7 @@ impl Services {
         Self {
             throttle: Data::new(Throttle::new(limiter, around.code_factor)),
             counters: Data::new(counters),
-            favourites: Data::new(FavouriteService {
-                favourites: store.clone(),
-                storefront: storefront.clone(),
-                clock: clock.clone(),
-            }),
+            favourites: Data::new(make.favourites(storefront.clone())),
             showcase: Data::new(ShowcaseService {
                 showcase: store.clone(),
                 cleaner: around.cleaner.clone(),
@@ -387,7 +399,8 @@ impl Services {
             bank_requisites: Data::new(make.customer_parts()),
             phone_change: Data::new(make.phone_change()),
             verifications: Data::new(make.verifications(charges.clone())),
-            branches: Data::new(BranchService { branches: store.clone(), clock: clock.clone() }),
+            branches: Data::new(make.branches()),
+            branch_requisites: Data::new(make.branch_requisites()),
             departments: Data::new(DepartmentService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService { dictionaries: store.clone(), options: store.clone() }),
             checkout_options: Data::new(CheckoutOptions { options: store.clone() }),
@@ -398,16 +411,8 @@ impl Services {
             shown_categories: Data::new(make.assortment()),
             shown_brands: Data::new(make.assortment()),
             plans: Data::new(PlanService { plans: store.clone(), applications: store.clone(), clock: clock.clone() }),
-            warehouses: Data::new(WarehouseService {
-                warehouses: store.clone(),
-                histories: store.clone(),
-                clock: clock.clone(),
-            }),
-            nomenclatures: Data::new(NomenclatureService {
-                nomenclatures: store.clone(),
-                histories: store.clone(),
-                clock: clock.clone(),
-            }),
+            warehouses: Data::new(make.warehouses()),
+            nomenclatures: Data::new(make.nomenclatures()),
             inventories: Data::new(InventoryService { inventories: store.clone(), clock: clock.clone() }),
             discounts: Data::new(DiscountService { discounts: store.clone(), clock: clock.clone() }),
             promotions: Data::new(PromotionService { promotions: store.clone(), clock: clock.clone() }),
@@ -421,11 +426,19 @@ impl Services {
             tickets: Data::new(make.tickets()),
             desk: Data::new(Desk::new(database.clone(), clock.clone(), cipher.clone(), random.clone())),
             reservations: Data::new(ReservationService { reservations: store.clone(), orders: store.clone() }),
-            integrations: Data::new(IntegrationService {
-                integrations: store.clone(),
-                clock: clock.clone(),
-                cipher: cipher.clone(),
-            }),
+            integrations: Data::new(make.integrations()),
+            pages: Data::new(PageService::new(store.clone(), clock.clone())),
+            page_history: Data::new(PageHistory::new(store.clone(), store.clone())),
+            page_shelf: Data::new(PageShelf::new(store.clone(), around.limiter.clone(), around.cleaner.clone())),
+            blocks: Data::new(make.parts()),
+            menu_items: Data::new(make.parts()),
+            menu_order: Data::new(make.menu_order()),
+            staff_shops: Data::new(StaffShopService::new(store.clone(), clock.clone())),
+            shop_history: Data::new(ShopHistory::new(store.clone(), store.clone())),
+            opening_times: Data::new(make.opening_times()),
+            staff_menus: Data::new(StaffMenuService { menus: store.clone(), clock: clock.clone() }),
+            tasks: Data::new(TaskService::new(store.clone(), clock.clone())),
+            part_shelf: Data::new(PartShelf { parts: store.clone() }),
             applications: Data::new(ApplicationService { applications: store, clock, random, cipher }),
         }
     }
@@ -454,6 +467,7 @@ impl Services {
     pub fn left_behind(&self) -> BufferedWrites {
         BufferedWrites {
             storefront: self.storefront.clone().into_inner(),
+            pages: self.page_shelf.clone().into_inner(),
             searches: self.searches.clone().into_inner(),
             staff: self.staff_guard.clone().into_inner(),
             customers: self.customer_guard.clone().into_inner(),

@@ -49,6 +49,7 @@ const STORAGE: &[Floor] = &[
         Coupling::Acyclic,
         &[
             "applications",
+            "bank_requisites",
             "discount_rows",
             "integration_links",
             "lease",

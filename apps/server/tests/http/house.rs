@@ -17,9 +17,9 @@ const DOMAINS: [&str; 9] = [
 ];
 
 /// Small libraries without input or output. `secrecy` keeps secrets out of logs, `futures-util` runs a service's calls
-/// side by side, `bytes` are pieces of a content, `ipnet` reads networks, `chrono-tz` knows when the days of a project
+/// side by side, `slug` writes names in Latin letters, `bytes` are pieces of a content, `ipnet` reads networks, `chrono-tz` knows when the days of a project
 /// begin.
-const PURE: [&str; 15] = [
+const PURE: [&str; 16] = [
     "async-trait",
     "bytes",
     "chrono",
@@ -31,6 +31,7 @@ const PURE: [&str; 15] = [
     "secrecy",
     "serde",
     "serde_json",
+    "slug",
     "strum",
     "thiserror",
     "unicode-normalization",

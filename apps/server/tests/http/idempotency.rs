@@ -171,6 +171,7 @@ database_tests! {
             (Method::POST, BRANDS.to_owned(), json!({ "name": "Acme" })),
             (Method::PUT, format!("{BRANDS}/{brand}"), json!({ "name": "New" })),
             (Method::POST, "/api/departments".to_owned(), json!({ "name": "Sales" })),
+            (Method::POST, "/api/branches".to_owned(), json!({ "name": "North" })),
             (Method::POST, "/api/roles".to_owned(), json!({ "name": "Clerk" })),
             (Method::POST, "/api/warehouses".to_owned(), json!({ "name": "W", "branch_id": office.project.branch_id })),
             (Method::POST, "/api/nomenclatures".to_owned(), json!({ "name": "Cup", "kind_id": 2 })),
@@ -199,11 +200,13 @@ database_tests! {
 
     async fn what_cannot_be_read_is_named(db: TestDatabase) {
         let office = Office::open(db).await;
-        let branch = || office.server.as_staff(&office.owner, Method::POST, "/api/branches").json(&json!({ "name": "North" }));
-        let [first, _, lost] = thrice(&office.server, "k", branch).await;
-        let id = first.expect(201)["branch"]["id"].clone();
+        let path = format!("/api/branches/{}/bank_requisites", office.project.branch_id);
+        let body = json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" });
+        let account = || office.server.as_staff(&office.owner, Method::POST, &path).json(&body);
+        let [first, _, lost] = thrice(&office.server, "k", account).await;
+        let id = first.expect(201)["bankRequisite"]["id"].clone();
         let error = assert_named(&lost, 409, "idempotency_result_lost", "contact_support");
-        assert!(error["message"].as_str().unwrap().contains(&format!("branches/{id}")), "{error}");
+        assert!(error["message"].as_str().unwrap().contains(&format!("branch-bank-requisites/{id}")), "{error}");
         // The record is gone meanwhile.
         let department = || office.server.as_staff(&office.owner, Method::POST, "/api/departments").json(&json!({ "name": "A" }));
         let first = send(keyed(department(), "k")).await.expect(201)["department"]["id"].clone();

@@ -8,7 +8,7 @@ use kontor::policies;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::shopfront::Shopfront;
 use crate::support::{TestServer, send};
@@ -90,6 +90,9 @@ database_tests! {
         shop.promo("SPRING").await;
         shop.order(&shop.pickup(item, 2)).await.expect(201);
         let owner = shop.server.owner(&shop.project).await;
+        let menus = format!("/api/applications/{}/menu_items", shop.project.application_id);
+        let menu = json!({ "name": "Menu", "slug": "navpanel" });
+        send(shop.server.as_staff(&owner, Method::POST, &menus).json(&menu)).await.expect(201);
         let mut reads = 0;
         for policy in policies::all().filter(|policy| policy.method == "GET" && !policy.path.contains('{')) {
             let read = async || {

@@ -258,7 +258,9 @@ database_tests! {
             ("/api/discounts".to_owned(), json!({ "name": "Sale", "type": "percent", "value": 5 }), json!({ "name": "Less" })),
             ("/api/counterparties".to_owned(), json!({ "is_company": false, "first_name": "Oleg" }), json!({ "is_company": false, "first_name": "Anna" })),
             (format!("{customer}/contacts"), json!({ "kind": "phone", "value": "79001234568" }), json!({ "comment": "x" })),
-            (format!("{customer}/bank_requisites"), account, json!({ "comment": "x" })),
+            (format!("{customer}/bank_requisites"), account.clone(), json!({ "comment": "x" })),
+            ("/api/branches".to_owned(), json!({ "name": "Nord" }), json!({ "name": "Sud" })),
+            (format!("/api/branches/{branch}/bank_requisites"), account, json!({ "comment": "x" })),
             (format!("{hooks}/webhooks"), json!({ "url": "http://127.0.0.1:9/x" }), json!({ "name": "x" })),
             (
                 format!("{hooks}/subscription-nomenclatures"),

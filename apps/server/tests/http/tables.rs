@@ -58,6 +58,10 @@ async fn furnished(db: TestDatabase) -> (Office, i64, i64) {
     let path = format!("/api/orders/{order}/files");
     let added = office.server.as_staff(&office.owner, Method::POST, &path).multipart(Form::new().part("file", file));
     send(added).await.expect(201);
+    office.create("/api/tasks", json!({ "title": "Call back" })).await;
+    office.create("/api/pages", json!({ "title": "About us" })).await;
+    office.create(&format!("{shown}/blocks"), json!({ "name": "Banner", "block_type_id": 1 })).await;
+    office.create(&format!("{shown}/menu_items"), json!({ "name": "Catalogue" })).await;
     office.create("/api/agents", json!({ "name": "Clerk", "permissions": ["view-orders"] })).await;
     (office, order, category)
 }

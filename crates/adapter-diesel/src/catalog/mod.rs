@@ -5,7 +5,6 @@ mod assortment_order;
 mod brands;
 mod cards;
 mod categories;
-pub(crate) mod discount_names;
 mod discounts;
 mod favourites;
 mod import;

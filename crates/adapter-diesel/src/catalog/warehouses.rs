@@ -7,7 +7,7 @@ use kontor_catalog::model::{Reference, Warehouse, WarehouseChange, WarehouseDraf
 use kontor_catalog::ports::WarehouseRepository;
 use kontor_catalog::{WarehouseError, WarehouseReference, WarehouseRefusal};
 use kontor_kernel::{ApplicationId, BranchId, Listing, OfProject, Page, ProjectId, Stamp, StoreError, WarehouseId};
-use kontor_organization::model::IntegrationOwner;
+use kontor_organization::model::IntegrationKind;
 
 use super::categories::reference;
 use super::offer_refresh;
@@ -228,7 +228,7 @@ impl WarehouseRepository for Database {
             // No piece lies here, so nothing of it is shown.
             let links = warehouse_applications::table.filter(warehouse_applications::warehouse_id.eq(id.get()));
             diesel::delete(links).execute(connection)?;
-            integration_links::forget(connection, IntegrationOwner::Warehouse(id))?;
+            integration_links::forget(connection, IntegrationKind::Warehouse, &Statement::default().value(id.get()))?;
             let gone = diesel::update(warehouses::table.find(id.get())).set(warehouses::deleted_at.eq(at));
             Ok(gone.execute(connection)?)
         })

@@ -66,6 +66,25 @@ fn record(
     Ok(Change::Done)
 }
 
+/// Commits that an outcome is doubtful, once for each charge.
+fn contradicted(
+    connection: &mut AnyConnection,
+    id: i64,
+    why: &str,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<StoreError>> {
+    people::hold_customer(connection, CustomerOf::Charge(id))?;
+    // Notifications come without a key.
+    prepares();
+    let Some(charge) = payments::contradict(connection, id, why, at.naive_utc())? else { return Ok(()) };
+    if let ChargePurpose::Order(order) = charge.purpose() {
+        let follows = orders::hear(connection, order, &ChargeNews::Suspicious { why }, at)?;
+        debug_assert_eq!(follows, Follows::Nothing);
+        recurring::contradicted(connection, charge.id, at)?;
+    }
+    Ok(())
+}
+
 /// What an order hears of its charge.
 fn for_order<'a>(change: &'a ChargeChange, known: &'a Known) -> Option<ChargeNews<'a>> {
     match change {
@@ -127,6 +146,11 @@ impl ChargeStore for Database {
 
     async fn record(&self, id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError> {
         self.write(move |connection| record(connection, id.get(), &change, at)).await
+    }
+
+    async fn contradicted(&self, id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
+        let why = why.to_owned();
+        self.write(move |connection| contradicted(connection, id.get(), &why, at)).await
     }
 }
 

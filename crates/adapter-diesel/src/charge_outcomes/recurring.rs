@@ -231,6 +231,26 @@ pub(super) fn hear(
     Ok(())
 }
 
+/// Parks the subscriptions whose periods a charge was to pay, since its outcome is doubtful.
+pub(super) fn contradicted(
+    connection: &mut AnyConnection,
+    charge: ChargeId,
+    at: DateTime<Utc>,
+) -> Result<(), Abort<StoreError>> {
+    let of_charge = Statement::new("SELECT subscription_id FROM subscription_payments WHERE charge_id = ")
+        .value(charge.get())
+        .sql(" ORDER BY subscription_id");
+    let of_charge: Vec<IdRow> = of_charge.rows(connection)?;
+    for IdRow { id } in of_charge {
+        let Some(case) = cases(connection, &Wanted::Locked(stored::id(id)?), at)?.into_iter().next() else { continue };
+        let parked = case.after(SubscriptionEvent::ChargeContradicted, &Occasion::default(), at);
+        let parked = parked.map_err(StoreError::corrupt)?;
+        let since = Since { before: &case.subscription, author: Author::System, zone: case.zone };
+        write(connection, &since, &parked)?;
+    }
+    Ok(())
+}
+
 /// What subscriptions hear when staff give money of the charge of their order back: whether the period it paid ends with it.
 pub(super) fn period_refunded(
     connection: &mut AnyConnection,

@@ -1,5 +1,12 @@
 //! The ports of content.
 
+mod blocks;
 mod files;
+mod menu_items;
+mod page_views;
+mod pages;
+mod parts;
+mod shown_pages;
+mod slugs;
 
 pub(crate) use files::CONTENTS;

@@ -10,7 +10,7 @@ pub(crate) mod idempotency;
 pub(crate) mod invalidation;
 mod memory;
 mod migrations;
-mod pages;
+mod page_readers;
 mod pool;
 pub(crate) mod preconditions;
 mod statistics;

@@ -14,7 +14,7 @@ use super::failure::{Abort, at_commit, is_demoted, is_lost, passes};
 use super::idempotency::{self, Serving};
 use super::invalidation::{CacheVersions, Invalidations, invalidate_everything};
 use super::memory::Memories;
-use super::pages::PageReaders;
+use super::page_readers::PageReaders;
 use super::preconditions::{self, VersionedRequest};
 use super::step::{Answer, Outcome, Step, hide, reveal};
 use super::tables::Tables;
@@ -56,7 +56,7 @@ struct Inner {
     /// SQLite takes one writer at a time; queueing for it here is fairer than its own busy loop.
     writer: Option<Connections>,
     /// Started with the first page; nothing when they could not be.
-    pages: OnceLock<Option<PageReaders>>,
+    page_readers: OnceLock<Option<PageReaders>>,
     statements: Arc<AtomicU64>,
     repeated: AtomicU64,
     writes: AtomicU64,
@@ -71,17 +71,17 @@ impl Inner {
     }
 
     /// The threads that read pages; PostgreSQL has none, its connections are the scarce good.
-    fn pages(&self) -> Option<&PageReaders> {
+    fn page_readers(&self) -> Option<&PageReaders> {
         self.writer.as_ref()?;
         let start = || {
             let manager =
                 Manager { url: self.url.clone(), role: Role::Reader, statements: Arc::clone(&self.statements) };
             let threads = std::thread::available_parallelism().map_or(2, usize::from).max(2);
             PageReaders::start(&manager, threads)
-                .inspect_err(|error| tracing::warn!(%error, "pages are read without threads of their own"))
+                .inspect_err(|error| tracing::warn!(%error, "lists are read without threads of their own"))
                 .ok()
         };
-        self.pages.get_or_init(start).as_ref()
+        self.page_readers.get_or_init(start).as_ref()
     }
 
     /// Waits a little before a step runs again.
@@ -119,7 +119,7 @@ impl Database {
             url,
             readers,
             writer,
-            pages: OnceLock::new(),
+            page_readers: OnceLock::new(),
             statements,
             repeated: AtomicU64::new(0),
             writes: AtomicU64::new(0),
@@ -308,7 +308,7 @@ impl Database {
     }
 
     async fn read_page_step(&self, step: Step) -> Outcome {
-        let Some(readers) = self.inner.pages() else { return self.read_step(step).await };
+        let Some(readers) = self.inner.page_readers() else { return self.read_step(step).await };
         let (answer, answered) = tokio::sync::oneshot::channel();
         let asked = readers.ask(Box::new(move |connection| {
             // Nobody waits any longer when the visitor has gone.
@@ -317,7 +317,7 @@ impl Database {
             }
         }));
         if !asked {
-            return Err(StoreError::Unavailable("too many pages are being read".to_owned()).into());
+            return Err(StoreError::Unavailable("too many lists are being read".to_owned()).into());
         }
         answered.await.unwrap_or_else(|_| Err(StoreError::Failed("reading a page broke off".to_owned()).into()))
     }

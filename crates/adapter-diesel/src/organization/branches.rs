@@ -1,25 +1,33 @@
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{ProjectId, StoreError};
-use kontor_organization::model::{Branch, BranchDraft};
+use kontor_kernel::{BranchId, Line, Listing, OfProject, Page, ProjectId, Stamp, StoreError};
+use kontor_organization::model::{Branch, BranchChange, BranchDraft, IntegrationKind};
 use kontor_organization::ports::BranchRepository;
+use kontor_organization::{BranchError, BranchRefusal};
 
-use crate::database::idempotency::made;
-use crate::database::{Abort, Database};
+use super::branch_requisites::REQUISITES;
+use crate::collation::sort_key;
+use crate::database::{Abort, AnyConnection, Database, on_reference};
+use crate::integration_links;
+use crate::listing::{Source, containing, in_order, key_contains};
+use crate::records::{self, StoredRecord};
 use crate::schema::branches;
+use crate::statement::Statement;
 use crate::stored;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = branches)]
 struct BranchRow {
     id: i64,
+    project_id: i64,
     name: String,
     inn: Option<String>,
     kpp: Option<String>,
     address: Option<String>,
     phone: Option<String>,
     email: Option<String>,
+    version: i64,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
 }
@@ -30,18 +38,44 @@ impl TryFrom<BranchRow> for Branch {
     fn try_from(row: BranchRow) -> Result<Self, StoreError> {
         Ok(Self {
             id: stored::id(row.id)?,
-            details: BranchDraft {
-                name: stored::text(&row.name)?,
-                inn: stored::optional_text(row.inn.as_deref())?,
-                kpp: stored::optional_text(row.kpp.as_deref())?,
-                address: stored::optional_text(row.address.as_deref())?,
-                phone: stored::optional_text(row.phone.as_deref())?,
-                email: stored::optional_text(row.email.as_deref())?,
-            },
+            name: stored::text(&row.name)?,
+            inn: stored::optional_text(row.inn.as_deref())?,
+            kpp: stored::optional_text(row.kpp.as_deref())?,
+            address: stored::optional_text(row.address.as_deref())?,
+            phone: stored::optional_text(row.phone.as_deref())?,
+            email: stored::optional_text(row.email.as_deref())?,
+            version: stored::count(row.version)?,
             created_at: stored::moment(row.created_at),
             updated_at: stored::moment(row.updated_at),
         })
     }
+}
+
+impl StoredRecord for Branch {
+    const TABLE: &'static str = "branches";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+        let row: Option<BranchRow> =
+            branches::table.find(id).select(BranchRow::as_select()).first(connection).optional()?;
+        Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
+    }
+}
+
+/// The branches of staff.
+const BRANCHES: Source = Source {
+    from: "branches b",
+    id: "b.id",
+    fields: &[("id", "b.id"), ("name", "b.sort_key"), ("created_at", "b.created_at"), ("updated_at", "b.updated_at")],
+    search: found_by,
+};
+
+/// By a part of the name or of the INN.
+fn found_by(text: &Line<255>) -> Statement {
+    Statement::new("(")
+        .then(key_contains("b.name_key", text))
+        .sql(" OR b.inn LIKE ")
+        .value(containing(text))
+        .sql(" ESCAPE '\\')")
 }
 
 #[async_trait]
@@ -58,24 +92,78 @@ impl BranchRepository for Database {
         .await
     }
 
-    async fn insert(&self, project: ProjectId, draft: BranchDraft, at: DateTime<Utc>) -> Result<Branch, StoreError> {
-        self.write(move |connection| {
-            let id: i64 = diesel::insert_into(branches::table)
+    async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<Branch>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let own = Statement::new("b.project_id = ").value(project.get());
+            let found = BRANCHES.page(connection, own, &listing)?;
+            let rows: Vec<BranchRow> = branches::table
+                .filter(branches::id.eq_any(found.items.clone()))
+                .select(BranchRow::as_select())
+                .load(connection)?;
+            let rows: Vec<Branch> = rows.into_iter().map(Branch::try_from).collect::<Result<_, _>>()?;
+            let ordered = in_order(&found.items, rows, |branch| branch.id.get());
+            Ok::<_, Abort<StoreError>>(found.with_items(ordered))
+        })
+        .await
+    }
+
+    async fn find(&self, id: BranchId) -> Result<Option<OfProject<Branch>>, StoreError> {
+        records::find(self, id.get()).await
+    }
+
+    async fn insert(&self, stamp: Stamp, draft: BranchDraft) -> Result<Branch, BranchError> {
+        records::insert(self, stamp, move |connection| {
+            let at = stamp.at.naive_utc();
+            let id = diesel::insert_into(branches::table)
                 .values((
-                    branches::project_id.eq(project.get()),
+                    branches::project_id.eq(stamp.project_id.get()),
                     branches::name.eq(draft.name.as_str()),
+                    branches::name_key.eq(draft.name.key()),
+                    branches::sort_key.eq(sort_key(&draft.name)),
                     branches::inn.eq(draft.inn.as_deref()),
                     branches::kpp.eq(draft.kpp.as_deref()),
                     branches::address.eq(draft.address.as_deref()),
                     branches::phone.eq(draft.phone.as_deref()),
                     branches::email.eq(draft.email.as_deref()),
-                    branches::created_at.eq(at.naive_utc()),
-                    branches::updated_at.eq(at.naive_utc()),
+                    branches::created_at.eq(at),
+                    branches::updated_at.eq(at),
                 ))
                 .returning(branches::id)
                 .get_result(connection)?;
-            made("branches", id);
-            Ok(Branch { id: stored::id(id)?, details: draft.clone(), created_at: at, updated_at: at })
+            Ok(id)
+        })
+        .await
+    }
+
+    async fn update(&self, stamp: Stamp, id: BranchId, change: BranchChange) -> Result<Branch, BranchError> {
+        records::change(self, stamp, id.get(), move |connection, before: &Branch| {
+            change.check(before).map_err(|wrong| Abort::refused(BranchRefusal::Invalid(wrong)))?;
+            let name = change.name.as_set();
+            let changed = diesel::update(branches::table.find(id.get()))
+                .set((
+                    name.map(|name| branches::name.eq(name.as_str())),
+                    name.map(|name| (branches::name_key.eq(name.key()), branches::sort_key.eq(sort_key(name)))),
+                    change.inn.as_set().map(|inn| branches::inn.eq(inn.as_deref())),
+                    change.kpp.as_set().map(|kpp| branches::kpp.eq(kpp.as_deref())),
+                    change.address.as_set().map(|address| branches::address.eq(address.as_deref())),
+                    change.phone.as_set().map(|phone| branches::phone.eq(phone.as_deref())),
+                    change.email.as_set().map(|email| branches::email.eq(email.as_deref())),
+                    branches::version.eq(branches::version + 1),
+                    branches::updated_at.eq(stamp.at.naive_utc()),
+                ))
+                .execute(connection)?;
+            Ok(changed)
+        })
+        .await
+    }
+
+    async fn delete(&self, stamp: Stamp, id: BranchId) -> Result<(), BranchError> {
+        records::delete(self, stamp, id.get(), move |connection, _: &Branch| {
+            integration_links::forget(connection, IntegrationKind::BankRequisite, &REQUISITES.numbers(id.get()))?;
+            REQUISITES.forget(connection, id.get())?;
+            diesel::delete(branches::table.find(id.get()))
+                .execute(connection)
+                .map_err(on_reference(BranchRefusal::InUse))
         })
         .await
     }

@@ -110,7 +110,7 @@ impl KeptRecord for Department {
 }
 
 impl DeletableRecord for Department {
-    fn delete(connection: &mut AnyConnection, before: &Self) -> Result<usize, Abort<DepartmentError>> {
+    fn delete(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self) -> Result<usize, Abort<DepartmentError>> {
         // Nothing but employees refers to a department.
         diesel::delete(departments::table.find(before.id.get()))
             .execute(connection)

@@ -70,8 +70,18 @@ fn number(connection: &mut AnyConnection, query: Statement) -> QueryResult<Optio
 }
 
 fn of_owner(owner: IntegrationOwner) -> Statement {
-    let IntegrationOwner::Warehouse(id) = owner;
-    Statement::new("SELECT project_id FROM warehouses WHERE deleted_at IS NULL AND id = ").value(id.get())
+    match owner {
+        IntegrationOwner::Warehouse(id) => {
+            Statement::new("SELECT project_id FROM warehouses WHERE deleted_at IS NULL AND id = ").value(id.get())
+        }
+        // The branch comes first, as in every step that locks both.
+        IntegrationOwner::BankRequisite(branch, id) => Statement::new(
+            "SELECT b.project_id FROM branches b JOIN branch_bank_requisites r ON r.branch_id = b.id WHERE b.id = ",
+        )
+        .value(branch.get())
+        .sql(" AND r.id = ")
+        .value(id.get()),
+    }
 }
 
 /// Links a record of the project to an integration for such records, and returns the number of the
@@ -118,8 +128,9 @@ fn record_change<R>(
     (id, what): (IntegrationId, &str),
     (old, new): (Option<String>, Option<String>),
 ) -> Result<(), Abort<R>> {
-    let change = FieldChange { field: format!("integrations.{id}.{what}"), old, new };
-    histories::changed_many(connection, stamp, owner.kind().resource(), &[(owner.number(), vec![change])])
+    let (record, part) = owner.told_of();
+    let change = FieldChange { field: format!("{part}integrations.{id}.{what}"), old, new };
+    histories::changed_many(connection, stamp, owner.kind().resource(), &[(record, vec![change])])
 }
 
 by_place! {

@@ -1,6 +1,7 @@
 //! The ports of the organization.
 
 pub(crate) mod applications;
+mod branch_requisites;
 mod branches;
 mod checkout;
 mod departments;
@@ -9,3 +10,6 @@ pub(crate) mod integrations;
 pub(crate) mod payment_types;
 pub(crate) mod projects;
 mod shops;
+mod staff_menus;
+mod staff_shops;
+mod tasks;

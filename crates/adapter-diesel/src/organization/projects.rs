@@ -5,6 +5,7 @@ use kontor_kernel::{Language, ProjectId, StoreError, Word as _, Zone};
 use kontor_organization::model::{ProjectPlan, ProjectRecords};
 use kontor_organization::ports::ProjectRepository;
 
+use crate::collation::sort_key;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{AnyConnection, Database, found};
 use crate::schema::{applications, branches, delivery_subtypes, delivery_types, payment_types, projects, users};
@@ -30,6 +31,8 @@ impl ProjectRepository for Database {
                 .values((
                     branches::project_id.eq(project),
                     branches::name.eq(plan.name.as_str()),
+                    branches::name_key.eq(plan.name.key()),
+                    branches::sort_key.eq(sort_key(&plan.name)),
                     branches::created_at.eq(at),
                     branches::updated_at.eq(at),
                 ))

@@ -144,6 +144,27 @@ pub(crate) fn record(
     Ok(Some(Known { charge: known, repeated }))
 }
 
+/// Notes that the outcome of a charge is doubtful, and why. `None` when that was noted before, or the charge is still open.
+pub(crate) fn contradict(
+    connection: &mut AnyConnection,
+    id: i64,
+    why: &str,
+    at: NaiveDateTime,
+) -> Result<Option<Charge>, Abort<StoreError>> {
+    let doubtful = charges::table
+        .filter(charges::id.eq(id))
+        .filter(charges::settled_at.is_not_null())
+        .filter(charges::contradiction.is_null());
+    let written = diesel::update(doubtful)
+        .set((charges::contradiction.eq(why), charges::updated_at.eq(at)))
+        .execute(connection)?;
+    if written == 0 {
+        return Ok(None);
+    }
+    let row: ChargeRow = charges::table.find(id).select(ChargeRow::as_select()).first(connection)?;
+    Ok(Some(Charge::try_from(row)?))
+}
+
 /// Lets the request of an open charge go, unless its method is no longer active. The charge is locked before the method, as where
 /// an outcome stops a method; whoever deactivates one waits for this, or is seen by it.
 pub(crate) fn departs(connection: &mut AnyConnection, id: i64, until: NaiveDateTime) -> QueryResult<bool> {

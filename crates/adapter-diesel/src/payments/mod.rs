@@ -16,7 +16,7 @@ mod saved_methods;
 mod verifications;
 
 pub(crate) use charge_rows::{Key, insert, load};
-pub(crate) use charges::{Known, departs, is_departing, lock_paid, record, store};
+pub(crate) use charges::{Known, contradict, departs, is_departing, lock_paid, record, store};
 pub(crate) use queues::{CHARGES, RECEIPTS, REFUNDS, lease_charge, lease_refund};
 pub(crate) use receipts::hand_over;
 pub(crate) use refunds::{

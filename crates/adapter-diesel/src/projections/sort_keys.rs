@@ -17,7 +17,7 @@ by_place! {
 /// Fills in the sort keys of names that have none; those of items come with what they are found by. Every step is a commit
 /// of its own, unless a transaction is open; what was not reached is found the next time.
 pub(crate) fn fill_sort_keys<R>(connection: &mut AnyConnection) -> Result<(), Abort<R>> {
-    for table in ["categories", "brands", "warehouses"] {
+    for table in ["branches", "brands", "categories", "shops", "warehouses"] {
         loop {
             let filled = connection.transaction::<_, Abort<R>, _>(|connection| {
                 let missing = format!("SELECT id, name FROM {table} WHERE sort_key IS NULL ORDER BY id LIMIT 500");

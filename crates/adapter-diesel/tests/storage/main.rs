@@ -3,6 +3,7 @@
 
 mod agents;
 mod auth;
+mod branches;
 mod callback;
 mod catalog;
 mod collation;

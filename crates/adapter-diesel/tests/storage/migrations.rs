@@ -22,7 +22,7 @@ struct Column {
 const SQLITE: &str = "SELECT m.name AS owner, p.name AS name, p.\"notnull\" = 0 AS nullable \
     FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' \
     AND m.name <> '__diesel_schema_migrations' \
-    AND m.name NOT LIKE 'nomenclature_search%' AND m.name NOT LIKE 'counterparty_search%'";
+    AND m.name NOT LIKE 'nomenclature_search%' AND m.name NOT LIKE 'counterparty_search%' AND m.name NOT LIKE 'page_search%'";
 const POSTGRES: &str = "SELECT table_name::text AS owner, column_name::text AS name, \
     is_nullable = 'YES' AS nullable FROM information_schema.columns WHERE table_schema = 'public' \
     AND table_name <> '__diesel_schema_migrations'";
@@ -62,9 +62,10 @@ const POSTGRES_INDEXES: &str = "SELECT t.relname::text AS owner, \
     WHERE n.nspname = 'public' AND NOT i.indisprimary AND t.relname <> '__diesel_schema_migrations'";
 
 /// What one tree has and the other has no need for, with the reason.
-const ONE_SIDED: [(&str, &str); 2] = [
+const ONE_SIDED: [(&str, &str); 3] = [
     ("nomenclatures_search", "SQLite looks texts up in FTS5 tables"),
     ("counterparties_search", "SQLite looks texts up in FTS5 tables"),
+    ("pages_search", "SQLite looks texts up in FTS5 tables"),
 ];
 
 async fn indexes(db: &TestDatabase) -> BTreeSet<String> {

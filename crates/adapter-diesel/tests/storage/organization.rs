@@ -2,7 +2,9 @@
 
 use chrono::DateTime;
 use kontor_adapter_diesel::database_tests;
-use kontor_kernel::{AppScope, ApplicationId, BranchId, Name, OfProject, PaymentTypeId, Phone, ProjectId, RecordError};
+use kontor_kernel::{
+    AppScope, ApplicationId, BranchId, Name, OfProject, PaymentTypeId, Phone, ProjectId, RecordError, Stamp,
+};
 use kontor_organization::model::{Application, ApplicationDraft, BranchDraft};
 use kontor_organization::ports::{ApplicationRepository, BranchRepository, CheckoutOptionRepository};
 use kontor_organization::{ApplicationError, ApplicationRefusal};
@@ -18,6 +20,10 @@ fn branch(name: &str) -> BranchDraft {
         phone: Some(Phone::parse("79001234567").unwrap()),
         email: None,
     }
+}
+
+fn at(project: ProjectId) -> Stamp {
+    Stamp::of_system(project, DateTime::UNIX_EPOCH)
 }
 
 fn application(branch_id: BranchId) -> ApplicationDraft {
@@ -39,24 +45,24 @@ use kontor_adapter_diesel::testing::TestDatabase;
 database_tests! {
     async fn a_branch_is_listed_in_its_project_only(db: TestDatabase) {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
-        let stored = BranchRepository::insert(&db.database, mine, branch("Мастерская"), DateTime::UNIX_EPOCH).await.unwrap();
+        let stored = BranchRepository::insert(&db.database, at(mine), branch("Мастерская")).await.unwrap();
         assert_eq!(BranchRepository::list(&db.database, mine).await.unwrap(), vec![stored]);
         assert!(BranchRepository::list(&db.database, other).await.unwrap().is_empty());
     }
 
     async fn a_token_names_its_application(db: TestDatabase) {
         let project = fixtures::project(&db).await;
-        let branch = BranchRepository::insert(&db.database, project, branch("A"), DateTime::UNIX_EPOCH).await.unwrap();
+        let branch = BranchRepository::insert(&db.database, at(project), branch("A")).await.unwrap();
         let stored = insert(&db, project, branch.id, "token-a").await.unwrap();
         let scope = db.database.by_token("token-a").await.unwrap().unwrap();
         assert_eq!((scope.project_id, scope.application_id, scope.wholesale), (project, stored.id, true));
         assert_eq!(db.database.by_token("token-b").await.unwrap(), None);
-        assert_eq!(db.database.find(stored.id).await.unwrap(), Some(OfProject::new(project, stored)));
+        assert_eq!(ApplicationRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(project, stored)));
     }
 
     async fn an_application_takes_the_payment_types_chosen_for_it(db: TestDatabase) {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
-        let branch = BranchRepository::insert(&db.database, mine, branch("A"), DateTime::UNIX_EPOCH).await.unwrap();
+        let branch = BranchRepository::insert(&db.database, at(mine), branch("A")).await.unwrap();
         let (one, two) = (insert(&db, mine, branch.id, "one").await.unwrap(), insert(&db, mine, branch.id, "two").await.unwrap());
         fixtures::run(&db, format!(
             "INSERT INTO payment_types (id, project_id, name) VALUES (1, {mine}, 'Card'), (2, {mine}, 'Cash'), (3, {other}, 'Foreign')"
@@ -94,7 +100,7 @@ database_tests! {
 
     async fn an_application_needs_a_branch_of_its_project(db: TestDatabase) {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
-        let foreign = BranchRepository::insert(&db.database, other, branch("B"), DateTime::UNIX_EPOCH).await.unwrap();
+        let foreign = BranchRepository::insert(&db.database, at(other), branch("B")).await.unwrap();
         let refused = insert(&db, mine, foreign.id, "token").await;
         assert!(matches!(refused, Err(RecordError::Refused(ApplicationRefusal::UnknownBranch))));
     }

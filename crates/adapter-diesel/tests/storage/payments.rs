@@ -83,7 +83,7 @@ database_tests! {
         let charged = counter.payments.charge(subscription(&counter, 1)).await.unwrap();
         let Charged::Asked(charge, _) = charged else { panic!("{charged:?}") };
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        assert_eq!(counter.payments.acquirer_notified(&id).await.unwrap(), Notified::Settled(charge.purpose()));
+        assert_eq!(counter.payments.acquirer_notified(&id, None).await.unwrap(), Notified::Settled(charge.purpose()));
         let saved = db.database.list(counter.customer).await.unwrap();
         assert_eq!(saved.len(), 1);
         let mut again = subscription(&counter, 1);
@@ -136,7 +136,7 @@ database_tests! {
             let started = service.start(counter.another_customer().await).await.unwrap();
             let StartedVerification::Opened(verification) = started else { panic!("{started:?}") };
             let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-            counter.payments.acquirer_notified(&id).await.unwrap();
+            counter.payments.acquirer_notified(&id, None).await.unwrap();
             charges.push(verification.charge.id);
         }
         counter.house.run(format!("UPDATE refunds SET idempotence_key = 'odd' WHERE charge_id = {}", charges[0])).await;

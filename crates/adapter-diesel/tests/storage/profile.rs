@@ -355,7 +355,7 @@ database_tests! {
         let record = fixtures::customer(&db.database, project, anna).await;
         assert!(record.first_name.is_some() && record.phone_1.is_some(), "nothing is half done");
         let id = counter.acquirer.settle(kontor_payments::model::GatewayStatus::Succeeded);
-        counter.payments.acquirer_notified(&id).await.unwrap();
+        counter.payments.acquirer_notified(&id, None).await.unwrap();
         db.database.leave(project, anna, at(9)).await.unwrap();
         let kept = counter.order(order.id).await;
         assert_eq!((kept.customer.phone.as_deref(), kept.customer.id), (Some("79001234567"), anna), "orders stay as they are");

@@ -48,7 +48,7 @@ async fn deleted_during<T>(db: &TestDatabase, delete: String, attempt: impl Futu
 async fn branch(db: &TestDatabase, project: ProjectId) -> BranchId {
     let name = Name::parse("B").unwrap();
     let draft = BranchDraft { name, inn: None, kpp: None, address: None, phone: None, email: None };
-    BranchRepository::insert(&db.database, project, draft, AT).await.unwrap().id
+    BranchRepository::insert(&db.database, Stamp::of_system(project, AT), draft).await.unwrap().id
 }
 
 fn draft(branch_id: Option<BranchId>) -> DepartmentDraft {

@@ -108,7 +108,7 @@ database_tests! {
         let paid = counter.by_key(2).await;
         assert_eq!((paid.state, paid.captured.minor(), paid.refundable().minor()), (ChargeState::Succeeded, 26_550, 26_550));
         let known = ProviderId::parse("old-pay").unwrap();
-        let heard = counter.payments.acquirer_notified(&known).await.unwrap();
+        let heard = counter.payments.acquirer_notified(&known, None).await.unwrap();
         assert_eq!(heard, Notified::AlreadySettled(ChargePurpose::Order(orders[1])));
 
         let verification = async |id| VerificationStore::find(&db.database, number(id)).await.unwrap().unwrap();
@@ -151,7 +151,7 @@ database_tests! {
         counter.placed(&counter.online(&[(vase, 1)])).await;
         counter.acquirer.settle(kontor_payments::model::GatewayStatus::Succeeded);
         let paid = counter.acquirer.payments.lock().unwrap()[1].1.id.clone();
-        counter.payments.acquirer_notified(&paid).await.unwrap();
+        counter.payments.acquirer_notified(&paid, None).await.unwrap();
         let mut reverted = 1;
         while db.database.revert(1).unwrap()[0] != TOGETHER {
             reverted += 1;

@@ -16,7 +16,6 @@ mod reference;
 mod sale;
 mod search;
 mod share_link;
-mod shift;
 mod subscription;
 mod tag;
 mod warehouse;
@@ -29,6 +28,7 @@ pub use discount::{
     DiscountUsage, PromoTerms, StatusRefused, TargetChange, TargetKind, TermsRefusal,
 };
 pub use inventory::{Inventory, InventoryDraft, StockChange, StockedItem};
+pub use kontor_kernel::Shift;
 pub use movement::{StockEntry, StockReason, StockSource};
 pub use nomenclature::{CardLabels, Nomenclature, NomenclatureKind, UnknownKind};
 pub use period::{EndsBeforeStart, Period, Phase};
@@ -42,7 +42,6 @@ pub use reference::{Reference, StorageUnit};
 pub use sale::{PriceRequired, price_of_new_stock};
 pub use search::{SearchQuery, SearchTerm, SearchText, SearchWord};
 pub use share_link::ShareLink;
-pub use shift::Shift;
 pub use subscription::{BillingPeriod, BillingRefusal, InvalidBillingPeriod};
 pub use tag::{Tag, TagDraft};
 pub use warehouse::{Warehouse, WarehouseChange, WarehouseDraft};

@@ -22,7 +22,6 @@ mod product;
 mod searches;
 mod service;
 mod showcase;
-mod views;
 
 pub use favourites::{FavouriteError, FavouriteService};
 pub use filter::{ProductFilter, ProductOrder};

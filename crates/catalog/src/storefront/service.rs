@@ -1,13 +1,11 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use kontor_kernel::{
-    AppScope, CategoryId, Clock, HtmlCleaner, Money, NomenclatureId, Page, PageRequest, RateLimiter, RateRule,
+    AppScope, CategoryId, Clock, HtmlCleaner, Money, NomenclatureId, Page, PageRequest, PendingViews, RateLimiter,
     StoreError, Visitor,
 };
 
 use super::ports::{StorefrontReader, ViewCounter};
-use super::views::PendingViews;
 use super::{
     PriceRange, Product, ProductCard, ProductFilter, ProductOrder, SearchHistory, StorefrontBrand, StorefrontCategory,
 };
@@ -23,9 +21,6 @@ pub enum StorefrontError {
     Store(#[from] StoreError),
 }
 
-/// One view counts once in this time per address and product.
-const ONE_VIEW: RateRule = RateRule { name: "product-view", limit: 1, window: Duration::from_mins(10) };
-
 /// Use cases of the storefront.
 pub struct StorefrontService {
     shelves: Arc<dyn StorefrontReader>,
@@ -34,7 +29,7 @@ pub struct StorefrontService {
     cleaner: Arc<dyn HtmlCleaner>,
     searches: Arc<SearchHistory>,
     clock: Arc<dyn Clock>,
-    pending: PendingViews,
+    pending: PendingViews<NomenclatureId>,
 }
 
 impl StorefrontService {
@@ -79,11 +74,7 @@ impl StorefrontService {
 
     /// Somebody at this address looks at a product that is shown. Returns its views that are not stored yet.
     pub async fn look(&self, id: NomenclatureId, viewer: &str) -> u64 {
-        if self.limiter.hit(ONE_VIEW, &format!("{viewer}/{id}")).await.allowed {
-            self.pending.add(id)
-        } else {
-            self.pending.of(id)
-        }
+        self.pending.look(&*self.limiter, "product-view", id, viewer).await
     }
 
     /// One product that nobody looks at; it may be sold out.
@@ -128,15 +119,7 @@ impl StorefrontService {
     /// Stores the views counted since the last time. They stay counted when the storage fails, but are never added twice.
     /// Returns how many products were looked at. Called by one worker at a time.
     pub async fn store_views(&self) -> Result<usize, StoreError> {
-        let views = self.pending.snapshot();
-        if !views.is_empty() {
-            let outcome = self.counter.add_views(views.clone()).await;
-            if matches!(outcome, Ok(()) | Err(StoreError::OutcomeUnknown(_))) {
-                self.pending.stored(&views);
-            }
-            outcome?;
-        }
-        Ok(views.len())
+        self.pending.store(async |views| self.counter.add_views(views).await).await
     }
 }
 

@@ -1,10 +1,24 @@
-//! Files and what they may hold.
+//! Files and what they may hold, pages, and the trees of blocks and menu items.
 
 mod file;
 mod file_type;
 mod media;
+mod page;
+mod part;
+mod slug;
+mod tree;
 
 pub use file::{InvalidSha256, NewFile, OrderFile, Sha256, StoredFile, Written};
 pub use file_type::{ContentRefused, FileType, UnknownFileType};
 pub use kontor_kernel::{FileKey, InvalidFileKey};
 pub use media::{Dimensions, DimensionsRefused, MediaType, Sighting, UnknownMediaType};
+pub use page::{
+    InvalidPageQuery, Page, PageChange, PageContent, PageDraft, PageFilter, PageOrder, PageQueryText, PageTag,
+    PageType, TagName, TagNames, TooManyTags,
+};
+pub use part::{
+    ApplicationPart, Block, BlockChange, BlockDraft, InvalidPartCode, Menu, MenuItem, MenuItemChange, MenuItemDraft,
+    PartCode, Place, PlaceChange, PlaceDraft, shifted,
+};
+pub use slug::{InvalidSlug, Slug};
+pub use tree::{Node, Tree, TreeRefusal};

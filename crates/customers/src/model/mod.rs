@@ -11,7 +11,6 @@ pub(crate) mod samples;
 mod staff_change;
 mod staff_record;
 
-pub use bank_requisite::{BankRequisite, BankRequisiteChange, BankRequisiteDraft};
 pub use change::{DecidedChange, PersonalData, ProfileChange};
 pub use contact::{ContactChange, ContactDraft, ContactKind, CustomerContact};
 pub use customer::{Customer, CustomerKind, Manager};

@@ -1,6 +1,6 @@
 //! What is noted beside the record of a customer, and belongs to it.
 
-use kontor_kernel::history::{AuditedField, FieldChange, changed_fields};
+use kontor_kernel::history::{self, AuditedField, FieldChange};
 use kontor_kernel::{CounterpartyId, Violations};
 
 /// A record that belongs to a customer: a way to reach them, or an account in a bank.
@@ -42,9 +42,5 @@ pub struct Owned<P> {
 
 /// What the history of the customer tells of a part that came or changed: `contacts.7.value`.
 pub fn part_changes<P: CustomerPart>(before: Option<&P>, after: &P) -> Vec<FieldChange> {
-    let new = after.fields();
-    let old = before.map_or_else(|| new.iter().map(|(field, _)| (*field, None)).collect(), P::fields);
-    let number: i64 = after.id().into();
-    let named = |change: FieldChange| FieldChange { field: format!("{}.{number}.{}", P::NAME, change.field), ..change };
-    changed_fields(old, new).into_iter().map(named).collect()
+    history::part_changes(P::NAME, after.id().into(), before.map(P::fields), after.fields())
 }

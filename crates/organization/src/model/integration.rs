@@ -1,6 +1,7 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    IntegrationId, IntegrationParameterId, Line, Name, Permission, Resource, SecretString, WarehouseId,
+    BankRequisite, BankRequisiteId, BranchId, IntegrationId, IntegrationParameterId, Line, Name, Permission, Resource,
+    SecretString, WarehouseId,
 };
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
@@ -9,6 +10,8 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 pub enum IntegrationOwner {
     /// A warehouse.
     Warehouse(WarehouseId),
+    /// A bank account of a branch.
+    BankRequisite(BranchId, BankRequisiteId),
 }
 
 impl IntegrationOwner {
@@ -16,6 +19,7 @@ impl IntegrationOwner {
     pub fn kind(self) -> IntegrationKind {
         match self {
             Self::Warehouse(_) => IntegrationKind::Warehouse,
+            Self::BankRequisite(..) => IntegrationKind::BankRequisite,
         }
     }
 
@@ -23,6 +27,15 @@ impl IntegrationOwner {
     pub fn number(self) -> i64 {
         match self {
             Self::Warehouse(id) => id.get(),
+            Self::BankRequisite(_, id) => id.get(),
+        }
+    }
+
+    /// The number of the record in whose history it is told what is used, and what stands before it there.
+    pub fn told_of(self) -> (i64, String) {
+        match self {
+            Self::Warehouse(id) => (id.get(), String::new()),
+            Self::BankRequisite(branch, id) => (branch.get(), format!("{}.{id}.", BankRequisite::NAME)),
         }
     }
 }

@@ -6,13 +6,17 @@ mod checkout;
 mod department;
 mod dictionary;
 mod integration;
+mod opening;
 mod project;
 mod setting;
 mod shop;
+mod staff_menu;
+mod staff_shop;
 mod suggestion;
+mod task;
 
 pub use application::{AppToken, Application, ApplicationDraft, IssuedApplication};
-pub use branch::{Branch, BranchDraft};
+pub use branch::{Branch, BranchChange, BranchDraft};
 pub use checkout::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentChoice, PaymentType};
 pub use department::{Department, DepartmentChange, DepartmentDraft};
 pub use dictionary::{Country, Dictionary, DictionaryItem, StorageUnit};
@@ -20,12 +24,20 @@ pub use integration::{
     Integration, IntegrationKind, IntegrationOwner, IntegrationParameter, ParameterDraft, ParameterKey, ParameterText,
     StoredValue, UsedIntegration,
 };
+pub use opening::{
+    ExceptionTerms, Interval, InvalidInterval, InvalidTime, InvalidWeekday, MOST_DAYS, MOST_HOURS, OpeningTimes,
+    ShopException, ShopHoliday, ShopHours, TimeOfDay, TimesChange, TimesRefused, Weekday,
+};
 pub use project::{FoundedProject, ProjectPlan, ProjectRecords};
 pub use setting::{ProjectInfo, Setting};
 pub use shop::Shop;
+pub use staff_menu::{MenuScreen, StaffMenu, StaffMenuItem, StaffMenuItems, WrongItemCount, default_items};
+pub use staff_shop::{InvalidLatitude, InvalidLongitude, Latitude, Longitude, ShopChange, ShopDetails, StaffShop};
 pub use suggestion::{
     AddressSuggestion, BankSuggestion, CompanyField, CompanyQuery, CompanySuggestion, NotANumber, SuggestionQuery,
 };
+
+pub use task::{Task, TaskChange, TaskDraft, TaskLinks, TaskStatus};
 
 #[cfg(test)]
 mod tests {

@@ -190,10 +190,17 @@ impl ChargeService {
         })
     }
 
-    /// Handles the word of somebody who may be the acquirer: the payment is read again, and only what is read counts.
-    pub async fn acquirer_notified(&self, id: &ProviderId) -> Result<Notified, StoreError> {
+    /// Handles the word of somebody who may be the acquirer: the payment is read again, and only what is read counts. A charge
+    /// whose outcome is known is read when it is `told` to have ended otherwise.
+    pub async fn acquirer_notified(
+        &self,
+        id: &ProviderId,
+        told: Option<GatewayStatus>,
+    ) -> Result<Notified, StoreError> {
         let known = self.charges.by_provider(id).await?;
-        if let Some(charge) = known.as_ref().filter(|charge| !charge.state.is_open()) {
+        if let Some(charge) = known.as_ref().filter(|charge| !charge.state.is_open())
+            && !told.is_some_and(|status| contradicts(charge, id, status))
+        {
             return Ok(Notified::AlreadySettled(charge.purpose()));
         }
         let payment = match self.gateway.read(id).await {
@@ -210,8 +217,12 @@ impl ChargeService {
         let Some(charge) = charge else { return Ok(Notified::Ignored) };
         let purpose = charge.purpose();
         if !charge.state.is_open() {
-            let why = stray(&charge, &payment);
-            return Ok(why.map_or(Notified::AlreadySettled(purpose), |why| Notified::Suspicious { purpose, why }));
+            if !contradicts(&charge, &payment.id, payment.status) {
+                return Ok(Notified::AlreadySettled(purpose));
+            }
+            let why = format!("payment {id} is {:?} although its charge is {:?}", payment.status, charge.state);
+            self.charges.contradicted(charge.id, &why, self.clock.now()).await?;
+            return Ok(Notified::Suspicious { purpose, why });
         }
         Ok(match self.learn(&charge, payment).await? {
             Learned::Succeeded | Learned::Failed { .. } => Notified::Settled(purpose),
@@ -332,9 +343,14 @@ impl ChargeService {
     }
 }
 
-/// What is wrong when a payment speaks about a charge whose outcome is known: money for one that was given up.
-fn stray(charge: &Charge, payment: &GatewayPayment) -> Option<String> {
-    let same = charge.provider_id.as_ref() == Some(&payment.id);
-    let taken_twice = payment.status == GatewayStatus::Succeeded && !(same && charge.state == ChargeState::Succeeded);
-    taken_twice.then(|| format!("payment {} took money although its charge is {:?}", payment.id, charge.state))
+/// Whether a payment cannot stand as it does beside the outcome of its charge: money for one that ended without, none for one
+/// that was paid, or a second payment that took money.
+fn contradicts(charge: &Charge, payment: &ProviderId, status: GatewayStatus) -> bool {
+    let same = charge.provider_id.as_ref() == Some(payment);
+    let arrived = charge.state == ChargeState::Succeeded;
+    match status {
+        GatewayStatus::Succeeded => !(same && arrived),
+        GatewayStatus::Canceled => same && arrived,
+        GatewayStatus::Pending => false,
+    }
 }

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta};
 use kontor_kernel::testing::CountingRandom;
 use kontor_kernel::{ApplicationId, ChargeId, CounterpartyId, FixedClock, Money, OrderId, ProjectId, VerificationId};
+use strum::VariantArray;
 use uuid::Uuid;
 
 use super::*;
@@ -191,16 +192,48 @@ async fn a_notification_may_overtake_the_answer() {
     trial.charges.expect_by_key().returning(|_| Ok(Some(charge())));
     let trial = trial.recording(|change| matches!(change, ChargeChange::Succeeded { .. }), Change::Done);
     let id = ProviderId::parse("pay-1").unwrap();
-    assert_eq!(trial.service().acquirer_notified(&id).await.unwrap(), Notified::Settled(purpose()));
+    assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), Notified::Settled(purpose()));
 }
 
 #[tokio::test]
-async fn money_for_a_charge_that_was_given_up_is_reported() {
+async fn money_for_a_charge_that_was_given_up_is_noted() {
     let mut trial = Trial::new().reading(Reading::Known(payment(GatewayStatus::Succeeded)));
     trial.charges.expect_by_provider().returning(|_| Ok(None));
     trial.charges.expect_by_key().returning(|_| Ok(Some(Charge { state: ChargeState::Refused, ..charge() })));
+    trial.charges.expect_contradicted().once().returning(|_, _, _| Ok(()));
     let id = ProviderId::parse("pay-1").unwrap();
-    assert!(matches!(trial.service().acquirer_notified(&id).await, Ok(Notified::Suspicious { .. })));
+    assert!(matches!(trial.service().acquirer_notified(&id, None).await, Ok(Notified::Suspicious { .. })));
+}
+
+#[tokio::test]
+async fn a_charge_ends_once() {
+    use GatewayStatus::{Canceled, Pending, Succeeded};
+    let id = ProviderId::parse("pay-1").unwrap();
+    for recorded in ChargeState::VARIANTS.iter().copied().filter(|state| !state.is_open()) {
+        let arrived = recorded == ChargeState::Succeeded;
+        for (told, shown) in [Canceled, Pending, Succeeded]
+            .map(Some)
+            .into_iter()
+            .chain([None])
+            .flat_map(|told| [Canceled, Pending, Succeeded].map(|shown| (told, shown)))
+        {
+            let opposite = |status| status == if arrived { Canceled } else { Succeeded };
+            let mut trial = Trial::new();
+            let known = Charge { state: recorded, provider_id: Some(id.clone()), ..charge() };
+            trial.charges.expect_by_provider().returning(move |_| Ok(Some(known.clone())));
+            // Mocks refuse what is not expected: nobody reads for a word that fits.
+            if told.is_some_and(opposite) {
+                trial = trial.reading(Reading::Known(payment(shown)));
+                if opposite(shown) {
+                    trial.charges.expect_contradicted().once().returning(|_, _, _| Ok(()));
+                }
+            }
+            let suspicious = told.is_some_and(opposite) && opposite(shown);
+            let heard = trial.service().acquirer_notified(&id, told).await.unwrap();
+            assert_eq!(matches!(heard, Notified::Suspicious { .. }), suspicious, "{recorded:?} {told:?} {shown:?}");
+            assert_eq!(heard == Notified::AlreadySettled(purpose()), !suspicious, "{heard:?}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -208,10 +241,10 @@ async fn notifications_about_strangers_and_unreadable_payments() {
     let id = ProviderId::parse("pay-9").unwrap();
     let mut trial = Trial::new().reading(Reading::Absent);
     trial.charges.expect_by_provider().returning(|_| Ok(None));
-    assert_eq!(trial.service().acquirer_notified(&id).await.unwrap(), Notified::Ignored);
+    assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), Notified::Ignored);
     let mut trial = Trial::new().reading(Reading::Unknown { why: "500".to_owned() });
     trial.charges.expect_by_provider().returning(|_| Ok(None));
-    assert!(matches!(trial.service().acquirer_notified(&id).await, Ok(Notified::Unreadable { .. })));
+    assert!(matches!(trial.service().acquirer_notified(&id, None).await, Ok(Notified::Unreadable { .. })));
 }
 
 #[tokio::test]

@@ -136,7 +136,7 @@ fn every_cell_is_allowed_or_refused_as_documented() {
             }
         }
     }
-    assert_eq!(cells, 4 * 22 * 3_456);
+    assert_eq!(cells, 4 * 23 * 3_456);
     assert!(allowed > 0 && rows.is_empty());
 }
 
@@ -313,6 +313,15 @@ fn no_outcome_is_left_lying() {
         }
         for outcome in [ChargeSucceeded, ChargeDeclinedSoft, ChargeDeclinedHard] {
             assert_ne!(leads(Charging, outcome, facts).0, Charging);
+        }
+    }
+}
+
+#[test]
+fn a_doubtful_outcome_parks_and_moves_nothing() {
+    for facts in all_facts() {
+        for from in SubscriptionStatus::VARIANTS.iter().copied() {
+            assert_eq!(leads(from, ChargeContradicted, facts), (from, vec![Park]));
         }
     }
 }

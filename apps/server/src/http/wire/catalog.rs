@@ -1,9 +1,11 @@
-//! The wire form of the catalogue's own types.
+//! The wire form of numbers and lists that belong to one domain.
 
 use std::borrow::Cow;
 
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointerRef, take_cf_content};
 use kontor_catalog::model as catalog;
+use kontor_content::model as content;
+use kontor_organization::model as organization;
 use utoipa::openapi::ObjectBuilder;
 
 use super::types::{PhotoUrl, integer, integer_schema};
@@ -26,8 +28,8 @@ impl Deserr<InputErrors> for Gallery {
 }
 
 macro_rules! wire_numbers {
-    ($($(#[$doc:meta])+ $name:ident = $parse:expr, $schema:expr;)+) => {$(
-        impl WireValue for catalog::$name {
+    ($($(#[$doc:meta])+ $name:ident = $type:ty, $parse:expr, $schema:expr;)+) => {$(
+        impl WireValue for $type {
             fn from_scalar(scalar: Scalar) -> Result<Self, String> {
                 integer(scalar).and_then(|number| $parse(number).map_err(|error| error.to_string()))
             }
@@ -46,21 +48,30 @@ macro_rules! wire_numbers {
         }
 
         $(#[$doc])+
-        pub type $name = In<catalog::$name>;
+        pub type $name = In<$type>;
     )+};
 }
 
 wire_numbers! {
     /// The number staff know a category by.
-    CategoryCode = catalog::CategoryCode::new,
+    CategoryCode = catalog::CategoryCode, catalog::CategoryCode::new,
         integer_schema().minimum(Some(1)).maximum(Some(catalog::CategoryCode::LARGEST));
     /// Months between two charges.
-    BillingPeriod = catalog::BillingPeriod::months,
+    BillingPeriod = catalog::BillingPeriod, catalog::BillingPeriod::months,
         integer_schema().minimum(Some(1)).maximum(Some(36));
     /// Where a plan stands among those of its application.
-    PlanPosition = catalog::PlanPosition::new,
+    PlanPosition = catalog::PlanPosition, catalog::PlanPosition::new,
         integer_schema().minimum(Some(0)).maximum(Some(catalog::PlanPosition::LAST));
+    /// The number an application knows a block or a menu item by.
+    PartCode = content::PartCode, content::PartCode::new,
+        integer_schema().minimum(Some(1)).maximum(Some(content::PartCode::LARGEST));
+    /// `1` new, `2` in progress, `3` done, `4` canceled.
+    TaskStatusId = organization::TaskStatus, |id| organization::TaskStatus::from_id(id).ok_or("must be 1, 2, 3 or 4"),
+        integer_schema().enum_values(Some([1, 2, 3, 4]));
+    /// `1` Monday to `7` Sunday.
+    Weekday = organization::Weekday, organization::Weekday::new,
+        integer_schema().minimum(Some(1)).maximum(Some(7));
     /// `1` service, `2` goods.
-    NomenclatureKind = catalog::NomenclatureKind::try_from,
+    NomenclatureKind = catalog::NomenclatureKind, catalog::NomenclatureKind::try_from,
         integer_schema().enum_values(Some([1, 2]));
 }

@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use chrono::Datelike as _;
 use kontor_auth::{miniapp, model as auth};
 use kontor_catalog::model as catalog;
+use kontor_content::model as content;
 use kontor_kernel as kernel;
 use kontor_kernel::Word;
 use kontor_orders::{model as orders, tickets};
+use kontor_organization::model as organization;
 use rust_decimal::Decimal;
 use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::extensions::ExtensionsBuilder;
@@ -28,6 +30,14 @@ fn digits(scalar: Scalar) -> Result<String, String> {
     match scalar {
         Scalar::Integer(number) => Ok(number.to_string()),
         scalar => text(scalar),
+    }
+}
+
+/// A number as it came, or as a text.
+fn decimal(scalar: Scalar) -> Result<String, String> {
+    match scalar {
+        Scalar::Float(number) => Ok(number.to_string()),
+        scalar => digits(scalar),
     }
 }
 
@@ -92,6 +102,8 @@ macro_rules! wire_ids {
 
 wire_ids! {
     ApplicationId => "/api/applications";
+    BlockId;
+    BlockTypeId => "/api/block_types";
     BranchId => "/api/branches";
     BrandId => "/api/brands";
     CategoryId => "/api/categories";
@@ -101,15 +113,18 @@ wire_ids! {
     DeliverySubtypeParamId => "/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}/params";
     DeliveryTypeId => "/api/delivery_types";
     DiscountId;
+    MenuItemId;
     NomenclatureId;
     NomenclatureTypeId => "/api/nomenclature_types";
     OrderId;
+    PageTypeId => "/api/page_types";
     PaymentTypeId => "/api/counterparty/payment_types";
     PermissionId => "/api/permissions";
     ReservationId;
     SavedMethodId => "/api/counterparty/payment-methods";
     ScreenId => "/api/screens";
     ShopId => "/api/counterparty/shops";
+    StaffMenuId => "/api/menus";
     StorageUnitId => "/api/storage_units";
     TagId => "/api/tags";
     UserId;
@@ -192,6 +207,18 @@ wire_texts! {
         string_schema().pattern(Some("^0\\d{8}$")).examples(["044525225"]);
     BankAccount = kernel::BankAccount, text, kernel::BankAccount::parse, "must be a text",
         string_schema().pattern(Some("^\\d{20}$")).examples(["40702810938000000001"]);
+    TimeOfDay = organization::TimeOfDay, text, organization::TimeOfDay::parse, "must be a text",
+        string_schema().pattern(Some("^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$")).examples(["09:00"]);
+    Latitude = organization::Latitude, decimal, organization::Latitude::parse, "must be degrees",
+        string_schema().examples(["55.7558"]);
+    Longitude = organization::Longitude, decimal, organization::Longitude::parse, "must be degrees",
+        string_schema().examples(["37.6173"]);
+    ZoneName = kernel::Zone, text, kernel::Zone::parse, "must be a text",
+        string_schema().examples(["Europe/Moscow"]);
+    Slug = content::Slug, text, content::Slug::parse, "must be a text",
+        string_schema().pattern(Some("^[a-z0-9_-]{1,100}$")).examples(["about-us"]);
+    PageQueryText = content::PageQueryText, text, content::PageQueryText::parse, "must be a text",
+        string_schema().min_length(Some(3)).max_length(Some(255));
     PlanSlug = catalog::PlanSlug, text, catalog::PlanSlug::parse, "must be a text",
         string_schema()
             .max_length(Some(catalog::PlanSlug::MAX))
@@ -235,10 +262,6 @@ pub type Line100 = In<kernel::Line<100>>;
 pub type Line2000 = In<kernel::Line<2000>>;
 /// One line of at most 64 characters.
 pub type Line64 = In<kernel::Line<64>>;
-/// A taxpayer number.
-pub type Line12 = In<kernel::Line<12>>;
-/// A tax registration reason code.
-pub type Line9 = In<kernel::Line<9>>;
 
 impl WireValue for kernel::Money {
     /// Takes the decimal string of the contract and, from people who write JSON by hand, a number.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use kontor_catalog::{bulk, model as catalog, storefront};
+use kontor_content::model as content;
 use kontor_customers::model as customers;
 use kontor_kernel::{DiscountStatus, Word};
 use kontor_orders::model as orders;
@@ -76,6 +77,8 @@ wire_words! {
         ("active", FirstStatus(DiscountStatus::Active)),
         ("paused", FirstStatus(DiscountStatus::Paused)),
     ];
+    /// In which order customers see pages.
+    PageOrder = content::PageOrder, text, all();
     /// In which order a storefront lists its products.
     ProductOrder = storefront::ProductOrder, text, all();
     /// What became of the goods of an order line.

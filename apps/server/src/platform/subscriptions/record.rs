@@ -103,7 +103,7 @@ pub(super) struct SubscriptionHistoryRecord {
     #[serde(flatten)]
     line: HistoryRecord,
     /// `charge_started`, `charge_succeeded`, `charge_declined_soft`, `charge_declined_hard`, `charge_unknown`, `charge_pending`,
-    /// `cancel`, `resume`, `retry`, `change_plan`, `change_method`, `delete_method`, `refund_period`, `customer_leaves`,
+    /// `charge_contradicted`, `cancel`, `resume`, `retry`, `change_plan`, `change_method`, `delete_method`, `refund_period`, `customer_leaves`,
     /// `plan_withdrawn`, `charge_announced`, `pause`, `skip`, `move_day`, `release`, `period_due` or `dunning_exhausted`
     event: &'static str,
     /// Where it stood afterwards: `active`, `charging`, `past_due` or `canceled`.

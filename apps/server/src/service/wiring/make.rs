@@ -13,14 +13,17 @@ use kontor_auth::{
 use kontor_catalog::bulk::BulkService;
 use kontor_catalog::ports::{Assignable, AssortmentRepository};
 use kontor_catalog::spreadsheet::SpreadsheetService;
-use kontor_catalog::storefront::{SearchHistory, StorefrontService};
-use kontor_catalog::{AssortmentService, CategoryService};
-use kontor_content::FileService;
+use kontor_catalog::storefront::{FavouriteService, SearchHistory, StorefrontService};
+use kontor_catalog::{AssortmentService, CategoryService, NomenclatureService, WarehouseService};
+use kontor_content::model::ApplicationPart;
+use kontor_content::ports::PartRepository;
+use kontor_content::{FileService, MenuOrderService, PartService};
 use kontor_customers::model::CustomerPart;
 use kontor_customers::ports::CustomerPartRepository;
 use kontor_customers::{CustomerPartService, StaffCustomerService};
 use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
 use kontor_orders::{FewestWarehouses, OrderService, PlacementService};
+use kontor_organization::{BranchRequisiteService, BranchService, IntegrationService, OpeningTimesService};
 use kontor_payments::ChargeService;
 use kontor_payments::verification::VerificationService;
 use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, SubscriptionService};
@@ -82,6 +85,52 @@ impl Make<'_> {
         StaffCustomerService {
             customers: self.store.clone(),
             histories: self.store.clone(),
+            clock: self.around.clock.clone(),
+        }
+    }
+
+    pub fn opening_times(&self) -> OpeningTimesService {
+        OpeningTimesService { shops: self.store.clone(), times: self.store.clone(), clock: self.around.clock.clone() }
+    }
+
+    pub fn menu_order(&self) -> MenuOrderService {
+        MenuOrderService { parts: self.store.clone(), order: self.store.clone(), clock: self.around.clock.clone() }
+    }
+
+    pub fn warehouses(&self) -> WarehouseService {
+        let (warehouses, histories) = (self.store.clone(), self.store.clone());
+        WarehouseService { warehouses, histories, clock: self.around.clock.clone() }
+    }
+
+    pub fn nomenclatures(&self) -> NomenclatureService {
+        let (nomenclatures, histories) = (self.store.clone(), self.store.clone());
+        NomenclatureService { nomenclatures, histories, clock: self.around.clock.clone() }
+    }
+
+    pub fn integrations(&self) -> IntegrationService {
+        let (clock, cipher) = (self.around.clock.clone(), self.around.cipher.clone());
+        IntegrationService { integrations: self.store.clone(), clock, cipher }
+    }
+
+    pub fn favourites(&self, storefront: Arc<StorefrontService>) -> FavouriteService {
+        FavouriteService { favourites: self.store.clone(), storefront, clock: self.around.clock.clone() }
+    }
+
+    pub fn parts<P: ApplicationPart>(&self) -> PartService<P>
+    where
+        Database: PartRepository<P>,
+    {
+        PartService { parts: self.store.clone(), histories: self.store.clone(), clock: self.around.clock.clone() }
+    }
+
+    pub fn branches(&self) -> BranchService {
+        BranchService { branches: self.store.clone(), histories: self.store.clone(), clock: self.around.clock.clone() }
+    }
+
+    pub fn branch_requisites(&self) -> BranchRequisiteService {
+        BranchRequisiteService {
+            branches: self.store.clone(),
+            requisites: self.store.clone(),
             clock: self.around.clock.clone(),
         }
     }

@@ -15,8 +15,13 @@ use crate::shopfront::Shopfront;
 use crate::support::{Answer, send};
 
 /// Single records that need no version, with the reason.
-const WITHOUT: [(&str, &str); 5] = [
+const WITHOUT: [(&str, &str); 7] = [
     ("DELETE /api/agents/{agent}/tokens/{token}", "a token never changes, it ends"),
+    ("DELETE /api/shops/{id}/holidays/{holiday_id}", "a holiday of a day is replaced as a whole"),
+    (
+        "DELETE /api/branches/{branchId}/bank_requisites/{bankId}/integrations/{id}/parameters/{parameterId}",
+        "a parameter never changes, it is removed and added anew",
+    ),
     ("DELETE /api/files/{id}", "a file never changes"),
     ("DELETE /api/counterparty/products/favourites/{product_id}", "a favourite is there or not"),
     ("PATCH /api/counterparty/subscriptions/{id}", "of the terms that its customer agrees on the last count"),
@@ -91,6 +96,13 @@ impl Scene {
         office.post(&format!("{customer}/bank_requisites"), account).await.expect(201);
         let used = format!("/api/warehouses/{warehouse}/integrations/4");
         office.put(&used, json!({ "is_active": true })).await.expect(200);
+        let shop_path = format!("/api/shops/{}", shop.shop);
+        let hours = json!({ "weekday": 7, "opens_at": "09:00", "closes_at": "18:00" });
+        let hours = office.create(&format!("{shop_path}/hours"), hours).await;
+        let exception = office.create(&format!("{shop_path}/exceptions"), json!({ "date": "2026-12-30" })).await;
+        let branch = format!("/api/branches/{}/bank_requisites", office.project.branch_id);
+        let used = format!("{branch}/{}/integrations/1", records.id("branches/bank_requisites"));
+        office.put(&used, json!({ "is_active": true })).await.expect(200);
         let Office { server, project, owner } = office;
         let latest = async |table: &str| server.insert(format!("SELECT max(id) AS id FROM {table}")).await.to_string();
         let contact = latest("counterparty_contacts").await;
@@ -98,7 +110,9 @@ impl Scene {
         let records = records
             .with("subscription-nomenclatures", plan.to_string())
             .with("contacts", contact)
-            .with("bank_requisites", account);
+            .with("bank_requisites", account)
+            .with("hours", hours.to_string())
+            .with("exceptions", exception.to_string());
         Self { shop: Shopfront { server, project, ..shop }, owner, records }
     }
 

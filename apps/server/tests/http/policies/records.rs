@@ -14,7 +14,8 @@ const AT: &str = "'2026-01-01 00:00:00'";
 
 /// What foreigners reach for.
 pub struct Records {
-    /// Identifiers by the segment of the path that stands before them.
+    /// Identifiers by the segment of the path that stands before them; `branches/integrations` where it depends on what the path
+    /// begins with.
     ids: HashMap<&'static str, String>,
 }
 
@@ -67,7 +68,25 @@ impl Records {
         let asked = asked["publicId"].as_str().unwrap().to_owned();
         let taken = format!("/api/agent-access-requests/{asked}/review");
         send(server.as_staff(&owner, Method::POST, &taken)).await.expect(200);
+        let shown = format!("/api/applications/{}", shop.project.application_id);
+        let block = json!({ "name": "Block", "block_type_id": 1 });
+        let accounts = format!("/api/branches/{}/bank_requisites", shop.project.branch_id);
         let ids = [
+            ("blocks", create(&format!("{shown}/blocks"), block, "block").await),
+            ("menu_items", create(&format!("{shown}/menu_items"), json!({ "name": "Item" }), "menuItem").await),
+            // The shop in front of them is foreign already.
+            ("hours", "1".to_owned()),
+            ("holidays", "1".to_owned()),
+            ("exceptions", "1".to_owned()),
+            (
+                "users",
+                server
+                    .insert(format!("SELECT MIN(id) AS id FROM users WHERE project_id = {}", shop.project.id))
+                    .await
+                    .to_string(),
+            ),
+            ("tasks", create("/api/tasks", json!({ "title": "Task" }), "task").await),
+            ("pages", create("/api/pages", json!({ "title": "Page" }), "page").await),
             ("agents", create("/api/agents", json!({ "name": "Agent" }), "agent").await),
             ("agent-access-requests", asked),
             // The agent in front of it is foreign already.
@@ -86,6 +105,8 @@ impl Records {
             ("counterparties", shop.customer.to_string()),
             // The customer in front of them is foreign already.
             ("bank_requisites", "1".to_owned()),
+            ("branches/bank_requisites", create(&accounts, account(), "bankRequisite").await),
+            ("branches/integrations", "1".to_owned()),
             ("contacts", "1".to_owned()),
             ("files", file.to_string()),
             ("jobs", job.to_string()),
@@ -121,9 +142,10 @@ impl Records {
     /// The path of a row with the identifiers of this project.
     pub fn path(&self, policy: &Policy) -> String {
         let mut before = "";
+        let root = policy.path.split('/').nth(2).unwrap_or_default();
         let segments = policy.path.split('/').map(|segment| {
             let own = if segment.starts_with('{') {
-                let id = self.ids.get(before);
+                let id = self.ids.get(format!("{root}/{before}").as_str()).or_else(|| self.ids.get(before));
                 id.unwrap_or_else(|| {
                     panic!("{}: tests/http/policies/records.rs has no record of `{before}`", policy.path)
                 })
@@ -145,6 +167,10 @@ pub fn is_shared(policy: &Policy) -> bool {
         || policy.path.starts_with("/api/integrations/")
 }
 
+fn account() -> Value {
+    json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" })
+}
+
 /// A body that only the owner of the record can be refused for.
 pub fn body(policy: &Policy) -> Value {
     match (policy.method.as_str(), policy.path) {
@@ -152,18 +178,34 @@ pub fn body(policy: &Policy) -> Value {
         ("POST", "/api/applications/{id}/brands") => json!({ "brand_id": 1 }),
         ("POST", "/api/applications/{id}/categories") => json!({ "category_id": 1 }),
         ("POST", "/api/applications/{application}/subscription-nomenclatures") => json!({ "nomenclature_id": 1 }),
+        ("POST" | "PUT", "/api/shops/{id}/hours" | "/api/shops/{id}/hours/{hour_id}") => {
+            json!({ "weekday": 1, "opens_at": "09:00", "closes_at": "18:00" })
+        }
+        (
+            "POST" | "PUT",
+            "/api/shops/{id}/holidays" | "/api/shops/{id}/exceptions" | "/api/shops/{id}/exceptions/{exception_id}",
+        ) => json!({ "date": "2026-12-31" }),
+        ("POST", "/api/users/{id}/create_menu_from_user_items") => json!({ "name": "Menu" }),
+        ("POST", "/api/applications/{id}/blocks") => json!({ "name": "Block", "block_type_id": 1 }),
+        ("POST", "/api/applications/{id}/menu_items") => json!({ "name": "Item" }),
         ("POST", "/api/applications/{application}/webhooks") => json!({ "url": "http://127.0.0.1:9/y" }),
-        ("PUT", "/api/warehouses/{id}/integrations/{integration_id}") => json!({ "is_active": true }),
-        ("POST", "/api/warehouses/{id}/integrations/{integration_id}/parameters") => {
+        (
+            "PUT",
+            "/api/warehouses/{id}/integrations/{integration_id}"
+            | "/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{integrationsId}",
+        ) => json!({ "is_active": true }),
+        (
+            "POST",
+            "/api/warehouses/{id}/integrations/{integration_id}/parameters"
+            | "/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{id}/parameters",
+        ) => {
             json!({ "key": "token", "value": "x" })
         }
         ("POST", "/api/orders/{id}/nomenclatures") => json!({ "nomenclature_id": 1, "quantity": 1 }),
         ("POST", "/api/orders/{id}/request-refund") => json!({ "reason": "late", "restock": true }),
         ("PUT", "/api/counterparties/{id}") => json!({ "is_company": false }),
         ("POST", "/api/counterparties/{id}/contacts") => json!({ "kind": "phone", "value": "79001234567" }),
-        ("POST", "/api/counterparties/{id}/bank_requisites") => {
-            json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" })
-        }
+        ("POST", "/api/counterparties/{id}/bank_requisites" | "/api/branches/{id}/bank_requisites") => account(),
         ("PUT", "/api/orders/{id}") => json!({ "status_id": 3 }),
         ("POST", "/api/subscriptions/{id}/pause") => json!({ "until": "2999-01-01T00:00:00Z" }),
         ("POST", "/api/subscriptions/{id}/billing-day") => json!({ "day": 1 }),

@@ -7,10 +7,12 @@
 mod customers;
 mod found;
 mod index;
+mod pages;
 mod terms;
 
 pub(crate) use customers::{customers_found, customers_named, fill_customers, note_customer, number_in};
 pub(crate) use found::{MOST, Search};
 pub(crate) use index::{PLACE, fill_missing, off, refill};
 pub(crate) use index::{put, put_anew};
+pub(crate) use pages::{forget_page, note_page, page_text, pages_found};
 pub(crate) use terms::items_found;

@@ -30,7 +30,7 @@ pub fn name(text: &str) -> Name {
 
 pub async fn branch(db: &TestDatabase, project: ProjectId) -> BranchId {
     let draft = BranchDraft { name: name("Branch"), inn: None, kpp: None, address: None, phone: None, email: None };
-    BranchRepository::insert(&db.database, project, draft, NOON).await.unwrap().id
+    BranchRepository::insert(&db.database, system(project), draft).await.unwrap().id
 }
 
 pub async fn application(db: &TestDatabase, project: ProjectId, branch_id: BranchId, title: &str) -> ApplicationId {

@@ -60,7 +60,7 @@ database_tests! {
         let refused = office.move_to(&order, OrderStatus::Paid).await;
         assert_eq!(not_moved(refused), TransitionRefused::OnlyAcquirerPays);
         let id = counter.acquirer.settle(GatewayStatus::Canceled);
-        counter.payments.acquirer_notified(&id).await.unwrap();
+        counter.payments.acquirer_notified(&id, None).await.unwrap();
         assert_eq!((counter.order(order.id).await.status, counter.stock(vase).await), (OrderStatus::Canceled, (9, 0)));
     }
 

@@ -210,7 +210,7 @@ database_tests! {
         assert!(after.payment_link.is_some() && after.payment_link != order.payment_link);
         assert_eq!((counter.acquirer.count(), counter.count("charges").await), (2, 2));
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        counter.payments.acquirer_notified(&id).await.unwrap();
+        counter.payments.acquirer_notified(&id, None).await.unwrap();
         let paid = counter.order(order.id).await;
         assert_eq!((paid.status, paid.captured, paid.final_price), (OrderStatus::Paid, money(2_000), money(2_000)));
         counter.sound().await;
@@ -229,7 +229,7 @@ database_tests! {
             payments.iter().take(2).map(|(_, payment)| payment.id.clone()).collect()
         };
         for id in ids {
-            counter.payments.acquirer_notified(&id).await.unwrap();
+            counter.payments.acquirer_notified(&id, None).await.unwrap();
         }
         let give_up = || counter.house.db.database.give_up_unasked(counter.clock.now());
         assert_eq!(give_up().await.unwrap(), 0, "staff may ask for another one");
@@ -260,7 +260,7 @@ database_tests! {
             payments[0].1.id.clone()
         };
         counter.acquirer.settle(GatewayStatus::Canceled);
-        counter.payments.acquirer_notified(&id).await.unwrap();
+        counter.payments.acquirer_notified(&id, None).await.unwrap();
         let waiting = counter.order(order.id).await;
         assert_eq!((waiting.status, waiting.payment_open, waiting.payment_link), (OrderStatus::WaitingForPayment, false, None));
         assert_eq!((counter.stock(vase).await, counter.events("payment_withdrawn").await), ((9, 3), 1));
@@ -338,7 +338,7 @@ database_tests! {
                         payment.1.status = GatewayStatus::Succeeded;
                     }
                 }
-                counter.payments.acquirer_notified(&id).await.unwrap();
+                counter.payments.acquirer_notified(&id, None).await.unwrap();
             };
             let (changed, ()) = tokio::join!(change(&counter, &office, order.id, set(line, 2)), pays);
             let after = counter.order(order.id).await;

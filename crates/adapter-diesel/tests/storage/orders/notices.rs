@@ -88,13 +88,13 @@ database_tests! {
                 let (payments, start, id) = (Arc::clone(&counter.payments), Arc::clone(&start), id.clone());
                 tokio::spawn(async move {
                     start.wait().await;
-                    payments.acquirer_notified(&id).await
+                    payments.acquirer_notified(&id, None).await
                 })
             }).collect();
             for one in notified {
                 one.await.unwrap().unwrap();
             }
-            counter.payments.acquirer_notified(&id).await.unwrap();
+            counter.payments.acquirer_notified(&id, None).await.unwrap();
             assert_eq!(counter.codes().await[before..], [code]);
         }
         counter.acquirer.mood(Mood::Refuses);
@@ -153,7 +153,7 @@ database_tests! {
         office.move_to(&order, OrderStatus::Canceled).await.unwrap();
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
         for _ in 0..2 {
-            counter.payments.acquirer_notified(&id).await.unwrap();
+            counter.payments.acquirer_notified(&id, None).await.unwrap();
         }
         counter.acquirer.mood(Mood::Paid);
         counter.pursue().await;

@@ -28,7 +28,7 @@ impl Counter<'_> {
     async fn paid(&self, vase: i64) -> (Order, Charge) {
         let order = self.placed(&self.online(&[(vase, 2)])).await;
         let payment = self.acquirer.settle(GatewayStatus::Succeeded);
-        self.payments.acquirer_notified(&payment).await.unwrap();
+        self.payments.acquirer_notified(&payment, None).await.unwrap();
         let charge = self.house.db.database.by_provider(&payment).await.unwrap().unwrap();
         (self.order(order.id).await, charge)
     }

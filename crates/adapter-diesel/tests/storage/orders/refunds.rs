@@ -28,7 +28,7 @@ impl Counter<'_> {
     pub(super) async fn paid_online(&self, command: &OrderCommand) -> Order {
         let order = self.placed(command).await;
         let id = self.acquirer.settle(GatewayStatus::Succeeded);
-        self.payments.acquirer_notified(&id).await.unwrap();
+        self.payments.acquirer_notified(&id, None).await.unwrap();
         self.order(order.id).await
     }
 
@@ -216,8 +216,8 @@ database_tests! {
             let id = counter.acquirer.settle(GatewayStatus::Succeeded);
             let (canceled, paid, again) = tokio::join!(
                 office.move_to(&order, OrderStatus::Canceled),
-                counter.payments.acquirer_notified(&id),
-                counter.payments.acquirer_notified(&id),
+                counter.payments.acquirer_notified(&id, None),
+                counter.payments.acquirer_notified(&id, None),
             );
             paid.unwrap();
             again.unwrap();
@@ -232,7 +232,7 @@ database_tests! {
         let canceled = office.move_to(&order, OrderStatus::Canceled).await.unwrap();
         assert_eq!((canceled.payment_link, canceled.payment_open), (None, true));
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        counter.payments.acquirer_notified(&id).await.unwrap();
+        counter.payments.acquirer_notified(&id, None).await.unwrap();
         counter.acquirer.mood(Mood::Paid);
         counter.pursue().await;
         assert_eq!(counter.money(order.id).await, (1_000, 1_000, 0));

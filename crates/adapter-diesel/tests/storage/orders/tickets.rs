@@ -179,7 +179,7 @@ database_tests! {
         let order = counter.placed(&counter.online(&[(item, 3), (cup, 2)])).await;
         assert_eq!((order.tickets.total, order.tickets.redeemed, door.token(&order).is_some()), (3, 0, false));
         assert_eq!(door.outcome("early", &door.later(&order), 1).await, ScanOutcome::Unpaid);
-        counter.payments.acquirer_notified(&counter.acquirer.settle(kontor_payments::model::GatewayStatus::Succeeded)).await.unwrap();
+        counter.payments.acquirer_notified(&counter.acquirer.settle(kontor_payments::model::GatewayStatus::Succeeded), None).await.unwrap();
         let order = counter.order(order.id).await;
         let token = door.token(&order).unwrap();
         assert_eq!(token.expose_secret(), door.later(&order).expose_secret());

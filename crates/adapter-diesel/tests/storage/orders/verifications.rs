@@ -64,7 +64,7 @@ database_tests! {
         assert_eq!(service(&counter).start(counter.customer).await.unwrap(), StartedVerification::Present(started.clone()));
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
         let (charges, back) = (&counter.payments, &counter.refunds);
-        let (one, two) = tokio::join!(charges.acquirer_notified(&id), charges.acquirer_notified(&id));
+        let (one, two) = tokio::join!(charges.acquirer_notified(&id, None), charges.acquirer_notified(&id, None));
         let purpose = ChargePurpose::Verification(started.id);
         let heard = [one.unwrap(), two.unwrap()];
         assert!(heard.contains(&Notified::Settled(purpose)), "{heard:?}");
@@ -82,7 +82,7 @@ database_tests! {
         back.reconcile("one", 5).await.unwrap();
         assert_eq!((refunds(&counter), refund_state(&counter, &started).await), (1, RefundState::Succeeded));
         counter.wait(86_400);
-        charges.acquirer_notified(&id).await.unwrap();
+        charges.acquirer_notified(&id, None).await.unwrap();
         assert_eq!((back.reconcile("one", 5).await.unwrap().checked, refunds(&counter)), (0, 1));
     }
 
@@ -90,7 +90,7 @@ database_tests! {
         let counter = Counter::open(&db).await;
         let started = opened(&counter).await;
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        counter.payments.acquirer_notified(&id).await.unwrap();
+        counter.payments.acquirer_notified(&id, None).await.unwrap();
         counter.wait(86_400);
         let present = service(&counter).start(counter.customer).await.unwrap();
         assert!(matches!(&present, StartedVerification::Present(same) if same.id == started.id), "{present:?}");
@@ -144,7 +144,7 @@ database_tests! {
         let counter = Counter::open(&db).await;
         let started = opened(&counter).await;
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        counter.payments.acquirer_notified(&id).await.unwrap();
+        counter.payments.acquirer_notified(&id, None).await.unwrap();
         counter.acquirer.mood(Mood::Refuses);
         let before = refund(&counter, &started).await;
         // A lost refund would not show yet.
@@ -177,7 +177,7 @@ database_tests! {
         let refused = db.database.leave(project, customer, now).await;
         assert!(matches!(refused, Err(CustomerError::ChargeRunning)), "{refused:?}");
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        counter.payments.acquirer_notified(&id).await.unwrap();
+        counter.payments.acquirer_notified(&id, None).await.unwrap();
         db.database.leave(project, customer, now).await.unwrap();
         let gone = service(&counter).start(counter.customer).await;
         assert!(matches!(gone, Err(VerificationError::CustomerGone)), "{gone:?}");

@@ -99,7 +99,7 @@ impl<'a> Club<'a> {
     /// The payer of the last payment pays, or does not, and the acquirer says so.
     pub async fn settle(&self, status: GatewayStatus) {
         let id = self.counter.acquirer.settle(status);
-        self.counter.payments.acquirer_notified(&id).await.unwrap();
+        self.counter.payments.acquirer_notified(&id, None).await.unwrap();
     }
 
     /// The customer subscribes to the plan and pays.

@@ -1,12 +1,17 @@
 //! What becomes of a subscription in its life.
 
+use std::sync::Arc;
+
 use kontor_adapter_diesel::database_tests;
 use kontor_orders::model::OrderStatus;
+use kontor_payments::Notified;
 use kontor_payments::model::GatewayStatus;
 use kontor_subscriptions::model::AttemptState;
 use kontor_subscriptions::{
-    Agreement, CheckoutResult, RetryReason, SubscriptionError, SubscriptionRefusal, SubscriptionStatus,
+    Agreement, CheckoutResult, Park, RetryReason, StaffCommand, SubscriptionError, SubscriptionRefusal,
+    SubscriptionStatus,
 };
+use tokio::task::JoinSet;
 
 use super::club::Club;
 use crate::orders::counter::Mood;
@@ -125,6 +130,60 @@ database_tests! {
         let told = club.notices().await;
         assert_eq!(told.iter().filter(|code| *code == "subscription_payment_failed").count(), 6, "{told:?}");
         assert_eq!(told.last().unwrap(), "subscription_ended");
+    }
+
+    async fn an_acquirer_who_contradicts_itself_parks_the_subscription_once(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let id = club.subscribed(club.counter.customer, club.gold).await;
+        let payments = &club.counter.payments;
+        let parked = async || club.see(id).await.subscription.parked;
+        // What agrees with the outcome, and what says nothing, is not read again.
+        let told_otherwise = club.counter.acquirer.settle(GatewayStatus::Canceled);
+        for told in [None, Some(GatewayStatus::Succeeded), Some(GatewayStatus::Pending)] {
+            let heard = payments.acquirer_notified(&told_otherwise, told).await.unwrap();
+            assert!(matches!(heard, Notified::AlreadySettled(_)), "{heard:?}");
+        }
+        // Anybody can send a notification: what is read agrees.
+        club.counter.acquirer.settle(GatewayStatus::Succeeded);
+        let heard = payments.acquirer_notified(&told_otherwise, Some(GatewayStatus::Canceled)).await.unwrap();
+        assert!(matches!(heard, Notified::AlreadySettled(_)), "{heard:?}");
+        assert_eq!(parked().await, None);
+        club.counter.acquirer.settle(GatewayStatus::Canceled);
+        let mut running = JoinSet::new();
+        for _ in 0..8 {
+            let (payments, payment) = (Arc::clone(payments), told_otherwise.clone());
+            running.spawn(async move {
+                let heard = payments.acquirer_notified(&payment, Some(GatewayStatus::Canceled)).await.unwrap();
+                assert!(matches!(heard, Notified::Suspicious { .. }), "{heard:?}");
+            });
+        }
+        running.join_all().await;
+        assert_eq!(parked().await, Some(Park::ContradictingAnswers));
+        assert_eq!(club.standing(id).await, told("active", "2026-04-01", ""), "what was paid stays");
+        let noted = async |table: &str| club.counter.count(table).await;
+        assert_eq!(noted("subscription_events WHERE event = 'charge_contradicted'").await, 1);
+        assert_eq!(noted("order_events WHERE event = 'payment_suspicious'").await, 1);
+        club.go_to("2026-04-02T12:00:00Z");
+        assert_eq!(club.tick().await, 0, "people look first");
+        club.desk().command(&club.staff(), id, StaffCommand::Release).await.unwrap();
+        payments.acquirer_notified(&told_otherwise, Some(GatewayStatus::Canceled)).await.unwrap();
+        assert_eq!(parked().await, None, "people have looked at it");
+        assert_eq!(club.tick().await, 1);
+    }
+
+    async fn money_of_a_charge_that_failed_is_looked_at(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let id = club.subscribed(club.counter.customer, club.gold).await;
+        club.counter.acquirer.mood(Mood::Declines("insufficient_funds"));
+        club.go_to("2026-04-01T12:00:00Z");
+        club.tick().await;
+        assert_eq!(club.see(id).await.subscription.status, SubscriptionStatus::PastDue);
+        let payment = club.counter.acquirer.settle(GatewayStatus::Succeeded);
+        club.counter.payments.acquirer_notified(&payment, Some(GatewayStatus::Succeeded)).await.unwrap();
+        let found = club.see(id).await.subscription;
+        assert_eq!((found.status, found.parked), (SubscriptionStatus::PastDue, Some(Park::ContradictingAnswers)));
+        club.counter.wait(40 * 86_400);
+        assert_eq!(club.tick().await, 0);
     }
 
     async fn a_recovered_period_keeps_its_day(db: TestDatabase) {

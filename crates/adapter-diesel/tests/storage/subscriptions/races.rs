@@ -122,7 +122,7 @@ database_tests! {
             let (payments, provider) = (Arc::clone(&club.counter.payments), provider.clone());
             running.spawn(async move {
                 if number % 2 == 0 {
-                    payments.acquirer_notified(&provider).await.unwrap();
+                    payments.acquirer_notified(&provider, None).await.unwrap();
                 } else {
                     payments.reconcile("w", 5).await.unwrap();
                 }

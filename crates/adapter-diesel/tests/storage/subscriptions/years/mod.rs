@@ -142,7 +142,7 @@ impl<'a> Years<'a> {
                 found.unwrap().1.status = status;
             }
             for _ in 0..self.dice.below(3) {
-                self.club.counter.payments.acquirer_notified(&id).await.unwrap();
+                self.club.counter.payments.acquirer_notified(&id, None).await.unwrap();
             }
         }
     }

@@ -1,4 +1,4 @@
-/// Where a record moves among those that an application shows.
+/// Where a record moves among those beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shift {
     /// One place towards the first.

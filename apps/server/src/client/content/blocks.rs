@@ -1,0 +1,89 @@
+//! Blocks.
+
+use actix_web::get;
+use actix_web::web::{Data, Path};
+use chrono::{DateTime, Utc};
+use kontor_content::PartShelf;
+use kontor_content::model::{Block, Node, PartCode, Slug};
+use kontor_content::ports::BlockKey;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::envelope::{Answer, answer, one};
+use crate::http::wire::{NamedRecord, PhotoRecord};
+use crate::http::{ApiError, CallingApp};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(show_block_by_identifier).service(show_block_by_code);
+}
+
+/// A block with those below it.
+#[derive(Serialize, ToSchema)]
+struct ClientBlockRecord {
+    id: i64,
+    code: i64,
+    identifier: String,
+    name: String,
+    avatar: Option<PhotoRecord>,
+    block_type: NamedRecord,
+    link: Option<String>,
+    file: Option<PhotoRecord>,
+    text: Option<String>,
+    parent: Option<NamedRecord>,
+    /// Blocks of the same shape, by code.
+    #[schema(no_recursion)]
+    children: Vec<ClientBlockRecord>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Node<Block>> for ClientBlockRecord {
+    fn from(node: Node<Block>) -> Self {
+        let block = node.record;
+        Self {
+            id: block.id.get(),
+            code: block.place.code.get(),
+            identifier: block.place.slug.into(),
+            name: block.name.into(),
+            avatar: block.avatar.map(Into::into),
+            block_type: NamedRecord::new(block.block_type.0.get(), block.block_type.1),
+            link: block.link.map(Into::into),
+            file: block.file.map(Into::into),
+            text: block.text.map(Into::into),
+            parent: block.place.parent.map(|(id, name)| NamedRecord::new(id.get(), name)),
+            children: node.children.into_iter().map(Into::into).collect(),
+            created_at: block.created_at,
+        }
+    }
+}
+
+one!(/// One block.
+    OneClientBlock { block: ClientBlockRecord });
+
+/// A block of the calling application by its code, with those below it.
+#[utoipa::path(
+    tag = "Client: content",
+    params(("code" = i64, Path)),
+    responses((status = 200, body = OneClientBlock), (status = 404, description = "The application has no such block.")),
+)]
+#[get("/api/counterparty/blocks/{code}")]
+async fn show_block_by_code(app: CallingApp, parts: Data<PartShelf>, code: Path<String>) -> Answer<OneClientBlock> {
+    let code = code.parse().ok().and_then(|code| PartCode::new(code).ok()).ok_or_else(ApiError::not_found)?;
+    answer(parts.block(*app, BlockKey::Code(code)).await?)
+}
+
+/// A block of the calling application by its identifier, with those below it.
+#[utoipa::path(
+    tag = "Client: content",
+    params(("identifier" = String, Path)),
+    responses((status = 200, body = OneClientBlock), (status = 404, description = "The application has no such block.")),
+)]
+#[get("/api/counterparty/blocks/id/{identifier}")]
+async fn show_block_by_identifier(
+    app: CallingApp,
+    parts: Data<PartShelf>,
+    identifier: Path<String>,
+) -> Answer<OneClientBlock> {
+    let slug = Slug::parse(&identifier).map_err(|_| ApiError::not_found())?;
+    answer(parts.block(*app, BlockKey::Identifier(slug)).await?)
+}

@@ -1,0 +1,121 @@
+//! Menus.
+
+use actix_web::get;
+use actix_web::web::{Data, Path};
+use kontor_content::PartShelf;
+use kontor_content::model::{MenuItem, Node, Slug};
+use kontor_organization::StaffMenuService;
+use kontor_organization::model::StaffMenuItem;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::config::Config;
+use crate::http::envelope::Answer;
+use crate::http::file_contents::placeholder_url;
+use crate::http::wire::PhotoRecord;
+use crate::http::{ApiError, CallingApp};
+
+/// The menu that is asked for without a slug.
+const DEFAULT_MENU: &str = "navpanel";
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(show_default_menu).service(list_project_menu).service(show_menu);
+}
+
+/// An item of a menu with those below it.
+#[derive(Serialize, ToSchema)]
+struct MenuNode {
+    code: i64,
+    avatar: Option<PhotoRecord>,
+    /// The address of a picture; of a placeholder when the item has none.
+    preview: String,
+    name: String,
+    /// The address of the application and the slug; without an address of the application the slug alone, after `/`.
+    url: String,
+    /// Items of the same shape, in their order.
+    #[schema(no_recursion)]
+    children: Vec<MenuNode>,
+}
+
+impl MenuNode {
+    fn new(node: Node<MenuItem>, root: &str, placeholder: &str) -> Self {
+        let item = node.record;
+        Self {
+            code: item.place.code.get(),
+            avatar: item.avatar.map(Into::into),
+            preview: item.preview.map_or_else(|| placeholder.to_owned(), Into::into),
+            name: item.name.into(),
+            url: format!("{root}/{}", item.place.slug),
+            children: node.children.into_iter().map(|child| Self::new(child, root, placeholder)).collect(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Menu {
+    menu_items: MenuNode,
+}
+
+async fn menu(app: &CallingApp, parts: &PartShelf, config: &Config, slug: &str) -> Answer<Menu> {
+    let slug = Slug::parse(slug).map_err(|_| ApiError::not_found())?;
+    let menu = parts.menu(**app, slug).await?;
+    let address = menu.address.as_deref().unwrap_or_default().trim_end_matches('/');
+    let menu_items = MenuNode::new(menu.root, address, &placeholder_url(config));
+    Ok(actix_web::web::Json(Menu { menu_items }))
+}
+
+/// The menu `navpanel` of the calling application.
+#[utoipa::path(
+    tag = "Client: content",
+    responses((status = 200, body = Menu), (status = 404, description = "The application has no menu `navpanel`.")),
+)]
+#[get("/api/counterparty/menus")]
+async fn show_default_menu(app: CallingApp, parts: Data<PartShelf>, config: Data<Config>) -> Answer<Menu> {
+    menu(&app, &parts, &config, DEFAULT_MENU).await
+}
+
+/// A menu of the calling application: the item with this slug and those below it.
+#[utoipa::path(
+    tag = "Client: content",
+    params(("slug" = String, Path)),
+    responses((status = 200, body = Menu), (status = 404, description = "The application has no such menu.")),
+)]
+#[get("/api/counterparty/menus/{slug}")]
+async fn show_menu(app: CallingApp, parts: Data<PartShelf>, config: Data<Config>, slug: Path<String>) -> Answer<Menu> {
+    menu(&app, &parts, &config, &slug).await
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ProjectMenu {
+    menu_items: Vec<MenuNode>,
+    menu_items_count: usize,
+}
+
+/// The items of the project's menu, when it has exactly this name.
+#[utoipa::path(
+    tag = "Client: content",
+    params(("name" = String, Path)),
+    responses((status = 200, body = ProjectMenu), (status = 404, description = "The project has no menu with this name.")),
+)]
+#[get("/api/counterparty/menus/{name}/items")]
+async fn list_project_menu(
+    app: CallingApp,
+    menus: Data<StaffMenuService>,
+    config: Data<Config>,
+    name: Path<String>,
+) -> Answer<ProjectMenu> {
+    let menu = menus.of_project(*app, &name).await?;
+    let node = |(item, code): (StaffMenuItem, i64)| MenuNode {
+        code,
+        avatar: None,
+        preview: placeholder_url(&config),
+        name: item.name.into(),
+        url: item.url.into(),
+        children: Vec::new(),
+    };
+    let menu_items: Vec<MenuNode> = menu.items.into_iter().zip(1_i64..).map(node).collect();
+    Ok(actix_web::web::Json(ProjectMenu { menu_items_count: menu_items.len(), menu_items }))
+}

@@ -1,0 +1,154 @@
+//! Pages.
+
+use actix_web::web::{Data, Path};
+use actix_web::{HttpMessage as _, HttpRequest, get};
+use chrono::{DateTime, Utc};
+use kontor_content::model::{PageType, Slug};
+use kontor_content::{PageShelf, ShownPage};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::query::PagesQuery;
+use crate::http::envelope::{Answer, answer, list, one};
+use crate::http::page_record::PageTagRecord;
+use crate::http::records::{Picture, picture};
+use crate::http::response_cache::{RankedByViews, ShownViews, Viewed};
+use crate::http::wire::{NamedRecord, PhotoRecord};
+use crate::http::{CallingApp, ClientIp, Query};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_page_types).service(list_pages).service(show_page);
+}
+
+#[derive(Serialize, ToSchema)]
+struct PageTypeRecord {
+    id: i64,
+    name: String,
+    photo: Option<Picture>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<PageType> for PageTypeRecord {
+    fn from(kind: PageType) -> Self {
+        Self { id: kind.id.get(), name: kind.name.into(), photo: picture(kind.photo), created_at: kind.created_at }
+    }
+}
+
+list!(/// Types of pages.
+    ClientPageTypeList { items: [PageTypeRecord], items_count });
+
+/// The types of pages.
+#[utoipa::path(tag = "Client: content", responses((status = 200, body = ClientPageTypeList)))]
+#[get("/api/counterparty/page_types")]
+async fn list_page_types(_app: CallingApp, pages: Data<PageShelf>) -> Answer<ClientPageTypeList> {
+    answer(pages.types().await?)
+}
+
+/// A page.
+#[derive(Serialize, ToSchema)]
+struct ClientPageRecord {
+    id: i64,
+    slug: String,
+    title: String,
+    description: Option<String>,
+    preview: Option<PhotoRecord>,
+    /// HTML without scripts, styles and foreign frames.
+    content: String,
+    views_count: u64,
+    author: Option<NamedRecord>,
+    tags: Vec<PageTagRecord>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<ShownPage> for ClientPageRecord {
+    fn from(shown: ShownPage) -> Self {
+        let page = shown.page;
+        Self {
+            id: page.id.get(),
+            slug: page.content.slug.into(),
+            title: page.content.title.into(),
+            description: page.content.description.map(Into::into),
+            preview: page.content.preview.map(Into::into),
+            content: shown.html.map(Into::into).unwrap_or_default(),
+            views_count: page.views_count,
+            author: page.author.map(|(id, name)| NamedRecord::new(id.get(), name)),
+            tags: page.tags.into_iter().map(Into::into).collect(),
+            created_at: page.created_at,
+        }
+    }
+}
+
+/// A page of the list of pages.
+#[derive(Serialize, ToSchema)]
+struct PagesRecord {
+    current_page: u32,
+    data: Vec<ClientPageRecord>,
+    per_page: u32,
+    total: u64,
+    last_page: u64,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ClientPages {
+    pages: PagesRecord,
+}
+
+impl From<kontor_kernel::Page<ShownPage>> for ClientPages {
+    fn from(page: kontor_kernel::Page<ShownPage>) -> Self {
+        let pages = PagesRecord {
+            current_page: page.request.page(),
+            per_page: page.request.per_page(),
+            total: page.total,
+            last_page: page.last_page(),
+            data: page.items.into_iter().map(Into::into).collect(),
+        };
+        Self { pages }
+    }
+}
+
+/// The pages of the project that are shown.
+#[utoipa::path(tag = "Client: content", params(PagesQuery), responses((status = 200, body = ClientPages)))]
+#[get("/api/counterparty/pages")]
+async fn list_pages(
+    app: CallingApp,
+    pages: Data<PageShelf>,
+    query: Query<PagesQuery>,
+    request: HttpRequest,
+) -> Answer<ClientPages> {
+    let (filter, order, page) = query.0.list()?;
+    request.extensions_mut().insert(RankedByViews);
+    answer(pages.list(*app, filter, order, page).await?)
+}
+
+one!(/// One page.
+    OneClientPage { page: ClientPageRecord });
+
+/// One page. Looking at it counts as a view, once in 10 minutes per address. A project may have a page that is shown in the place of
+/// those that are not there: compare its `slug`.
+#[utoipa::path(
+    tag = "Client: content",
+    params(("slug" = String, Path)),
+    responses(
+        (status = 200, body = OneClientPage),
+        (status = 404, description = "There is no such page, and none that is shown in its place."),
+    ),
+)]
+#[get("/api/counterparty/pages/{slug}")]
+async fn show_page(
+    app: CallingApp,
+    pages: Data<PageShelf>,
+    slug: Path<String>,
+    viewer: ClientIp,
+    request: HttpRequest,
+) -> Answer<OneClientPage> {
+    // What is no slug names no page.
+    let shown = pages.read(*app, Slug::parse(&slug).ok(), &viewer.subject()).await?;
+    let looked = ShownViews {
+        viewed: Viewed::Page(shown.page.id),
+        shown: shown.page.views_count,
+        unstored: shown.unstored_views,
+    };
+    request.extensions_mut().insert(looked);
+    answer(shown)
+}

@@ -1,0 +1,66 @@
+//! Accounts of a branch in banks.
+
+use actix_web::web::{Data, Path};
+use actix_web::{get, post, put};
+use kontor_organization::{BranchRequisiteRefusal, BranchRequisiteService};
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::bank_requisites::{BankRequisiteList, ChangedBankRequisite, NewBankRequisite, OneBankRequisite};
+use crate::http::envelope::{Answer, Created, answer, created};
+use crate::http::{ApiError, Body, PathId, SignedInStaff, TwoIds};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_bank_requisites).service(create_bank_requisite).service(update_bank_requisite);
+}
+
+impl From<BranchRequisiteRefusal> for ApiError {
+    fn from(refusal: BranchRequisiteRefusal) -> Self {
+        match refusal {
+            BranchRequisiteRefusal::Invalid(violations) => violations.into(),
+            BranchRequisiteRefusal::TooMany => Self::invalid("id", "is a branch with as many as it may have"),
+        }
+    }
+}
+
+/// The accounts of a branch, oldest first.
+#[utoipa::path(tag = "Businesses", responses((status = 200, body = BankRequisiteList)))]
+#[get("/api/branches/{id}/bank_requisites")]
+async fn list_bank_requisites(
+    staff: SignedInStaff,
+    service: Data<BranchRequisiteService>,
+    id: Path<PathId>,
+) -> Answer<BankRequisiteList> {
+    answer(service.list(&staff, id.parse()?).await?)
+}
+
+/// Notes another account of a branch.
+#[utoipa::path(
+    tag = "Businesses",
+    request_body = NewBankRequisite,
+    responses((status = 201, body = OneBankRequisite)),
+)]
+#[post("/api/branches/{id}/bank_requisites")]
+async fn create_bank_requisite(
+    staff: SignedInStaff,
+    service: Data<BranchRequisiteService>,
+    id: Path<PathId>,
+    body: Body<NewBankRequisite>,
+) -> Created<OneBankRequisite> {
+    created(service.create(&staff, id.parse()?, body.0.into()).await?)
+}
+
+/// Changes an account of a branch. Fields that are not sent stay as they are.
+#[utoipa::path(
+    tag = "Businesses",
+    request_body = ChangedBankRequisite,
+    responses((status = 200, body = OneBankRequisite)),
+)]
+#[put("/api/branches/{id}/bank_requisites/{requisiteId}")]
+async fn update_bank_requisite(
+    staff: SignedInStaff,
+    service: Data<BranchRequisiteService>,
+    path: TwoIds,
+    body: Body<ChangedBankRequisite>,
+) -> Answer<OneBankRequisite> {
+    answer(service.update(&staff, path.0.parse()?, path.1.parse()?, body.0.into()).await?)
+}

@@ -1,0 +1,110 @@
+//! What staff say about pages.
+
+use deserr::Deserr;
+use kontor_content::model::{PageChange, PageDraft, TagNames};
+use kontor_kernel::Edit;
+use utoipa::ToSchema;
+
+use crate::http::ApiError;
+use crate::http::wire::{self, Given, InputErrors, Patch, ZeroIsNull};
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct NewPage {
+    title: wire::Name,
+    /// Unique in the project; without it one is made of the title.
+    #[deserr(default)]
+    slug: Option<wire::Slug>,
+    #[deserr(default)]
+    description: Option<wire::Line500>,
+    /// A picture, by its address.
+    #[deserr(default)]
+    preview: Option<wire::PhotoUrl>,
+    /// HTML. Customers see what is left of it without scripts, styles and foreign frames.
+    #[deserr(default)]
+    content: Option<wire::Prose>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::PageTypeId>)]
+    page_type_id: ZeroIsNull<wire::PageTypeId>,
+    /// Names of tags, at most 20. Those that are new are made.
+    #[deserr(default)]
+    tags: Option<Vec<wire::Line100>>,
+    /// Whether customers see it; they do unless told otherwise.
+    #[deserr(default)]
+    is_active: Option<wire::Flag>,
+    /// Whether customers get it in the place of pages that are not there; then no other page is.
+    #[deserr(default)]
+    is_fallback: Option<wire::Flag>,
+}
+
+fn tags(names: Vec<wire::Line100>) -> Result<TagNames, ApiError> {
+    TagNames::new(names.into_iter().map(|name| name.0).collect()).map_err(|error| ApiError::invalid("tags", error))
+}
+
+impl NewPage {
+    /// The draft.
+    pub fn draft(self) -> Result<PageDraft, ApiError> {
+        Ok(PageDraft {
+            slug: self.slug.map(|slug| slug.0),
+            title: self.title.0,
+            description: self.description.map(|text| text.0),
+            preview: self.preview.map(|url| url.0),
+            html: self.content.map(|html| html.0),
+            page_type_id: self.page_type_id.0.map(|id| id.0),
+            tags: tags(self.tags.unwrap_or_default())?,
+            is_active: self.is_active.is_none_or(|flag| flag.0),
+            is_fallback: self.is_fallback.is_some_and(|flag| flag.0),
+        })
+    }
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct ChangedPage {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    title: Given<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Slug>, nullable = false)]
+    slug: Given<wire::Slug>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Line500>)]
+    description: Patch<wire::Line500>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::PhotoUrl>)]
+    preview: Patch<wire::PhotoUrl>,
+    /// HTML.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Prose>)]
+    content: Patch<wire::Prose>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::PageTypeId>)]
+    page_type_id: Patch<ZeroIsNull<wire::PageTypeId>>,
+    /// In the place of all tags that it has.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<wire::Line100>>, nullable = false)]
+    tags: Given<Vec<wire::Line100>>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    is_active: Given<wire::Flag>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    is_fallback: Given<wire::Flag>,
+}
+
+impl ChangedPage {
+    /// The change.
+    pub fn change(self) -> Result<PageChange, ApiError> {
+        Ok(PageChange {
+            slug: self.slug.into(),
+            title: self.title.into(),
+            description: self.description.into(),
+            preview: self.preview.into(),
+            html: self.content.into(),
+            page_type_id: self.page_type_id.into(),
+            tags: self.tags.0.map(tags).transpose()?.map_or(Edit::Keep, Edit::Set),
+            is_active: self.is_active.into(),
+            is_fallback: self.is_fallback.into(),
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! What staff say about shops.
+
+use deserr::Deserr;
+use kontor_organization::model::{ShopChange, ShopDetails};
+use utoipa::ToSchema;
+
+use crate::http::wire::{self, Given, InputErrors, Patch};
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct NewShop {
+    name: wire::Name,
+    address: wire::Line500,
+    branch_id: wire::BranchId,
+    #[deserr(default)]
+    phone: Option<wire::Phone>,
+    /// A picture, by its address.
+    #[deserr(default)]
+    photo: Option<wire::PhotoUrl>,
+    /// Degrees north.
+    #[deserr(default)]
+    latitude: Option<wire::Latitude>,
+    /// Degrees east.
+    #[deserr(default)]
+    longitude: Option<wire::Longitude>,
+    /// Whose clocks count, by its name in the IANA database; those of the project unless told.
+    #[deserr(default)]
+    time_zone: Option<wire::ZoneName>,
+    /// Whether customers see it; they do unless told otherwise.
+    #[deserr(default)]
+    is_active: Option<wire::Flag>,
+}
+
+impl From<NewShop> for ShopDetails {
+    fn from(new: NewShop) -> Self {
+        Self {
+            branch_id: new.branch_id.0,
+            name: new.name.0,
+            address: new.address.0,
+            phone: new.phone.map(|phone| phone.0),
+            photo: new.photo.map(|url| url.0),
+            latitude: new.latitude.map(|degrees| degrees.0),
+            longitude: new.longitude.map(|degrees| degrees.0),
+            zone: new.time_zone.map(|zone| zone.0),
+            is_active: new.is_active.is_none_or(|flag| flag.0),
+        }
+    }
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct ChangedShop {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    name: Given<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Line500>, nullable = false)]
+    address: Given<wire::Line500>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::BranchId>, nullable = false)]
+    branch_id: Given<wire::BranchId>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Phone>)]
+    phone: Patch<wire::Phone>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::PhotoUrl>)]
+    photo: Patch<wire::PhotoUrl>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Latitude>)]
+    latitude: Patch<wire::Latitude>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Longitude>)]
+    longitude: Patch<wire::Longitude>,
+    /// `null`: the clocks of the project count.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::ZoneName>)]
+    time_zone: Patch<wire::ZoneName>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    is_active: Given<wire::Flag>,
+}
+
+impl From<ChangedShop> for ShopChange {
+    fn from(changed: ChangedShop) -> Self {
+        Self {
+            branch_id: changed.branch_id.into(),
+            name: changed.name.into(),
+            address: changed.address.into(),
+            phone: changed.phone.into(),
+            photo: changed.photo.into(),
+            latitude: changed.latitude.into(),
+            longitude: changed.longitude.into(),
+            zone: changed.time_zone.into(),
+            is_active: changed.is_active.into(),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Shops and their opening times as staff see them.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use kontor_organization::model::{ShopException, ShopHoliday, ShopHours, StaffShop};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::envelope::{list, one};
+use crate::http::wire::{NamedRecord, PhotoRecord};
+
+/// A shop at a moment.
+pub(super) struct ShopView {
+    pub shop: StaffShop,
+    pub now: DateTime<Utc>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct HoursRecord {
+    id: i64,
+    /// `1` Monday to `7` Sunday.
+    weekday: i64,
+    opens_at: String,
+    /// Earlier than `opens_at`: on the next day.
+    closes_at: String,
+}
+
+impl From<ShopHours> for HoursRecord {
+    fn from(hours: ShopHours) -> Self {
+        Self {
+            id: hours.id.get(),
+            weekday: hours.weekday.number(),
+            opens_at: hours.interval.opens().to_string(),
+            closes_at: hours.interval.closes().to_string(),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct HolidayRecord {
+    id: i64,
+    #[schema(value_type = String, format = Date)]
+    date: NaiveDate,
+    name: Option<String>,
+    is_yearly: bool,
+}
+
+impl From<ShopHoliday> for HolidayRecord {
+    fn from(holiday: ShopHoliday) -> Self {
+        Self {
+            id: holiday.id.get(),
+            date: holiday.day,
+            name: holiday.name.map(Into::into),
+            is_yearly: holiday.is_yearly,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct ExceptionRecord {
+    id: i64,
+    #[schema(value_type = String, format = Date)]
+    date: NaiveDate,
+    /// `null`: it stays closed.
+    opens_at: Option<String>,
+    closes_at: Option<String>,
+    note: Option<String>,
+}
+
+impl From<ShopException> for ExceptionRecord {
+    fn from(exception: ShopException) -> Self {
+        let terms = exception.terms;
+        Self {
+            id: exception.id.get(),
+            date: terms.day,
+            opens_at: terms.interval.map(|interval| interval.opens().to_string()),
+            closes_at: terms.interval.map(|interval| interval.closes().to_string()),
+            note: terms.note.map(Into::into),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct StaffShopRecord {
+    id: i64,
+    name: String,
+    address: String,
+    phone: Option<String>,
+    photo: Option<PhotoRecord>,
+    latitude: Option<String>,
+    longitude: Option<String>,
+    branch: NamedRecord,
+    /// Whose clocks count.
+    time_zone: String,
+    is_active: bool,
+    is_open_now: bool,
+    /// When it closes if it is open, or opens if it is closed; `null` when that is more than a year ahead.
+    next_change_at: Option<DateTime<Utc>>,
+    hours: Vec<HoursRecord>,
+    holidays: Vec<HolidayRecord>,
+    exceptions: Vec<ExceptionRecord>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<ShopView> for StaffShopRecord {
+    fn from(ShopView { shop, now }: ShopView) -> Self {
+        let (details, times) = (shop.details, shop.times);
+        Self {
+            id: shop.id.get(),
+            name: details.name.into(),
+            address: details.address.into(),
+            phone: details.phone.map(|phone| phone.to_string()),
+            photo: details.photo.map(Into::into),
+            latitude: details.latitude.map(|degrees| degrees.to_string()),
+            longitude: details.longitude.map(|degrees| degrees.to_string()),
+            branch: NamedRecord::new(details.branch_id.get(), shop.branch_name),
+            time_zone: times.zone.to_string(),
+            is_active: details.is_active,
+            is_open_now: times.open_at(now),
+            next_change_at: times.next_change(now),
+            hours: times.hours.into_iter().map(Into::into).collect(),
+            holidays: times.holidays.into_iter().map(Into::into).collect(),
+            exceptions: times.exceptions.into_iter().map(Into::into).collect(),
+            created_at: shop.created_at,
+            updated_at: shop.updated_at,
+        }
+    }
+}
+
+one!(/// One shop.
+    pub(super) OneStaffShop { shop: StaffShopRecord });
+list!(/// Shops of the project.
+    pub(super) StaffShopList { shops: [StaffShopRecord], shops_count of all, pagination });
+list!(/// The opening hours of a shop.
+    pub(super) HoursList { hours: [HoursRecord], hours_count });
+one!(/// Opening hours of one day of every week.
+    pub(super) OneHours { hour: HoursRecord });
+list!(/// The holidays of a shop.
+    pub(super) HolidayList { holidays: [HolidayRecord], holidays_count });
+one!(/// A day on which a shop stays closed.
+    pub(super) OneHoliday { holiday: HolidayRecord });
+list!(/// Other hours of a shop on single days.
+    pub(super) ExceptionList { exceptions: [ExceptionRecord], exceptions_count });
+one!(/// Other hours of a shop on one day.
+    pub(super) OneException { exception: ExceptionRecord });

@@ -1,0 +1,195 @@
+//! Menus of the staff interface.
+
+use actix_web::web::{Data, Path};
+use actix_web::{get, post};
+use chrono::{DateTime, Utc};
+use deserr::Deserr;
+use kontor_kernel::ScreenId;
+use kontor_organization::model::{StaffMenu, StaffMenuItem, StaffMenuItems};
+use kontor_organization::{StaffMenuRefusal, StaffMenuService};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::http::envelope::{Answer, Created, answer, created, list, one};
+use crate::http::records::Message;
+use crate::http::wire::{self, InputErrors, ZeroIsNull};
+use crate::http::{ApiError, Body, PathId, SignedInStaff};
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(list_menus)
+        .service(list_default_items)
+        .service(attach_menu_to_user)
+        .service(attach_menu_to_project)
+        .service(create_menu);
+}
+
+impl From<StaffMenuRefusal> for ApiError {
+    fn from(refusal: StaffMenuRefusal) -> Self {
+        match refusal {
+            StaffMenuRefusal::NameTaken => Self::invalid("name", "is the name of another menu"),
+            StaffMenuRefusal::UnknownScreen(place) => {
+                Self::invalid(&format!("items.{place}.screen_id"), "names no screen")
+            }
+            StaffMenuRefusal::UnknownMenu => Self::invalid("menu_id", "names no menu of the project"),
+            StaffMenuRefusal::NothingSeen => Self::invalid("items", "is required: the employee sees none"),
+            StaffMenuRefusal::Full => Self::invalid("name", "would be one menu too many"),
+        }
+    }
+}
+
+/// An item of a menu.
+#[derive(Serialize, ToSchema)]
+struct StaffMenuItemRecord {
+    screen_id: Option<i64>,
+    name: String,
+    url: String,
+}
+
+impl From<StaffMenuItem> for StaffMenuItemRecord {
+    fn from(item: StaffMenuItem) -> Self {
+        Self { screen_id: item.screen_id.map(ScreenId::get), name: item.name.into(), url: item.url.into() }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct StaffMenuRecord {
+    id: i64,
+    name: String,
+    items: Vec<StaffMenuItemRecord>,
+    /// Whether employees without a menu of their own see it.
+    is_project: bool,
+    /// Whether it is the menu of whoever asks.
+    is_own: bool,
+    created_at: DateTime<Utc>,
+}
+
+impl From<StaffMenu> for StaffMenuRecord {
+    fn from(menu: StaffMenu) -> Self {
+        Self {
+            id: menu.id.get(),
+            name: menu.name.into(),
+            items: menu.items.into_iter().map(Into::into).collect(),
+            is_project: menu.is_project,
+            is_own: menu.is_own,
+            created_at: menu.created_at,
+        }
+    }
+}
+
+one!(/// One menu.
+    OneStaffMenu { menu: StaffMenuRecord });
+list!(/// The menus of the project.
+    StaffMenuList { menus: [StaffMenuRecord], menus_count });
+list!(/// Items of a menu.
+    StaffMenuItemList { menu_items: [StaffMenuItemRecord], menu_items_count });
+
+/// The menus of the staff interface of the project.
+#[utoipa::path(tag = "Staff menus", responses((status = 200, body = StaffMenuList)))]
+#[get("/api/menus")]
+async fn list_menus(staff: SignedInStaff, service: Data<StaffMenuService>) -> Answer<StaffMenuList> {
+    answer(service.list(&staff).await?)
+}
+
+/// What whoever asks sees without any menu: each screen whose records they may see.
+#[utoipa::path(tag = "Staff menus", responses((status = 200, body = StaffMenuItemList)))]
+#[get("/api/menus/default/items")]
+async fn list_default_items(staff: SignedInStaff, service: Data<StaffMenuService>) -> Answer<StaffMenuItemList> {
+    answer(service.default_items(&staff).await?)
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct MenuChoice {
+    /// A menu of the project; `null` or `0` for none.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::StaffMenuId>)]
+    menu_id: ZeroIsNull<wire::StaffMenuId>,
+}
+
+/// Gives an employee a menu of their own, or takes it away.
+#[utoipa::path(
+    tag = "Staff menus",
+    params(("id" = i64, Path)),
+    request_body = MenuChoice,
+    responses((status = 200, body = Message)),
+    extensions(("x-zero-to-null" = json!(["menu_id"]))),
+)]
+#[post("/api/users/{id}/attach_menu")]
+async fn attach_menu_to_user(
+    staff: SignedInStaff,
+    service: Data<StaffMenuService>,
+    id: Path<PathId>,
+    body: Body<MenuChoice>,
+) -> Answer<Message> {
+    service.attach_to_user(&staff, id.parse()?, body.0.menu_id.0.map(|menu| menu.0)).await?;
+    answer(Message::new("The menu of the employee was changed."))
+}
+
+/// Has employees without a menu of their own see this one, or none.
+#[utoipa::path(
+    tag = "Staff menus",
+    request_body = MenuChoice,
+    responses((status = 200, body = Message)),
+    extensions(("x-zero-to-null" = json!(["menu_id"]))),
+)]
+#[post("/api/attach_menu_to_project")]
+async fn attach_menu_to_project(
+    staff: SignedInStaff,
+    service: Data<StaffMenuService>,
+    body: Body<MenuChoice>,
+) -> Answer<Message> {
+    service.attach_to_project(&staff, body.0.menu_id.0.map(|menu| menu.0)).await?;
+    answer(Message::new("The menu of the project was changed."))
+}
+
+/// An item of a menu to be made.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewItem {
+    name: wire::Name,
+    /// Where it leads.
+    url: wire::Line500,
+    /// The screen that it opens.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::ScreenId>)]
+    screen_id: ZeroIsNull<wire::ScreenId>,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewMenu {
+    /// Unique in the project.
+    name: wire::Name,
+    /// 1 to 100; without them the items that the employee sees now.
+    #[deserr(default)]
+    items: Option<Vec<NewItem>>,
+}
+
+/// Makes a menu of the project out of these items, or of those that an employee sees now: of their own menu, of the project's, or
+/// of what their permissions open.
+#[utoipa::path(
+    tag = "Staff menus",
+    params(("id" = i64, Path)),
+    request_body = NewMenu,
+    responses((status = 201, body = OneStaffMenu)),
+    extensions(("x-zero-to-null" = json!(["items.*.screen_id"]))),
+)]
+#[post("/api/users/{id}/create_menu_from_user_items")]
+async fn create_menu(
+    staff: SignedInStaff,
+    service: Data<StaffMenuService>,
+    id: Path<PathId>,
+    body: Body<NewMenu>,
+) -> Created<OneStaffMenu> {
+    let new = body.0;
+    let item = |item: NewItem| StaffMenuItem {
+        screen_id: item.screen_id.0.map(|id| id.0),
+        name: item.name.0,
+        url: item.url.0,
+    };
+    let items = new.items.map(|items| StaffMenuItems::new(items.into_iter().map(item).collect())).transpose();
+    let items = items.map_err(|error| ApiError::invalid("items", error))?;
+    created(service.create(&staff, id.parse()?, new.name.0, items).await?)
+}

@@ -1,0 +1,101 @@
+//! Tasks of employees.
+
+use kontor_adapter_diesel::database_tests;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::office::Office;
+use crate::shopfront::Shopfront;
+
+const PATH: &str = "/api/tasks";
+const TABLE: &str = "/api/tables/tasks";
+
+async fn me(office: &Office) -> i64 {
+    office.get("/api/user").await.expect(200)["user"]["id"].as_i64().unwrap()
+}
+
+fn titles(table: &Value) -> Vec<&str> {
+    table["tasks"].as_array().unwrap().iter().map(|row| row["title"]["value"].as_str().unwrap()).collect()
+}
+
+database_tests! {
+    async fn a_task_is_created_read_changed_and_closed(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(5, 100).await;
+        let order = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].clone();
+        let Shopfront { server, project, customer, .. } = shop;
+        let owner = server.owner(&project).await;
+        let office = Office { server, project, owner };
+        let boss = me(&office).await;
+        let body = json!({
+            "title": "Перезвонить", "description": "До обеда", "responsible_id": boss, "deadline": "2035-01-01T10:00:00+03:00",
+            "order_id": order, "counterparty_id": customer,
+        });
+        let created = office.post(PATH, body).await.expect(201);
+        let task = &created["task"];
+        assert_eq!(task["status"], json!({ "id": 1, "name": "New" }));
+        assert_eq!((&task["author"]["id"], &task["responsible"]["id"]), (&json!(boss), &json!(boss)));
+        assert_eq!((&task["order_id"], &task["counterparty_id"]), (&order, &json!(customer)));
+        assert_eq!((&task["deadline"], &task["closed_at"]), (&json!("2035-01-01T07:00:00Z"), &json!(null)));
+        let path = format!("{PATH}/{}", task["id"]);
+        assert_eq!(office.get(&path).await.expect(200), created);
+        let done = office.put(&path, json!({ "status_id": 3, "deadline": null })).await.expect(200)["task"].clone();
+        assert!(done["closed_at"].is_string() && done["deadline"].is_null(), "{done}");
+        let canceled = office.put(&path, json!({ "status_id": 4, "order_id": 0 })).await.expect(200)["task"].clone();
+        assert_eq!(canceled["closed_at"], done["closed_at"], "closed once");
+        let again = office.put(&path, json!({ "status_id": 2, "responsible_id": null })).await.expect(200)["task"].clone();
+        assert_eq!((&again["closed_at"], &again["responsible"], &again["order_id"]), (&json!(null), &json!(null), &json!(null)));
+    }
+
+    async fn every_wrong_field_is_named(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let wrong = json!({
+            "title": " ", "description": "", "status_id": 5, "responsible_id": "x", "deadline": "tomorrow", "order_id": -1,
+            "counterparty_id": true,
+        });
+        let fields = ["title", "description", "status_id", "responsible_id", "deadline", "order_id", "counterparty_id"];
+        office.post(PATH, wrong).await.expect_invalid(&fields);
+        let other = office.server.project().await;
+        let (stranger, _) = office.server.customer(&other).await;
+        let foreign = json!({ "title": "T", "responsible_id": 999_999, "order_id": 999_999, "counterparty_id": stranger });
+        office.post(PATH, foreign.clone()).await.expect_invalid(&["responsible_id", "order_id", "counterparty_id"]);
+        for deadline in ["2020-01-01T00:00:00Z", "9999-01-01T00:00:00Z"] {
+            office.post(PATH, json!({ "title": "T", "deadline": deadline })).await.expect_invalid(&["deadline"]);
+        }
+        let path = format!("{PATH}/{}", office.create(PATH, json!({ "title": "T" })).await);
+        office.put(&path, foreign).await.expect_invalid(&["responsible_id", "order_id", "counterparty_id"]);
+        office.put(&path, json!({ "title": null, "status_id": null })).await.expect_invalid(&["title", "status_id"]);
+        assert_eq!(office.get(PATH).await.expect(200)["tasksCount"], 1);
+    }
+
+    async fn tasks_are_found_sorted_and_filtered(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let boss = me(&office).await;
+        office.create(PATH, json!({ "title": "Позвонить", "deadline": "2035-02-01T00:00:00Z", "responsible_id": boss })).await;
+        office.create(PATH, json!({ "title": "Собрать", "deadline": "2035-01-01T00:00:00Z", "status_id": 2 })).await;
+        office.create(PATH, json!({ "title": "Ждать" })).await;
+        let table = async |query: &str| office.get(&format!("{TABLE}?{query}")).await.expect(200);
+        assert_eq!(titles(&table("").await), ["Ждать", "Собрать", "Позвонить"]);
+        assert_eq!(titles(&table("order_by=deadline_asc").await), ["Ждать", "Собрать", "Позвонить"]);
+        assert_eq!(titles(&table("order_by=deadline_desc").await), ["Позвонить", "Собрать", "Ждать"]);
+        assert_eq!(titles(&table("status_id=2").await), ["Собрать"]);
+        assert_eq!(titles(&table(&format!("responsible_id={boss}")).await), ["Позвонить"]);
+        assert_eq!(titles(&table("query=%D0%96%D0%94%D0%90").await), ["Ждать"]);
+        let one = office.cost(TABLE).await;
+        for number in 0..10 {
+            office.create(PATH, json!({ "title": format!("T {number}") })).await;
+        }
+        assert_eq!(office.cost(TABLE).await, one, "the number of statements does not grow with the rows");
+    }
+
+    async fn only_staff_of_the_project_with_the_permission_come_in(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let path = format!("{PATH}/{}", office.create(PATH, json!({ "title": "T" })).await);
+        office.as_stranger(Method::GET, &path, json!({})).await.expect(403);
+        office.as_stranger(Method::PUT, &path, json!({})).await.expect(403);
+        office.as_one_who_may(&["view-tasks"], Method::GET, &path, json!({})).await.expect(200);
+        office.as_one_who_may(&["view-tasks"], Method::PUT, &path, json!({})).await.expect(403);
+        office.as_one_who_may(&["create-tasks"], Method::PUT, &path, json!({})).await.expect(403);
+        office.get(&format!("{PATH}/999999")).await.expect(404);
+    }
+}

@@ -1,0 +1,163 @@
+//! Accounts in banks: a table of each kind of owner, with the same columns.
+
+use chrono::NaiveDateTime;
+use diesel::result::QueryResult;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
+use kontor_kernel::{BankRequisite, BankRequisiteDraft, Stamp, StoreError};
+
+use crate::database::{Abort, AnyConnection};
+use crate::statement::{IdRow, Statement, by_place};
+use crate::stored;
+
+/// Where the accounts of one kind of owner stand.
+pub(crate) struct Requisites {
+    /// The table.
+    pub table: &'static str,
+    /// The column of the owner.
+    pub owner: &'static str,
+}
+
+/// An account, whose it is and of which project.
+pub(crate) struct Placed {
+    pub project: i64,
+    pub owner: i64,
+    pub requisite: BankRequisite,
+}
+
+by_place! {
+    struct RequisiteRow {
+        id: i64 as BigInt,
+        project_id: i64 as BigInt,
+        owner_id: i64 as BigInt,
+        bik: String as Text,
+        bank_name: String as Text,
+        correspondent_account: Option<String> as Nullable<Text>,
+        account: String as Text,
+        comment: Option<String> as Nullable<Text>,
+        created_at: NaiveDateTime as Timestamp,
+        updated_at: NaiveDateTime as Timestamp,
+    }
+}
+
+impl TryFrom<RequisiteRow> for Placed {
+    type Error = StoreError;
+
+    fn try_from(row: RequisiteRow) -> Result<Self, StoreError> {
+        let requisite = BankRequisite {
+            id: stored::id(row.id)?,
+            content: BankRequisiteDraft {
+                bik: stored::text(&row.bik)?,
+                bank_name: stored::text(&row.bank_name)?,
+                correspondent_account: stored::optional_text(row.correspondent_account.as_deref())?,
+                account: stored::text(&row.account)?,
+                comment: stored::optional_text(row.comment.as_deref())?,
+            },
+            created_at: stored::moment(row.created_at),
+            updated_at: stored::moment(row.updated_at),
+        };
+        Ok(Self { project: row.project_id, owner: row.owner_id, requisite })
+    }
+}
+
+impl Requisites {
+    fn load<R>(
+        &self,
+        connection: &mut AnyConnection,
+        column: &'static str,
+        number: i64,
+    ) -> Result<Vec<Placed>, Abort<R>> {
+        let Self { table, owner } = self;
+        let rows: Vec<RequisiteRow> = Statement::new(format!(
+            "SELECT id, project_id, {owner}, bik, bank_name, correspondent_account, account, comment, created_at, updated_at \
+             FROM {table} WHERE {column} = "
+        ))
+        .value(number)
+        .sql(" ORDER BY id")
+        .rows(connection)?;
+        Ok(rows.into_iter().map(Placed::try_from).collect::<Result<_, _>>()?)
+    }
+
+    /// The one with this number.
+    pub fn find<R>(&self, connection: &mut AnyConnection, id: i64) -> Result<Option<Placed>, Abort<R>> {
+        Ok(self.load(connection, "id", id)?.pop())
+    }
+
+    /// Those of an owner, oldest first.
+    pub fn of_owner<R>(&self, connection: &mut AnyConnection, owner: i64) -> Result<Vec<Placed>, Abort<R>> {
+        self.load(connection, self.owner, owner)
+    }
+
+    /// How many an owner has.
+    pub fn count(&self, connection: &mut AnyConnection, owner: i64) -> QueryResult<i64> {
+        let Self { table, owner: column } = self;
+        let count = Statement::new(format!("SELECT count(*) FROM {table} WHERE {column} = ")).value(owner);
+        Ok(count.row::<IdRow>(connection)?.id)
+    }
+
+    /// Stores one and returns its number.
+    pub fn insert(
+        &self,
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        owner: i64,
+        draft: &BankRequisiteDraft,
+    ) -> QueryResult<i64> {
+        let Self { table, owner: column } = self;
+        let at = stamp.at.naive_utc();
+        let insert = Statement::new(format!(
+            "INSERT INTO {table} (project_id, {column}, bik, bank_name, correspondent_account, account, comment, created_at, \
+             updated_at) VALUES "
+        ))
+        .tuple([
+            stamp.project_id.get().into(),
+            owner.into(),
+            draft.bik.as_str().into(),
+            draft.bank_name.as_str().into(),
+            draft.correspondent_account.as_deref().into(),
+            draft.account.as_str().into(),
+            draft.comment.as_deref().into(),
+            at.into(),
+            at.into(),
+        ])
+        .sql(" RETURNING id");
+        Ok(insert.row::<IdRow>(connection)?.id)
+    }
+
+    /// Writes everything about one anew.
+    pub fn update(
+        &self,
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        id: i64,
+        draft: &BankRequisiteDraft,
+    ) -> QueryResult<()> {
+        Statement::new(format!("UPDATE {} SET version = version + 1, bik = ", self.table))
+            .value(draft.bik.as_str())
+            .sql(", bank_name = ")
+            .value(draft.bank_name.as_str())
+            .sql(", correspondent_account = ")
+            .value(draft.correspondent_account.as_deref())
+            .sql(", account = ")
+            .value(draft.account.as_str())
+            .sql(", comment = ")
+            .value(draft.comment.as_deref())
+            .sql(", updated_at = ")
+            .value(stamp.at.naive_utc())
+            .sql(" WHERE id = ")
+            .value(id)
+            .run(connection)?;
+        Ok(())
+    }
+
+    /// Selects the numbers of those of an owner.
+    pub fn numbers(&self, owner: i64) -> Statement {
+        let Self { table, owner: column } = self;
+        Statement::new(format!("SELECT id FROM {table} WHERE {column} = ")).value(owner)
+    }
+
+    /// Those of an owner go.
+    pub fn forget(&self, connection: &mut AnyConnection, owner: i64) -> QueryResult<usize> {
+        let Self { table, owner: column } = self;
+        Statement::new(format!("DELETE FROM {table} WHERE {column} = ")).value(owner).run(connection)
+    }
+}

@@ -1,0 +1,200 @@
+use async_trait::async_trait;
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
+use kontor_content::model::{
+    Block, BlockChange, BlockDraft, Menu, Node, PartCode, Place, PlaceChange, PlaceDraft, Slug,
+};
+use kontor_content::ports::{BlockKey, PartReader};
+use kontor_content::{PartError, PartRefusal};
+use kontor_kernel::{AppScope, BlockId, BlockTypeId, Name, OfProject, PhotoUrl, Stamp, StoreError};
+
+use super::parts::{self, Spot, StoredPart};
+use crate::collation::sort_key;
+use crate::database::{Abort, AnyConnection, Database};
+use crate::listing::{Source, key_contains};
+use crate::records::{self, StoredRecord};
+use crate::schema::blocks;
+use crate::statement::{IdRow, Statement, by_place};
+use crate::stored;
+
+by_place! {
+    struct BlockRow {
+        id: i64 as BigInt,
+        project_id: i64 as BigInt,
+        application_id: i64 as BigInt,
+        parent_id: Option<i64> as Nullable<BigInt>,
+        parent_name: Option<String> as Nullable<Text>,
+        code: i64 as BigInt,
+        slug: String as Text,
+        name: String as Text,
+        avatar: Option<String> as Nullable<Text>,
+        type_id: i64 as BigInt,
+        type_name: String as Text,
+        link: Option<String> as Nullable<Text>,
+        file: Option<String> as Nullable<Text>,
+        text: Option<String> as Nullable<Text>,
+        version: i64 as BigInt,
+        created_at: NaiveDateTime as Timestamp,
+        updated_at: NaiveDateTime as Timestamp,
+    }
+}
+
+const BLOCKS: &str = "SELECT b.id, b.project_id, b.application_id, b.parent_id, a.name, b.code, b.slug, b.name, b.avatar, \
+    b.block_type_id, t.name, b.link, b.file, b.text, b.version, b.created_at, b.updated_at FROM blocks b \
+    JOIN dictionary_items t ON t.dictionary = 'block_types' AND t.id = b.block_type_id \
+    LEFT JOIN blocks a ON a.id = b.parent_id WHERE b.id";
+
+impl TryFrom<BlockRow> for Block {
+    type Error = StoreError;
+
+    fn try_from(row: BlockRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            place: Place {
+                application_id: stored::id(row.application_id)?,
+                parent: parts::parent(row.parent_id, row.parent_name)?,
+                code: PartCode::new(row.code).map_err(StoreError::corrupt)?,
+                slug: stored::text(&row.slug)?,
+            },
+            name: stored::owned(row.name)?,
+            avatar: stored::optional_text(row.avatar.as_deref())?,
+            block_type: (stored::id(row.type_id)?, stored::owned(row.type_name)?),
+            link: stored::optional_text(row.link.as_deref())?,
+            file: stored::optional_text(row.file.as_deref())?,
+            text: stored::optional_text(row.text.as_deref())?,
+            version: stored::count(row.version)?,
+            created_at: stored::moment(row.created_at),
+            updated_at: stored::moment(row.updated_at),
+        })
+    }
+}
+
+impl StoredRecord for Block {
+    const TABLE: &'static str = "blocks";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+        Ok(Self::load_many(connection, &[id])?.pop())
+    }
+}
+
+fn require_type(connection: &mut AnyConnection, id: BlockTypeId) -> Result<(), Abort<PartError>> {
+    let known = Statement::new("SELECT id FROM dictionary_items WHERE dictionary = 'block_types' AND id = ");
+    let known: Option<IdRow> = known.value(id.get()).row(connection).optional()?;
+    known.map(|_| ()).ok_or_else(|| Abort::refused(PartRefusal::UnknownType))
+}
+
+impl StoredPart for Block {
+    const SOURCE: Source = Source {
+        from: "blocks r",
+        id: "r.id",
+        fields: &[
+            ("id", "r.id"),
+            ("code", "r.code"),
+            ("name", "r.sort_key"),
+            ("block_type_id", "r.block_type_id"),
+            ("parent_id", "r.parent_id"),
+            ("created_at", "r.created_at"),
+            ("updated_at", "r.updated_at"),
+        ],
+        search: |text| key_contains("r.name_key", text),
+    };
+    const NAMELESS: &'static str = "block";
+
+    fn load_many<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<R>> {
+        let rows: Vec<BlockRow> = Statement::new(BLOCKS).among(ids).rows(connection)?;
+        let rows = rows.into_iter().map(|row| (row.id, row.project_id, row.try_into()));
+        Ok(records::in_order_of(ids, rows)?)
+    }
+
+    fn drafted(draft: &BlockDraft) -> (&PlaceDraft<BlockId>, &Name) {
+        (&draft.place, &draft.name)
+    }
+
+    fn moved(change: &BlockChange) -> &PlaceChange<BlockId> {
+        &change.place
+    }
+
+    fn insert(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        spot: &Spot,
+        draft: &BlockDraft,
+    ) -> Result<i64, Abort<PartError>> {
+        require_type(connection, draft.block_type_id)?;
+        let id = diesel::insert_into(blocks::table)
+            .values((
+                (
+                    blocks::project_id.eq(stamp.project_id.get()),
+                    blocks::application_id.eq(spot.application),
+                    blocks::parent_id.eq(spot.parent),
+                    blocks::code.eq(spot.code),
+                    blocks::slug.eq(&spot.slug),
+                    blocks::name.eq(draft.name.as_str()),
+                    blocks::name_key.eq(draft.name.key()),
+                    blocks::sort_key.eq(sort_key(&draft.name)),
+                ),
+                (
+                    blocks::avatar.eq(draft.avatar.as_ref().map(PhotoUrl::as_str)),
+                    blocks::block_type_id.eq(draft.block_type_id.get()),
+                    blocks::link.eq(draft.link.as_deref()),
+                    blocks::file.eq(draft.file.as_ref().map(PhotoUrl::as_str)),
+                    blocks::text.eq(draft.text.as_deref()),
+                    blocks::created_at.eq(stamp.at.naive_utc()),
+                    blocks::updated_at.eq(stamp.at.naive_utc()),
+                ),
+            ))
+            .returning(blocks::id)
+            .get_result(connection)?;
+        Ok(id)
+    }
+
+    fn update(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        before: &Self,
+        change: &BlockChange,
+    ) -> Result<usize, Abort<PartError>> {
+        if let Some(id) = change.block_type_id.as_set() {
+            require_type(connection, *id)?;
+        }
+        let place = &change.place;
+        let changed = diesel::update(blocks::table.find(before.id.get()))
+            .set((
+                place.parent_id.as_set().map(|parent| blocks::parent_id.eq(parent.map(BlockId::get))),
+                place.code.as_set().map(|code| blocks::code.eq(code.get())),
+                place.slug.as_set().map(|slug| blocks::slug.eq(slug.as_str())),
+                change.name.as_set().map(|name| {
+                    let keys = (blocks::name_key.eq(name.key()), blocks::sort_key.eq(sort_key(name)));
+                    (blocks::name.eq(name.as_str()), keys)
+                }),
+                change.avatar.as_set().map(|url| blocks::avatar.eq(url.as_ref().map(PhotoUrl::as_str))),
+                change.block_type_id.as_set().map(|id| blocks::block_type_id.eq(id.get())),
+                change.link.as_set().map(|link| blocks::link.eq(link.as_deref())),
+                change.file.as_set().map(|url| blocks::file.eq(url.as_ref().map(PhotoUrl::as_str))),
+                change.text.as_set().map(|text| blocks::text.eq(text.as_deref())),
+                blocks::version.eq(blocks::version + 1),
+                blocks::updated_at.eq(stamp.at.naive_utc()),
+            ))
+            .execute(connection)?;
+        Ok(changed)
+    }
+}
+
+#[async_trait]
+impl PartReader for Database {
+    async fn block(&self, app: AppScope, key: BlockKey) -> Result<Option<Node<Block>>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let root = match &key {
+                BlockKey::Code(code) => Statement::new("code = ").value(code.get()),
+                BlockKey::Identifier(slug) => Statement::new("slug = ").value(slug.as_str()),
+            };
+            parts::with_those_below(connection, app, root, "code")
+        })
+        .await
+    }
+
+    async fn menu(&self, app: AppScope, slug: Slug) -> Result<Option<Menu>, StoreError> {
+        super::menu_items::menu(self, app, slug).await
+    }
+}

@@ -1,0 +1,247 @@
+use async_trait::async_trait;
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
+use kontor_content::PartError;
+use kontor_content::model::{
+    ApplicationPart as _, Menu, MenuItem, MenuItemChange, MenuItemDraft, PartCode, Place, PlaceChange, PlaceDraft,
+    Slug, shifted,
+};
+use kontor_content::ports::MenuOrder;
+use kontor_kernel::{
+    AppScope, ApplicationId, Edit, MenuItemId, Name, OfProject, PhotoUrl, RecordError, Shift, Stamp, StoreError,
+};
+
+use super::parts::{self, Spot, StoredPart};
+use crate::collation::sort_key;
+use crate::database::{Abort, AnyConnection, Database};
+use crate::listing::{Source, key_contains};
+use crate::records::{self, StoredRecord};
+use crate::schema::menu_items;
+use crate::statement::{IdRow, Statement, by_place};
+use crate::stored;
+
+by_place! {
+    struct ItemRow {
+        id: i64 as BigInt,
+        project_id: i64 as BigInt,
+        application_id: i64 as BigInt,
+        parent_id: Option<i64> as Nullable<BigInt>,
+        parent_name: Option<String> as Nullable<Text>,
+        code: i64 as BigInt,
+        slug: String as Text,
+        position: i64 as BigInt,
+        name: String as Text,
+        avatar: Option<String> as Nullable<Text>,
+        preview: Option<String> as Nullable<Text>,
+        version: i64 as BigInt,
+        created_at: NaiveDateTime as Timestamp,
+        updated_at: NaiveDateTime as Timestamp,
+    }
+}
+
+const ITEMS: &str = "SELECT m.id, m.project_id, m.application_id, m.parent_id, a.name, m.code, m.slug, m.position, m.name, \
+    m.avatar, m.preview, m.version, m.created_at, m.updated_at FROM menu_items m \
+    LEFT JOIN menu_items a ON a.id = m.parent_id WHERE m.id";
+
+impl TryFrom<ItemRow> for MenuItem {
+    type Error = StoreError;
+
+    fn try_from(row: ItemRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: stored::id(row.id)?,
+            place: Place {
+                application_id: stored::id(row.application_id)?,
+                parent: parts::parent(row.parent_id, row.parent_name)?,
+                code: PartCode::new(row.code).map_err(StoreError::corrupt)?,
+                slug: stored::text(&row.slug)?,
+            },
+            position: row.position,
+            name: stored::owned(row.name)?,
+            avatar: stored::optional_text(row.avatar.as_deref())?,
+            preview: stored::optional_text(row.preview.as_deref())?,
+            version: stored::count(row.version)?,
+            created_at: stored::moment(row.created_at),
+            updated_at: stored::moment(row.updated_at),
+        })
+    }
+}
+
+impl StoredRecord for MenuItem {
+    const TABLE: &'static str = "menu_items";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+        Ok(Self::load_many(connection, &[id])?.pop())
+    }
+}
+
+/// Those beside each other below a parent of the application, or its roots.
+fn beside(application: i64, parent: Option<i64>) -> Statement {
+    let beside = Statement::new(" FROM menu_items WHERE application_id = ").value(application);
+    match parent {
+        Some(parent) => beside.sql(" AND parent_id = ").value(parent),
+        None => beside.sql(" AND parent_id IS NULL"),
+    }
+}
+
+/// The place behind all others below a parent.
+fn last_place(connection: &mut AnyConnection, application: i64, parent: Option<i64>) -> QueryResult<i64> {
+    let last = Statement::new("SELECT coalesce(max(position), 0)").then(beside(application, parent));
+    Ok(last.row::<IdRow>(connection)?.id + 1)
+}
+
+impl StoredPart for MenuItem {
+    const SOURCE: Source = Source {
+        from: "menu_items r",
+        id: "r.id",
+        fields: &[
+            ("id", "r.id"),
+            ("code", "r.code"),
+            ("name", "r.sort_key"),
+            ("position", "r.position"),
+            ("parent_id", "r.parent_id"),
+            ("created_at", "r.created_at"),
+            ("updated_at", "r.updated_at"),
+        ],
+        search: |text| key_contains("r.name_key", text),
+    };
+    const NAMELESS: &'static str = "item";
+
+    fn load_many<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<R>> {
+        let rows: Vec<ItemRow> = Statement::new(ITEMS).among(ids).rows(connection)?;
+        let rows = rows.into_iter().map(|row| (row.id, row.project_id, row.try_into()));
+        Ok(records::in_order_of(ids, rows)?)
+    }
+
+    fn drafted(draft: &MenuItemDraft) -> (&PlaceDraft<MenuItemId>, &Name) {
+        (&draft.place, &draft.name)
+    }
+
+    fn moved(change: &MenuItemChange) -> &PlaceChange<MenuItemId> {
+        &change.place
+    }
+
+    fn insert(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        spot: &Spot,
+        draft: &MenuItemDraft,
+    ) -> Result<i64, Abort<PartError>> {
+        let position = last_place(connection, spot.application, spot.parent)?;
+        let id = diesel::insert_into(menu_items::table)
+            .values((
+                (
+                    menu_items::project_id.eq(stamp.project_id.get()),
+                    menu_items::application_id.eq(spot.application),
+                    menu_items::parent_id.eq(spot.parent),
+                    menu_items::code.eq(spot.code),
+                    menu_items::slug.eq(&spot.slug),
+                    menu_items::position.eq(position),
+                ),
+                (
+                    menu_items::name.eq(draft.name.as_str()),
+                    menu_items::name_key.eq(draft.name.key()),
+                    menu_items::sort_key.eq(sort_key(&draft.name)),
+                    menu_items::avatar.eq(draft.avatar.as_ref().map(PhotoUrl::as_str)),
+                    menu_items::preview.eq(draft.preview.as_ref().map(PhotoUrl::as_str)),
+                    menu_items::created_at.eq(stamp.at.naive_utc()),
+                    menu_items::updated_at.eq(stamp.at.naive_utc()),
+                ),
+            ))
+            .returning(menu_items::id)
+            .get_result(connection)?;
+        Ok(id)
+    }
+
+    fn update(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        before: &Self,
+        change: &MenuItemChange,
+    ) -> Result<usize, Abort<PartError>> {
+        let place = &change.place;
+        let elsewhere = match place.parent_id {
+            Edit::Set(parent)
+                if parent.map(MenuItemId::get) != before.place.parent.as_ref().map(|(id, _)| id.get()) =>
+            {
+                let parent = parent.map(MenuItemId::get);
+                Some((parent, last_place(connection, before.application().get(), parent)?))
+            }
+            Edit::Set(_) | Edit::Keep => None,
+        };
+        let changed = diesel::update(menu_items::table.find(before.id.get()))
+            .set((
+                elsewhere.map(|(parent, last)| (menu_items::parent_id.eq(parent), menu_items::position.eq(last))),
+                place.code.as_set().map(|code| menu_items::code.eq(code.get())),
+                place.slug.as_set().map(|slug| menu_items::slug.eq(slug.as_str())),
+                change.name.as_set().map(|name| {
+                    let keys = (menu_items::name_key.eq(name.key()), menu_items::sort_key.eq(sort_key(name)));
+                    (menu_items::name.eq(name.as_str()), keys)
+                }),
+                change.avatar.as_set().map(|url| menu_items::avatar.eq(url.as_ref().map(PhotoUrl::as_str))),
+                change.preview.as_set().map(|url| menu_items::preview.eq(url.as_ref().map(PhotoUrl::as_str))),
+                menu_items::version.eq(menu_items::version + 1),
+                menu_items::updated_at.eq(stamp.at.naive_utc()),
+            ))
+            .execute(connection)?;
+        Ok(changed)
+    }
+}
+
+/// Gives those beside each other the places of this order, where they have others.
+fn arrange(connection: &mut AnyConnection, stamp: &Stamp, order: &[i64]) -> QueryResult<()> {
+    for (id, place) in order.iter().zip(1_i64..) {
+        diesel::update(menu_items::table.find(*id).filter(menu_items::position.ne(place)))
+            .set((
+                menu_items::position.eq(place),
+                menu_items::version.eq(menu_items::version + 1),
+                menu_items::updated_at.eq(stamp.at.naive_utc()),
+            ))
+            .execute(connection)?;
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl MenuOrder for Database {
+    async fn shift(
+        &self,
+        stamp: Stamp,
+        application: ApplicationId,
+        id: MenuItemId,
+        shift: Shift,
+    ) -> Result<MenuItem, PartError> {
+        self.write(move |connection| {
+            parts::hold(connection, &stamp, application)?;
+            records::changed(connection, &stamp, id.get(), |connection, before: &MenuItem| {
+                if before.application() != application {
+                    return Err(Abort::Refused(RecordError::NotFound));
+                }
+                let parent = before.place.parent.as_ref().map(|(id, _)| id.get());
+                let order = Statement::new("SELECT id").then(beside(application.get(), parent));
+                let order: Vec<IdRow> = order.sql(" ORDER BY position, id").rows(connection)?;
+                let order = shifted(order.into_iter().map(|row| row.id).collect(), id.get(), shift);
+                arrange(connection, &stamp, &order)?;
+                Ok(1)
+            })
+        })
+        .await
+    }
+}
+
+/// A menu item of the application with those below it.
+pub(super) async fn menu(database: &Database, app: AppScope, slug: Slug) -> Result<Option<Menu>, StoreError> {
+    by_place! {
+        struct AddressRow {
+            url: Option<String> as Nullable<Text>,
+        }
+    }
+    database
+        .read_snapshot(move |connection| {
+            let root = Statement::new("slug = ").value(slug.as_str());
+            let Some(root) = parts::with_those_below(connection, app, root, "position")? else { return Ok(None) };
+            let address = Statement::new("SELECT url FROM applications WHERE id = ").value(app.application_id.get());
+            Ok(Some(Menu { root, address: address.row::<AddressRow>(connection)?.url }))
+        })
+        .await
+}

@@ -1,0 +1,36 @@
+//! Views of pages, added in batches.
+
+use diesel::result::QueryResult;
+use kontor_kernel::PageId;
+
+use crate::database::AnyConnection;
+use crate::database::invalidation::{Topic, invalidate, leave_valid};
+use crate::statement::{IdRow, Statement};
+
+const CHUNK: usize = 500;
+
+/// Adds views, the pages in one order, so that two processes storing views wait for each other instead of blocking each
+/// other.
+pub(super) fn add(connection: &mut AnyConnection, mut views: Vec<(PageId, u64)>) -> QueryResult<()> {
+    views.sort_unstable();
+    for views in views.chunks(CHUNK) {
+        let ids: Vec<i64> = views.iter().map(|(id, _)| id.get()).collect();
+        if connection.is_postgres() {
+            let rows = Statement::new("SELECT id FROM pages WHERE id").among(&ids);
+            rows.sql(" ORDER BY id FOR NO KEY UPDATE").run(connection)?;
+        }
+        let counts: Vec<String> = views.iter().map(|(id, count)| format!("WHEN {id} THEN {count}")).collect();
+        let counts = counts.join(" ");
+        Statement::new(format!("UPDATE pages SET views_count = views_count + CASE id {counts} ELSE 0 END WHERE id"))
+            .among(&ids)
+            .once()
+            .run(connection)?;
+        let projects = Statement::new("SELECT DISTINCT project_id FROM pages WHERE id").among(&ids);
+        let projects: Vec<IdRow> = projects.rows(connection)?;
+        leave_valid(Topic::Storefront);
+        for project in projects {
+            invalidate(Topic::Views, project.id);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,326 @@
+//! Pages as staff keep them.
+
+use std::collections::HashMap;
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
+use kontor_content::model::{Page, PageChange, PageContent, PageDraft, PageTag, Slug, TagNames};
+use kontor_content::{PageError, PageRefusal};
+use kontor_kernel::{Edit, Line, OfProject, PageTypeId, PhotoUrl, ProjectId, Stamp, StoreError};
+
+use super::slugs::Slugs;
+use crate::collation::sort_key;
+use crate::database::{Abort, AnyConnection, on_duplicate};
+use crate::histories;
+use crate::listing::{Source, unsearched};
+use crate::locks::lock_project;
+use crate::projections::search::{forget_page, note_page, page_text, pages_found};
+use crate::records::{self, DeletableRecord, KeptRecord, ListedRecord, StoredRecord};
+use crate::schema::pages;
+use crate::statement::{IdRow, Statement, by_place};
+use crate::stored;
+
+by_place! {
+    struct PageRow {
+        id: i64 as BigInt,
+        project_id: i64 as BigInt,
+        type_id: Option<i64> as Nullable<BigInt>,
+        type_name: Option<String> as Nullable<Text>,
+        slug: String as Text,
+        title: String as Text,
+        description: Option<String> as Nullable<Text>,
+        preview: Option<String> as Nullable<Text>,
+        content: Option<String> as Nullable<Text>,
+        is_active: bool as Bool,
+        is_fallback: bool as Bool,
+        author_id: Option<i64> as Nullable<BigInt>,
+        author_name: Option<String> as Nullable<Text>,
+        views_count: i64 as BigInt,
+        version: i64 as BigInt,
+        created_at: NaiveDateTime as Timestamp,
+        updated_at: NaiveDateTime as Timestamp,
+    }
+}
+
+const PAGES: &str = "SELECT p.id, p.project_id, p.page_type_id, t.name, p.slug, p.title, p.description, p.preview, p.content, \
+    p.is_active, p.is_fallback, p.author_id, u.first_name || ' ' || u.last_name, p.views_count, p.version, p.created_at, \
+    p.updated_at FROM pages p \
+    LEFT JOIN dictionary_items t ON t.dictionary = 'page_types' AND t.id = p.page_type_id \
+    LEFT JOIN users u ON u.id = p.author_id WHERE p.id";
+
+by_place! {
+    struct TagRow {
+        page: i64 as BigInt,
+        id: i64 as BigInt,
+        name: String as Text,
+        created_at: NaiveDateTime as Timestamp,
+    }
+}
+
+fn page(row: PageRow, tags: Vec<PageTag>) -> Result<Page, StoreError> {
+    let page_type = row.type_id.zip(row.type_name);
+    let author = row.author_id.zip(row.author_name);
+    Ok(Page {
+        id: stored::id(row.id)?,
+        content: PageContent {
+            slug: stored::text(&row.slug)?,
+            title: stored::owned(row.title)?,
+            description: row.description.map(stored::owned).transpose()?,
+            preview: stored::optional_text(row.preview.as_deref())?,
+            html: stored::optional_text(row.content.as_deref())?,
+            is_active: row.is_active,
+            is_fallback: row.is_fallback,
+        },
+        page_type: page_type
+            .map(|(id, name)| Ok::<_, StoreError>((stored::id(id)?, stored::owned(name)?)))
+            .transpose()?,
+        tags,
+        author: author.map(|(id, name)| Ok::<_, StoreError>((stored::id(id)?, name.trim().to_owned()))).transpose()?,
+        views_count: stored::count(row.views_count)?,
+        version: stored::count(row.version)?,
+        created_at: stored::moment(row.created_at),
+        updated_at: stored::moment(row.updated_at),
+    })
+}
+
+/// These pages in this order, those that are left out.
+pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Page>>, Abort<R>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<PageRow> = Statement::new(PAGES).among(ids).rows(connection)?;
+    let tags: Vec<TagRow> = Statement::new(
+        "SELECT l.page_id, g.id, g.name, g.created_at FROM page_tag_links l JOIN page_tags g ON g.id = l.page_tag_id \
+         WHERE l.page_id",
+    )
+    .among(ids)
+    .sql(" ORDER BY l.page_id, l.position")
+    .rows(connection)?;
+    let mut tagged: HashMap<i64, Vec<PageTag>> = HashMap::new();
+    for TagRow { page, id, name, created_at } in tags {
+        let tag = PageTag { id: stored::id(id)?, name: stored::owned(name)?, created_at: stored::moment(created_at) };
+        tagged.entry(page).or_default().push(tag);
+    }
+    let rows = rows.into_iter().map(|row| {
+        let tags = tagged.remove(&row.id).unwrap_or_default();
+        (row.id, row.project_id, page(row, tags))
+    });
+    Ok(records::in_order_of(ids, rows)?)
+}
+
+impl StoredRecord for Page {
+    const TABLE: &'static str = "pages";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+        Ok(load(connection, &[id])?.pop())
+    }
+}
+
+const SLUGS: Slugs = Slugs { table: "pages", within: "project_id" };
+
+fn require_type(connection: &mut AnyConnection, id: Option<PageTypeId>) -> Result<(), Abort<PageError>> {
+    let Some(id) = id else { return Ok(()) };
+    let known = Statement::new("SELECT id FROM dictionary_items WHERE dictionary = 'page_types' AND id = ");
+    let known: Option<IdRow> = known.value(id.get()).row(connection).optional()?;
+    known.map(|_| ()).ok_or_else(|| Abort::refused(PageRefusal::UnknownType))
+}
+
+/// Has no other page of the project stand in for those that are not there.
+fn displace_fallback(connection: &mut AnyConnection, stamp: &Stamp, but: Option<i64>) -> QueryResult<()> {
+    lock_project(connection, stamp.project_id)?;
+    let others = pages::table
+        .filter(pages::project_id.eq(stamp.project_id.get()))
+        .filter(pages::is_fallback.eq(true))
+        .filter(pages::id.ne(but.unwrap_or_default()));
+    diesel::update(others)
+        .set((
+            pages::is_fallback.eq(false),
+            pages::version.eq(pages::version + 1),
+            pages::updated_at.eq(stamp.at.naive_utc()),
+        ))
+        .execute(connection)?;
+    Ok(())
+}
+
+/// The numbers of these tags, made where they are new.
+fn tags(connection: &mut AnyConnection, stamp: &Stamp, names: &TagNames) -> QueryResult<Vec<i64>> {
+    let mut ids = Vec::with_capacity(names.names().len());
+    for name in names.names() {
+        let row: IdRow = Statement::new("INSERT INTO page_tags (project_id, name, name_key, created_at) VALUES ")
+            .tuple([
+                stamp.project_id.get().into(),
+                name.as_str().into(),
+                name.key().into(),
+                stamp.at.naive_utc().into(),
+            ])
+            .sql(" ON CONFLICT (project_id, name_key) DO UPDATE SET name_key = page_tags.name_key RETURNING id")
+            .row(connection)?;
+        ids.push(row.id);
+    }
+    Ok(ids)
+}
+
+fn link_tags(connection: &mut AnyConnection, stamp: &Stamp, page: i64, names: &TagNames) -> QueryResult<()> {
+    unlink_tags(connection, page)?;
+    let tags = tags(connection, stamp, names)?;
+    if tags.is_empty() {
+        return Ok(());
+    }
+    let rows = tags.into_iter().zip(1_i64..).map(|(tag, place)| [page.into(), place.into(), tag.into()]);
+    Statement::new("INSERT INTO page_tag_links (page_id, position, page_tag_id) VALUES ")
+        .tuples(rows)
+        .run(connection)?;
+    Ok(())
+}
+
+fn unlink_tags(connection: &mut AnyConnection, page: i64) -> QueryResult<usize> {
+    Statement::new("DELETE FROM page_tag_links WHERE page_id = ").value(page).run(connection)
+}
+
+impl KeptRecord for Page {
+    fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
+        let ids = pages::table.filter(pages::project_id.eq(project)).order(pages::id).select(pages::id);
+        let ids: Vec<i64> = ids.load(connection)?;
+        let project = stored::id(project)?;
+        Ok(records::within(load(connection, &ids)?, project))
+    }
+
+    fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &PageDraft) -> Result<i64, Abort<PageError>> {
+        require_type(connection, draft.page_type_id)?;
+        let slug = if let Some(slug) = &draft.slug {
+            slug.clone()
+        } else {
+            lock_project(connection, stamp.project_id)?;
+            SLUGS.free(connection, stamp.project_id.get(), &Slug::of(&draft.title, "page"))?
+        };
+        if draft.is_fallback {
+            displace_fallback(connection, stamp, None)?;
+        }
+        let content = PageContent {
+            slug,
+            title: draft.title.clone(),
+            description: draft.description.clone(),
+            preview: draft.preview.clone(),
+            html: draft.html.clone(),
+            is_active: draft.is_active,
+            is_fallback: draft.is_fallback,
+        };
+        let readable = content.readable();
+        let text = page_text(readable.iter().map(String::as_str));
+        let (author, _) = histories::author(stamp);
+        let id: i64 = diesel::insert_into(pages::table)
+            .values((
+                (
+                    pages::project_id.eq(stamp.project_id.get()),
+                    pages::page_type_id.eq(draft.page_type_id.map(PageTypeId::get)),
+                    pages::slug.eq(content.slug.as_str()),
+                    pages::title.eq(content.title.as_str()),
+                    pages::sort_key.eq(sort_key(&content.title)),
+                    pages::description.eq(content.description.as_deref()),
+                    pages::preview.eq(content.preview.as_ref().map(PhotoUrl::as_str)),
+                    pages::content.eq(content.html.as_deref()),
+                ),
+                (
+                    pages::is_active.eq(content.is_active),
+                    pages::is_fallback.eq(content.is_fallback),
+                    pages::author_id.eq(author),
+                    pages::search_text.eq(text.line()),
+                    pages::created_at.eq(stamp.at.naive_utc()),
+                    pages::updated_at.eq(stamp.at.naive_utc()),
+                ),
+            ))
+            .returning(pages::id)
+            .get_result(connection)
+            .map_err(on_duplicate(PageRefusal::SlugTaken))?;
+        note_page(connection, stamp.project_id, id, &text)?;
+        link_tags(connection, stamp, id, &draft.tags)?;
+        Ok(id)
+    }
+
+    fn update(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        before: &Self,
+        change: &PageChange,
+    ) -> Result<usize, Abort<PageError>> {
+        let id = before.id.get();
+        require_type(connection, change.page_type_id.as_filled().copied())?;
+        if change.is_fallback == Edit::Set(true) {
+            displace_fallback(connection, stamp, Some(id))?;
+        }
+        let old = before.content.clone();
+        let content = PageContent {
+            slug: change.slug.clone().or(old.slug),
+            title: change.title.clone().or(old.title),
+            description: change.description.clone().or(old.description),
+            preview: change.preview.clone().or(old.preview),
+            html: change.html.clone().or(old.html),
+            is_active: change.is_active.or(old.is_active),
+            is_fallback: change.is_fallback.or(old.is_fallback),
+        };
+        let reads_alike = |page: &PageContent| {
+            let own = &before.content;
+            (&page.title, &page.description, &page.html) == (&own.title, &own.description, &own.html)
+        };
+        let text = (!reads_alike(&content)).then(|| page_text(content.readable().iter().map(String::as_str)));
+        if let Some(text) = &text {
+            note_page(connection, stamp.project_id, id, text)?;
+        }
+        if let Edit::Set(names) = &change.tags {
+            link_tags(connection, stamp, id, names)?;
+        }
+        diesel::update(pages::table.find(id))
+            .set((
+                pages::slug.eq(content.slug.as_str()),
+                pages::title.eq(content.title.as_str()),
+                pages::sort_key.eq(sort_key(&content.title)),
+                pages::description.eq(content.description.as_deref()),
+                pages::preview.eq(content.preview.as_ref().map(PhotoUrl::as_str)),
+                pages::content.eq(content.html.as_deref()),
+                pages::is_active.eq(content.is_active),
+                pages::is_fallback.eq(content.is_fallback),
+                text.map(|text| pages::search_text.eq(text.line())),
+                change.page_type_id.as_set().map(|id| pages::page_type_id.eq(id.map(PageTypeId::get))),
+                pages::version.eq(pages::version + 1),
+                pages::updated_at.eq(stamp.at.naive_utc()),
+            ))
+            .execute(connection)
+            .map_err(on_duplicate(PageRefusal::SlugTaken))
+    }
+}
+
+impl DeletableRecord for Page {
+    fn delete(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self) -> Result<usize, Abort<PageError>> {
+        let id = before.id.get();
+        unlink_tags(connection, id)?;
+        forget_page(connection, id)?;
+        Ok(diesel::delete(pages::table.find(id)).execute(connection)?)
+    }
+}
+
+impl ListedRecord for Page {
+    const SOURCE: Source = Source {
+        from: "pages p",
+        id: "p.id",
+        fields: &[
+            ("id", "p.id"),
+            ("title", "p.sort_key"),
+            ("page_type_id", "p.page_type_id"),
+            ("is_active", "p.is_active"),
+            ("views_count", "p.views_count"),
+            ("created_at", "p.created_at"),
+            ("updated_at", "p.updated_at"),
+        ],
+        search: unsearched,
+    };
+    const PROJECT: &'static str = "p.project_id";
+
+    fn load_many(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<StoreError>> {
+        load(connection, ids)
+    }
+
+    fn found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
+        pages_found(connection, project, text)
+    }
+}

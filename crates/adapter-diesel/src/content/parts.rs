@@ -1,0 +1,279 @@
+//! What blocks and menu items have in common: trees of an application, with codes and slugs.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use diesel::OptionalExtension as _;
+use diesel::result::QueryResult;
+use diesel::sql_types::{BigInt, Nullable};
+use kontor_content::model::{ApplicationPart, Node, PartCode, PlaceChange, PlaceDraft, Slug, Tree};
+use kontor_content::ports::PartRepository;
+use kontor_content::{PartError, PartRefusal};
+use kontor_kernel::{
+    AppScope, ApplicationId, Edit, Listing, Name, OfProject, Page, ProjectId, RecordError, Stamp, StoreError,
+};
+
+use super::slugs::Slugs;
+use crate::applications::project_of;
+use crate::database::{Abort, AnyConnection, Database, on_reference};
+use crate::listing::Source;
+use crate::records::{self, StoredRecord};
+use crate::statement::{IdRow, Statement, by_place};
+use crate::stored;
+
+/// Where a new part stands.
+pub(super) struct Spot {
+    pub application: i64,
+    pub parent: Option<i64>,
+    pub code: i64,
+    pub slug: String,
+}
+
+/// What of a part is special to its table.
+pub(super) trait StoredPart: StoredRecord + ApplicationPart {
+    /// The list of staff.
+    const SOURCE: Source;
+    /// What a slug is made of where a name has neither letters nor digits.
+    const NAMELESS: &'static str;
+
+    /// These parts in this order, those that are left out, each with its parent.
+    fn load_many<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<R>>;
+
+    /// Where a new one is to stand, and its name.
+    fn drafted(draft: &Self::Draft) -> (&PlaceDraft<Self::Id>, &Name);
+
+    /// Where one is to stand from now on.
+    fn moved(change: &Self::Change) -> &PlaceChange<Self::Id>;
+
+    /// Stores a new one and returns its number.
+    fn insert(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        spot: &Spot,
+        draft: &Self::Draft,
+    ) -> Result<i64, Abort<PartError>>;
+
+    /// Changes one. Its row is locked.
+    fn update(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        before: &Self,
+        change: &Self::Change,
+    ) -> Result<usize, Abort<PartError>>;
+}
+
+by_place! {
+    struct BranchRow {
+        id: i64 as BigInt,
+        parent: Option<i64> as Nullable<BigInt>,
+    }
+}
+
+/// Nobody else changes what the application has; refuses one that is not of the project. Whoever changes parts holds the
+/// application first, so that two of them wait for each other here and nowhere else.
+pub(super) fn hold(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    application: ApplicationId,
+) -> Result<(), Abort<PartError>> {
+    let own = Statement::new("SELECT id FROM applications WHERE id = ").value(application.get());
+    let own = own.sql(" AND project_id = ").value(stamp.project_id.get()).locked(connection, " FOR NO KEY UPDATE");
+    let own: Option<IdRow> = own.row(connection).optional()?;
+    own.map(|_| ()).ok_or(Abort::Refused(RecordError::NotFound))
+}
+
+fn tree<P: StoredPart>(connection: &mut AnyConnection, application: ApplicationId) -> QueryResult<Tree> {
+    let all = Statement::new("SELECT id, parent_id FROM ").sql(P::TABLE).sql(" WHERE application_id = ");
+    let rows: Vec<BranchRow> = all.value(application.get()).rows(connection)?;
+    Ok(Tree::new(rows.into_iter().map(|row| (row.id, row.parent))))
+}
+
+fn slugs<P: StoredPart>() -> Slugs {
+    Slugs { table: P::TABLE, within: "application_id" }
+}
+
+/// Refuses a code and a slug that another part of the application has.
+fn require_free<P: StoredPart>(
+    connection: &mut AnyConnection,
+    application: ApplicationId,
+    own: Option<i64>,
+    code: Option<PartCode>,
+    slug: Option<&Slug>,
+) -> Result<(), Abort<PartError>> {
+    if let Some(code) = code {
+        let holder = Statement::new("SELECT id FROM ").sql(P::TABLE).sql(" WHERE application_id = ");
+        let holder = holder.value(application.get()).sql(" AND code = ").value(code.get());
+        let holder: Option<IdRow> = holder.row(connection).optional()?;
+        if holder.is_some_and(|row| Some(row.id) != own) {
+            return Err(Abort::refused(PartRefusal::CodeTaken));
+        }
+    }
+    if let Some(slug) = slug {
+        let holder = slugs::<P>().holder(connection, application.get(), slug)?;
+        if holder.is_some_and(|id| Some(id) != own) {
+            return Err(Abort::refused(PartRefusal::SlugTaken));
+        }
+    }
+    Ok(())
+}
+
+fn next_code<P: StoredPart>(
+    connection: &mut AnyConnection,
+    application: ApplicationId,
+) -> Result<i64, Abort<PartError>> {
+    let last = Statement::new("SELECT coalesce(max(code), 0) FROM ").sql(P::TABLE).sql(" WHERE application_id = ");
+    let last = last.value(application.get()).row::<IdRow>(connection)?.id;
+    PartCode::new(last + 1).map(PartCode::get).map_err(|_| Abort::refused(PartRefusal::CodeTaken))
+}
+
+fn insert<P: StoredPart>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    application: ApplicationId,
+    draft: &P::Draft,
+) -> Result<i64, Abort<PartError>> {
+    let (place, name) = P::drafted(draft);
+    let parent = place.parent_id.map(Into::into);
+    tree::<P>(connection, application)?
+        .admit(parent, P::MOST)
+        .map_err(|refusal| Abort::refused(PartRefusal::from(refusal)))?;
+    require_free::<P>(connection, application, None, place.code, place.slug.as_ref())?;
+    let code = match place.code {
+        Some(code) => code.get(),
+        None => next_code::<P>(connection, application)?,
+    };
+    let slug = match &place.slug {
+        Some(slug) => slug.clone(),
+        None => slugs::<P>().free(connection, application.get(), &Slug::of(name, P::NAMELESS))?,
+    };
+    let spot = Spot { application: application.get(), parent, code, slug: slug.into() };
+    P::insert(connection, stamp, &spot, draft)
+}
+
+fn update<P: StoredPart>(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    application: ApplicationId,
+    before: &P,
+    change: &P::Change,
+) -> Result<usize, Abort<PartError>> {
+    if before.application() != application {
+        return Err(Abort::Refused(RecordError::NotFound));
+    }
+    let place = P::moved(change);
+    if let Edit::Set(parent) = place.parent_id {
+        let accepted = tree::<P>(connection, application)?.accept(before.number(), parent.map(Into::into));
+        accepted.map_err(|refusal| Abort::refused(PartRefusal::from(refusal)))?;
+    }
+    let (code, slug) = (place.code.as_set().copied(), place.slug.as_set());
+    require_free::<P>(connection, application, Some(before.number()), code, slug)?;
+    P::update(connection, stamp, before, change)
+}
+
+#[async_trait]
+impl<P: StoredPart> PartRepository<P> for Database {
+    async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError> {
+        self.read(move |connection| {
+            let project = project_of(connection, application.get())?;
+            Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
+        })
+        .await
+    }
+
+    async fn page(
+        &self,
+        project: ProjectId,
+        application: ApplicationId,
+        listing: Listing,
+    ) -> Result<Page<P>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let own = Statement::new("r.application_id = ").value(application.get());
+            let found = P::SOURCE.page(connection, own, &listing)?;
+            let parts = P::load_many::<StoreError>(connection, &found.items)?;
+            Ok(found.with_items(records::within(parts, project)))
+        })
+        .await
+    }
+
+    async fn find(&self, id: P::Id) -> Result<Option<OfProject<P>>, StoreError> {
+        records::find(self, id.into()).await
+    }
+
+    async fn insert(&self, stamp: Stamp, application: ApplicationId, draft: P::Draft) -> Result<P, PartError> {
+        self.write(move |connection| {
+            hold(connection, &stamp, application)?;
+            records::inserted(connection, &stamp, |connection| insert::<P>(connection, &stamp, application, &draft))
+        })
+        .await
+    }
+
+    async fn update(
+        &self,
+        stamp: Stamp,
+        application: ApplicationId,
+        id: P::Id,
+        change: P::Change,
+    ) -> Result<P, PartError> {
+        let number = id.into();
+        self.write(move |connection| {
+            hold(connection, &stamp, application)?;
+            records::changed(connection, &stamp, number, |connection, before| {
+                update::<P>(connection, &stamp, application, before, &change)
+            })
+        })
+        .await
+    }
+
+    async fn delete(&self, stamp: Stamp, application: ApplicationId, id: P::Id) -> Result<(), PartError> {
+        let number = id.into();
+        self.write(move |connection| {
+            hold(connection, &stamp, application)?;
+            records::deleted(connection, &stamp, number, |connection, before: &P| {
+                if before.application() != application {
+                    return Err(Abort::Refused(RecordError::NotFound));
+                }
+                let gone = Statement::new("DELETE FROM ").sql(P::TABLE).sql(" WHERE id = ").value(number);
+                // Nothing but those below refers to a part.
+                gone.run(connection).map_err(on_reference(PartRefusal::HasChildren))
+            })
+        })
+        .await
+    }
+}
+
+/// The part of an application that this finds, with all below it, those beside each other by this column.
+pub(super) fn with_those_below<P: StoredPart>(
+    connection: &mut AnyConnection,
+    app: AppScope,
+    root: Statement,
+    order: &'static str,
+) -> Result<Option<Node<P>>, Abort<StoreError>> {
+    let table = P::TABLE;
+    let top = Statement::new(format!("SELECT id FROM {table} WHERE application_id = "))
+        .value(app.application_id.get())
+        .sql(" AND ")
+        .then(root);
+    let Some(IdRow { id: top }) = top.row(connection).optional()? else { return Ok(None) };
+    let below = Statement::new("WITH RECURSIVE below (id, parent_id, level) AS (SELECT id, CAST(NULL AS BIGINT), 1 FROM ")
+        .sql(table)
+        .sql(" WHERE id = ")
+        .value(top)
+        .sql(format!(" UNION ALL SELECT r.id, r.parent_id, b.level + 1 FROM {table} r JOIN below b ON r.parent_id = b.id WHERE b.level < "))
+        .value(i64::try_from(Tree::DEEPEST).unwrap_or(i64::MAX))
+        .sql(format!(") SELECT b.id, b.parent_id FROM below b JOIN {table} r ON r.id = b.id ORDER BY r.{order}, r.id"));
+    let rows: Vec<BranchRow> = below.rows(connection)?;
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let parts = P::load_many::<StoreError>(connection, &ids)?;
+    let parts = records::within(parts, app.project_id);
+    let mut parts: HashMap<i64, P> = parts.into_iter().map(|part| (part.number(), part)).collect();
+    let told = rows.into_iter().filter_map(|row| parts.remove(&row.id).map(|part| (row.id, row.parent, part)));
+    Ok(Node::nested(told, top))
+}
+
+/// The one above a part, as its row tells it.
+pub(super) fn parent<Id: TryFrom<i64, Error = kontor_kernel::InvalidId>>(
+    id: Option<i64>,
+    name: Option<String>,
+) -> Result<Option<(Id, Name)>, StoreError> {
+    id.zip(name).map(|(id, name)| Ok((stored::id(id)?, stored::owned(name)?))).transpose()
+}

@@ -1,0 +1,120 @@
+//! Pages as customers see them.
+
+use async_trait::async_trait;
+use chrono::NaiveDateTime;
+use diesel::OptionalExtension as _;
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
+use kontor_content::model::{Page, PageFilter, PageOrder, PageTag, PageType, Slug};
+use kontor_content::ports::PageReader;
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{Listing, Page as PageOf, PageId, PageRequest, PageTypeId, ProjectId, StoreError};
+
+use super::{page_views, pages};
+use crate::database::{Abort, Database};
+use crate::listing::Totals;
+use crate::projections::search::pages_found;
+use crate::records::{self, ListedRecord as _};
+use crate::statement::{IdRow, Statement, by_place};
+use crate::stored;
+
+by_place! {
+    struct NamedRow {
+        id: i64 as BigInt,
+        name: String as Text,
+        avatar: Option<String> as Nullable<Text>,
+        created_at: NaiveDateTime as Timestamp,
+    }
+}
+
+fn sort(order: PageOrder) -> Sort {
+    match order {
+        PageOrder::DateAsc => Sort::ascending("created_at"),
+        PageOrder::DateDesc => Sort::descending("created_at"),
+        PageOrder::PopularityAsc => Sort::ascending("views_count"),
+        PageOrder::PopularityDesc => Sort::descending("views_count"),
+    }
+}
+
+#[async_trait]
+impl PageReader for Database {
+    async fn list(
+        &self,
+        project: ProjectId,
+        filter: PageFilter,
+        order: PageOrder,
+        page: PageRequest,
+    ) -> Result<PageOf<Page>, StoreError> {
+        let totals = self.memory::<Totals>();
+        self.read_snapshot(move |connection| {
+            let mut shown = Statement::new("p.project_id = ").value(project.get()).sql(" AND p.is_active = TRUE");
+            if let Some(text) = &filter.query {
+                shown = shown.sql(" AND ").then(pages_found(connection, project, text.line()));
+            }
+            let of_type = filter.page_type_id.map(PageTypeId::get);
+            let mut listing = Listing::everything(sort(order), page);
+            if let Some(of_type) = of_type {
+                listing = listing.among("page_type_id", [of_type]);
+            }
+            let found = Page::SOURCE.page_of_many(connection, shown, &listing, &totals)?;
+            Ok(found.with_items(records::within(pages::load(connection, &found.items)?, project)))
+        })
+        .await
+    }
+
+    async fn find(&self, project: ProjectId, slug: Option<Slug>) -> Result<Option<Page>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let mut found: Option<IdRow> = None;
+            if let Some(slug) = &slug {
+                let own = Statement::new("SELECT id FROM pages WHERE project_id = ").value(project.get());
+                let own = own.sql(" AND slug = ").value(slug.as_str()).sql(" AND is_active = TRUE");
+                found = own.row(connection).optional()?;
+            }
+            if found.is_none() {
+                let instead = Statement::new("SELECT id FROM pages WHERE project_id = ").value(project.get());
+                let instead = instead.sql(" AND is_fallback = TRUE AND is_active = TRUE");
+                found = instead.row(connection).optional()?;
+            }
+            let Some(IdRow { id }) = found else { return Ok(None) };
+            Ok(records::within(pages::load(connection, &[id])?, project).pop())
+        })
+        .await
+    }
+
+    async fn types(&self) -> Result<Vec<PageType>, StoreError> {
+        self.read(|connection| {
+            let all =
+                "SELECT id, name, avatar, created_at FROM dictionary_items WHERE dictionary = 'page_types' ORDER BY id";
+            let rows: Vec<NamedRow> = Statement::new(all).rows(connection)?;
+            let types = rows.into_iter().map(|row| {
+                Ok(PageType {
+                    id: stored::id(row.id)?,
+                    name: stored::owned(row.name)?,
+                    photo: row.avatar,
+                    created_at: stored::moment(row.created_at),
+                })
+            });
+            types.collect::<Result<_, StoreError>>().map_err(Abort::Store)
+        })
+        .await
+    }
+
+    async fn tags(&self, project: ProjectId) -> Result<Vec<PageTag>, StoreError> {
+        self.read(move |connection| {
+            let rows: Vec<NamedRow> =
+                Statement::new("SELECT id, name, NULL, created_at FROM page_tags WHERE project_id = ")
+                    .value(project.get())
+                    .sql(" ORDER BY name_key, id")
+                    .rows(connection)?;
+            let tags = rows.into_iter().map(|row| {
+                let (id, name) = (stored::id(row.id)?, stored::owned(row.name)?);
+                Ok(PageTag { id, name, created_at: stored::moment(row.created_at) })
+            });
+            tags.collect::<Result<_, StoreError>>().map_err(Abort::Store)
+        })
+        .await
+    }
+
+    async fn add_views(&self, views: Vec<(PageId, u64)>) -> Result<(), StoreError> {
+        self.write(move |connection| Ok::<_, Abort<StoreError>>(page_views::add(connection, views.clone())?)).await
+    }
+}

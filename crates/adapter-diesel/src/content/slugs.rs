@@ -1,0 +1,55 @@
+//! Slugs that are unique among the records of a project or an application.
+
+use diesel::OptionalExtension as _;
+use diesel::result::QueryResult;
+use kontor_content::model::Slug;
+use kontor_kernel::StoreError;
+
+use crate::database::AnyConnection;
+use crate::statement::{IdRow, Statement};
+use crate::stored::FromText;
+
+impl FromText for Slug {
+    fn from_text(text: &str) -> Result<Self, StoreError> {
+        Self::parse(text).map_err(StoreError::corrupt)
+    }
+}
+
+/// Where slugs stand, and within what they are unique.
+pub(super) struct Slugs {
+    /// The table.
+    pub table: &'static str,
+    /// The column of what the records belong to.
+    pub within: &'static str,
+}
+
+impl Slugs {
+    fn of(&self, selected: &'static str, owner: i64) -> Statement {
+        let Self { table, within } = self;
+        Statement::new(format!("SELECT {selected} FROM {table} WHERE {within} = ")).value(owner).sql(" AND slug")
+    }
+
+    /// The record with the slug.
+    pub fn holder(&self, connection: &mut AnyConnection, owner: i64, slug: &Slug) -> QueryResult<Option<i64>> {
+        let holder = self.of("id", owner).sql(" = ").value(slug.as_str());
+        Ok(holder.row::<IdRow>(connection).optional()?.map(|row| row.id))
+    }
+
+    /// This slug, or one with a number behind it that nobody has. The caller sees to it that nobody else gives one out.
+    pub fn free(&self, connection: &mut AnyConnection, owner: i64, wanted: &Slug) -> QueryResult<Slug> {
+        if self.holder(connection, owner, wanted)?.is_none() {
+            return Ok(wanted.clone());
+        }
+        // `.` follows `-`.
+        let numbered = self.of("count(*)", owner).sql(" >= ").value(format!("{wanted}-"));
+        let many = numbered.sql(" AND slug < ").value(format!("{wanted}.")).row::<IdRow>(connection)?.id;
+        let mut number = u32::try_from(many).unwrap_or_default().saturating_add(2);
+        loop {
+            let next = wanted.numbered(number);
+            if self.holder(connection, owner, &next)?.is_none() {
+                return Ok(next);
+            }
+            number = number.saturating_add(1);
+        }
+    }
+}

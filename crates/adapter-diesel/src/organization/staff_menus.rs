@@ -1,0 +1,232 @@
+//! Menus of the staff interface.
+
+use std::collections::{BTreeSet, HashMap};
+
+use async_trait::async_trait;
+use chrono::NaiveDateTime;
+use diesel::OptionalExtension as _;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
+use kontor_kernel::{Name, OfProject, Permission, ProjectId, StaffMenuId, Stamp, StoreError, UserId};
+use kontor_organization::model::{MenuScreen, StaffMenu, StaffMenuItem, StaffMenuItems};
+use kontor_organization::ports::{MenuOwner, StaffMenuStore};
+use kontor_organization::{StaffMenuError, StaffMenuRefusal};
+
+use crate::database::idempotency::made;
+use crate::database::invalidation::{Topic, invalidate};
+use crate::database::{Abort, AnyConnection, Database, on_duplicate};
+use crate::statement::{IdRow, Statement, by_place};
+use crate::stored;
+
+/// A project has no more menus.
+const MOST: i64 = 100;
+
+by_place! {
+    struct MenuRow {
+        id: i64 as BigInt,
+        name: String as Text,
+        created_at: NaiveDateTime as Timestamp,
+        is_project: Option<i64> as Nullable<BigInt>,
+        is_own: Option<i64> as Nullable<BigInt>,
+    }
+}
+
+by_place! {
+    struct ItemRow {
+        menu: i64 as BigInt,
+        screen: Option<i64> as Nullable<BigInt>,
+        name: String as Text,
+        url: String as Text,
+    }
+}
+
+by_place! {
+    struct NamedRow {
+        id: i64 as BigInt,
+        name: String as Text,
+    }
+}
+
+by_place! {
+    struct UserRow {
+        project: i64 as BigInt,
+        is_owner: bool as Bool,
+    }
+}
+
+/// The menus of a project, as they stand for an employee.
+fn menus(connection: &mut AnyConnection, project: ProjectId, user: i64) -> Result<Vec<StaffMenu>, Abort<StoreError>> {
+    let rows: Vec<MenuRow> = Statement::new(
+        "SELECT m.id, m.name, m.created_at, p.menu_id, u.menu_id FROM staff_menus m \
+         LEFT JOIN staff_menu_uses p ON p.menu_id = m.id AND p.owner = 'project' \
+         LEFT JOIN staff_menu_uses u ON u.menu_id = m.id AND u.owner = 'user' AND u.owner_id = ",
+    )
+    .value(user)
+    .sql(" WHERE m.project_id = ")
+    .value(project.get())
+    .sql(" ORDER BY m.id")
+    .rows(connection)?;
+    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let items: Vec<ItemRow> =
+        Statement::new("SELECT menu_id, screen_id, name, url FROM staff_menu_items WHERE menu_id")
+            .among(&ids)
+            .sql(" ORDER BY menu_id, position")
+            .rows(connection)?;
+    let mut of_menu: HashMap<i64, Vec<StaffMenuItem>> = HashMap::new();
+    for row in items {
+        let (screen_id, name, url) =
+            (stored::optional_id(row.screen)?, stored::owned(row.name)?, stored::owned(row.url)?);
+        of_menu.entry(row.menu).or_default().push(StaffMenuItem { screen_id, name, url });
+    }
+    let menu = |row: MenuRow| {
+        Ok(StaffMenu {
+            id: stored::id(row.id)?,
+            name: stored::owned(row.name)?,
+            items: of_menu.remove(&row.id).unwrap_or_default(),
+            is_project: row.is_project.is_some(),
+            is_own: row.is_own.is_some(),
+            created_at: stored::moment(row.created_at),
+        })
+    };
+    Ok(rows.into_iter().map(menu).collect::<Result<_, StoreError>>()?)
+}
+
+fn screens(connection: &mut AnyConnection) -> Result<Vec<MenuScreen>, Abort<StoreError>> {
+    let rows: Vec<NamedRow> = Statement::new("SELECT id, name FROM screens ORDER BY id").rows(connection)?;
+    let screen = |row: NamedRow| Ok(MenuScreen { id: stored::id(row.id)?, name: stored::owned(row.name)? });
+    Ok(rows.into_iter().map(screen).collect::<Result<_, StoreError>>()?)
+}
+
+fn permissions(
+    connection: &mut AnyConnection,
+    user: UserId,
+) -> Result<Option<OfProject<BTreeSet<Permission>>>, Abort<StoreError>> {
+    let found: Option<UserRow> = Statement::new(
+        "SELECT u.project_id, r.is_owner FROM users u JOIN roles r ON r.id = u.role_id \
+         WHERE u.kind = 'employee' AND u.deleted_at IS NULL AND u.id = ",
+    )
+    .value(user.get())
+    .row(connection)
+    .optional()?;
+    let Some(found) = found else { return Ok(None) };
+    let granted: BTreeSet<Permission> = if found.is_owner {
+        Permission::all().collect()
+    } else {
+        let rows: Vec<NamedRow> = Statement::new(
+            "SELECT p.id, p.name FROM users u JOIN role_permissions g ON g.role_id = u.role_id \
+             JOIN permissions p ON p.id = g.permission_id WHERE u.id = ",
+        )
+        .value(user.get())
+        .rows(connection)?;
+        // Those that a project made open nothing of the service.
+        rows.iter().filter_map(|row| row.name.parse().ok()).collect()
+    };
+    Ok(Some(OfProject::new(stored::id(found.project)?, granted)))
+}
+
+fn insert(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    name: &Name,
+    items: &StaffMenuItems,
+) -> Result<StaffMenu, Abort<StaffMenuError>> {
+    let project = stamp.project_id.get();
+    let many = Statement::new("SELECT count(*) FROM staff_menus WHERE project_id = ").value(project);
+    if many.row::<IdRow>(connection)?.id >= MOST {
+        return Err(Abort::refused(StaffMenuRefusal::Full));
+    }
+    let known = screens(connection).map_err(Abort::in_step)?;
+    let unknown = items
+        .items()
+        .iter()
+        .position(|item| item.screen_id.is_some_and(|id| !known.iter().any(|screen| screen.id == id)));
+    if let Some(place) = unknown {
+        return Err(Abort::refused(StaffMenuRefusal::UnknownScreen(place)));
+    }
+    let id = Statement::new("INSERT INTO staff_menus (project_id, name, created_at) VALUES ")
+        .tuple([project.into(), name.as_str().into(), stamp.at.naive_utc().into()])
+        .sql(" RETURNING id")
+        .row::<IdRow>(connection)
+        .map_err(on_duplicate(StaffMenuRefusal::NameTaken))?
+        .id;
+    let rows = items.items().iter().zip(1_i64..).map(|(item, place)| {
+        let screen = item.screen_id.map(kontor_kernel::ScreenId::get);
+        [id.into(), place.into(), screen.into(), item.name.as_str().into(), item.url.as_str().into()]
+    });
+    Statement::new("INSERT INTO staff_menu_items (menu_id, position, screen_id, name, url) VALUES ")
+        .tuples(rows)
+        .once()
+        .run(connection)?;
+    made("menus", id);
+    Ok(StaffMenu {
+        id: stored::id(id)?,
+        name: name.clone(),
+        items: items.items().to_vec(),
+        is_project: false,
+        is_own: false,
+        created_at: stamp.at,
+    })
+}
+
+fn attach(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    owner: MenuOwner,
+    menu: Option<StaffMenuId>,
+) -> Result<(), Abort<StaffMenuError>> {
+    let (kind, number) = match owner {
+        MenuOwner::Project => ("project", project.get()),
+        MenuOwner::User(user) => ("user", user.get()),
+    };
+    // Customers may be shown the project's.
+    invalidate(Topic::Storefront, project.get());
+    Statement::new("DELETE FROM staff_menu_uses WHERE owner = ")
+        .value(kind)
+        .sql(" AND owner_id = ")
+        .value(number)
+        .run(connection)?;
+    let Some(menu) = menu else { return Ok(()) };
+    let used = Statement::new("INSERT INTO staff_menu_uses (owner, owner_id, menu_id) SELECT ")
+        .value(kind)
+        .sql(", ")
+        .value(number)
+        .sql(", id FROM staff_menus WHERE id = ")
+        .value(menu.get())
+        .sql(" AND project_id = ")
+        .value(project.get())
+        .sql(" ON CONFLICT (owner, owner_id) DO UPDATE SET menu_id = excluded.menu_id")
+        .run(connection)?;
+    if used == 0 { Err(Abort::refused(StaffMenuRefusal::UnknownMenu)) } else { Ok(()) }
+}
+
+#[async_trait]
+impl StaffMenuStore for Database {
+    async fn list(&self, project: ProjectId, user: UserId) -> Result<Vec<StaffMenu>, StoreError> {
+        self.read_snapshot(move |connection| menus(connection, project, user.get())).await
+    }
+
+    async fn of_project(&self, project: ProjectId) -> Result<Option<StaffMenu>, StoreError> {
+        let all = self.read_snapshot(move |connection| menus(connection, project, 0)).await?;
+        Ok(all.into_iter().find(|menu| menu.is_project))
+    }
+
+    async fn screens(&self) -> Result<Vec<MenuScreen>, StoreError> {
+        self.read(screens).await
+    }
+
+    async fn permissions_of(&self, user: UserId) -> Result<Option<OfProject<BTreeSet<Permission>>>, StoreError> {
+        self.read_snapshot(move |connection| permissions(connection, user)).await
+    }
+
+    async fn insert(&self, stamp: Stamp, name: Name, items: StaffMenuItems) -> Result<StaffMenu, StaffMenuError> {
+        self.write(move |connection| insert(connection, &stamp, &name, &items)).await
+    }
+
+    async fn attach(
+        &self,
+        project: ProjectId,
+        owner: MenuOwner,
+        menu: Option<StaffMenuId>,
+    ) -> Result<(), StaffMenuError> {
+        self.write(move |connection| attach(connection, project, owner, menu)).await
+    }
+}

@@ -1,0 +1,161 @@
+use std::collections::{HashMap, HashSet};
+
+/// Why a record cannot stand where it is wanted in its tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TreeRefusal {
+    /// The parent is no record of the tree.
+    #[error("there is no such parent")]
+    UnknownParent,
+    /// The parent lies below the record.
+    #[error("lies below the record")]
+    Cycle,
+    /// The tree would be too deep.
+    #[error("the tree would have more than {} levels", Tree::DEEPEST)]
+    TooDeep,
+    /// The tree has as many records as it may have.
+    #[error("there are too many records")]
+    Full,
+}
+
+/// Who lies below whom, by number.
+#[derive(Debug, Clone, Default)]
+pub struct Tree {
+    parents: HashMap<i64, Option<i64>>,
+}
+
+impl Tree {
+    /// The most levels.
+    pub const DEEPEST: usize = 16;
+
+    /// Of records with their parents.
+    pub fn new(records: impl IntoIterator<Item = (i64, Option<i64>)>) -> Self {
+        Self { parents: records.into_iter().collect() }
+    }
+
+    /// Whether one more record may come, below this parent.
+    pub fn admit(&self, parent: Option<i64>, most: usize) -> Result<(), TreeRefusal> {
+        if self.parents.len() >= most {
+            return Err(TreeRefusal::Full);
+        }
+        let Some(parent) = parent else { return Ok(()) };
+        if self.level(parent).ok_or(TreeRefusal::UnknownParent)? >= Self::DEEPEST {
+            return Err(TreeRefusal::TooDeep);
+        }
+        Ok(())
+    }
+
+    /// Whether a record may lie below this parent, with all that lies below it.
+    pub fn accept(&self, record: i64, parent: Option<i64>) -> Result<(), TreeRefusal> {
+        let Some(parent) = parent else { return Ok(()) };
+        let level = self.level(parent).ok_or(TreeRefusal::UnknownParent)?;
+        if self.above(parent).any(|above| above == record) {
+            return Err(TreeRefusal::Cycle);
+        }
+        if level + self.height(record) > Self::DEEPEST { Err(TreeRefusal::TooDeep) } else { Ok(()) }
+    }
+
+    /// A record, its parent, and so on to the root. Ends also where stored parents form a circle.
+    fn above(&self, record: i64) -> impl Iterator<Item = i64> {
+        let mut seen = HashSet::new();
+        std::iter::successors(Some(record), |below| self.parents.get(below).copied().flatten())
+            .take_while(move |one| seen.insert(*one))
+    }
+
+    /// 1 of a root; nothing of a record that is not there.
+    fn level(&self, record: i64) -> Option<usize> {
+        self.parents.contains_key(&record).then(|| self.above(record).count())
+    }
+
+    /// The levels from a record down to the lowest that lies below it.
+    fn height(&self, record: i64) -> usize {
+        let below = self.parents.keys().filter_map(|one| self.above(*one).position(|above| above == record));
+        below.max().unwrap_or_default() + 1
+    }
+}
+
+/// A record with those below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node<T> {
+    /// The record.
+    pub record: T,
+    /// Those below it, in the order in which they came.
+    pub children: Vec<Self>,
+}
+
+impl<T> Node<T> {
+    /// Puts records, told with their numbers and parents, below the one with the number `root`. Those that do not lie
+    /// below it are left out, and so is what lies deeper than [`Tree::DEEPEST`].
+    pub fn nested(records: impl IntoIterator<Item = (i64, Option<i64>, T)>, root: i64) -> Option<Self> {
+        let (mut top, mut below) = (None, HashMap::<i64, Vec<(i64, T)>>::new());
+        for (id, parent, record) in records {
+            if id == root {
+                top = Some(record);
+            } else if let Some(parent) = parent {
+                below.entry(parent).or_default().push((id, record));
+            }
+        }
+        top.map(|record| Self::grown(record, root, &mut below, Tree::DEEPEST))
+    }
+
+    fn grown(record: T, id: i64, below: &mut HashMap<i64, Vec<(i64, T)>>, levels: usize) -> Self {
+        let own = if levels > 1 { below.remove(&id).unwrap_or_default() } else { Vec::new() };
+        let children = own.into_iter().map(|(id, record)| Self::grown(record, id, below, levels - 1)).collect();
+        Self { record, children }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1 above 2 above 3 and so on.
+    fn chain(length: i64) -> Tree {
+        Tree::new((1..=length).map(|id| (id, (id > 1).then_some(id - 1))))
+    }
+
+    #[test]
+    fn a_tree_has_bounds() {
+        let tree = chain(16);
+        assert_eq!(tree.admit(None, 17), Ok(()));
+        assert_eq!(tree.admit(None, 16), Err(TreeRefusal::Full));
+        assert_eq!(tree.admit(Some(15), 100), Ok(()));
+        assert_eq!(tree.admit(Some(16), 100), Err(TreeRefusal::TooDeep));
+        assert_eq!(tree.admit(Some(17), 100), Err(TreeRefusal::UnknownParent));
+    }
+
+    #[test]
+    fn nothing_lies_below_itself() {
+        let tree = chain(4);
+        assert_eq!(tree.accept(2, Some(2)), Err(TreeRefusal::Cycle));
+        assert_eq!(tree.accept(2, Some(4)), Err(TreeRefusal::Cycle));
+        assert_eq!(tree.accept(2, Some(9)), Err(TreeRefusal::UnknownParent));
+        assert_eq!(tree.accept(4, Some(1)), Ok(()));
+        assert_eq!(tree.accept(2, None), Ok(()));
+    }
+
+    #[test]
+    fn what_lies_below_moves_along() {
+        let two = Tree::new((1..=10).map(|id| (id, (id > 1).then_some(id - 1))).chain([(20, None), (21, Some(20))]));
+        assert_eq!(two.accept(1, Some(21)), Ok(()));
+        let deep = Tree::new((1..=15).map(|id| (id, (id > 1).then_some(id - 1))).chain([(20, None), (21, Some(20))]));
+        assert_eq!(deep.accept(1, Some(20)), Ok(()));
+        assert_eq!(deep.accept(1, Some(21)), Err(TreeRefusal::TooDeep));
+    }
+
+    #[test]
+    fn stored_circles_end() {
+        let circle = Tree::new([(1, Some(2)), (2, Some(1)), (3, None)]);
+        assert_eq!(circle.accept(3, Some(1)), Ok(()));
+        assert!(Node::nested([(1, Some(2), 'a'), (2, Some(1), 'b')], 1).is_some());
+    }
+
+    #[test]
+    fn records_are_nested_in_their_order() {
+        let records = [(5, Some(1), "e"), (1, None, "a"), (2, Some(1), "b"), (3, Some(2), "c"), (4, None, "d")];
+        let tree = Node::nested(records, 1).unwrap();
+        let names: Vec<&str> = tree.children.iter().map(|child| child.record).collect();
+        assert_eq!((tree.record, names), ("a", vec!["e", "b"]));
+        assert_eq!(tree.children[1].children[0].record, "c");
+        assert_eq!(Node::nested(records, 9), None);
+    }
+}

@@ -1,0 +1,82 @@
+use std::sync::Arc;
+
+use kontor_kernel::{
+    AppScope, HtmlCleaner, Page, PageId, PageRequest, PendingViews, Permission, RateLimiter, Resource, SafeHtml, Staff,
+    StoreError,
+};
+
+use crate::model::{self, PageFilter, PageOrder, PageTag, PageType, Slug};
+use crate::ports::PageReader;
+use crate::{ContentError, PageError};
+
+/// A page as customers see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownPage {
+    /// The page.
+    pub page: model::Page,
+    /// Its HTML, cleaned.
+    pub html: Option<SafeHtml>,
+    /// Of its views, those that are not stored yet.
+    pub unstored_views: u64,
+}
+
+/// What customers see of pages.
+pub struct PageShelf {
+    pages: Arc<dyn PageReader>,
+    limiter: Arc<dyn RateLimiter>,
+    cleaner: Arc<dyn HtmlCleaner>,
+    pending: PendingViews<PageId>,
+}
+
+impl PageShelf {
+    /// Wires the ports.
+    pub fn new(pages: Arc<dyn PageReader>, limiter: Arc<dyn RateLimiter>, cleaner: Arc<dyn HtmlCleaner>) -> Self {
+        Self { pages, limiter, cleaner, pending: PendingViews::default() }
+    }
+
+    /// Every type of pages.
+    pub async fn types(&self) -> Result<Vec<PageType>, StoreError> {
+        self.pages.types().await
+    }
+
+    /// One page of the active pages of the project.
+    pub async fn list(
+        &self,
+        app: AppScope,
+        filter: PageFilter,
+        order: PageOrder,
+        page: PageRequest,
+    ) -> Result<Page<ShownPage>, StoreError> {
+        let found = self.pages.list(app.project_id, filter, order, page).await?;
+        Ok(found.map(|page| self.shown(page, 0)))
+    }
+
+    /// The page with this slug, looked at from this address, in the form in which addresses are counted; else the project's
+    /// fallback, which counts as looked at, too.
+    pub async fn read(&self, app: AppScope, slug: Option<Slug>, viewer: &str) -> Result<ShownPage, ContentError> {
+        let mut page = self.pages.find(app.project_id, slug).await?.ok_or(ContentError::NotFound)?;
+        let unstored = self.look(page.id, viewer).await;
+        page.views_count += unstored;
+        Ok(self.shown(page, unstored))
+    }
+
+    /// Somebody at this address looks at a page that is shown. Returns its views that are not stored yet.
+    pub async fn look(&self, id: PageId, viewer: &str) -> u64 {
+        self.pending.look(&*self.limiter, "page-view", id, viewer).await
+    }
+
+    /// Stores the views counted since the last time, and says of how many pages. What was not stored is kept.
+    pub async fn store_views(&self) -> Result<usize, StoreError> {
+        self.pending.store(async |views| self.pages.add_views(views).await).await
+    }
+
+    fn shown(&self, page: model::Page, unstored_views: u64) -> ShownPage {
+        ShownPage { html: page.content.cleaned(&*self.cleaner), page, unstored_views }
+    }
+
+    /// Every tag of the pages of the employee's project.
+    pub async fn tags(&self, staff: &Staff) -> Result<Vec<PageTag>, PageError> {
+        staff.require(Permission::view(Resource::Pages))?;
+        Ok(self.pages.tags(staff.project_id).await?)
+    }
+}

@@ -1,0 +1,185 @@
+use std::sync::Arc;
+
+use kontor_kernel::history::{Histories, HistoryEntry};
+use kontor_kernel::{
+    AppScope, ApplicationId, Clock, Listing, MenuItemId, Page, PageRequest, Permission, RecordError, Resource, Shift,
+    Staff, Stamp,
+};
+
+use crate::model::{ApplicationPart, Block, Menu, MenuItem, Node, Slug};
+use crate::ports::{BlockKey, MenuOrder, PartReader, PartRepository};
+use crate::{ContentError, PartError};
+
+/// What staff do with blocks and with menu items.
+pub struct PartService<P: ApplicationPart> {
+    /// Where they are kept.
+    pub parts: Arc<dyn PartRepository<P>>,
+    /// What happened to them.
+    pub histories: Arc<dyn Histories>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl<P: ApplicationPart> PartService<P> {
+    /// One page of the parts of an application of the employee's project.
+    pub async fn page(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        listing: Listing,
+    ) -> Result<Page<P>, PartError> {
+        self.admit(staff, Permission::view(P::RESOURCE), application).await?;
+        Ok(self.parts.page(staff.project_id, application, listing).await?)
+    }
+
+    /// One part. One of another application is not there.
+    pub async fn read(&self, staff: &Staff, application: ApplicationId, id: P::Id) -> Result<P, PartError> {
+        self.admit(staff, Permission::view(P::RESOURCE), application).await?;
+        let part: P = staff.own(self.parts.find(id).await?)?;
+        if part.application() == application { Ok(part) } else { Err(RecordError::NotFound) }
+    }
+
+    /// Adds a part.
+    pub async fn create(&self, staff: &Staff, application: ApplicationId, draft: P::Draft) -> Result<P, PartError> {
+        self.admit(staff, Permission::create(P::RESOURCE), application).await?;
+        self.parts.insert(self.stamp(staff), application, draft).await
+    }
+
+    /// Changes a part.
+    pub async fn update(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        id: P::Id,
+        change: P::Change,
+    ) -> Result<P, PartError> {
+        self.admit(staff, Permission::edit(P::RESOURCE), application).await?;
+        self.parts.update(self.stamp(staff), application, id, change).await
+    }
+
+    /// Deletes a part that none lie below.
+    pub async fn delete(&self, staff: &Staff, application: ApplicationId, id: P::Id) -> Result<(), PartError> {
+        self.admit(staff, Permission::edit(P::RESOURCE), application).await?;
+        self.parts.delete(self.stamp(staff), application, id).await
+    }
+
+    /// One page of what happened to a part, the latest first.
+    pub async fn history(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        id: P::Id,
+        page: PageRequest,
+    ) -> Result<Page<HistoryEntry>, PartError> {
+        let part = self.read(staff, application, id).await?;
+        Ok(self.histories.page(staff.project_id, P::RESOURCE, part.number(), page).await?)
+    }
+
+    fn stamp(&self, staff: &Staff) -> Stamp {
+        Stamp::of(staff, self.clock.now())
+    }
+
+    async fn admit(&self, staff: &Staff, permission: Permission, application: ApplicationId) -> Result<(), PartError> {
+        staff.require(permission)?;
+        staff.own(self.parts.owner(application).await?)
+    }
+}
+
+/// Moves menu items among those beside them.
+pub struct MenuOrderService {
+    /// Where they are kept.
+    pub parts: Arc<dyn PartRepository<MenuItem>>,
+    /// Where their order is kept.
+    pub order: Arc<dyn MenuOrder>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl MenuOrderService {
+    /// Has an item of an application of the employee's project change places with its neighbour, if it has one.
+    pub async fn shift(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        id: MenuItemId,
+        shift: Shift,
+    ) -> Result<MenuItem, PartError> {
+        staff.require(Permission::edit(Resource::Applications))?;
+        staff.own(self.parts.owner(application).await?)?;
+        self.order.shift(Stamp::of(staff, self.clock.now()), application, id, shift).await
+    }
+}
+
+/// What customers see of the blocks and menus of an application.
+pub struct PartShelf {
+    /// Where they are kept.
+    pub parts: Arc<dyn PartReader>,
+}
+
+impl PartShelf {
+    /// A block with those below it.
+    pub async fn block(&self, app: AppScope, key: BlockKey) -> Result<Node<Block>, ContentError> {
+        self.parts.block(app, key).await?.ok_or(ContentError::NotFound)
+    }
+
+    /// A menu with its items.
+    pub async fn menu(&self, app: AppScope, slug: Slug) -> Result<Menu, ContentError> {
+        self.parts.menu(app, slug).await?.ok_or(ContentError::NotFound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{PartCode, Place};
+    use crate::ports::MockPartRepository;
+    use chrono::DateTime;
+    use kontor_kernel::history::MockHistories;
+    use kontor_kernel::testing::staff_with;
+    use kontor_kernel::{AccessDenied, FixedClock, Name, OfProject, ProjectId};
+
+    fn application(number: i64) -> ApplicationId {
+        ApplicationId::new(number).unwrap()
+    }
+
+    fn item() -> MenuItem {
+        let place = Place {
+            application_id: application(1),
+            parent: None,
+            code: PartCode::new(1).unwrap(),
+            slug: Slug::parse("navpanel").unwrap(),
+        };
+        MenuItem {
+            id: MenuItemId::new(7).unwrap(),
+            place,
+            position: 1,
+            name: Name::parse("Menu").unwrap(),
+            avatar: None,
+            preview: None,
+            version: 1,
+            created_at: DateTime::UNIX_EPOCH,
+            updated_at: DateTime::UNIX_EPOCH,
+        }
+    }
+
+    fn service(project: i64) -> PartService<MenuItem> {
+        let mut parts = MockPartRepository::new();
+        parts.expect_owner().returning(move |_| Ok(Some(OfProject::new(ProjectId::new(project).unwrap(), ()))));
+        parts.expect_find().returning(|_| Ok(Some(OfProject::new(staff_with([]).project_id, item()))));
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        PartService { parts: Arc::new(parts), histories: Arc::new(MockHistories::new()), clock }
+    }
+
+    #[tokio::test]
+    async fn a_part_of_another_application_is_not_there_and_of_another_project_closed() {
+        let staff = staff_with(Permission::all());
+        let own = staff.project_id.get();
+        assert!(service(own).read(&staff, application(1), item().id).await.is_ok());
+        let other = service(own).read(&staff, application(2), item().id).await;
+        assert!(matches!(other, Err(RecordError::NotFound)));
+        let foreign = service(own + 1).read(&staff, application(1), item().id).await;
+        assert!(matches!(foreign, Err(RecordError::Denied(AccessDenied::ForeignProject))));
+        let nobody = service(own).read(&staff_with([]), application(1), item().id).await;
+        assert!(matches!(nobody, Err(RecordError::Denied(AccessDenied::MissingPermission(_)))));
+    }
+}

@@ -1,0 +1,125 @@
+//! Accounts in banks, of whoever has them.
+
+use chrono::{DateTime, Utc};
+
+use crate::history::AuditedField;
+use crate::{BankAccount, BankRequisiteId, Bik, Edit, Line, Name, Violations};
+
+/// An account in a bank, of a customer or of a business.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BankRequisite {
+    /// Its number among those of customers, or among those of businesses.
+    pub id: BankRequisiteId,
+    /// What is said about it.
+    pub content: BankRequisiteDraft,
+    /// When it was noted.
+    pub created_at: DateTime<Utc>,
+    /// When it was last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// What is said about an account in a bank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BankRequisiteDraft {
+    /// The number of the bank.
+    pub bik: Bik,
+    /// The name of the bank.
+    pub bank_name: Name,
+    /// The account of the bank with the central bank; offices of that one have none.
+    pub correspondent_account: Option<BankAccount>,
+    /// The account.
+    pub account: BankAccount,
+    /// What else is to be known.
+    pub comment: Option<Line<500>>,
+}
+
+/// What is changed about one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BankRequisiteChange {
+    /// The number of the bank.
+    pub bik: Edit<Bik>,
+    /// The name of the bank.
+    pub bank_name: Edit<Name>,
+    /// The account of the bank with the central bank.
+    pub correspondent_account: Edit<Option<BankAccount>>,
+    /// The account.
+    pub account: Edit<BankAccount>,
+    /// What else is to be known.
+    pub comment: Edit<Option<Line<500>>>,
+}
+
+impl BankRequisiteDraft {
+    /// Refuses accounts that the bank cannot have given.
+    pub fn check(&self) -> Result<(), Violations> {
+        let mut wrong = Violations::default();
+        wrong.check("account", self.account.check(&self.bik));
+        if let Some(account) = &self.correspondent_account {
+            wrong.check("correspondent_account", account.check_correspondent(&self.bik));
+        }
+        wrong.into_result()
+    }
+
+    /// What a change makes of it; not yet checked.
+    #[must_use]
+    pub fn changed(&self, change: BankRequisiteChange) -> Self {
+        let before = self.clone();
+        Self {
+            bik: change.bik.or(before.bik),
+            bank_name: change.bank_name.or(before.bank_name),
+            correspondent_account: change.correspondent_account.or(before.correspondent_account),
+            account: change.account.or(before.account),
+            comment: change.comment.or(before.comment),
+        }
+    }
+
+    /// Every field, always in the same order.
+    pub fn fields(&self) -> Vec<AuditedField> {
+        let Self { bik, bank_name, correspondent_account, account, comment } = self;
+        vec![
+            ("bik", Some(bik.to_string())),
+            ("bank_name", Some(bank_name.to_string())),
+            ("correspondent_account", correspondent_account.as_ref().map(ToString::to_string)),
+            ("account", Some(account.to_string())),
+            ("comment", comment.as_ref().map(ToString::to_string)),
+        ]
+    }
+}
+
+impl BankRequisite {
+    /// What histories call them.
+    pub const NAME: &'static str = "bank_requisites";
+
+    /// How many one owner may have.
+    pub const MOST: i64 = 100;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(bik: &str, account: &str, correspondent: Option<&str>) -> BankRequisiteDraft {
+        BankRequisiteDraft {
+            bik: Bik::parse(bik).unwrap(),
+            bank_name: Name::parse("Bank").unwrap(),
+            correspondent_account: correspondent.map(|text| BankAccount::parse(text).unwrap()),
+            account: BankAccount::parse(account).unwrap(),
+            comment: None,
+        }
+    }
+
+    fn wrong(draft: &BankRequisiteDraft) -> Vec<String> {
+        draft.check().err().unwrap_or_default().fields().keys().cloned().collect()
+    }
+
+    #[test]
+    fn accounts_are_those_of_the_bank() {
+        let right = draft("044525225", "40702810938000000001", Some("30101810400000000225"));
+        assert!(wrong(&right).is_empty());
+        let both = draft("044525225", "40702810938000000002", Some("30101810500000000225"));
+        assert_eq!(wrong(&both), ["account", "correspondent_account"]);
+        let bik = Edit::Set(Bik::parse("044525187").unwrap());
+        let moved = right.changed(BankRequisiteChange { bik, ..BankRequisiteChange::default() });
+        assert_eq!(wrong(&moved), ["account"]);
+        assert_eq!(right.changed(BankRequisiteChange::default()), right);
+    }
+}

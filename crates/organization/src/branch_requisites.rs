@@ -1,0 +1,137 @@
+use std::sync::Arc;
+
+use kontor_kernel::{
+    BankRequisite, BankRequisiteChange, BankRequisiteDraft, BankRequisiteId, BranchId, Clock, Permission, RecordError,
+    Resource, Staff, Stamp,
+};
+
+use crate::ports::{BranchRepository, BranchRequisiteRepository};
+use crate::{BranchRequisiteError, BranchRequisiteRefusal};
+
+/// What staff do with the accounts of a branch in banks.
+pub struct BranchRequisiteService {
+    /// Where branches are kept.
+    pub branches: Arc<dyn BranchRepository>,
+    /// Where their accounts are kept.
+    pub requisites: Arc<dyn BranchRequisiteRepository>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl BranchRequisiteService {
+    /// The accounts of a branch of the employee's project, oldest first.
+    pub async fn list(&self, staff: &Staff, branch: BranchId) -> Result<Vec<BankRequisite>, BranchRequisiteError> {
+        self.admit(staff, Permission::view(Resource::Branches), branch).await?;
+        Ok(self.requisites.of_branch(staff.project_id, branch).await?)
+    }
+
+    /// Notes another account of a branch of the employee's project.
+    pub async fn create(
+        &self,
+        staff: &Staff,
+        branch: BranchId,
+        draft: BankRequisiteDraft,
+    ) -> Result<BankRequisite, BranchRequisiteError> {
+        self.admit(staff, Permission::edit(Resource::Branches), branch).await?;
+        draft.check().map_err(BranchRequisiteRefusal::Invalid)?;
+        self.requisites.insert(Stamp::of(staff, self.clock.now()), branch, draft).await
+    }
+
+    /// Changes an account of a branch of the employee's project. One of another branch is not there.
+    pub async fn update(
+        &self,
+        staff: &Staff,
+        branch: BranchId,
+        id: BankRequisiteId,
+        change: BankRequisiteChange,
+    ) -> Result<BankRequisite, BranchRequisiteError> {
+        self.admit(staff, Permission::edit(Resource::Branches), branch).await?;
+        let (owner, _) = staff.own(self.requisites.find(id).await?)?;
+        if owner != branch {
+            return Err(RecordError::NotFound);
+        }
+        self.requisites.update(Stamp::of(staff, self.clock.now()), branch, id, change).await
+    }
+
+    async fn admit(&self, staff: &Staff, permission: Permission, branch: BranchId) -> Result<(), BranchRequisiteError> {
+        staff.require(permission)?;
+        staff.own(self.branches.find(branch).await?).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Branch;
+    use crate::ports::{MockBranchRepository, MockBranchRequisiteRepository};
+    use chrono::DateTime;
+    use kontor_kernel::testing::staff_with;
+    use kontor_kernel::{AccessDenied, BankAccount, Bik, FixedClock, Name, OfProject, ProjectId};
+
+    fn branch(id: i64) -> BranchId {
+        BranchId::new(id).unwrap()
+    }
+
+    fn draft(account: &str) -> BankRequisiteDraft {
+        BankRequisiteDraft {
+            bik: Bik::parse("044525225").unwrap(),
+            bank_name: Name::parse("Bank").unwrap(),
+            correspondent_account: None,
+            account: BankAccount::parse(account).unwrap(),
+            comment: None,
+        }
+    }
+
+    fn requisite() -> BankRequisite {
+        let at = DateTime::UNIX_EPOCH;
+        let content = draft("40702810938000000001");
+        BankRequisite { id: BankRequisiteId::new(7).unwrap(), content, created_at: at, updated_at: at }
+    }
+
+    fn service(project: ProjectId, requisites: MockBranchRequisiteRepository) -> BranchRequisiteService {
+        let mut branches = MockBranchRepository::new();
+        branches.expect_find().returning(move |id| {
+            let at = DateTime::UNIX_EPOCH;
+            let name = Name::parse("Nord").unwrap();
+            let (inn, kpp, address, phone, email) = (None, None, None, None, None);
+            let found =
+                Branch { id, name, inn, kpp, address, phone, email, version: 1, created_at: at, updated_at: at };
+            Ok(Some(OfProject::new(project, found)))
+        });
+        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+        BranchRequisiteService { branches: Arc::new(branches), requisites: Arc::new(requisites), clock }
+    }
+
+    #[tokio::test]
+    async fn a_wrong_account_never_reaches_the_storage() {
+        let staff = staff_with(Permission::all());
+        let mut requisites = MockBranchRequisiteRepository::new();
+        requisites.expect_insert().once().returning(|_, _, _| Ok(requisite()));
+        let service = service(staff.project_id, requisites);
+        service.create(&staff, branch(1), draft("40702810938000000001")).await.unwrap();
+        let refused = service.create(&staff, branch(1), draft("40702810938000000002")).await;
+        assert!(matches!(refused, Err(RecordError::Refused(BranchRequisiteRefusal::Invalid(_)))));
+        let viewer = staff_with([Permission::view(Resource::Branches)]);
+        let refused = service.create(&viewer, branch(1), draft("40702810938000000001")).await;
+        assert!(matches!(refused, Err(RecordError::Denied(AccessDenied::MissingPermission(_)))));
+    }
+
+    #[tokio::test]
+    async fn what_belongs_to_another_branch_is_not_there_and_of_another_project_closed() {
+        let staff = staff_with(Permission::all());
+        let other = ProjectId::new(staff.project_id.get() + 1).unwrap();
+        let found = |project: ProjectId| {
+            let mut requisites = MockBranchRequisiteRepository::new();
+            requisites.expect_find().returning(move |_| Ok(Some(OfProject::new(project, (branch(2), requisite())))));
+            requisites
+        };
+        let update = async |service: BranchRequisiteService| {
+            service.update(&staff, branch(1), requisite().id, BankRequisiteChange::default()).await.unwrap_err()
+        };
+        let foreign = |error| matches!(error, RecordError::Denied(AccessDenied::ForeignProject));
+        let missing = update(service(staff.project_id, found(staff.project_id))).await;
+        assert!(matches!(missing, RecordError::NotFound));
+        assert!(foreign(update(service(staff.project_id, found(other))).await));
+        assert!(foreign(update(service(other, MockBranchRequisiteRepository::new())).await));
+    }
+}

@@ -1,0 +1,563 @@
+//! When a shop is open.
+
+use std::fmt;
+
+use chrono::{DateTime, Datelike as _, Days, NaiveDate, TimeDelta, Utc};
+use kontor_kernel::{Line, Name, ShopExceptionId, ShopHolidayId, ShopHoursId, Zone};
+
+/// Why a text is no time of a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a time such as 09:00, from 00:00 to 24:00")]
+pub struct InvalidTime;
+
+/// A time of a day as clocks show it, to the minute; `24:00` is its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TimeOfDay(u16);
+
+const MINUTES_OF_DAY: u16 = 24 * 60;
+const MINUTES_OF_WEEK: u16 = 7 * MINUTES_OF_DAY;
+
+impl TimeOfDay {
+    /// Reads `HH:MM`.
+    pub fn parse(text: &str) -> Result<Self, InvalidTime> {
+        let (hours, minutes) = text.trim().split_once(':').ok_or(InvalidTime)?;
+        let number = |digits: &str| {
+            let formed = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_digit());
+            if formed { digits.parse::<u16>().map_err(|_| InvalidTime) } else { Err(InvalidTime) }
+        };
+        let (hours, minutes) = (number(hours)?, number(minutes)?);
+        let whole = hours * 60 + minutes;
+        if minutes < 60 && whole <= MINUTES_OF_DAY { Ok(Self(whole)) } else { Err(InvalidTime) }
+    }
+
+    /// Minutes since the day began, 0 to 1440.
+    pub fn minutes(self) -> u16 {
+        self.0
+    }
+}
+
+impl fmt::Display for TimeOfDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}", self.0 / 60, self.0 % 60)
+    }
+}
+
+/// Why two times are no interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidInterval {
+    /// It would begin when the day is over.
+    #[error("must be before 24:00")]
+    BeginsAtTheEnd,
+    /// Both times are the same; the whole day is 00:00 to 24:00.
+    #[error("must not be the time at which it opens; the whole day is 00:00 to 24:00")]
+    Empty,
+}
+
+/// From one time to another; one that closes earlier than it opens closes on the next day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interval {
+    opens: TimeOfDay,
+    closes: TimeOfDay,
+}
+
+impl Interval {
+    /// Checks both.
+    pub fn new(opens: TimeOfDay, closes: TimeOfDay) -> Result<Self, InvalidInterval> {
+        if opens.0 >= MINUTES_OF_DAY {
+            Err(InvalidInterval::BeginsAtTheEnd)
+        } else if opens == closes {
+            Err(InvalidInterval::Empty)
+        } else {
+            Ok(Self { opens, closes })
+        }
+    }
+
+    /// When it opens.
+    pub fn opens(self) -> TimeOfDay {
+        self.opens
+    }
+
+    /// When it closes.
+    pub fn closes(self) -> TimeOfDay {
+        self.closes
+    }
+
+    /// How long it is, in minutes.
+    fn length(self) -> u16 {
+        let past_midnight = if self.closes.0 < self.opens.0 { MINUTES_OF_DAY } else { 0 };
+        self.closes.0 + past_midnight - self.opens.0
+    }
+
+    /// The moments between which it is open on a day. Clocks that are set in between make it shorter or longer.
+    fn on(self, day: NaiveDate, zone: Zone) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+        let opens = day.and_hms_opt(0, 0, 0)? + TimeDelta::minutes(self.opens.0.into());
+        let closes = opens + TimeDelta::minutes(self.length().into());
+        let (from, to) = (zone.first_at(opens), zone.first_at(closes));
+        (from < to).then_some((from, to))
+    }
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.opens, self.closes)
+    }
+}
+
+/// A day of the week, `1` Monday to `7` Sunday.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Weekday(u16);
+
+/// Why a number is no day of the week.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be 1 (Monday) to 7 (Sunday)")]
+pub struct InvalidWeekday;
+
+impl Weekday {
+    /// Accepts 1 to 7.
+    pub fn new(number: i64) -> Result<Self, InvalidWeekday> {
+        u16::try_from(number).ok().filter(|number| (1..=7).contains(number)).map(Self).ok_or(InvalidWeekday)
+    }
+
+    /// 1 to 7.
+    pub fn number(self) -> i64 {
+        self.0.into()
+    }
+
+    fn of(day: NaiveDate) -> Self {
+        Self(u16::try_from(day.weekday().number_from_monday()).unwrap_or(1))
+    }
+}
+
+/// Opening hours of one day of every week.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShopHours {
+    /// Their number.
+    pub id: ShopHoursId,
+    /// The day.
+    pub weekday: Weekday,
+    /// From when to when.
+    pub interval: Interval,
+    /// Raised by every change.
+    pub version: u64,
+}
+
+/// A day on which the shop stays closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShopHoliday {
+    /// Its number.
+    pub id: ShopHolidayId,
+    /// The day.
+    pub day: NaiveDate,
+    /// What is celebrated.
+    pub name: Option<Name>,
+    /// Whether it comes every year.
+    pub is_yearly: bool,
+}
+
+/// Other hours on one day, in the place of those of its weekday and of a holiday.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShopException {
+    /// Its number.
+    pub id: ShopExceptionId,
+    /// What it says.
+    pub terms: ExceptionTerms,
+    /// Raised by every change.
+    pub version: u64,
+}
+
+/// What an exception says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExceptionTerms {
+    /// The day.
+    pub day: NaiveDate,
+    /// From when to when it is open; `None` when it stays closed.
+    pub interval: Option<Interval>,
+    /// Why.
+    pub note: Option<Line<250>>,
+}
+
+/// When a shop is open, with all that decides it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OpeningTimes {
+    /// Whose clocks count.
+    pub zone: Zone,
+    /// By weekday and time.
+    pub hours: Vec<ShopHours>,
+    /// By day.
+    pub holidays: Vec<ShopHoliday>,
+    /// By day and time.
+    pub exceptions: Vec<ShopException>,
+}
+
+/// Why opening times are not changed so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TimesRefused {
+    /// There is no such interval, holiday or exception of the shop.
+    #[error("there is none with this number")]
+    Unknown,
+    /// The shop has as many as it may have.
+    #[error("there are too many of them")]
+    Full,
+    /// It overlaps this one.
+    #[error("overlaps {0}")]
+    Overlap(String),
+    /// The day is long past, or too far ahead.
+    #[error("must be at most a year past and five years ahead")]
+    FarDay,
+}
+
+/// What staff change about opening times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TimesChange {
+    /// More hours.
+    AddHours(Weekday, Interval),
+    /// Other hours.
+    ChangeHours(ShopHoursId, Weekday, Interval),
+    /// Fewer hours.
+    RemoveHours(ShopHoursId),
+    /// A holiday; one of the same day is replaced.
+    SetHoliday {
+        /// The day.
+        day: NaiveDate,
+        /// What is celebrated.
+        name: Option<Name>,
+        /// Whether it comes every year.
+        is_yearly: bool,
+    },
+    /// No holiday any more.
+    RemoveHoliday(ShopHolidayId),
+    /// Other hours on one day.
+    AddException(ExceptionTerms),
+    /// Other ones.
+    ChangeException(ShopExceptionId, ExceptionTerms),
+    /// The usual ones again.
+    RemoveException(ShopExceptionId),
+}
+
+/// The most intervals of a week.
+pub const MOST_HOURS: usize = 50;
+/// The most holidays, and the most exceptions.
+pub const MOST_DAYS: usize = 500;
+/// How far the next change is looked for, in days.
+const HORIZON: u64 = 400;
+
+impl OpeningTimes {
+    /// Whether the shop is open at a moment.
+    pub fn open_at(&self, moment: DateTime<Utc>) -> bool {
+        let today = self.zone.local(moment).date();
+        // A day's hours may reach into the next one, and clocks may be set.
+        let days = [today.checked_sub_days(Days::new(1)), Some(today)];
+        days.into_iter().flatten().flat_map(|day| self.spans(day)).any(|(from, to)| from <= moment && moment < to)
+    }
+
+    /// The first later moment at which it closes when it is open, or opens when it is closed; `None` when that is more than
+    /// a year ahead.
+    pub fn next_change(&self, moment: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        if self.hours.is_empty() && self.exceptions.is_empty() {
+            return None;
+        }
+        let first = self.zone.local(moment).date().checked_sub_days(Days::new(1))?;
+        let mut open_until: Option<DateTime<Utc>> = None;
+        for day in (0..HORIZON).map_while(|ahead| first.checked_add_days(Days::new(ahead))) {
+            let mut spans: Vec<_> = self.spans(day).collect();
+            spans.sort_unstable();
+            for (from, to) in spans.into_iter().filter(|(_, to)| *to > moment) {
+                match open_until {
+                    // It opens only now.
+                    None if from > moment => return Some(from),
+                    None => open_until = Some(to),
+                    Some(until) if from <= until => open_until = Some(until.max(to)),
+                    Some(until) => return Some(until),
+                }
+            }
+            // Nothing that begins later reaches back.
+            if let Some(until) = open_until
+                && self.zone.local(until).date() < day
+            {
+                return Some(until);
+            }
+        }
+        None
+    }
+
+    /// The moments between which the hours that begin on a day are open.
+    fn spans(&self, day: NaiveDate) -> impl Iterator<Item = (DateTime<Utc>, DateTime<Utc>)> {
+        let intervals: Vec<Interval> = if self.exceptions.iter().any(|other| other.terms.day == day) {
+            let own = self.exceptions.iter().filter(|other| other.terms.day == day);
+            own.filter_map(|other| other.terms.interval).collect()
+        } else if self.holidays.iter().any(|holiday| holiday.falls_on(day)) {
+            Vec::new()
+        } else {
+            let own = self.hours.iter().filter(|hours| hours.weekday == Weekday::of(day));
+            own.map(|hours| hours.interval).collect()
+        };
+        let zone = self.zone;
+        intervals.into_iter().filter_map(move |interval| interval.on(day, zone))
+    }
+
+    /// Refuses a change that would not make sense.
+    pub fn check(&self, change: &TimesChange, now: DateTime<Utc>) -> Result<(), TimesRefused> {
+        let unless = |known: bool| if known { Ok(()) } else { Err(TimesRefused::Unknown) };
+        let room = |count: usize, most: usize| if count < most { Ok(()) } else { Err(TimesRefused::Full) };
+        match change {
+            TimesChange::AddHours(weekday, interval) => {
+                room(self.hours.len(), MOST_HOURS)?;
+                self.apart(*weekday, *interval, None)
+            }
+            TimesChange::ChangeHours(id, weekday, interval) => {
+                unless(self.hours.iter().any(|hours| hours.id == *id))?;
+                self.apart(*weekday, *interval, Some(*id))
+            }
+            TimesChange::RemoveHours(id) => unless(self.hours.iter().any(|hours| hours.id == *id)),
+            TimesChange::SetHoliday { day, .. } => {
+                let replaces = self.holidays.iter().any(|holiday| holiday.day == *day);
+                room(if replaces { 0 } else { self.holidays.len() }, MOST_DAYS)?;
+                self.near(*day, now)
+            }
+            TimesChange::RemoveHoliday(id) => unless(self.holidays.iter().any(|holiday| holiday.id == *id)),
+            TimesChange::AddException(terms) => {
+                room(self.exceptions.len(), MOST_DAYS)?;
+                self.fits(terms, None, now)
+            }
+            TimesChange::ChangeException(id, terms) => {
+                unless(self.exceptions.iter().any(|other| other.id == *id))?;
+                self.fits(terms, Some(*id), now)
+            }
+            TimesChange::RemoveException(id) => unless(self.exceptions.iter().any(|other| other.id == *id)),
+        }
+    }
+
+    /// Weekly hours overlap none but those that they replace, over midnight and from Sunday to Monday, too.
+    fn apart(&self, weekday: Weekday, interval: Interval, but: Option<ShopHoursId>) -> Result<(), TimesRefused> {
+        let place = |weekday: Weekday, interval: Interval| (weekday.0 - 1) * MINUTES_OF_DAY + interval.opens.0;
+        let begins = place(weekday, interval);
+        let overlaps = |other: &&ShopHours| {
+            let other_begins = place(other.weekday, other.interval);
+            let after = |first: u16, then: u16| (then + MINUTES_OF_WEEK - first) % MINUTES_OF_WEEK;
+            after(begins, other_begins) < interval.length() || after(other_begins, begins) < other.interval.length()
+        };
+        match self.hours.iter().filter(|hours| Some(hours.id) != but).find(overlaps) {
+            Some(other) => {
+                let day = DAYS.get(usize::from(other.weekday.0 - 1)).copied().unwrap_or_default();
+                Err(TimesRefused::Overlap(format!("{day} {}", other.interval)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn fits(
+        &self,
+        terms: &ExceptionTerms,
+        but: Option<ShopExceptionId>,
+        now: DateTime<Utc>,
+    ) -> Result<(), TimesRefused> {
+        self.near(terms.day, now)?;
+        let same_day = |other: &&ShopException| other.terms.day == terms.day && Some(other.id) != but;
+        let clashes = |other: &&ShopException| match (terms.interval, other.terms.interval) {
+            // Closed and open on one day is a contradiction.
+            (None, _) | (_, None) => true,
+            (Some(one), Some(other)) => {
+                let (one_ends, other_ends) = (one.opens.0 + one.length(), other.opens.0 + other.length());
+                one.opens.0 < other_ends && other.opens.0 < one_ends
+            }
+        };
+        match self.exceptions.iter().filter(same_day).find(clashes) {
+            Some(other) => {
+                let hours = other.terms.interval.map_or_else(|| "closed".to_owned(), |interval| interval.to_string());
+                Err(TimesRefused::Overlap(format!("{} {hours}", other.terms.day)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn near(&self, day: NaiveDate, now: DateTime<Utc>) -> Result<(), TimesRefused> {
+        let ahead = day.signed_duration_since(self.zone.local(now).date()).num_days();
+        if (-366..=5 * 366).contains(&ahead) { Ok(()) } else { Err(TimesRefused::FarDay) }
+    }
+}
+
+const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+impl ShopHoliday {
+    fn falls_on(&self, day: NaiveDate) -> bool {
+        self.day == day || self.is_yearly && (self.day.month(), self.day.day()) == (day.month(), day.day())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn interval(text: &str) -> Interval {
+        let (opens, closes) = text.split_once('-').unwrap();
+        Interval::new(TimeOfDay::parse(opens).unwrap(), TimeOfDay::parse(closes).unwrap()).unwrap()
+    }
+
+    fn times(zone: &str, hours: &[(i64, &str)]) -> OpeningTimes {
+        let hours = hours.iter().zip(1..).map(|((weekday, text), id)| ShopHours {
+            id: ShopHoursId::new(id).unwrap(),
+            weekday: Weekday::new(*weekday).unwrap(),
+            interval: interval(text),
+            version: 1,
+        });
+        OpeningTimes { zone: Zone::parse(zone).unwrap(), hours: hours.collect(), ..OpeningTimes::default() }
+    }
+
+    fn moment(text: &str) -> DateTime<Utc> {
+        text.parse().unwrap()
+    }
+
+    fn exception(day: &str, hours: Option<&str>) -> ShopException {
+        let terms = ExceptionTerms { day: day.parse().unwrap(), interval: hours.map(interval), note: None };
+        ShopException { id: ShopExceptionId::new(1).unwrap(), terms, version: 1 }
+    }
+
+    #[test]
+    fn a_time_is_between_midnight_and_midnight() {
+        for good in ["00:00", "09:30", " 23:59 ", "24:00"] {
+            assert!(TimeOfDay::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "25:00", "24:01", "09:60", "9:00", "09:0", "0900", "-1:00", "٠٩:٠٠", "09:00:00"] {
+            assert_eq!(TimeOfDay::parse(bad), Err(InvalidTime), "{bad}");
+        }
+        let made = |opens: &str, closes: &str| {
+            Interval::new(TimeOfDay::parse(opens).unwrap(), TimeOfDay::parse(closes).unwrap())
+        };
+        assert_eq!(made("24:00", "10:00"), Err(InvalidInterval::BeginsAtTheEnd));
+        assert_eq!(made("10:00", "10:00"), Err(InvalidInterval::Empty));
+        assert!(made("00:00", "24:00").is_ok() && made("22:00", "00:00").is_ok());
+    }
+
+    #[test]
+    fn overlaps_are_refused_by_name() {
+        let shop = times("Europe/Moscow", &[(1, "09:00-13:00"), (7, "22:00-06:00")]);
+        let judged = |weekday: i64, text: &str| {
+            let change = TimesChange::AddHours(Weekday::new(weekday).unwrap(), interval(text));
+            shop.check(&change, moment("2026-01-01T00:00:00Z"))
+        };
+        let overlap = |name: &str| Err(TimesRefused::Overlap(name.to_owned()));
+        assert_eq!(judged(1, "12:59-14:00"), overlap("Monday 09:00-13:00"));
+        assert_eq!(judged(1, "05:00-07:00"), overlap("Sunday 22:00-06:00"));
+        assert_eq!(judged(6, "23:00-22:30"), overlap("Sunday 22:00-06:00"));
+        assert_eq!(judged(1, "13:00-14:00"), Ok(()));
+        assert_eq!(judged(1, "06:00-09:00"), Ok(()));
+        let own =
+            TimesChange::ChangeHours(ShopHoursId::new(1).unwrap(), Weekday::new(1).unwrap(), interval("10:00-12:00"));
+        assert_eq!(shop.check(&own, moment("2026-01-01T00:00:00Z")), Ok(()));
+    }
+
+    #[test]
+    fn exceptions_fit_their_day() {
+        let shop = OpeningTimes {
+            exceptions: vec![exception("2026-05-01", Some("10:00-12:00")), exception("2026-05-02", None)],
+            ..times("Europe/Moscow", &[])
+        };
+        let judged = |day: &str, hours: Option<&str>| {
+            let change = TimesChange::AddException(exception(day, hours).terms);
+            shop.check(&change, moment("2026-04-01T00:00:00Z"))
+        };
+        assert_eq!(judged("2026-05-01", Some("12:00-14:00")), Ok(()));
+        let overlap = |name: &str| Err(TimesRefused::Overlap(name.to_owned()));
+        assert_eq!(judged("2026-05-01", Some("11:00-14:00")), overlap("2026-05-01 10:00-12:00"));
+        assert_eq!(judged("2026-05-01", None), overlap("2026-05-01 10:00-12:00"));
+        assert_eq!(judged("2026-05-02", Some("11:00-14:00")), overlap("2026-05-02 closed"));
+        for far in ["9999-01-01", "2020-01-01", "2035-01-01"] {
+            assert_eq!(judged(far, None), Err(TimesRefused::FarDay), "{far}");
+        }
+    }
+
+    #[test]
+    fn a_night_reaches_into_the_next_day_and_a_holiday_closes_what_begins_on_it() {
+        let mut bar = times("Europe/Moscow", &[(5, "22:00-04:00"), (6, "22:00-04:00")]);
+        // 2026-01-03 is a Saturday.
+        assert!(bar.open_at(moment("2026-01-03T00:30:00Z")), "Friday's night");
+        assert_eq!(bar.next_change(moment("2026-01-03T00:30:00Z")), Some(moment("2026-01-03T01:00:00Z")));
+        bar.holidays.push(ShopHoliday {
+            id: ShopHolidayId::new(1).unwrap(),
+            day: "2020-01-03".parse().unwrap(),
+            name: None,
+            is_yearly: true,
+        });
+        assert!(bar.open_at(moment("2026-01-03T00:30:00Z")), "Friday's night goes on");
+        assert!(!bar.open_at(moment("2026-01-03T20:00:00Z")), "Saturday's does not begin");
+        bar.exceptions.push(exception("2026-01-03", Some("12:00-13:00")));
+        assert!(bar.open_at(moment("2026-01-03T09:30:00Z")), "an exception comes before a holiday");
+    }
+
+    #[test]
+    fn who_never_closes_never_changes() {
+        let always: Vec<(i64, &str)> = (1..=7).map(|weekday| (weekday, "00:00-24:00")).collect();
+        let shop = times("America/New_York", &always);
+        assert!(shop.open_at(moment("2026-03-08T07:00:00Z")));
+        assert_eq!(shop.next_change(moment("2026-03-08T07:00:00Z")), None);
+        assert_eq!(times("UTC", &[]).next_change(moment("2026-03-08T07:00:00Z")), None);
+    }
+
+    #[test]
+    fn clocks_that_are_set_make_a_night_shorter_and_longer() {
+        let night = times("Europe/Berlin", &[(6, "22:00-06:00")]);
+        let hours = |from: &str| {
+            let opens = night.next_change(moment(from)).unwrap();
+            (night.next_change(opens).unwrap() - opens).num_hours()
+        };
+        assert_eq!(
+            (hours("2026-03-28T12:00:00Z"), hours("2026-10-24T12:00:00Z"), hours("2026-06-06T12:00:00Z")),
+            (7, 9, 8)
+        );
+    }
+
+    fn some_times() -> impl Strategy<Value = OpeningTimes> {
+        let time = (0_u16..=96).prop_map(|quarter| TimeOfDay(quarter * 15));
+        let interval =
+            (time.clone(), time).prop_filter_map("an interval", |(opens, closes)| Interval::new(opens, closes).ok());
+        let hours = prop::collection::vec((1_i64..=7, interval.clone()), 0..8);
+        let days = prop::collection::vec((0_u64..40, prop::option::of(interval)), 0..6);
+        let holidays = prop::collection::vec((0_u64..40, any::<bool>()), 0..4);
+        let zone =
+            prop::sample::select(vec!["Europe/Berlin", "America/New_York", "America/Sao_Paulo", "UTC", "Pacific/Apia"]);
+        (hours, days, holidays, zone).prop_map(|(hours, days, holidays, zone)| {
+            let first: NaiveDate = "2026-03-01".parse().unwrap();
+            let mut own = OpeningTimes { zone: Zone::parse(zone).unwrap(), ..OpeningTimes::default() };
+            for ((weekday, interval), id) in hours.into_iter().zip(1..) {
+                let (id, weekday) = (ShopHoursId::new(id).unwrap(), Weekday::new(weekday).unwrap());
+                own.hours.push(ShopHours { id, weekday, interval, version: 1 });
+            }
+            for ((ahead, interval), id) in days.into_iter().zip(1..) {
+                let terms = ExceptionTerms { day: first + Days::new(ahead), interval, note: None };
+                own.exceptions.push(ShopException { id: ShopExceptionId::new(id).unwrap(), terms, version: 1 });
+            }
+            for ((ahead, is_yearly), id) in holidays.into_iter().zip(1..) {
+                let (id, day) = (ShopHolidayId::new(id).unwrap(), first + Days::new(ahead));
+                own.holidays.push(ShopHoliday { id, day, name: None, is_yearly });
+            }
+            own
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+        /// Up to the next change it stays as it is, and there it changes, over the days on which clocks are set, too.
+        #[test]
+        fn the_next_change_is_the_first(times in some_times(), minutes in 0_i64..60_000, probes in prop::collection::vec(0.0_f64..1.0, 20)) {
+            let now = moment("2026-02-27T00:00:00Z") + TimeDelta::minutes(minutes);
+            let open = times.open_at(now);
+            let next = times.next_change(now);
+            let until = next.unwrap_or(now + TimeDelta::days(390));
+            prop_assert!(until > now);
+            if let Some(next) = next {
+                prop_assert_ne!(times.open_at(next), open, "at {}", next);
+                prop_assert_eq!(times.open_at(next - TimeDelta::seconds(1)), open);
+            }
+            let seconds = (until - now).num_seconds();
+            for probe in probes {
+                #[expect(clippy::as_conversions, clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a sample")]
+                let ahead = (seconds as f64 * probe) as i64;
+                let at = now + TimeDelta::seconds(ahead);
+                prop_assert_eq!(times.open_at(at), open, "at {}, between {} and {}", at, now, until);
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+DROP TABLE page_tag_links;
+DROP TABLE page_tags;
+DROP TABLE pages;

@@ -1,0 +1,2 @@
+DROP TABLE menu_items;
+DROP TABLE blocks;

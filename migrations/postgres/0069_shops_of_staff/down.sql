@@ -1,0 +1,12 @@
+DROP TABLE shop_exceptions;
+DROP TABLE shop_holidays;
+DROP TABLE shop_hours;
+DROP INDEX shops_by_change;
+DROP INDEX shops_by_moment;
+DROP INDEX shops_by_branch;
+DROP INDEX shops_by_sort_key;
+ALTER TABLE shops DROP COLUMN version;
+ALTER TABLE shops DROP COLUMN deleted_at;
+ALTER TABLE shops DROP COLUMN sort_key;
+ALTER TABLE shops DROP COLUMN name_key;
+ALTER TABLE shops DROP COLUMN time_zone;

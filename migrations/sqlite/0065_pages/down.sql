@@ -1,0 +1,4 @@
+DROP TABLE page_search;
+DROP TABLE page_tag_links;
+DROP TABLE page_tags;
+DROP TABLE pages;

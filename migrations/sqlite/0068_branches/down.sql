@@ -1,0 +1,13 @@
+DELETE FROM integration_parameters WHERE link_id IN (SELECT id FROM integration_links WHERE owner = 'bank_requisite');
+DELETE FROM integration_links WHERE owner = 'bank_requisite';
+DROP TABLE branch_bank_requisites;
+DROP INDEX warehouses_of_branch;
+DROP INDEX users_of_branch;
+DROP INDEX shops_of_branch;
+DROP INDEX departments_of_branch;
+DROP INDEX branches_by_sort_key;
+DROP INDEX branches_by_change;
+DROP INDEX branches_by_moment;
+ALTER TABLE branches DROP COLUMN sort_key;
+ALTER TABLE branches DROP COLUMN name_key;
+ALTER TABLE branches DROP COLUMN version;
