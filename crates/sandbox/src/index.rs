@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use actix_web::web::{self, Data, ServiceConfig};
+use kontor_html::{Width, escape, page, rows};
 use serde_json::Value;
 
-use crate::html::{self, escape};
 use crate::world::World;
 
 const LATEST: usize = 100;
@@ -63,15 +64,12 @@ pub fn routes(config: &mut ServiceConfig) {
 }
 
 async fn index() -> HttpResponse {
-    let rows = OFFERS.iter().fold(String::new(), |mut rows, (path, what)| {
-        let _ = write!(rows, "<tr><td><code>{}</code></td><td>{}</td></tr>", escape(path), escape(what));
-        rows
-    });
     let body = format!(
         "<h1>Sandbox</h1><p>An outside world for development and tests. The <a href=\"/mailbox\">mailbox</a> shows \
-         every call, SMS and e-mail.</p><table>{rows}</table>"
+         every call, SMS and e-mail.</p><table>{}</table>",
+        rows(OFFERS.iter().copied())
     );
-    html::wide_page("Sandbox", &body)
+    page(StatusCode::OK, "Sandbox", Width::Wide, &body)
 }
 
 async fn mailbox(world: Data<World>) -> HttpResponse {
@@ -89,5 +87,6 @@ async fn mailbox(world: Data<World>) -> HttpResponse {
         );
         rows
     });
-    html::wide_page("Mailbox", &format!("<h1>Mailbox</h1><table>{rows}</table><p><a href=\"/\">Sandbox</a></p>"))
+    let body = format!("<h1>Mailbox</h1><table>{rows}</table><p><a href=\"/\">Sandbox</a></p>");
+    page(StatusCode::OK, "Mailbox", Width::Wide, &body)
 }

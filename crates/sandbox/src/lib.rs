@@ -45,7 +45,6 @@ mod control;
 mod faults;
 mod gate;
 mod hooks;
-mod html;
 mod index;
 mod messages;
 mod messenger;

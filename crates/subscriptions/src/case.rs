@@ -147,7 +147,11 @@ impl SubscriptionCase {
         let due = subscription.due_number(now);
         let other_terms = |attempt: &Attempt| {
             let next = subscription.next_terms.as_ref().unwrap_or(&subscription.terms);
-            attempt.amount != next.amount || attempt.currency != next.currency || attempt.method != next.method
+            let plan = (next.plan, next.billing_months);
+            attempt.amount != next.amount
+                || attempt.currency != next.currency
+                || attempt.method != next.method
+                || attempt.plan.is_some_and(|of_attempt| of_attempt != plan)
         };
         let facts = RetryFacts {
             status: subscription.status,

@@ -91,6 +91,7 @@ fn open(case: &mut SubscriptionCase, new: &NewAttempt, now: DateTime<Utc>) {
         amount: new.terms.amount,
         currency: new.terms.currency.clone(),
         method: new.terms.method,
+        plan: Some((new.terms.plan, new.terms.billing_months)),
         reason: None,
         started_at: now,
         ended_at: None,

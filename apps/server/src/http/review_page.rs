@@ -16,6 +16,8 @@ use super::ApiError;
 const PAGE: &str = include_str!("review_page.html");
 /// Stands in the page where the nonce belongs.
 const NONCE: &str = "{{nonce}}";
+/// Stands where the look of all pages belongs.
+const STYLE: &str = "{{style}}";
 
 /// Where the page of a request is, below the address of the service.
 pub fn path_of(public_id: Uuid) -> String {
@@ -38,7 +40,7 @@ pub async fn review_page(random: Data<Arc<dyn Random>>, path: Path<String>) -> R
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .insert_header((REFERRER_POLICY, "no-referrer"))
         .insert_header((CACHE_CONTROL, "no-store"))
-        .body(PAGE.replace(NONCE, &nonce));
+        .body(PAGE.replace(STYLE, kontor_html::STYLE).replace(NONCE, &nonce));
     Ok(answer)
 }
 
@@ -53,6 +55,7 @@ mod tests {
             assert!(!PAGE.contains(sink), "{sink}");
         }
         assert_eq!(PAGE.matches(NONCE).count(), 2);
+        assert_eq!(PAGE.matches(STYLE).count(), 1);
         assert!(!PAGE.contains("http://") && !PAGE.contains("https://"));
     }
 }

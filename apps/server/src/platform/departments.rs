@@ -60,7 +60,7 @@ one!(OneDepartment { department: DepartmentRecord });
 list!(DepartmentList { departments: [DepartmentRecord], departments_count });
 
 /// Every department of the project.
-#[utoipa::path(tag = "Dictionaries and access", responses((status = 200, body = DepartmentList)))]
+#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = DepartmentList)))]
 #[get("/api/departments")]
 async fn list_departments(staff: SignedInStaff, service: Data<DepartmentService>) -> Answer<DepartmentList> {
     answer(service.list(&staff).await?)
@@ -88,7 +88,7 @@ impl From<NewDepartment> for DepartmentDraft {
 }
 
 /// Adds a department.
-#[utoipa::path(tag = "Dictionaries and access", request_body = NewDepartment, responses((status = 201, body = OneDepartment)))]
+#[utoipa::path(tag = "Roles and departments", request_body = NewDepartment, responses((status = 201, body = OneDepartment)))]
 #[post("/api/departments")]
 async fn create_department(
     staff: SignedInStaff,
@@ -99,7 +99,7 @@ async fn create_department(
 }
 
 /// One department.
-#[utoipa::path(tag = "Dictionaries and access", responses((status = 200, body = OneDepartment)))]
+#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = OneDepartment)))]
 #[get("/api/departments/{id}")]
 async fn show_department(
     staff: SignedInStaff,
@@ -132,7 +132,7 @@ impl From<ChangedDepartment> for DepartmentChange {
 
 /// Changes a department. Fields that are not sent stay as they are.
 #[utoipa::path(
-    tag = "Dictionaries and access",
+    tag = "Roles and departments",
     request_body = ChangedDepartment,
     responses((status = 200, body = OneDepartment)),
 )]
@@ -147,7 +147,7 @@ async fn update_department(
 }
 
 /// Deletes a department that has no employees.
-#[utoipa::path(tag = "Dictionaries and access", responses((status = 200, body = Message)))]
+#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = Message)))]
 #[delete("/api/departments/{id}")]
 async fn delete_department(
     staff: SignedInStaff,

@@ -48,7 +48,7 @@ list!(PermissionList { permissions: [PermissionRecord], permissions_count });
 
 /// Every permission that roles can have: the service's, and those the project defined.
 #[utoipa::path(
-    tag = "Dictionaries and access",
+    tag = "Roles and departments",
     responses((status = 200, body = PermissionList)),
 )]
 #[get("/api/permissions")]
@@ -70,7 +70,7 @@ struct NewPermission {
 
 /// Defines a permission for the project's integrations. It opens nothing in the service itself.
 #[utoipa::path(
-    tag = "Dictionaries and access",
+    tag = "Roles and departments",
     request_body = NewPermission,
     responses((status = 201, body = OnePermission)),
 )]
@@ -91,7 +91,7 @@ async fn create_permission(
 
 /// One permission.
 #[utoipa::path(
-    tag = "Dictionaries and access",
+    tag = "Roles and departments",
     params(("id" = i64, Path)),
     responses((status = 200, body = OnePermission)),
 )]
@@ -120,7 +120,7 @@ struct ChangedPermission {
 
 /// Changes a permission that the project defined. Fields that are not sent stay as they are.
 #[utoipa::path(
-    tag = "Dictionaries and access",
+    tag = "Roles and departments",
     params(("id" = i64, Path)),
     request_body = ChangedPermission,
     responses((status = 200, body = OnePermission)),
@@ -143,7 +143,7 @@ async fn update_permission(
 
 /// Deletes a permission that the project defined and no role has.
 #[utoipa::path(
-    tag = "Dictionaries and access",
+    tag = "Roles and departments",
     params(("id" = i64, Path)),
     responses((status = 200, body = Message)),
 )]
@@ -162,7 +162,7 @@ list!(ScreenList { screens: [NamedRecord], screens_count });
 
 /// Every screen: each groups the permissions of one resource.
 #[utoipa::path(
-    tag = "Dictionaries and access",
+    tag = "Roles and departments",
     responses((status = 200, body = ScreenList)),
 )]
 #[get("/api/screens")]
@@ -172,7 +172,7 @@ async fn list_screens(staff: SignedInStaff, service: Data<PermissionService>) ->
 
 /// One screen.
 #[utoipa::path(
-    tag = "Dictionaries and access",
+    tag = "Roles and departments",
     params(("id" = i64, Path)),
     responses((status = 200, body = OneScreen)),
 )]

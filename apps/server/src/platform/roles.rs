@@ -74,7 +74,7 @@ list!(RoleList { roles: [RoleRecord], roles_count });
 
 /// Every role of the project with its permissions.
 #[utoipa::path(
-    tag = "Dictionaries and access",
+    tag = "Roles and departments",
     responses((status = 200, body = RoleList)),
 )]
 #[get("/api/roles")]
@@ -95,7 +95,7 @@ struct NewRole {
 
 /// Adds a role.
 #[utoipa::path(
-    tag = "Dictionaries and access",
+    tag = "Roles and departments",
     request_body = NewRole,
     responses((status = 201, body = OneRole)),
 )]
@@ -116,7 +116,7 @@ async fn create_role(
 
 /// One role.
 #[utoipa::path(
-    tag = "Dictionaries and access",
+    tag = "Roles and departments",
     params(("id" = i64, Path)),
     responses((status = 200, body = OneRole)),
 )]
@@ -146,7 +146,7 @@ struct ChangedRole {
 
 /// Changes a role; it counts at once for everybody who has it. Fields that are not sent stay as they are.
 #[utoipa::path(
-    tag = "Dictionaries and access",
+    tag = "Roles and departments",
     params(("id" = i64, Path)),
     request_body = ChangedRole,
     responses((status = 200, body = OneRole), (status = 409, description = "The role was changed meanwhile.")),
@@ -169,7 +169,7 @@ async fn update_role(
 
 /// Deletes a role that nobody has.
 #[utoipa::path(
-    tag = "Dictionaries and access",
+    tag = "Roles and departments",
     params(("id" = i64, Path)),
     responses((status = 200, body = Message), (status = 409, description = "The role was changed meanwhile.")),
 )]

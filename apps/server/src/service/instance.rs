@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::background_writes::BackgroundWriter;
 use super::health::OwnWorker;
+use super::landing::Welcome;
 use super::messaging::MessagingError;
 use super::server::{ServeError, build};
 use super::startup_memory::release_startup_memory;
@@ -63,6 +64,14 @@ pub enum Roles {
     Both,
 }
 
+/// What a demo has and a service in production has not.
+pub struct DemoParts {
+    /// Whose turn it is while time is moved.
+    pub turns: Turns,
+    /// What the first page says to visitors.
+    pub welcome: Welcome,
+}
+
 /// Why an instance cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -89,18 +98,29 @@ impl Instance {
         listener: Option<TcpListener>,
         roles: Roles,
     ) -> Result<Self, StartError> {
-        Self::start_in_turns(config, database, clock, listener, roles, None)
+        Self::start_with(config, database, clock, listener, roles, None)
     }
 
-    /// The same beside somebody who moves the time.
-    pub fn start_in_turns(
+    /// Starts all parts for visitors, beside somebody who moves the time.
+    pub fn start_demo(
+        config: &Config,
+        database: &Database,
+        clock: Arc<dyn Clock>,
+        listener: TcpListener,
+        demo: DemoParts,
+    ) -> Result<Self, StartError> {
+        Self::start_with(config, database, clock, Some(listener), Roles::Both, Some(demo))
+    }
+
+    fn start_with(
         config: &Config,
         database: &Database,
         clock: Arc<dyn Clock>,
         listener: Option<TcpListener>,
         roles: Roles,
-        turns: Option<Turns>,
+        demo: Option<DemoParts>,
     ) -> Result<Self, StartError> {
+        let (turns, welcome) = demo.map(|demo| (demo.turns, demo.welcome)).unzip();
         let around = Surroundings::new(config, clock)?;
         let worker = match roles {
             Roles::Api => None,
@@ -114,7 +134,14 @@ impl Instance {
                 let services = Services::new(database, &around);
                 let left = services.left_behind();
                 let metrics = prometheus();
-                let server = build(config, services, metrics.clone(), listener, OwnWorker(worker.is_some()))?;
+                let server = build(
+                    config,
+                    services,
+                    metrics.clone(),
+                    listener,
+                    OwnWorker(worker.is_some()),
+                    welcome.unwrap_or_default(),
+                )?;
                 let beside = BackgroundWriter::start(left, metrics);
                 let watch = database.watch()?;
                 tokio::spawn(release_startup_memory());

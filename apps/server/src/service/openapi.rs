@@ -10,7 +10,7 @@ use utoipa_actix_web::AppExt;
 
 use super::policies::describe;
 use super::routes::routes;
-use super::{openapi_examples, openapi_keys, openapi_preconditions, openapi_webhooks};
+use super::{openapi_examples, openapi_keys, openapi_preconditions, openapi_tags, openapi_webhooks};
 
 /// The whole description.
 pub fn description() -> OpenApi {
@@ -25,17 +25,24 @@ pub fn description() -> OpenApi {
                      Schemes listed together in one requirement are sent together; requirements are alternatives. \
                      `x-permissions` names what an employee's role or an agent's token must allow. A field with \
                      `x-service-dictionary` takes its value from the named list. An operation with \
-                     `x-zero-to-null` reads `0` and `\"0\"` in the named fields as `null`.",
+                     `x-zero-to-null` reads `0` and `\"0\"` in the named fields as `null`.\n\n\
+                     **Sign in.** A customer: `POST /api/counterparty/send_password` with the application's `Token`, then \
+                     `POST /api/counterparty/login` with the code; `counterparty.access_token.value` is their Bearer. An \
+                     employee: `POST /api/login`; `user.access_token.value` is theirs. In the viewer press *Authorize*, put the \
+                     `Token` into `app_token` and the whole value, number and bar included, into `customer` or `staff`. \
+                     `kontor demo` prints a token, a phone and an employee's password, and its sandbox shows each code.",
                 ))
                 .build(),
         )
         .servers(Some([ServerBuilder::new().url("/").build()]))
+        .tags(Some(openapi_tags::tags()))
         .components(Some(components()))
         .webhooks(Some(openapi_webhooks::webhooks()))
         .build();
     let (_, mut api) = App::new().into_utoipa_app().openapi(base).configure(routes).split_for_parts();
     describe(&mut api);
     openapi_examples::illustrate(&mut api);
+    openapi_tags::group(&mut api);
     api
 }
 

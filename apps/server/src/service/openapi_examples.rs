@@ -1,23 +1,38 @@
 //! Examples in the description: requests that a test sends to the demo, and what the demo answers.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::{OpenApi, RefOr};
 
-/// One request and its answer. `operation` is the method and the template, `path` what is sent. Words such as
-/// `<redeem_token>` stand for values that no two runs have in common; every moment is told as the same one.
+/// One request and its answer. Words such as `<redeem_token>` stand for values that no two runs have in common; every moment is
+/// told as the same one, and of a list the first records.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Example {
     /// `POST /api/orders/{id}/nomenclatures`
     pub operation: String,
     /// `/api/orders/3/nomenclatures`
     pub path: String,
-    /// `application`, `customer` or `staff`; `payer` is no call of the service: the customer pays what waits for them
+    /// `nobody`, `application`, `customer`, `staff`, `backend` or the name of a token that was kept. Two are no calls of the
+    /// service and no examples: `outside` asks the sandbox, and as `payer` the customer pays what waits for them.
     pub caller: String,
     /// The body that is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Value>,
+    /// The fields of the form that is sent in the place of a body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<BTreeMap<String, String>>,
+    /// The file that is sent in the place of a body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upload: Option<Upload>,
+    /// Values of the answer that later requests name as `<name>`, by their JSON pointer.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub keep: BTreeMap<String, String>,
+    /// The request is repeated until the answer has these values, by JSON pointer.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub until: BTreeMap<String, Value>,
     /// What is answered.
     pub status: u16,
     /// The body of the answer.
@@ -25,12 +40,29 @@ pub struct Example {
     pub answer: Value,
 }
 
+/// A file, and the fields sent with it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Upload {
+    /// The name of the file.
+    pub file: String,
+    /// Its text.
+    pub content: String,
+    /// The other fields.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, String>,
+}
+
 /// The files that hold them, in the order in which they are played: later ones build on what earlier ones made.
-pub const FILES: [(&str, &str); 4] = [
+pub const FILES: [(&str, &str); 9] = [
     ("client-orders", include_str!("../../examples/client-orders.json")),
     ("orders", include_str!("../../examples/orders.json")),
     ("customers", include_str!("../../examples/customers.json")),
     ("subscriptions", include_str!("../../examples/subscriptions.json")),
+    ("catalogue", include_str!("../../examples/catalogue.json")),
+    ("content", include_str!("../../examples/content.json")),
+    ("organization", include_str!("../../examples/organization.json")),
+    ("access", include_str!("../../examples/access.json")),
+    ("client", include_str!("../../examples/client.json")),
 ];
 
 /// The examples of a file.
@@ -62,18 +94,28 @@ fn operation_of<'a>(item: &'a mut PathItem, method: &str) -> Option<&'a mut Oper
 }
 
 const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
 
 fn show(operation: &mut Operation, example: Example) {
-    if let (Some(RefOr::T(body)), Some(request)) = (operation.request_body.as_mut(), example.request)
-        && let Some(RefOr::T(content)) = body.content.get_mut(JSON)
+    let request = match (example.request, &example.form) {
+        (Some(body), _) => Some((JSON, body)),
+        (None, Some(form)) => Some((FORM, json!(form))),
+        (None, None) => None,
+    };
+    if let (Some(RefOr::T(body)), Some((media, request))) = (operation.request_body.as_mut(), request)
+        && let Some(RefOr::T(content)) = body.content.get_mut(media)
         && example.status < 300
     {
         content.example.get_or_insert(request);
     }
     let response = operation.responses.responses.get_mut(&example.status.to_string());
-    if let Some(RefOr::T(response)) = response
-        && let Some(RefOr::T(content)) = response.content.get_mut(JSON)
-    {
+    let Some(RefOr::T(response)) = response else { return };
+    if let Some(RefOr::T(content)) = response.content.get_mut(JSON) {
         content.example.get_or_insert(example.answer);
+    } else if let Some((_, RefOr::T(content))) =
+        response.content.iter_mut().find(|(media, _)| media.starts_with("text/"))
+    {
+        let text = example.answer.as_str().map_or_else(|| example.answer.to_string(), ToOwned::to_owned);
+        content.example.get_or_insert(json!(text));
     }
 }

@@ -14,6 +14,7 @@ use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
 
 use super::health::{OwnWorker, healthz, metrics_text, readyz};
+use super::landing::{Welcome, landing};
 use super::observe::observe;
 use super::openapi::{description, openapi_json, pinned_text};
 use super::policies::{Policies, PoliciesIncomplete, enforce};
@@ -86,6 +87,7 @@ pub fn build(
     prometheus: PrometheusHandle,
     listener: TcpListener,
     own_worker: OwnWorker,
+    welcome: Welcome,
 ) -> Result<Server, ServeError> {
     let api = description();
     let policies = Data::new(Policies::of(&api)?);
@@ -98,6 +100,7 @@ pub fn build(
     let workers = config.http_workers;
     let limits = Data::new(config.clone());
     let own_worker = Data::new(own_worker);
+    let welcome = Data::new(welcome);
     let answers = Data::new(services.answers(config.answers_memory_mb));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let password_queue = Data::new(PasswordQueue::new(QueueBounds::of_cores(cores)));
@@ -113,11 +116,13 @@ pub fn build(
             .app_data(prometheus.clone())
             .app_data(limits.clone())
             .app_data(own_worker.clone())
+            .app_data(welcome.clone())
             .app_data(answers.clone())
             .app_data(password_queue.clone())
             .app_data(PayloadConfig::new(body_limit))
             .app_data(FormConfig::default().limit(body_limit))
             .app_data(PathConfig::default().error_handler(|_, _| ApiError::not_found().into()))
+            .service(landing)
             .service(healthz)
             .service(readyz)
             .service(metrics_text)

@@ -125,8 +125,13 @@ database_tests! {
         assert_eq!(block["children"][1]["children"][0]["parent"], json!({ "id": left, "name": "Left" }));
         assert_eq!(client(&office, "blocks/id/top").await.expect(200)["block"], block);
         let twin = office.twin().await;
-        for path in ["blocks/10", "blocks/id/top"] {
-            send(office.server.as_app(&twin, Method::GET, &format!("{CLIENT}/{path}"))).await.expect(404);
+        for (hidden, absent) in [("blocks/10", "blocks/11"), ("blocks/id/top", "blocks/id/none")] {
+            let read = async |path: &str| {
+                send(office.server.as_app(&twin, Method::GET, &format!("{CLIENT}/{path}"))).await
+            };
+            let (hidden, absent) = (read(hidden).await, read(absent).await);
+            hidden.expect(404);
+            assert_eq!((hidden.status, hidden.text), (absent.status, absent.text));
         }
         for absent in ["blocks/11", "blocks/x", "blocks/0", "blocks/99999999999999999999", "blocks/id/none", "blocks/id/%D0%B0"] {
             client(&office, absent).await.expect(404);

@@ -101,8 +101,29 @@ database_tests! {
         let (_, other) = shelf.shop.server.customer(&shelf.shop.project).await;
         let theirs = send(shelf.by(&other, Method::GET, FAVOURITES)).await.expect(200);
         assert_eq!(theirs["products"]["total"], 0);
-        send(shelf.by(&other, Method::DELETE, &format!("{FAVOURITES}/{second}"))).await.expect(404);
+        let remove = async |id: i64| send(shelf.by(&other, Method::DELETE, &format!("{FAVOURITES}/{id}"))).await;
+        let (hidden, absent) = (remove(second).await, remove(999_999).await);
+        hidden.expect(404);
+        assert_eq!((hidden.status, hidden.text), (absent.status, absent.text), "kept by somebody else");
         shelf.anonymous(FAVOURITES).await.expect(401);
+    }
+
+    async fn a_product_of_another_project_is_answered_as_one_that_does_not_exist(db: TestDatabase) {
+        let shelf = Shelf::open(db).await;
+        let server = &shelf.shop.server;
+        let elsewhere = server.project().await;
+        let owner = server.owner(&elsewhere).await;
+        let card = json!({ "name": "Engraving", "kind_id": 1, "price": "100.00" });
+        let made = send(server.as_staff(&owner, Method::POST, "/api/nomenclatures").json(&card)).await.expect(201);
+        let id = made["nomenclature"]["id"].as_i64().unwrap();
+        let products = "/api/counterparty/products";
+        send(server.as_app(&elsewhere, Method::GET, &format!("{products}/{id}"))).await.expect(200);
+        for (method, root) in [(Method::GET, products), (Method::GET, FAVOURITES), (Method::DELETE, FAVOURITES)] {
+            let hidden = shelf.own(method.clone(), &format!("{root}/{id}")).await;
+            let absent = shelf.own(method, &format!("{root}/999999")).await;
+            hidden.expect(404);
+            assert_eq!((hidden.status, hidden.text), (absent.status, absent.text), "{root}");
+        }
     }
 
     async fn the_record_of_a_customer_tells_what_he_keeps(db: TestDatabase) {

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::office::Office;
-use crate::support::{Answer, TestServer, send};
+use crate::support::{Answer, Project, TestServer, send};
 
 const CLIENT: &str = "/api/counterparty";
 
@@ -136,6 +136,51 @@ database_tests! {
         assert_eq!(keys(&countries["countries"][0]), ["created_at", "id", "name", "photo"]);
         let theirs = send(office.server.as_app(&other, Method::GET, "/api/counterparty/countries")).await.expect(200);
         assert_eq!(theirs, countries);
+    }
+
+    async fn two_applications_of_a_project_share_its_shops_alone(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let branch_id = office.create("/api/branches", json!({ "name": "Second" })).await;
+        let body = json!({ "name": "Second", "branch_id": branch_id });
+        let made = office.post("/api/applications", body).await.expect(201)["application"].clone();
+        let (application_id, app_token) = (made["id"].as_i64().unwrap(), made["token"].as_str().unwrap().to_owned());
+        let second = Project { branch_id, application_id, app_token, ..office.project.clone() };
+        let both = [(&office.project, "First"), (&second, "Second")];
+        for (project, name) in both {
+            let (p, branch, application) = (project.id, project.branch_id, project.application_id);
+            let path = format!("/api/applications/{application}");
+            let category = office.create("/api/categories", json!({ "name": name })).await;
+            office.post(&format!("{path}/categories"), json!({ "category_id": category })).await.expect(201);
+            let brand = office.create("/api/brands", json!({ "name": name })).await;
+            office.post(&format!("{path}/brands"), json!({ "brand_id": brand })).await.expect(201);
+            for statement in [
+                format!(
+                    "INSERT INTO slides (project_id, application_id, title, position, is_active, created_at, \
+                     updated_at) VALUES ({p}, {application}, '{name}', 1, TRUE, '2026-01-01 00:00:00', \
+                     '2026-01-01 00:00:00')"
+                ),
+                format!(
+                    "INSERT INTO shops (project_id, branch_id, name, address, is_active, created_at, updated_at) \
+                     VALUES ({p}, {branch}, '{name}', 'Square 1', TRUE, '2026-01-01 00:00:00', '2026-01-01 00:00:00')"
+                ),
+            ] {
+                office.server.execute(&statement).await;
+            }
+        }
+        let mut shops = Vec::new();
+        for (project, name) in both {
+            let read = async |path: &str| {
+                let request = office.server.as_app(project, Method::GET, &format!("{CLIENT}/{path}"));
+                send(request).await.expect(200)[path].as_array().unwrap().clone()
+            };
+            for (path, field) in [("categories", "name"), ("brands", "name"), ("slides", "title")] {
+                let shown = read(path).await;
+                assert_eq!((shown.len(), &shown[0][field]), (1, &json!(name)), "{path}");
+            }
+            shops.push(read("shops").await);
+        }
+        assert_eq!(shops[0].len(), 2);
+        assert_eq!(shops[0], shops[1]);
     }
 
     async fn the_dictionaries_are_those_of_their_own_endpoints(db: TestDatabase) {

@@ -71,6 +71,38 @@ database_tests! {
         assert!(keys(item).contains(&"old_price"));
     }
 
+    async fn brands_countries_and_tags_are_filtered_apart(db: TestDatabase) {
+        let shop = Shop::open(db).await;
+        let office = &shop.office;
+        let list = shop.get("products").await.expect(200)["products"]["data"].clone();
+        let card = |name: &str| {
+            let item = list.as_array().unwrap().iter().find(|item| item["name"] == name).unwrap();
+            format!("/api/nomenclatures/{}", item["id"])
+        };
+        // The mug of a brand is neither of the country nor tagged.
+        let brand = office.get("/api/brands").await.expect(200)["brands"][0]["id"].clone();
+        let country = office.get("/api/countries").await.expect(200)["countries"][0]["id"].clone();
+        let tag = office.server.insert(format!(
+            "INSERT INTO tags (project_id, name, created_at) VALUES ({}, 'New', '2026-01-01 00:00:00') RETURNING id",
+            office.project.id
+        )).await;
+        office.put(&card("Mug A"), json!({ "country_id": country })).await.expect(200);
+        office.put(&card("Mug B"), json!({ "tags": [tag] })).await.expect(200);
+        for (filter, name, price) in [
+            (format!("brand_id[]={brand}"), "Кружка", 5.0),
+            (format!("country_id[]={country}"), "Mug A", 7.5),
+            (format!("tag_id[]={tag}"), "Mug B", 3.0),
+        ] {
+            assert_eq!(shop.names(&filter).await, [name], "{filter}");
+            let prices = shop.get(&format!("prices?{filter}")).await.expect(200);
+            assert_eq!(prices, json!({ "min_price": price, "max_price": price }), "{filter}");
+        }
+        for list in ["products", "prices"] {
+            shop.get(&format!("{list}?brand_id[]=x&country_id[]=1.5&tag_id[]=1&tag_id[]=1a")).await
+                .expect_invalid(&["brand_id.0", "country_id.0", "tag_id.1"]);
+        }
+    }
+
     async fn prices_follow_the_filters_and_ignore_the_page(db: TestDatabase) {
         let shop = Shop::open(db).await;
         assert_eq!(shop.get("prices").await.expect(200), json!({ "min_price": 3.0, "max_price": 7.5 }));
@@ -98,6 +130,7 @@ database_tests! {
             .expect_invalid(&["order_by", "price_from", "price_to", "page", "per_page"]);
         shop.get(&format!("products?query={}", "x".repeat(256))).await.expect_invalid(&["query"]);
         shop.get(&format!("products?query={}", "x".repeat(255))).await.expect(200);
+        assert_eq!(shop.names("query=b").await, ["Mug B"], "a single character");
         shop.get("prices?price_from=x").await.expect_invalid(&["price_from"]);
         let anonymous = send(shop.office.server.request(Method::GET, "/api/counterparty/products")).await;
         assert_eq!(anonymous.status, StatusCode::UNAUTHORIZED);
@@ -200,6 +233,36 @@ database_tests! {
         assert_eq!(keys(&brands["brands"][0]), ["created_at", "id", "name", "photo"]);
         for path in ["categories?limit=0", "brands?limit=0", "brands?limit=x"] {
             shop.get(path).await.expect_invalid(&["limit"]);
+        }
+    }
+
+    async fn a_limit_shortens_categories_and_brands(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let application = format!("/api/applications/{}", office.project.application_id);
+        let root = office.create("/api/categories", json!({ "name": "Garden" })).await;
+        let other = office.create("/api/categories", json!({ "name": "Kitchen" })).await;
+        for category in [root, other] {
+            let shown = json!({ "category_id": category });
+            office.post(&format!("{application}/categories"), shown).await.expect(201);
+        }
+        for name in ["Pots", "Spades"] {
+            office.create("/api/categories", json!({ "name": name, "parent_id": root })).await;
+        }
+        for name in ["Nord", "Sud"] {
+            let brand = office.create("/api/brands", json!({ "name": name })).await;
+            office.post(&format!("{application}/brands"), json!({ "brand_id": brand })).await.expect(201);
+        }
+        let shop = Shop { office, category: root, ids: Vec::new() };
+        for (list, query) in [
+            ("categories", "limit=".to_owned()),
+            ("categories", format!("parent_id={root}&limit=")),
+            ("brands", "limit=".to_owned()),
+        ] {
+            let whole = shop.get(&format!("{list}?{query}3")).await.expect(200);
+            assert_eq!(whole[list].as_array().unwrap().len(), 2, "{list}?{query}3: {whole}");
+            let cut = shop.get(&format!("{list}?{query}1")).await.expect(200);
+            let first = json!([whole[list][0]]);
+            assert_eq!((&cut[list], &cut[format!("{list}Count")]), (&first, &json!(1)), "{list}?{query}1");
         }
     }
 

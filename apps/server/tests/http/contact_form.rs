@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::shopfront::Shopfront;
-use crate::support::{Answer, send};
+use crate::support::{Answer, TestServer, send};
 
 const PATH: &str = "/api/counterparty/contact_form";
 
@@ -98,5 +98,21 @@ database_tests! {
             shop.send_form(&shop.form(gone, &format!("790055505{n:02}"))).await.expect(422);
         }
         shop.send_form(&shop.form(gone, "79005550599")).await.expect(429);
+    }
+
+    async fn a_phone_is_limited_over_all_addresses(db: TestDatabase) {
+        let server = TestServer::start_with(db, |config| config.trusted_proxies = vec!["127.0.0.1".into()]).await;
+        let project = server.project().await;
+        let send_form = async |phone: &str, address: &str| {
+            let form = json!({ "first_name": "Анна", "last_name": "Петрова", "phone": phone, "address": "Невский 1",
+                "payment_type_id": 1, "products": [{ "id": 1, "quantity": 1 }] });
+            let request = server.as_app(&project, Method::POST, PATH).header("X-Forwarded-For", address);
+            send(request.json(&form)).await
+        };
+        for host in 1..=5 {
+            send_form("79005550601", &format!("203.0.113.{host}")).await.expect(422);
+        }
+        send_form("79005550601", "203.0.113.6").await.expect(429);
+        send_form("79005550602", "203.0.113.6").await.expect(422);
     }
 }

@@ -1,7 +1,9 @@
 //! The API description: pinned, and true to its conventions.
 
+use kontor::http::policy::Access;
 use kontor::openapi::{description, pinned_text};
-use serde_json::Value;
+use kontor::policies;
+use serde_json::{Value, json};
 
 fn api() -> Value {
     serde_json::from_str(&pinned_text(&description()).unwrap()).unwrap()
@@ -65,6 +67,26 @@ fn client_operations_name_the_app_token_and_others_never_do() {
 }
 
 #[test]
+fn what_is_sent_together_stands_in_one_requirement() {
+    let api = api();
+    for policy in policies::all() {
+        let method = policy.method.as_str().to_lowercase();
+        let declared = &api["paths"][policy.path][&method]["security"];
+        let together = json!({ "app_token": [], "customer": [] });
+        let expected = match policy.access {
+            Access::Public => Value::Null,
+            Access::App => json!([{ "app_token": [] }]),
+            Access::Visitor => json!([{ "app_token": [] }, together]),
+            Access::Customer => json!([together]),
+            Access::CustomerAlone => json!([{ "customer": [] }, together]),
+            Access::Staff(_) => json!([{ "staff": [] }]),
+            Access::Backend => json!([{ "backend": [] }]),
+        };
+        assert_eq!(*declared, expected, "{method} {}", policy.path);
+    }
+}
+
+#[test]
 fn dictionary_ids_are_no_enums_and_name_a_list() {
     let api = api();
     let paths = api["paths"].as_object().unwrap();
@@ -77,6 +99,30 @@ fn dictionary_ids_are_no_enums_and_name_a_list() {
         }
     });
     assert!(named > 0);
+}
+
+#[test]
+fn no_number_of_a_record_is_an_enum() {
+    let api = api();
+    let is_enum = |schema: &Value| {
+        let reference = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+        let meant = reference.and_then(|pointer| api.pointer(pointer)).unwrap_or(schema);
+        meant["enum"].is_array() || meant["items"]["enum"].is_array()
+    };
+    let is_id = |name: &str| name.trim_end_matches("[]").trim_end_matches('s').ends_with("_id") || name == "id";
+    let mut seen = 0;
+    walk(&api, &mut |map| {
+        for (name, schema) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let schemas = schema["oneOf"].as_array().map_or_else(|| vec![schema], |all| all.iter().collect());
+            seen += usize::from(is_id(name));
+            assert!(!is_id(name) || !schemas.into_iter().any(is_enum), "{name}: {schema}");
+        }
+        if let (Some(name), Some(schema)) = (map.get("name").and_then(Value::as_str), map.get("schema")) {
+            seen += usize::from(is_id(name));
+            assert!(!is_id(name) || !is_enum(schema), "{name}: {schema}");
+        }
+    });
+    assert!(seen > 200, "{seen}");
 }
 
 #[test]

@@ -62,6 +62,60 @@ fn every_reference_resolves() {
 }
 
 #[test]
+fn nothing_is_answered_without_a_body() {
+    let api = api();
+    let empty: Vec<_> = operations(&api, "paths")
+        .into_iter()
+        .filter(|(_, operation)| responses(operation).contains_key("204"))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(empty.is_empty(), "{empty:?}");
+}
+
+/// Files are no examples: a request that uploads one and an answer that downloads one have none.
+#[test]
+fn every_operation_shows_a_request_and_an_answer() {
+    const SHOWN: [&str; 3] = ["application/json", "application/x-www-form-urlencoded", "text/plain"];
+    let api = api();
+    let lacks = |content: &Value| {
+        let kinds = SHOWN.iter().filter_map(|kind| content.get(*kind)).collect::<Vec<_>>();
+        !kinds.is_empty() && kinds.iter().all(|kind| kind.get("example").is_none())
+    };
+    let operations = operations(&api, "paths");
+    let without: Vec<_> = operations
+        .iter()
+        .filter(|(_, operation)| {
+            let answers = responses(operation).values().filter(|answer| answer.get("content").is_some());
+            lacks(&operation["requestBody"]["content"]) || answers.clone().all(|answer| lacks(&answer["content"]))
+        })
+        .map(|(name, _)| name)
+        .collect();
+    assert!(without.is_empty(), "{without:#?}");
+}
+
+#[test]
+fn every_area_is_described_and_belongs_to_one_surface() {
+    let api = api();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let described: Vec<_> = api["tags"].as_array().unwrap().iter().map(|tag| text(&tag["name"])).collect();
+    assert!(api["tags"].as_array().unwrap().iter().all(|tag| text(&tag["description"]).ends_with('.')));
+    let groups = api["x-tagGroups"].as_array().unwrap();
+    let grouped: Vec<_> = groups.iter().flat_map(|group| group["tags"].as_array().unwrap()).map(text).collect();
+    assert_eq!(described, grouped);
+    let mut used = BTreeSet::new();
+    for (name, operation) in operations(&api, "paths") {
+        let tags: Vec<_> = operation["tags"].as_array().unwrap().iter().map(text).collect();
+        assert_eq!(tags.len(), 1, "{name}");
+        assert_eq!(
+            tags[0].starts_with("Client: "),
+            operation["operationId"].as_str().unwrap().starts_with("counterparty_")
+        );
+        used.extend(tags);
+    }
+    assert_eq!(used, described.into_iter().collect());
+}
+
+#[test]
 fn operation_ids_are_unique_over_both_surfaces() {
     let api = api();
     let mut by_id: BTreeMap<&str, Vec<String>> = BTreeMap::new();

@@ -69,6 +69,7 @@ fn every_member_has_a_rule() {
         let known = name == "kontor"
             || name == "kontor-kernel"
             || name == "kontor-sandbox"
+            || name == "kontor-html"
             || name == "kontor-bench"
             || name == "kontor-examples"
             || name.starts_with("kontor-adapter-")
@@ -147,9 +148,19 @@ fn adapters_know_the_kernel_and_domains_but_not_each_other() {
             continue;
         }
         for name in ours(&dependencies) {
-            let domain = DOMAINS.contains(&name) && adapter != "kontor-sandbox";
-            assert!(name == "kontor-kernel" || domain, "{adapter} must not know {name}");
+            let known = if adapter == "kontor-sandbox" { name == "kontor-html" } else { DOMAINS.contains(&name) };
+            assert!(name == "kontor-kernel" || known, "{adapter} must not know {name}");
         }
+    }
+}
+
+#[test]
+fn pages_know_nobody_and_are_known_by_who_has_pages() {
+    let all = dependencies();
+    assert!(ours(&all["kontor-html"]).is_empty());
+    for (member, dependencies) in &all {
+        let allowed = member == "kontor" || member == "kontor-sandbox";
+        assert!(allowed || !dependencies.contains("kontor-html"), "{member} must not know the pages");
     }
 }
 

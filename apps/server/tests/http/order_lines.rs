@@ -78,9 +78,11 @@ database_tests! {
 
     async fn wrong_changes_are_named_and_change_nothing(db: TestDatabase) {
         let shop = Shopfront::open(db).await;
-        let item = shop.goods(5, 1_000).await;
+        // More items than lines come first: the number of the item is that of no line.
+        let (_, _, item) = (shop.goods(5, 1_000).await, shop.goods(5, 1_000).await, shop.goods(5, 1_000).await);
         let (order, another) = (shop.ordered(&shop.pickup(item, 2)).await, shop.ordered(&shop.pickup(item, 1)).await);
         let (line, foreign) = (shop.line(order).await, shop.line(another).await);
+        assert!(item != line && item != foreign);
         let before = shop.written().await;
         for wrong in [json!(0), json!(-1), json!(1_000_000_000_000_i64), json!("many"), json!(1.5)] {
             for query in ["", "?dry_run=1"] {
@@ -106,7 +108,7 @@ database_tests! {
         let query = format!("{path}?dry_run=perhaps&restock=maybe&what=1");
         assert_eq!(fields(&shop.change(Method::DELETE, order, &query, json!({})).await.expect(422)), ["dry_run", "restock", "what"]);
         // The line of another order, and the number of the item.
-        for (order, line) in [(order, foreign), (order, 99_999), (99_999, line)] {
+        for (order, line) in [(order, foreign), (order, item), (order, 99_999), (99_999, line)] {
             for query in ["", "?dry_run=1"] {
                 let path = format!("/nomenclatures/{line}{query}");
                 shop.change(Method::PUT, order, &path, json!({ "quantity": 1 })).await.expect(404);

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::shopfront::Shopfront;
-use crate::support::send;
+use crate::support::{Project, send};
 
 fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
@@ -159,6 +159,50 @@ database_tests! {
         assert_eq!(shop.count("orders").await, 3);
     }
 
+    async fn a_hidden_order_is_answered_as_one_that_does_not_exist(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(5, 100).await;
+        let id = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
+        let twin = json!({ "name": "Twin", "branch_id": shop.project.branch_id });
+        let twin = shop.clerk(Method::POST, "/api/applications", &twin).await.expect(201)["application"].clone();
+        let (application_id, app_token) = (twin["id"].as_i64().unwrap(), twin["token"].as_str().unwrap().to_owned());
+        let twin = Project { application_id, app_token, ..shop.project.clone() };
+        let elsewhere = shop.server.token(&twin, "counterparty", shop.customer, Some(application_id)).await;
+        let (_, other) = shop.server.customer(&shop.project).await;
+        for (project, bearer) in [(&shop.project, other), (&twin, elsewhere)] {
+            let read = async |id: i64| {
+                let path = format!("/api/counterparty/orders/{id}");
+                send(shop.server.as_customer(project, &bearer, Method::GET, &path)).await
+            };
+            let (hidden, absent) = (read(id).await, read(99_999).await);
+            hidden.expect(404);
+            assert_eq!((hidden.status, hidden.text), (absent.status, absent.text));
+        }
+    }
+
+    async fn an_order_shows_the_name_that_the_dictionary_gives_its_status(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(5, 100).await;
+        let placed = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"].clone();
+        let owner = shop.server.owner(&shop.project).await;
+        let read = async |path: &str| send(shop.server.as_staff(&owner, Method::GET, path)).await.expect(200);
+        let rename = "UPDATE dictionary_items SET name = 'Принят' WHERE dictionary = 'order_statuses' AND id = 1";
+        shop.server.execute(rename).await;
+        let known = read("/api/order_statuses/1").await["orderStatus"]["name"].clone();
+        assert_eq!(known, "Принят");
+        let path = format!("/{}", placed["id"]);
+        for status in [
+            shop.own(&path).await.expect(200)["order"]["status"].clone(),
+            shop.own("").await.expect(200)["orders"][0]["status"].clone(),
+            shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["status"].clone(),
+            read(&format!("/api/orders{path}")).await["order"]["status"].clone(),
+            read("/api/orders").await["orders"][0]["status"].clone(),
+        ] {
+            assert_eq!(status, json!({ "id": 1, "name": known }));
+        }
+        assert_eq!(read("/api/tables/orders").await["orders"][0]["status"], known);
+    }
+
     async fn foreign_orders_are_not_found(db: TestDatabase) {
         let shop = Shopfront::open(db).await;
         let item = shop.goods(5, 100).await;
@@ -225,5 +269,36 @@ database_tests! {
         let one = shop.server.db.database.statements() - before;
         get("/api/orders".to_owned()).await.expect(200);
         assert_eq!(shop.server.db.database.statements() - before, 2 * one);
+    }
+
+    async fn the_customer_and_the_application_are_filtered_apart(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let item = shop.goods(5, 100).await;
+        let (project, application) = (&shop.project, shop.project.application_id);
+        let twin = json!({ "name": "Twin", "branch_id": project.branch_id });
+        let twin = shop.clerk(Method::POST, "/api/applications", &twin).await.expect(201)["application"]["id"].clone();
+        let link = "INSERT INTO warehouse_applications (warehouse_id, application_id) VALUES";
+        shop.server.execute(&format!("{link} ({}, {twin})", shop.warehouse)).await;
+        let (other, _) = shop.server.customer(project).await;
+        let order = async |customer: i64, application: &Value| {
+            let mut body = shop.pickup(item, 1);
+            body["counterparty_id"] = json!(customer);
+            body["application_id"] = application.clone();
+            shop.clerk(Method::POST, "/api/orders", &body).await.expect(201)["order"]["id"].clone()
+        };
+        let through_twin = order(shop.customer, &twin).await;
+        let of_other = order(other, &json!(application)).await;
+        for (query, found) in [
+            (format!("client_id={twin}"), vec![&through_twin]),
+            (format!("client_id={application}"), vec![&of_other]),
+            (format!("counterparty_id={other}"), vec![&of_other]),
+            (format!("counterparty_id={}&client_id={application}", shop.customer), vec![]),
+        ] {
+            let path = format!("/api/tables/orders?{query}");
+            let table = shop.clerk(Method::GET, &path, &json!({})).await.expect(200);
+            let rows = table["orders"].as_array().unwrap();
+            let numbers: Vec<&Value> = rows.iter().map(|row| &row["id"]["value"]).collect();
+            assert_eq!(numbers, found, "{query}");
+        }
     }
 }

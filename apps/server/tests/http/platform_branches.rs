@@ -4,6 +4,7 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::json;
 
+use crate::office::Office;
 use crate::support::{TestServer, send};
 
 database_tests! {
@@ -64,5 +65,31 @@ database_tests! {
         for absent in ["/api/applications/999999", "/api/applications/x", "/api/applications/0"] {
             send(server.as_staff(&owner, Method::GET, absent)).await.expect(404);
         }
+    }
+
+    async fn what_a_branch_holds_names_it(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let branch = office.create("/api/branches", json!({ "name": "Nord" })).await;
+        let application = office.create("/api/applications", json!({ "name": "App", "branch_id": branch })).await;
+        let shown = office.get(&format!("/api/applications/{application}")).await.expect(200);
+        assert_eq!(shown["application"]["branch_id"], branch);
+        let named = json!({ "id": branch, "name": "Nord" });
+        for (path, key, body) in [
+            ("/api/shops", "shop", json!({ "name": "Quay", "address": "Quay 1", "branch_id": branch })),
+            ("/api/warehouses", "warehouse", json!({ "name": "Shed", "branch_id": branch })),
+            ("/api/departments", "department", json!({ "name": "Sales", "branch_id": branch })),
+        ] {
+            let id = office.create(path, body).await;
+            let shown = office.get(&format!("{path}/{id}")).await.expect(200);
+            assert_eq!(shown[key]["branch"], named, "{path}");
+        }
+        office.server.execute(&format!("UPDATE users SET branch_id = {branch}")).await;
+        assert_eq!(office.get("/api/users").await.expect(200)["users"][0]["branch"], named);
+        let accounts = |branch: i64| format!("/api/branches/{branch}/bank_requisites");
+        let account = json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" });
+        let id = office.create(&accounts(branch), account).await;
+        let held = office.get(&accounts(branch)).await.expect(200);
+        assert_eq!((&held["bankRequisitesCount"], &held["bankRequisites"][0]["id"]), (&json!(1), &json!(id)));
+        assert_eq!(office.get(&accounts(office.project.branch_id)).await.expect(200)["bankRequisitesCount"], 0);
     }
 }

@@ -1,15 +1,18 @@
 //! Every endpoint against every kind of caller: what the table of policies says is what happens.
 
 mod preconditions;
+mod reads;
 mod records;
+mod zeros;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use kontor::http::policy::{Access, Policy};
 use kontor::policies;
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Permission;
 use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
 
 use self::records::Records;
 use crate::shopfront::Shopfront;
@@ -284,6 +287,54 @@ async fn everybody_but(server: &TestServer, project: &Project, missing: &str) ->
     ]
 }
 
+/// Lists that show records of a project in which there is one of every kind.
+const LISTS: [&str; 34] = [
+    "/api/agents",
+    "/api/applications",
+    "/api/branches",
+    "/api/brands",
+    "/api/categories",
+    "/api/counterparties",
+    "/api/departments",
+    "/api/discounts",
+    "/api/inventories",
+    "/api/jobs",
+    "/api/managers",
+    "/api/menus",
+    "/api/nomenclatures",
+    "/api/orders",
+    "/api/page_tags",
+    "/api/responsible_users",
+    "/api/roles",
+    "/api/shops",
+    "/api/subscriptions",
+    "/api/tables/agents",
+    "/api/tables/branches",
+    "/api/tables/categories",
+    "/api/tables/counterparties",
+    "/api/tables/inventories",
+    "/api/tables/nomenclatures",
+    "/api/tables/orders",
+    "/api/tables/pages",
+    "/api/tables/reservations",
+    "/api/tables/shops",
+    "/api/tables/subscriptions",
+    "/api/tables/tasks",
+    "/api/tables/warehouses",
+    "/api/tasks",
+    "/api/users",
+];
+
+/// Lists that every project is shown alike, save for what it adds itself.
+const SHARED_LISTS: [&str; 2] = ["/api/permissions", "/api/screens"];
+
+/// The numbers of the records in a list or a table.
+fn listed(answer: &Value) -> BTreeSet<String> {
+    let top = answer.as_object().into_iter().chain(answer["data"].as_object()).flatten();
+    let lists = top.filter(|(key, _)| *key != "columns").filter_map(|(_, value)| value.as_array());
+    lists.flatten().filter_map(|row| row.get("id")).map(ToString::to_string).collect()
+}
+
 database_tests! {
     async fn every_endpoint_refuses_whom_its_policy_refuses(db: TestDatabase) {
         let server = TestServer::start(db).await;
@@ -347,6 +398,34 @@ database_tests! {
                 wrong.push(format!("{} {}: {} {}", policy.method, policy.path, answer.status, answer.text));
             }
         }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    async fn lists_leave_out_the_records_of_another_project(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let (server, records) = (&shop.server, Records::of(&shop).await);
+        let (mine, theirs) = (server.owner(&shop.project).await, server.owner(&server.project().await).await);
+        let menu = format!("/api/users/{}/create_menu_from_user_items", records.id("users"));
+        send(server.as_staff(&mine, Method::POST, &menu).json(&json!({ "name": "Menu" }))).await.expect(201);
+        let page = format!("/api/pages/{}", records.id("pages"));
+        send(server.as_staff(&mine, Method::PUT, &page).json(&json!({ "tags": ["Tag"] }))).await.expect(200);
+        let (mut filled, mut wrong) = (BTreeSet::new(), Vec::new());
+        let lists = guarded().filter(|policy| is_staff(policy) && policy.method == "GET" && !policy.path.contains('{'));
+        for policy in lists.filter(|policy| !records::is_shared(policy) && !SHARED_LISTS.contains(&policy.path)) {
+            let seen_by = async |bearer: &str| {
+                let list = send(server.as_staff(bearer, Method::GET, policy.path)).await;
+                listed(&list.json())
+            };
+            let (own, foreign) = (seen_by(&mine).await, seen_by(&theirs).await);
+            if !own.is_disjoint(&foreign) {
+                wrong.push(format!("{}: {own:?} and {foreign:?}", policy.path));
+            }
+            if !own.is_empty() {
+                filled.insert(policy.path);
+            }
+        }
+        let empty: Vec<&str> = LISTS.into_iter().filter(|path| !filled.contains(path)).collect();
+        assert!(empty.is_empty(), "nothing to compare in {empty:?}");
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 }

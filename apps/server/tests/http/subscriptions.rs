@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::club::{Club, METHODS, ROOT};
 use crate::keyed::{assert_replays, is_replayed, keyed};
 use crate::process::PATIENCE;
-use crate::support::send;
+use crate::support::{Project, send};
 
 const DAY: i64 = 24 * 3_600;
 
@@ -362,8 +362,12 @@ database_tests! {
             (Method::POST, format!("{one}/payment-method-changes/1/sync")),
             (Method::DELETE, format!("{METHODS}/{method}")),
         ] {
-            send(by(verb.clone(), &path).json(&consent)).await.expect(404);
-            send(by(verb, &path.replace(char::is_numeric, "x")).json(&consent)).await.expect(404);
+            let hidden = send(by(verb.clone(), &path).json(&consent)).await;
+            hidden.expect(404);
+            for absent in ["x", "999999"] {
+                let absent = send(by(verb.clone(), &path.replace(char::is_numeric, absent)).json(&consent)).await;
+                assert_eq!((absent.status, &absent.text), (hidden.status, &hidden.text), "{verb} {path}");
+            }
         }
         let change = format!("{one}/payment-method-change");
         send(by(Method::POST, &change).json(&json!({ "autopay_consent": true }))).await.expect(404);
@@ -372,6 +376,52 @@ database_tests! {
         assert_eq!(send(by(Method::GET, ROOT)).await.expect(200), json!({ "data": [] }));
         assert_eq!(send(by(Method::GET, METHODS)).await.expect(200), json!({ "data": [] }));
         assert_eq!(club.one(&joined["id"]).await, joined);
+    }
+
+    async fn without_a_warehouse_nothing_can_be_paid(db: TestDatabase) {
+        let club = Club::open(db).await;
+        club.join().await;
+        let (method, _) = club.saved().await;
+        club.shop.server.execute("DELETE FROM warehouse_applications").await;
+        for refused in [club.check_out(club.silver).await, club.subscribe(club.silver, method).await] {
+            refused.expect_invalid(&["nomenclature_id"]);
+            let message = "nothing can be paid in this application: it has no warehouse";
+            assert_eq!(refused.json()["errors"]["nomenclature_id"], json!([message]));
+        }
+        assert_eq!((club.all().await.len(), club.shop.count("orders").await), (1, 1));
+        assert_eq!(club.shop.payments().await.len(), 1, "nothing was asked of the acquirer");
+    }
+
+    async fn a_method_belongs_to_the_application_it_was_saved_in(db: TestDatabase) {
+        let mut club = Club::open(db).await;
+        club.join().await;
+        let (method, _) = club.saved().await;
+        let (home, bearer, silver) = (club.shop.project.clone(), club.shop.bearer.clone(), club.silver);
+        // The same customer in another application of the project, where they save another method.
+        let twin = json!({ "name": "Twin", "branch_id": home.branch_id });
+        let twin = club.shop.clerk(Method::POST, "/api/applications", &twin).await.expect(201)["application"].clone();
+        let (application_id, app_token) = (twin["id"].as_i64().unwrap(), twin["token"].as_str().unwrap().to_owned());
+        club.shop.project = Project { application_id, app_token, ..home.clone() };
+        let (project, customer) = (club.shop.project.clone(), club.shop.customer);
+        club.shop.bearer = club.shop.server.token(&project, "counterparty", customer, Some(application_id)).await;
+        let link = "INSERT INTO warehouse_applications (warehouse_id, application_id) VALUES";
+        club.shop.server.execute(&format!("{link} ({}, {application_id})", club.shop.warehouse)).await;
+        club.gold = club.plan("platinum", "1990.00", 1).await;
+        club.silver = club.plan("bronze", "90.00", 1).await;
+
+        assert_eq!(club.get(METHODS).await.expect(200), json!({ "data": [] }));
+        club.subscribe(club.silver, method).await.expect_invalid(&["saved_payment_method_id"]);
+        let joined = club.join().await;
+        let change = json!({ "saved_payment_method_id": method, "autopay_consent": true });
+        let change = club.request(Method::PATCH, &format!("{ROOT}/{}", joined["id"])).json(&change);
+        send(change).await.expect_invalid(&["saved_payment_method_id"]);
+        send(club.request(Method::DELETE, &format!("{METHODS}/{method}"))).await.expect(404);
+        assert_eq!(club.shop.payments().await.len(), 2, "one of each application");
+
+        (club.shop.project, club.shop.bearer) = (home, bearer);
+        let kept = club.get(METHODS).await.expect(200)["data"].clone();
+        assert_eq!((&kept[0]["id"], &kept[0]["is_active"], &kept[1]), (&json!(method), &json!(true), &Value::Null));
+        club.subscribe(silver, method).await.expect(201);
     }
 
     async fn one_of_the_project_as_a_whole_is_shown_in_every_application(db: TestDatabase) {

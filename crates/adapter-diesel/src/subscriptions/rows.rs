@@ -148,6 +148,8 @@ by_place! {
         amount: i64 as BigInt,
         currency: String as Text,
         method: Option<i64> as Nullable<BigInt>,
+        plan: Option<i64> as Nullable<BigInt>,
+        months: Option<i32> as Nullable<Integer>,
         reason: Option<String> as Nullable<Text>,
         started_at: NaiveDateTime as Timestamp,
         ended_at: Option<NaiveDateTime> as Nullable<Timestamp>,
@@ -156,13 +158,14 @@ by_place! {
 
 /// A payment of a subscription, of the table `a`.
 pub(crate) const PAYMENT_COLUMNS: &str = "SELECT a.id, a.subscription_id, a.period, a.number, a.origin, a.planned, a.state, \
-     a.order_id, a.amount, a.currency, a.saved_method_id, a.reason, a.started_at, a.ended_at FROM subscription_payments a";
+     a.order_id, a.amount, a.currency, a.saved_method_id, a.nomenclature_id, a.billing_months, a.reason, a.started_at, a.ended_at FROM subscription_payments a";
 
 impl TryFrom<PaymentRow> for Attempt {
     type Error = StoreError;
 
     fn try_from(row: PaymentRow) -> Result<Self, StoreError> {
         let number = |number: i64| u32::try_from(number).map_err(StoreError::corrupt);
+        let months = row.months.map(u8::try_from).transpose().map_err(StoreError::corrupt)?;
         Ok(Self {
             id: stored::id(row.id)?,
             period: number(row.period)?,
@@ -174,6 +177,7 @@ impl TryFrom<PaymentRow> for Attempt {
             amount: stored::money(row.amount)?,
             currency: row.currency,
             method: stored::optional_id(row.method)?,
+            plan: stored::optional_id(row.plan)?.zip(months),
             reason: row.reason,
             started_at: stored::moment(row.started_at),
             ended_at: row.ended_at.map(stored::moment),

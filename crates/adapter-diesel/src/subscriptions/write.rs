@@ -97,7 +97,7 @@ pub(crate) fn insert_payment(
     attempt: &NewAttempt,
 ) -> QueryResult<usize> {
     let terms = &attempt.terms;
-    let row: [Value; 12] = [
+    let row: [Value; 14] = [
         new.project.into(),
         new.subscription.get().into(),
         attempt.period.into(),
@@ -109,11 +109,13 @@ pub(crate) fn insert_payment(
         terms.amount.minor().into(),
         terms.currency.as_str().into(),
         terms.method.map(SavedMethodId::get).into(),
+        terms.plan.get().into(),
+        i64::from(terms.billing_months).into(),
         new.at.into(),
     ];
     let statement = Statement::new(
         "INSERT INTO subscription_payments (state, project_id, subscription_id, period, number, origin, planned, order_id, \
-         charge_id, amount, currency, saved_method_id, started_at) VALUES ('processing'",
+         charge_id, amount, currency, saved_method_id, nomenclature_id, billing_months, started_at) VALUES ('processing'",
     );
     row.into_iter().fold(statement, |statement, value| statement.sql(", ").value(value)).sql(")").run(connection)
 }

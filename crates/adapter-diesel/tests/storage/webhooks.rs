@@ -176,6 +176,9 @@ database_tests! {
         let third = WebhookRepository::insert(&db.database, third).await.unwrap();
         let off = WebhookChange { is_active: Edit::Set(false), ..WebhookChange::default() };
         db.database.update(mine.application, third.id, off, START).await.unwrap();
+        let beside = application(&db, mine.project).await;
+        let beside = new_webhook(mine.project, beside, "https://beside.example/hook");
+        let beside = WebhookRepository::insert(&db.database, beside).await.unwrap();
         event(&db, &mine, 1, "order.paid").await;
         event(&db, &mine, 2, "order.created").await;
 
@@ -193,7 +196,7 @@ database_tests! {
         let twin = db.database.page(second.id, first_page()).await.unwrap();
         assert_eq!(twin.items[0].event_id, page.items[0].event_id);
         assert_ne!(twin.items[0].delivery_id, page.items[0].delivery_id);
-        for silent in [third.id, other.webhook.id] {
+        for silent in [third.id, beside.id, other.webhook.id] {
             assert_eq!(db.database.page(silent, first_page()).await.unwrap().total, 0);
         }
     }

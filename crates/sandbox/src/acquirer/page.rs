@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::LOCATION;
 use actix_web::web::{self, Data, Form, Path, ServiceConfig};
 use actix_web::{HttpResponse, Resource};
+use kontor_html::{self as html, Width, escape};
 use serde::Deserialize;
 
 use super::cards::{CardNumber, DECLINE_REASONS, DEFAULT_CARD, decline_reason};
@@ -12,7 +13,6 @@ use super::method::{Kind, Standing};
 use super::order::is_web_url;
 use super::payer::{Act, Means, NoAct};
 use super::payment::{Canceled, Confirmation, Status};
-use crate::html::{self, escape};
 use crate::world::World;
 
 /// `/pay/{id}` confirms a payment, `/bind/{id}` a payment method.
@@ -132,6 +132,7 @@ fn not_found() -> HttpResponse {
     html::page(
         StatusCode::NOT_FOUND,
         "Not found",
+        Width::Narrow,
         "<h1>Not found</h1><p>There is nothing to confirm at this address.</p>",
     )
 }
@@ -148,7 +149,7 @@ fn show(world: &World, subject: Subject, id: &str, problem: Option<&str>) -> Htt
         problem.unwrap_or_default(),
         if sheet.pending { form(&sheet) } else { outcome(&sheet) },
     );
-    html::page(status, &title, &body)
+    html::page(status, &title, Width::Narrow, &body)
 }
 
 fn outcome(sheet: &Sheet) -> String {
@@ -165,7 +166,7 @@ fn form(sheet: &Sheet) -> String {
         "<label>Card number <input name=\"card\" inputmode=\"numeric\" autocomplete=\"cc-number\" \
          value=\"{DEFAULT_CARD}\"></label>"
     );
-    let save = "<label class=\"row\"><input type=\"checkbox\" name=\"save\" value=\"1\" checked> Save the card</label>";
+    let save = "<label><input type=\"checkbox\" name=\"save\" value=\"1\" checked> Save the card</label>";
     let reasons = DECLINE_REASONS.map(|reason| format!("<option>{reason}</option>")).concat();
     let part = |shown: bool, text: &str| if shown { text.to_owned() } else { String::new() };
     format!(

@@ -8,10 +8,11 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, Bytes, Data, Path, PayloadConfig, Query, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 
+use kontor_html::escape;
+
 use super::signature::{self, Unsigned};
 use super::{Refusal, Storage, etag};
 use crate::gate;
-use crate::html::escape;
 use crate::world::World;
 
 const LARGEST_BODY: usize = 64 * 1024 * 1024;

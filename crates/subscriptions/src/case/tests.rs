@@ -6,6 +6,7 @@ use kontor_kernel::{CounterpartyId, NomenclatureId, OrderId, ProjectId, Subscrip
 use super::*;
 use crate::access::grants_access;
 use crate::forecast::forecast;
+use crate::retry::RetryReason;
 use crate::terms::Terms;
 
 fn at(text: &str) -> DateTime<Utc> {
@@ -74,6 +75,7 @@ fn open(case: &mut SubscriptionCase, new: &NewAttempt, now: DateTime<Utc>) {
         amount: new.terms.amount,
         currency: new.terms.currency.clone(),
         method: new.terms.method,
+        plan: Some((new.terms.plan, new.terms.billing_months)),
         reason: None,
         started_at: now,
         ended_at: None,
@@ -225,6 +227,30 @@ fn terms_that_were_agreed_on_begin_with_the_next_charge() {
     let case = told(&written(&case, &change), None, due);
     assert_eq!(case.subscription.terms, silver);
     assert_eq!(case.subscription.period.unwrap().end.to_string(), "2027-05-31 09:00:00 UTC");
+}
+
+#[test]
+fn a_failed_payment_is_retried_while_its_terms_are_the_same() {
+    let (start, due) = (at("2027-01-31T09:00:00Z"), at("2027-02-28T09:00:00Z"));
+    let case = active(start);
+    let failed = told(&written(&case, &case.due(due)), Some("insufficient_funds"), due);
+    let reason_with = |terms: Terms| {
+        let subscription = Subscription { next_terms: Some(terms), ..failed.subscription.clone() };
+        SubscriptionCase { subscription, ..failed.clone() }.view(None, due).retry
+    };
+    assert_eq!(reason_with(terms()), (true, RetryReason::Available));
+    let others = [
+        Terms { plan: NomenclatureId::new(2).unwrap(), ..terms() },
+        Terms { billing_months: 3, ..terms() },
+        Terms { amount: "1.00".parse().unwrap(), ..terms() },
+        Terms { currency: "EUR".to_owned(), ..terms() },
+        Terms { method: SavedMethodId::new(2).ok(), ..terms() },
+    ];
+    for other in others {
+        assert_eq!(reason_with(other.clone()), (false, RetryReason::TermsChanged), "{other:?}");
+    }
+    let named = Terms { plan_slug: "gold-2027".to_owned(), ..terms() };
+    assert_eq!(reason_with(named), (true, RetryReason::Available), "another name makes no other plan");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Attempts to charge a period.
 
 use chrono::{DateTime, Utc};
-use kontor_kernel::{Money, OrderId, SavedMethodId, SubscriptionPaymentId};
+use kontor_kernel::{Money, NomenclatureId, OrderId, SavedMethodId, SubscriptionPaymentId};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use crate::retry::PaymentStanding;
@@ -64,6 +64,8 @@ pub struct Attempt {
     pub currency: String,
     /// The saved method that is charged; `None` of a checkout, where the customer pays themselves.
     pub method: Option<SavedMethodId>,
+    /// The plan and how many months its period lasts; `None` of attempts made before this was kept.
+    pub plan: Option<(NomenclatureId, u8)>,
     /// The acquirer's reason, of one that failed.
     pub reason: Option<String>,
     /// When it was made.

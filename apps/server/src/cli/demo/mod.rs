@@ -6,6 +6,7 @@ mod seed;
 mod sheet;
 mod tour;
 mod travel;
+mod welcome;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,8 @@ use serde::{Deserialize, Serialize};
 use super::{Failure, operate, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, Development, Flags, Layers, SmtpTls};
-use crate::service::instance::{Instance, Roles};
+use crate::service::instance::{DemoParts, Instance};
+use crate::service::landing::Welcome;
 use crate::service::turns::Turns;
 use crate::service::wiring::Surroundings;
 
@@ -141,7 +143,9 @@ impl Demo {
         let turns = Turns::default();
         let traveller = Traveller::new(development, clock.clone(), turns.clone(), &database, &around);
         sandbox.set_time_travel(Arc::new(traveller));
-        let instance = Instance::start_in_turns(&config, &database, clock, Some(listener), Roles::Both, Some(turns))?;
+        let welcome = Welcome::default();
+        let parts = DemoParts { turns, welcome: welcome.clone() };
+        let instance = Instance::start_demo(&config, &database, clock, listener, parts)?;
 
         let (path, made_path) = (arguments.data.join("demo.json"), arguments.data.join("seed.json"));
         let visit = seed::Visit {
@@ -168,6 +172,7 @@ impl Demo {
         };
         write(&made_path, &made)?;
         write(&path, &file)?;
+        welcome.say(welcome::welcome(&file));
         Ok(Self { file, instance, sandbox })
     }
 

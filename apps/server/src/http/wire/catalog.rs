@@ -8,7 +8,7 @@ use kontor_content::model as content;
 use kontor_organization::model as organization;
 use utoipa::openapi::ObjectBuilder;
 
-use super::types::{PhotoUrl, integer, integer_schema};
+use super::types::{PhotoUrl, integer, integer_schema, listed_at};
 use super::{In, InputErrors, Scalar, WireValue};
 
 /// The photos of a card, by address.
@@ -67,11 +67,11 @@ wire_numbers! {
         integer_schema().minimum(Some(1)).maximum(Some(content::PartCode::LARGEST));
     /// `1` new, `2` in progress, `3` done, `4` canceled.
     TaskStatusId = organization::TaskStatus, |id| organization::TaskStatus::from_id(id).ok_or("must be 1, 2, 3 or 4"),
-        integer_schema().enum_values(Some([1, 2, 3, 4]));
+        listed_at(integer_schema().minimum(Some(1)), "/api/task_statuses");
     /// `1` Monday to `7` Sunday.
     Weekday = organization::Weekday, organization::Weekday::new,
         integer_schema().minimum(Some(1)).maximum(Some(7));
     /// `1` service, `2` goods.
     NomenclatureKind = catalog::NomenclatureKind, catalog::NomenclatureKind::try_from,
-        integer_schema().enum_values(Some([1, 2]));
+        listed_at(integer_schema().minimum(Some(1)), "/api/nomenclature_kinds");
 }

@@ -71,6 +71,11 @@ pub(super) fn integer_schema() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Integer).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
 }
 
+/// A number that a list of the service gives. It is no enum: lists may grow.
+pub(super) fn listed_at(schema: ObjectBuilder, dictionary: &str) -> ObjectBuilder {
+    schema.extensions(Some(ExtensionsBuilder::new().add("x-service-dictionary", dictionary).build()))
+}
+
 macro_rules! wire_ids {
     ($($name:ident $(=> $dictionary:literal)?;)+) => {$(
         impl WireValue for kernel::$name {
@@ -88,9 +93,7 @@ macro_rules! wire_ids {
 
             fn schema() -> ObjectBuilder {
                 let schema = integer_schema().minimum(Some(1));
-                $(let schema = schema.extensions(Some(
-                    ExtensionsBuilder::new().add("x-service-dictionary", $dictionary).build(),
-                ));)?
+                $(let schema = listed_at(schema, $dictionary);)?
                 schema
             }
         }
