@@ -180,7 +180,7 @@ async fn update_branch(
 }
 
 /// Deletes a branch that nothing belongs to but bank accounts; they go with it.
-#[utoipa::path(tag = "Businesses", responses((status = 200, body = Message)))]
+#[utoipa::path(tag = "Businesses", responses((status = 200, body = Message), (status = 422, description = "Something belongs to the branch.")))]
 #[delete("/api/branches/{id}")]
 async fn delete_branch(staff: SignedInStaff, service: Data<BranchService>, id: Path<PathId>) -> Answer<Message> {
     service.delete(&staff, id.parse()?).await?;

@@ -145,7 +145,7 @@ async fn update_permission(
 #[utoipa::path(
     tag = "Roles and departments",
     params(("id" = i64, Path)),
-    responses((status = 200, body = Message)),
+    responses((status = 200, body = Message), (status = 422, description = "Roles have the permission.")),
 )]
 #[delete("/api/permissions/{id}")]
 async fn delete_permission(

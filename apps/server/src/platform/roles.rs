@@ -171,7 +171,7 @@ async fn update_role(
 #[utoipa::path(
     tag = "Roles and departments",
     params(("id" = i64, Path)),
-    responses((status = 200, body = Message), (status = 409, description = "The role was changed meanwhile.")),
+    responses((status = 200, body = Message), (status = 422, description = "Employees have the role."), (status = 409, description = "The role was changed meanwhile.")),
 )]
 #[delete("/api/roles/{id}")]
 async fn delete_role(

@@ -230,7 +230,7 @@ async fn update_block(
 }
 
 /// Deletes a block that no others lie below.
-#[utoipa::path(tag = "Content", responses((status = 200, body = Message)))]
+#[utoipa::path(tag = "Content", responses((status = 200, body = Message), (status = 422, description = "Others lie below it.")))]
 #[delete("/api/applications/{id}/blocks/{block_id}")]
 async fn delete_block(staff: SignedInStaff, service: Data<PartService<Block>>, path: TwoIds) -> Answer<Message> {
     service.delete(&staff, path.0.parse()?, path.1.parse()?).await?;

@@ -178,7 +178,7 @@ async fn update_menu_item(
 /// Deletes a menu item that no others lie below.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
-    responses((status = 200, body = Message)),
+    responses((status = 200, body = Message), (status = 422, description = "Others lie below it.")),
 )]
 #[delete("/api/applications/{id}/menu_items/{menu_item_id}")]
 async fn delete_menu_item(staff: SignedInStaff, service: Data<PartService<MenuItem>>, path: TwoIds) -> Answer<Message> {
