@@ -1,8 +1,10 @@
 """Asks a demo whatever its own description allows and forbids, and holds every answer against that description.
 
-usage: fuzz.py KONTOR [EXAMPLES [SEED]]    KONTOR is the binary; schemathesis must be on the path.
+usage: fuzz.py KONTOR [CLIENT [EXAMPLES [SEED]]]    KONTOR is the binary, CLIENT a program that is given the file of the demo;
+schemathesis must be on the path.
 """
 
+import base64
 import json
 import re
 import shutil
@@ -14,8 +16,12 @@ import time
 import urllib.request
 from pathlib import Path
 
+from examples import play
+
 CLIENT = r"^/api/counterparty(/|$)"
 CALLBACKS = r"^/callbacks/"
+BACKEND = r"^/api/counterparty/auth/introspect$"
+BOT_TOKEN = "f9LHodD0cOL5-a-bot-of-the-tests"
 # Whoever signs out or leaves is nobody for the rest of the run.
 ENDS_THE_CALLER = r"logout$"
 CHECKS = [
@@ -61,11 +67,28 @@ def sign_in(shop: dict) -> tuple[str, str]:
     return customer["counterparty"]["access_token"]["value"], staff["user"]["access_token"]["value"]
 
 
+def operate(kontor: Path, arguments: list[str], database: str, told: str = "") -> str:
+    """What an operator's command prints."""
+    command = [kontor, *arguments, "--database", database]
+    return subprocess.run(command, input=told, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def introduce(kontor: Path, shop: dict, folder: str) -> str:
+    """The header `Authorization` of a backend. The mini-app gets its bot, too."""
+    database = f"sqlite:{next(Path(folder).glob('*.db'))}"
+    application = ["--application", str(shop["application_id"])]
+    operate(kontor, ["miniapp", "set", *application, "--provider", "max"], database, BOT_TOKEN)
+    issued = operate(kontor, ["introspection", "issue", *application, "--audience", "club", "--json"], database)
+    backend = json.loads(issued)
+    pair = f"{backend['client_id']}:{backend['client_secret']}"
+    return f"Basic {base64.b64encode(pair.encode()).decode()}"
+
+
 def fuzz(
     name: str, api: str, folder: str, examples: str, seed: str, selection: list[str], headers: dict[str, str]
 ) -> bool:
     command = ["schemathesis", "run", f"{api}/openapi.json", "--url", api, "--no-shrink"]
-    command += ["--phases", "examples,coverage,fuzzing"]
+    command += ["--phases", "examples,coverage,fuzzing,stateful"]
     command += ["--seed", seed, "--max-examples", examples, "--checks", ",".join(CHECKS), "--continue-on-failure"]
     command += ["--request-timeout", "30", *selection]
     for key, value in headers.items():
@@ -82,12 +105,13 @@ def fuzz(
         return False
     else:
         print(f"  {cases[0]} cases")
+        print(*re.findall(r"^(?:Missing test data|Authentication failed):.*$", run.stdout, re.M), sep="\n")
     return run.returncode == 0
 
 
 def main() -> None:
     kontor = Path(sys.argv[1]).resolve()
-    examples, seed = [*sys.argv[2:4], *["2", "1"][len(sys.argv) - 2 :]]
+    client, examples, seed = [*sys.argv[2:5], *["", "2", "1"][len(sys.argv) - 2 :]]
     if shutil.which("schemathesis") is None:
         sys.exit("schemathesis is not installed")
     with tempfile.TemporaryDirectory() as folder:
@@ -99,12 +123,20 @@ def main() -> None:
         try:
             shop = wait_for(Path(folder) / "demo.json", demo)
             customer, staff = sign_in(shop)
-            app, bearer = {"Token": shop["app_token"]}, lambda token: {"Authorization": f"Bearer {token}"}
+            backend = introduce(kontor, shop, folder)
+            callers = {"customer": f"Bearer {customer}", "staff": f"Bearer {staff}", "backend": backend}
+            answered, sent = play(shop, callers, BOT_TOKEN)
+            print(f"{answered} of {sent} examples are answered as they show")
+            if client:
+                subprocess.run([Path(client).resolve(), Path(folder) / "demo.json"], check=True, timeout=60)
+            app, authorized = {"Token": shop["app_token"]}, lambda caller: {"Authorization": callers[caller]}
             leave = ["--exclude-operation-id", "counterparty_leave"]
             runs = [
-                ("client surface", ["--include-path-regex", CLIENT, "--exclude-path-regex", ENDS_THE_CALLER, *leave],
-                 app | bearer(customer)),
-                ("platform surface", ["--exclude-path-regex", f"{CLIENT}|{CALLBACKS}|{ENDS_THE_CALLER}"], bearer(staff)),
+                ("client surface",
+                 ["--include-path-regex", CLIENT, "--exclude-path-regex", f"{ENDS_THE_CALLER}|{BACKEND}", *leave],
+                 app | authorized("customer")),
+                ("backends", ["--include-path-regex", BACKEND], authorized("backend")),
+                ("platform surface", ["--exclude-path-regex", f"{CLIENT}|{CALLBACKS}|{ENDS_THE_CALLER}"], authorized("staff")),
                 ("callbacks", ["--include-path-regex", CALLBACKS], {}),
             ]
             passed = [

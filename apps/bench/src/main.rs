@@ -17,6 +17,7 @@ mod pace;
 mod report;
 mod scale;
 mod shop;
+mod site;
 mod start;
 mod storefront;
 
@@ -42,8 +43,8 @@ struct Arguments {
     /// End with an error when a target is missed.
     #[arg(long)]
     check: bool,
-    /// Measure what a hundred times the goods, customers and orders, two thousand projects and a million subscriptions cost, and
-    /// nothing else.
+    /// Measure what a hundred times the goods, customers, orders and pages, two thousand projects and a million subscriptions
+    /// cost, and nothing else.
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "sqlite", conflicts_with = "only")]
     scale: Option<Engine>,
     /// Of what there is so much more; everything unless it is said.
@@ -74,12 +75,15 @@ enum Grown {
     Orders,
     /// Subscriptions, as a worker looks for those that are due.
     Subscriptions,
+    /// Pages, as readers and editors look for them.
+    Pages,
 }
 
 /// What can be measured by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
     Storefront,
+    Site,
     Orders,
     Mixed,
     Introspection,
@@ -129,11 +133,19 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
         if grows(Grown::Subscriptions) {
             scale::renewals::measure(&pace, server, &mut report)?;
         }
+        if grows(Grown::Pages) {
+            scale::site::measure(&pace, server, &mut report)?;
+        }
         report.resident = report::resident("self")?;
         return Ok(report);
     }
     if arguments.wants(Part::Introspection) {
         introspection::measure(&pace, arguments.postgres.as_deref(), &mut report)?;
+    }
+    if arguments.wants(Part::Site) {
+        let shop = shop::Shop::empty(None)?;
+        site::measure(&shop, &pace, &mut report)?;
+        shop.close();
     }
     if arguments.wants(Part::Login) {
         report.add(login::measure(&pace)?);

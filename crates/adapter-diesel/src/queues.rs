@@ -4,10 +4,10 @@ use kontor_kernel::StoreError;
 
 use crate::database::{Abort, Database};
 use crate::lease::{Parked, Queue, count_parked, list_parked, release_parked};
-use crate::{auth, catalog, content, payments, webhooks};
+use crate::{auth, catalog, content, organization, payments, webhooks};
 
 /// Every table whose rows are leased.
-const QUEUES: [&Queue; 7] = [
+const QUEUES: [&Queue; 8] = [
     &webhooks::DELIVERIES,
     &payments::CHARGES,
     &payments::REFUNDS,
@@ -15,6 +15,7 @@ const QUEUES: [&Queue; 7] = [
     &catalog::JOBS,
     &auth::PASSWORD_REQUESTS,
     &content::CONTENTS,
+    &organization::TASK_MAILS,
 ];
 
 /// Parked rows of one queue that are told of; there may be more.

@@ -3,8 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use kontor_auth::ports::SendError;
-use kontor_kernel::Phone;
+use kontor_kernel::{Phone, SendError};
 use serde_json::Value;
 
 use crate::http::ClientError;

@@ -1,8 +1,8 @@
 use std::net::IpAddr;
 
 use async_trait::async_trait;
-use kontor_auth::ports::{CodeSender, SendError};
-use kontor_kernel::{Email, Phone};
+use kontor_auth::ports::CodeSender;
+use kontor_kernel::{Email, Phone, SendError};
 
 use crate::calls::FlashCalls;
 use crate::mail::Mailer;

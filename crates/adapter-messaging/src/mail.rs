@@ -1,11 +1,13 @@
-//! One-time codes and temporary passwords by e-mail, over SMTP.
+//! One-time codes, temporary passwords and news of tasks by e-mail, over SMTP.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use kontor_auth::model::Login;
-use kontor_auth::ports::{PasswordSender, SendError};
-use kontor_kernel::{Email, ExposeSecret, SecretString};
+use kontor_auth::ports::PasswordSender;
+use kontor_kernel::{Email, ExposeSecret, SecretString, SendError};
+use kontor_organization::model::{TaskLine, TaskNews};
+use kontor_organization::ports::TaskMailSender;
 use lettre::message::header::ContentType;
 use lettre::message::{Mailbox, Message};
 use lettre::transport::smtp::authentication::Credentials;
@@ -146,6 +148,32 @@ impl PasswordSender for Mailer {
              your password. Until then the old one stays valid. If you did not ask for it, do nothing.\n"
         );
         self.send(to, "Временный пароль / Your temporary password", text).await
+    }
+}
+
+/// Tasks of a mail that are written out; the rest is counted.
+const MOST_TASKS: usize = 50;
+
+fn about(task: &TaskLine) -> String {
+    let (russian, english) = match task.news {
+        TaskNews::Assigned => ("поручена вам", "assigned to you"),
+        TaskNews::Moved => ("новый срок", "another deadline"),
+        TaskNews::Closed => ("закрыта", "closed"),
+    };
+    let deadline = task.deadline.map(|at| at.format("срок / deadline: %Y-%m-%d %H:%M UTC\n").to_string());
+    let (number, title, status, deadline) = (task.id, &task.title, &task.status, deadline.unwrap_or_default());
+    format!("{number}. {title}\n{russian} / {english}; статус / status: {status}\n{deadline}")
+}
+
+#[async_trait]
+impl TaskMailSender for Mailer {
+    async fn email_tasks(&self, to: &Email, tasks: &[TaskLine]) -> Result<(), SendError> {
+        let mut text: Vec<String> = tasks.iter().take(MOST_TASKS).map(about).collect();
+        let more = tasks.len().saturating_sub(MOST_TASKS);
+        if more > 0 {
+            text.push(format!("И ещё / And {more}\n"));
+        }
+        self.send(to, &format!("Задачи: {0} / Tasks: {0}", tasks.len()), text.join("\n")).await
     }
 }
 

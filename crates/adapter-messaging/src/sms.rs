@@ -1,7 +1,6 @@
 //! One-time codes by SMS, through SMS.RU.
 
-use kontor_auth::ports::SendError;
-use kontor_kernel::Phone;
+use kontor_kernel::{Phone, SendError};
 use serde_json::Value;
 
 use crate::http::ClientError;

@@ -27,6 +27,7 @@ use crate::model::{
 use crate::{IntrospectionRegistryError, PermissionError, RoleError, StaffRegistryError};
 pub use agents::{AccessRequestRepository, AgentRepository};
 pub use callback::*;
+pub use kontor_kernel::SendError;
 pub use miniapp::*;
 
 /// Issued tokens. The two look-ups keep to their guard: a token of the other guard is not found.
@@ -192,17 +193,6 @@ pub trait IntrospectionClients: Send + Sync {
 
     /// Shuts the application's client for an audience out. Gives the client; `None` when there is none.
     async fn disable(&self, application_id: ApplicationId, audience: Audience) -> Result<Option<Uuid>, StoreError>;
-}
-
-/// Why a one-time code did not go out. Whether the provider did part of the work is unknown.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SendError {
-    /// The provider answered and refused.
-    #[error("the provider refused: {0}")]
-    Refused(String),
-    /// The provider could not be reached, or its answer made no sense.
-    #[error("the provider is unavailable: {0}")]
-    Unavailable(String),
 }
 
 /// Brings one-time codes to customers.

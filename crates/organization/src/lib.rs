@@ -9,10 +9,11 @@
 //! - An App Token is shown once; only its fingerprint is stored. One that was replaced names nothing.
 //! - An application takes payment types of its project only.
 //! - Opening hours of a shop never overlap.
+//! - Who is to be told of a task is written in the commit that changed it, and nobody is told of what they did themselves.
 //!
 //! **Ports**: [`ports::BranchRepository`], [`ports::BranchRequisiteRepository`], [`ports::ApplicationRepository`], [`ports::DictionaryRepository`],
 //! [`ports::CheckoutOptionRepository`], [`ports::ShopRepository`], [`ports::ProjectRepository`],
-//! [`ports::IntegrationRepository`], [`ports::SuggestionProvider`], and [`kontor_kernel::DeletableRepository`] of departments.
+//! [`ports::IntegrationRepository`], [`ports::SuggestionProvider`], [`ports::TaskMailQueue`], [`ports::TaskMailSender`], and [`kontor_kernel::DeletableRepository`] of departments.
 
 use kontor_kernel::{DeletableRepository, ListedRepository, RecordHistory, RecordService, TabledRepository};
 
@@ -30,6 +31,7 @@ mod registry;
 mod shops;
 mod staff_menus;
 mod suggestions;
+mod task_mails;
 
 pub use applications::ApplicationService;
 pub use branch_requisites::BranchRequisiteService;
@@ -47,6 +49,7 @@ pub use registry::ApplicationRegistry;
 pub use shops::{OpeningTimesService, ShopService};
 pub use staff_menus::StaffMenuService;
 pub use suggestions::SuggestionService;
+pub use task_mails::{COLLECTED_FOR, TaskMailRound, TaskMails};
 
 /// Use cases of departments. One with employees cannot be deleted.
 pub type DepartmentService = RecordService<model::Department, dyn DeletableRepository<model::Department>>;

@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
     AppScope, ApplicationId, BankRequisite, BankRequisiteChange, BankRequisiteDraft, BankRequisiteId, BranchId,
-    DeliverySubtypeId, DeliveryTypeId, DictionaryItemId, IntegrationId, IntegrationParameterId, Language, Listing,
-    Name, OfProject, Page, PaymentTypeId, Permission, ProjectId, ShopId, StaffMenuId, Stamp, StorageUnitId, StoreError,
-    UserId, Zone,
+    DeliverySubtypeId, DeliveryTypeId, DictionaryItemId, Email, IntegrationId, IntegrationParameterId, Language,
+    Listing, Name, OfProject, Page, PaymentTypeId, Permission, ProjectId, SendError, ShopId, StaffMenuId, Stamp,
+    StorageUnitId, StoreError, UserId, Zone,
 };
 
 use crate::model::{
@@ -21,6 +21,7 @@ use crate::model::{
 };
 use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration};
 use crate::model::{MenuScreen, StaffMenu, StaffMenuItems};
+use crate::model::{TaskLine, TaskMail};
 use crate::{
     ApplicationError, BranchError, BranchRequisiteError, IntegrationError, ShopError, StaffMenuError, SuggestionError,
 };
@@ -327,4 +328,34 @@ pub trait StaffMenuStore: Send + Sync {
         owner: MenuOwner,
         menu: Option<StaffMenuId>,
     ) -> Result<(), StaffMenuError>;
+}
+
+/// What employees are yet to be told of tasks. It is filled in the commit that changes a task.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait TaskMailQueue: Send + Sync {
+    /// Leases the mail that is longest due and counts the attempt; of racing callers one gets it. One that cannot be read is
+    /// put aside and stops nobody.
+    async fn lease(&self, owner: &str, at: DateTime<Utc>, until: DateTime<Utc>)
+    -> Result<Option<TaskMail>, StoreError>;
+
+    /// Gives a mail back that is to be tried again, unless the lease has passed to somebody else.
+    async fn postpone(&self, mail: &TaskMail, owner: &str, next: DateTime<Utc>) -> Result<(), StoreError>;
+
+    /// Removes what the mail settles. What was written meanwhile is a mail of its own, due at `next`.
+    async fn settle(
+        &self,
+        mail: TaskMail,
+        owner: &str,
+        at: DateTime<Utc>,
+        next: DateTime<Utc>,
+    ) -> Result<(), StoreError>;
+}
+
+/// Tells employees of tasks.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait TaskMailSender: Send + Sync {
+    /// Sends one mail about these tasks, of which there is at least one.
+    async fn email_tasks(&self, to: &Email, tasks: &[TaskLine]) -> Result<(), SendError>;
 }

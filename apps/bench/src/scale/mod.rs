@@ -4,6 +4,7 @@ mod book;
 pub mod desk;
 mod market;
 pub mod renewals;
+pub mod site;
 
 use std::time::{Duration, Instant};
 

@@ -208,6 +208,7 @@ struct CallbackProgress {
     server_time: Option<DateTime<Utc>>,
     remaining_seconds: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     warning: Option<CallbackWarning>,
 }
 

@@ -54,40 +54,42 @@ struct IntrospectedApplication {
 }
 
 /// What the token is worth. An inactive one has `active` alone.
-#[derive(Serialize, ToSchema)]
+#[derive(Default, Serialize, ToSchema)]
 struct TokenWorth {
     active: bool,
-    #[serde(flatten)]
-    details: Option<TokenDetails>,
-}
-
-#[derive(Serialize, ToSchema)]
-struct TokenDetails {
     /// The customer, by a name that never changes.
-    principal_handle: Uuid,
-    project: IntrospectedProject,
-    application: IntrospectedApplication,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    principal_handle: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    project: Option<IntrospectedProject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    application: Option<IntrospectedApplication>,
     /// `counterparty`: the client surface of the application.
-    scopes: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    scopes: Option<Vec<&'static str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     expires_at: Option<DateTime<Utc>>,
 }
 
 impl From<TokenState> for TokenWorth {
     fn from(state: TokenState) -> Self {
-        let details = match state {
-            TokenState::Inactive => None,
-            TokenState::Active(token) => Some(TokenDetails {
-                principal_handle: token.principal,
-                project: IntrospectedProject { id: token.project_id.get() },
-                application: IntrospectedApplication {
-                    id: token.application_id.get(),
-                    name: token.application_name.into(),
-                },
-                scopes: CLIENT_SCOPES.to_vec(),
-                expires_at: Some(token.expires_at),
+        let TokenState::Active(token) = state else { return Self::default() };
+        Self {
+            active: true,
+            principal_handle: Some(token.principal),
+            project: Some(IntrospectedProject { id: token.project_id.get() }),
+            application: Some(IntrospectedApplication {
+                id: token.application_id.get(),
+                name: token.application_name.into(),
             }),
-        };
-        Self { active: details.is_some(), details }
+            scopes: Some(CLIENT_SCOPES.to_vec()),
+            expires_at: Some(token.expires_at),
+        }
     }
 }
 

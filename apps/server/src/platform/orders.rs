@@ -247,7 +247,7 @@ async fn edit_order(
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path)),
-    responses((status = 200, body = Message)),
+    responses((status = 200, body = Message), (status = 422, description = "It is paid, or gone too far.")),
 )]
 #[delete("/api/orders/{id}")]
 async fn cancel_order(

@@ -173,7 +173,7 @@ async fn update_warehouse(
 #[utoipa::path(
     tag = "Warehouses",
     params(("id" = i64, Path)),
-    responses((status = 200, body = Message)),
+    responses((status = 200, body = Message), (status = 422, description = "Goods lie in it.")),
 )]
 #[delete("/api/warehouses/{id}")]
 async fn delete_warehouse(staff: SignedInStaff, service: Data<WarehouseService>, id: Path<PathId>) -> Answer<Message> {

@@ -180,6 +180,7 @@ fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result
         charges: around.charges(database),
         retention: TimeDelta::days(config.retention_days.into()),
         passwords: around.temporary_passwords(database),
+        task_mails: around.task_mails(database),
         refunds: around.refunds(database),
         subscriptions: around.subscription_scheduler(database),
         receipts: around.receipts(database),

@@ -13,6 +13,7 @@ pub mod openapi_examples;
 mod openapi_implied;
 mod openapi_keys;
 mod openapi_preconditions;
+mod openapi_required;
 mod openapi_tags;
 mod openapi_webhooks;
 pub mod policies;

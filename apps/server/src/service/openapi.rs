@@ -1,5 +1,7 @@
 //! The machine-readable description, from the handlers' own declarations.
 
+use std::sync::OnceLock;
+
 use actix_web::{App, HttpResponse, get, web};
 use utoipa::openapi::schema::Type;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -10,7 +12,7 @@ use utoipa_actix_web::AppExt;
 
 use super::policies::describe;
 use super::routes::routes;
-use super::{openapi_examples, openapi_keys, openapi_preconditions, openapi_tags, openapi_webhooks};
+use super::{openapi_examples, openapi_keys, openapi_preconditions, openapi_required, openapi_tags, openapi_webhooks};
 
 /// The whole description.
 pub fn description() -> OpenApi {
@@ -84,12 +86,32 @@ fn components() -> utoipa::openapi::Components {
 /// The description as text, two spaces deep, with a final line break: the form that is pinned.
 pub fn pinned_text(api: &OpenApi) -> Result<String, serde_json::Error> {
     // Through a value: its maps are sorted, so the text does not depend on declaration order.
-    let value = serde_json::to_value(api)?;
+    let mut value = serde_json::to_value(api)?;
+    openapi_required::complete(&mut value);
     serde_json::to_string_pretty(&value).map(|text| text + "\n")
+}
+
+/// The description and its text.
+pub struct Published {
+    /// The whole description.
+    pub api: OpenApi,
+    /// As it is pinned and served.
+    pub text: String,
+}
+
+/// What every server of this process serves, made once.
+pub fn published() -> Result<&'static Published, serde_json::Error> {
+    static PUBLISHED: OnceLock<Published> = OnceLock::new();
+    if let Some(known) = PUBLISHED.get() {
+        return Ok(known);
+    }
+    let api = description();
+    let text = pinned_text(&api)?;
+    Ok(PUBLISHED.get_or_init(|| Published { api, text }))
 }
 
 /// `GET /openapi.json`
 #[get("/openapi.json")]
-pub async fn openapi_json(text: web::Data<String>) -> HttpResponse {
-    HttpResponse::Ok().content_type("application/json").body(text.get_ref().clone())
+pub async fn openapi_json(published: web::Data<&'static Published>) -> HttpResponse {
+    HttpResponse::Ok().content_type("application/json").body(published.text.as_str())
 }

@@ -1,10 +1,10 @@
 //! Examples in the description: requests that a test sends to the demo, and what the demo answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::{OpenApi, RefOr};
 
 /// One request and its answer. Words such as `<redeem_token>` stand for values that no two runs have in common; every moment is
@@ -72,11 +72,15 @@ pub fn read(text: &str) -> Result<Vec<Example>, serde_json::Error> {
 
 /// Puts the first example of each operation and status into the description.
 pub(super) fn illustrate(api: &mut OpenApi) {
+    let mut named = BTreeSet::new();
     // A file that cannot be read shows nothing, and fails the test that plays it.
     for example in FILES.iter().flat_map(|(_, text)| read(text).unwrap_or_default()) {
         let Some((method, template)) = example.operation.split_once(' ') else { continue };
         let operation = api.paths.paths.get_mut(template).and_then(|item| operation_of(item, method));
         if let Some(operation) = operation {
+            if example.status < 300 && named.insert(example.operation.clone()) {
+                name_records(operation, template, &example.path);
+            }
             show(operation, example);
         }
     }
@@ -90,6 +94,23 @@ fn operation_of<'a>(item: &'a mut PathItem, method: &str) -> Option<&'a mut Oper
         "PATCH" => item.patch.as_mut(),
         "DELETE" => item.delete.as_mut(),
         _ => None,
+    }
+}
+
+/// Shows which records the path of an example names. What no two runs have in common is not shown.
+fn name_records(operation: &mut Operation, template: &str, path: &str) {
+    let path = path.split_once('?').map_or(path, |(path, _)| path);
+    for (place, segment) in template.split('/').zip(path.split('/')) {
+        let Some(name) = place.strip_prefix('{').and_then(|name| name.strip_suffix('}')) else { continue };
+        if segment.starts_with('<') {
+            continue;
+        }
+        let named = |parameter: &&mut RefOr<Parameter>| matches!(parameter, RefOr::T(known) if known.name == name && known.parameter_in == ParameterIn::Path);
+        let parameter = operation.parameters.iter_mut().flatten().find(named);
+        if let Some(RefOr::T(parameter)) = parameter {
+            let record = segment.parse::<i64>().map_or_else(|_| json!(segment), |id| json!(id));
+            *parameter = ParameterBuilder::from(parameter.clone()).example(Some(record)).build();
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use utoipa_swagger_ui::SwaggerUi;
 use super::health::{OwnWorker, healthz, metrics_text, readyz};
 use super::landing::{Welcome, landing};
 use super::observe::observe;
-use super::openapi::{description, openapi_json, pinned_text};
+use super::openapi::{openapi_json, published};
 use super::policies::{Policies, PoliciesIncomplete, enforce};
 use super::routes::routes;
 use super::unrouted::{KnownPaths, unrouted};
@@ -89,10 +89,9 @@ pub fn build(
     own_worker: OwnWorker,
     welcome: Welcome,
 ) -> Result<Server, ServeError> {
-    let api = description();
-    let policies = Data::new(Policies::of(&api)?);
-    let text = Data::new(pinned_text(&api)?);
-    let known = Data::new(KnownPaths::of(&api));
+    let published = published()?;
+    let policies = Data::new(Policies::of(&published.api)?);
+    let known = Data::new(KnownPaths::of(&published.api));
     let proxies = Data::new(TrustedProxies(config.proxies()?));
     let prometheus = Data::new(prometheus);
     let origins = config.cors_origins.clone();
@@ -109,7 +108,7 @@ pub fn build(
         let (app, _) = App::new().into_utoipa_app().configure(routes).split_for_parts();
         app.configure(|config| services.register(config))
             .app_data(RequestIds::new(services.random()))
-            .app_data(text.clone())
+            .app_data(Data::new(published))
             .app_data(policies.clone())
             .app_data(known.clone())
             .app_data(proxies.clone())

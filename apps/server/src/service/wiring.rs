@@ -42,7 +42,8 @@ use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
     ApplicationService, BranchRequisiteService, BranchService, CheckoutOptions, DepartmentService, DictionaryService,
-    IntegrationService, OpeningTimesService, ShopHistory, ShopService, StaffMenuService, StaffShopService, TaskService,
+    IntegrationService, OpeningTimesService, ShopHistory, ShopService, StaffMenuService, StaffShopService, TaskMails,
+    TaskService,
 };
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
@@ -54,7 +55,7 @@ use kontor_webhooks::{DeliveryService, DeliveryWorker, WebhookService};
 
 use self::make::Make;
 use kontor_organization::SuggestionService;
-use kontor_organization::ports::SuggestionProvider;
+use kontor_organization::ports::{SuggestionProvider, TaskMailSender};
 
 use super::background_writes::BufferedWrites;
 use super::counters::Counters;
@@ -88,6 +89,8 @@ pub struct Surroundings {
     pub codes: Arc<dyn CodeSender>,
     /// Temporary passwords to employees.
     pub passwords: Arc<dyn PasswordSender>,
+    /// What employees are told of tasks.
+    pub task_mail: Arc<dyn TaskMailSender>,
     /// Calls that prove a phone.
     pub calls: Arc<dyn CallVerifier>,
     /// What the telephony provider says by itself.
@@ -145,6 +148,7 @@ impl Surroundings {
             AcquirerConfig::new(&config.acquirer_url, &config.acquirer_shop_id, config.acquirer_secret_key.clone());
         let cipher: Arc<dyn SecretCipher> = Arc::new(ServiceKey::new(&config.secret_key, random.clone()));
         let counters = Counters::new(config, clock.clone(), cipher.clone())?;
+        let mail = Arc::new(mailer(config)?);
         Ok(Self {
             acquirer: Arc::new(AcquirerClient::new(acquirer)?),
             uploads: Arc::new(FolderUploads::new(config.imports()?, config.database_mark()?, random.clone())),
@@ -165,7 +169,8 @@ impl Surroundings {
             outbound: outbound_policy(config),
             hasher: Arc::new(Argon2Passwords::new(random.clone())?),
             codes: Arc::new(code_messenger(config)?),
-            passwords: Arc::new(mailer(config)?),
+            passwords: mail.clone(),
+            task_mail: mail,
             calls: calls.clone(),
             call_notices: calls,
             lifetimes: TokenLifetimes {
@@ -220,6 +225,12 @@ impl Surroundings {
     pub fn temporary_passwords(&self, database: &Database) -> Arc<TemporaryPasswords> {
         let Self { hasher, passwords: sender, clock, random, .. } = self.clone();
         Arc::new(TemporaryPasswords { requests: Arc::new(database.clone()), hasher, sender, clock, random })
+    }
+
+    /// What tells employees of their tasks.
+    pub fn task_mails(&self, database: &Database) -> TaskMails {
+        let Self { task_mail: sender, clock, .. } = self.clone();
+        TaskMails { queue: Arc::new(database.clone()), sender, clock }
     }
 
     /// What removes contents that nobody has any more.

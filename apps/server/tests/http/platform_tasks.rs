@@ -1,11 +1,17 @@
 //! Tasks of employees.
 
+use std::time::{Duration, Instant};
+
+use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;
+use kontor_kernel::Clock as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::office::Office;
+use crate::outside::Outside;
 use crate::shopfront::Shopfront;
+use crate::support::send;
 
 const PATH: &str = "/api/tasks";
 const TABLE: &str = "/api/tables/tasks";
@@ -86,6 +92,64 @@ database_tests! {
             office.create(PATH, json!({ "title": format!("T {number}") })).await;
         }
         assert_eq!(office.cost(TABLE).await, one, "the number of statements does not grow with the rows");
+    }
+
+    async fn employees_are_told_of_their_tasks_by_one_mail(db: TestDatabase) {
+        let outside = Outside::start_as(db, Roles::Both, |_| {}).await;
+        let project = outside.server.project().await;
+        let [owner, anna] = [outside.server.owner(&project).await, outside.server.owner(&project).await];
+        let of = async |token: &str| {
+            send(outside.server.as_staff(token, Method::GET, "/api/user")).await.expect(200)["user"]["id"].clone()
+        };
+        let (boss_id, anna_id) = (of(&owner).await, of(&anna).await);
+        for (id, mailbox) in [(&boss_id, "boss@example.com"), (&anna_id, "anna@example.com")] {
+            outside.server.execute(&format!("UPDATE users SET email = '{mailbox}' WHERE id = {id}")).await;
+        }
+        let ask = async |token: &str, method, path: &str, body: Value| {
+            send(outside.server.as_staff(token, method, path).json(&body)).await
+        };
+        let create = async |title: &str, responsible: &Value| {
+            let body = json!({ "title": title, "responsible_id": responsible });
+            ask(&owner, Method::POST, PATH, body).await.expect(201)["task"]["id"].clone()
+        };
+        let minute = async || {
+            outside.server.clock.advance(61);
+            let waiting = "SELECT COUNT(*) AS id FROM task_mails WHERE next_attempt_at <= ";
+            let now = outside.server.clock.now().format("%Y-%m-%d %H:%M:%S%.6f");
+            let patience = Instant::now() + Duration::from_mins(1);
+            while outside.server.insert(format!("{waiting}'{now}'")).await > 0 {
+                assert!(Instant::now() < patience, "the worker tells nobody");
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let call = create("Call Vera", &anna_id).await;
+        let count = create("Count the tins", &anna_id).await;
+        create("Think", &boss_id).await;
+        let elsewhere = create("Not hers after all", &anna_id).await;
+        let path = |task: &Value| format!("{PATH}/{task}");
+        ask(&owner, Method::PUT, &path(&elsewhere), json!({ "responsible_id": boss_id })).await.expect(200);
+        assert_eq!(outside.count("anna@example.com").await, 0, "they are collected first");
+        minute().await;
+        assert_eq!((outside.count("anna@example.com").await, outside.count("boss@example.com").await), (1, 0));
+        let text = outside.newest("anna@example.com").await.unwrap();
+        assert!(text.contains("Call Vera") && text.contains("Count the tins") && !text.contains("Not hers"), "{text}");
+
+        // The mail server is away at first: nothing is lost. Who asked is told that it is done.
+        outside.fault("mail", "drop").await;
+        ask(&anna, Method::PUT, &path(&call), json!({ "status_id": 3 })).await.expect(200);
+        minute().await;
+        assert_eq!(outside.count("boss@example.com").await, 0);
+        minute().await;
+        assert!(outside.newest("boss@example.com").await.unwrap().contains("Call Vera"));
+        assert_eq!(outside.count("anna@example.com").await, 1, "nobody is told of what they did themselves");
+
+        // A banned employee is written to no more.
+        ask(&owner, Method::PUT, &path(&count), json!({ "deadline": "2035-01-01T00:00:00Z" })).await.expect(200);
+        outside.server.execute(&format!("UPDATE users SET is_banned = TRUE WHERE id = {anna_id}")).await;
+        minute().await;
+        assert_eq!(outside.count("anna@example.com").await, 1);
+        let left = "SELECT (SELECT COUNT(*) FROM task_news) + (SELECT COUNT(*) FROM task_mails) AS id";
+        assert_eq!(outside.server.insert(left.to_owned()).await, 0);
     }
 
     async fn only_staff_of_the_project_with_the_permission_come_in(db: TestDatabase) {

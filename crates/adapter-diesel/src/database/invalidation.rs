@@ -119,11 +119,12 @@ impl Invalidations {
     }
 
     fn slots(&self) -> Vec<(Topic, usize)> {
-        let mut slots: Vec<(Topic, usize)> = if self.everything {
-            Topic::ALL.into_iter().flat_map(|topic| (0..SLOTS).map(move |slot| (topic, slot))).collect()
-        } else {
-            self.scopes.iter().map(|(topic, project)| (*topic, share(*project, SLOTS))).collect()
-        };
+        if self.everything {
+            // In order as they are made, and each once.
+            return Topic::ALL.into_iter().flat_map(|topic| (0..SLOTS).map(move |slot| (topic, slot))).collect();
+        }
+        let mut slots: Vec<(Topic, usize)> =
+            self.scopes.iter().map(|(topic, project)| (*topic, share(*project, SLOTS))).collect();
         slots.sort_unstable();
         slots.dedup();
         slots

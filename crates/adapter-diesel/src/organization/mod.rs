@@ -12,4 +12,7 @@ pub(crate) mod projects;
 mod shops;
 mod staff_menus;
 mod staff_shops;
+mod task_mails;
 mod tasks;
+
+pub(crate) use task_mails::TASK_MAILS;

@@ -2,9 +2,10 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::{CounterpartyId, Line, OfProject, OrderId, ProjectId, Stamp, StoreError, UserId};
-use kontor_organization::model::{Task, TaskChange, TaskDraft, TaskStatus};
+use kontor_organization::model::{Task, TaskChange, TaskDraft, TaskStanding, TaskStatus};
 use kontor_organization::{TaskError, TaskReference, TaskRefusal};
 
+use super::task_mails::write_news;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection};
 use crate::histories;
@@ -147,6 +148,8 @@ impl KeptRecord for Task {
             ))
             .returning(tasks::id)
             .get_result(connection)?;
+        let standing = TaskStanding::drafted(draft, stored::optional_id(author)?);
+        write_news(connection, stamp, id, None, standing)?;
         Ok(id)
     }
 
@@ -174,6 +177,8 @@ impl KeptRecord for Task {
                 tasks::updated_at.eq(stamp.at.naive_utc()),
             ))
             .execute(connection)?;
+        let standing = TaskStanding::of(before);
+        write_news(connection, stamp, before.id.get(), Some(standing), standing.changed(change))?;
         Ok(changed)
     }
 }

@@ -39,6 +39,7 @@ mod stock;
 mod storefront;
 mod storehouse;
 mod subscriptions;
+mod task_mails;
 mod transactions;
 mod unknown_words;
 mod upgrade;

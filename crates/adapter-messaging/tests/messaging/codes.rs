@@ -3,13 +3,16 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use chrono::DateTime;
 use kontor_adapter_messaging::{
     CallSettings, CodeMessenger, FlashCalls, Mailer, MailerError, PhoneCodes, SmsCodes, SmtpCredentials, SmtpSettings,
     SmtpTls,
 };
 use kontor_auth::model::Login;
-use kontor_auth::ports::{CodeSender, PasswordSender, SendError};
-use kontor_kernel::{Email, Phone};
+use kontor_auth::ports::{CodeSender, PasswordSender};
+use kontor_kernel::{Email, Name, Phone, SendError, TaskId};
+use kontor_organization::model::{TaskLine, TaskNews};
+use kontor_organization::ports::TaskMailSender;
 
 use crate::support::{Outside, outside};
 
@@ -120,6 +123,27 @@ async fn a_temporary_password_reaches_the_mailbox() {
         assert_eq!(matches!(error, SendError::Refused(_)), lasting, "{error}");
         assert!(!error.to_string().contains("Zq0uJ4"), "{error}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tasks_reach_the_mailbox_in_one_mail() {
+    let outside = outside().await;
+    let mailer = Mailer::new(settings(outside.sandbox.smtp_addr())).unwrap();
+    let task = |id, news, title: &str| TaskLine {
+        id: TaskId::new(id).unwrap(),
+        title: Name::parse(title).unwrap(),
+        news,
+        status: Name::parse("new").unwrap(),
+        deadline: Some(DateTime::UNIX_EPOCH),
+    };
+    let tasks: Vec<TaskLine> = (1..=60).map(|id| task(id, TaskNews::Assigned, "Позвонить Анне <b>")).collect();
+    mailer.email_tasks(&email(), &tasks).await.unwrap();
+    let mail = &outside.messages("buyer@mail.example").await[0];
+    assert_eq!(mail["subject"], "Задачи: 60 / Tasks: 60");
+    let text = mail["text"].as_str().unwrap();
+    assert!(text.starts_with("1. Позвонить Анне <b>"), "{text}");
+    assert_eq!(text.matches("assigned to you").count(), 50, "{text}");
+    assert!(text.contains("срок / deadline: 1970-01-01 00:00 UTC") && text.contains("And 10"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

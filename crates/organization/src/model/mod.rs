@@ -14,6 +14,7 @@ mod staff_menu;
 mod staff_shop;
 mod suggestion;
 mod task;
+mod task_news;
 
 pub use application::{AppToken, Application, ApplicationDraft, IssuedApplication};
 pub use branch::{Branch, BranchChange, BranchDraft};
@@ -38,6 +39,7 @@ pub use suggestion::{
 };
 
 pub use task::{Task, TaskChange, TaskDraft, TaskLinks, TaskStatus};
+pub use task_news::{TaskLine, TaskMail, TaskNews, TaskStanding};
 
 #[cfg(test)]
 mod tests {

@@ -85,6 +85,13 @@ pub(super) const DUTIES: &[Duty] = &[
         by_time: false,
         step: |worker, _| Box::pin(steps::send_passwords(worker)),
     },
+    Duty {
+        name: "tasks",
+        at_once: 1,
+        pause: Duration::from_secs(1),
+        by_time: true,
+        step: |worker, _| Box::pin(steps::send_task_mails(worker)),
+    },
     // Of different projects: a large one holds up no other.
     Duty {
         name: "imports",

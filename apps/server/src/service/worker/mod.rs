@@ -13,6 +13,7 @@ use kontor_auth::TemporaryPasswords;
 use kontor_catalog::bulk::JobRunner;
 use kontor_content::FileSweeper;
 use kontor_kernel::Clock;
+use kontor_organization::TaskMails;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
 use kontor_subscriptions::SubscriptionScheduler;
 use kontor_webhooks::DeliveryWorker;
@@ -44,6 +45,8 @@ pub struct Worker {
     pub retention: TimeDelta,
     /// Temporary passwords that employees asked for.
     pub passwords: Arc<TemporaryPasswords>,
+    /// What employees are to be told of tasks.
+    pub task_mails: TaskMails,
     /// Contents of files that nobody has any more.
     pub files: FileSweeper,
     /// Imports in the background.

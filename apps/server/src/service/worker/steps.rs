@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::upkeep::{BATCH, SWEPT_TABLES};
 use kontor_auth::PasswordRound;
+use kontor_organization::TaskMailRound;
 use kontor_subscriptions::ports::SubscriptionRegister;
 
 use super::Worker;
@@ -84,6 +85,17 @@ pub(super) async fn send_passwords(worker: &Worker) -> Result<bool, Trouble> {
         tracing::warn!(%error, "a temporary password was not sent");
     }
     Ok(round != PasswordRound::Idle)
+}
+
+/// Tells an employee of tasks.
+pub(super) async fn send_task_mails(worker: &Worker) -> Result<bool, Trouble> {
+    let round = worker.task_mails.send_due(&worker.name).await?;
+    match &round {
+        TaskMailRound::Failed(error) => tracing::warn!(%error, "an employee was not told of their tasks"),
+        TaskMailRound::GivenUp => tracing::warn!("an employee could not be told of their tasks for a day"),
+        TaskMailRound::Idle | TaskMailRound::Nothing | TaskMailRound::Sent => {}
+    }
+    Ok(round != TaskMailRound::Idle)
 }
 
 /// Works on an import.

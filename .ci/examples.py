@@ -1,0 +1,142 @@
+"""Sends the recorded examples to a demo, so that the records whose numbers the description shows are there."""
+
+import datetime
+import json
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+FOLDER = Path(__file__).parent.parent / "apps/server/examples"
+# In the order in which later ones build on what earlier ones made.
+FILES = re.findall(
+    r'include_str!\("../../examples/([a-z-]+)\.json"\)',
+    (FOLDER.parent / "src/service/openapi_examples.rs").read_text(),
+)
+TOLD_ON = datetime.date(2026, 11, 23)
+PATIENCE = 20
+
+
+class Stage:
+    """Everybody who calls, and what the answers told them."""
+
+    def __init__(self, shop: dict, callers: dict[str, str], bot_token: str):
+        self.shop = shop
+        self.callers = callers
+        login, password = shop["staff"]["login"], shop["staff"]["password"]
+        self.kept = {"staff_login": login, "staff_password": password, "bot_token": bot_token}
+        self.away = datetime.datetime.now(datetime.timezone.utc).date() - TOLD_ON
+
+    def filled(self, value):
+        """The body with the real values; days lie as far from today as they lay from the day of the files."""
+        if isinstance(value, dict):
+            return {name: self.filled(field) for name, field in value.items()}
+        if isinstance(value, list):
+            return [self.filled(item) for item in value]
+        if not isinstance(value, str):
+            return value
+        if name := re.fullmatch(r"<([a-z_]+)>", value):
+            return self.kept.get(name[1], value)
+        if day := re.fullmatch(r"(\d{4}-\d\d-\d\d)(T.*)?", value):
+            return f"{datetime.date.fromisoformat(day[1]) + self.away}{day[2] or ''}"
+        return value
+
+    def send(self, example: dict):
+        method = example["operation"].split(" ")[0]
+        path = re.sub(r"<([a-z_]+)>", lambda name: str(self.kept.get(name[1], name[0])), example["path"])
+        caller = example["caller"]
+        base = self.shop["sandbox_url" if caller == "outside" else "base_url"]
+        headers = {"Accept": "application/json"}
+        if caller not in ("nobody", "outside", "staff", "backend"):
+            headers["Token"] = self.shop["app_token"]
+        if caller in self.kept:
+            headers["Authorization"] = f"Bearer {self.kept[caller]}"
+        elif caller in self.callers:
+            headers["Authorization"] = self.callers[caller]
+        data = None
+        if "form" in example:
+            data = urllib.parse.urlencode(self.filled(example["form"])).encode()
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        elif "upload" in example:
+            data, headers["Content-Type"] = multipart(example["upload"])
+        elif "request" in example:
+            data, headers["Content-Type"] = json.dumps(self.filled(example["request"])).encode(), "application/json"
+        request = urllib.request.Request(base + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return answer.status, read(answer.read())
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, read(refusal.read())
+
+    def pay(self):
+        """The customer pays the last payment, and the service has heard of it."""
+        outside = {"caller": "outside", "path": "/control/payments", "operation": "GET /control/payments"}
+        newest = self.send(outside)[1]["payments"][0]["id"]
+        path = f"/control/payments/{newest}"
+        self.send({**outside, "path": path, "operation": f"POST {path}", "request": {"outcome": "succeed"}})
+        listed = {"caller": "customer", "path": "/api/counterparty/subscriptions", "operation": "GET x"}
+        until = time.monotonic() + PATIENCE
+        while self.send(listed)[1]["data"][0]["status"] != "active" and time.monotonic() < until:
+            time.sleep(0.05)
+
+    def play(self, example: dict) -> bool:
+        """Whether it was answered with the status that the example shows."""
+        if example["caller"] == "payer":
+            self.pay()
+            return True
+        until = time.monotonic() + PATIENCE
+        while True:
+            status, body = self.send(example)
+            waits = any(at(body, place) != value for place, value in example.get("until", {}).items())
+            if not waits or time.monotonic() > until:
+                break
+            time.sleep(0.05)
+        for name, place in example.get("keep", {}).items():
+            self.kept[name] = at(body, place)
+        return status == example["status"]
+
+
+def read(body: bytes):
+    try:
+        return json.loads(body)
+    except ValueError:
+        return None
+
+
+def at(body, place: str):
+    """What stands at this JSON pointer."""
+    for step in place.split("/")[1:]:
+        if isinstance(body, list):
+            body = body[int(step)] if int(step) < len(body) else None
+        else:
+            body = (body or {}).get(step)
+    return body
+
+
+def multipart(upload: dict) -> tuple[bytes, str]:
+    mark = "the-part-ends-here"
+    parts = [f'name="{name}"\r\n\r\n{text}' for name, text in upload.get("fields", {}).items()]
+    parts.append(f'name="file"; filename="{upload["file"]}"\r\n\r\n{upload["content"]}')
+    lines = "".join(f"--{mark}\r\nContent-Disposition: form-data; {part}\r\n" for part in parts)
+    return f"{lines}--{mark}--\r\n".encode(), f"multipart/form-data; boundary={mark}"
+
+
+def play(shop: dict, callers: dict[str, str], bot_token: str) -> tuple[int, int]:
+    """How many examples were answered as they show, and how many were sent. What deletes, or ends a session, is left out.
+
+    `callers` has the header `Authorization` of `customer`, `staff` and `backend`."""
+    stage = Stage(shop, callers, bot_token)
+    answered = sent = 0
+    for name in FILES:
+        for example in json.loads((FOLDER / f"{name}.json").read_text()):
+            operation = example["operation"]
+            if operation.startswith("DELETE") or re.search(r"/(logout|leave)$", operation):
+                continue
+            sent += 1
+            told = stage.play(example)
+            answered += told
+            if not told:
+                print(f"  not as the example shows: {operation}")
+    return answered, sent

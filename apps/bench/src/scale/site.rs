@@ -1,0 +1,97 @@
+//! What readers and editors wait for when a project has a hundred times the pages.
+
+use std::time::Instant;
+
+use super::{GROWTH, KINDS, MORE, Sizes, compare};
+use crate::Failure;
+use crate::load::{Request, Target};
+use crate::on_server::OnServer;
+use crate::pace::Pace;
+use crate::report::{Goal, Report};
+use crate::shop::Shop;
+use crate::site::{self, Text};
+
+/// Of the sizes of catalogues: pages are written one by one, as staff write them.
+const PAGES_PER_ITEM: usize = 10;
+
+/// A service whose project has so many pages.
+struct Site {
+    shop: Shop,
+    bearer: String,
+    size: usize,
+    /// Dropped after the service.
+    _database: Option<OnServer>,
+}
+
+impl Site {
+    fn open(name: &str, server: Option<&str>, size: usize) -> Result<Self, Failure> {
+        let began = Instant::now();
+        let database = server.map(|server| OnServer::create(server, name)).transpose()?;
+        let shop = Shop::empty(database.as_ref().map(|database| database.url.clone()))?;
+        let bearer = shop.owner()?;
+        site::write_pages(&shop, &bearer, size)?;
+        if let Some(database) = &database {
+            database.vacuum()?;
+        }
+        eprintln!("{name}: {size} pages written in {:.0} s", began.elapsed().as_secs_f64());
+        Ok(Self { shop, bearer, size, _database: database })
+    }
+
+    /// A request about each of some pages, spread over all of them.
+    fn each(&self, surface: Surface, path: impl Fn(&Text) -> String) -> Target {
+        let step = (self.size / KINDS).max(1);
+        let header = match surface {
+            Surface::Client => ("Token", self.shop.project.app_token.as_str()),
+            Surface::Platform => ("Authorization", self.bearer.as_str()),
+        };
+        let requests = (0..self.size)
+            .step_by(step)
+            .map(|place| Request::new("GET", &path(&Text::at(place)), &[header], ""))
+            .collect();
+        Target { address: self.shop.address, expected: 200, requests, once: false }
+    }
+}
+
+/// Whom the service answers.
+#[derive(Clone, Copy)]
+enum Surface {
+    Client,
+    Platform,
+}
+
+fn encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+type Asked = (&'static str, Surface, f64, fn(&Text) -> String);
+
+const ASKED: [Asked; 9] = [
+    ("pages, newest", Surface::Client, GROWTH, |_| "/api/counterparty/pages".to_owned()),
+    ("pages of a type", Surface::Client, GROWTH, |_| "/api/counterparty/pages?page_type_id=1".to_owned()),
+    ("pages, most read", Surface::Client, GROWTH, |_| "/api/counterparty/pages?order_by=popularity_desc".to_owned()),
+    ("page", Surface::Client, GROWTH, |text| format!("/api/counterparty/pages/{}", text.slug())),
+    ("search by a title", Surface::Client, MORE, |text| {
+        format!("/api/counterparty/pages?query={}", encoded(&text.title()))
+    }),
+    ("search by a rare word and a common one", Surface::Client, MORE, |text| {
+        format!("/api/counterparty/pages?query={}", encoded(&text.asked()))
+    }),
+    ("table of pages", Surface::Platform, GROWTH, |_| "/api/tables/pages".to_owned()),
+    ("table of pages by title", Surface::Platform, GROWTH, |_| "/api/tables/pages?order_by=title_asc".to_owned()),
+    ("table of pages, search by a title", Surface::Platform, MORE, |text| {
+        format!("/api/tables/pages?query={}", encoded(&text.title()))
+    }),
+];
+
+/// Measures both sizes side by side.
+pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
+    let small = Site::open("small_site", server, sizes.small / PAGES_PER_ITEM)?;
+    let large = Site::open("large_site", server, sizes.large / PAGES_PER_ITEM)?;
+    for (name, surface, most, path) in ASKED {
+        let at = |site: &Site| site.each(surface, path);
+        let name = format!("{name}: {} by {}", large.size, small.size);
+        report.add(compare(&sizes, name, Goal::AtMost(most), &at(&large), &at(&small))?);
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use kontor_kernel::{Clock, SendError, StoreError};
+
+use crate::ports::{TaskMailQueue, TaskMailSender};
+
+/// How long a worker has a mail for itself; longer than sending can take.
+const LEASE: TimeDelta = TimeDelta::seconds(30);
+/// From the first news to the mail, and from one mail to the next: a day's plan is one mail and not twenty.
+pub const COLLECTED_FOR: TimeDelta = TimeDelta::seconds(60);
+/// The pause before a mail is tried for the second time, doubled with every further attempt.
+const FIRST_PAUSE: TimeDelta = TimeDelta::seconds(60);
+/// Pauses double no further than this: to about an hour.
+const MOST_DOUBLINGS: u32 = 6;
+/// What could not be told for so long is not told any more; the tasks are there to be seen.
+const LIFETIME: TimeDelta = TimeDelta::hours(24);
+
+fn pause_after(attempts: u32) -> TimeDelta {
+    FIRST_PAUSE * (1 << attempts.saturating_sub(1).min(MOST_DOUBLINGS))
+}
+
+/// What became of one mail.
+#[derive(Debug, PartialEq, Eq)]
+pub enum TaskMailRound {
+    /// Nothing is due.
+    Idle,
+    /// There is nobody to write to any more, or nothing to tell.
+    Nothing,
+    /// The mail is on its way.
+    Sent,
+    /// It was not sent; it is tried again unless the server refused for good.
+    Failed(SendError),
+    /// It was tried for long enough.
+    GivenUp,
+}
+
+/// Mails that tell employees of their tasks.
+pub struct TaskMails {
+    /// What is to be told to whom.
+    pub queue: Arc<dyn TaskMailQueue>,
+    /// Who brings mail to employees.
+    pub sender: Arc<dyn TaskMailSender>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl TaskMails {
+    /// Sends the mail that is longest due. Whoever dies in between sends it once more.
+    /// `owner` names this process and no other.
+    pub async fn send_due(&self, owner: &str) -> Result<TaskMailRound, StoreError> {
+        let now = self.clock.now();
+        let Some(mail) = self.queue.lease(owner, now, now + LEASE).await? else { return Ok(TaskMailRound::Idle) };
+        let round = match &mail.to {
+            _ if mail.requested_at + LIFETIME <= now => TaskMailRound::GivenUp,
+            Some(to) if !mail.lines.is_empty() => match self.sender.email_tasks(to, &mail.lines).await {
+                Ok(()) => TaskMailRound::Sent,
+                Err(error) => TaskMailRound::Failed(error),
+            },
+            _ => TaskMailRound::Nothing,
+        };
+        if matches!(round, TaskMailRound::Failed(SendError::Unavailable(_))) {
+            self.queue.postpone(&mail, owner, now + pause_after(mail.attempts)).await?;
+        } else {
+            self.queue.settle(mail, owner, now, now + COLLECTED_FOR).await?;
+        }
+        Ok(round)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, Utc};
+    use kontor_kernel::{Email, FixedClock, Name, TaskId, UserId};
+
+    use super::*;
+    use crate::model::{TaskLine, TaskMail, TaskNews};
+    use crate::ports::{MockTaskMailQueue, MockTaskMailSender};
+
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    fn mail() -> TaskMail {
+        let name = |text: &str| Name::parse(text).unwrap();
+        let line = TaskLine {
+            id: TaskId::new(7).unwrap(),
+            title: name("Call Anna"),
+            news: TaskNews::Assigned,
+            status: name("new"),
+            deadline: None,
+        };
+        TaskMail {
+            user_id: UserId::new(3).unwrap(),
+            to: Some(Email::parse("boss@x.ru").unwrap()),
+            lines: vec![line],
+            settles: vec![11],
+            wanted: 1,
+            requested_at: NOW,
+            attempts: 3,
+        }
+    }
+
+    /// What becomes of a mail that is sent with this outcome, or not at all.
+    async fn round(mail: TaskMail, outcome: Option<Result<(), SendError>>, kept: bool) -> TaskMailRound {
+        let mut queue = MockTaskMailQueue::new();
+        queue.expect_lease().once().return_once(move |_, _, _| Ok(Some(mail)));
+        queue
+            .expect_postpone()
+            .withf(|_, owner, next| owner == "me" && *next == NOW + TimeDelta::minutes(4))
+            .times(usize::from(kept))
+            .returning(|_, _, _| Ok(()));
+        queue
+            .expect_settle()
+            .withf(|mail, owner, at, next| {
+                (mail.settles.as_slice(), owner, *at, *next) == (&[11], "me", NOW, NOW + COLLECTED_FOR)
+            })
+            .times(usize::from(!kept))
+            .returning(|_, _, _, _| Ok(()));
+        let mut sender = MockTaskMailSender::new();
+        if let Some(outcome) = outcome {
+            let one = |to: &Email, lines: &[TaskLine]| to.as_str() == "boss@x.ru" && lines.len() == 1;
+            sender.expect_email_tasks().withf(one).once().return_once(move |_, _| outcome);
+        }
+        let (queue, sender, clock) = (Arc::new(queue), Arc::new(sender), Arc::new(FixedClock::at(NOW)));
+        TaskMails { queue, sender, clock }.send_due("me").await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_mail_is_sent_once_and_tried_again_while_the_server_is_away() {
+        assert_eq!(round(mail(), Some(Ok(())), false).await, TaskMailRound::Sent);
+        let away = SendError::Unavailable("away".to_owned());
+        assert_eq!(round(mail(), Some(Err(away.clone())), true).await, TaskMailRound::Failed(away));
+        let refused = SendError::Refused("unknown".to_owned());
+        assert_eq!(round(mail(), Some(Err(refused.clone())), false).await, TaskMailRound::Failed(refused));
+    }
+
+    #[tokio::test]
+    async fn nothing_goes_to_nobody_of_nothing_or_too_late() {
+        assert_eq!(round(TaskMail { to: None, ..mail() }, None, false).await, TaskMailRound::Nothing);
+        assert_eq!(round(TaskMail { lines: Vec::new(), ..mail() }, None, false).await, TaskMailRound::Nothing);
+        let old = TaskMail { requested_at: NOW - LIFETIME, ..mail() };
+        assert_eq!(round(old, None, false).await, TaskMailRound::GivenUp);
+    }
+
+    #[test]
+    fn pauses_double_to_about_an_hour() {
+        let pauses = [1, 2, 3, 7, 8, u32::MAX].map(|attempts| pause_after(attempts).num_minutes());
+        assert_eq!(pauses, [1, 2, 4, 64, 64, 64]);
+    }
+}

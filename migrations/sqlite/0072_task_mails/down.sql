@@ -1,0 +1,2 @@
+DROP TABLE task_mails;
+DROP TABLE task_news;
