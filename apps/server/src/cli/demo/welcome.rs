@@ -7,7 +7,7 @@ use super::{DemoFile, tour};
 /// The credentials, the way to the sandbox and the tour, as markup.
 pub fn welcome(file: &DemoFile) -> String {
     let credentials = [
-        (file.app_token.as_str(), "App Token: the header `Token` of every call of the client surface"),
+        (file.app_token.as_str(), "App Token, the header Token of every call of the client surface"),
         (&file.customer.phone, "Phone of a customer; the code of their login is in the mailbox"),
         (&file.staff.login, "Login of an employee with every permission"),
         (&file.staff.password, "Their password"),
