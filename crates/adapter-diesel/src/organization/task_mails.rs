@@ -47,7 +47,9 @@ pub(super) fn write_news<R>(
     };
     Statement::new("INSERT INTO task_mails (user_id, wanted, requested_at, attempts, next_attempt_at) VALUES ")
         .tuples(news.iter().map(row))
-        .sql(" ON CONFLICT (user_id) DO UPDATE SET wanted = task_mails.wanted + 1")
+        .sql(
+            " ON CONFLICT (user_id) DO UPDATE SET wanted = task_mails.wanted + 1, requested_at = excluded.requested_at",
+        )
         .run(connection)?;
     Ok(())
 }

@@ -131,9 +131,13 @@ database_tests! {
         TaskMailQueue::postpone(&db.database, &mail, "somebody else", after(61)).await.unwrap();
         assert_eq!(lease(&db.database, "me", after(62)).await, None, "it is still leased");
         TaskMailQueue::postpone(&db.database, &mail, "me", after(70)).await.unwrap();
+        let later = TaskChange { deadline: Edit::Set(Some(after(100_000))), ..TaskChange::default() };
+        let stamp = Stamp::of_system(project, after(65));
+        RecordRepository::<Task>::update(&db.database, stamp, mail.lines[0].id, later).await.unwrap();
         assert_eq!(lease(&db.database, "me", after(69)).await, None);
         let again = lease(&db.database, "me", after(70)).await.unwrap();
         assert_eq!((again.attempts, again.lines.len()), (2, 1));
+        assert_eq!(again.requested_at, after(65), "what is new is not given up with what is old");
         // Whoever lost the lease takes the news away that they told, and not the mail.
         let other = lease(&db.database, "other", after(101)).await.unwrap();
         settle(&db.database, again, "me", after(102)).await;

@@ -130,7 +130,7 @@ pub struct TaskMail {
     pub settles: Vec<i64>,
     /// How often something was to be told when this was read; raised since, something more is.
     pub wanted: i64,
-    /// When they were first to be told.
+    /// When something was last to be told: what is new is tried for as long as anything is.
     pub requested_at: DateTime<Utc>,
     /// How often it was tried, this time included.
     pub attempts: u32,
